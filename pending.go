@@ -68,8 +68,8 @@ func (n *pendingChangeList) beginCollectingChanges() *indexFiller {
 	return f
 }
 
-// setCollecting sets whether later changes are kept in the list. If not, it also empties the list and discards the
-// filler.
+// setCollecting sets whether n keeps later changes in its list. If areWanted is false, setCollecting also empties the
+// list. In addition, it discards the index that is being filled with new entries (the filler).
 func (n *pendingChangeList) setCollecting(areWanted bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -397,8 +397,9 @@ func (m *Memory) CountAny(ctx context.Context, terms ...Term) (int, error) {
 	return n, nil
 }
 
-// explainFunc returns the function that explains scores, or nil if the query does not ask for
-// explanations.
+// explainFunc returns the function that explains scores. For q.Explain it is v.Explain. For q.Weigh it is
+// v.ExplainIndexScore, which is faster because it reads only the index. If the query sets neither, explainFunc returns
+// nil.
 func (v *rankedView) explainFunc(q Query) func(p *ranking.Plan, id uint64) *ranking.Explanation {
 	switch {
 	case q.Explain:

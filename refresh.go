@@ -182,13 +182,16 @@ func (m *Memory) refreshIndex(ctx context.Context) (*searcher, error) {
 	}
 }
 
-// buildIndex builds the index unless another goroutine has done so in the meantime.
+// buildIndex builds the search index of the store and makes it the current index. If the store reports its changes
+// (isWatched) and another goroutine has built the index in the meantime, buildIndex returns that index. The result also
+// contains the changes that were made while the index was being built. If the store was replaced or its log was
+// rewritten during the build, buildIndex starts again.
 func (m *Memory) buildIndex(ctx context.Context, isWatched bool) (*searcher, error) {
 	if err := m.buildMu.LockContext(ctx); err != nil {
 		return nil, err
 	}
 	defer m.buildMu.Unlock()
-	rewritten := false // the log was rewritten after the index file was opened, so the entries must be read instead
+	rewritten := false // true after the log was rewritten: do not open the index file, but read the entries
 	for {
 		m.mu.Lock()
 		if s := m.searcher.Load(); isWatched && s != nil {

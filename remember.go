@@ -185,12 +185,13 @@ func newUpdate(e, old Entry) (Op, error) {
 	return u, nil
 }
 
-// Edit changes the entry with this name (not alias) by the op that edit returns. If no entry has the name, edit is
-// called with found set to false. If edit returns a nil op, nothing is changed.
+// Edit changes the entry with this name (not alias). It calls the function edit with the entry, and applies the op that
+// edit returns. If no entry has the name, it calls the function edit with found set to false. If the function returns a
+// nil op, nothing is changed.
 //
-// If another writer changes the entry in the meantime, edit is called again with the new version. An [Update] whose If
-// is not the version that edit received is an exception. The caller has set this condition on purpose, so Edit returns
-// the error and does not call edit again.
+// If another writer changes the entry in the meantime, Edit calls the function edit again with the new version. There
+// is one exception: the op is an [Update] whose field If is not the version that the function edit received. The caller
+// has then set this condition on purpose. Therefore Edit returns the error.
 func (m *Memory) Edit(ctx context.Context, name string, edit func(old Entry, found bool) (Op, error)) error {
 	_, err := m.CommitEdit(ctx, name, edit)
 	return err

@@ -80,7 +80,8 @@ func (s *searcher) applySince(ctx context.Context, pos Position) error {
 	for _, d := range last {
 		read -= relativeAnalysisCost(d.Entry)
 	}
-	// count replaced versions as well, because the next process must also read these unless the index file is written
+	// Count the replaced versions as well. If this process does not write the index file, the next process must read
+	// and analyze the replaced versions again.
 	s.unsavedAnalysisWork.Add(read)
 	return s.applyDeltas(ctx, last)
 }
@@ -326,7 +327,8 @@ func (s *searcher) newView(ctx context.Context, r *ranking.Scorer) *rankedView {
 	return &rankedView{View: r.NewView(ctx, read), searcher: s, scorer: r, ctx: ctx}
 }
 
-// withContext returns the same view with another context, because each query has its own.
+// withContext returns a copy of the view that uses ctx. The caller makes one for each query, so that each query stops
+// when its own context ends.
 func (v *rankedView) withContext(ctx context.Context) *rankedView {
 	w := *v
 	w.View, w.ctx = v.WithContext(ctx), ctx

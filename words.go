@@ -375,7 +375,9 @@ func SettleAliases(holders []AliasHolder, rule store.AliasRule) []TakenAlias {
 	return store.SettleAliases(holders, rule)
 }
 
-// FreeAliases divides new aliases of an entry into free aliases and aliases that belong to another entry (see
+// FreeAliases divides aliases that an entry with this name shall have into free and taken aliases. An alias is taken if
+// it is the name or an alias of another entry. The aliases in the list had are always free, because the entry already
+// has them. The function owner finds the entry that owns a word, apart from the entry with the name but (see
 // [store.FreeAliases]).
 func FreeAliases(
 	name string,
@@ -424,7 +426,8 @@ func KeepTextBy(labels []Label, old *Entry, by Actor) []Label {
 	return store.KeepTextBy(labels, old, by)
 }
 
-// WithoutTextBy returns the labels without the labels that [KeepTextBy] adds, such as the name of the text's author.
+// WithoutTextBy returns a copy of labels without the labels that record who wrote an entry's text. The function
+// [KeepTextBy] adds these labels when a person changes other parts of the entry.
 func WithoutTextBy(labels []Label) []Label { return store.WithoutTextBy(labels) }
 
 // WithNote returns a context in which changes get a note, such as "load from brain/".

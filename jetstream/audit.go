@@ -104,7 +104,10 @@ func (c *Cluster) auditAndFindLongestCopies(
 	return report, longestCopies, nil
 }
 
-// auditStream audits a stream.
+// auditStream compares the copies of the brains (memories) on the servers that store the stream. It adds the problems
+// that it finds, and the number of messages, to the report. For each brain, it updates longestCopies if a server has a
+// copy with at least as many envelopes. Unless every server has a problem, it also excludes the servers with problems
+// from leading the stream, as updateLeaderFences describes.
 func (c *Cluster) auditStream(
 	ctx context.Context,
 	stream string,
@@ -172,8 +175,9 @@ func (c *Cluster) auditStream(
 			report.Findings[i].Fenced = report.Findings[i].Fenced &&
 				report.Findings[i].Stream != stream
 		}
-		// Do not fence any server, because each server has a problem and none could lead the stream instead. Damage in
-		// a brain is still noticed by readers, because each message contains the hash of the previous message.
+		// Do not exclude any server from leading the stream, because every server that the audit has read has a
+		// problem. Otherwise no server could lead the stream. Readers still notice damage in a brain, because each
+		// message contains the hash of the previous message.
 		return nil
 	}
 	return c.updateLeaderFences(ctx, stream, read, bad)

@@ -102,7 +102,10 @@ func (b *backupRun) readOldManifest(dir string) error {
 	return nil
 }
 
-// copyBrains copies the brains. It stops at the first error that concerns more than a single brain.
+// copyBrains copies all brains (memories) of the cluster to the backup. It stops at the first error that copyBrain
+// returns, but copyBrain records a damaged brain in the report and returns no error for it. If the cluster does not
+// list a brain of the last backup any more, copyBrains keeps the brain's file in the backup, and adds a finding to the
+// report.
 func (b *backupRun) copyBrains(ctx context.Context) error {
 	brains, err := b.cluster.directory.listBrains(ctx)
 	if err != nil {
@@ -159,7 +162,9 @@ func forEachConcurrently[T any](ctx context.Context, items []T, fn func(context.
 	return context.Cause(ctx)
 }
 
-// copyBrain copies a brain. If the brain is unchanged, copyBrain keeps the file from the last backup.
+// copyBrain copies a brain to the backup. If the brain has not changed since the last backup, copyBrain keeps the
+// brain's file in the backup. If the brain is damaged or has lost changes, copyBrain adds a finding to the report,
+// keeps the brain's file from the last backup, if one exists, and returns nil.
 func (b *backupRun) copyBrain(ctx context.Context, brain brainDirectoryEntry) error {
 	oldBrain, hasOld := b.oldBrainByName[brain.Name]
 	isKept := false

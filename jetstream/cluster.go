@@ -146,8 +146,10 @@ func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
 	return c, nil
 }
 
-// openClusterDirectory opens the directory of the cluster. If there is a cache, the directory must exist and
-// belong to the same cluster as the cache.
+// openClusterDirectory opens the cluster's directory, which lists the brains (memories) of the cluster and is stored on
+// its servers. If the local cache contains the ID of a cluster, the directory must have the same ID. Otherwise
+// openClusterDirectory stores the directory's ID in the cache. It then reads the leader fences and subscribes to the
+// changes of brains.
 func (c *Cluster) openClusterDirectory(ctx context.Context) error {
 	id, err := readFile(c.cacheFS, "cluster")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -273,8 +275,9 @@ func (c *Cluster) markBrainOutdated(m *nats.Msg) {
 	}
 }
 
-// Open opens a brain of a tenant. If the brain does not exist, Open adds an empty brain to the directory. A name
-// consists of 1 to 64 letters, digits, "-" and "_".
+// Open opens a brain of a tenant. If the brain does not exist, Open creates an empty brain and adds it to the cluster's
+// list of brains. Each of the names in the arguments tenant and brain must consist of 1 to 64 letters, digits, "-" and
+// "_".
 func (c *Cluster) Open(ctx context.Context, tenant, brain string) (*Store, error) {
 	info, err := c.directory.getBrain(ctx, tenant, brain)
 	if err != nil {
@@ -295,9 +298,11 @@ func (c *Cluster) Open(ctx context.Context, tenant, brain string) (*Store, error
 	return s, nil
 }
 
-// acquireReplica returns the replica of a brain, and counts an additional handle. If isNew is true, acquireReplica has
-// locked the replica's mu, and the caller must open the replica. If the replica is being closed, acquireReplica waits
-// until its files are closed.
+// acquireReplica returns the replica of a brain, and increases the number of stores that use the replica. If the
+// replica is being closed, acquireReplica waits until its files are closed, and then creates a new replica.
+//
+// If isNew is true, the replica is new and its mu is locked. The caller must open the files of the replica and then
+// unlock mu. The error is oxbow.ErrClosed if the cluster is closed.
 func (c *Cluster) acquireReplica(
 	ctx context.Context,
 	brain brainDirectoryEntry,

@@ -246,8 +246,10 @@ type chosenRequests struct {
 	textBytes          int
 }
 
-// chooseRequests chooses requests for the next envelope. If a request fails only because of another chosen change, it
-// is deferred, because that change is not durable yet.
+// chooseRequests chooses requests for the next envelope. Finished requests are skipped. A request whose operation ID
+// was used before gets the earlier result. A request is deferred to a later envelope if it does not fit, or if it fails
+// because of a request already chosen that changes the same names. It is not refused then, because the chosen change is
+// not durable yet. Any other request that would fail is refused (see the field refused).
 func (r *brainReplica) chooseRequests(qs []*commitRequest) (*chosenRequests, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -436,10 +438,10 @@ func (r *brainReplica) buildEnvelope(qs []*commitRequest) (encodedEnvelope, uint
 	return encodedEnvelope{e, data, hash}, r.position.LastReadSeq, err
 }
 
-// applyStoredEnvelope applies a message with changes, which the servers have stored, to the local copy of the brain,
-// and sets the results of the requests. It does not apply the message if a reader has already done so. If the local
-// copy cannot apply the message, the copy is built again from the stream, because the change is stored durably and
-// must not be refused any more.
+// applyStoredEnvelope applies the message m with changes to the local copy of the brain, and sets the results of the
+// requests. The servers have already stored the message under the sequence number seq. If a reader has already applied
+// the message, it is not applied again. If the local copy cannot apply the message, applyStoredEnvelope builds the copy
+// again from the stream, because the servers have stored the changes durably, so it is too late to refuse them.
 func (r *brainReplica) applyStoredEnvelope(qs []*commitRequest, m encodedEnvelope, seq uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -476,14 +478,16 @@ func (r *brainReplica) finishCommitRequests(qs []*commitRequest, f *inFlightEnve
 	}
 }
 
-// catchUpAfterRefusedEnvelope is called after the stream refused a message (envelope) with changes. It reads the
-// stream up to the brain's last message.
-//
-// If the last message is the envelope itself, an earlier attempt stored the envelope and the acknowledgement was lost.
-// catchUpAfterRefusedEnvelope then finishes the requests and returns true. If the last message is still the message
-// that the envelope must follow, it returns false without an error, and the caller may try again. If another process
-// has added a message, the error is errNewerMessageStored. If it is unknown whether the envelope was stored, the error
-// is errNoReply.
+// catchUpAfterRefusedEnvelope is called after the stream refused a message with changes (the envelope in r.inFlight).
+// The stream accepts an envelope only if the brain's last message has the sequence number expectedSeq. wasSentBefore is
+// true if the envelope was sent before without a reply. catchUpAfterRefusedEnvelope reads the messages that this
+// process lacks. There are four cases:
+//   - The envelope was stored by an earlier attempt, whose reply was lost. catchUpAfterRefusedEnvelope sets the results
+//     of the requests and returns true.
+//   - It is unknown whether the envelope was stored. The error is errNoReply.
+//   - The last message still has the sequence number expectedSeq. The result is false without an error, and the caller
+//     may try again.
+//   - Another process has stored a message. The error is errNewerMessageStored.
 func (r *brainReplica) catchUpAfterRefusedEnvelope(
 	ctx context.Context,
 	qs []*commitRequest,

@@ -71,9 +71,10 @@ func (rs *sharedHeadComparisons) runRequestedComparisons(compare func() error) {
 	}
 }
 
-// catchUpForRead ensures that the local copy has all changes that were acknowledged to any process before the call. If
-// Options.Announced is set, the local copy has only the changes that the messages of other processes (invalidations)
-// have announced so far.
+// catchUpForRead updates the local copy before a read. By default, it reads all changes that were acknowledged to any
+// process before the call. If Options.Announced is set, it sends no request to the servers while all changes that other
+// processes have announced are in the local copy. But this is limited to MaxAge after the last check of the stream's
+// last message. After that, catchUpForRead checks the last message again.
 func (r *brainReplica) catchUpForRead(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -196,8 +197,9 @@ func (r *brainReplica) readToLastMessage(ctx context.Context, fromAnyServer bool
 	if !errors.Is(err, errSegmentNotFound) {
 		return err
 	}
-	// The segments of this snapshot are missing. The process that wrote a newer snapshot may have deleted them, so
-	// check whether there is a newer snapshot.
+	// The last message refers to a snapshot of the brain, which replaces earlier messages, and the snapshot's parts
+	// (segments) are missing. A process that wrote a newer snapshot may have deleted them, so check whether there is a
+	// newer snapshot.
 	now, ok, headErr := l.lastMessage(ctx, stream, subject)
 	if headErr != nil || !ok {
 		return err

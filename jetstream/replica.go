@@ -201,7 +201,9 @@ func (r *brainReplica) closeStore() {
 	r.readerStore.Store(nil)
 }
 
-// restartWithEmptyFile starts again with an empty file. The caller must have locked mu.
+// restartWithEmptyFile replaces the local copy of the brain by an empty copy, so that all messages are read again from
+// the start. It also tells the watchers with a reset event that everything may have changed. The caller must have
+// locked mu.
 func (r *brainReplica) restartWithEmptyFile() error {
 	r.closeStore()
 	if err := r.files.createDir(); err != nil {

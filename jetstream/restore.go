@@ -193,8 +193,12 @@ func (s *restoreSourceDir) listCache() ([]restorableFile, error) {
 	return all, nil
 }
 
-// missingBrains returns the files of the brains that the cluster lacks. The newest file of each brain comes first. If
-// the cluster has a brain in a different state, missingBrains returns an error.
+// missingBrains returns the backup files from which brains must be restored, grouped by brain. These are the brains
+// that do not exist in the cluster, or are empty there. The newest file of each brain comes first in its group.
+//
+// If the cluster already contains a brain, there must be a backup file with the same last envelope. Otherwise the error
+// matches [oxbow.ErrExists]. The brain is then counted in r.report.Present. If r.options.Tenant is not empty, the
+// brains in the cluster that have no file at all are ignored.
 func (r *restoreRun) missingBrains(
 	ctx context.Context,
 	filesByBrain map[string][]restorableFile,

@@ -241,8 +241,8 @@ func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus
 	return s, fs
 }
 
-// isFenced reports whether an audit has found that the data of a server differs, so that the server must not lead the
-// stream.
+// isFenced reports whether the server must not lead the stream. This is the case if an audit has found that the
+// server's data differs from the data on the other servers.
 func (c *Cluster) isFenced(stream, server string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,9 +8,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// FrontMatter parses front matter and returns its YAML mapping. If data contains no value, the mapping is empty. The
-// parameter first is the first data line's number in the file. The error is a [Diagnostics] with line numbers in the
-// file. The line numbers of the nodes count from 1 in data. The caller must check the keys and detect duplicate keys.
+// FrontMatter parses front matter, the YAML at the beginning of a file, and returns its mapping. If the argument data
+// contains no YAML value, the mapping is empty. The argument first is the number of the line in the file at which data
+// begins. If data is invalid, the error is a [Diagnostics], in which line numbers count from the beginning of the file.
+// In the returned nodes, line numbers count from 1 in data. The caller must check the keys and detect duplicate keys.
 func FrontMatter(file string, data []byte, first int) (*yaml.Node, error) {
 	r := frontmatter.MappingReader{File: file, FirstLine: first}
 	n := r.ReadMapping(string(data))

@@ -18,14 +18,16 @@ import (
 // ParseFilter parses a filter. For the keys after, since, before, until and on, see [TimeFilter]. Errors match
 // [oxbow.ErrInvalid] and suggest a correction.
 //
-// A key without a meaning of its own, as in customer:acme, selects entries by labels with this key. But if the key
-// looks like a misspelling of a known key, such as projct, ParseFilter returns an error that names the known key. A
-// misspelling has a single typing error (a missing, additional or wrong letter, or two swapped neighbours), or two if
-// the known key has ten letters or more. If the known key has three or four letters, the first letter must be right. A
-// key of two letters cannot be misspelt.
+// If the filter language does not know a key, as in customer:acme, the term selects entries by their labels with this
+// key. But if the key looks like a misspelling of a known key, such as projct, ParseFilter returns an error that names
+// the known key.
 //
-// To select by such a label key anyway, write the key in quotes: "tax":vat. In quotes, a synonym such as tags, type or
-// path is not replaced by the known key either.
+// A key is a misspelling if it differs from the known key by one typing error: a missing, additional or wrong letter,
+// or two swapped neighbours. Two errors count for a known key of ten letters or more. For a known key of three or four
+// letters, the first letter must be right. A known key of two letters cannot be misspelt.
+//
+// To select entries by a label whose key looks like a misspelling, write the key in quotes: "tax":vat. In quotes, a
+// synonym such as tags, type or path is not replaced by the known key either.
 func ParseFilter(s string, now time.Time) (oxbow.Filter, error) {
 	var f oxbow.Filter
 	for _, w := range splitWords(s) {

@@ -67,10 +67,10 @@ type Misspelling struct {
 	Err  error // the error that [ParseFilter] would return for Word
 }
 
-// ParseRequest is like [Parse], but also reads the term in:MEMORY, which names the memory to search, and reports words
-// that look like misspelt terms. The term in:MEMORY must be a separate word outside quotations, and is not part of the
-// query's Text. If it occurs several times, the last one counts. If no memory has this name, it is an ordinary word,
-// because a text may contain such a word.
+// ParseRequest is like [Parse], but also reads the term in:MEMORY, which names the memory to search: in:notes,
+// in:sessions or in:both. It also reports words that look like misspelt terms. The term must be a separate word outside
+// quotations, and is not part of the query's Text. If the term occurs several times, the last term counts. Any other
+// word that begins with "in:" is an ordinary search word, because a text may contain such a word.
 func ParseRequest(s string, now time.Time) (Request, error) {
 	var r Request
 	var words []string

@@ -105,9 +105,14 @@ func (s *Scope) restoreLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Lab
 	return restored
 }
 
-// restoreContent replaces the marks in a newly written content by the data of the old content. A line that equals an
-// old line with marks becomes the old line. In other lines, a mark is replaced if the old lines that are left contain
-// exactly one value of its kind. Otherwise restoreContent returns an error, so that no data is lost or misplaced.
+// restoreContent replaces the marks in text by the personal data that the marks hide. The argument text is the new
+// content of an entry. A reader saw the content of old with a mark such as [mail] in place of each hidden value, and
+// has edited it.
+//
+// If a line of text equals a line that the reader saw, restoreContent uses the old line with the hidden values. In an
+// edited line, a mark such as [mail] is replaced if the old lines that are not used yet contain exactly one value of
+// the mark's kind. Otherwise it is unclear which value the mark means. restoreContent then returns an error, so that no
+// data is lost or misplaced.
 func (s *Scope) restoreContent(text, old string) (string, error) {
 	shown := s.Text(old)
 	if shown == old || !s.hasRedactionMark(text) {

@@ -13,8 +13,9 @@ import (
 // as a letter and a combining mark, and users cannot see the difference.
 func NormalName(name string) string { return ucd.ToNFC(name) }
 
-// NameForms returns the spellings under which a store may have a name: the given spelling, normal form C and normal
-// form D, without duplicates. Stores from before names were normalized may contain any of these.
+// NameForms returns the spellings under which a store may contain a name: the given spelling, normal form C and normal
+// form D (Unicode), without duplicates. Old stores may contain any of these spellings, because names were not always
+// normalized before they were stored.
 func NameForms(name string) []string {
 	forms := []string{name}
 	if isPlainName(name) {

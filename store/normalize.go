@@ -140,8 +140,8 @@ func normalLabels(labels []Label) []Label {
 	return normal
 }
 
-// normalValue returns the value of a label in normal form. The path of a file is returned as it is spelled on the
-// disk.
+// normalValue returns the value of the label l in Unicode normal form. The values of the keys LabelFile, LabelFileBlob
+// and labelOrigin are returned unchanged, because they name files or origins with their exact spelling.
 func normalValue(l Label) string {
 	switch l.Key {
 	case LabelFile, LabelFileBlob, labelOrigin:

@@ -250,9 +250,9 @@ func WriteFile(fsys FS, name string, data []byte, perm fs.FileMode) error {
 	return ReplaceFile(fsys, name, data, perm, nil)
 }
 
-// ReplaceFile is like [WriteFile], but calls the function sure directly before the rename, when the new content is
-// already durable. If sure returns an error, ReplaceFile does not change the file and returns this error wrapped in
-// another error.
+// ReplaceFile is like [WriteFile], but calls the function sure just before it renames the new file to name. At this
+// time the new content is already durable. If the function sure returns an error, ReplaceFile does not change the file
+// and returns this error wrapped in another error.
 func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func() error) error {
 	f, temp, err := CreateTemp(fsys, name, perm)
 	if err != nil {

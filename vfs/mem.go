@@ -52,8 +52,8 @@ func NewMem() *Mem {
 	return m
 }
 
-// SetClock sets the function that returns the times of changes. The file system is locked during a call of now, so now
-// must not use the file system.
+// SetClock sets the function now, which returns the time that the file system records for changes. The file system is
+// locked while it calls the function, so the function must not use the file system.
 func (m *Mem) SetClock(now func() time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -68,9 +68,9 @@ func (m *Mem) NextTemp() uint64 {
 	return m.lastTemp
 }
 
-// Clone returns an independent copy of the file system. The inode numbers of the copy are the same. Open files belong
-// to m, and no locks are held in the copy. The running time is proportional to the number of files, because contents
-// are shared until they change.
+// Clone returns an independent copy of the file system. The inode numbers of the copy are the same. Files that are open
+// remain open only in the original m, and the copy holds no locks. The running time is proportional to the number of
+// files, because the copy shares contents until they change.
 func (m *Mem) Clone() *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()

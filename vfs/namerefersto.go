@@ -22,12 +22,13 @@ func NameRefersTo(fsys FS, name string, info fs.FileInfo) (bool, error) {
 	return err == nil && SameFile(now, info), err
 }
 
-// RefersTo is like [NameRefersTo], but uses the path that was passed to [Dir]. If this path now refers to another
-// directory, the error matches [fs.ErrNotExist].
+// RefersTo reports whether the name in the directory refers to the file that info describes. It is like [NameRefersTo],
+// but also checks that the path that was passed to [Dir] still refers to the same directory. If the name refers to the
+// file, but the path now refers to another directory or to nothing, the error matches [fs.ErrNotExist].
 func (o *OS) RefersTo(name string, info fs.FileInfo) (bool, error) {
 	if checkName("stat", name) == nil && refersTo(filepath.Join(o.path, name), info) {
-		// The system call used the whole path. Therefore it is known that the directory o has not been replaced, and
-		// no further check is needed.
+		// The function refersTo used the whole path of the file. The path leads to the expected file, so the directory
+		// o has not been replaced by another directory, and no further check is needed.
 		return true, nil
 	}
 	same, err := NameRefersTo(o, name, info)

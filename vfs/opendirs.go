@@ -19,11 +19,11 @@ type OpenDirs struct {
 	dirs map[string]*os.Root // open directories by name (nil if the file system is not an OS)
 }
 
-// OpenDirsOnce returns an OpenDirs that opens files in fsys. If fsys is an [OS], each directory is opened only once
-// and stays open until [OpenDirs.Close] is called. Any other file system is used directly.
+// OpenDirsOnce returns an OpenDirs that opens files in fsys. If fsys is an [OS], each directory is opened only once and
+// stays open until [OpenDirs.Close] is called. Any other file system is used directly.
 //
-// In the meantime, the caller must not rename or replace a directory in which files were opened. Otherwise the
-// OpenDirs would continue to use the directory that it opened first.
+// Until [OpenDirs.Close] is called, the caller must not rename or replace a directory in which files were opened.
+// Otherwise the OpenDirs would continue to use the directory that it opened first.
 func OpenDirsOnce(fsys FS) *OpenDirs {
 	d := &OpenDirs{FS: fsys}
 	if _, ok := fsys.(*OS); ok {

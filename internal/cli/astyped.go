@@ -58,13 +58,14 @@ func rootCommandNames(root *cobra.Command) (names []string) {
 	return names
 }
 
-// rewriteCommands rewrites the commands in a text so that they work as typed in the shell of this run. If this run has
-// the flag --home, commands that use a home get it. The name oxbow is replaced by the words that
-// [environment.programInvocation] returns.
+// rewriteCommands rewrites the oxbow commands in a text, so that the person can type the commands into the same shell
+// exactly as they are printed. If the person started oxbow with the flag --home, the flag is added to the commands that
+// use a home (a directory with a memory). The name oxbow is replaced by the words that [environment.programInvocation]
+// returns.
 func (mem *openMemory) rewriteCommands(text string) string {
 	if mem.finder.homeFlag == "" ||
-		// The command init sets homeFlag to this directory name itself. Commands that are typed there find the home
-		// without the flag.
+		// The command init itself sets homeFlag to homeDirName. In this case, later commands in the same directory find
+		// the home without the flag.
 		mem.finder.homeFlag == homeDirName {
 		return mem.rewriteCommandsWithFlag("", text)
 	}

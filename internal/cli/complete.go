@@ -207,8 +207,8 @@ func (mem *openMemory) completeFilterTerms(ctx context.Context, start string) (f
 	return found
 }
 
-// completeProfileNames returns the names of all profiles. If a profile binds the run, it returns only that
-// profile's name.
+// completeProfileNames returns the names of all profiles. If the flag --profile or $OXBOW_PROFILE restricts the run to
+// one profile, it returns only that profile's name. It returns nil if the profiles cannot be loaded.
 func (mem *openMemory) completeProfileNames(context.Context, string) []string {
 	set, err := mem.loadProfiles()
 	if err != nil {

@@ -8,7 +8,8 @@ const (
 	shortListItems    = 5  // number of items that are printed from a longer list
 )
 
-// firstItems returns all items if the list is printed whole, and only the first items of a longer list.
+// firstItems returns the items that are printed. If there are at most maxUncutListItems items, it returns all of them.
+// Otherwise it returns the first shortListItems items.
 func firstItems[T any](items []T) []T {
 	if len(items) > maxUncutListItems {
 		return items[:shortListItems]

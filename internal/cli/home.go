@@ -132,8 +132,10 @@ func (finder *homeFinder) chooseHome() (dir, rule string, err error) {
 	return dir, dataDirHomeRule, err
 }
 
-// nearestHome returns the nearest home at or above a directory, or "" if none exists. It skips a directory whose
-// verdict is [trust.NotAHome]. Otherwise, such a directory could hide the user's own memory.
+// nearestHome returns the nearest home (a directory with a memory) at or above the directory dir, or "" if none exists.
+// If a directory belongs to another working tree of a git repository, it also searches the main working tree. A
+// directory without a usable memory is skipped, because otherwise it would hide the user's own memory in a directory
+// above.
 func (finder *homeFinder) nearestHome(dir string) (string, error) {
 	if home, found := finder.homeByStartDir[dir]; found {
 		return home, nil
@@ -308,9 +310,10 @@ func (env *environment) userOxbowDir(windowsVar, windowsDir, xdgVar, xdgDir stri
 	return filepath.Join(user, filepath.FromSlash(xdgDir), "oxbow")
 }
 
-// homeForClientConfig returns the home that is written into the configuration of clients. The parameter rule names how
-// oxbow chose the home, for example because it was in the nearest parent directory. The result is "" if clients find
-// the home by themselves, without the flags and variables of this run.
+// homeForClientConfig returns the home (the directory of the memory) that must be written into the configuration of
+// clients. The parameter rule describes how oxbow chose the home, for example because the home was in the nearest
+// parent directory. The result is "" if clients find the home without a configuration. A client does so if the home is
+// the nearest home, or the default directory that oxbow uses if the variable XDG_DATA_HOME is not set.
 func (finder *homeFinder) homeForClientConfig(home, rule string) string {
 	if rule == nearestHomeRule {
 		return ""
@@ -330,8 +333,9 @@ func (finder *homeFinder) homeForClientConfig(home, rule string) string {
 	return home
 }
 
-// homeFlagForClients returns the arguments with which a program that is started elsewhere finds the home. That program
-// does not have this shell's variables. The result is "" if the program finds the home by itself.
+// homeFlagForClients returns the flag --home with its value, for a command that a client runs. The client may start the
+// command in another directory and without the environment variables of this shell. The result is "" if the command
+// finds the home without the flag, or if no home was found.
 func (finder *homeFinder) homeFlagForClients() string {
 	home, rule, err := finder.findHomeAndRule()
 	home = finder.homeForClientConfig(home, rule)

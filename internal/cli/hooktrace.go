@@ -141,7 +141,8 @@ func addResultFingerprints(
 	return prints.AddText(level, text, v.TrustLevelCause)
 }
 
-// recordWrittenPaths records which files the call wrote.
+// recordWrittenPaths records in the fingerprint file which files a tool call wrote. Files into which the call wrote the
+// agent's own text are recorded separately from files into which it wrote other text.
 func recordWrittenPaths(prints *fingerprint.File, v origin.ToolCallVerdict) error {
 	if err := prints.AddAgentPaths(v.FilesOfAgentText...); err != nil {
 		return err
@@ -177,8 +178,9 @@ func (finder *homeFinder) isStoreModified(home string, e *session.Event) bool {
 // maxCommandTime is the longest time for which a command is assumed to have run.
 const maxCommandTime = 10 * time.Minute
 
-// lastReportTime returns the time of the session's last hook report before the event. If this report is older than
-// maxCommandTime or unknown, it returns the event's time minus maxCommandTime.
+// lastReportTime returns the time of the session's last hook report, which is the modification time of the session's
+// report file. It returns the event's time minus maxCommandTime if the report is older than this, if the report is not
+// before the event, or if the file cannot be read.
 func lastReportTime(home string, e *session.Event) time.Time {
 	since := e.Time.Add(-maxCommandTime)
 	file := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.FilePath(e.Client, e.Session)

@@ -30,8 +30,9 @@ type editHookInput struct {
 	isTurnTainted func(client, session string) bool
 }
 
-// handleEditHook annotates the edits in a report. If the report announces an edit, it returns the answer for the
-// client. Otherwise it returns nil.
+// handleEditHook processes a hook report about an edit of files. If the edit has not been made yet, it returns the
+// answer for the client. If the edit has been made, it annotates the edited lines and returns nil. It also returns nil
+// if the report is not about an edit, or if the feature is switched off.
 func (mem *openMemory) handleEditHook(ctx context.Context, input editHookInput) []byte {
 	home, r := input.home, input.report
 	about := r.SummarizeReport()

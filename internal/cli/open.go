@@ -356,8 +356,8 @@ func (mem *openMemory) newWorkspace(ctx context.Context) (*verb.Workspace, func(
 	}, nil
 }
 
-// newLoader returns a loader for the profiles and skills that handoffs and sessions name. It also knows the profile
-// that binds the run.
+// newLoader returns a loader for the profiles and skills whose names occur in handoffs and sessions. If the run is
+// restricted to one profile, the loader's BoundProfile is that profile.
 func (mem *openMemory) newLoader() (*handoff.Loader, error) {
 	profiles, err := mem.loadProfiles()
 	if err != nil {

@@ -184,9 +184,9 @@ func (mem *openMemory) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// noteMissingMemory prints a note if the run has read a home without a memory file. It prints no note if the answer,
-// which may be nil, shows something, such as the turns of a session or the entries of a team. The note would then
-// explain nothing. Only the first call does something.
+// noteMissingMemory prints a note if the command read from a home that does not have a memory file yet. It prints no
+// note if the answer shows something, such as the turns of a session or the entries of a team, because the note would
+// then not explain anything. The argument answer may be nil. Only the first call can print the note.
 func (mem *openMemory) noteMissingMemory(answer any) {
 	home := mem.missingHome
 	mem.missingHome = ""

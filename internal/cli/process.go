@@ -30,10 +30,10 @@ func Main() int { return runMain(Run, shutdownSignals()...) }
 func runMain(run commandRunner, endSignals ...os.Signal) int {
 	ctx, stop := signal.NotifyContext(context.Background(), endSignals...)
 	defer stop()
-	// A first Ctrl-C ends the run's context. A run that ignores its context is ended after stopTimeout. A second
-	// Ctrl-C ends the process at once. This is as safe as a crash: no acknowledged change is lost. While busy is
-	// positive, the process is not ended, because an editor runs or because a server finishes the calls that it has
-	// read.
+	// The first Ctrl-C cancels ctx. If run has not returned after stopTimeout, the process exits. The process waits
+	// longer while busy is positive, because an editor is running or because a server is finishing the calls that it
+	// has read. A second Ctrl-C ends the process at once, even if busy is positive. This is as safe as a crash: no
+	// acknowledged change is lost.
 	var busy atomic.Int64
 	hold := func() (release func()) {
 		busy.Add(1)
@@ -45,7 +45,7 @@ func runMain(run commandRunner, endSignals ...os.Signal) int {
 			time.Sleep(stopTimeout)
 		}
 		os.Exit(exitCommandFailed)
-	})() // Do not exit when runMain returns and stop cancels ctx, because this process may call runMain again.
+	})() // Cancel the AfterFunc when runMain returns, because this process may call runMain again.
 	env := Env{
 		Args:               os.Args[1:],
 		Stdin:              os.Stdin,

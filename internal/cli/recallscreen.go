@@ -293,8 +293,9 @@ func (s *recallScreen) changeResult(doneText string, change uint64, err error) t
 	}
 }
 
-// editEntry is called for the key e, and does the same as oxbow edit. If an error says where the text was saved, it is
-// printed again after the screen has closed.
+// editEntry edits the entry of the hit h in an editor, as the command oxbow edit does. The recall screen calls it when
+// the person presses the key e. An error with a hint may say where the edited text was saved. Such an error is printed
+// again after the screen has closed.
 func (s *recallScreen) editEntry(ctx context.Context, h tui.Hit) tui.ChangeResult {
 	mem := s.mem
 	errs, allow := mem.env.Stderr, mem.allowSecret

@@ -104,7 +104,8 @@ func (env *environment) printWarning(format string, args ...any) {
 	fmt.Fprintf(env.Stderr, "%s: %s\n", env.programName, env.rewriteCommands(fmt.Sprintf(format, args...)))
 }
 
-// rewriteCommands rewrites the commands in a text so that they work as typed.
+// rewriteCommands rewrites the oxbow commands in a text, so that a person can type the commands into a shell exactly as
+// they are printed. If env.commandRewriter is nil, it returns the text unchanged.
 func (env *environment) rewriteCommands(text string) string {
 	if env.commandRewriter == nil {
 		return text

@@ -38,8 +38,9 @@ const (
 	archiveKeepTime    = 7 * 24 * time.Hour
 )
 
-// archiveOpenerAfterDrain returns a function that opens the home's archive at its first call. Every call drains the
-// spool, unless isArchiveReadOnly is set, and returns the part of the archive that the run may see. The archive is
+// archiveOpenerAfterDrain returns a function that returns the archive of sessions. The first call of that function
+// opens the archive. Each call first moves the reports that hooks have left in the spool into the archive, unless
+// isArchiveReadOnly is set. The returned archive contains only the sessions that this run may see. The archive is
 // closed at the end of the run.
 func (mem *openMemory) archiveOpenerAfterDrain() func(context.Context) (*session.Archive, error) {
 	if mem.openDrainedArchive == nil {

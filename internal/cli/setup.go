@@ -109,7 +109,7 @@ func (in *setupIn) checkOptionConflicts(asksForClients bool) error {
 	return nil
 }
 
-// hasOptions reports whether an option that changes how a client is set up was given.
+// hasOptions reports whether at least one option was given that changes how a client is set up.
 func (in *setupIn) hasOptions() bool {
 	return in.NoMCP || in.NoInject || in.NoCapture || in.NoAnnotate || in.MarkHooksTrusted || in.ClientMemoryMode != ""
 }

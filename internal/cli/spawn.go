@@ -123,10 +123,13 @@ func (env *environment) showSpawnResult(out profiles.SpawnSubAgentOut) {
 	}
 }
 
-// settingsFile returns the path of the settings file to use, or "". ignored is the path of a settings file that is not
-// used because it may have come with a project, or "". If $OXBOW_SETTINGS is set, only the file that it names is used.
-// oxbow sets this variable when it starts a sub-agent. Otherwise the sub-agent could choose a home with other settings
-// on its command line.
+// settingsFile returns the path of the settings file to use. If $OXBOW_SETTINGS is set, only the file that the variable
+// names is used. oxbow sets the variable when it starts a sub-agent, so that the sub-agent cannot use other settings by
+// choosing another home on its command line.
+//
+// If the variable is not set, settingsFile uses the settings file in the home if this file is trusted, or else the
+// settings file in the user's data directory. The result file is "" if there is no settings file. The result ignored is
+// the path of an untrusted settings file in the home, which may have come with a project, or "".
 func (finder *homeFinder) settingsFile() (file, ignored string, err error) {
 	if f := finder.env.Getenv(subagent.EnvSettings); f != "" {
 		if f == subagent.NoSettings {

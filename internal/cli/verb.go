@@ -70,7 +70,8 @@ func setUpFlagsAndArgs[In any](
 	return c
 }
 
-// callAndPrint calls a verb and prints its result. Then it closes everything that the verb has opened.
+// callAndPrint calls a verb and prints its result. If the verb fails, callAndPrint returns the error. The memories that
+// the verb opened are closed only at the end of the process, so that the person sees the result sooner.
 func callAndPrint[In, Out any](
 	ctx context.Context,
 	mem *openMemory,

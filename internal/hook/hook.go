@@ -284,9 +284,9 @@ func addSessionEnd(out *Report, r *clientfile.HookReport, e session.Event, _ fun
 	out.addEvent(e, session.KindSessionEnd, r.Reason)
 }
 
-// NeedsStartWithPrompt reports whether the client must get the start context with the first prompt instead of at the
-// session's start. This is so for Gemini CLI, because this client writes the answer of its start hook into the
-// person's prompt, and leaves that prompt out when the session is resumed.
+// NeedsStartWithPrompt reports whether the client must get the context for a session's start together with the first
+// prompt, instead of at the start. This is true for Gemini CLI. When a session starts, Gemini CLI writes the hook's
+// answer into the person's prompt, and omits this prompt when the session is resumed.
 func (r Report) NeedsStartWithPrompt() bool {
 	c, _ := clientfile.FindEventClient(r.Client)
 	return c.Hook.NeedsStartAtPrompt

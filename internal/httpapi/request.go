@@ -22,8 +22,8 @@ import (
 // then members of the body. If an argument is given twice with the same value, it is contained once.
 type requestArguments struct{ values verb.Arguments }
 
-// readArguments reads the arguments of a request from the path, the query and, unless the method is GET or DELETE, the
-// body. It returns an error if the path or query and the body contain different values for an argument.
+// readArguments reads the arguments of a request from the URL's path and query and, unless the method is GET or DELETE,
+// from the body. It returns an error if the URL and the body contain different values for the same argument.
 func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*requestArguments, error) {
 	args := &requestArguments{}
 	for _, name := range rt.argumentNames() {

@@ -32,7 +32,8 @@ type viewState struct {
 // profile.
 const maxViews = 256
 
-// openMemory opens the part of the memory that this token and profile may see.
+// openMemory opens the part of the memory that may be read with the token and the profile of the requests that share
+// this state.
 func (o *viewState) openMemory(ctx context.Context) (*oxbow.Memory, error) {
 	return o.Workspace.Open(ctx, verb.Read)
 }

@@ -157,8 +157,8 @@ func PlanRenameLabel(oldLabel, newLabel oxbow.Label) Planner {
 			isOldUsed = isOldUsed || slices.ContainsFunc(e.Labels, oldLabel.Is)
 			isNewUsed = isNewUsed || slices.ContainsFunc(e.Labels, newLabel.Is)
 		}
-		// A label that entries already have is an error only when the rename is planned for the first time. When it is
-		// planned again, entries that this rename has already changed have the new label.
+		// The rename fails if entries already have newLabel, but only when the rename is planned for the first time.
+		// When the rename is planned again, entries that were already renamed have newLabel.
 		if isOldUsed && isNewUsed && !isPlanned {
 			return LabelChangePlan{}, &oxbow.InvalidError{Field: "label", Value: newLabel.String(),
 				Reason: fmt.Sprintf("is in use already; to join the two: merge %s into %s", oldLabel, newLabel)}

@@ -144,7 +144,9 @@ func (m *labelEvidenceModel) findLabelEvidence(e *oxbow.Entry) []labelEvidence {
 	return found
 }
 
-// fileEvidence returns, for each value that the files in the entry suggest, the evidence of the best file.
+// fileEvidence finds label values that the files mentioned in the entry suggest. For example, other entries that
+// mention the same file may have the label value. The result contains, for each suggested value, the evidence of the
+// file that suggests the value with the highest probability.
 func (m *labelEvidenceModel) fileEvidence(e *oxbow.Entry) map[string]labelEvidence {
 	best := map[string]labelEvidence{}
 	for _, f := range mentionedFiles(e) {

@@ -22,10 +22,16 @@ type SimilarLabels struct {
 	Merge oxbow.Label
 }
 
-// Lint finds labels with the same key whose values are nearly equal. The values differ only in capitals, accents or
-// punctuation, in a plural ending, in the owner before a project's name, or by one typing error in a word of at least
-// five letters. Lint also finds words that are used both as a tag and as a project. It ignores labels that differ in
-// digits, such as v1 and v2. The result is sorted by key and value.
+// Lint finds labels that probably mean the same, and words that are used both as a tag and as a project. Labels are
+// compared with other labels of the same key. Their values differ only in one of these ways:
+//
+//   - capitals, accents or the punctuation between words
+//   - a plural ending
+//   - for projects, the owner before the name, as in owner/name
+//   - one typing error in a value of at least five letters
+//
+// Values that differ in digits, such as v1 and v2, are not reported. Labels with the key oxbow.LabelConfidence are
+// ignored. The result is sorted by key and by the value to keep. Words that are both a tag and a project come last.
 func Lint(counts []Count) []SimilarLabels {
 	byKey := map[string][]Count{}
 	var keys []string

@@ -243,9 +243,9 @@ func (g *suggester) countLabelVotes(ctx context.Context, e *oxbow.Entry) ([]labe
 	if g.labelledCount == 0 {
 		return nil, nil
 	}
-	// If an entry has at most one label with this key, examine only similar entries that have such a label, because
-	// the others tell nothing about this entry. For keys such as tag, a similar entry without a label counts against
-	// all values.
+	// If an entry has at most one label with this key, examine only similar entries that have a label with this key,
+	// because other entries tell nothing about the right value. If an entry can have several labels, such as tags, also
+	// examine similar entries without such a label. They reduce the share of every value.
 	var f oxbow.Filter
 	if g.isKeySingleValued {
 		f.Terms = []oxbow.Term{{Key: "has", Values: []string{g.labelKey}}}

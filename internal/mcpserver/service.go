@@ -117,8 +117,8 @@ func (v *clientService) explainError(err error) string {
 	return s
 }
 
-// verbReferenceText expresses a reference in a note for models. If the reference is to a verb that is not offered as a
-// tool, the text also names the option with which the server offers it.
+// verbReferenceText returns the text for a reference to a verb, in a note that a model reads. If the server does not
+// offer the verb as a tool, the text also contains the command-line option with which the server would offer the verb.
 func (v *clientService) verbReferenceText(r verb.NoteReference) string {
 	said, verbWord := verb.Notef("%s", r).String(), ""
 	switch r := r.(type) {

@@ -285,8 +285,9 @@ func (c *drainingConnection) Write(ctx context.Context, msg jsonrpc.Message) err
 	return err
 }
 
-// claimCallAnswer reports whether an answer should be written, and marks the call as being answered. An answer without
-// a valid ID does not belong to a call and is always written.
+// claimCallAnswer reports whether the answer to the call with this ID should be written, and marks the call as being
+// answered. It returns false if the call is unknown or cancelled, or if another answer was started. An answer without a
+// valid ID does not belong to a call, so the result is true.
 func (c *drainingConnection) claimCallAnswer(id jsonrpc.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -23,14 +23,13 @@ const (
 	bundleOwner    = "oxbow"
 )
 
-// PluginFiles returns the files of all plug-ins, and the lists with which clients find the plug-ins in
-// the repository. The keys are slash-separated paths in the repository.
+// PluginFiles returns the files of the plug-ins for all clients. It also returns the marketplace files, in which
+// clients find the plug-ins of the repository. The keys are slash-separated paths in the repository.
 //
-// A plug-in starts the program oxbow, which must be in PATH. plugin returns the source of
-// opencode's plug-in (see [Options.Plugin]).
+// A plug-in starts the program oxbow, which must be in PATH. The function plugin returns the source of opencode's
+// plug-in (see [Options.Plugin]).
 //
-// The formats are for Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, opencode 1.18, Copilot CLI
-// 1.0 and Qwen Code 0.24.
+// The formats are for Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, opencode 1.18, Copilot CLI 1.0 and Qwen Code 0.24.
 func PluginFiles(plugin func(argv []string) string) (map[string]string, error) {
 	o := Options{Executable: programName, Plugin: plugin}
 	all := map[string]string{
@@ -187,8 +186,9 @@ func newExtensionBundle(client string, filesFor func(Machine, Options) []clientF
 	}
 }
 
-// opencodeBundle builds an npm package with two plug-ins for opencode. The second one adds the server to opencode's
-// configuration, unless the configuration already contains a server with this name.
+// opencodeBundle builds an npm package with two plug-ins for opencode. The first plug-in reports events to oxbow. The
+// second plug-in adds oxbow's MCP server to opencode's configuration, unless the configuration already contains a
+// server with the name oxbow. If o.Plugin is nil, opencodeBundle returns nil.
 func opencodeBundle(o Options) (map[string]string, error) {
 	server, err := json.Marshal(fields{{"type", "local"}, {"command", o.oxbowArgv("mcp")}, {"enabled", true}})
 	if err != nil || o.Plugin == nil {

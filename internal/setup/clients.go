@@ -395,8 +395,9 @@ func clineClient() *Client {
 	return c
 }
 
-// clineHooks returns the programs that Cline runs at its events. Each prints oxbow's answer, or else an answer without
-// context, because Cline expects an answer.
+// clineHooks returns the hook files of Cline, which are the programs that Cline runs at its events. A hook prints
+// oxbow's answer. If this answer is empty, the hook prints an answer that lets Cline continue, because Cline expects an
+// answer. If the options do not need a hook for an event, the file has no content, so that setup removes it.
 func clineHooks(w Machine, o Options) []clientFile {
 	if w.GOOS == "windows" {
 		return nil // On Windows, Cline runs no hooks.

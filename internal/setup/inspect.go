@@ -237,8 +237,10 @@ func (w Machine) isInProject() bool {
 	return w.Dir != "" && filepath.Clean(w.Dir) != filepath.Clean(w.User)
 }
 
-// findSharedClientProblems returns the faults in the user's files or, if the inspection is about a project, in the
-// project's files. It also returns findings about the clients without faults.
+// findSharedClientProblems checks the clients that are set up. The result wrong contains the problems, and a problem
+// with the same message in several clients is contained only once. The result correct contains a finding for each
+// client without problems, and a finding about clients whose program is not in PATH. If in.Options.Project is set, the
+// files in the project are checked. Otherwise the files of the user are checked.
 func (in *Inspection) findSharedClientProblems(ctx context.Context) (wrong []*sharedClientProblem, correct []Finding) {
 	var absent []Status
 	for _, c := range allClients {

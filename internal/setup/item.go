@@ -198,9 +198,9 @@ func findHandlers(d *jsonDocument, event string, owned func(json.RawMessage) boo
 	return all
 }
 
-// removeHandler removes oxbow's handler from the settings file d. If the group of handlers or the list of hooks for
-// the event is then empty, removeHandler removes it as well. base is the file without oxbow. What base contains is not
-// removed.
+// removeHandler removes oxbow's handler from the settings file d. If no other handler is left in the group, the whole
+// group is removed. If no hook for the event is left, the empty list is removed too. The document base is the same file
+// without oxbow. A list or object that base contains is not removed.
 func (at foundHandler) removeHandler(d, base *jsonDocument) error {
 	list, i := d.valueAt("hooks", at.event), at.groupIndex
 	if !at.isFlat {

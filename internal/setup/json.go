@@ -378,8 +378,9 @@ func (d *jsonDocument) removeValue(path ...string) error {
 	return d.removePart(parent, i)
 }
 
-// removeEmptyParents removes the object or list at a path if it is empty, unless base contains an object or list
-// there. Then it does the same for each parent on the path. A value that is null in base becomes null again.
+// removeEmptyParents removes the object or list at a path if it is empty. Then it removes each parent on the path that
+// has become empty. It stops at the first value that is not empty, or for which base contains an object or list. If the
+// value is null in base, it is replaced by null and not removed.
 func (d *jsonDocument) removeEmptyParents(base *jsonDocument, path ...string) error {
 	for ; len(path) > 0; path = path[:len(path)-1] {
 		v := d.valueAt(path...)

@@ -62,8 +62,8 @@ func (c *Client) PlanRemoval(w Machine, o Options) ([]*Change, error) {
 	return c.planFiles(w, o, (*clientFile).planRemoval)
 }
 
-// desiredFiles returns the client's configuration files. For each file, it lists the parts that setup adds and the
-// parts that it removes with these options.
+// desiredFiles returns the configuration files of the client. Each element also describes what the command oxbow setup,
+// with the options o, adds to the file and removes from the file.
 func (c *Client) desiredFiles(w Machine, o Options) []clientFile {
 	o.knownOxbowPrograms = w.knownOxbowPrograms(o)
 	return c.configFiles(w, o)

@@ -44,7 +44,8 @@ type storedVector struct {
 	roundedNumbers []int8
 }
 
-// New returns the index that is stored in a file. If fsys is nil, the index is not stored.
+// New returns an index of vectors from the client c. The index is stored in the file with this name in fsys. New does
+// not read the file. If fsys is nil, the index is not stored.
 func New(c *Client, fsys vfs.FS, name string) *Index {
 	return &Index{client: c, file: vectorFile{fsys: fsys, name: name, key: hashText(c.endpoint + "\n" +
 		c.Model)}, lockChan: make(chan struct{}, 1), rows: map[uint64]storedVector{}}

@@ -26,9 +26,9 @@ func ContextCaller(ctx context.Context) (c session.Caller, isKnown bool) {
 
 type taintLabelsContextKey struct{}
 
-// WithTaintLabels returns a context with taint labels. A taint label names a call by which the agent has read text by
-// others. Changes with this context are labelled with taintLabels, and not with the taint labels of the caller's
-// session.
+// WithTaintLabels returns a context with taint labels for changes. A taint label marks an entry that an agent wrote
+// after it had read text by others, such as a web page. The label's value names the call that returned this text. A
+// change with the returned context gets taintLabels instead of the taint labels of the caller's session.
 func WithTaintLabels(ctx context.Context, taintLabels []string) context.Context {
 	return context.WithValue(ctx, taintLabelsContextKey{}, taintLabels)
 }

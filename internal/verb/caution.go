@@ -34,9 +34,12 @@ func (w *Workspace) EntryWarning(e *oxbow.Entry) string {
 	return TrustWarning(w.trustLevels([]oxbow.Entry{*e})[0])
 }
 
-// trustLevels returns the trust level to show for each entry. If the home's files cannot store labels, the level
-// depends on the text. A text that repeats text by others is tainted. A text that looks like instructions is
-// unvouched.
+// trustLevels returns, for each entry, the trust level to show. Usually this is the level that the entry's labels and
+// author imply.
+//
+// If the home's files cannot store labels (w.Unlabelled) and w.Knowledge is not nil, trustLevels also examines the
+// texts. If a text looks like instructions and its level needs no warning yet, the level becomes unvouched. If a text
+// repeats text by others, such as a web page, the level becomes tainted. A quarantined entry stays quarantined.
 func (w *Workspace) trustLevels(entries []oxbow.Entry) []oxbow.Trust {
 	levels := make([]oxbow.Trust, len(entries))
 	var texts []string

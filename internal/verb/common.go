@@ -296,8 +296,9 @@ func EmptyResultReasons(
 	return reasons
 }
 
-// mistypedLabelHints returns hints about filter terms that select by a label with an unknown key, and select nothing.
-// The caller probably made a mistake if the key is similar to a key with a meaning, or if the value is a date.
+// mistypedLabelHints returns hints about filter terms that probably contain a mistake. It examines terms with an
+// unknown key, which oxbow takes as the key of a label, if the filter with the term selects nothing. The term is
+// probably a mistake if the key is similar to a key of the filter language, or if the value is a date.
 func mistypedLabelHints(diagnosis oxbow.Diagnosis) (hints []Note) {
 	for _, r := range diagnosis.Removed {
 		if r.Left > 0 || len(r.Filter.Terms) == 0 {
@@ -334,8 +335,9 @@ type dateTerm struct {
 	timeRange oxbow.Filter
 }
 
-// DateTerms returns the terms that select by time: those in the texts, which are queries and filters, and those that
-// correspond to the parameters in n.
+// DateTerms returns the filter terms that select entries by time, such as after:2026-04-18. It takes the terms from
+// texts, which contain queries and filters. It also makes a term from each of n.CreatedAfter, n.CreatedBefore and
+// n.CreatedUntil that is not empty.
 func (n EntrySelection) DateTerms(now time.Time, texts ...string) (dates DateTerms) {
 	terms := strings.Fields(strings.Join(texts, " "))
 	for _, bound := range [][2]string{{"after", n.CreatedAfter}, {"before", n.CreatedBefore}, {"until",

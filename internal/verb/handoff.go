@@ -97,8 +97,8 @@ func makeHandoffOut(o *handoff.LoadedHandoff) HandoffOut {
 	return out
 }
 
-// handoffWithoutProfile returns a handoff as if it had been loaded without profile and skills. Its files are not
-// checked.
+// handoffWithoutProfile returns the handoff h as a loaded handoff, but loads neither the profile nor the skills that h
+// names. It does not check whether the files that h names exist or have changed.
 func handoffWithoutProfile(h handoff.Handoff) *handoff.LoadedHandoff {
 	return &handoff.LoadedHandoff{Handoff: h, Files: handoff.CheckFiles(h.Files, "", nil)}
 }

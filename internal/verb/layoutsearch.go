@@ -14,8 +14,9 @@ import (
 // [oxbow.Query.Second]).
 const entriesPerRanking = 100
 
-// SearchEntries implements recall for a tool that belongs to a layout. It ranks by words and, if the workspace has
-// vectors, also by vectors. Notes say how many entries lack a vector.
+// SearchEntries searches for entries on behalf of a tool from a layout, which is a set of files and tools of another
+// program. It ranks by words and, if the workspace has vectors, also by vectors. The returned notes tell how many
+// entries lack a vector. The hits contain no digests.
 func (w *Workspace) SearchEntries(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hit, []Note, error) {
 	lacked := w.Vectors.rankByVectors(&q)
 	hits, _, err := RecallWithoutDigests(ctx, m, q)

@@ -96,9 +96,9 @@ func (w *Workspace) sessionRecord(ctx context.Context, name string) (string, err
 }
 
 // withAgentSource returns a context for storing the record of a session's work. If a person makes the call, changes
-// with this context still count as the agent's, because the agent wrote the record's texts and the person does not
-// vouch for them. The changes are not marked as influenced by others, because a record contains no text from calls
-// that returned text by others.
+// with this context still name the agent as the author, because the agent wrote the texts of the record, and the person
+// does not vouch for them. The changes get no taint labels, which mark the influence of texts by others. The reason is
+// that the record contains none of the texts that tools returned to the agent.
 func withAgentSource(ctx context.Context) context.Context {
 	src, _ := oxbow.SourceFrom(ctx)
 	if src.Actor != oxbow.Person {

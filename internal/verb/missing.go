@@ -57,8 +57,9 @@ func (w *Workspace) AdviseUnknownName(ctx context.Context, m *oxbow.Memory, name
 // name.
 const TeamEntryNameSuffix = " (team)"
 
-// teamFileAdvice returns advice on how to change an entry in team files. name is the name under which the entry is
-// shown.
+// teamFileAdvice returns advice on how to change an entry that is stored in team files. The argument name is the name
+// under which oxbow shows the entry. If the home contains an entry with the same name, the shown name ends in
+// TeamEntryNameSuffix. In this case, the advice also says to forget the home's own entry first.
 func teamFileAdvice(ctx context.Context, m *oxbow.Memory, name string) string {
 	const edit = "edit this file, which oxbow team status names; or "
 	plain, isTwin := strings.CutSuffix(name, TeamEntryNameSuffix)

@@ -78,8 +78,9 @@ func CountFittingItems[T any](items []T, spentTokens, maxTokens int, describe fu
 	return len(items)
 }
 
-// PageCutNote returns a note which says that the answer contains only shownCount items of total, and where the next
-// page begins.
+// PageCutNote returns a note for an answer that contains only shownCount of total items. The note says how many more
+// items did not fit into maxTokens, and where the next page begins. If shownCount is 0, the note says that maxTokens
+// must be raised.
 func PageCutNote(total, shownCount, offset, maxTokens int, singular, plural string) Note {
 	if shownCount == 0 {
 		return Notef("no %s fits into %s %d; raise it", singular, ParamRef("max_tokens"), maxTokens)
@@ -153,10 +154,13 @@ func (c *hitCost) countTurns(h *Entry) {
 	}
 }
 
-// cutToBudget shortens the answer to at most maxTokens tokens. First it includes the hits with snippets. Then it
-// replaces snippets by whole contents, beginning with the best hits. Finally it adds the turns around these hits.
-// contents contains the content of each hit. If keepAllHits is set, no hit is left out, even if the answer is too
-// long.
+// cutToBudget shortens the answer out so that it has at most maxTokens tokens. It keeps as many hits with snippets as
+// fit. With the remaining tokens, it replaces snippets by whole contents, beginning with the best hits, and then adds
+// the turns around the hits. The list contents has the content of each hit. If the answer is still too long, for
+// example because of notes, cutToBudget removes turns, contents and hits again.
+//
+// If no hit fits, the answer contains only a note which says that the budget is too small. If keepAllHits is set, no
+// hit is removed, even if the answer is too long.
 func (out *RecallOut) cutToBudget(contents []string, maxTokens int, keepAllHits bool) {
 	all := len(out.Hits)
 	notes := out.Notes
@@ -360,8 +364,10 @@ func (out *GetOut) fitsBudget(maxTokens int) bool {
 	return prompt.EstimateTokens(prompt.ReporterText(out)) <= maxTokens
 }
 
-// cutContent sets the content to the beginning of text that fits into the budget. It cuts at a line end, unless the
-// result would be too short.
+// cutContent sets out.Content to the beginning of the argument text, shortened so that the whole answer has at most
+// maxTokens tokens. It cuts after the end of a line, unless more than half of the content would be lost. It sets
+// out.NextOffset to the end of the content, where the next page begins. If no text fits into maxTokens, cutContent
+// returns an error.
 func (out *GetOut) cutContent(text string, maxTokens int) error {
 	empty, notes := "", out.Notes
 	out.Content = &empty

@@ -95,8 +95,9 @@ func (h *Host) IsNetworkFSAllowed() (bool, error) {
 	return b, nil
 }
 
-// CheckMayWrite returns an error if the store is on a network file system, so that other machines may write to it,
-// unless a person has allowed that.
+// CheckMayWrite returns an error that matches [oxbow.ErrNetworkFS] if the store is on a network file system, where
+// other machines may write to the store at the same time. If a person has allowed network file systems, CheckMayWrite
+// returns nil.
 func (h *Host) CheckMayWrite(store string) error {
 	allowed, err := h.IsNetworkFSAllowed()
 	if err != nil || allowed {

@@ -322,7 +322,8 @@ func (e *rememberCall) setResult(change oxbow.Change) {
 		return
 	case ok:
 		e.newEntry = written
-	// An earlier call with the same operation ID wrote the text, which has been erased from the log since.
+	// No op was sent, because an earlier call with the same operation ID wrote the entry. The log no longer contains
+	// the entry's text.
 	case e.attemptedOp == nil:
 		e.newEntry = oxbow.Entry{ID: written.ID, Name: e.name, Kind: written.Kind, Version: change.Seq}
 	default: // The store does not return the entry that it has written, so compute the entry.

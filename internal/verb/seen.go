@@ -167,15 +167,16 @@ func (s *SeenEntries) SeenVersion(e oxbow.Entry) (oxbow.Entry, bool) {
 	return e, ok
 }
 
-// MergeUnseenChanges returns the entry to write. storedEntry is the present entry, and newEntry is the entry that the
-// session wants to write. The result keeps changes that others made after the session had seen the entry. Contents are
-// merged by line, and aliases and labels one by one. If newEntry has nil aliases or labels, the result has the aliases
-// or labels of storedEntry.
+// MergeUnseenChanges merges newEntry, the entry that the session wants to write, with the present storedEntry, and
+// returns the entry to write. The result keeps changes that others have made since the session saw the entry. Contents
+// are merged by line, and aliases and labels one by one. If newEntry has nil aliases or labels, the result has those of
+// storedEntry. If s is nil, the result is newEntry.
 //
-// The error matches [oxbow.ErrConflict] if somebody else has changed the same lines, or if the session has not seen
-// the text that it would replace. It contains the present text, which then counts as seen. An entry that only tools of
-// this home have written need not have been seen (see [WrittenTexts]). If s is nil, MergeUnseenChanges returns
-// newEntry.
+// MergeUnseenChanges refuses the write with an error that matches [oxbow.ErrConflict] in two cases. Either somebody
+// else has changed the same lines as the session, or the session would replace a text that it has not seen. A text that
+// only tools of this home have written need not have been seen (see [WrittenTexts]). The error contains the present
+// text of the entry. After that, this text counts as seen. An exception is a text of more than maxTextInMergeError
+// bytes, which is not in the error.
 func (s *SeenEntries) MergeUnseenChanges(storedEntry, newEntry oxbow.Entry) (oxbow.Entry, error) {
 	if s == nil {
 		return newEntry, nil

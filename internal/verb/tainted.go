@@ -23,15 +23,16 @@ type TaintedEntries struct {
 
 type taintedEntriesContextKey struct{}
 
-// WithTaintedEntries returns a context for a series of changes to one memory. In this context, the memory's tainted
-// entries are read only once, and not before each change.
+// WithTaintedEntries returns a context for a series of changes to one memory. Changes with this context share a list of
+// the memory's tainted entries, which are entries that text by others may have influenced. Therefore the entries are
+// read only once, and not again for each change.
 func WithTaintedEntries(ctx context.Context) context.Context {
 	return context.WithValue(ctx, taintedEntriesContextKey{}, &TaintedEntries{})
 }
 
-// ContextTaintedEntries returns the list that [WithTaintedEntries] put into the context. It contains the memory's
-// entries in which others may have had a part, so that several changes read them only once. Without such a list, the
-// result is nil.
+// ContextTaintedEntries returns the list of tainted entries that [WithTaintedEntries] put into the context. These are
+// entries that text by others may have influenced. Several changes share the list, so that the entries are read only
+// once. If the context contains no list, the result is nil.
 func ContextTaintedEntries(ctx context.Context) *TaintedEntries {
 	t, _ := ctx.Value(taintedEntriesContextKey{}).(*TaintedEntries)
 	return t

@@ -174,8 +174,9 @@ func (w *Workspace) WithSource(ctx context.Context) context.Context {
 	return oxbow.WithSource(ctx, s)
 }
 
-// OpenMemory opens the memory. It also returns a context with which changes get the workspace's source. Every verb
-// begins with this call.
+// OpenMemory opens the memory. Every verb begins with this call. The returned context contains the workspace's source,
+// so that each change with the context records who made the change. If w.Knowledge is not nil, the context also
+// contains the fingerprints (hashes of word sequences) by which repeated text by others is recognized.
 func (w *Workspace) OpenMemory(ctx context.Context, access MemoryAccess) (context.Context, *oxbow.Memory, error) {
 	m, err := w.Open(ctx, access)
 	if err != nil {

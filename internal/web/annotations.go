@@ -200,7 +200,9 @@ func annotationPlace(a annotations.Annotation) g.Node {
 	return h.P(fileLink(a.File, page.IsolatedText(a.File)), h.Textf(", line %d", a.StartLine))
 }
 
-// annotationNote shows an annotation below its place. On the page of a file, place is nil.
+// annotationNote returns the HTML of an annotation: its reason, the rejected alternatives, the lines, the author and
+// the time. The node in the argument place describes where the annotation is. It is shown first. On the page of a file,
+// this node is nil.
 func (c *pageRequest) annotationNote(a annotations.Annotation, place g.Node) g.Node {
 	by := a.ByActor
 	if a.Agent != "" {

@@ -27,7 +27,7 @@ func (s eventStream) send(c *pageRequest, w http.ResponseWriter, _ page.Assets) 
 		if err != nil {
 			return err
 		}
-		name := "ready" // This event tells the browser that the memory changed, but no entry that the browser may see.
+		name := "ready" // This event tells the browser that there was a change, but not of an entry it may see.
 		if n.MustReadEverything {
 			name = "reset"
 		} else if len(n.Changes) > 0 {

@@ -33,7 +33,8 @@ const maxFacetValues = 8
 // maxCountedListEntries is the maximum length of a list whose entries are read to count their labels.
 const maxCountedListEntries = 2000
 
-// facetsOfHits counts the labels of search hits.
+// facetsOfHits counts the search hits for each filter that can narrow the search: by project, tag, kind, author, and
+// signs of distrust (taint, suspect and quarantine labels).
 func facetsOfHits(hits []verb.Entry) []filterFacet {
 	project := filterFacet{"Project", map[string]int{}}
 	tag := filterFacet{"Tag", map[string]int{}}

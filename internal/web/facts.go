@@ -61,7 +61,8 @@ func (c *pageRequest) entryFacts(e verb.GetOut, isPastVersion bool) g.Node {
 		citationList(e.Citations))
 }
 
-// writtenTimeLabel describes the time at which the present version of an entry was stored.
+// writtenTimeLabel returns the word that a page shows before the time of an entry's present version. The word is
+// "Imported", "Written" or "Changed". "Written" means that the entry has not changed since it was created.
 func writtenTimeLabel(e verb.Entry) string {
 	switch {
 	case e.Source.Actor == string(oxbow.Imported):

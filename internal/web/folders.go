@@ -115,7 +115,9 @@ func changeCountsText(ch *folders.FolderChange) string {
 		page.CountWithNoun(ch.ForgottenNotes, "note") + " forgotten."
 }
 
-// compareFolders compares all directories with the memory.
+// compareFolders compares the files in all registered folders with the memory, imports their changes, and describes the
+// changes in a message. In folders that are registered for writing, it also updates files from the memory. If the
+// request may not change folders, the error is errNoFolders.
 func compareFolders(c *pageRequest) (pageReply, error) {
 	if !c.canChangeFolders() {
 		return nil, errNoFolders

@@ -170,8 +170,9 @@ func approveQuarantinedGroup(c *pageRequest) (pageReply, error) {
 	return redirectReply{path: c.nextInboxPath(), changeNumber: out.Seq}, nil
 }
 
-// forgetQuarantinedGroup forgets all waiting entries from one session or import, if a person asks for it. The next
-// page has a button that undoes all these changes.
+// forgetQuarantinedGroup forgets the quarantined entries of one session or import that the person has chosen in the
+// inbox form. Entries that were changed after the form was shown are left out. If the caller is not a person, the
+// request is refused. The next page has a button that undoes all these changes.
 func forgetQuarantinedGroup(c *pageRequest) (pageReply, error) {
 	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil
@@ -204,7 +205,9 @@ func acceptProposals(c *pageRequest, ids []string) (pageReply, error) {
 	return to, nil
 }
 
-// quarantinedEntryPage is the page of a held entry. It shows the whole text.
+// quarantinedEntryPage returns the page of a quarantined entry, which is held back until a person approves it. The page
+// shows the whole text of the entry. If the entry is not quarantined, quarantinedEntryPage redirects to the entry's
+// usual page.
 func quarantinedEntryPage(c *pageRequest) (pageReply, error) {
 	held, err := c.listHeldEntries()
 	if err != nil {

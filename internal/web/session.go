@@ -100,8 +100,8 @@ func tenantOfKey(key string) string {
 	return tenant
 }
 
-// IsKnownBrowser reports whether the request comes from a signed-in browser, or with a sign-in link of
-// these sessions.
+// IsKnownBrowser reports whether the browser that sends the request is signed in, or has opened a valid sign-in link.
+// The link contains a key from s.
 func (s *BrowserSessions) IsKnownBrowser(r *http.Request) bool {
 	if s.findVisitor(r) != nil {
 		return true

@@ -130,8 +130,9 @@ func (c *markdownUnitSplitter) endUnit() {
 	c.currentUnit = markdownUnit{start: -1}
 }
 
-// splitRangeIntoUnits splits text[start:end] into paragraphs, list items and headings. The range is an entry without
-// oxbow's comment.
+// splitRangeIntoUnits splits c.text[start:end] into paragraphs, list items and headings, and adds them to
+// c.finishedUnits. The caller must choose start and end so that the range contains an entry without the comment that
+// oxbow writes above it.
 func (c *markdownUnitSplitter) splitRangeIntoUnits(start, end int) {
 	c.currentUnit = markdownUnit{start: -1}
 	c.listIndent = -1
@@ -170,7 +171,8 @@ func (c *markdownUnitSplitter) splitRangeIntoUnits(start, end int) {
 	c.endUnit()
 }
 
-// beginUnit begins a piece of this kind, such as a paragraph, at a byte offset of the text.
+// beginUnit sets c.currentUnit to a new unit (a paragraph, list item or heading) that begins at the byte offset in the
+// text. The unit records the headings above it, or c.listIntroduction if this is not empty.
 func (c *markdownUnitSplitter) beginUnit(kind unitKind, offset int) {
 	c.currentUnit = markdownUnit{
 		kind:            kind,

@@ -109,11 +109,16 @@ func (h *Home) removedTextForHistory(
 	return b.String()
 }
 
-// Compress implements [layout.Tidier]. It applies these steps until the text fits. First it removes repeated facts
-// like [Home.Consolidate]. Then each paragraph is shortened to the first sentence. The last step removes facts. In
-// each step, it begins with the oldest facts. These are at the top, because new facts are appended to the file. When
-// the last fact below a heading is removed, the heading is removed as well. Entries with the label tag:keep do not
-// change. All removed texts and the full texts of shortened paragraphs are appended to HISTORY.md.
+// Compress implements [layout.Tidier]. It shortens the memory until it has at most budget tokens. To this end, it
+// applies these steps, and stops as soon as the text is short enough:
+//   - It removes repeated facts, as [Home.Consolidate] does.
+//   - It shortens each paragraph to the first sentence.
+//   - It removes facts. If it removes the last fact below a heading, it also removes the heading.
+//
+// The oldest facts come first in the last two steps. They are at the top of the file, because new facts are appended to
+// the file. Entries with the label tag:keep do not change. All removed texts and the full texts of shortened paragraphs
+// are appended to HISTORY.md. If the memory cannot be made short enough, Compress changes nothing and returns an
+// [oxbow.InvalidError].
 func (h *Home) Compress(ctx context.Context, budget int, dry bool) (layout.Tidied, error) {
 	if budget < 1 {
 		return layout.Tidied{}, &oxbow.InvalidError{

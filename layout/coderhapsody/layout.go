@@ -380,9 +380,10 @@ func editBlock(
 	return parseLog(text, nil).withContent(blockIndex, content), nil
 }
 
-// writeNames writes names into the front matter of those entries in a log whose generated names would otherwise
-// change. A name is generated if the front matter does not contain a name. wantedNames lists the names that the
-// entries must have.
+// writeNames ensures that the entries in the text of a log file have the names in the list wantedNames, and returns the
+// new text. An entry whose front matter contains no name gets a generated name, which can change if the log changes. If
+// an entry's present name is not the wanted name, writeNames writes the wanted name into the front matter of the entry.
+// The log has the path p. If the number of entries is not the number of names, the text is returned unchanged.
 func (l logLayout) writeNames(p, text string, wantedNames []string) (string, error) {
 	f, _ := parseLogPath(p, l.zone)
 	for range wantedNames {

@@ -269,8 +269,9 @@ func (l *logText) withContent(i int, content string) string {
 	if keepsBlocks && now.unescapedBlockContent(i) == content {
 		return text
 	}
-	// If the text is parsed again, the empty lines around the content may be assigned wrongly: the file's empty lines
-	// to the content, or the content's empty lines to the file. Write the entry again with the usual empty lines.
+	// When oxbow reads the new text, it cannot tell which empty lines belong to the content and which surround the
+	// entry. If the result is not the content that was written, write the entry with the usual empty lines around the
+	// content.
 	head, tail := l.text[:b.contentStart], l.lineEnding
 	if b.hasFrontMatter {
 		head = l.text[:b.frontMatterEnd] + markerLine(l.lineEnding) + l.lineEnding

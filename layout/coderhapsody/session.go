@@ -45,9 +45,10 @@ type session struct {
 	namesInContext map[string]bool // names of the entries in the model's context
 }
 
-// Start returns the context of the home and the newest waiting handoff. The handoff is taken, so that no other
-// conversation gets it. If the handoff names a memory profile and the home is not restricted yet, this conversation
-// uses the profile.
+// Start returns the context of the home (the texts that a model gets at the start) for a new conversation. If a handoff
+// (a message from an earlier session) is waiting, Start adds the newest handoff to the context, and marks it as taken,
+// so that no other conversation gets it. If the handoff names a memory profile and the home has no profile yet, the
+// conversation uses this profile. If the profile cannot be loaded, Start only adds a warning.
 func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err

@@ -214,9 +214,10 @@ func isHeading(line string) bool {
 	return n >= 1 && n <= 6 && n < len(line) && line[n] == ' '
 }
 
-// firstParagraph returns a text's first paragraph as a single line of at most maxBytes bytes, with semicolons between
-// list items. If a sentence ends in the second half of these bytes, the line is cut there, otherwise after a word,
-// with an ellipsis.
+// firstParagraph returns the first paragraph of s as a single line. List items are separated by semicolons. If the line
+// is longer than maxBytes bytes, it is cut. If a sentence ends in the second half of the first maxBytes bytes, the line
+// is cut there, without an ellipsis. Otherwise the line is cut after a word if the word ends in this half, and an
+// ellipsis is added, which does not count towards maxBytes.
 func firstParagraph(s string, maxBytes int) string {
 	s = strings.TrimSpace(s)
 	if i := strings.Index(s, "\n\n"); i >= 0 {

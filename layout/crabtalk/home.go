@@ -119,8 +119,9 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	return []string{storeFile}, nil
 }
 
-// rejectNewFormatStore returns an error if the home contains the store of a later crabtalk version. A new memory.db
-// beside it would hide one of the two stores.
+// rejectNewFormatStore returns an error that matches [oxbow.ErrUnsupported] if the home contains the store of a later
+// crabtalk version. oxbow can read this store but not write it. It must not create a file memory.db in this home,
+// because a program then would see only one of the two stores.
 func rejectNewFormatStore(o layout.Options) error {
 	is, err := isStore(o.FS, newFormatStoreFile)
 	if err != nil || !is {

@@ -110,8 +110,8 @@ func (h *home) rememberTool(ctx context.Context, d *verb.Workspace, in rememberT
 	return verb.PlainReply{Message: "remembered: " + in.Name}, nil
 }
 
-// checkIsNote returns a function that fails unless an entry is a note. errorPrefix is the beginning of the error
-// message.
+// checkIsNote returns a function that fails unless the kind of an entry is a note. The argument errorPrefix is appended
+// to the reason in the error message.
 func checkIsNote(errorPrefix string) func(oxbow.Entry) error {
 	return func(old oxbow.Entry) error {
 		if old.Kind == oxbow.Note {

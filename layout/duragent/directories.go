@@ -67,9 +67,9 @@ func countWorkspaceDirs(fsys vfs.FS, dir string) (int, error) {
 	return n, err
 }
 
-// countHomeSigns returns how many signs show that a directory is a home of duragent. The file duragent.yaml counts as
-// three signs. Without it, the directories and files of a workspace are counted, in the directory itself or in
-// .duragent.
+// countHomeSigns returns the number of signs that a directory is a home of duragent. If the file duragent.yaml exists,
+// the number is 3. Otherwise countHomeSigns counts the directories that only a workspace has. It looks for them in the
+// directory itself, and if there are none, in its subdirectory .duragent.
 func countHomeSigns(fsys vfs.FS) (int, error) {
 	if _, err := fsys.Stat(globalFile); err == nil {
 		return 3, nil

@@ -49,9 +49,10 @@ func (s agentFileStore) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// toStorableOps changes ops so that the layout can store their entries, whichever backend is used. An added note that
-// is not one of the agent's own entries becomes a fact about the world, because only the files of such facts can have
-// any name. toStorableOps fails if the layout cannot store the result of an op.
+// toStorableOps returns a copy of ops in which every added entry can be stored by the layout with any backend. A note
+// that is added under a name for which the agent has no file becomes an entry of the kind World (a fact about the
+// world). Only the files of such facts can have any name. toStorableOps fails if an op is invalid, or if the layout
+// cannot store the entry that results from the op.
 func toStorableOps(ops []oxbow.Op) ([]oxbow.Op, error) {
 	kept := make([]oxbow.Op, len(ops))
 	for i, op := range ops {

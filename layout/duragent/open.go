@@ -31,7 +31,8 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// findHomeDirectories returns the directories of a home for the agent in the options.
+// findHomeDirectories returns the directories of a home, for the agent that o.Agent names. It fails if the
+// configuration file names a directory for the shared memory of all agents that is also a directory of this agent.
 func findHomeDirectories(o layout.Options) (homeDirectories, error) {
 	g, err := findGlobalConfig(o.FS, o.Path)
 	if err != nil {

@@ -152,9 +152,9 @@ func (s *scopedStore) DryRun(_ context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// checkOpsVisible converts ops to changes that duragent can store, like toStorableOps. It also fails if an op changes
-// an entry that the agent must not see. Otherwise an agent could change another agent's entry by the name in the
-// shared store.
+// checkOpsVisible changes ops in the same way as toStorableOps. It also fails with [oxbow.ErrNotFound] if the name of
+// an op's entry begins with agentsPrefix, because this entry belongs to an agent's own files. An agent must not change
+// such an entry through the shared store.
 func checkOpsVisible(ops []oxbow.Op) ([]oxbow.Op, error) {
 	ops, err := toStorableOps(ops)
 	if err != nil {

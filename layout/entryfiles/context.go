@@ -109,6 +109,7 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	}, ctx.Err()
 }
 
-// lacksSuspicionLabels reports whether an entry is put into the context. In crabtalk's design, the agent writes the
-// files itself, so only entries that are marked as suspicious are left out.
+// lacksSuspicionLabels reports whether an entry may be put into the context. In the design of these layouts, the agent
+// itself writes the files, so the origin of a text is not a reason to omit it. Only entries that are marked as
+// suspicious, or whose text looks suspicious, are left out.
 func lacksSuspicionLabels(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }

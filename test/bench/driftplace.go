@@ -338,8 +338,8 @@ func (t *placementTally) addResult(x trackedBlock, s linePlacement) {
 		}
 	case 2*kept >= x.lineCount:
 		t.changedTotal++
-		// The found range is right if it overlaps the true range sufficiently. The overlap must have at least half of
-		// the lines from the beginning of the first range to the end of the last range.
+		// Compare the found range of lines with the true range. The found range is right if the lines that both ranges
+		// contain are at least half of all lines from the first line of either range to the last line of either range.
 		lo, hi := max(first, s.firstLine), min(last, s.firstLine+s.lineCount-1)
 		all := max(last, s.firstLine+s.lineCount-1) - min(first, s.firstLine) + 1
 		switch {

@@ -218,7 +218,9 @@ func (r *httpRun) measureRecalls(ctx context.Context, t *markdownTable, what str
 	return nil
 }
 
-// runClient recalls over one connection, at random times that do not depend on earlier answers.
+// runClient sends recall requests (searches) over one connection, at random times that do not depend on earlier
+// answers. It stops when ctx is done. It returns the duration of each request, measured from the time at which the
+// request was due until the end of the answer.
 func (r *httpRun) runClient(ctx context.Context, c net.Conn, rnd *rand.Rand) (took timings, err error) {
 	answers := bufio.NewReader(c)
 	pause := func() time.Duration {

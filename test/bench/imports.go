@@ -228,8 +228,9 @@ type recordImportRun struct {
 	recordCount    int
 }
 
-// measureFormat imports a file into a new home, imports it again, and adds a row to the table. The file and the
-// home are deleted afterwards.
+// measureFormat imports a file into a new home and imports it again. It adds a row with the results to the table t. If
+// an import fails or has an unexpected result, measureFormat returns an error. If everything is measured, it deletes
+// the file and the home.
 func (r recordImportRun) measureFormat(ctx context.Context, t *markdownTable, f recordFormat) error {
 	path := filepath.Join(r.dir, "input", f.fileName)
 	if f.isDir {

@@ -139,7 +139,8 @@ func (f *injectFlags) readSets() ([]*injectionDataSet, error) {
 	return all, nil
 }
 
-// conversationSources returns the addresses from which the sets of conversations can be downloaded.
+// conversationSources returns text that tells the user which sets of conversations the command needs. For each set, the
+// text names the title, the expected file and the address from which the set can be downloaded.
 func conversationSources() string {
 	var s strings.Builder
 	s.WriteString("put there one or more of")

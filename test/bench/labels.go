@@ -173,9 +173,10 @@ func (v labelProposalVerdicts) tableCells() []string {
 	return append(cs, fmt.Sprintf("%.3f", v.calibrationError()))
 }
 
-// judgeHiddenLabels removes the project label from a share of the entries, lets oxbow propose project labels for them,
-// and compares these with the removed labels. If hidesWholeProject is true, it also removes the label from all entries
-// of the first entry's project.
+// judgeHiddenLabels tests how well oxbow proposes project labels. It removes the project label from a random share of
+// the entries es. Then it lets oxbow propose labels, and compares the proposals with the removed labels. If
+// hidesWholeProject is true, it also removes the label from all entries that have the same project as es[0]. The result
+// v contains the number of removed labels, and for each proposal its confidence and whether it is right.
 func judgeHiddenLabels(
 	ctx context.Context,
 	es []projectLabelledEntry,

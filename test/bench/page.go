@@ -159,9 +159,9 @@ func readResults(file string) ([]recordedTable, error) {
 // columns and rows are selected.
 var tableSlotPattern = regexp.MustCompile(`(?s)<!-- table (\S+)((?: \d+)*)(?: /([^\n]*)/)? -->\n.*?<!-- end -->`)
 
-// fillPage replaces the tables in a documentation page by tables made from the results. Comments in the page mark
-// where a table begins and ends. fillPage returns an error if the results lack a table that the page names, if the
-// page shows no table of a measurement, or if the end of a table is missing.
+// fillPage replaces the tables in a documentation page by tables made from the results. Comments in the page mark where
+// each table begins and ends. fillPage returns an error if the page names a table that is missing in the results, if a
+// result is shown in no table of the page, or if the end of a table is missing.
 func fillPage(page string, results []recordedTable) (string, error) {
 	shown := map[string]bool{}
 	var wrong []error

@@ -240,8 +240,9 @@ func keywordOffset(shortRegexp string, keywords []string) string {
 	return "0"
 }
 
-// beginsWithKeyword reports whether every text that a regular expression matches begins with a keyword. p is the
-// compiled expression.
+// beginsWithKeyword reports whether every text that a regular expression matches begins with one of the keywords. p is
+// the compiled expression, and pc is the number of the instruction in p with which the search continues. textSoFar is
+// the text that the earlier instructions have matched. Letter case is ignored.
 func beginsWithKeyword(p *syntax.Prog, pc int, textSoFar string, keywords []string) bool {
 	if slices.ContainsFunc(keywords, func(k string) bool { return strings.HasPrefix(textSoFar, k) }) {
 		return true

@@ -269,8 +269,9 @@ var (
 
 var errNoDocument = errors.New("not a document")
 
-// docSections returns the sections of a text, Markdown or HTML file. Changelogs and licences are skipped, because they
-// are not documentation.
+// docSections returns the sections of a text, Markdown or HTML file. If the file is not documentation, such as a
+// changelog, a licence, a binary file or a file with an unknown extension, the error is errNoDocument. The error is the
+// same if the file cannot be read.
 func docSections(path string) ([]string, error) {
 	base := strings.ToLower(filepath.Base(path))
 	name := strings.TrimSuffix(base, ".gz")

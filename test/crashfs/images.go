@@ -248,9 +248,10 @@ func (e *crashContentEnumerator) buildTree(keep []bool) (fileTree, uint64) {
 	return t, hash
 }
 
-// yieldCrashContent passes one possible disk content after a crash to yield, unless an equal content was passed
-// before. t contains the file names, and fates contains the crash's effect on each pending write. yieldCrashContent
-// returns false if the caller wants no more disk contents.
+// yieldCrashContent calls e.yield with one disk content that may result from a crash. If an equal content was passed
+// before, yieldCrashContent does not call e.yield and returns true. The tree t contains the file names. The list fates
+// contains what the crash did to each pending write. yieldCrashContent returns the result of e.yield, which is false if
+// the caller wants no more disk contents.
 func (e *crashContentEnumerator) yieldCrashContent(t *fileTree, fates []crashOutcome) bool {
 	im := &e.yieldedContent
 	im.enumerator = e
@@ -319,8 +320,9 @@ func (im *CrashContent) Label() string {
 	return im.enumerator.describeLostChanges(im.tree, im.crashOutcomes)
 }
 
-// hashFileContent returns the hash of a file's content after the crash. fates contains the crash's effect on each
-// pending operation on any file. opIndexes contains the indexes in fates for this file's operations.
+// hashFileContent returns the hash of the content that the file node has after a crash. The list fates contains what
+// the crash did to each pending operation on all files. opIndexes contains the positions in fates that belong to the
+// operations on this file.
 func (e *crashContentEnumerator) hashFileContent(node *inode, opIndexes []int, fates []crashOutcome) uint64 {
 	e.fileHashKey = append(
 		e.fileHashKey[:0],

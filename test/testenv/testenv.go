@@ -44,8 +44,9 @@ func SkipUnlessLong(t testing.TB) {
 // in .ci/run.
 func IsLong() bool { return RepeatCount(0, 1<<20) > 0 }
 
-// SkipInShortMode skips a test in short mode, in which the race detector runs. The test uses a
-// single goroutine, so the detector would find nothing.
+// SkipInShortMode skips the test t if the tests run in short mode. The race detector is run in short mode. A test that
+// calls this function uses only one goroutine, so the race detector would find nothing in the test, and would only make
+// it slower.
 func SkipInShortMode(t testing.TB) {
 	t.Helper()
 	if testing.Short() {

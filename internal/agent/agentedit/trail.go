@@ -43,8 +43,9 @@ func newComparedVersionParts(v *oxbow.Version) comparedVersionParts {
 	return img
 }
 
-// equals reports whether two versions have the same text, the same aliases and the same protecting labels, and whether
-// both or neither delete the entry.
+// equals reports whether two versions of an entry are equal in four parts: the text, the aliases, the labels in the
+// field labels, and whether the version removes the entry. The field labels contains only labels that can protect an
+// entry (see ProtectingKeys).
 func (i comparedVersionParts) equals(o comparedVersionParts) bool {
 	return i.isRemoved == o.isRemoved && i.contentHash == o.contentHash && slices.Equal(i.aliases, o.aliases) &&
 		slices.Equal(i.labels, o.labels)
@@ -87,8 +88,10 @@ type entryHistory struct {
 	restoredParts *comparedVersionParts
 }
 
-// processVersion adds a version of the entry to the history. The caller passes the versions from newest to oldest,
-// until isAgentEditDecided is set. Versions that a person has undone are ignored.
+// processVersion updates the history with one version of the entry. The caller must pass the versions from newest to
+// oldest, and must stop as soon as processVersion has set isAgentEditDecided. This flag means that older versions
+// cannot change the answer to the question whether an agent edited the entry. A version that a person has undone is
+// ignored.
 func (t *entryHistory) processVersion(v *oxbow.Version) {
 	img := newComparedVersionParts(v)
 	if !t.hasNewestVersion {

@@ -149,8 +149,9 @@ type Event struct {
 	// {PATH:{"type":"delete"}}. If the field ID is "", the transcript does not report which call changed the files.
 }
 
-// ResultText returns the text that the tool returned. Each call decodes the text again, because most results are large
-// and their text is never needed.
+// ResultText returns the text that the tool returned. The text is decoded only when ResultText is called, because most
+// results are large and most callers never need them. The decoded text is not kept, so each call decodes the text
+// again.
 func (e *Event) ResultText() string {
 	if e.resultContent != nil {
 		return ContentText(e.resultContent, "text")

@@ -246,7 +246,8 @@ func contentTexts(content json.RawMessage, types ...string) []string {
 	return all
 }
 
-// ContentText returns the texts of [contentTexts] as one text, in which newlines separate them.
+// ContentText returns the texts in a message's content, separated by newlines. The content is a JSON string or an array
+// of parts. If types are given, ContentText returns only the texts of the parts that have one of these types.
 func ContentText(content json.RawMessage, types ...string) string {
 	return strings.Join(contentTexts(content, types...), "\n")
 }

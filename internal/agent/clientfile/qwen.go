@@ -210,8 +210,9 @@ func (q *qwenReader) readUserText(l *qwenLine, e Event, yield func(*Event)) {
 	q.heldPrompt = &e
 }
 
-// FlushEvents implements [EventFlusher]. It reports the held prompt without the turn, because a line that names the
-// turn may not have been written yet.
+// FlushEvents implements [EventFlusher]. It reports the last prompt if that prompt was kept back until a later line
+// names the prompt's turn. The reported prompt has an empty TurnID, because the line that names the turn may not have
+// been written yet.
 func (q *qwenReader) FlushEvents(yield func(*Event)) {
 	if q.heldPrompt != nil {
 		q.heldPrompt.TurnID = ""

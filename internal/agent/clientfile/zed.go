@@ -99,7 +99,8 @@ func firstMemberName(object []byte) (name string) {
 	return name
 }
 
-// reportOtherContent reports each part except texts and calls.
+// reportOtherContent reports the part c if c is neither a text nor a tool call. An image is reported as a part that is
+// not text. A part of an unknown kind is reported as unknown. Any other part is not reported here.
 func (c *zedContent) reportOtherContent(m *messageReporter) {
 	switch {
 	case c.memberName == "Image":
@@ -122,7 +123,8 @@ type zedResult struct {
 	Output    json.RawMessage `json:"output"`
 }
 
-// isZedDocument recognizes a thread document that database.go made.
+// isZedDocument reports whether the line is a JSON object that contains a conversation of the editor Zed. oxbow makes
+// such an object from a row of Zed's database, and the object contains the row's ID.
 func isZedDocument(line []byte) bool {
 	var d zedDocument
 	return DecodeObject(line, &d) && d.Row.ID != ""

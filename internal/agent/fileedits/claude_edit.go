@@ -100,7 +100,10 @@ type fileContentChange struct {
 	isKnown        bool        // whether newContent and insertedRanges are known (replacements is always set)
 }
 
-// computeChange applies the call to the file's previous content, if the transcript contains that content.
+// computeChange computes the file's new content by applying the call to the previous content. The previous content
+// comes from the call's result in the transcript. For a new file, the previous content is empty. The field isKnown of
+// the result is false if the new content cannot be computed, for example because the previous content is unknown, the
+// user changed the edit, or a content is longer than maxFileBytes.
 func (call *claudeCall) computeChange(res *claudeResult, toolOutput string) fileContentChange {
 	in := &call.args
 	c := fileContentChange{replacements: in.Edits}

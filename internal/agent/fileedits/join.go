@@ -36,11 +36,12 @@ type RecordsResult struct {
 }
 
 // MakeRecords makes a record for each edit of a file in the store's tree. A record's ID is derived from the ID of the
-// tool call. Therefore, reading the transcript again, or its continuation in another file, results in the same
-// records. If an edit's text is known but its position is not, the record lacks a Span.
+// tool call. Therefore, reading the transcript again, or its continuation in another file, results in the same records.
+// If an edit's text is known but its position is not, the record lacks a Span.
 //
-// If the agent renamed the file later, the record contains the last name, because git may not know the names in
-// between. The last name is used only if a file with it exists and no file has the old name.
+// If the agent renamed the file later, the record usually contains the file's last name, because git may not know the
+// names in between. The record contains the old name if a file with the old name still exists, or if no file with the
+// last name exists.
 func MakeRecords(b *annotate.Store, t *Transcript, o *Options) (*RecordsResult, error) {
 	var opts Options
 	if o != nil {

@@ -283,7 +283,8 @@ func (r HookInput) readTranscriptTail(
 	return t, reader, nil
 }
 
-// redactReasons removes secrets from the edits' reasons.
+// redactReasons removes secrets from the reasons of the edits. If a reason is then empty, redactReasons replaces the
+// reason by annotate.NoReasoning.
 func (r HookInput) redactReasons(t *Transcript) {
 	for i := range t.Edits {
 		t.Edits[i].Why = cmp.Or(r.RemoveSecrets(t.Edits[i].Why), annotate.NoReasoning)

@@ -174,16 +174,19 @@ type fileChange struct {
 	hunks                  []hunk
 }
 
-// parsePatchEnvelope parses the input of apply_patch:
+// parsePatchEnvelope parses the input of the tool apply_patch. The input looks like this:
 //
 //	*** Begin Patch
 //	*** Add File: PATH         then lines that begin with +
 //	*** Delete File: PATH
 //	*** Update File: PATH      then, optionally, *** Move to: PATH, and chunks:
-//	@@ a line above            or only @@; the first chunk may do without
+//	@@ a line above            begins a chunk; "@@" alone also begins a chunk
 //	 context, -old and +new lines
 //	*** End of File            the chunk ends the file
 //	*** End Patch
+//
+// The first chunk of a file may lack the line that begins with @@. parsePatchEnvelope returns an error if the first or
+// the last line is missing, or if another line that begins with *** is unknown.
 func parsePatchEnvelope(text string) ([]fileChange, error) {
 	_, text, ok := strings.Cut(text, "*** Begin Patch")
 	if !ok {

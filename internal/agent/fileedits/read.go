@@ -60,8 +60,9 @@ type clientRecognizer struct {
 	linesBeforeRecognition [][]byte     // copies of the lines that were read before the client was recognized
 }
 
-// readLine reads a line of the transcript, or a whole JSON document as if it were a line. b is nil if the line is too
-// long to be read, and size is the line's length in bytes.
+// readLine reads the line b of the transcript. The argument b may also be a whole JSON document with several lines. The
+// argument size is the length in bytes. If size is greater than clientfile.MaxLineBytes, b may be nil, and the line is
+// only counted as unreadable.
 func (r *clientRecognizer) readLine(b []byte, size int64) {
 	isLong := size > clientfile.MaxLineBytes && b == nil
 	b = bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\ufeff")))

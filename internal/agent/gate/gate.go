@@ -333,8 +333,9 @@ func (f MinStrength) AnswerKindForQuestion(s PromptMatchStrength) AnswerKind {
 	return AnswerQuotes
 }
 
-// MinStrengthForQuestion returns the strength that a note or turn must exceed to answer a question (see [IsQuestion]).
-// For a note, the memory's minimum f is raised to questionNoteMinStrength.
+// MinStrengthForQuestion returns the minimum strength of the match s if the prompt is a question (see [IsQuestion]).
+// The note or conversation turn is shown only if its strength is greater than the result. For a turn, the result is f,
+// the minimum of the memory. For a note, the result is f or questionNoteMinStrength, whichever is greater.
 func (f MinStrength) MinStrengthForQuestion(s PromptMatchStrength) MinStrength {
 	if s.isNote {
 		return max(f, questionNoteMinStrength)
@@ -356,8 +357,11 @@ func (f MinStrength) MinStrengthForInstruction(s PromptMatchStrength) MinStrengt
 	return max(f, instructionTurnMinStrength)
 }
 
-// AnswerKindForInstruction returns how much to show of a note or turn that matches an order, such as "fix the parser",
-// with strength s.
+// AnswerKindForInstruction returns how much of a note or conversation turn is shown if the prompt is a command, such as
+// "fix the parser". The parameter s describes how well the note or turn matches the prompt. The result is
+// AnswerSilence, which shows nothing, if fewer than minSubjectWordsIfUnknown subject words match. Otherwise the rules
+// for questions apply, with a minimum strength that is never lower than for a question (see
+// [MinStrength.MinStrengthForInstruction]).
 func (f MinStrength) AnswerKindForInstruction(s PromptMatchStrength) AnswerKind {
 	if s.MatchedSubjectWords < minSubjectWordsIfUnknown {
 		return AnswerSilence

@@ -160,7 +160,9 @@ func hasFailed(c *session.ToolCall) bool {
 	return c.Failed || (c.ExitStatus != nil && *c.ExitStatus != 0)
 }
 
-// setFilesAndCommands sets the changed files, the passed commands and the failures of the turns.
+// setFilesAndCommands sets the changed files, the passed commands and the failures of the turns, from the newest call
+// to the oldest. A command without a known exit status is listed as passed, and hasUnknownExit is then set. Repeated
+// and doubtful commands are skipped. At most maxRecordFiles files and maxCommands commands are recorded.
 func (r *sessionRecord) setFilesAndCommands(turns []session.Turn) {
 	seen := map[string]bool{}
 	for i := len(turns) - 1; i >= 0; i-- {

@@ -250,8 +250,10 @@ func sentenceFingerprint(sentence string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// ShownFingerprints returns a fingerprint for each sentence in content that shownText contains. shownText is a part of
-// content, joined to one line. If shownText is the whole content, the fingerprint of the whole content is added.
+// ShownFingerprints returns fingerprints of the parts of content that were shown. shownText is the text that was shown:
+// content or a part of content, with all lines joined to one line. A sentence in content gets a fingerprint if
+// shownText contains the sentence. If shownText is the whole content, the first fingerprint is that of the whole
+// content.
 func ShownFingerprints(content, shownText string) (fingerprints []string) {
 	if JoinToOneLine(content) == shownText {
 		fingerprints = append(fingerprints, sentenceFingerprint(shownText))

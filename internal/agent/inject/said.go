@@ -29,8 +29,9 @@ func (u *foundEntry) textWithoutToolOutput() string {
 }
 
 // looksLikeInstructions reports whether the found entry must not be shown because it looks like instructions to an
-// agent. For a note, this depends on its labels, which a person can approve. For a conversation turn, only the agent's
-// text is examined, not the person's own words.
+// agent. For a note, the result depends on the labels of the stored entry, and a person can change these labels. For a
+// conversation turn, only the agent's text is examined, and the person's own words are ignored. If the turn cannot be
+// parsed, its whole text is examined.
 func (u *foundEntry) looksLikeInstructions() bool {
 	if u.SourceKind != SourceKindSessions {
 		return !u.storedEntry.MayShow(oxbow.Unasked)

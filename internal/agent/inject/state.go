@@ -94,9 +94,10 @@ func (f ShownTextsFile) BeginTurn(
 	return f.recordHookAnswer(ctx, HookEventPrompt, turnID, math.MaxInt64)
 }
 
-// recordHookAnswer records that a hook is about to answer, and returns which texts the session was already shown.
-// isNewAnswer is false if another hook process recorded the same answer less than maxAge ago. A repeated session start
-// is a new answer if anything else was recorded in between.
+// recordHookAnswer records that a hook is about to answer an event. The result s describes the texts that the session
+// was already shown. isNewAnswer is false, and nothing is recorded, if an answer with the same hookEvent and answerKey
+// was recorded at most maxAge ago. A session start is an exception: isNewAnswer is true if another event was recorded
+// after the last session start.
 func (f ShownTextsFile) recordHookAnswer(
 	ctx context.Context,
 	hookEvent, answerKey string,
@@ -309,7 +310,9 @@ func (f ShownTextsFile) appendNextLine(nextLine func(SessionShownTexts, []shownT
 	return f.appendLine(b, l)
 }
 
-// appendLine appends the line l to the file. fileBytes is the present content of the file.
+// appendLine appends the line l to the file. fileBytes is the present content of the file. If the file would become
+// longer than maxShownTextsFileBytes, appendLine replaces it by a file that contains only the end of fileBytes (half of
+// this limit) and the new line.
 func (f ShownTextsFile) appendLine(fileBytes []byte, l *shownTextsLine) error {
 	line, err := json.Marshal(l)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 )
 
 // ReportText returns a report as a text for a model. Every word costs the model tokens, so the text contains only the
-// necessary columns and empty lines. Text by others is quoted, or in a fence that it cannot close. formatCommands
-// rewrites the commands in texts by oxbow so that the commands work as typed. If formatCommands is nil, the commands
-// stay unchanged.
+// necessary columns and empty lines. Text by other authors is quoted or put into a fence, and it cannot close the
+// fence. The function formatCommands rewrites the commands in oxbow's own texts, so that a reader can run the commands
+// exactly as they are written. If formatCommands is nil, the commands stay unchanged.
 func ReportText(r report.Report, formatCommands func(text string) string) string {
 	if formatCommands == nil {
 		formatCommands = func(text string) string { return text }

@@ -396,8 +396,9 @@ func (a *Archive) addsOnlyKnownPrompts(ctx context.Context, t sessionKey, events
 	return slices.ContainsFunc(k.parsedTurns, func(t Turn) bool { return t.PromptID != "" }), err
 }
 
-// needsAllSessionTurns reports whether events may change any turn of the session, so that the whole session must be
-// loaded. An event without a time may belong to any turn. A prompt from a list may repeat a prompt in any turn.
+// needsAllSessionTurns reports whether the events may change any turn of the session, so that the whole session must be
+// loaded. An event without a time may belong to any turn. Some clients keep a separate list of all prompts. A prompt
+// from such a list may be the same as a prompt in any turn.
 func needsAllSessionTurns(events []Event) bool {
 	return hasUntimedEvent(events) || slices.ContainsFunc(events, func(e Event) bool { return e.IsFromPromptList })
 }

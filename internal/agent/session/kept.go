@@ -45,7 +45,9 @@ type storedSession struct {
 	parsedTurns       []Turn // decoded turnEntries, without turns that cannot be decoded
 }
 
-// loadSession loads a whole session. It skips turns that cannot be read.
+// loadSession loads a whole session: its summary and all turns. The entry of every turn is added to turnEntries. If the
+// turn in an entry cannot be parsed, the turn is missing from parsedTurns. If an entry cannot be read from the memory,
+// loadSession stops and returns the error.
 func (a *Archive) loadSession(ctx context.Context, t sessionKey) (storedSession, error) {
 	k, err := a.loadSummaryAndPages(ctx, t)
 	for n := 1; err == nil; n++ {

@@ -78,8 +78,10 @@ func appendNew(list []string, more ...string) []string {
 	return list
 }
 
-// unfingerprintedCalls returns the calls that returned text by others and lack fingerprints, in the order of time. A
-// call that reads one of the agent's own files is left out.
+// unfingerprintedCalls returns descriptions of the calls that returned text by others, if no fingerprints of this text
+// were recorded. oxbow needs the fingerprints to find repetitions of the text. The descriptions are in the order of the
+// events. dir is the directory of the session. A call that reads one of the agent's own files is left out. These are
+// the files in ownFiles and the files that earlier calls wrote.
 func unfingerprintedCalls(events []Event, dir string, ownFiles ...string) (found []string) {
 	for _, s := range eachUnfingerprintedCall(events, dir, ownFiles...) {
 		found = appendNew(found, s)

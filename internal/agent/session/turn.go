@@ -179,8 +179,9 @@ func (r *RepeatedCalls) sortKey() string {
 	return strings.Join(r.ForeignTextCalls, "\x00") + "\x01" + strings.Join(r.UnvouchedTextCalls, "\x00")
 }
 
-// trustSortKey returns a text for sorting. Judgements are sorted from the most trusted to the least trusted. On the
-// same level, a judgement without a TraceID, that is, about a text without fingerprints, comes last.
+// trustSortKey returns a key by which text sources are sorted. A source with more trusted text comes first. If two
+// sources have the same trust level, a source without a TraceID comes last. The TraceID is the ID of the fingerprints
+// that were stored for the text.
 func (r *TextSource) trustSortKey() string {
 	if r == nil {
 		return ""

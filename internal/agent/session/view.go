@@ -405,13 +405,14 @@ func isDuplicateCallReport(a, b *Event) bool {
 	return a.ID == b.ID && b.Time.Sub(a.Time).Abs() <= maxDuplicateReportGap && compareCalls(a.Call, b.Call) == 0
 }
 
-// mergeReportsInOrder merges the hooks' reports about calls into the calls of the transcript. It returns the merged
-// reports and calls. A hook reports a call when the call ends, but the transcript contains the time at which the call
-// starts. Therefore each report is merged into the earliest call that began before the report. The call must not have
-// a report yet, and its outcome must not contradict the report's outcome.
+// mergeReportsInOrder merges reports by hooks into the calls of the transcript. It returns the reports and calls that
+// were merged, and leaves out all others. A hook reports a call when the call ends, but the transcript contains the
+// time at which the call starts. Therefore each report is merged into the earliest call that began before the report,
+// with a tolerance of clockSlack. The call must not have a report yet, and its outcome must not contradict the report's
+// outcome.
 //
-// The transcript of Gemini CLI contains a different time, at which the call was written. This time is after the
-// report. Therefore the remaining reports and calls are then merged in their order.
+// The transcript of Gemini CLI contains the time at which the call was written, which is after the report. Therefore
+// the remaining reports are tried again with the longer tolerance writeDelay.
 func mergeReportsInOrder(calls, reports []*Event) (joined []*Event) {
 	byTime := func(a, b *Event) int { return compareEvents(*a, *b) }
 	calls, reports = slices.SortedFunc(slices.Values(calls), byTime), slices.SortedFunc(slices.Values(reports), byTime)

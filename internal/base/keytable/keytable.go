@@ -196,8 +196,8 @@ func (f *File) EachTextWithKey(key uint64, fn func(number int)) {
 	}
 }
 
-// EachTextInRows calls fn with the numbers of the texts that have the key, in ascending order. It searches rows in
-// memory instead of a file (see [KeyRow]). The rows must be in ascending order.
+// EachTextInRows calls fn with the number of each text that has the key, in ascending order. The slice rows contains
+// pairs of a key and a text number, each encoded as one integer by [KeyRow]. The rows must be in ascending order.
 func EachTextInRows(rows []uint64, key uint64, fn func(number int)) {
 	least := KeyRow(key, 0)
 	i := sort.Search(len(rows), func(i int) bool { return rows[i] >= least })

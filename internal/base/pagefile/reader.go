@@ -274,8 +274,9 @@ func (r *Reader) SearchKey(table int, key uint64) int {
 	return first + sort.Search(min(perPage, count-first), func(i int) bool { return r.RowKey(table, first+i) >= key })
 }
 
-// FindKey searches rowCount ascending keys for key and returns its index. It interpolates between known keys. If the
-// keys have few gaps, the first page that it reads usually contains the key.
+// FindKey searches rowCount ascending keys for key. It returns the index of key, and whether the key was found. The
+// function keyAt returns the key with index i, and may have to read a page of a file. If the keys are evenly
+// distributed, few calls of keyAt are needed, because FindKey estimates the index by interpolation.
 func FindKey(rowCount int, key uint64, keyAt func(i int) uint64) (i int, found bool) {
 	lo, hi := 0, rowCount-1
 	for guesses := 4; lo <= hi; guesses-- {

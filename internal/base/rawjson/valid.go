@@ -45,8 +45,9 @@ func countUnescapedBytes(b []byte) int {
 	for ; len(b)-n >= 8; n += 8 {
 		x := binary.LittleEndian.Uint64(b[n:])
 		quote, slash := x^'"'*ones, x^'\\'*ones
-		// The lowest byte in found whose top bit is set marks a control character, a quote or a backslash. Higher
-		// bytes may be marked by mistake.
+		// In found, the top bit of a byte marks a quote, a backslash or a control character in b. The lowest marked
+		// byte is always right. A higher byte may be marked by mistake, because the subtractions carry into higher
+		// bytes.
 		if found := ((x-' '*ones)&^x | (quote-ones)&^quote | (slash-ones)&^slash) & tops; found != 0 {
 			return n + bits.TrailingZeros64(found)/8
 		}

@@ -164,7 +164,8 @@ type (
 // parameter, because a parameter has different names in different interfaces.
 type WordedValue interface{ WordingForModel() string }
 
-// EffectVerb returns the verb that describes the effect of a call: did, or would in a dry run.
+// EffectVerb returns the verb that describes the effect of a call. In a dry run it returns dryRunVerb, such as "would
+// remove". Otherwise it returns doneVerb, such as "removed".
 func EffectVerb(dryRun bool, doneVerb, dryRunVerb string) OxbowText {
 	if dryRun {
 		return OxbowText(dryRunVerb)

@@ -13,19 +13,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/ucd"
 )
 
-// FindSimilar returns at most limit candidates that are similar to word, the best first and each once. It ignores
-// case. Nothing is similar to an empty word. A candidate is similar if it belongs to one of these classes, from best
-// to worst:
+// FindSimilar returns at most limit candidates that are similar to word. The best candidate comes first, and no
+// candidate is returned twice. Letter case is ignored. If word is empty, no candidate is similar. A candidate is
+// similar if it belongs to one of these classes, from best to worst:
 //
 //  1. The candidate is equal to word.
-//  2. The candidate begins with word, or word begins with the candidate. In the second case, the candidate must have
-//     at least 3 letters.
+//  2. The candidate begins with word. Or word begins with the candidate, and the candidate has at least 3 letters.
 //  3. The candidate contains word, or word contains the candidate. Both must have at least 3 letters.
-//  4. The candidate differs from word by at most 2 typing errors (see [EditDistance]). If word has fewer than 5
-//     letters, 1 error is the maximum. The candidate must have at most 64 letters.
+//  4. The candidate differs from word by at most 2 typing errors (see [EditDistance]), or by at most 1 if word has
+//     fewer than 5 letters. The candidate must have at most 64 letters.
 //
-// In a class, candidates with fewer typing errors come first. If these are equal, candidates with the same first byte
-// come first, then candidates with a similar length, then the candidates in lexical order.
+// Within a class, candidates with fewer typing errors come first. Candidates with equally many typing errors are
+// ordered by these rules: candidates with the same first byte as word come first, then candidates with a similar
+// length, then the candidates in lexical order.
 func FindSimilar(word string, candidates iter.Seq[string], limit int) []string {
 	s := NewSimilarTexts(word, limit)
 	if s.limit == 0 {

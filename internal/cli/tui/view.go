@@ -242,7 +242,9 @@ func (m *model) entryRows() []string {
 	return append(head, rows...)
 }
 
-// footerRows returns the last rows of the screen: the message about the last key, or else the help on keys.
+// footerRows returns the last rows of the screen. While the person confirms that an entry is to be forgotten, these
+// rows show the question. Otherwise they show the result or error of the last key, if there is one, and else a help
+// text on keys that fits the screen's width.
 func (m *model) footerRows() []string {
 	switch {
 	case m.mode == modeConfirmForget:

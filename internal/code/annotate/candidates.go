@@ -67,9 +67,9 @@ func (s *annotatedBlockSearch) blockCopiesOutsideLines(excludedLines []bool) []c
 	return out
 }
 
-// hasBlockCopyAt reports whether a copy of the block begins at the line with index first. The slice firstLines
-// contains the first lines of the block. The slice lastLines contains the last lines if the middle of the block was
-// left out, and is empty otherwise.
+// hasBlockCopyAt reports whether a copy of the annotated block begins at the line index first of the new text. The
+// slice firstLines contains the block's first lines. If the record stores the block without its middle, the slice
+// lastLines contains the block's last lines, and a hash of all lines is compared too. Otherwise lastLines is empty.
 func (s *annotatedBlockSearch) hasBlockCopyAt(first int, firstLines, lastLines []string) bool {
 	r, lines := s.record, s.newText.lines
 	end := first + len(r.Block) + r.Cut
@@ -193,8 +193,9 @@ func (f *oldVersion) possibleBlockEnds(oldSpan LineSpan, k *unchangedBlockLines)
 	return []int{end, min(limit, end+k.linesAfter)}
 }
 
-// findBlockReplacements looks at the new lines that replaced the annotated lines. It returns ranges of these new lines,
-// each of which may be the new version of the annotated lines. The result is valid until the next search.
+// findBlockReplacements returns ranges of lines in the new text. It finds the new lines that replaced the annotated
+// lines, and each returned range of these lines may be the new version of the annotated lines. The result is valid only
+// until the next call, because its memory is reused.
 func (s *annotatedBlockSearch) findBlockReplacements() []candidateRange {
 	was := s.record.Span
 	_, _, lo, hi := s.oldVersion.extendToWholeGap(was.First-1, was.Last)
@@ -208,9 +209,10 @@ func (s *annotatedBlockSearch) findBlockReplacements() []candidateRange {
 	return s.reusedCandidates
 }
 
-// appendCandidateRanges appends ranges of lines to out. The ranges lie between the line indexes firstStart and
-// lastStart. They have n lines, or about a third more, or about a third less. position is where the annotated lines
-// are assumed to be. Each range gets its distance from there.
+// appendCandidateRanges appends ranges of lines to out. All ranges lie between the line index firstStart and the line
+// index lastStart, which is excluded. A range has n lines, about a third more or about a third less. It is shorter if
+// there are fewer lines. The parameter position is the assumed position of the annotated lines, and each range gets its
+// distance to this position. If there are no lines, or more than 8n+40, appendCandidateRanges returns out unchanged.
 func appendCandidateRanges(
 	out []candidateRange,
 	n, firstStart, lastStart int,
@@ -267,9 +269,10 @@ func (s *annotatedBlockSearch) findSimilar() []candidateRange {
 	return out
 }
 
-// countBlockPositionVotes returns how strongly the new text supports each possible position of the first annotated
-// line. Each annotated line, and each line around them, adds a weight to the positions that would explain where this
-// line is now.
+// countBlockPositionVotes returns how strongly the new text supports each possible position of the block's first line.
+// Each line of the block and of its context votes for a position if the line occurs in the new text: for the position
+// at which the block must begin so that this line is where it was found. A line with several occurrences divides its
+// weight of 1 among them. Spaces are ignored. Lines with few letters or with too many occurrences do not vote.
 func (s *annotatedBlockSearch) countBlockPositionVotes() map[int]float64 {
 	r, p := s.record, s.newText
 	bare := p.spacelessOccurrences()

@@ -131,8 +131,10 @@ func (s *annotatedBlockSearch) chooseUniqueBlockCopy(cs []candidateRange) annota
 	return m
 }
 
-// chooseMovedBlock chooses the copy of the annotated block that has the most similar context. Most of the context must
-// have moved with the block, or the block must have moved together with adjacent lines.
+// chooseMovedBlock chooses the copy of the annotated block that has the most similar context. At least 65 % of the
+// context must have moved with the block, or at least 50 % if the block moved together with adjacent lines. Otherwise
+// the result is noMatch. The result is also noMatch if the copy may come from another copy of the block in the old
+// text.
 func (s *annotatedBlockSearch) chooseMovedBlock(cs []candidateRange) annotatedBlockMatch {
 	m := s.chooseBlockCopyByContext(cs)
 	if m.placementKind == NotPlaced {
@@ -160,8 +162,9 @@ func bestSimilarRange(cs []candidateRange) candidateRange {
 	return best
 }
 
-// isBetterThan reports whether c is a better candidate than o. Both are possible ranges of the annotated lines, near
-// the same assumed position.
+// isBetterThan reports whether the range c fits the annotated lines better than the range o. The range with more equal
+// lines is better. If both have equally many, c is better only if both ranges have the same length and c is closer to
+// the assumed position.
 func (c *candidateRange) isBetterThan(o *candidateRange) bool {
 	if c.equalLines != o.equalLines {
 		return c.equalLines > o.equalLines

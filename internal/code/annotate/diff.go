@@ -411,8 +411,9 @@ func (x *rangeComparison) findAnnotationsInFile(
 	return p.found, content, src.gitError
 }
 
-// findInBaseAndHead finds a file's annotations in the older and in the newer of the two compared states. It adds the
-// annotations that are new, and those whose lines the change touches, to the result.
+// findInBaseAndHead finds a file's annotations in both compared commits, the older base and the newer head. It adds the
+// annotations that are new in the head to the result. It also adds the annotations of the base whose lines differ in
+// the head. If the file cannot be searched, it is added to SkippedFiles.
 func (x *rangeComparison) findInBaseAndHead(ctx context.Context, j diffJob, sidecars []*sidecar) error {
 	now, after, err := x.findAnnotationsInFile(ctx, x.headFiles, j.headFile, sidecars)
 	if j.headSidecar != nil {

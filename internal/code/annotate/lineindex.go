@@ -68,7 +68,7 @@ func findEnclosingLineIndexes(lines []string) []int32 {
 		line  int32
 		depth int
 	}
-	var stack []open // lines that may enclose the line that is examined next, each indented deeper than the one before
+	var stack []open // possible enclosing lines of the next line, each indented deeper than the previous
 	out := make([]int32, len(lines))
 	for i, l := range lines {
 		d := indentWidth(l)

@@ -18,9 +18,10 @@ func (s *fileLookupSources) splitContent(usesSHA256 bool) {
 	}
 }
 
-// readSources reads a file in the working tree and the sidecars that may contain annotations of its lines. These are
-// the sidecars for the file and its former names. If the file lacks annotations, the sidecars of deleted files are
-// added. It also starts to read the old versions for which the file's annotations were written.
+// readSources reads a file in the working tree, and the sidecars (the files with annotations) that may contain
+// annotations of the file. These are the sidecars for the file and for its former names. If the file's own sidecar is
+// empty, the sidecars of deleted files are added, because the file may contain their lines. readSources also reads old
+// versions of the file from git in advance, because the annotations were written for these versions.
 func (b *Store) readSources(ctx context.Context, file string) (*fileLookupSources, error) {
 	content, contentErr := b.readContent(file)
 	if isBinary(content) {

@@ -244,7 +244,9 @@ func (l *annotationLocator) searchTree(
 	return names, blobsByName, nil
 }
 
-// searchHead searches HEAD's versions of the named files, unless they equal the versions already searched.
+// searchHead searches for annotations in the versions of the named files in the commit HEAD. It skips a version that
+// was already searched in the working tree, whose blob name is in blobsByName. It stops as soon as no annotation is
+// lost any more.
 func (l *annotationLocator) searchHead(ctx context.Context, names []string, blobsByName map[string]string) error {
 	b := l.store
 	for _, f := range names {

@@ -216,8 +216,8 @@ func (r *Repo) GitDir() string { return r.gitDir }
 // objects and references.
 func (r *Repo) CommonDir() string { return r.commonDir }
 
-// SetConfig sets a key in the repository's own config. It runs git in a way that does not read any
-// config.
+// SetConfig sets a key in the repository's own config file. git reads and writes only this file, and ignores all other
+// config files and the files that the config includes.
 func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
 	_, err := r.runGit(
 		ctx,

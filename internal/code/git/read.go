@@ -342,9 +342,10 @@ func (r *Repo) logFileChanges(ctx context.Context, paths []string, args ...strin
 	return parseRawLog(out)
 }
 
-// BlobsAround returns two blobs of a file: the blob after the last change before t, and the blob after the first
-// change at or after t. The times are the commit times in HEAD's history. A blob is "" if no such commit exists.
-// BlobsAround follows only first parents, and does not follow renames.
+// BlobsAround returns the names of two blobs, which are versions of a file's content. before is the blob after the last
+// change at or before t. after is the blob after the first change at or after t. The time of a change is its commit
+// time in HEAD's history. A result is "" if there is no such change or if the change deleted the file. BlobsAround
+// follows only first parents, and does not follow renames.
 func (r *Repo) BlobsAround(ctx context.Context, file string, t time.Time) (before, after string, err error) {
 	head, err := r.HeadCommit(ctx)
 	if err != nil || head == "" {

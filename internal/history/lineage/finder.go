@@ -113,9 +113,9 @@ func (f *lineageFinder) readChangesAfterKeyFile(ctx context.Context, head *keyFi
 	return fmt.Errorf("%w: it belongs to another history", errUnusableKeyFile)
 }
 
-// findEdges returns the edges that start or end at the named entries. An edge leads from an entry to the source from
-// which the entry was made. The key file only makes the search faster: the result is the same as for the whole
-// history.
+// findEdges returns the edges that start or end at the named entries. An edge leads from an entry to its source, which
+// is the entry from which the text was copied or derived. If the memory has a key file (an index of its history),
+// findEdges reads only a part of the history. The result is the same as for the whole history.
 func (f *lineageFinder) findEdges(ctx context.Context, names map[string]bool) ([]Edge, error) {
 	if f.wholeGraph == nil && f.keys != nil {
 		part, err := f.readPartialGraph(ctx, names)

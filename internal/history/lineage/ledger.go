@@ -61,7 +61,8 @@ func (s *ShownText) key() shownTextKey {
 	return shownTextKey{s.Name, s.Version, maphash.String(hashSeed, s.Text)}
 }
 
-// SourceValue returns the value of the label [SourceLabel] that names this text's entry or turn.
+// SourceValue returns the value with which the label [SourceLabel] names the source of the text. For an entry, the
+// value contains the name and the version. If s.Version is 0, as for a turn of a session, the value is the name only.
 func (s *ShownText) SourceValue() string {
 	if s.Version == 0 {
 		return s.Name

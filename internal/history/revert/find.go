@@ -359,8 +359,9 @@ func (t *copiedTextTrace) findCopySource(n *logWindowVersion) (from, how string)
 	return "", ""
 }
 
-// copySourceFromLabels returns the value of a label that this version added to the entry and that names its origin. The
-// origin must be a version to revert, a version made from it, or a selected turn. The result is "" if there is none.
+// copySourceFromLabels returns the value of a source label that the version n added to its entry. The value is returned
+// only if it names a version to revert, a version that was made from such a version, or a source that the caller
+// selected, such as a turn. The result is "" if n added no such label.
 func (t *copiedTextTrace) copySourceFromLabels(n *logWindowVersion) string {
 	for _, v := range n.Entry.Values(lineage.SourceLabel) {
 		if n.previous != nil && slices.Contains(n.previous.Values(lineage.SourceLabel), v) {
@@ -373,8 +374,8 @@ func (t *copiedTextTrace) copySourceFromLabels(n *logWindowVersion) string {
 	return ""
 }
 
-// isSelectedSource reports whether a label names something outside the memory, such as a session's turn, whose entries
-// the caller wants to revert.
+// isSelectedSource reports whether the value label names a source outside the memory that the caller has selected. Such
+// a source is for example a turn of a session. The entries that were made from the selected sources are to be reverted.
 func (sel *VersionSelection) isSelectedSource(label string) bool {
 	return sel.SelectsSource != nil && sel.SelectsSource(label)
 }
@@ -419,9 +420,9 @@ func (t *copiedTextTrace) areWordsNewSince(g lineage.WordGram, seq uint64) bool 
 	return ok && first >= seq
 }
 
-// markMerges finds the merges of two entries in a change. In a merge, one entry is removed, and its name becomes an
-// alias of the other entry. If one of the two contains text of a version to revert, both versions are marked as
-// derived from that version.
+// markMerges finds merges in the versions of one change. In a merge, an entry is removed and its name becomes an alias
+// of another entry. If one of the merged entries contains text of a version to revert, markMerges marks the new
+// versions of all merged entries as copied from that version.
 func (t *copiedTextTrace) markMerges(nodes []*logWindowVersion) {
 	gone := map[string]*logWindowVersion{}
 	for _, n := range nodes {

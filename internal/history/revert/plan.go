@@ -174,9 +174,10 @@ func (p *Plan) planEntrySteps(
 	return nil
 }
 
-// findConflict describes what other writers changed in the entry after the first reverted change, and which of their
-// changes remain. Undos and reverts do not count as changes. now is the present entry (nil if it does not exist). ok
-// is false if others changed nothing.
+// findConflict describes the changes that other writers made to the entry after the first reverted change. It also
+// lists the parts of these changes that are kept. Versions that only restore an earlier version are not counted. A
+// removal is not counted if the entry is missing both now and after the revert. The argument now is the present entry,
+// or nil if the entry does not exist. ok is false if other writers changed nothing.
 func (r *entryChangeReplay) findConflict(now *oxbow.Entry) (c Conflict, ok bool) {
 	c.KeptPartNames = []string{} // Use an empty list, which JSON encodes as [] and not as null.
 	for _, n := range r.versionsToReapply {

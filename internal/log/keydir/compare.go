@@ -54,9 +54,10 @@ func NewComparison(file io.ReaderAt, tables *pagefile.Reader, formTexts []string
 	return c
 }
 
-// AddEntry compares the rows of an entry with the rows in the snapshot file. form encodes the entry's kind and some of
-// its labels, and e.Form is ignored. The hashes are those of the entry's name and aliases. AddEntry returns false if
-// the file has other rows. The caller must then call DifferentTable instead of Finish.
+// AddEntry compares the rows of an entry with the rows in the snapshot file. The argument form encodes the entry's kind
+// and those of its labels that TableLabelSets stores. The field e.Form is ignored. The hashes are those of the entry's
+// name and aliases. AddEntry returns false if the file has other rows. The caller must then not call Finish, but
+// DifferentTable, which returns the first table that differs.
 func (c *Comparison) AddEntry(e *EntryRow, form string, nameHash uint64, aliasHashes []uint64) bool {
 	appendEntry(c.entries.Writer, e)
 	number, known := c.labelSetNumbers[form]
@@ -122,8 +123,9 @@ func (c *Comparison) FinishComparison(
 	return c.DifferentTable(), err
 }
 
-// expectedLabelSets returns the expected content of TableLabelSets. The table contains each form (the kind and some
-// labels of an entry) that at least one entry has.
+// expectedLabelSets returns the expected content of TableLabelSets. The table contains the label sets that at least one
+// entry has, in ascending order and without repetitions. A label set is an encoded combination of an entry's kind and
+// those of its labels that the table stores.
 func (c *Comparison) expectedLabelSets() (table []byte) {
 	var used []string
 	for n, text := range c.labelSetTexts {

@@ -120,8 +120,9 @@ func (w *baseWriter) close() (sum [32]byte, err error) {
 	return sum, err
 }
 
-// writeStateAsBase passes records to emit that contain all entries of a store. A rewritten log begins with these
-// records. The result is a hash of the records.
+// writeStateAsBase passes records with all entries of the state st to the function emit. The state must not use a
+// snapshot, so that entriesNotInSnapshotByID contains all entries. The records also contain the next entry ID and the
+// remembered op IDs. A rewritten log begins with these records. The result is a hash of the records.
 func writeStateAsBase(st *state, emit func(b []byte) error) (sum [32]byte, err error) {
 	w := newBaseWriter(st.nextEntryID, st.rememberedOpIDs(), func(b []byte, _ []loggedOp) error { return emit(b) })
 	for _, e := range st.entriesNotInSnapshotByID {

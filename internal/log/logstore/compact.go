@@ -159,7 +159,8 @@ func (c *compaction) writeRecord(r wal.Record) (offset int64, err error) {
 	return offset, err
 }
 
-// copyLog writes the base, the kept changes and a snapshot to new files.
+// copyLog writes the compacted log and a snapshot to new files. The new log begins with the base, which contains the
+// entries as of the last dropped change. The changes that the compaction keeps follow the base.
 func (c *compaction) copyLog() (err error) {
 	c.logRewriter, err = c.oldLog.NewRewriter(c.lastDroppedChange, c.lastDroppedChainHash)
 	if err != nil {
@@ -366,8 +367,9 @@ func (c *compaction) replaceLog(ctx context.Context, note string) (uint64, error
 	return mark.Seq, rerr
 }
 
-// removeTempFiles closes the files of the compaction and removes those that did not replace an old file. It does
-// nothing if c is nil.
+// removeTempFiles releases what the compaction has opened, and removes its temporary files. The new log and the new
+// snapshot are removed only if the logRewriter is still set, because the new log has then not replaced the old log. It
+// does nothing if c is nil.
 func (c *compaction) removeTempFiles() {
 	if c == nil {
 		return

@@ -84,8 +84,9 @@ func (r *recentDeltas) forgetOldest(limit int) {
 	r.deltaSteps = slices.Clone(kept) // Copy the remaining steps, so that the memory of the removed steps becomes free.
 }
 
-// deltaStepsSince returns the changes of entries after position p, as a list of steps. It returns false if some of
-// these changes are not in memory any more.
+// deltaStepsSince returns the changes of entries after the position p, as a list of steps. Each step contains the
+// changes from its startPosition to the next position. The bool result is false if no step in memory begins at p,
+// because the list contains only recent steps. The caller must then read the entries again.
 func (r *recentDeltas) deltaStepsSince(p store.Position) ([]deltaStep, bool) {
 	if p == r.newestPosition {
 		return nil, true

@@ -85,9 +85,9 @@ type recordApplier interface {
 	applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error)
 }
 
-// replayLog reads the rest of the log and passes each record to applier. It reads up to and including the change with
-// the number lastSeq, or to the end if lastSeq is 0. If recordOffset is not nil, it is called with the offset of each
-// change.
+// replayLog reads the log from the present position, passes each record to applier, and returns the changes of entries
+// that applier has made. If lastSeq is 0, it reads to the end. Otherwise it stops after the change with the number
+// lastSeq. If recordOffset is not nil, it is called with the file offset of each change.
 func (d *DB) replayLog(
 	log *wal.Log,
 	applier recordApplier,

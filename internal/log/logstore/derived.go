@@ -55,8 +55,10 @@ func (f DerivedFile) Create(ctx context.Context, epoch uint64, write func(vfs.Fi
 }
 
 // CreateTemp creates an empty temporary file and returns the file with its name. [DerivedFile.ReplaceByTempFile] can
-// later rename the file to the final name. CreateTemp reads the changes of other processes and then calls check. It
-// fails if check returns an error or a process is writing. A later redaction removes the file.
+// later rename the file to the final name. CreateTemp first reads the changes of other processes and then calls the
+// function check. If check succeeds, CreateTemp removes older temporary files of this kind. It fails if check returns
+// an error or if another process is writing. If a text is redacted later, the redaction removes the temporary file,
+// because the file may contain the text.
 func (f DerivedFile) CreateTemp(check func() error) (file vfs.File, temp string, err error) {
 	err = f.db.withoutWriters(func() error {
 		err := f.db.refresh()

@@ -82,8 +82,9 @@ type labelSetTable struct {
 	texts []string
 }
 
-// decodeLabelSetTable decodes the section of a snapshot file that contains the forms. A form is a kind and labels that
-// entries share.
+// decodeLabelSetTable decodes the section b of a snapshot file, which contains the label sets. A label set is a
+// combination of an entry kind and labels that at least one entry has. Entries with the same combination share a label
+// set. The error matches errUnusableSnapshot if b is invalid.
 func decodeLabelSetTable(b []byte) (t labelSetTable, err error) {
 	const typicalSize = 32
 	t.texts = make([]string, 0, len(b)/typicalSize)

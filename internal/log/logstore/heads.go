@@ -174,13 +174,14 @@ func (r *headReader) yieldChanged(endID uint64) bool {
 	return true
 }
 
-// EachName calls fn with the name and the aliases of each entry that is not in quarantine, until fn returns false.
+// EachName calls fn with the name and the aliases of each entry that may be found by a search, until fn returns false.
+// An entry in quarantine, for example, is left out.
 //
-// EachName leaves out the entries for which isListed returns false, unless isListed is nil. It also leaves out entries
-// if isWanted returns false for the name and all aliases. EachName checks this condition first, because most entries
-// then cost little time. isWanted must not keep its argument.
+// If isListed is not nil, EachName also leaves out the entries for which isListed returns false. It leaves out an entry
+// if isWanted returns false for the name and for all aliases. For entries in the snapshot, isWanted is called first,
+// because the other checks take more time. The function isWanted must not keep its argument.
 //
-// EachName returns false if the names cannot be read from a snapshot. The caller must then read the entries.
+// The result ok is false if the names cannot be read from the snapshot. The caller must then read the entries instead.
 func (d *DB) EachName(
 	ctx context.Context,
 	isListed func(id, version uint64) bool,

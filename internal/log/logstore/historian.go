@@ -330,8 +330,8 @@ func (d *DB) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 		return 0, err
 	}
 	first, last := d.changeRange()
-	// Search for the last change before t. If a clock was set back, the times do not always ascend. The binary search
-	// still finds the change, unless this happened near t.
+	// Search for the last change at or before t. If a clock was set back, the times do not always ascend. The binary
+	// search still finds the right change, unless the clock was set back near t.
 	var failed error
 	i := sort.Search(int(last+1-first), func(i int) bool {
 		r, _, _, err := d.readChangeRecordPart(first+uint64(i), func(int) bool { return false })

@@ -42,9 +42,10 @@ type VersionList interface {
 	SetOffset(i int, offset int64)
 }
 
-// UpdateVersionOffsets finds out where the log contains each entry version of the list now, and passes the offset to
-// SetOffset. It fails if the log does not contain one of the versions any more. It processes the list in parts and
-// releases the lock after each, so that writers never have to wait long.
+// UpdateVersionOffsets finds the present offset in the log of each entry version in the list vs, and passes the offset
+// to the list's method SetOffset. It fails if the log does not contain a version any more. Unless the log was
+// compacted, it processes the list in parts and releases the lock after each part, so that writers never have to wait
+// long.
 func (d *DB) UpdateVersionOffsets(ctx context.Context, vs VersionList) error {
 	const part = 1 << 14
 	for from := 0; from < vs.Len(); {
@@ -115,8 +116,8 @@ type LogState struct {
 	LogEpoch uint64
 }
 
-// CurrentLogState calls fn and then returns the state of the log. At this moment, watchers have received exactly the
-// changes up to this state.
+// CurrentLogState calls fn and then returns the state of the log. The log cannot change between the call of fn and the
+// return. Therefore fn runs at the moment when watchers have received exactly the changes up to the returned state.
 func (d *DB) CurrentLogState(fn func()) LogState {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()

@@ -124,8 +124,8 @@ func (d *DB) writeSealOfLastChange() {
 func (d *DB) Close() error {
 	if d.checkOpenAndContext(context.Background()) == nil {
 		d.cancelClosingCtx()
-		// If a compaction is just starting, this call waits until it can be canceled. After this call, no other
-		// compaction can start.
+		// If a compaction is just starting, waitOrCancel waits until the compaction has reached a point at which it can
+		// be canceled. After this call, no other compaction can start.
 		length, _ := d.Size()
 		d.compactor.waitOrCancel(length)
 		d.logmu.RLock()

@@ -127,8 +127,9 @@ func (p *salvagePlan) addRecord(sal *wal.SalvageDamage, r *wal.Record) bool {
 	return true
 }
 
-// restartHistoryAfter makes the history in the recovered log begin after the record r, because the change before r is
-// missing.
+// restartHistoryAfter sets the start of the recovered log's history. Changes before the record r are missing, so the
+// history cannot begin earlier. The recovered log begins with the entries as they are after r, and the history begins
+// with the next change.
 func (p *salvagePlan) restartHistoryAfter(r *wal.Record) {
 	p.lastUndamagedChange = r.Seq
 	p.lastUndamagedChainHash = r.Chain
@@ -180,9 +181,9 @@ func (d *DB) eachSalvagedRecord(
 	return sal, err
 }
 
-// writeRecoveredLog writes the new log. It contains the entries after change plan.base, all later changes, and a change
-// that describes the recovery. The result is the number of entries. The damaged log is read a second time here, so
-// that only the entries must fit into memory, and not all changes.
+// writeRecoveredLog writes the recovered log to the file out. The log contains the entries as of change plan.base, all
+// later changes, and a last change that describes the recovery. The result is the number of entries after all changes.
+// The damaged log is read a second time here, so that only the entries must fit into memory, and not all changes.
 func (d *DB) writeRecoveredLog(
 	ctx context.Context,
 	out string,

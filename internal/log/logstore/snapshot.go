@@ -376,8 +376,9 @@ func (s *snapshot) mayHaveLabelKey(keys ...string) bool {
 	return found
 }
 
-// selectLabelSets returns, for each form in the snapshot, whether the filter selects an entry with this form. A
-// form is a kind and labels that entries share (see [labelSetTable.selectMatchingSets]).
+// selectLabelSets returns, for each label set in the snapshot, whether the filter selects entries with this label set.
+// A label set is a combination of an entry kind and labels that at least one entry has. If the label sets cannot be
+// read, the error is recorded in the snapshot.
 func (s *snapshot) selectLabelSets(f store.Filter) []bool {
 	selected, err := s.entryLabelSets().selectMatchingSets(f)
 	if err != nil {

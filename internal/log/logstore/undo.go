@@ -62,8 +62,9 @@ type revertStep struct {
 	old *store.Version // version before the change (nil if the entry did not exist)
 }
 
-// readRevertSteps returns the ops of the changes with these numbers, in order. It fails if one of them cannot be
-// reverted.
+// readRevertSteps returns a step for each op in the changes with the numbers seqs. A step contains the op and the
+// entry's version before the change. The steps are in the order of seqs. readRevertSteps fails if a change does not
+// exist, changed no entry or was erased.
 func (d *DB) readRevertSteps(seqs []uint64) (steps []revertStep, err error) {
 	versions := previousVersions{db: d}
 	bodies := map[uint64]*recordBody{}

@@ -200,7 +200,8 @@ func (l *Log) makeRoom(n int64, isUrgent bool) error {
 }
 
 // undoFailedWrite truncates the file after a write of records failed, so that the file contains none of these records.
-// n is the number of bytes that were written. It returns err, or an error that matches ErrUnknown if truncating fails.
+// n is the number of bytes that were written. If n is 0 and the disk was full, truncating is not necessary.
+// undoFailedWrite returns err, converted by asFullError, or an error that matches ErrUnknown if truncating fails.
 func (l *Log) undoFailedWrite(n int, err error) error {
 	if n > 0 || !vfs.IsFull(err) {
 		if terr := l.truncateAtPosition(); terr != nil {

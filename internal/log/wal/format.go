@@ -173,8 +173,8 @@ func decodeHeader(b []byte) (Header, error) {
 		return Header{}, &recordDamage{0, "the header is cut short"}
 	}
 	le := binary.LittleEndian
-	// Check the version first, because a newer version may have a different header. If the checksum is right for a
-	// header with the known version, the file has this version and only the version field is damaged.
+	// Check the version first, because a newer version may have a different header. The version field may also be
+	// damaged. It is damaged if the version is 0, or if the checksum would be right with the version FormatVersion.
 	if v := le.Uint32(b[8:]); v != FormatVersion {
 		known := append(le.AppendUint32(bytes.Clone(b[:8]), FormatVersion), b[12:92]...)
 		if v == 0 || crc32.Checksum(known, crcTable) == le.Uint32(b[92:]) {

@@ -71,8 +71,9 @@ func (l *Log) createDir() error {
 	return nil
 }
 
-// Unlock releases the write lock. If a failure of the log could not be written to the lock file before, Unlock tries
-// again. If that also fails, it keeps the lock.
+// Unlock releases the write lock. If a failed sync could not be recorded in the lock file before, Unlock tries again to
+// record the failure. If the lock file cannot be written again, Unlock returns nil but keeps the lock, so that no other
+// process writes.
 func (l *Log) Unlock() error {
 	l.isSyncFailureUnrecorded = l.isSyncFailureUnrecorded && l.writeLockFileMetadata() != nil
 	if l.isSyncFailureUnrecorded {

@@ -185,9 +185,9 @@ func (l *Log) PollChanges() (logFileChange, error) {
 }
 
 // HaveKnownBytesChanged reports whether the last PollChanges found that bytes of known records have changed. This
-// happens if a program such as cp has written into the file, or if a writer has removed its last record. The caller
-// should acquire the lock, because no writer removes records while another holds the lock, and read the file again
-// from the start.
+// happens if a program such as cp has written into the file, or if a writer has removed the last record that it wrote
+// itself. The caller should acquire the lock and then read the file again from the start. The lock is needed because
+// other writers may otherwise remove records while the caller reads.
 func (l *Log) HaveKnownBytesChanged() bool { return l.hasChangedKnownBytes.Load() }
 
 // chainHashBeforeEnd returns the bytes that the file must have directly before endOffset. These are the last bytes of
@@ -200,7 +200,8 @@ func (l *Log) chainHashBeforeEnd() [chainSize]byte {
 }
 
 // PollName checks whether the log's name still refers to the open file. It returns LogUnchanged, LogFileReplaced or
-// LogFileGone. It does not look for new records.
+// LogFileGone. If no file is open, it returns LogFileReplaced if a file with the log's name exists now, and
+// LogUnchanged if the file is still missing. PollName does not look for new records.
 func (l *Log) PollName() (logFileChange, error) {
 	if l.file == nil {
 		_, err := l.fs.Stat(l.name)

@@ -29,7 +29,9 @@ func Open(fsys vfs.FS, name string, o Options) (*Log, error) {
 	return l, nil
 }
 
-// Reopen opens the file to which the log's name refers now, and sets the position to its start.
+// Reopen opens the file to which the log's name refers now, and sets the position to the start of this file. If the
+// file cannot be opened for writing, it is opened read-only. If no file with this name exists, Reopen returns
+// ErrVanished if the log had an open file, and otherwise nil.
 func (l *Log) Reopen() error {
 	f, err := l.fs.OpenFile(l.name, os.O_RDWR, 0)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

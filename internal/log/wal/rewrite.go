@@ -97,10 +97,10 @@ func (l *Log) newRewriter(h Header) (*Rewriter, error) {
 	return w, nil
 }
 
-// AppendRecord appends a record to the new file and returns its offset. The caller must first append records of type
-// TypeBaseSection, which contain the state after the dropped changes. Then it appends the remaining changes with their
-// old numbers, times and chains. The field DurableSeq of a record must be the number of the newest change that will be
-// on stable storage after the new file is synced.
+// AppendRecord appends a record to the new file and returns the record's offset. The caller must first append records
+// of type TypeBaseSection, which contain the state after the dropped changes. Then the caller must append the remaining
+// changes with their old numbers, times and chains. The caller must set DurableSeq of each record to the number of the
+// newest change in the log, because all changes are on stable storage after the file is synced.
 func (w *Rewriter) AppendRecord(r Record) (offset int64, err error) {
 	offset = w.offset
 	if err := w.writeBytes(appendRecord(nil, &r, w.header.checksumSeed())); err != nil {

@@ -19,8 +19,10 @@ type SalvageDamage struct {
 	UsedBytes        int64      // number of bytes before the free space
 }
 
-// SalvageRecords calls fn for every valid record in the file, in the order of the offsets. It continues after damage,
-// and passes the damage found so far to fn. The record's body is valid only during the call. The file is not changed.
+// SalvageRecords calls fn for every valid record in the file, in the order of the offsets. It continues after damaged
+// parts of the file, and passes a description of the damage found so far to fn. If the file's header is damaged,
+// SalvageRecords guesses the header. If fn returns an error, SalvageRecords stops and returns this error. The record's
+// body is valid only during the call. The file is not changed.
 func SalvageRecords(
 	fsys vfs.FS,
 	name string,

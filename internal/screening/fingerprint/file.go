@@ -181,8 +181,10 @@ func (f File) addFileBlocks(name string, blocks ...unwrittenFileBlock) (ids []st
 	return ids, nil
 }
 
-// appendBlockTo appends blocks to a file. The blocks are not valid before the header contains the new size. Therefore
-// the process may be killed at any time without damage.
+// appendBlockTo appends blocks to a file. A block that was already written within the last day is usually omitted. If
+// the file becomes longer than maxFileBytes, its oldest blocks are dropped. The new size is written into the header
+// only after the blocks, and readers ignore bytes after this size. Therefore the process may be killed at any time
+// without damage.
 func (f File) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, blocks []encodedBlock) error {
 	file, err := dir.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {

@@ -338,8 +338,8 @@ func (w *writtenTextHashes[P]) searchBlock(
 	return nil
 }
 
-// addCommonFingerprint records that the written text has the fingerprint p in common with earlier texts, which origins
-// describes.
+// addCommonFingerprint records that the written text and earlier texts have the fingerprint p in common. The slice
+// origins describes these earlier texts. Their labels are added to UnknownAuthorLabels or ForeignTextLabels.
 func (m *Match) addCommonFingerprint(p textFingerprint, origins []*fingerprintOrigin) {
 	if len(origins) > 0 {
 		m.commonFingerprints = append(m.commonFingerprints, p)

@@ -137,8 +137,9 @@ func beginsWithBoundary(re *syntax.Regexp) bool {
 // prefixes for one expression. If there would be more, fewer and shorter prefixes are used.
 const maxMatchPrefixes = 64
 
-// matchPrefixes returns the prefixes with which the matches of the expression begin. areCompleteMatches is true if the
-// prefixes are complete matches.
+// matchPrefixes returns prefixes such that every match of the expression re begins with at least one of them.
+// areCompleteMatches is true if the prefixes are all the matches of the expression. If nothing is known about the
+// matches, matchPrefixes returns an empty prefix and false.
 func matchPrefixes(re *syntax.Regexp) (all []string, areCompleteMatches bool) {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpWordBoundary:

@@ -334,8 +334,8 @@ func hasEmphasisSigns(gap string) bool {
 	return len(gap) > 1 && strings.IndexByte(gap, ' ') >= 0 && strings.ContainsAny(gap, emphasisSigns)
 }
 
-// appendWithoutEmphasis appends the characters between two words to b. It omits the signs for bold and italic if the
-// characters contain a space.
+// appendWithoutEmphasis appends the characters gap between two words to b. If gap contains a space,
+// appendWithoutEmphasis omits the signs *, _, ~ and `, with which Markdown emphasizes words.
 func appendWithoutEmphasis(b []byte, gap string) []byte {
 	if !hasEmphasisSigns(gap) {
 		return append(b, gap...)

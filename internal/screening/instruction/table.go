@@ -125,9 +125,10 @@ func (t *ruleTable) findUnspacedGroups(unspaced string) (found wordGroupSet) {
 	return found
 }
 
-// findWordGroups returns the groups that have a word in the text. It also reports whether words of the text may be
-// split or joined. This is possible if the text has four single letters at equal distances, three joining signs within
-// a few words, or an unusually long word.
+// findWordGroups returns the set of word groups of which the text contains a word. A word group is a list of words in a
+// rule that recognizes instructions. mayHaveDividedWords is true if words of the text may be split into letters or
+// joined, as in "i-g-n-o-r-e". This is possible if the text has four single letters at equal distances, three joining
+// signs within a few words, or an unusually long word.
 func (t *ruleTable) findWordGroups(lowerText string) (found wordGroupSet, mayHaveDividedWords bool) {
 	for _, w := range t.oneByteWords {
 		if strings.IndexByte(lowerText, w.text[0]) >= 0 {

@@ -28,8 +28,8 @@ func (r *decodedText) originalRange(start, end int) (originalStart, originalEnd 
 }
 
 // decodeAllForms returns the decoded forms of a text and its parts. A decoded form may contain secrets that are not
-// visible in the text itself. Only lines that contain encoded characters, such as percent signs, are decoded.
-// Consecutive lines of this kind are decoded together.
+// visible in the text itself. Base64 is decoded in the whole text. Other encodings are decoded only in lines that
+// contain encoded characters, such as percent signs. Consecutive lines of this kind are decoded together.
 func decodeAllForms(text string) []decodedText {
 	all := decodeBase64Texts(text)
 	if !mayHideSecret(text) {

@@ -45,8 +45,9 @@ const maxNameLength = 64
 // minAssignedValueBytes is the minimum length, in bytes, of a value that is assigned to a name.
 const minAssignedValueBytes = 8
 
-// beginsWithAssignment reports whether a text of up to three bytes begins with an ASCII assignment sign, or is a
-// full-width colon or equals sign.
+// beginsWithAssignment reports whether sign begins with one of the ASCII characters = > : | , and ?, or is a full-width
+// colon or equals sign. Such a sign can stand between a name and its value. The argument sign must not be empty. It has
+// at most three bytes, because a full-width sign has three bytes.
 func beginsWithAssignment(sign string) bool {
 	return strings.IndexByte("=>:|,?", sign[0]) >= 0 || sign == "：" || sign == "＝"
 }
@@ -230,8 +231,9 @@ func shannonEntropy(s string) float64 {
 	return bits
 }
 
-// isExampleSecret reports whether a secret looks like an example in documentation. Examples are a repeated letter, an
-// alphabet, and a variable.
+// isExampleSecret reports whether the secret s looks like an example in documentation. The secret is an example if it
+// consists of one repeated character, or if it contains the alphabet or a certain UUID that is used in documentation.
+// It is also an example if it is a placeholder for a variable, such as ${NAME}.
 func isExampleSecret(s string) bool {
 	if strings.Count(s, s[:1]) == len(s) {
 		return true
@@ -242,8 +244,9 @@ func isExampleSecret(s string) bool {
 		(strings.IndexByte("${%@<", s[0]) >= 0 && ruleSet().expressions[exprIndexVariable].program().matchesIn(s))
 }
 
-// extendToNameStart returns the text from start to end, together with the rest of the name before it. For example, if
-// the match begins in the middle of my_api_key, the result begins with my_. The expressions of gitleaks expect this.
+// extendToNameStart returns the text from start to end. If start is in the middle of a name, the result begins at the
+// start of the name, but at most 50 bytes before start. For example, if start is at key in my_api_key, the result
+// begins with my_api_. The rules of the program gitleaks, which the result is compared with, need the whole name.
 func extendToNameStart(text string, start, end int) string {
 	for n := 0; n < 50 && start > 0 && (isWordByte(text[start-1]) || text[start-1] == '.' ||
 		text[start-1] == '-'); n++ {

@@ -68,9 +68,10 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 	}
 }
 
-// addTermOccurrence adds to the document d an occurrence of the term with the given number. The parameter isWhole must
-// be true if the term combines several words, such as username in user-name, because such a term does not count for
-// the document's length.
+// addTermOccurrence adds to the document d an occurrence of the term with the given number. The occurrence increases
+// the term's frequency and the document's length by weight. The parameter isWhole must be true if the term combines
+// several words, such as username in user-name. Such a term does not increase the document's length, because its words
+// are counted separately.
 func (a *Analyzer) addTermOccurrence(d *index.Document, number uint32, isWhole bool, weight uint32) {
 	if !isWhole {
 		d.Len += weight

@@ -90,9 +90,11 @@ type spellingCorrection struct {
 	hasSameFirstLetter bool // The correction begins with the same letter as the unknown word.
 }
 
-// isWorseThanWord reports whether c is a worse correction of the unknown word than the word b. The parameter df is the
-// number of documents that contain b, and isAlike specifies whether b has the same first letter as the unknown word. A
-// correction with the same first letter is better. Otherwise, a more frequent word is better.
+// isWorseThanWord compares the correction c with the word b as corrections of a misspelled word. It reports whether c
+// is worse. The parameter df is the number of documents that contain b. The parameter isAlike tells whether b has the
+// same first letter as the misspelled word. A correction with the same first letter is better. If c and b are equal in
+// this respect, the more frequent word is better, and then the word that comes first in lexical order. An empty c is
+// always worse.
 func (c *spellingCorrection) isWorseThanWord(b []byte, df int, isAlike bool) bool {
 	switch {
 	case c.correctedWord == "":

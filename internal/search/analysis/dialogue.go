@@ -133,13 +133,15 @@ func SpeakerName(turn string) string { return turn[:measureLeadingName(turn)] }
 // EndsInQuestion reports whether a turn ends with a question mark.
 func EndsInQuestion(turn string) bool { return strings.HasSuffix(strings.TrimSpace(turn), "?") }
 
-// SplitDialogue splits a text into fields. If the text starts with a speaker of a chat, such as "user: ", each turn is
-// a field that is named "user" or "assistant" and does not contain the speaker's word. A new turn begins if a speaker
-// follows an empty line. Any other text is a single field with the name "body". If this text starts with a name, as in
-// "Caroline: Hello", the name is a separate field with the name "speaker".
+// SplitDialogue splits a text into fields. If the text starts with a chat speaker, such as "user: ", it is a
+// conversation. Each turn of the conversation becomes a field with the name "user" or "assistant", which does not
+// contain the speaker's label. A turn ends at an empty line that is followed by another speaker's label. Any other text
+// becomes a single field with the name "body". If such a text starts with a person's name, as in "Caroline: Hello", the
+// name becomes a separate field with the name "speaker".
 //
-// A word in the body or in a turn by a person has the weight personWeight. A word in a turn by a program has the
-// weight programWeight. The weight 16 means that the word counts once.
+// The weight of a field tells how much each of its words counts. A word with the weight 16 counts once. The body and
+// the turns of persons have the weight personWeight. The turns of programs have the weight programWeight. The name of a
+// speaker has the weight speakerNameWeight.
 func SplitDialogue(text string, personWeight, programWeight uint32) []Field {
 	n, byProgram := measureChatSpeaker(text)
 	if n == 0 {

@@ -165,7 +165,8 @@ func (f *TermFinder) termIfSearchedFor(word string) string {
 	return TermOfWord(word)
 }
 
-// WantsWord reports whether the term of a word is wanted. The word must be in lower case.
+// WantsWord reports whether the TermFinder searches for the term of the word, that is, whether termsToFind contains
+// this term. A term is the form in which the index stores a word. The word must be in lower case.
 func (f *TermFinder) WantsWord(word string) bool {
 	term := f.termIfSearchedFor(Fold(word))
 	return term != "" && f.termsToFind.Has(term)

@@ -24,9 +24,9 @@ type Earlier struct {
 	HasPartialDocuments bool
 }
 
-// WithEarlier returns the searcher of an earlier state. Its results are the same as those of an index that contains
-// only the documents of that state. Unlike in an index, document frequencies are counted when they are needed, so that
-// the terms of the removed documents need not be known.
+// WithEarlier returns a searcher for the earlier state e of the index. Its results are the same as those of an index
+// that contains only the documents of the earlier state. The searcher counts the documents with a term only when the
+// count is needed. Therefore WithEarlier need not know which terms the documents in e.ChangedIDs contain.
 func (x *Searcher) WithEarlier(e Earlier) *Searcher {
 	to := &Searcher{
 		params:              x.params,

@@ -73,8 +73,9 @@ func keepLastChanges(changes []Change) []Change {
 	return some
 }
 
-// nextSearcher returns the searcher after the changes, which must concern different documents. If there are few
-// changes, they are added to the memtable. Otherwise they become a new segment.
+// nextSearcher returns a new searcher for the index after the changes were made. Each change must be about a different
+// document. If there are few changes, they are added to the memtable (the small segment for the newest documents).
+// Otherwise the new documents become a new segment.
 func (x *Index) nextSearcher(current *Searcher, changes []Change) *Searcher {
 	terms := 0
 	for _, c := range changes {
@@ -90,8 +91,8 @@ func (x *Index) nextSearcher(current *Searcher, changes []Change) *Searcher {
 	return current.withSegment(changes)
 }
 
-// withSegment returns the searcher after the changes, which must concern different documents. Their documents become a
-// new segment.
+// withSegment returns a new searcher for the index after the changes were made. Each change must be about a different
+// document. The new documents become a new segment.
 func (x *Searcher) withSegment(changes []Change) *Searcher {
 	to := x.withViews(slices.Clone(x.views))
 	b := x.newBuilder()

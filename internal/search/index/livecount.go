@@ -115,7 +115,8 @@ func (img *snapshotTerms) eachTermDocuments(prefix string, fn func(text string, 
 	}
 }
 
-// appendDocuments appends the documents of a term to numbers. b begins with the term's encoded list.
+// appendDocuments appends the numbers of the documents that contain the term t to numbers. The slice b must begin with
+// the encoded list of these documents.
 func (img *snapshotTerms) appendDocuments(numbers []uint32, t *snapshotTerm, b []byte) ([]uint32, error) {
 	r, err := img.openList(t, b)
 	defer r.returnToPool()

@@ -202,7 +202,9 @@ func (b *maxScoreSearch) minUsefulScoreImpact(c *queryCursor, termOrderIndex int
 // all documents with the term.
 const maxDocumentShareForLookup = 0.15
 
-// makeCandidate returns the candidate for a posting of term c.
+// makeCandidate returns a candidate for a search hit: a document with the number doc that contains the term of the
+// cursor c. The parameter tf is the term's frequency in the document. The candidate's estimated score comes from this
+// term only.
 func (b *maxScoreSearch) makeCandidate(c *queryCursor, doc uint32, tf uint16) hitCandidate {
 	f, k := float32(tf), b.adjustedK1Base+b.adjustedK1Slope*float32(b.view.docLengths[doc])
 	return hitCandidate{doc, c.termScoreGainShare * f / (f + k), k}
@@ -474,8 +476,9 @@ func (b *maxScoreSearch) insertTopScoreEstimate(sum float32) {
 	}
 }
 
-// rescoreLikelyHits computes the exact scores of the documents whose estimates reached the threshold, and adds the
-// best ones to best. It processes all documents for one term before the next term, so that memory is read in order.
+// rescoreLikelyHits computes the exact scores of those likelyHits whose estimated scores are at least threshold. It
+// adds the documents with the best scores to the list best. It processes all documents for one term before the next
+// term, so that memory is read in order.
 func (b *maxScoreSearch) rescoreLikelyHits(best *bestHits) {
 	n, rest := 0, max(b.scale.adjustedK1Base, minScoreDenominator)
 	for _, x := range b.likelyHits {

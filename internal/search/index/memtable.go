@@ -89,8 +89,9 @@ func (m *memtable) eachPosting(n uint32, fn func(p *memPosting)) {
 	}
 }
 
-// countDocuments returns how many documents contain term n. It also returns how many documents with the term were
-// deleted from other segments since the memtable began.
+// countDocuments returns two counts for term n. df is the number of documents in the memtable that contain the term.
+// lostCount is the number of documents with the term that were deleted from other segments since the memtable was
+// created.
 func (m *memtable) countDocuments(n uint32) (df, lostCount int) {
 	m.eachPosting(n, func(p *memPosting) {
 		if p.docNumber == deletedElsewhereMark {

@@ -173,8 +173,8 @@ func (q *searchState) openView(i int) *segmentView {
 	return v
 }
 
-// countPostings returns how many documents in the current part of the index contain each query term, added up over the
-// terms.
+// countPostings returns the sum of the query terms' document counts in the current part of the index. A document that
+// contains several query terms is counted several times.
 func (q *searchState) countPostings() (n int) {
 	for i := range q.cursors {
 		n += q.cursors[i].df

@@ -252,7 +252,9 @@ func (s *segment) eachTermOfDocuments(documents []uint32, fn func(text string)) 
 // document in the term's list takes as much time as decoding postingsPerDocumentSearch documents of the list.
 const postingsPerDocumentSearch = 8
 
-// postingListAt returns the postings of term n if they are in memory and there are several. Otherwise it returns nil.
+// postingListAt returns the posting list of term n, which lists the documents that contain the term. It returns nil if
+// the term has only one posting, or if the segment is a snapshot or a memtable, which stores its postings in another
+// form.
 func (s *segment) postingListAt(n int) *postings {
 	if s.snapshot != nil || s.memtable != nil {
 		return nil

@@ -34,8 +34,9 @@ type sortedTerm struct {
 	number int
 }
 
-// openCursors returns an iterator over the terms for each part of the index that has terms. The iterators are ordered
-// by the text of their first term. numbers contains, for each part, each document's number in the snapshot.
+// openCursors returns a cursor over the terms of each part of the index that has terms. The cursors are ordered by the
+// text of their first term. For each part, the slice numbers contains the new numbers that the part's documents get in
+// the snapshot that is being written.
 func openCursors(views []segmentView, numbers [][]uint32) (cs []*termCursor) {
 	for i := range views {
 		c := &termCursor{view: &views[i], newDocNumbers: numbers[i], firstNumber: deletedDocument, currentIndex: -1}
@@ -53,8 +54,9 @@ func openCursors(views []segmentView, numbers [][]uint32) (cs []*termCursor) {
 	return cs
 }
 
-// compare orders the iterators by the text of their current term. For equal texts, it orders them by the first
-// document number. The documents with a term are then usually already in order when the iterators' lists are joined.
+// compare orders the cursors c and d by the text of their current term. If the texts are equal, the cursor whose part
+// of the index has the lowest document number comes first. When the posting lists of this term are joined in this
+// order, the documents are usually already sorted.
 func (c *termCursor) compare(d *termCursor) int {
 	if order := strings.Compare(c.text, d.text); order != 0 {
 		return order
@@ -168,9 +170,10 @@ func (c *termCursor) appendPostings(list []posting) []posting {
 	return list
 }
 
-// sortPostingRuns sorts postings by document. The input consists of a few ascending runs. It merges pairs of runs
-// until only one run is left, using reusedMemory for the merged runs. It returns the sorted slice, and the second
-// slice for reuse.
+// sortPostingRuns sorts the postings in list by document number. The list consists of a few ascending runs.
+// sortPostingRuns merges pairs of runs until only one run is left. It needs a second slice for the merged runs, and
+// uses reusedMemory for this purpose. The result sorted contains the sorted postings. The result other is the other one
+// of the two slices, which the caller may reuse.
 func sortPostingRuns(list, reusedMemory []posting) (sorted, other []posting) {
 	for ascendingRunLength(list) < len(list) {
 		reusedMemory = reusedMemory[:0]

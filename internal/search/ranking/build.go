@@ -80,7 +80,8 @@ type analyzedDocuments struct {
 	failed          error // error that was returned with an item while the items were read
 }
 
-// err returns the error because of which documents are missing. Call it after yieldAll.
+// err returns the error that stopped the analysis before all documents were yielded, or nil if no document is missing.
+// It must be called after yieldAll.
 func (a *analyzedDocuments) err() error { return cmp.Or(a.failed, a.ctx.Err()) }
 
 // yieldAll calls the function use with the document of each item, in order. A document is valid only during the call.

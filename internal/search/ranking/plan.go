@@ -123,7 +123,8 @@ type scanTermStats struct {
 	lookedUpTerms, lookedUpPrefixes []string
 }
 
-// recordMissingTerm records that the query has looked up a term that the scan did not collect.
+// recordMissingTerm records that the query has looked up a term that is not in scannedTerms, so that the result of the
+// scan is incomplete. If scannedTerms is nil, no scan has started, and the term is added to lookedUpTerms.
 func (s *scanTermStats) recordMissingTerm(term string) {
 	s.hasMissingTerm.Store(true)
 	if s.scannedTerms == nil {
@@ -208,8 +209,8 @@ func (v *View) MakePlan(q Query) *Plan {
 	}
 	p.WordTerms, p.indexQuery.Terms = make([]QueryWordTerm, 0, len(ws)), make([]index.QueryTerm, 0, len(ws)+1)
 	for _, w := range ws {
-		// A word that the query repeats gets a greater weight. In a short query the weight grows more slowly, because
-		// a repeated word shows the subject only in a long text.
+		// A word that occurs several times in the query gets a greater weight, because it is probably the query's
+		// subject. In a short query, the repetition is often accidental, so the weight grows more slowly.
 		pl, weight := QueryWordTerm{w.Word, w.Term, false}, float64(w.N)
 		if len(ws) < minLongQueryWords {
 			weight = math.Sqrt(weight)

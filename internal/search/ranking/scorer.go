@@ -122,7 +122,8 @@ func (r *Scorer) AnalyzeItem(ctx context.Context, it Item, d *index.Document, b 
 	}
 }
 
-// appendSeedRankingTerms appends the terms of a text for the ranking Seed.
+// appendSeedRankingTerms appends the terms of a text's content and aliases to words. The terms are computed for the
+// simple ranking that is named Seed.
 func appendSeedRankingTerms(words []string, t *ItemText) []string {
 	words = text.AppendCrabtalkTerms(words, t.Content)
 	for _, a := range t.Aliases {
@@ -140,7 +141,8 @@ func itemLengthPadding(t *ItemText) uint32 {
 	return 0
 }
 
-// appendFields appends the fields of a text for the ranking Oxbow.
+// appendFields appends the searchable fields of a text to fs: its name, its aliases, its label values and its content.
+// Each field has a weight. The fields are used by the ranking that is named Oxbow.
 func appendFields(fs []analysis.Field, t *ItemText) []analysis.Field {
 	fs = append(fs, analysis.Field{Name: "name", Text: t.Name, Weight: nameWordWeight})
 	for _, a := range t.Aliases {
@@ -152,8 +154,8 @@ func appendFields(fs []analysis.Field, t *ItemText) []analysis.Field {
 	return append(fs, analysis.SplitDialogue(t.Content, contentWordWeight, programTextWordWeight)...)
 }
 
-// WordClauses returns conditions that are true for every document that contains all words of the text. For the ranking
-// named Seed, it returns no conditions.
+// WordClauses returns conditions for the index. A document that contains all words of the text meets all conditions.
+// For the simple ranking that is named Seed, which has no queryAnalyzer, WordClauses returns nil.
 func (r *Scorer) WordClauses(text string) []index.TermCondition {
 	if r.queryAnalyzer == nil {
 		return nil

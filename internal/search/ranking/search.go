@@ -91,8 +91,9 @@ func (v *View) NewestIDs(p *Plan, limit int) []uint64 {
 	return v.searcher.NewestIDs(lookup)
 }
 
-// CountHits returns how many documents contain a word of the plan and meet the filter's conditions. accept must check
-// the same conditions as the filter, and may be nil.
+// CountHits returns how many documents contain at least one word of the plan and meet the conditions of the argument
+// filter. If the plan has no words, all documents that meet the conditions are counted. The function accept must check
+// the same conditions as filter, and may be nil. It is used only for the ranking named Seed and a plan without words.
 func (v *View) CountHits(p *Plan, filter index.Query, accept func(id uint64) bool) int {
 	if !p.HasNoWords {
 		filter.Terms = p.indexQuery.Terms

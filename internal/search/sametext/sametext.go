@@ -271,8 +271,9 @@ func (d *duplicateSearch) listDuplicates() []nearDuplicate {
 	return all
 }
 
-// resolveDuplicate returns the text that replaces a duplicate. If that text is itself a duplicate of a third text, and
-// so on, the result names the last text of this chain. Exact is set only if all texts of the chain are equal.
+// resolveDuplicate returns the index of the text that is kept instead of the text with the index dropped. If the
+// replacement is itself dropped in favor of another text, resolveDuplicate follows the chain to a text that is kept.
+// The field Exact of the result is true only if each text in the chain is equal to its replacement.
 func (d *duplicateSearch) resolveDuplicate(dropped int) nearDuplicate {
 	kept := d.replacementByDropped[dropped]
 	isExact := d.isExactByDropped[dropped]

@@ -141,9 +141,10 @@ func (o *overlayStore) refreshLower(ctx context.Context) error {
 	return nil
 }
 
-// loadLower reads the entries of the lower store. It gives each a name that no other entry of the two stores has, if
-// necessary by appending a suffix. Entries that agents receive without asking are named first. Otherwise an entry that
-// is hidden from agents could get the plain name, and the entry that agents receive would get the suffix.
+// loadLower reads the entries of the lower store. If an entry has the same name as another entry of the two stores,
+// loadLower appends a suffix to the name, so that each name is unique. Entries that may be shown to agents without a
+// request get their names first. Therefore such an entry keeps its own name, even if an entry that is hidden from
+// agents has the same name.
 func (o *overlayStore) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
 	var all []*oxbow.Entry
 	for e, err := range o.lowerStore.Entries(ctx, oxbow.Filter{}) {

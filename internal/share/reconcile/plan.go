@@ -112,7 +112,9 @@ func (s *State) writePlan(fsys vfs.FS, name string) error {
 	return nil
 }
 
-// readPlan reads the plan file that belongs to the state. It does nothing if the plan file does not exist.
+// readPlan reads the plan file that is stored next to the state file. If the plan was made for this state, readPlan
+// stores it in s.plan. A plan that is invalid or was made for another state is ignored, but s.hasPlan is set. If the
+// file does not exist, readPlan does nothing.
 func (s *State) readPlan(fsys vfs.FS, name string) error {
 	b, err := vfs.ReadFile(fsys, name+planSuffix, maxStateFileBytes)
 	if errors.Is(err, fs.ErrNotExist) {

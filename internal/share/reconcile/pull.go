@@ -53,8 +53,9 @@ func (p *entryPair) isRenamedOnServer() bool {
 	return false
 }
 
-// planPullStep returns a pull's step for an entry of the home and its counterpart on the server. It returns nil if the
-// pull changes neither the home's entry nor the sync record of the two.
+// planPullStep returns the step with which a pull updates the home for the pair p. The pair contains an entry of the
+// home, the entry of the server that belongs to it, and the sync record of the two entries. The entry of one side may
+// be missing. The result is nil if the pull changes neither the home's entry nor the sync record.
 func (s *syncRun) planPullStep(p *entryPair) (*plannedStep, error) {
 	st := &plannedStep{oldRecord: p.lastSyncRecord, record: p.trustedRecord, serverEntry: p.server}
 	switch {
@@ -233,8 +234,12 @@ func (s *syncRun) mergeEntry(p *entryPair, baseContent string) (oxbow.Entry, err
 	return m, err
 }
 
-// applyPull makes the planned changes in the home and updates the records. One change in the home contains at most
-// pullBytes bytes. If a change fails, the earlier ones stay in the home, and the error is returned.
+// applyPull carries out the planned steps of a pull in the home, and updates the sync records of their entries. It
+// splits the steps into several changes, because each change in the home contains at most pullBytes bytes. If a change
+// fails, the earlier changes stay in the home, and applyPull returns the error.
+//
+// If the steps change any entry, applyPull first discards the data for undoing the last pull. If it succeeds or has
+// changed the home, it also discards the saved plan.
 func (s *syncRun) applyPull(steps []*plannedStep) (err error) {
 	total, before := countChanges(steps), s.state.serverPosition
 	if total > 0 {

@@ -154,8 +154,9 @@ func (s *syncRun) addStepsToReport(steps []*plannedStep) {
 	}
 }
 
-// addFinishedRecord keeps the new record about an entry after the planned step st was carried out. The function
-// applyRecordReplacements later moves the record into the state.
+// addFinishedRecord marks the planned step st as done. It keeps st.record, the new sync record of the step's entry, in
+// s.replacementRecords if the record replaces an old record, and otherwise in s.newRecords. The function
+// applyRecordReplacements later moves these records into the state.
 func (s *syncRun) addFinishedRecord(st *plannedStep) {
 	st.isDone = true
 	if st.oldRecord != nil {

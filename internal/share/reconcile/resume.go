@@ -214,8 +214,10 @@ func (s *syncRun) resumePush(server *homeOrServerEntries) error {
 	return nil
 }
 
-// isChangeOnServer reports whether the server has already made the change that a killed push planned as q. If so, it
-// also completes q.Record.
+// isChangeOnServer reports whether the server has already made the change that the step q describes. An earlier push
+// planned this step and was killed before it could record the result. If the change is on the server, isChangeOnServer
+// also sets the ID, the version and the time in q.Record. If the result found is false, the caller must not use
+// q.Record.
 func (s *syncRun) isChangeOnServer(q *planStep, server *homeOrServerEntries) (found bool, err error) {
 	old := s.recordByNumber(q.ReplacedRecordNumber)
 	if q.Record == nil {

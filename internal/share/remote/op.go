@@ -110,8 +110,9 @@ func encodeOps(ops []oxbow.Op) ([]opjson.Op, error) {
 	return ws, nil
 }
 
-// decodeApply decodes a [wireApply]. It decodes the ops one by one, so that the memory contains a large request only
-// once.
+// decodeApply decodes the JSON of a [wireApply] from r. It returns the ops separately and decodes them one by one, so
+// that a large request is never in RAM twice. It fails if a field is unknown, if an op is invalid, or if there are more
+// than maxOpsPerRequest ops.
 func decodeApply(r io.Reader) (w wireApply, ops []oxbow.Op, err error) {
 	d := json.NewDecoder(text.LimitBlank(r))
 	d.DisallowUnknownFields()

@@ -217,7 +217,9 @@ func (r *teamFileReader) readKnownKey(k, v *yaml.Node) {
 // added if the entry has this many labels already. The remaining labels are reserved for oxbow.
 const maxUnknownKeyLabels = oxbow.MaxLabels / 2
 
-// readUnknownKey converts a key that oxbow does not know to labels, like an import does.
+// readUnknownKey converts a YAML key that oxbow does not know to labels of the entry, in the same way as the import of
+// Markdown files. A value that cannot be a label becomes a paragraph of the text. Empty values, nulls, and the kind of
+// a note are skipped.
 func (r *teamFileReader) readUnknownKey(k, v *yaml.Node) {
 	for _, p := range frontmatter.FlattenProperty(k.Value, v) {
 		for _, n := range p.ValueNodes {

@@ -93,8 +93,9 @@ func (t *Tree) installDriver(ctx context.Context, command string) error {
 		t.repo.SetConfig(ctx, "merge."+mergeDriverName+".driver", command))
 }
 
-// GitMergeCommand returns the shell command with which git merges a file. It runs the program. If the program is
-// missing or cannot read a file, git's merge by line is used instead.
+// GitMergeCommand returns the shell command with which git merges two versions of a file. The command runs the program
+// given by its path or name. If the program is missing or exits with an error status, for example because it cannot
+// read a file, the command runs git merge-file, which merges by line.
 func GitMergeCommand(program string) string {
 	return program + " merge-entry %O %A %B %P || git merge-file -L ours -L base -L theirs %A %O %B"
 }

@@ -107,10 +107,14 @@ func (p *Pool) useHome(ctx context.Context, tenant string) (_ TenantHome, releas
 	}
 }
 
-// acquireSlot returns a tenant's slot, which contains the tenant's open home, and counts the caller as a user of it.
-// If mustOpen is true, the home is not open yet, and the caller must call openTenantHome. If a home must first be
-// closed, acquireSlot returns no slot. The caller must then try again when the channel wait is closed. If all homes
-// are in use, the error is errAllHomesInUse.
+// acquireSlot returns the slot for the open home of a tenant, and counts the caller as a user of the home. There are
+// four cases:
+//   - If the home has a slot, acquireSlot returns it.
+//   - If the home has no slot, acquireSlot creates one and sets mustOpen. The caller must then call openTenantHome.
+//   - If a home must be closed first, acquireSlot returns no slot, but a channel (the result wait). The caller must try
+//     again when this channel is closed.
+//   - If too many homes are open and all are in use, the error is errAllHomesInUse. If the pool is closed, the error is
+//     errPoolClosed.
 func (p *Pool) acquireSlot(tenant string) (_ *tenantHomeSlot, wait <-chan struct{}, mustOpen bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

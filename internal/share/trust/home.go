@@ -34,8 +34,10 @@ func isTeamSharedName(name string) bool {
 	return slices.Contains(sharedNames, name) || strings.HasSuffix(name, ".off")
 }
 
-// MayDirBeHome reports whether the content of a directory allows it to be a home: the directory is empty, or contains a
-// name that isTeamSharedName does not accept. A directory that exists but cannot be read may be a home.
+// MayDirBeHome reports whether a directory may be an oxbow home, judged by the names of the files in it. An empty
+// directory may be a home. Otherwise at least one name must be a sign of a home. Names that isTeamSharedName accepts,
+// such as those of team files, are no such sign. A directory that exists but cannot be read may be a home, and a
+// directory that does not exist may not.
 func MayDirBeHome(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -125,9 +125,10 @@ const (
 	maxLockWait          = 5 * time.Second
 )
 
-// recordStart returns the time at which the record was started on this machine. Since that time, the record contains
-// each home that oxbow created here. The first call starts the record by creating an empty file, whose modification
-// time is the result. recordStart fails if the file cannot be created or examined.
+// recordStart returns the time at which this machine began to record the homes that oxbow creates. Every home that
+// oxbow created here after this time is in the record. The time is the modification time of an empty file. If the file
+// does not exist, recordStart creates it, so that recording starts with this call. recordStart fails if l.Dir is empty,
+// or if the file cannot be created or examined.
 func (l List) recordStart() (time.Time, error) {
 	if l.Dir == "" {
 		return time.Time{}, errors.New("no configuration directory is known")
@@ -159,8 +160,8 @@ func (l List) Homes() []Home {
 	return slices.DeleteFunc(parseHomes(l.readFile(homesFileName)), func(h Home) bool { return h.Revoked })
 }
 
-// homesContaining returns the homes in the record's lines that contain one of the words. So a command need not parse
-// all lines of a long record.
+// homesContaining searches the file of recorded homes for lines that contain at least one of the words. It returns the
+// homes that these lines list. The other lines are not parsed, so that a command with a long record stays fast.
 func (l List) homesContaining(words ...string) (homes []Home) {
 	for line := range bytes.Lines(l.readFile(homesFileName)) {
 		if slices.ContainsFunc(words, func(w string) bool { return w != "" && bytes.Contains(line, quoteWord(w)) }) {

@@ -118,7 +118,8 @@ func (k Keys) readIdentityKeys() ([]age.Identity, error) {
 	return all, nil
 }
 
-// readPassphrase returns the passphrase in a file, which must be its only line.
+// readPassphrase returns the passphrase that a file contains. The passphrase must be the only line of the file.
+// Otherwise readPassphrase returns an error.
 func readPassphrase(file string) (string, error) {
 	text, err := readKeyFile(file)
 	if err != nil {

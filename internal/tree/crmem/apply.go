@@ -152,8 +152,9 @@ func (s *Store) withLock(ctx context.Context, fn func() error) error {
 	return errors.Join(err, s.processLock.Unlock())
 }
 
-// syncParents creates the parent directories of the file and syncs them. Directories that exist already are synced
-// once, because another process may have created them without a sync.
+// syncParents creates the missing parent directories of the store's file. It syncs all parent directories, including
+// those that existed before, because another process may have created them without a sync. If s.isCleaned is set, it
+// does nothing.
 func (s *Store) syncParents() error {
 	dir := path.Dir(s.fileName)
 	if s.isCleaned || dir == "." {

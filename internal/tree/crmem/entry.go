@@ -80,8 +80,9 @@ func (g *unwrittenRecordChanges) findRecord(name string) *record {
 	return g.base.byName[name]
 }
 
-// nameOwner returns the name of the entry that has the word as its name. If no such entry exists, it returns the name
-// of the oldest entry that has the word as an alias. The entry named exceptName is ignored.
+// nameOwner returns the name of the entry to which the argument word refers. This is the entry whose name equals word.
+// If no entry has this name, it is the oldest entry that has word as an alias. The entry with the name exceptName is
+// ignored. If no entry is found, ok is false.
 func (g *unwrittenRecordChanges) nameOwner(word, exceptName string) (name string, ok bool) {
 	if word != exceptName && g.findRecord(word) != nil {
 		return word, true

@@ -242,7 +242,8 @@ func parseTurn(raw json.RawMessage) (role, message string, omittedFields []strin
 	content, ok := o.rawValue("content")
 	switch {
 	case !ok:
-		// Skip the turn, for example because it is a tool call. Its fields are in omittedFields.
+		// The turn has no content, for example because it is a tool call. Return an empty message. The fields of the
+		// turn are in omittedFields.
 		return role, "", omittedFields, nil
 	case content[0] == '[':
 		said, more, err := joinMessageParts(content)

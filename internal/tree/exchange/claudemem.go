@@ -143,7 +143,8 @@ func claudeMemSummaryItem(rec locatedJSONObject, o *ReadOptions) (Item, error) {
 	return it, nil
 }
 
-// decodeListStrings returns the fields with each string that contains a JSON array replaced by this array.
+// decodeListStrings returns a copy of the object's fields. If the value of a field is a string that contains a JSON
+// array, the copy contains the array instead of the string.
 func decodeListStrings(o jsonObject) jsonObject {
 	o = slices.Clone(o)
 	for i, f := range o {

@@ -172,8 +172,9 @@ func parseDigits(digits string) int {
 	return n
 }
 
-// parseMonth returns a month's number. The month is given by a number or by at least three letters of its English
-// name. It returns 0 for any other text.
+// parseMonth returns the number of the month that s names. The text s is the English name of the month, at least the
+// first three letters of the name, "sept", or a number. A number is returned unchanged, even if no month has this
+// number. For any other text, parseMonth returns 0.
 func parseMonth(s string) int {
 	for m := time.January; m <= time.December; m++ {
 		name := m.String()

@@ -60,7 +60,8 @@ func readEngram(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, err
 	return engramProgram.readRecords(documentObjects(r, ref, engramProgram.listNames), o)
 }
 
-// engramSessionItem converts a session to an item with the session's summary.
+// engramSessionItem converts a session to an item that contains the session's summary. If the session has no summary,
+// the error is errNotMemory.
 func engramSessionItem(rec locatedJSONObject, o *ReadOptions) (Item, error) {
 	if summary, _ := rec.fields.textValue("summary"); summary == "" {
 		return Item{}, errNotMemory

@@ -192,8 +192,10 @@ func nodeComments(n *yaml.Node) string {
 	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
 }
 
-// isUnquotedText reports whether a value is a text without quotes. YAML would cut such a text at " #" and refuse a
-// text with ": ". The nulls of YAML are not texts.
+// isUnquotedText reports whether a front matter value is plain text, such as a word or a number. It returns false for
+// an empty value, for a YAML null, and for a value that begins with a special character of YAML, such as a quotation
+// mark or the bracket of a list. The caller must not pass plain text to a YAML parser, because the parser would cut the
+// text at " #" and refuse a text that contains ": ".
 func isUnquotedText(value string) bool {
 	return value != "" && value != "~" && !strings.EqualFold(value, "null") &&
 		!strings.ContainsRune("[{\"'|>&*!%@`", rune(value[0]))

@@ -158,7 +158,9 @@ var (
 	})
 )
 
-// addTagText adds the text that an HTML tag shows.
+// addTagText handles a piece of text that looks like an HTML tag. If it is not an HTML tag, addTagText adds the piece
+// to r.text unchanged. If it is a tag of an image, the alternative text of the image is added to r.imageAltTexts. Other
+// tags, and pieces that begin with "<!" (such as HTML comments), are ignored.
 func (r *headingReader) addTagText(tag string) {
 	switch {
 	case strings.HasPrefix(tag, "<!"):

@@ -258,8 +258,9 @@ func (im *importer) importItems(items iter.Seq2[Item, error]) error {
 	return flush()
 }
 
-// readAhead reads the items in another goroutine, which is at most one batch ahead of the caller. If the caller stops
-// early, readAhead calls interrupt and waits for the end of the sequence.
+// readAhead returns a sequence with the same items. A goroutine reads the items in advance. It is at most maxBatchItems
+// items and about maxBatchBytes bytes ahead of the caller. If the caller stops early, readAhead calls the function
+// interrupt (unless nil) and waits until the goroutine has ended.
 func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, error] {
 	type read struct {
 		item Item

@@ -37,7 +37,9 @@ type programRecordFormat struct {
 	convert func(o locatedJSONObject, opts *ReadOptions) (Item, error)
 }
 
-// readRecords yields an item for each record in the documents of a program.
+// readRecords converts each record (JSON object) that another program has exported to an item. It skips records for
+// which the function convert returns errNotMemory, because they are not memories. It yields an error for a record that
+// cannot be converted, and continues with the next record. Any other error ends the sequence.
 func (p programRecordFormat) readRecords(
 	objects iter.Seq2[locatedJSONObject, error],
 	o *ReadOptions,

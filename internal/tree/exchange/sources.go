@@ -192,7 +192,8 @@ func isPeekError(err error) bool {
 	return err != nil && err != io.EOF && err != bufio.ErrBufferFull
 }
 
-// isOpenMemoryDir reports whether a directory with these names is an unpacked backup of OpenMemory.
+// isOpenMemoryDir reports whether a directory that contains these files is an unpacked backup of OpenMemory. The list
+// files contains the names of the files.
 func isOpenMemoryDir(files []string) bool {
 	return containsAll(files, "memories.json", "memories.jsonl.gz")
 }

@@ -187,9 +187,12 @@ func (s StagingDir) createFile(name string, perm fs.FileMode) (vfs.File, error) 
 	return s.FS.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, perm)
 }
 
-// LoadJournal returns the journal of a change that was committed but not completed, or nil without such a change. It
-// fails if isBadWrite returns true for a file that the journal writes, or isBadRemoval for a file that the journal
-// removes.
+// LoadJournal returns the journal of a change that was committed but not completed: the journal is stored durably, but
+// some files of the change may not be in place yet, for example after a crash. If there is no such change, LoadJournal
+// returns nil.
+//
+// It fails if the journal writes a file for whose path isBadWrite returns true, or removes a file for whose path
+// isBadRemoval returns true.
 func (s StagingDir) LoadJournal(isBadWrite, isBadRemoval func(path string) bool) (*Journal, error) {
 	data, err := vfs.ReadFile(s.FS, s.JournalPath(), MaxJournalBytes)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -59,8 +59,9 @@ func (f manifestItem) matchesBytes(text []byte) bool {
 
 func (f manifestItem) matchesText(e entryText) bool { return f.matchesBytes(e.appendFileText(nil)) }
 
-// matchesFileText reports whether the item has this directory and text. Differences in line ends, and in line
-// breaks around the content, are ignored.
+// matchesFileText reports whether the manifest item f describes a file in the directory dir with the given text. The
+// entry e and showName, which is set if the text contains the name of e, serve to compare the texts although the line
+// endings, or the line breaks before and after the content, differ.
 func (f manifestItem) matchesFileText(dir, text string, e *oxbow.Entry, showName bool) bool {
 	return f.Sum.isKnown() && path.Dir(f.Path) == dir &&
 		(f.matchesBytes([]byte(text)) || f.matchesText(entryText{Entry: e, withName: showName}))
@@ -75,8 +76,9 @@ func kindDirectory(k oxbow.Kind) string {
 	return kindDirs[i].dir
 }
 
-// unixLines converts CRLF to LF if all lines of the text end in CRLF and the text starts with a data block. A dump
-// ends the block's lines with LF, so another program must have converted the file.
+// unixLines converts CRLF to LF if all lines of the text end in CRLF and the text begins with a metaBlockStart line,
+// which starts the metadata of an entry. In a file that a dump wrote, the lines of the metadata end in LF. Therefore
+// CRLF shows that another program has converted the line ends of the whole file. Any other text is returned unchanged.
 func unixLines(text string) string {
 	if !strings.HasPrefix(strings.TrimPrefix(text, byteOrderMark), metaBlockStart+"\r\n") {
 		return text

@@ -64,19 +64,18 @@ type DumpReport struct {
 	EntriesWithDirectives []string
 }
 
-// Dump writes all entries of a store as a tree at dir, and creates dir if necessary. Files that are
-// up to date are not written. Files that the dump did not create are not touched (see the package
-// comment). New files and directories are accessible only to their owner (0600, 0700), like the
-// memory. A replaced file keeps its mode.
+// Dump writes all entries of a store as a tree of files into the directory dir, and creates the directory if necessary.
+// Files that are up to date are not written. Files that the dump did not create are not touched (see the package
+// comment). New files and directories are accessible only to their owner (0600, 0700), like the memory. A replaced file
+// keeps its mode.
 //
-// For [ReadTree] and for the next Dump, the dump is always atomic. They see either the old tree or the
-// new tree. After a crash, other programs may see a mixture of new and old files until the next
-// Dump.
+// For [ReadTree] and for the next Dump, the dump is always atomic: both functions read either the old tree or the new
+// tree. After a crash, other programs may see a mixture of new and old files until the next Dump.
 //
-// A directory with other files is refused with [ErrForeign], but names that start with a dot are
-// ignored. If files of entries were changed since the last dump and contain text that the store
-// does not, Dump returns a [*FilesError] matching [ErrEdited]. If another process is dumping to
-// dir, the error matches [oxbow.ErrBusy].
+// If the directory contains other files, Dump returns an error that matches [ErrForeign]. Files whose names start with
+// a dot are ignored. If somebody has changed files of entries since the last dump, and the store lacks a text from
+// these files, Dump returns a [*FilesError] that matches [ErrEdited]. If another process is dumping to the directory,
+// the error matches [oxbow.ErrBusy]. See [DumpOptions] for the option Force.
 func Dump(ctx context.Context, s oxbow.Store, fsys vfs.FS, dir string, o *DumpOptions) (DumpReport, error) {
 	if o == nil {
 		o = &DumpOptions{}

@@ -29,8 +29,8 @@ func isForbiddenWrite(p string) bool {
 	return isForbiddenRemoval(p) && p != bookFile && p != summaryFile && p != manifestFile
 }
 
-// isForbiddenRemoval reports whether a dump never removes this path. A journal that removes it was therefore not
-// written by a dump.
+// isForbiddenRemoval reports whether p is a path that a dump never removes, because p cannot be the path of an entry's
+// file. If a journal removes such a path, the journal was not written by a dump.
 func isForbiddenRemoval(p string) bool { return !isEntryPath(p) }
 
 // dumpTree is a directory that a dump writes and a load reads.
@@ -92,9 +92,10 @@ type dirEntry struct {
 // itself is not a directory, but for example a regular file or a link.
 func (e *dirEntry) isKindDir() bool { return e.path == e.kind.dir }
 
-// eachEntry calls fn for all files in the directories of entries, including hidden files. The files of a directory are
-// in any order. If a dump was interrupted, some files may still be in its staging directory. For these files, the
-// field DirEntry is nil.
+// eachEntry calls fn for each file in the directories that contain the files of entries. Hidden files are included, and
+// the files of a directory are in any order. If a dump was interrupted, some of its new files are still in the staging
+// directory. For such a file, eachEntry calls fn with the path that the file will have, and the field DirEntry is nil.
+// If fn returns an error, eachEntry stops and returns this error.
 func (t *dumpTree) eachEntry(fn func(e dirEntry) error) error {
 	top, err := t.fs.ReadDir(t.dir)
 	if err != nil {

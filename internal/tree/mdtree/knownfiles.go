@@ -112,8 +112,9 @@ func (w *knownHashListWriter) finishKnownHashList() error {
 	return w.err
 }
 
-// readKnownHashList reads a list of size bytes, and calls fn for each row. If the data is damaged or has an unknown
-// version, ok is false and fn is not called.
+// readKnownHashList reads a list of known files and their hashes, and calls fn for each row. The parameter size is the
+// length of the whole list in bytes. If the list is damaged or has an unknown version, ok is false and fn is not
+// called.
 func readKnownHashList(file io.ReaderAt, size int64, fn func(fileWithKnownHash)) (head knownHashListHeader, ok bool) {
 	body := size - sha256.Size
 	if body < int64(len(knownFilesMagic)) {
@@ -249,8 +250,9 @@ type fileStabilityTest struct {
 	isStableTimeUnknown   bool // the time is unknown, so no file is added to the list of known files
 }
 
-// isFileStable reports whether a file can be added to the list of known files, because it was changed before
-// stableIfChangedBefore. If the file is changed again, it gets a later time, so a dump notices the change.
+// isFileStable reports whether the file's stamp s is old enough to add the file to the list of known files, which a
+// dump need not read again. The file must have been changed before x.stableIfChangedBefore. Each later change of such a
+// file then sets a different time, so that a dump notices the change.
 func (x *fileStabilityTest) isFileStable(s sysinfo.FileStamp) bool {
 	return max(s.ModTime, s.ChangeTime) < x.stableIfChangedBefore
 }

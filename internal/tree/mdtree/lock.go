@@ -78,8 +78,10 @@ func (s *Store) acquireWriter(ctx context.Context) (release func(), err error) {
 	}, nil
 }
 
-// waitForOpenChange waits until no change is in progress, and completes a change that a crash interrupted. A
-// read-only store instead sets up an overlay, which makes the change appear complete.
+// waitForOpenChange ensures that no incomplete change is visible in the tree. If a change is in progress, a store that
+// can write waits for the writer, and completes the change if a crash has interrupted it. A read-only store waits at
+// most for maxWaitForWriterChange. If the change is still incomplete then, the store reads the files as they will be
+// after the change.
 func (s *Store) waitForOpenChange(ctx context.Context) error {
 	idle := !s.hasJournal()
 	if !idle && !s.options.ReadOnly {

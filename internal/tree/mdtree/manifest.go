@@ -337,8 +337,8 @@ func (m *manifest) indexNames() {
 	}
 }
 
-// findItem returns the item with an entry name. If several items have the name, the result contains only the name,
-// without path and sum. m may be nil.
+// findItem returns the item of the entry with the given name. If several items have this name, the result contains only
+// Name, and Path and Sum are empty. If no item has the name, found is false. The manifest m may be nil.
 func (m *manifest) findItem(name string) (f manifestItem, found bool) {
 	row, isUnique, found := m.findName(name)
 	switch {

@@ -185,8 +185,8 @@ func (s *Store) Close() error {
 	return err
 }
 
-// View calls fn with the present tree. fn must not call the store, and must not keep v after
-// it returns.
+// View calls fn with a view of the present tree. The function fn must not call methods of the store, and must not use
+// the view after fn has returned.
 func (s *Store) View(ctx context.Context, fn func(v View) error) error {
 	if err := s.scanUnlessManual(ctx); err != nil {
 		return err

@@ -59,20 +59,22 @@ type LoadPlan struct {
 	Warnings []Problem // warnings about aliases that another entry has, too
 }
 
-// PlanLoad compares the tree with a store and changes neither. The caller should pass the ops to [oxbow.GroupOps] and
-// [oxbow.CommitInParts], so that the change can be undone as a whole. The ops require the versions for which they were
-// planned. If an entry has changed since, Apply fails with [oxbow.ErrConflict].
+// PlanLoad compares the tree with a store, and plans the ops that load the tree into the store. It changes neither. The
+// caller should pass the ops to [oxbow.GroupOps] and [oxbow.CommitInParts], so that the change can be undone as a
+// whole. Each op requires the version of the entry for which it was planned. If an entry has changed since then, Apply
+// fails with [oxbow.ErrConflict].
 //
-// A change of kind or date is planned as a removal and an addition with the same name. If a file lacks a date, the
-// store's date is kept. Aliases are trimmed, and empty and repeated aliases are left out, because stores do not accept
-// them.
+// If a file changes the kind or date of an entry, PlanLoad plans a removal and an addition with the same name. If a
+// file lacks a date, the store's date is kept. Aliases are trimmed, and empty and repeated aliases are left out,
+// because stores do not accept them.
 //
-// If the manifest names this store, PlanLoad knows the files that the last dump wrote. Then a file causes no change if
-// it is unchanged since the last dump, or if the store has had the file's content since the dump. If the file and the
-// entry in the store were changed in different ways, PlanLoad merges both changes: texts by line, and aliases and
-// labels as sets. If both changed the same or adjacent lines, or if the store lacks a history, the file is listed in a
-// [*FilesError] matching [ErrDiverged]. If the manifest does not name this store, entries get the content of their
-// files.
+// If the manifest of the tree names this store, PlanLoad knows which files the last dump wrote. In this case, a file
+// that has not changed since the last dump causes no change. Neither does a file whose content the store has had at any
+// time since that dump. If the file and the entry in the store were changed in different ways, PlanLoad merges both
+// changes: texts by line, and aliases and labels as sets. If both changed the same or adjacent lines, or if the store
+// lacks a history, the file is listed in a [*FilesError] matching [ErrDiverged].
+//
+// If the manifest does not name this store, entries get the content of their files.
 //
 // Entries that no store accepts are listed in a [*ProblemsError]. With [ReplaceMode], missing files are listed in a
 // [*FilesError] matching [ErrMissing], unless RemovesMissing is set.
@@ -139,9 +141,11 @@ func (p *loadPlanner) readStore(ctx context.Context, s oxbow.Store) error {
 	return err
 }
 
-// changedSinceDump returns the names of the entries that were added or changed in the store since the last dump. ok is
-// false if all entries must be read. This is the case if the changes are unknown, if an entry was removed, or if the
-// plan needs the unchanged entries as well.
+// changedSinceDump returns the names of the entries that were added or changed in the store since the last dump. If ok
+// is false, the caller must read all entries of the store. This is the case if the changes are unknown, if an entry was
+// removed, or if more than maxEntriesReadSingly entries have changed. It is also the case if the caller needs the
+// unchanged entries too: in [ReplaceMode], with duplicate names, or if the tree has more than maxEntriesReadSingly
+// entries.
 func (p *loadPlanner) changedSinceDump(ctx context.Context) (names map[string]bool, ok bool) {
 	t := p.tree
 	isKnown := p.UsedLastDumpAsBase && t.isManifestUnedited && p.opts.Origin.ChangesSince != nil
@@ -583,8 +587,8 @@ func storableEntry(fileEntry *oxbow.Entry) oxbow.Entry {
 	return e
 }
 
-// changeOps returns the operations that change e, an entry of the store, into fileEntry, the entry as its file
-// contains it.
+// changeOps returns the ops that replace the store's entry e by fileEntry. The argument fileEntry is the same entry, as
+// a file contains it.
 func changeOps(fileEntry, e *oxbow.Entry) []oxbow.Op {
 	to := storableEntry(fileEntry)
 	isDated := haveSameDate(fileEntry, e)

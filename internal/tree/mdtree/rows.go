@@ -76,8 +76,9 @@ func (x *rowsByString) findRow(key string, equal func(row int) bool) (row int, o
 	return int(x.slots[slot]) - 1, x.slots[slot] != 0
 }
 
-// addRow adds a row to the index under key. If another row has the same key, addRow returns that row and does not
-// change the index.
+// addRow adds the number row to the index under the given key. The function equal reports whether a row in the index
+// has the same key. If the index already contains a row with this key, addRow does not change the index, and returns
+// this row and true. Otherwise it returns the argument row and false.
 func (x *rowsByString) addRow(key string, row int, equal func(row int) bool) (other int, isTaken bool) {
 	slot := x.findSlot(key, equal)
 	if x.slots[slot] != 0 {

@@ -109,8 +109,8 @@ func writeSummary(w io.Writer, linksOfDir func(dir *entryKindDir) iter.Seq[summa
 	return err
 }
 
-// isSummary reports whether a dump wrote this table of contents, because it has only section
-// headings and links to the kinds' directories.
+// isSummary reports whether the text is a table of contents that a dump wrote. Such a text begins with summaryHead.
+// After it, the text contains only section headings, and links to files in the directories for the kinds of entries.
 func isSummary(text string) bool {
 	rest, ok := strings.CutPrefix(strings.ReplaceAll(text, "\r\n", "\n"), summaryHead)
 	if !ok {

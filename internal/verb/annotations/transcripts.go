@@ -72,8 +72,8 @@ type SkippedItemCounts struct {
 const maxListedOutsideFiles = 20
 
 // AnnotateTranscripts adds annotations for the edits in transcripts. Files in a directory that are not transcripts are
-// skipped and counted. If the working tree was at another path when the edits were made, in.MovedFrom must be this
-// absolute path. With in.DryRun, nothing is stored.
+// skipped and counted. If the working tree had a different path when the edits were made, in.MovedFrom must be the
+// former absolute path of the working tree. If in.DryRun is set, nothing is stored.
 func AnnotateTranscripts(
 	ctx context.Context,
 	w *verb.Workspace,

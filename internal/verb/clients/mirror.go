@@ -90,11 +90,13 @@ type MirrorIn struct {
 	ForeignTextsRead func(own []string) []string `json:"-"`
 }
 
-// Mirror imports the changes in a client's own memory since the last call. It does nothing unless setup was told to
-// mirror the client. It neither writes to the client's files nor replaces a note that was edited in this memory.
+// Mirror imports the changes that were made in the memory files of an AI client since the last call. It does nothing
+// unless the client was set up with mirroring. It does not write to the client's files, and it does not replace a note
+// that was edited in oxbow's memory.
 //
-// Changes after the first import are tainted. An exception is a file that was written by a call of the client itself,
-// according to the call's report, in a turn that had not read text by others.
+// Changes after the first import are marked as tainted, because text by others may have influenced them. There is one
+// exception. The change of a file is not marked if the client reported that one of its own calls wrote the file, and if
+// the model had not read text by others in the same turn.
 func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.ImportOut, err error) {
 	p, err := w.FindPlace()
 	if err != nil {
@@ -154,8 +156,11 @@ type memoryMirroring struct {
 	out                    transfer.ImportOut
 }
 
-// importChangedFiles imports the client's memory files that have changed. Files that the hook's report does not name
-// come first, because an agent may have read these files before it wrote the named files.
+// importChangedFiles imports the client's memory files that have changed. It first imports the files that the hook's
+// report does not name. The files that the report names come last, because the agent may have read the other files
+// before it wrote them, and then their trust depends on the other files. The argument settledBefore is passed to
+// importUnreportedFile. If an unreported file was changed after this time, a report about it may still follow, so its
+// import may be postponed.
 func (m *memoryMirroring) importChangedFiles(ctx context.Context, settledBefore time.Time) error {
 	var named []setup.MemoryFile
 	for _, f := range m.changedFiles {
@@ -285,8 +290,10 @@ func editedFileTaint(file string) string {
 	return s
 }
 
-// importFiles imports the notes in a client's memory files. New and changed notes are marked with taintLabels, the
-// names of foreign texts that may have influenced the notes.
+// importFiles imports the notes in a client's memory files and adds the counts to m.out. New and changed notes get
+// taintLabels, which name texts by others that may have influenced the notes. With taint labels, notes stay in the
+// project in which they are stored. Without taint labels, they get the project to which the client's file belongs.
+// importFiles also deletes the files' times from m.mirrorTimes.
 func (m *memoryMirroring) importFiles(ctx context.Context, files []setup.MemoryFile, taintLabels []string) error {
 	project := m.clientProject
 	if len(taintLabels) > 0 {

@@ -136,9 +136,9 @@ func (l *ChangeListener) Close() {
 	}
 }
 
-// TakeChanges returns the changes since the last call. If they are not known, or if there are more than
-// maxReturnedChanges, MustReadEverything is set without any changes. If there are neither changes nor a reset, nothing
-// has changed in the listener's view.
+// TakeChanges returns the changes since the last call. If the changes are unknown, or if there are more than
+// maxReturnedChanges, MustReadEverything is set, and Changes is empty. If MustReadEverything is not set and Changes is
+// empty, nothing has changed that the listener may see.
 func (l *ChangeListener) TakeChanges(ctx context.Context) (TakenChanges, error) {
 	l.feed.mu.Lock()
 	blind := l.mustReportReset || l.seenResetCount != l.feed.storeResetCount

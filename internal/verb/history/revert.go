@@ -114,9 +114,10 @@ func RevertChanges(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertO
 	return out, err
 }
 
-// planAndApply plans the revert and, unless this is a dry run, makes it. If another writer changes an entry in the
-// meantime, planAndApply plans the rest again. It returns the first plan that was applied, because a later plan has
-// only the rest. maxBytes is the maximum size of a change in bytes (0 means the default).
+// planAndApply plans the revert and, unless out.DryRun is set, applies the plan. If another writer changes an entry in
+// the meantime, planAndApply makes a new plan for the versions that are not reverted yet, at most maxRevertAttempts
+// times. It returns the newest plan made before any change was applied, because later plans lack the versions that were
+// already reverted. maxBytes is the maximum size of a change in bytes (0 means the default).
 func (out *RevertOut) planAndApply(
 	ctx context.Context,
 	h oxbow.Historian,

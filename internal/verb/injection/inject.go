@@ -156,8 +156,8 @@ func CalibrateFloors(ctx context.Context, w *verb.Workspace) error {
 }
 
 // openInjectionSources returns the memories from which hooks take texts for models: the notes, and the archive of
-// sessions. If the notes cannot be opened, the archive alone is returned. If the archive does not exist or is
-// unsupported, the notes alone are returned.
+// sessions. If the notes cannot be opened, it returns only the archive. If w.Sessions is nil or the archive is
+// unsupported, it returns only the notes. Any other error from opening the archive is returned together with the notes.
 func openInjectionSources(ctx context.Context, w *verb.Workspace) (all []injectionSource, err error) {
 	place, perr := w.FindPlace()
 	_, m, err := w.OpenMemory(ctx, verb.Read)

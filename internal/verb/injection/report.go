@@ -68,7 +68,9 @@ func (t InjectedTotal) totalSentence() report.Sentence {
 	)
 }
 
-// DescribeInjection describes an injection in words: where the text was shown, why, and how many tokens it has.
+// DescribeInjection describes an injection (a text that a hook inserted for a model) in a few words. The result names
+// the hook event, the kind of answer if there is one, and the number of tokens. If the match strength is known, it also
+// names this strength and the minimum that the strength exceeded.
 func DescribeInjection(in *session.Injection) string {
 	words := []string{in.HookEvent}
 	if in.AnswerKind != "" {

@@ -97,9 +97,10 @@ func groupIDOfSource(s oxbow.Source) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// sourceOfText returns the source of the change that wrote an entry's text. It ignores later changes to labels and
-// names, and reverts of the entry's removal. If the history does not contain the change that wrote the text,
-// sourceOfText returns the oldest source of this text in the history.
+// sourceOfText returns the source (author and time) of the change that wrote the present text of the entry e. Later
+// changes that kept the text, for example changes of labels or names, and undone removals are ignored. If the history
+// does not reach back to the change that wrote the text, the result is the source of the oldest version with this text.
+// For an imported entry, the result is e.Source.
 func sourceOfText(ctx context.Context, m *oxbow.Memory, e *oxbow.Entry) oxbow.Source {
 	source := e.Source
 	if source.Actor == oxbow.Imported {

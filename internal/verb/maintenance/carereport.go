@@ -83,7 +83,8 @@ func (o RecoverOut) Report() (r report.Report) {
 		}
 		return r
 	}
-	if o.DamagedFile != "" { // A damaged archive was replaced (otherwise the archive did not exist before).
+	// A file existed before and was kept under another name. Without a backup as the source, it is the damaged store.
+	if o.DamagedFile != "" {
 		was := report.OxbowText("damaged file")
 		if o.SourceBackupPath != "" {
 			was = "file that was there"
@@ -135,7 +136,9 @@ func (o RecoverOut) addLostChanges(r *report.Report) {
 	}
 }
 
-// Report says that the changes which the store has lost are given up, and that new changes will use their numbers.
+// Report describes the result of accepting that a store has lost changes. If the loss was accepted, the report says
+// which changes are given up, and that new changes will use their numbers. Otherwise it says that there is nothing to
+// accept.
 func (o AcceptOut) Report() (r report.Report) {
 	if !o.Accepted {
 		r.AddLinef("%s did not go back: there is nothing to accept", o.StoreFilePath)

@@ -47,9 +47,9 @@ func CountByDay(ctx context.Context, w *verb.Workspace, in DailyIn) (out DailyOu
 	return out, nil
 }
 
-// countDailyChanges returns the number of changes on each day. starts contains the days' beginnings in ascending
-// order, and the last day ends now. If a compaction has dropped the changes of a day, its number is 0. If the caller
-// may see only a part of the memory, the result is nil.
+// countDailyChanges returns the number of changes on each day. The list starts contains the beginnings of the days in
+// ascending order, and the last day ends now. Changes that a compaction has dropped are not counted, so the count of an
+// old day can be 0. If the caller may see only a part of the memory, the result is nil.
 func countDailyChanges(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -65,8 +65,8 @@ func countDailyChanges(
 		return nil, err
 	}
 	counts = make([]int, len(starts))
-	none := max(stats.First, 1) - 1 // number of the last change before the first change that the history contains
-	next := stats.Last              // number of the last change before the end of the day that is counted next
+	none := max(stats.First, 1) - 1 // number of the last change that a compaction dropped (0 if no change was dropped)
+	next := stats.Last              // number of the last change on the day that is counted next
 	for i, start := range slices.Backward(starts) {
 		before, err := h.SeqAt(ctx, start.Add(-1))
 		if errors.Is(err, oxbow.ErrNotFound) { // A compaction has dropped all changes before the start of this day.

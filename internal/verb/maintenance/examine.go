@@ -214,7 +214,8 @@ func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Plac
 	return nil
 }
 
-// addDamage adds the problem of damage that prevents opening the store.
+// addDamage adds a problem to o that describes the damage c, because of which the store cannot be opened. It also
+// records the number of the last lost change, and the size of the store's file.
 func (o *CheckOut) addDamage(c *oxbow.CorruptError) {
 	what := c.Reason
 	switch n := len(c.Lost); {
@@ -342,7 +343,8 @@ func openStoreFile(
 	return oxbow.CheckReport{Path: file, Entries: stats.Entries, Bytes: stats.Bytes}, err
 }
 
-// readHeader reads the header of a store. If the file lacks a valid header, it returns the zero header.
+// readHeader reads the header of the store in the file with the path store. If the file does not exist, the result is
+// the zero header. If the file cannot be opened as a store, readHeader returns an error.
 func readHeader(store string) (h wal.Header, err error) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {

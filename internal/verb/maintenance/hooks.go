@@ -41,7 +41,8 @@ func failureFile(home string) string {
 // Save stores the failure for doctor. It replaces the previous failure. It does nothing if the home does not exist or
 // cannot be written to.
 func (f HookFailure) Save(home string) {
-	// Use a cleaner without a key. A key would only make the marks of equal secrets equal, which does not matter here.
+	// Use a nil cleaner, which has no secret key. It hides secrets, but replaces all of them by the same mark. With a
+	// key, equal secrets would get equal marks, which does not matter here.
 	var cleaner *screen.Cleaner
 	f.Client = text.TruncateWithEllipsis(cleaner.CleanText(strings.ToValidUTF8(f.Client, "")), 40)
 	f.Error = cleaner.CleanText(f.Error)

@@ -24,8 +24,10 @@ type OpenSessionOut struct {
 	Selection *verb.SelectionOut
 }
 
-// OpenSession takes the newest open handoff of in.Project, and adds a selection by the handoff's profile. Without such
-// a handoff, it returns a selection by the profile in.Profile.
+// OpenSession begins a session. If an open handoff (a message that an earlier session left for the next session) exists
+// for in.Project, OpenSession takes the newest handoff, so that no other session gets it. The result then contains the
+// handoff, with entries selected by the handoff's profile. If no such handoff exists, the result contains a selection
+// by the profile in.Profile.
 func OpenSession(ctx context.Context, w *verb.Workspace, in OpenSessionIn) (OpenSessionOut, error) {
 	l, r, err := ResolveProfile(w, in.Profile)
 	if err != nil {

@@ -182,8 +182,9 @@ func (in *SpawnSubAgentIn) makeRequest(
 	return req, err
 }
 
-// addRunOutcome adds the outcome of a run. If the result is longer than a page, it adds only the end of the result.
-// The entry that records the run contains the whole result.
+// addRunOutcome adds the outcome of a run to o. If the run's output is longer than maxBytes, addRunOutcome adds only
+// the end of the output, and a note that refers to the entry with the whole output. If the run has no such entry
+// (outcome.EntryName is empty), it adds the whole output.
 func (o *SpawnSubAgentOut) addRunOutcome(outcome *subagent.RunOutcome, maxBytes int) {
 	o.Run = &SubAgentRun{
 		HowRunEnded: outcome.EndState,

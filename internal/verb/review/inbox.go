@@ -322,7 +322,7 @@ func markUndoneProposals(ctx context.Context, w *verb.Workspace, items []inbox.S
 	if err != nil {
 		return err
 	}
-	// indexes in items of the proposals whose note was removed, by the number of the change that removed the note
+	// for each change that removed the note of an accepted proposal: indexes of the proposals in items
 	removed := map[uint64][]int{}
 	for i, it := range items {
 		if accepted(it) {
@@ -404,8 +404,8 @@ func DropProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (
 	return out, nil
 }
 
-// ReopenProposals makes dropped proposals wait again. If the caller is not a person, the error matches
-// [oxbow.ErrInvalid].
+// ReopenProposals opens dropped proposals again, so that they wait in the inbox for a decision. If the caller is not a
+// person, the error matches [oxbow.ErrInvalid].
 func ReopenProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (InboxOut, error) {
 	out := InboxOut{Proposals: []inbox.StoredProposal{}}
 	if err := verb.RequirePerson(w.WithSource(ctx), "brings a proposal back", "oxbow inbox"); err != nil {

@@ -256,8 +256,10 @@ func ReadSignedHashes(store string) (*SignedHashCheck, []verb.Problem, error) {
 	return out, ps, nil
 }
 
-// CompareWithLog compares each signed hash with the hash that the log of a sound memory has after the same change. It
-// returns the differences as problems.
+// CompareWithLog compares the signed hashes in c.heads with the log of a memory that was found to be undamaged. Each
+// signed hash belongs to a change number, and must equal the log's hash after this change. CompareWithLog returns at
+// most one problem. Hashes for changes before header.BaseSeq cannot be compared, because a compaction has removed these
+// changes from the log, and are only counted. last is the number of the last change in the log.
 func (c *SignedHashCheck) CompareWithLog(
 	ctx context.Context,
 	w *verb.Workspace,
@@ -353,8 +355,10 @@ func (c *SignedHashCheck) UnknownHashProblem(head string, first uint64) verb.Pro
 	)
 }
 
-// SignHead signs the hash chain of a store's log as it is after the change seq. Call it after a copy of the memory was
-// made.
+// SignHead signs the hash chain of the log of a store. The hash in the argument chain is the hash of the log after the
+// change with the number seq. The function is meant to be called after a copy of the memory was made. If the store is
+// not the home's own store, the error matches [oxbow.ErrUnsupported]. SignHead also fails if the home is not trusted,
+// or if it must not be written to.
 func SignHead(w *verb.Workspace, store string, seq uint64, chain string) error {
 	p, err := w.FindPlace()
 	isHomesStore := err == nil && p.HasOwnLayout() && p.Home != p.StorePath && p.StorePath == store

@@ -125,7 +125,7 @@ type ImportOut struct {
 	ShouldListAllMessages bool `json:"-"` // the report lists all problems and notes, and not only one of each kind
 }
 
-// Append adds the result of another import in the same call, which was made later.
+// Append adds the result of a later import to o. Both imports belong to the same call.
 func (o *ImportOut) Append(later ImportOut) {
 	o.AddedEntries += later.AddedEntries
 	o.UpdatedEntries += later.UpdatedEntries

@@ -127,9 +127,11 @@ var variableMessageParts = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[0-9]+|(?:\b(?:key|field) )?"(?:[^"\\]|\\.)*"`)
 })
 
-// firstMessagePerCause groups messages with the same cause and returns each group's first message, with the number of
-// further messages. Two messages have the same cause if they differ only in the part before the first colon, in
-// numbers, and in quoted texts that do not follow the word key or field.
+// firstMessagePerCause groups messages that have the same cause. It returns the first message of each group, and
+// appends the number of further messages in the group.
+//
+// To compare two messages, it ignores the text before the first colon, all numbers, and quoted texts. A quoted text
+// directly after the word "key" or "field" is compared, because a different key or field means a different cause.
 func firstMessagePerCause(messages []string) []string {
 	at, more := map[string]int{}, []int{}
 	var first []string

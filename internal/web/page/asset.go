@@ -49,7 +49,8 @@ func NewAssets() Assets {
 	return a
 }
 
-// Path returns the URL path of the file with a plain name, such as "style.css".
+// Path returns the URL path of the file with the given name, such as "style.css". The name in the URL path also
+// contains a hash of the content.
 func (a Assets) Path(name string) string { return RootPath + "asset/" + a.paths[name] }
 
 // ServeHTTP serves the file that the path value {file} names.

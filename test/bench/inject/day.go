@@ -25,7 +25,10 @@ type WorkingDayCost struct {
 	TimeP99            time.Duration `json:"ns_p99"`
 }
 
-// summarizeWorkingDay summarizes the texts that a rule decided to show for the prompts of working days.
+// summarizeWorkingDay computes statistics about the Decisions of a rule, which chooses for each prompt the texts that a
+// model is shown. The prompts are those of ordinary working days. The result contains the number of prompts and of
+// prompts that got quotes or only names. It also contains the mean, the median and the 99th percentile of the tokens,
+// and the median and 99th percentile of the decision time. Without decisions, all values are 0.
 func summarizeWorkingDay(ds []Decision) (d WorkingDayCost) {
 	var tokens []int
 	var took []time.Duration

@@ -132,7 +132,8 @@ func (p *publishedChat) toChat() (*Chat, error) {
 
 // makeTestCases makes two test cases from a chat. One has an entry for each message, and one has an entry for each
 // exchange. An exchange is a message of the person with all following messages up to the person's next message.
-// makeTestCases also returns how many messages that answer a question are missing in the chat.
+// makeTestCases also returns in lost how many IDs, in the lists of messages that answer a question, belong to no
+// message of the chat. An ID counts once for each question that lists it.
 func (c *Chat) makeTestCases() (cs []TestCase, lost int) {
 	turns, pairs := TestCase{Unit: "turns"}, TestCase{Unit: "exchanges"}
 	known := map[int]string{} // for each message ID: ID of the exchange that contains the message

@@ -110,7 +110,8 @@ func (s *DataSetSource) Meetings() iter.Seq2[*Meeting, error] {
 	}
 }
 
-// qmSumCases yields one test case for each meeting of the data set QMSum.
+// qmSumCases yields one test case for each meeting of the data set QMSum that has questions. If a meeting cannot be
+// read, it yields the error and stops.
 func qmSumCases(s *DataSetSource) iter.Seq2[TestCase, error] {
 	return func(yield func(TestCase, error) bool) {
 		for m, err := range s.Meetings() {

@@ -257,8 +257,10 @@ func (s *damagedStore) checkOpenRefusal(b []byte, err error, t *DamageTally) err
 	return nil
 }
 
-// checkErrorDetails returns an error unless err names the file and a valid offset. If damaged is set, err must also
-// match ErrCorrupt.
+// checkErrorDetails checks the error of opening a damaged store. A [*oxbow.CorruptError] must name the store's file and
+// an offset in the file. size is the file's size in bytes. Unless damaged is set, an error that matches
+// [oxbow.ErrNotStore] or [oxbow.ErrVersion] and names the file is also allowed. In all other cases, checkErrorDetails
+// returns an error.
 func checkErrorDetails(err error, size int, damaged bool) error {
 	if c := (*oxbow.CorruptError)(nil); errors.As(err, &c) {
 		isInFile := 0 <= c.Offset && c.Offset <= int64(size)

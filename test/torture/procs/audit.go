@@ -41,8 +41,9 @@ func newAuditor(r *processCampaign) (*logAuditor, error) {
 	return &logAuditor{campaignRun: r, memory: m}, nil
 }
 
-// readNewChanges reads the new changes in the log and compares them with the answers of the writing processes. For
-// changes that were answered before this call, the result of the comparison is final.
+// readNewChanges reads the new changes in the log and compares them with the changes that processes requested. The
+// ledger contains these requests and their answers. If a change was answered before this call, the comparison is final:
+// an acknowledged change must be in the log by now, and a refused change must not be there.
 func (a *logAuditor) readNewChanges(ctx context.Context) error {
 	open := a.campaignRun.ledger.changesNotInLog()
 	var news []oxbow.Change

@@ -183,7 +183,8 @@ func (l *changeLedger) recordFound(opID, name string, seq uint64) error {
 }
 
 // recordRemovalFound records that the log contains the removal of the entry with this name, as the change with the
-// number seq. It finds the requested removal by the name, because a removal has no content with an op ID.
+// number seq. It finds the request for the removal by the name. It cannot use an op ID, because only a content contains
+// the op ID, and a removal has no content. If no removal of this entry was requested, recordFound returns an error.
 func (l *changeLedger) recordRemovalFound(name string, seq uint64) error {
 	l.mu.Lock()
 	tag := ""

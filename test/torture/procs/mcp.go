@@ -68,8 +68,9 @@ func (b tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (d *mcpConnection) closeInput() { d.closeIn() }
 
-// call implements connection. If the call of the tool fails with a protocol error, call assumes that the process has
-// died, which the caller must check. An error that the tool itself reports is an ordinary answer.
+// call implements the interface connection for an MCP server. If the call of the tool fails with a protocol error, the
+// error matches errProcessGone, although the process may still run. The caller must check whether the process has died.
+// An error that the tool itself reports is returned as an ordinary answer with a Refusal.
 func (d *mcpConnection) call(ctx context.Context, c callRequest) (callAnswer, error) {
 	args := map[string]any{}
 	set := func(key, value string) {

@@ -241,9 +241,10 @@ func (p *processRole) killQuietly() {
 	}
 }
 
-// callUntilAnswered repeats a call until a process answers the call. If a process dies, callUntilAnswered calls the
-// next process with the same task. The result retries is the number of repetitions. An error means that the test is
-// over.
+// callUntilAnswered sends a call to a process until a process answers the call. If the process dies, callUntilAnswered
+// restarts it and repeats the call. It also repeats the call if the store was busy (refusedBusy). The result retries is
+// the number of repetitions. If the process does not answer within callTimeout or cannot be restarted,
+// callUntilAnswered reports a violation. An error means that the test is over.
 func (p *processRole) callUntilAnswered(ctx context.Context, c callRequest) (a callAnswer, retries int, err error) {
 	for {
 		d, gen := p.currentConnection()

@@ -88,7 +88,8 @@ type FailurePoint struct {
 // isProcessKilled reports whether the process is killed at the system call. Otherwise, the system call fails.
 func (p FailurePoint) isProcessKilled() bool { return p.Errno == "" }
 
-// String returns a value for the option inject of strace, which kills the process or makes the system call fail.
+// String returns p in the form of strace's option "inject". With this value, strace kills the process at the system
+// call, or makes the system call fail. A "+" at the end means that all later calls of the same system call fail too.
 func (p FailurePoint) String() string {
 	if p.isProcessKilled() {
 		return fmt.Sprintf("%s:signal=KILL:when=%d", p.Call, p.N)

@@ -23,9 +23,9 @@ const StoreFile = "m.oxbow"
 // content differs each time a test is run.
 func IsLockFile(name string) bool { return strings.HasSuffix(name, ".lock") }
 
-// DependsOnScript reports whether the content of the file depends on the script. This is true of all files except lock
-// files, which begin with a random identity. A disk that contains only lock files is the same for many scripts, so it
-// need not be counted for each of them.
+// DependsOnScript reports whether the content of a file depends on the test script. This is true for all files except
+// lock files, which begin with a random identity. A disk that contains only lock files looks the same for many scripts.
+// Therefore such a disk need not be counted as a different disk for each script.
 func DependsOnScript(name string) bool { return !IsLockFile(name) }
 
 // IsSnapshotFile reports whether name is the name of the store's snapshot.

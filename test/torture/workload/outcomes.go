@@ -16,9 +16,10 @@ type PossibleOutcomes struct {
 	PossibleStores []*StoreModel
 }
 
-// DoStepWithoutNestedStep executes a step of a test script. It ignores the step of another process that is nested in
-// the step, and does not check the result. undoneSeq is the number of the change that a RevertStep undoes. For a
-// compaction, DoStepWithoutNestedStep returns the number of the change.
+// DoStepWithoutNestedStep executes the step st of a test script, and does not check the result. A step may contain a
+// step of another process, to be executed in the middle of st. DoStepWithoutNestedStep does not execute this inner
+// step. undoneSeq is the number of the change that a RevertStep undoes. For a compaction, the result is the number of
+// the change.
 func (w *World) DoStepWithoutNestedStep(st Step, undoneSeq uint64) (uint64, error) {
 	if st.Kind == BatchStep && st.OpID != "" {
 		w.lastBatchStep = &st

@@ -193,9 +193,9 @@ func hasFailed(c *session.ToolCall) bool {
 // hasPassed reports whether the client reported an exit status for the command, and the command did not fail.
 func hasPassed(c *session.ToolCall) bool { return !hasFailed(c) && c.ExitStatus != nil }
 
-// recordOpenFailure starts to record a fix (the edits after which a failed command passes) for a failed command. It
-// does nothing if the output names no error, or if the command has already failed with the same error and has not
-// passed since.
+// recordOpenFailure records that a command failed, because later edits may make the command pass. The new foundFix
+// describes the failure, and the edits are added later. recordOpenFailure does nothing if the output names no error, or
+// if openFailures already contains the command with the same error.
 func recordOpenFailure(openFailures map[string]*foundFix, command string, e *session.Event) {
 	s := session.FailureSignature(e.Call.Output)
 	if command == "" || s == "" {

@@ -51,8 +51,10 @@ const (
 	minSessionsWithPass = 3   // RepeatedCommands returns a command only if it has passed in this many sessions.
 )
 
-// TurnLabels returns the labels which record that the agent drew conclusions in a turn, and that the turn repeats text
-// from outside. TurnLabels is a value for [session.Archive.MakeLabels].
+// TurnLabels returns labels for a turn. One label records that the agent drew conclusions. The labels with the key
+// oxbow.LabelTaint name the tool calls because of which the turn may contain text by others. The labels with the key
+// oxbow.LabelUnvouched name the calls of unknown programs whose output the turn repeats. The field MakeLabels of
+// [session.Archive] can be set to TurnLabels.
 func TurnLabels(t *session.Turn) []oxbow.Label {
 	var ls []oxbow.Label
 	if len(extract.FindConclusions(t.AgentText())) > 0 {
@@ -221,8 +223,10 @@ func putEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 // fix may have begun in them.
 const rereadTurnCount = 30
 
-// StoreLessons stores the lessons in a session's new turns. It also reads up to rereadTurnCount earlier turns, in
-// which a fix may have begun.
+// StoreLessons stores what can be learned from a session's new turns: proposals for notes, and fixes, which are the
+// edits after which a failed command passed. It also reads up to rereadTurnCount earlier turns, because the failure of
+// a fix may be in these turns. StoreLessons labels the turns whose files were reverted or corrected, and counts the
+// commands that passed.
 func StoreLessons(ctx context.Context, a *session.Archive, t session.ChangedSession) error {
 	turns, err := a.ReadTurnsFrom(ctx, t.Client, t.Session, max(1, t.FirstChangedTurn-rereadTurnCount))
 	if err != nil || len(turns) == 0 {
@@ -530,9 +534,10 @@ const (
 	recentCommandsSizeDivisor = 4
 )
 
-// countPassedCommands adds the commands that passed in a session to the counts of its project. The changed counts are
-// written into the project's recent entry, and a recent entry that has become large is merged into the main entry. It
-// does nothing without a project or a passed command.
+// countPassedCommands adds the commands that passed in the turns to the command counts of the project. Two entries
+// store the counts, so that the large main entry is seldom rewritten. The recent entry contains the counts that differ
+// from the main entry. If the recent entry has become large, it is merged into the main entry. countPassedCommands does
+// nothing if project is empty or no command passed.
 func countPassedCommands(ctx context.Context, m *oxbow.Memory, turns []session.Turn, project string) error {
 	passed := listPassedCommands(turns)
 	if project == "" || len(passed) == 0 {

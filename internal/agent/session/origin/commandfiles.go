@@ -51,8 +51,8 @@ func (s *shellState) raiseLevelForSearchedFiles(files []string, cause string) {
 	s.verdict.raiseTrustLevelForSearch(s.currentDir, s.resolveFileWords(files), s.commandOutput, cause)
 }
 
-// highestFileLevel returns the trust level of the least trusted file. It does not change the level of the judged
-// command.
+// highestFileLevel returns the trust level of the least trusted file, because a higher level means less trust. It works
+// with a separate verdict, so that the level of the whole command does not change.
 func (s *shellState) highestFileLevel(files []string) TrustLevel {
 	apart := toolCallVerdictState{Machine: s.verdict.Machine, tree: s.verdict.tree}
 	t := *s

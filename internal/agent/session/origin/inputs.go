@@ -123,9 +123,10 @@ func addOptionalFilePrefix(operands []string) (files []string) {
 	return files
 }
 
-// readsOtherHome reports whether an oxbow command reads a memory that does not belong to the project. The directory of
-// this memory is named by --home or OXBOW_HOME. If both are missing, the command reads the memory of the directory to
-// which the command line has changed.
+// readsOtherHome reports whether an oxbow command reads a memory that does not belong to the project. The option --home
+// or the variable OXBOW_HOME names the memory's directory. If both are missing, oxbow uses the nearest memory at or
+// above the current directory. The result is then true if the command line has changed the current directory, for
+// example with cd, and the new directory has a different nearest memory.
 func (s *shellState) readsOtherHome(args []string) bool {
 	for i, a := range args {
 		name, value, hasValue := strings.Cut(a, "=")

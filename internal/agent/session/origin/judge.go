@@ -54,8 +54,10 @@ func (j *toolCallVerdictState) recordFilesOfOtherText(paths ...string) {
 	}
 }
 
-// recordPartlyEditedFiles records files that the agent edited in part. Such a file counts as the agent's own only if
-// it did before the edit, because the rest may be text by others.
+// recordPartlyEditedFiles records files that the agent edited in part. The rest of such a file may be text by others.
+// Therefore the file is recorded as the agent's own text only if the file was trusted as own text before the edit. A
+// file that a program wrote last is recorded as text by others if the program may have written text by others. If
+// LastWriters is nil, all files are recorded as the agent's own text.
 func (j *toolCallVerdictState) recordPartlyEditedFiles(paths []string) {
 	if j.LastWriters == nil {
 		j.recordFilesOfAgentText(paths...)

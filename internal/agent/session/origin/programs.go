@@ -96,7 +96,8 @@ func programKindsByName(names map[programKind]string) map[string]programKind {
 var systemProgramDirs = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/go/bin",
 	"/opt/homebrew/bin"}
 
-// judgeSimpleCommand records whose text a command may print and which files it writes. The words are a program and its
+// judgeSimpleCommand records in the verdict how trusted the command's output is, and which files the command writes.
+// The output is less trusted if it may contain text by unknown authors. The parameter words contains a program and its
 // arguments.
 func (s *shellState) judgeSimpleCommand(words []string) {
 	if len(words) == 0 {
@@ -111,7 +112,7 @@ func (s *shellState) judgeSimpleCommand(words []string) {
 		s.verdict.raiseTrustLevel(LevelUnvouchedText, p.fullCommandText)
 		return
 	}
-	// Projects usually track these scripts, so they count as the project's own.
+	// Projects usually track the scripts gradlew and mvnw in git, so these scripts count as the project's own.
 	isWrapperOfProject := p.name == "gradlew" || p.name == "mvnw"
 	dir := path.Dir(filepath.ToSlash(words[0]))
 	isElsewhere := dir != "." && !slices.Contains(systemProgramDirs, dir)

@@ -47,9 +47,10 @@ type searchOutput struct {
 // as the context of a hit.
 var contextLineSeparator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-[0-9]+-`) })
 
-// addLine determines the file from which a line was printed. A line has the form NAME:LINE:TEXT, NAME:TEXT or
-// NAME-LINE-TEXT. A line that consists only of a file name contains no text from the file, so its file is not
-// recorded.
+// addLine determines the file from which a line was printed, and records this file. A line has the form NAME:LINE:TEXT,
+// NAME:TEXT or NAME-LINE-TEXT. If the line consists only of a file name, the line contains no text from the file, so
+// addLine does not record the file. If a line with more than maxWordsInLineWithoutFile words names no file, addLine
+// sets hasLineWithoutFileName.
 func (l *searchOutput) addLine(line string) {
 	if line == "" || l.hasFile(line) {
 		return

@@ -126,7 +126,8 @@ func (s *shellState) judgeShellCommand(c syntax.Command) {
 	}
 }
 
-// judgeCompound records whose text the statements in a loop, a condition or another compound statement may print.
+// judgeCompound judges the statements in a loop, a condition or another compound statement. It records in the verdict
+// how trusted the text is that these statements may print.
 func (s *shellState) judgeCompound(c syntax.Command) {
 	switch c := c.(type) {
 	case *syntax.IfClause:

@@ -65,7 +65,8 @@ func unknownSyntaxWord() *syntax.Word {
 }
 
 // wordValues returns the possible values of a word in a shell line. If a value is not known, unknownWordValue is
-// returned for it. If the word contains commands, wordValues also records whose text they may print.
+// returned for it. If the word contains commands, as in $(cmd), the commands are judged too: s.verdict records how
+// trusted their output is.
 func (s *shellState) wordValues(w *syntax.Word) []string {
 	values := s.joinedPartValues(w.Parts)
 	for i, v := range values {

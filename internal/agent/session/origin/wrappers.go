@@ -89,8 +89,9 @@ func (s *shellState) judgeWrappedProgram(w commandWrapper, args []string) {
 	}
 }
 
-// commandLineIn returns the command line after the wrapper's commandLineOption. ok is false if the first argument
-// is not this option.
+// commandLineIn returns the command line that follows the wrapper's commandLineOption in args. ok is false if the first
+// argument is not this option, or if no argument follows the option. If the option is -S, the command line may also be
+// joined to the option, as in -SCOMMAND.
 func (w *commandWrapper) commandLineIn(args []string) (line string, ok bool) {
 	if args[0] == w.commandLineOption && len(args) > 1 {
 		return args[1], true
@@ -229,7 +230,9 @@ var packageManagers = map[string]packageManager{
 	"mix":    {projectTextSubcommands: "test compile format"},
 }
 
-// judgePackageManager determines whose text a package manager or a build tool printed when it ran with p.args.
+// judgePackageManager judges the output of a package manager or a build tool that ran with p.args. If the output may
+// contain text by others or by unknown programs, judgePackageManager raises the trust level in the verdict. A higher
+// level means less trust.
 func (s *shellState) judgePackageManager(m packageManager, p program) {
 	i := slices.IndexFunc(p.args, func(a string) bool { return !strings.HasPrefix(a, "-") })
 	if i < 0 { // Without a subcommand, the program prints its help or version.

@@ -301,8 +301,10 @@ func openConversationsAt(
 }
 
 // checkConversationsEnd checks the end of the exported file after the last conversation was read. If hasArray is true,
-// it reads the end of the JSON array that contains the conversations. If the array is incomplete or other text
-// follows, it records an unreadable conversation.
+// it reads the end of the JSON array that contains the conversations. The array may be incomplete, or other text may
+// follow. checkConversationsEnd then records an unreadable part. If the array is incomplete and no events were read
+// from the file, it returns an error instead. The offset in the file is offsetShift plus the offset in the decoder's
+// input.
 func (f *transcriptFile) checkConversationsEnd(
 	dec *json.Decoder,
 	in io.Reader,
@@ -495,8 +497,9 @@ func (f *transcriptFile) keepInstructions(m *gptMessage, start time.Time) {
 	}
 }
 
-// insideFence returns the text in the first Markdown fence. Without a fence, it returns the whole text. ChatGPT writes
-// sentences of its own before the fence with the person's text.
+// insideFence returns the text between the first and the last Markdown fence (```). If there is only one fence, it
+// returns the text after this fence. Without a fence, it returns the whole text. It is needed because ChatGPT writes
+// its own sentences before the fence that contains the person's text.
 func insideFence(s string) string {
 	const fence = "```"
 	_, inside, ok := strings.Cut(s, fence)
@@ -666,7 +669,7 @@ func (f *transcriptFile) readClaudeConversation(b []byte) bool {
 		f.countLeftOut(leftOutFiles, len(m.Files))
 		if !slices.Contains([]string{"human", "assistant", ""}, m.Sender) {
 			f.countUnknownInConversation(c.ID, "messages", m.Sender)
-			texts = nil // Add the message without its text, because other messages may be below it.
+			texts = nil // Add the message without its text, because it may be the parent of other messages.
 		}
 		messages = append(
 			messages,

@@ -130,8 +130,9 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 	}
 }
 
-// processPrompt reports a prompt. If the prompt shows that the preceding prompt was a copy, the copy and the events
-// since then are dropped.
+// processPrompt reports a prompt. A prompt of a sub-agent and a prompt without text are ignored. If the prompt has the
+// same turn ID as the preceding prompt but another position, the preceding prompt was only a copy. The copy and all
+// events after the copy are then dropped.
 func (r *eventReader) processPrompt(e *clientfile.Event) {
 	if r.subAgent != "" || ExtractPromptText(e.Text, r.cleanText) == "" {
 		return
@@ -150,9 +151,9 @@ func (r *eventReader) processPrompt(e *clientfile.Event) {
 	r.reportPrompt(e.TurnID, e.Text, e.Time, e.Offset)
 }
 
-// reportPromptWithoutTurn reports a prompt whose line does not tell to which turn the prompt belongs. The prompt may
-// come from a client's list of prompts, or a later line may name the turn. The archive joins it with the same prompt
-// of a turn.
+// reportPromptWithoutTurn reports a prompt whose line does not name the prompt's turn. The prompt may come from a
+// client's list of prompts, or a later line may name the turn. If a turn contains the same prompt, the archive later
+// merges both prompts.
 func (r *eventReader) reportPromptWithoutTurn(e *clientfile.Event) {
 	r.releaseHeldEvents()
 	r.promptID = ""

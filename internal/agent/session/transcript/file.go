@@ -82,8 +82,9 @@ func (f *transcriptFile) addUnreadLine(offset int64, record, reason string) {
 	}
 }
 
-// currentPlace returns the place of a record in the line that is being read. The number of the line is relative until
-// makeLineNumbersAbsolute is called.
+// currentPlace returns the place (file, line number and record) of a record in the line that is being read. Until
+// makeLineNumbersAbsolute is called, line numbers count from the offset at which reading started, and not from the
+// start of the file.
 func (f *transcriptFile) currentPlace(record string) Place {
 	return Place{Path: f.filePath, Line: f.lineNumber, Record: record}
 }

@@ -98,8 +98,8 @@ type Instructions struct {
 	Time          time.Time // time of the first conversation with this text (zero if it is unknown)
 }
 
-// TakeInstructions returns the custom instructions that were read, and removes them from the report. Otherwise they
-// count as parts that are not stored.
+// TakeInstructions returns the custom instructions that were read, and removes them from the report, because the caller
+// stores them. Instructions that no caller takes remain in the report as parts that are not stored.
 func (r *ReadReport) TakeInstructions() []Instructions {
 	found := r.instructions
 	r.instructions = nil
@@ -220,7 +220,8 @@ func (r *ReadReport) DescribeLeftOutParts() string {
 //
 //	lines of the type "x" (12): a.jsonl:3, a.jsonl:7, b.jsonl:1 and 9 more
 //
-// If there are many kinds, the last description says how many kinds follow.
+// It describes at most maxDescribedKinds kinds. If there are more kinds, the last text says how many kinds were left
+// out.
 func (r *ReadReport) DescribeUnknownParts() []string {
 	kinds := slices.Sorted(maps.Keys(r.UnknownParts))
 	var all []string

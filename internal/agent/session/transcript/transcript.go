@@ -37,16 +37,17 @@ const (
 // stops at the beginning of the next turn.
 const maxReadBytes = 8 << 20
 
-// NewReader returns a function that reads a transcript step by step. Each call gets a cursor, which is the position
-// where the previous call stopped ("" at the start), and returns the next cursor. A call reads some megabytes, but at
-// least one turn. If the last turn has grown since the previous call, the whole turn is returned again. At the end of
-// the transcript, a call returns the same cursor again. Calls must not be concurrent.
+// NewReader returns a function that reads a transcript step by step. Each call of the function gets a cursor and
+// returns the next cursor. A cursor is the position at which the previous call stopped ("" at the start). A call reads
+// some megabytes, but at least one turn. If the last turn has grown since the previous call, the whole turn is returned
+// again. At the end of the transcript, a call returns the same cursor again. Calls must not be concurrent.
 //
-// The function cleanText removes what must not be stored from each text. If a call does not return all that it reads,
-// it calls report, which may be nil.
+// Each text is passed through the function cleanText, which removes what must not be stored, such as secrets. If some
+// parts that were read are not returned, the function report is called with a description of these parts. The function
+// report may be nil.
 //
-// The client may still be writing: an incomplete last line, and a prompt at the end whose turn is not known yet, are
-// left for the next call.
+// The client may still be writing the transcript. Therefore an incomplete last line is left for the next call. A prompt
+// at the end is also left for the next call if its turn is not known yet.
 func NewReader(cleanText func(string) string, report func(ReadReport)) session.TranscriptReader {
 	return newReader(transcriptFile{cleanText: cleanText}, report)
 }
