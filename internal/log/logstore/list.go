@@ -114,6 +114,9 @@ func (s *snapshot) selectRows(f store.Filter) []int {
 // rowSelector returns a function that reports whether a filter selects the entry in a row of the snapshot. The filter
 // may have only conditions for kinds, times and labels that the snapshot contains.
 func (s *snapshot) rowSelector(f store.Filter) func(row int) bool {
+	if len(f.Terms) == 0 {
+		return s.timeSelector(f) // do not load the forms, because the filter selects all of them
+	}
 	forms := s.selectLabelSets(f)
 	isInTime := s.timeSelector(f)
 	if !slices.Contains(forms, false) {
