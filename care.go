@@ -69,9 +69,11 @@ func (m *Memory) missingInIndex(ctx context.Context) (missing []*Entry, err erro
 	return missing, nil
 }
 
-// unindexedVersions returns the entry versions that the index lacks, as a map from entry ID to version. The function
-// each supplies the versions to look up in the index. It must call its parameter fn with the ID and the version of each
-// entry, in the order of the IDs. If the index files cannot be read, unindexedVersions returns nil without an error.
+// unindexedVersions returns the versions of entries that the index lacks, as a map from entry ID to version. The caller
+// passes a function, called each, which supplies the versions to look up in the index. The function each must call its
+// parameter fn with the ID and the version of each entry, in ascending order of the IDs. If the index files cannot be
+// read, unindexedVersions returns nil without an error. If refreshing the index or the function each fails,
+// unindexedVersions returns the error.
 func (m *Memory) unindexedVersions(
 	ctx context.Context,
 	each func(ctx context.Context, fn func(id, version uint64) bool) error,
@@ -160,9 +162,10 @@ func (m *Memory) Redact(ctx context.Context, name string, dryRun bool) (RedactRe
 	return m.capabilities.Redactor.Redact(ctx, name, dryRun)
 }
 
-// RedactVersions permanently removes the earlier versions of entries for which the function match returns true from the
-// history. Current versions stay. If dryRun is set, it removes nothing. The report contains the number of versions. If
-// the store is not a [Redactor], RedactVersions returns ErrUnsupported. See [Redactor].
+// RedactVersions permanently removes earlier versions of entries from the history. It removes each earlier version for
+// which the function match returns true. Current versions are never removed. If dryRun is set, RedactVersions removes
+// nothing and only counts the versions. The report contains the number of versions. If the store is not a [Redactor],
+// RedactVersions returns ErrUnsupported.
 func (m *Memory) RedactVersions(
 	ctx context.Context,
 	match func(e Entry, isCurrent bool) bool,

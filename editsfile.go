@@ -17,7 +17,7 @@ const (
 
 // droppableFileKind describes a derived file with this suffix to the log store. The log store deletes the file when it
 // compacts the log or redacts an entry, because the file contains entry names or hashes of entry words. The log store
-// never checks the file, because a reader derives an unusable file again.
+// never checks the content of the file. If the file is unusable, its reader computes the content anew.
 func droppableFileKind(suffix string) logstore.DerivedFileKind {
 	return logstore.DerivedFileKind{
 		Suffix:                 suffix,
@@ -66,7 +66,7 @@ func (f *EditsFile) Read() []byte {
 	}
 	data := make([]byte, info.Size())
 	if n, err := file.ReadAt(data, 0); n < len(data) {
-		_ = err // ignore the error, because the file was only replaced or truncated while it was being read
+		_ = err // ignore the error: the file may have been replaced or truncated during the read
 		return nil
 	}
 	return data

@@ -224,8 +224,8 @@ func (r entryRows) err() error {
 	return r.file.Err()
 }
 
-// forEach calls fn for each entry of a file and reports whether fn returned true for all. It
-// returns an error if the entries cannot be read or are not in ascending order.
+// forEach calls the function fn for each entry of a file, until fn returns false. The bool result reports whether all
+// calls returned true. forEach returns an error if the entries cannot be read or are not in ascending order.
 func (r entryRows) forEach(fn func(id, version uint64) bool) (bool, error) {
 	le := binary.LittleEndian
 	all := true

@@ -36,15 +36,15 @@ func missingEntriesLimitAtStart(n int) int {
 // work for the next process.
 func missingEntriesLimitWhileOpen(n int) int { return minMissingEntriesWhileOpen + n/16 }
 
-// Checkpoint updates the files next to the store if they lack many changes. These are the snapshot, from which the
-// next process starts, and the index file, if the memory has an index. The running time of Checkpoint is proportional
-// to the store's size, unlike the time for [Memory.Close]. Other processes can read in the meantime, but cannot write
-// while a file is being written.
+// Checkpoint updates the files next to the store if many changes of the store are missing in them. One file is the
+// snapshot, from which the next process starts. The other file is the index file, if the memory has an index. The
+// running time of Checkpoint is proportional to the store's size, unlike the running time of [Memory.Close]. Other
+// processes can read in the meantime, but cannot write while a file is being written.
 //
-// A short-lived program should call Checkpoint after printing its answer and before Close. A program that runs for
-// long need not call Checkpoint, because the memory writes the files in the background. Without Checkpoint, no change
-// is lost, but the next process has to read more of the log. If ctx is done, Checkpoint ends early. If another process
-// is writing, Checkpoint leaves the files to the next call.
+// A short-lived program should call Checkpoint after printing its answer and before Close. A program that runs for long
+// need not call Checkpoint, because the memory writes the files in the background. Without Checkpoint, no change is
+// lost, but the next process has to read more of the log. If ctx is done, Checkpoint ends early. If another process is
+// writing, Checkpoint leaves the files to the next call.
 func (m *Memory) Checkpoint(ctx context.Context) error {
 	d := findLog(m.store)
 	if d == nil {
@@ -88,8 +88,9 @@ func (m *Memory) saveIndexIfStale(ctx context.Context, d *logstore.DB, minMissin
 	if err == nil {
 		f.searcher.unsavedAnalysisWork.Add(-f.searcherUnsavedWork)
 	}
-	// A compaction or a redaction may truncate the index file while the index still reads from it. The file can be made
-	// again from the log, so Checkpoint does not fail. The next query builds the index from the entries.
+	// A compaction or a redaction may truncate the index file while the index still reads from it. Discard the index
+	// without an error, because the file can be made again from the log. The next query builds the index from the
+	// entries.
 	if f.searcher.readError(f.index) != nil {
 		m.dropUnreadableIndex(f.searcher)
 		err = ctx.Err()

@@ -35,9 +35,9 @@ func (m *Memory) handleEvent(e Event) {
 	}
 }
 
-// analysisDuringWriteFunc returns a function that analyzes the entries while the store writes them to
-// disk, so that the next recall does not have to. It returns nil if there are many entries,
-// if the last recall was some time ago, or if other changes are pending. In these cases the
+// analysisDuringWriteFunc returns a function that analyzes the entries while the store writes them to disk, so that the
+// next recall is faster. It returns nil if there is no search index, if there are no entries or too many, or if too
+// many writes have happened since the last recall. It also returns nil if other changes are pending. In these cases the
 // entries may be replaced before a recall needs them.
 func (m *Memory) analysisDuringWriteFunc(entries iter.Seq[*Entry]) func() {
 	s := m.searcher.Load()

@@ -41,7 +41,7 @@ func (m *Memory) reopenIndex(ctx context.Context, d *logstore.DB) error {
 	defer m.applyMu.Unlock()
 	now, ds := m.takePendingChanges()
 	if now == old {
-		// all changes after the position at are read here, so the changes in ds are not needed
+		// s.applySince reads all changes that were made after the log position at, so ds is not needed.
 		err = s.applySince(ctx, at)
 	}
 	m.mu.Lock()

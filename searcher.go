@@ -55,9 +55,9 @@ func newSearcher(name string, store Store) *searcher {
 
 func (s *searcher) scorer(name string) *ranking.Scorer { return (*s.scorers.Load())[name] }
 
-// startFromIndexFile gives an empty searcher the index in its index file, s.savedIndex. It then applies the changes
-// that the store has made since the file was written. No entries are read yet: the index reads an entry when a query
-// needs it. It returns an error if the changes cannot be read.
+// startFromIndexFile initializes the empty searcher s with the index from the index file s.savedIndex. It then applies
+// the changes that the store has made since the file was written. It does not read entries: the index reads an entry
+// when a query needs it. It returns an error if the changes cannot be read.
 func (s *searcher) startFromIndexFile(ctx context.Context) error {
 	h := &s.savedIndex.head
 	s.setInitialEntryRows(s.savedIndex.rows)
@@ -266,10 +266,10 @@ func relativeAnalysisCost(e *Entry) int64 {
 	return 1 + int64(len(e.Content)/text)
 }
 
-// fillIndex builds the index of an empty searcher from entries, which must be ordered by ID. It uses all processors
-// except busyProcessors, which the goroutines that produce the entries need. fillIndex does not index an overlay
-// store's lower entries, but collects them in s.lowerStoreEntries. If ctx is done, fillIndex returns its error and the
-// searcher must not be used.
+// fillIndex builds the index of an empty searcher from entries, which must be ordered by ID. It leaves as many
+// processors unused as busyProcessors says, because the goroutines that produce the entries need them. If the store is
+// an overlay over another store, fillIndex does not index the entries of the other store, but collects them in
+// s.lowerStoreEntries. If ctx is done, fillIndex returns the error of ctx, and the searcher must not be used.
 func (s *searcher) fillIndex(ctx context.Context, entries iter.Seq2[*Entry, error], busyProcessors int) error {
 	var rows entryRows
 	s.lowerStoreEntries = nil
@@ -500,9 +500,9 @@ func (v *rankedView) similarNames(ctx context.Context, name string, limit int) [
 	return similar.Texts()
 }
 
-// ageScoreFactorFunc returns a function that computes the age factor of each entry, or nil if the
-// query does not use recency. Factors are above 0 and at most 1, so that an upper bound of
-// a score remains a bound when the score is multiplied by its factor.
+// ageScoreFactorFunc returns a function that computes the age factor of an entry, by which the entry's score is
+// multiplied. It returns nil if the query does not use recency. Factors are above 0 and at most 1. Therefore a
+// multiplied score does not exceed an upper bound that was computed without the factor.
 func (v *rankedView) ageScoreFactorFunc(q Query) func(id uint64) float64 {
 	if q.Recency == 0 {
 		return nil

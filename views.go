@@ -108,8 +108,9 @@ func (m *Memory) visitQueryViewsAtChange(ctx context.Context, q Query, rank stri
 	return newMemory(past, m.opts).visitQueryViews(ctx, q, use)
 }
 
-// viewFromIndex returns a view of the memory after change seq that is made from the current index (see
-// [searcher.viewAfter]). It returns nil if the index does not exist yet, or if the log does not allow such a view.
+// viewFromIndex returns a view of the memory as it was right after the change with the number seq. It makes the view
+// from the current index (see [searcher.viewAfter]). It returns nil if no index exists yet, if the memory's store is
+// not a log, or if the log does not allow such a view.
 func (m *Memory) viewFromIndex(
 	ctx context.Context,
 	seq uint64,

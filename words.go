@@ -293,8 +293,8 @@ func RevertInParts(ctx context.Context, h Historian, cs []Change, maxBytes int) 
 	return store.RevertInParts(ctx, h, cs, maxBytes)
 }
 
-// WrittenBy returns the version that an op wrote in a store without a history. e is the entry after the op or, for a
-// [Remove], the removed entry.
+// WrittenBy returns the version that an op wrote. It is for stores that keep no history, which would contain this
+// version. The argument e is the entry after the op or, for a [Remove], the removed entry.
 func WrittenBy(op Op, e Entry) Version {
 	return store.WrittenBy(op, e)
 }
@@ -346,7 +346,7 @@ func Confidence(f float64) Label {
 	return store.Confidence(f)
 }
 
-// ParseLabel parses key:value. Both may have quotes.
+// ParseLabel parses a label of the form key:value. The key and the value may each be quoted.
 func ParseLabel(s string) (Label, error) {
 	return store.ParseLabel(s)
 }
@@ -387,8 +387,10 @@ func FreeAliases(
 	return store.FreeAliases(name, aliases, had, owner)
 }
 
-// WithoutTakenAliases removes an alias from the ops if another entry already has it and keeps it. The results are the
-// remaining ops and the removed aliases (see [store.WithoutTakenAliases]).
+// WithoutTakenAliases removes aliases from the ops, so that no alias belongs to two entries. An alias is removed if
+// another entry has it as its name, or had it as an alias before the ops. If the ops give a new alias to several
+// entries, only the oldest entry gets the alias. The result free contains the remaining ops, and the result taken
+// contains the removed aliases (see [store.WithoutTakenAliases]).
 func WithoutTakenAliases(ctx context.Context, s Store, ops []Op) (free []Op, taken []TakenAlias, err error) {
 	return store.WithoutTakenAliases(ctx, s, ops)
 }

@@ -80,8 +80,8 @@ func (c *Cluster) auditAndFindLongestCopies(
 	}
 	report.Findings = fs
 	if err != nil || unread {
-		// Stop the audit. The server that leads the cluster says itself that the missing streams do not exist, so the
-		// audit cannot tell which server has lost its data.
+		// Stop the audit. If unread is true, the leading server has itself lost streams. It denies that these streams
+		// exist, so the audit cannot tell which other servers have lost their copies.
 		return report, nil, err
 	}
 	byStream := map[string][]brainDirectoryEntry{}
@@ -228,8 +228,9 @@ func (c *Cluster) readServer(
 	return "", false
 }
 
-// reachableServers returns the servers of a stream that can be read. It adds a finding for each server
-// that is offline, or that is behind and does not answer.
+// reachableServers returns those of the given servers that can be read for the stream. It leaves out each server that
+// is offline, and adds a finding for it to report. If the options contain a system connection, a server that is behind
+// and does not answer also counts as offline.
 func (c *Cluster) reachableServers(
 	ctx context.Context,
 	stream string,

@@ -61,8 +61,9 @@ type streamAnswer struct {
 	isRetryUseful bool // the request may succeed later, for example after an election
 }
 
-// streamInfo asks for information about a stream. It returns an error if the stream is
-// missing.
+// streamInfo asks for information about a stream. It returns an error if the request fails or if the stream is missing.
+// If the server reports another error, the error is in r.Error, and r.isRetryUseful is true, because the request may
+// succeed later.
 func (c *Cluster) streamInfo(ctx context.Context, stream string) (r streamAnswer, err error) {
 	if err := c.link.requestAPI(ctx, "$JS.API.STREAM.INFO."+stream, nil, &r); err != nil {
 		return r, err
@@ -74,7 +75,9 @@ func (c *Cluster) streamInfo(ctx context.Context, stream string) (r streamAnswer
 	return r, nil
 }
 
-// findLeader returns the names of the stream's leader and all servers that follow the leader.
+// findLeader returns the name of the stream's leader and the names of all servers that follow the leader. If the server
+// is not part of a cluster, it returns onlyServerName and no followers. If no leader exists, it waits until one is
+// elected, and returns an error when ctx is done.
 func (c *Cluster) findLeader(ctx context.Context, stream string) (string, []string, error) {
 	for {
 		r, err := c.streamInfo(ctx, stream)

@@ -378,10 +378,11 @@ func (r *brainReplica) applyRequestedChange(
 	return made, hasSameResultEverywhere, err
 }
 
-// changeByOpID reports whether the file contains a change with the op ID, and returns the change. If the op ID belongs
-// to a different call, it returns an error. To find the change, it sends the store an impossible change with the same
-// op ID. The store returns the earlier change if there is one, and otherwise refuses the impossible change. The caller
-// must have locked mu.
+// changeByOpID reports whether the store contains a change with the op ID opID, and returns this change. If opID
+// belongs to a different call, it returns true and an error that matches [oxbow.ErrOpIDUsed]. It returns false if opID
+// is empty. To find the change, it sends the store an impossible change with the same op ID. If a change with this op
+// ID exists, the store returns that change. Otherwise the store refuses the impossible change. The caller must have
+// locked mu.
 func (r *brainReplica) changeByOpID(opID string) (bool, oxbow.Change, error) {
 	if opID == "" {
 		return false, oxbow.Change{}, nil

@@ -12,8 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Trial returns a set in which the file of the profile name has the content data. Therefore a caller can examine the
-// effect of a new text before the text is written to the file.
+// Trial returns a set that contains a changed profile. In the returned set, the file of the profile called name
+// contains the bytes in data instead of its present content. A caller can use the returned set to examine the effect of
+// a new text before the text is written to the file. If the profile does not exist, Trial returns an error.
 func (s *Set) Trial(name string, data []byte) (*Set, error) {
 	f, err := s.findFile(name)
 	return &Set{Places: s.Places, Zone: s.Zone, trialProfile: &trialProfileFile{f, data}}, err
@@ -32,9 +33,9 @@ func (s *Set) Text(name string) ([]byte, error) {
 	return b, nil
 }
 
-// Replace atomically replaces the content of a profile's file by data. The caller must have read the file before and
-// pass the content that it read as the argument was. If the file has a different content now, Replace does not write
-// the file, and the error matches [oxbow.ErrConflict]. Replace returns an error for a symbolic link.
+// Replace atomically replaces the content of a profile's file by data. The caller must have read the file before. The
+// parameter was is the content that the caller read. If the file has a different content now, Replace does not write
+// the file, and the error matches [oxbow.ErrConflict]. Replace returns an error if the file is a symbolic link.
 func (s *Set) Replace(name string, was, data []byte) error {
 	f, err := s.findFile(name)
 	if err != nil {

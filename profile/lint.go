@@ -13,9 +13,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Lint returns warnings about a profile in the order of the profile's files and lines. It warns about labels, kinds,
-// files and names that do not occur in the memory, values that are both included and excluded, an include or a whole
-// profile that selects nothing, missing documents, and documents that exceed the budget.
+// Lint returns warnings about a profile. It warns about the following problems:
+//
+//   - labels, kinds, files or names that do not occur in the memory
+//   - values that are both included and excluded
+//   - a list include that selects no entry
+//   - a profile that selects no entry
+//   - documents that are missing
+//   - documents that exceed the budget
+//
+// If the entries cannot be read, Lint returns an error.
 func (s *Set) Lint(ctx context.Context, m *oxbow.Memory, r *Resolved) (Diagnostics, error) {
 	l := &linter{resolvedProfile: r, valuesByKey: map[string]map[string]bool{"kind": {}, "name": {}}}
 	for e, err := range m.Entries(ctx, oxbow.Filter{}) {

@@ -200,9 +200,11 @@ func combineProfiles(parts []*Profile) Resolved {
 }
 
 // Scope returns the scope of a memory that is restricted to the profile. The scope contains the entries that the
-// profile includes, and all entries that were written with the profile, regardless of their dates. New entries get the
-// name and the first project of the profile as labels. If a new entry has further projects, the profile must include
-// them. Entries with the label process:true are read-only and cannot be created, because they belong to all profiles.
+// profile includes, and all entries with a label for this profile or a profile that it extends, regardless of their
+// dates. It does not contain the entries that the profile excludes. New entries get the name and the first project of
+// the profile as labels. If a new entry has further projects, the profile must include them. Entries with the label
+// process:true belong to all profiles, so they cannot be created in the scope. If the profile includes them
+// (r.Process), they can be read but not changed.
 func (r *Resolved) Scope() scope.Scope {
 	s := scope.Scope{Title: "profile \"" + r.Name + "\"", Profile: r.Name,
 		Only: []oxbow.Term{{Key: LabelProcess}}, Redact: r.Redact}

@@ -219,9 +219,9 @@ func (s *includedEntryTotals) addEntry(contentBytes int) {
 	s.tokenCount += contentBytes / 4
 }
 
-// rankEntries returns the highest-ranking entries that the profile includes, with the best entry first. It returns
-// only as many entries as are necessary to exceed the token budget. The result sum counts the entries, and the tokens
-// in all entries that the profile includes.
+// rankEntries returns the highest-ranking entries that the profile includes, with the best entry first. It returns only
+// as many entries as are necessary to exceed tokenBudget, a number of tokens. The result sum is a total over all
+// entries that the profile includes: the number of entries and of their tokens.
 func (r *Resolved) rankEntries(
 	all heads.List,
 	input *rankingInput,

@@ -138,8 +138,10 @@ func (s traitGroups) addSmallGroups(best *bestEntries, newRanked func(row int, g
 // among the best.
 const rowsPerGroupCheck = 1024
 
-// addNewest adds the best entries of each group that still has unread entries, except those that the query found, to
-// best.
+// addNewest adds entries to best, the list of the highest-ranking entries so far. It reads the rows of the table t from
+// the newest to the oldest. It offers each row of a group that still has unread entries to best, except if the query
+// found the row's entry, because that entry was added before. addNewest stops reading a group if none of its further
+// entries can rank high enough. The function newRanked makes the ranked entry for a row of a group.
 func (s traitGroups) addNewest(
 	t *oxbow.HeadTable,
 	best *bestEntries,

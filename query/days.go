@@ -95,9 +95,9 @@ func parseDateRange(s string, now time.Time) (from, to time.Time, ok bool) {
 	return clampTime(from), to, true
 }
 
-// parseNumericDate parses a year, a month or a day in the time zone loc, or a moment in RFC 3339. The result from is
-// the beginning of this time, and the result to is its end, which does not belong to it. A moment lasts one second. ok
-// is false if s has another form.
+// parseNumericDate parses a year, a month, a day or a moment in RFC 3339. Years, months and days are in the time zone
+// loc. The result from is the beginning of the period. The result to is the end of the period, and the period does not
+// include this end. A moment is a period of one second. The result ok is false if s does not have one of these forms.
 func parseNumericDate(s string, loc *time.Location) (from, to time.Time, ok bool) {
 	for _, l := range []struct {
 		layout    string
@@ -142,9 +142,9 @@ func beginsWithDigit(s string) bool {
 	return s != "" && s[0] >= '0' && s[0] <= '9'
 }
 
-// dayStart returns the first moment of a day in loc. The argument day is midnight UTC on the date. The result need not
-// be midnight in loc, because some time zones set their clocks forward at midnight. For such a day, time.Date would
-// return a time on the day before.
+// dayStart returns the first moment of a day in the time zone loc. The argument day specifies the date: it is the
+// midnight in UTC with which this date begins. The result is not always midnight in loc, because some time zones set
+// their clocks forward at midnight. For such a day, time.Date would return a time on the day before.
 func dayStart(day time.Time, loc *time.Location) time.Time {
 	const around = 36 * time.Hour // no time zone differs from UTC by this much
 	var first time.Time

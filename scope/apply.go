@@ -69,8 +69,10 @@ func (v *store) visiblePartOfChange(c oxbow.Change, ops []oxbow.Op) oxbow.Change
 	return c
 }
 
-// checkAndApplyOps checks the ops and calls apply with changed ops. Each changed op fails if another writer has changed
-// the entry since the check. checkAndApplyOps then checks again and makes another attempt.
+// checkAndApplyOps checks whether the scope allows the ops, and calls the function apply with the ops for the
+// underlying store. Each op requires the version of the entry that was checked, so that it fails if another writer has
+// changed the entry since the check. In this case, checkAndApplyOps checks the ops again and makes another attempt, up
+// to maxRaceRetries times.
 func (v *store) checkAndApplyOps(
 	ctx context.Context,
 	ops []oxbow.Op,
@@ -163,8 +165,8 @@ func (b *scopedOpConverter) bindOp(ctx context.Context, op oxbow.Op) error {
 	outside := old != nil && !b.store.scope.Sees(old)
 	add, isAdd := op.(oxbow.Add)
 	switch {
-	// If an entry outside the scope has the name, the underlying store refuses the op. hideErrors then changes the
-	// error, so that it reveals nothing about the entry.
+	// If an entry outside the scope has the name op.Target(), the underlying store refuses the op. The error for the
+	// caller is changed later, so that it reveals nothing about this entry.
 	case isAdd && (old == nil || outside):
 		return b.bindAdd(ctx, add)
 	case outside:
@@ -336,8 +338,8 @@ func (v *store) addedEntry(ctx context.Context, a oxbow.Add) *oxbow.Entry {
 	return e
 }
 
-// isVersionHidden reports whether a caller's op requires a version that the entry no longer has. Another attempt
-// cannot succeed then.
+// isVersionHidden reports whether one of the caller's ops requires a version that the entry no longer has, or requires
+// a version of an entry that cannot be read. Another attempt cannot succeed in this case.
 func (v *store) isVersionHidden(ctx context.Context, ops []oxbow.Op) bool {
 	seen := map[string]bool{}
 	for _, op := range ops {

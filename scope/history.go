@@ -63,9 +63,9 @@ func WithLeaves(ctx context.Context) context.Context {
 	return context.WithValue(ctx, reportLeavesContextKey{}, true)
 }
 
-// removalVersion returns a removal to report instead of version w, if an entry left the scope with this version: w is
-// outside the scope, and the version before was inside. In all other cases it returns nil. It also returns nil if the
-// context does not ask for such removals.
+// removalVersion returns a removal if the version w moved its entry out of the scope. The version before w must be in
+// the scope, and w must be outside. The caller reports the removal instead of w. In all other cases, removalVersion
+// returns nil. It also returns nil if p.reportsEntriesLeavingScope is false.
 func (p *historyVisibility) removalVersion(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, error) {
 	if !p.reportsEntriesLeavingScope {
 		return nil, nil

@@ -107,7 +107,8 @@ func (s *Scope) checkNewState(e, old *oxbow.Entry) error {
 	return invalidError("entry", e.Name, reason)
 }
 
-// checkLabels returns an error if the scope does not allow the labels of entry e. old is the present version, or nil.
+// checkLabels returns an error if the scope does not allow a label of the entry e. The argument old is the version of
+// the entry before the change, or nil for a new entry. A label that old already has is always allowed.
 func (s *Scope) checkLabels(e, old *oxbow.Entry) error {
 	for _, t := range s.Only {
 		for _, l := range e.Labels {

@@ -26,9 +26,9 @@ func New(base oxbow.Store, s Scope, o *oxbow.Options) oxbow.Store {
 	return v
 }
 
-// Within returns a memory with the part of m's store that is in the scope. The memory has its own index, so that
-// counts and suggestions do not depend on entries outside. Closing the memory does not close m, but it must be closed
-// before m. After Close, its Recall fails with [oxbow.ErrClosed].
+// Within returns a memory that contains the entries of m that are in the scope s. The new memory has its own index, so
+// that counts and suggestions do not depend on entries outside the scope. Closing the new memory does not close m. The
+// new memory must be closed before m is closed. After it is closed, its method Recall returns [oxbow.ErrClosed].
 func Within(m *oxbow.Memory, s Scope) *oxbow.Memory {
 	o := m.Options()
 	v := newStore(m.Store(), s, &o)

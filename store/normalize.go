@@ -74,8 +74,8 @@ func normalizeAliasesAndLabels(op Op) Op {
 	switch op := op.(type) {
 	case Add:
 		if areInNormalForm(op.Aliases, op.Labels) {
-			// Copy the words below only if one of them is not in normal form, so that a large change needs little
-			// memory.
+			// All words of this op are in normal form. Return the op without copying its aliases and labels, so that a
+			// large change needs little memory.
 			break
 		}
 		op.Aliases, op.Labels = normalAliases(op.Aliases), normalLabels(op.Labels)
@@ -99,8 +99,9 @@ func areInNormalForm(aliases []string, labels []Label) bool {
 		!slices.ContainsFunc(labels, func(l Label) bool { return normalValue(l) != l.Value })
 }
 
-// normalAliases returns the aliases in normal form. If an alias is listed twice with the same spelling, it stays
-// twice, so that Check refuses the op.
+// normalAliases returns the aliases in normal form. An alias is left out if an earlier alias in another spelling has
+// the same normal form. An alias that is listed twice with the same spelling stays twice, so that the check of the op
+// refuses the op.
 func normalAliases(aliases []string) []string {
 	if !slices.ContainsFunc(aliases, func(a string) bool { return NormalName(a) != a }) {
 		return aliases

@@ -148,9 +148,9 @@ func EntryBytes(e *Entry) int {
 	return n
 }
 
-// GroupOps groups ops that depend on each other: ops for which an entry's name or alias is the same. The groups have
-// the order of their first ops. oldBytes returns the size of the entry with a name before the ops, or 0 if the entry
-// does not exist.
+// GroupOps groups ops that depend on each other. Two ops depend on each other if a name or an alias in one op equals a
+// name or an alias in the other op. The groups have the order of their first ops. The function oldBytes must return the
+// size that the entry with a name has before the ops, or 0 if the entry does not exist.
 func GroupOps(ops []Op, oldBytes func(name string) int) []OpGroup {
 	// Sort the ops into sets. An op belongs to the same set as each earlier op with the same name or alias. union
 	// joins two sets.
@@ -226,8 +226,9 @@ func SplitPartNote(note string) (callNote string, part, count int) {
 	return strings.TrimSpace(note[:i]), part, count
 }
 
-// Follows reports whether c belongs to the same call as the earlier change o, and directly follows it in this call. It
-// is so for two changes by the same import, and for a part after the previous part (see [CommitInParts]).
+// Follows reports whether the change c continues the call that made the earlier change o. It returns false if the two
+// changes differ in the session, the door or the actor. For two changes by the same import, it returns true without
+// comparing their order. For other changes, it returns true if c is the part after the part o (see [CommitInParts]).
 func (c Change) Follows(o Change) bool {
 	a, b := c.Source, o.Source
 	isSameCaller := a.Session == b.Session && a.Door == b.Door && a.Actor == b.Actor
@@ -312,8 +313,10 @@ func addLaterParts(ctx context.Context, h Historian, c Change, bySeq map[uint64]
 // first. If it fails after some of its changes, the store is therefore as it was at an earlier time. Before the first
 // of several changes, RevertInParts calls [CheckRevert] to check that all changes can be reverted.
 //
-// RevertInParts returns the numbers of the new changes, in order. If an earlier call with the op ID of the context
-// began with the revert of other changes, it returns the number of the first change of that call.
+// RevertInParts returns the numbers of the new changes, in order. A call may repeat an earlier call with the same op
+// ID, which is taken from the context. If several changes are necessary, and the first change of the earlier call
+// reverted different changes than the first change of this call would revert, RevertInParts makes no changes. It then
+// returns only the number of the earlier call's first change.
 func RevertInParts(ctx context.Context, h Historian, cs []Change, maxBytes int) (seqs []uint64, err error) {
 	parts, err := splitRevert(ctx, h, cs, cmp.Or(maxBytes, defaultPartBytes))
 	if err != nil {

@@ -37,8 +37,9 @@ func NewDraft(fsys FS, name string, perm fs.FileMode) (*Draft, error) {
 	return newDraft(fsys, f, name, temp), nil
 }
 
-// RemoveDrafts removes the drafts of the file name. A draft is a temporary file with new content, which remains if a
-// process is killed. Only old drafts are removed (see [RemoveStaleTemps]).
+// RemoveDrafts removes old drafts of a file. The parameter name is the path of the file. A draft is a temporary file
+// with the new content of the file, and remains if the writing process is killed. For the age at which a draft is old,
+// see [RemoveStaleTemps].
 func RemoveDrafts(fsys FS, name string) {
 	base := path.Base(clipTempName(name))
 	RemoveStaleTemps(fsys, path.Dir(name), time.Now(), func(of string) bool { return of == base })
@@ -273,16 +274,17 @@ func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func(
 var ErrChanged = errors.New("the file was changed meanwhile")
 
 // ReplaceUnchanged atomically replaces the content of a file, like [WriteFile], if the file still has the content that
-// the caller has read. The argument was is this content. If it is nil, the file must not exist. If the file has a
-// different content, because another program changed the file after the caller read it, ReplaceUnchanged does not
-// change the file, and the error matches [ErrChanged]. Callers that write files which people also edit use
-// ReplaceUnchanged or [RemoveUnchanged], so that no edit is overwritten.
+// the caller has read. The caller passes the content that it has read as the parameter was. If this parameter is nil,
+// the file must not exist. If the file has a different content, because another program changed the file after the
+// caller read it, ReplaceUnchanged does not change the file, and the error matches [ErrChanged]. Callers that write
+// files which people also edit use ReplaceUnchanged or [RemoveUnchanged], so that no edit is overwritten.
 func ReplaceUnchanged(fsys FS, name string, was, data []byte, perm fs.FileMode) error {
 	return ReplaceFile(fsys, name, data, perm, func() error { return CheckUnchanged(fsys, name, was) })
 }
 
-// RemoveUnchanged durably removes a file if its content is still equal to the argument was. If the content is
-// different, the file is not removed, and the error matches [ErrChanged].
+// RemoveUnchanged durably removes a file if the file still has the content that the caller has read. The caller passes
+// the content that it has read as the parameter was. If the file has a different content, RemoveUnchanged does not
+// remove the file, and the error matches [ErrChanged].
 func RemoveUnchanged(fsys FS, name string, was []byte) error {
 	err := CheckUnchanged(fsys, name, was)
 	if err == nil {
@@ -294,8 +296,10 @@ func RemoveUnchanged(fsys FS, name string, was []byte) error {
 	return syncParentDir(fsys, name)
 }
 
-// CheckUnchanged returns [ErrChanged] if the content of the file is not equal to the argument was. If was is nil, the
-// file must not exist.
+// CheckUnchanged returns nil if a file still has the content that the caller has read, and [ErrChanged] if it has a
+// different content or does not exist. The caller passes the content that it has read as the parameter was. If this
+// parameter is nil, CheckUnchanged returns nil if the file does not exist, and [ErrChanged] if the file exists.
+// CheckUnchanged returns another error if the file cannot be read.
 func CheckUnchanged(fsys FS, name string, was []byte) error {
 	now, err := ReadFile(fsys, name, int64(len(was)))
 	switch {

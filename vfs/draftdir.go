@@ -34,10 +34,11 @@ const (
 	draftContentDirName = "new"
 )
 
-// NewDraftDir creates an empty draft of the directory with the given name. If this name exists and is not an empty
-// directory, the error matches [fs.ErrExist]. The error also matches [fs.ErrExist] if the name of the draft exists and
-// is not a draft. If another program is building the same directory, the error matches [ErrBusy]. If a killed builder
-// left a draft, NewDraftDir removes it (see [DraftDir.Cleared]).
+// NewDraftDir creates an empty draft directory. Later, the draft can become the directory with the given name. If a
+// directory or file with the given name exists and is not an empty directory, the error matches [fs.ErrExist]. The
+// error also matches [fs.ErrExist] if a file or directory has the name of the draft, but is not a draft. If another
+// program is building the same directory, the error matches [ErrBusy]. If a program was killed and left a draft,
+// NewDraftDir removes the old draft (see [DraftDir.Cleared]).
 func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error) {
 	d := &DraftDir{fsys: fsys, name: name, tempDir: clipTempName(name) + draftSuffix}
 	left, err := d.hasOldDraft()

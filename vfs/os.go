@@ -201,9 +201,9 @@ func (o *OS) MkdirAll(name string, perm fs.FileMode) error {
 	return withErrorOp("mkdir", o.root.MkdirAll(local, perm.Perm()))
 }
 
-// Rename moves a file or directory. It moves or replaces a symbolic link itself. It never replaces a directory. On
-// Windows, if other programs have a file open in a way that prevents the rename, Rename waits up to two seconds for
-// them.
+// Rename moves a file or directory. If oldname or newname is a symbolic link, Rename moves or replaces the link and not
+// its target. It never replaces a directory. On Windows, if other programs have a file open in a way that prevents the
+// rename, Rename waits up to two seconds for them.
 func (o *OS) Rename(oldname, newname string) error {
 	from, ferr := localPath("rename", oldname)
 	to, terr := localPath("rename", newname)

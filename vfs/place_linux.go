@@ -23,8 +23,9 @@ func (p *dirHandle) open(root *os.Root) {
 	p.File, _ = root.OpenFile(".", unix.O_PATH|unix.O_DIRECTORY, 0)
 }
 
-// refersTo reports whether a name refers to the file that info describes. known is false if the name is a symbolic
-// link or if the system call fails.
+// refersTo reports whether a name in the directory refers to the file that info describes. The result known is false if
+// refersTo cannot tell: if the directory is not open, if the name contains a slash or is a symbolic link, or if the
+// system call fails.
 func (p *dirHandle) refersTo(name string, info fs.FileInfo) (same, known bool) {
 	if p.File == nil || strings.Contains(name, "/") {
 		return false, false

@@ -102,9 +102,9 @@ func systemError(err error) error {
 	return status.Errno()
 }
 
-// RemoveTree deletes the file or directory at a path of the operating system. It deletes a directory with all
-// contained files. It is like [os.RemoveAll], but also works on file systems that do not support the request of
-// Windows 10.
+// RemoveTree deletes the file or directory at a path of the operating system. It deletes a directory with all contained
+// files. It is like [os.RemoveAll], but also works on file systems that do not support the delete request that
+// [os.RemoveAll] uses on Windows 10 and later.
 func RemoveTree(path string) error {
 	err := os.RemoveAll(path)
 	if !errors.Is(err, windows.ERROR_INVALID_FUNCTION) {

@@ -50,8 +50,9 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// AcquireLock acquires a lock. If another Lock holds it, AcquireLock waits for at most limit. If the lock is still
-// held then, AcquireLock returns false. It also returns the waiting time.
+// AcquireLock acquires the lock l. If the lock is held elsewhere, AcquireLock waits for it at most for the duration
+// limit. If the lock is still held at the end of this time, the result ok is false. The result waited is the waiting
+// time.
 func AcquireLock(ctx context.Context, l Lock, limit time.Duration) (ok bool, waited time.Duration, err error) {
 	start := time.Now()
 	w, wakes := l.(blockingLock)
@@ -177,7 +178,8 @@ func (q *lockQueue) takeBefore(before time.Time) []*lockedCall {
 	return calls
 }
 
-// stopIfEmpty reports whether no call is waiting. In this case, the next call must start a new goroutine.
+// stopIfEmpty sets isRunning to false if no call is waiting, and reports whether it did. If the result is true, the
+// goroutine ends, so that the next call must start a new goroutine.
 func (q *lockQueue) stopIfEmpty() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

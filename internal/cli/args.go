@@ -74,9 +74,9 @@ var excludedWordPattern = sync.OnceValue(
 // argument of a process.
 const argumentPrefix = "\x00"
 
-// markMinusTerms marks arguments that begin with a minus sign and are not flags, so that the flag parser does not read
-// them as flags. These are negated filter terms and, for recall, excluded words, if they precede an argument "--".
-// After parsing, removeArgumentPrefixes and checkFlagValues remove the marks.
+// markMinusTerms marks arguments that begin with a minus sign but are not flags, so that the flag parser does not read
+// them as flags. It marks negated filter terms and, after the command recall, also excluded words. It marks no argument
+// after an argument "--". After parsing, removeArgumentPrefixes and checkFlagValues remove the marks.
 func markMinusTerms(args []string) []string {
 	marked := make([]string, len(args))
 	for i, arg := range args {

@@ -81,8 +81,9 @@ func (mem *openMemory) clientCommandRewriter() func(text string) string {
 	return func(text string) string { return mem.rewriteCommandsWithFlag(homeFlag, text) }
 }
 
-// rewriteCommandsWithFlag rewrites the commands in a text, and adds the flag to commands that use a home. Rewriting a
-// text again does not change it.
+// rewriteCommandsWithFlag rewrites the oxbow commands in a text, so that the user can run them as they are written. It
+// replaces "oxbow" by the invocation of this program, and adds homeFlag to commands that use a home. If the result is
+// rewritten again, it does not change.
 func (mem *openMemory) rewriteCommandsWithFlag(homeFlag, text string) string {
 	// Check this first, because finding the program in the directories of PATH takes much longer.
 	if !strings.Contains(text, "oxbow ") {

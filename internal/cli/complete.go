@@ -158,7 +158,7 @@ func (mem *openMemory) flagValueCompletions(flag string) completionSource {
 	}[flag]
 }
 
-// completeEntryNames returns at most maxCompletions names of entries. Each name begins with the text start.
+// completeEntryNames returns at most maxCompletions names of entries that begin with the prefix in the parameter start.
 func (mem *openMemory) completeEntryNames(ctx context.Context, start string) []string {
 	out, _ := callVerb(ctx, mem, verb.EntryNames, verb.NamesIn{Prefix: start, Limit: maxCompletions})
 	return out.Names
@@ -182,10 +182,11 @@ func (mem *openMemory) completeLabelValues(ctx context.Context, key string) (fou
 	return found
 }
 
-// completeFilterTerms returns the filter terms by which the text start can be completed. A filter term has the form
-// KEY:VALUE, and may begin with + or -. If the text start contains the key of existing labels, the result contains a
-// term for each value of this key. If it contains no colon, the result also contains the possible keys. Values with
-// spaces or quotes are left out, because a shell would remove the quotes that such a value needs.
+// completeFilterTerms returns the filter terms that begin with the user's input. The input is the parameter start. A
+// filter term has the form KEY:VALUE, and may begin with + or -. If the input contains the key of existing labels, the
+// result contains a term for each value of this key. If the input contains no colon, the result also contains the
+// possible keys. Values with spaces or quotes are left out, because a shell would remove the quotes that such a value
+// needs.
 func (mem *openMemory) completeFilterTerms(ctx context.Context, start string) (found []string) {
 	key := strings.TrimLeft(start, "+-")
 	not := start[:len(start)-len(key)]

@@ -49,8 +49,10 @@ command that is bound to a profile takes only handoffs with this profile.`,
 	}, func(ctx context.Context, in contextIn, _ []string) error { return mem.printModelContext(ctx, in) })
 }
 
-// printModelContext prints the context for a handoff, for a profile, or for the home of another layout, depending on
-// the flags and the home.
+// printModelContext prints the context for a model. With the flag --handoff, the context contains the newest open
+// handoff, if there is one. Otherwise it contains the entries that the profile selects. If another program's layout was
+// found in the home and the home is not bound to a profile, printModelContext prints the context that this layout
+// defines.
 func (mem *openMemory) printModelContext(ctx context.Context, in contextIn) error {
 	bound, err := mem.boundProfileName()
 	if err != nil {
@@ -104,9 +106,10 @@ func (mem *openMemory) printSessionContext(ctx context.Context, in profiles.Open
 	return printResult[any](mem, whole, func(any) { mem.env.printText(whole.Text) })
 }
 
-// printLayoutContext prints the context of a home that has the directory layout of another memory system. This is the
-// text that the other system would show to a model. d describes the layout. printLayoutContext returns a usage error if
-// in contains an option that the layout does not support.
+// printLayoutContext prints the context of a home that has the directory layout of another memory system. The context
+// is the text that the other system would show to a model. The parameter d describes the layout. The options of the
+// command are in the parameter called in. printLayoutContext returns a usage error if an option is set that the layout
+// does not support.
 func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect, in contextIn) error {
 	if in.PastDateOrChange != "" {
 		return usageErrorf(

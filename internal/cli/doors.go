@@ -40,7 +40,8 @@ func (mem *openMemory) openHomeHandler(
 	if err := checkTokens(s.mcpServer, g.Tokens, flags.TokensFile); err != nil {
 		return nil, errors.Join(err, done())
 	}
-	// A person at a page may also see the files that the command line shows, so copy the options.
+	// The pages also show the place of the memory and the files on this machine, as the command line does. The other
+	// interfaces must not show them, so change only a copy of the options.
 	views := s.viewOptions
 	here := *views.Workspace
 	here.Place = mem.finder.memoryPlace

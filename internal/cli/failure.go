@@ -36,8 +36,8 @@ func usageErrorf(hint, format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...), hint}
 }
 
-// isMemoryError reports whether an error means that the memory, or the part of it that a profile selects, cannot be
-// used. Such an error is not a mistake in the command line.
+// isMemoryError reports whether an error is not a mistake in the command line. Examples are a memory that cannot be
+// used, an unknown profile, and an invalid profile.
 func isMemoryError(err error) bool {
 	var m *usageError
 	var unknown *profile.UnknownError

@@ -16,17 +16,19 @@ import (
 // each comparison, the server waits at least folderComparisonWaitFactor times as long as the comparison took.
 const folderComparisonWaitFactor = 10
 
-// enableFolderFollowing makes this process follow registered folders, whose files and the entries of the memory are
-// kept equal. The process then brings changed files into the memory, and writes its changes in the memory into the
-// files.
+// enableFolderFollowing makes this process follow registered folders. The files of a registered folder and the
+// corresponding entries of the memory are kept equal. If a file changes, the process updates the entries. If the
+// process changes entries, it updates the files.
 func (mem *openMemory) enableFolderFollowing() {
 	mem.folderState.compareFolders = mem.syncFoldersOnce
 	mem.folderState.writeFolders = mem.writeFolderFiles
 	mem.folderState.newComparer = mem.folderComparer
 }
 
-// followedFoldersHome returns the home whose folders this run follows, or "" if it follows none. Folders of a home
-// that is not trusted are not followed, because somebody else may have registered them.
+// followedFoldersHome returns the home whose registered folders this run keeps synchronized with the memory. It returns
+// "" if no folders must be synchronized. This is so if the home does not belong to the person, has no registered
+// folders, has a different layout than oxbow's own, or cannot be written. The folders of a home that is not trusted are
+// not synchronized, because somebody else may have registered the folders.
 func (mem *openMemory) followedFoldersHome() string {
 	isPersonsHome := mem.finder.openStore == nil && !mem.isTenantHome && !mem.isDemoSample
 	if !isPersonsHome {

@@ -76,8 +76,10 @@ only the texts that are shown to the agent. A file ` + injection.HooksOffFile + 
 	return c
 }
 
-// handleHook stores the events of a client's report, and writes the answer. Errors are not reported, because the
-// client would show them.
+// handleHook stores the events that a client's hook reports on the standard input, and writes the answer for the client
+// to the standard output. It does not print errors, because the client would show them to the user. Errors in reading
+// or storing the events are saved in the home as a HookFailure. handleHook does nothing if the environment variable
+// OXBOW_HOOKS is "off".
 func (mem *openMemory) handleHook(ctx context.Context, client string) {
 	if mem.env.Getenv("OXBOW_HOOKS") == "off" {
 		return

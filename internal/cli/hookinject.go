@@ -97,9 +97,11 @@ func (env *environment) isFeatureSwitchedOff(switchFileName, home, dir string) b
 	return injection.FindSwitchOffFile(switchFileName, home, dir, wd) != ""
 }
 
-// answerSessionStart answers the start of a session with the session's context. A start may be reported twice, by the
-// user's and the project's hooks, but is answered only once. A resumed session still has its first context, unless the
-// client has compacted or cleared the conversation. A context that cannot be recorded is not shown.
+// answerSessionStart returns the answer to the start of a session, which contains the session's context. The user's
+// hook and the project's hook may both report the same start, but only the first report is answered. If a session is
+// resumed, its conversation still contains the context, so the result is nil. This is not the case if the client has
+// compacted or cleared the conversation. The result is also nil if there is no context, or if oxbow cannot record that
+// it showed the context.
 func (t contextInjector) answerSessionStart(ctx context.Context, r hook.Report) []byte {
 	state := t.stateFile.ReadState()
 	lost := r.SessionStartReason == "compact" || r.SessionStartReason == "clear"
@@ -139,9 +141,10 @@ func beginsNewConversation(source string, state inject.SessionShownTexts) bool {
 	return !state.HasStart && (source == "startup" || source == "" || source == "clear")
 }
 
-// prependHandoff takes a handoff, and returns the context of a new session with the handoff before it. The handoff
-// comes first so that a client that cuts the context shows the whole handoff. The session's start must be recorded
-// before, so that only one of a client's hooks takes the handoff.
+// prependHandoff marks the handoff with the given name as taken, and returns the text of the handoff followed by start,
+// the context of a new session. The handoff comes first, so that the whole handoff is shown if the client shortens the
+// text. If the handoff cannot be taken, the result is start. The caller must first record the session's start, so that
+// only one of a client's hooks takes the handoff.
 func (t contextInjector) prependHandoff(ctx context.Context, start, name string) string {
 	taken, _ := t.takeHandoff(ctx, name)
 	taken = cutHandoffText(taken, name, maxHandoffBytes)

@@ -225,8 +225,9 @@ func (l otherLayoutHook) openContextHome() (layout.Home, error) {
 	return p.WithProfile(l.profileOfRun)
 }
 
-// recallForPrompt returns the text that the memory system of the home's layout recalls for the prompt. The text has at
-// most maxRecallBytes bytes. After an error, it is "".
+// recallForPrompt returns the text that is recalled for the prompt from a home in another program's layout, according
+// to the rules of this layout. If the text seems to repeat text by others or to contain instructions, it begins with a
+// line that warns of this. The text has at most maxRecallBytes bytes. If an error occurs, the result is "".
 func (l otherLayoutHook) recallForPrompt(ctx context.Context) string {
 	h, err := l.openHome(l.dialect, readOwnAccess)
 	if err != nil {

@@ -62,7 +62,8 @@ func (finder *homeFinder) rememberServedHome() {
 	}
 }
 
-// repeatsForeignText reports whether a text repeats text by others that agents have read.
+// repeatsForeignText reports whether a text repeats words of a foreign text, such as a web page, that an agent has
+// read. It returns false if no fingerprints of such foreign texts are stored.
 func (finder *homeFinder) repeatsForeignText(text string) bool {
 	p := finder.openFingerprints()
 	return p != nil && p.FindRepeats([]string{text}, nil)[0].IsRepeat()

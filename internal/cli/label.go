@@ -74,7 +74,9 @@ filter, as in oxbow list), with --name, or with --all. With both --where and
 	}, labels.RemoveLabels)
 }
 
-// setUpLabelEdit makes c change the labels of the selected entries by calling a verb.
+// setUpLabelEdit sets up c as a command that changes the labels of entries by calling the function verbCall, and
+// returns the command. The arguments of the command are labels. The command fails if the user selects no entries, or
+// uses the flag --all together with --where or --name.
 func (mem *openMemory) setUpLabelEdit(
 	c *cobra.Command,
 	verbCall verbFunc[labels.EditLabelsIn, labels.RelabelOut],

@@ -46,8 +46,8 @@ func checkListFilters(args []string) error {
 		return usageErrorf("did you mean: oxbow "+name, "filter %q is not key:value, such as tag:decision", args[0])
 	}
 	if len(args) == 1 && syntax.NearestKey(args[0]) != "" {
-		// The person mistyped the key of the filter term. The verb list will return an error that suggests the right
-		// key.
+		// The user probably mistyped the key of the filter term. Return no error here, because the list function will
+		// return an error that suggests the right key.
 		return nil
 	}
 	return usageErrorf("to find entries by words: oxbow recall "+quoteShellWords(args),

@@ -72,9 +72,10 @@ func (mem *openMemory) setUpSync(
 	})
 }
 
-// printOrVerbError returns the error of a command that printed a result although its operation may have failed.
-// verbErr is the operation's error, and printErr is the error from printing. It returns printErr if it is not nil,
-// unless both are set and printErr was already shown to the user.
+// printOrVerbError returns the error of a command that printed a result although its operation may have failed. verbErr
+// is the operation's error, and printErr is the error from printing. printOrVerbError returns verbErr if printErr is
+// nil. It also returns verbErr if both errors are set and printErr was already shown to the user. Otherwise it returns
+// printErr.
 func printOrVerbError(printErr, verbErr error) error {
 	if printErr == nil {
 		return verbErr

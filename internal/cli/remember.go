@@ -89,7 +89,7 @@ func (env *environment) readContent(flagValue string, isFlagGiven bool, file str
 	case file != "":
 		return env.readFile(file)
 	case given == 0 && env.IsStdinTerminal && len(args) == 1:
-		return "", nil // Return no content, because the only argument is the text to remember instead of a name.
+		return "", nil // The only argument is a text, not a name. The caller uses it as the content.
 	case given == 0 && env.IsStdinTerminal:
 		return "", usageErrorf(
 			"for example: oxbow remember style \"Tabs, not spaces.\"",

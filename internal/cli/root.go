@@ -55,8 +55,8 @@ func (mem *openMemory) buildTreeForArgs(run commandRunner, args []string) *cobra
 	return mem.buildCommandTree(run, subcommandName(run, args))
 }
 
-// subcommandName returns the name of the subcommand that a command line calls. It returns "" if the whole tree is
-// needed, for example for help, for completion, or for an unknown word.
+// subcommandName returns the name of the subcommand that a command line calls. It returns "" if the caller must build
+// all commands, for example for help, for completion, or for an unknown word.
 func subcommandName(run commandRunner, args []string) string {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {

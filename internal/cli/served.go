@@ -45,8 +45,8 @@ type serverFlags struct {
 	MaxOpenTenants int `json:"-"`
 }
 
-// isOnlyForMachineUser reports whether only the user of this machine can use the server. Only that user may see where
-// the memory is.
+// isOnlyForMachineUser reports whether only the user of this machine can use the server. This is the case if the flags
+// set no file with tokens, no OIDC issuer and no public address.
 func (s serverFlags) isOnlyForMachineUser() bool {
 	return s.TokensFile == "" && s.OIDC.Issuer == "" && s.Public == publicFlags{}
 }
@@ -264,9 +264,10 @@ func (mem *openMemory) serviceWithoutMemory(reason error) *memoryService {
 	return &memoryService{rights.Options{Workspace: w}, mcpserver.New(w, &o), false}
 }
 
-// buildServiceFromOptions builds the service for one memory, which contains an MCP server. The caller has set all other
-// options of the server in o. buildServiceFromOptions adds the instructions for clients, and the caution that is shown
-// if the store has a defect. The parameter other is true if the home has another layout than oxbow's own.
+// buildServiceFromOptions builds the service for one memory. The service contains an MCP server. The parameter o
+// contains the options of this server. The caller has set all options except two, which buildServiceFromOptions sets:
+// the instructions for clients, and the caution that is shown if the store has a defect. The parameter other is true if
+// the home has a different layout than oxbow's own.
 func (mem *openMemory) buildServiceFromOptions(
 	o mcpserver.Options,
 	w *verb.Workspace,

@@ -85,9 +85,10 @@ func sessionShowCommand(mem *openMemory) *cobra.Command {
 	})
 }
 
-// moveEventsToResumedTurn moves the events at the start of a resumed session. The archive stores these events at the
-// end of the turn before the start. moveEventsToResumedTurn moves them from the end of turn to the beginning of the
-// turn next, where a reader expects them.
+// moveEventsToResumedTurn moves the events that belong to the start of a resumed session. The archive stores these
+// events at the end of the turn before the start. moveEventsToResumedTurn removes them from the end of the parameter
+// turn, and inserts them at the beginning of the following turn (the parameter next), because readers expect them in
+// that turn.
 func moveEventsToResumedTurn(turn, next *session.Turn) {
 	n := len(turn.Events)
 	for n > 0 {

@@ -44,6 +44,6 @@ func (mem *openMemory) prepareSessionImport(in *sessions.ImportSessionsIn) error
 	}
 	spool := filepath.Join(home, session.SpoolDir)
 	in.TakeHookReport = transcript.HookReports{Dir: spool}.Take
-	// The archive is created only if there is a spool.
+	// The archive of sessions is created only in a home that contains the directory spool, so create this directory.
 	return os.MkdirAll(spool, 0o700)
 }

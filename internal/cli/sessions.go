@@ -196,9 +196,10 @@ func fingerprintFile(home string, now func() time.Time) *fingerprint.File {
 	return &p
 }
 
-// openArchive opens the archive of a home. If neither the archive nor a spool exists, the result none is true, and the
-// returned archive is empty and in memory. A spool that is created later must not be drained into such an archive.
-// Otherwise the archive is opened for writing if this is possible, and read-only if not.
+// openArchive opens the archive of a home. The archive is opened for writing if this is possible, and read-only
+// otherwise. A spool is a directory of events that are waiting to be moved (drained) into the archive. If the archive
+// does not exist, and there is no spool or mem.isArchiveReadOnly is set, openArchive returns an empty archive in
+// memory, and the result none is true. The caller must not drain a spool that is created later into this archive.
 func (mem *openMemory) openArchive(home string, spool session.Spool) (_ *session.Archive, none bool, err error) {
 	src, err := mem.changeSource()
 	if err != nil {
@@ -241,8 +242,8 @@ func (mem *openMemory) openArchive(home string, spool session.Spool) (_ *session
 	}, none, nil
 }
 
-// newReportCleaner returns a function that removes secrets, and the fences of hooks, from a text that a client
-// reported.
+// newReportCleaner returns a function that cleans a text that a client reported. The function removes secrets, and the
+// fenced blocks that oxbow's hooks inserted into prompts.
 func (mem *openMemory) newReportCleaner() func(string) string {
 	cleaner := mem.secretScreening().Cleaner()
 	return func(s string) string { return cleaner.CleanText(session.StripInsertedBlocks(s)) }

@@ -14,8 +14,9 @@ import (
 // reads a whole store. Such a command keeps large arrays without pointers, so that collections take little time.
 const smallHeapPercent = 30
 
-// withSmallHeap returns a verb that does the same as call, but needs less memory and slightly more processor time. It
-// respects the environment variable GOGC.
+// withSmallHeap returns a function with the same results as the function call. The returned function runs the garbage
+// collector more often, so it needs less memory and slightly more processor time. If the environment variable GOGC is
+// set, withSmallHeap returns call itself.
 func withSmallHeap[In, Out any](
 	call func(context.Context, *verb.Workspace, In) (Out, error),
 ) func(context.Context, *verb.Workspace, In) (Out, error) {

@@ -14,10 +14,10 @@ import (
 // nextCommand is a command that the person may want to run next, and its purpose.
 type nextCommand struct{ commandLine, purpose string }
 
-// printMemoryState prints the state of the memory and three next commands. It returns false, and prints nothing, if
-// the memory cannot be read, because the list of commands is then more useful. It does not print what agents changed,
-// because printChangeNotice does. It prints lines instead of a report, because only a person at a terminal sees the
-// lines.
+// printMemoryState prints the number of entries and three useful next commands. It returns false, and prints nothing,
+// if the output must be JSON or quiet, or if the memory does not exist or cannot be read. The caller can then print a
+// list of all commands instead. printMemoryState does not print what agents changed, because printChangeNotice does. It
+// prints plain lines instead of a report, because only a person at a terminal sees them.
 func (mem *openMemory) printMemoryState(ctx context.Context) bool {
 	if mem.env.wantsJSON || mem.env.isQuiet {
 		return false

@@ -70,9 +70,10 @@ func (c *errorRecordingWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// joinWriteError returns the error of a run joined with the first write error, unless the run's error already contains
-// it. If the write failed because a pipe was closed, the write error is ignored: a reader such as head closes the pipe
-// when it has read enough.
+// joinWriteError returns runErr, the error of a run, joined with the first error in writing the standard output. The
+// write error is left out if runErr already contains it, or if it says that a pipe was closed. A reader such as head
+// closes the pipe when it has read enough. If runErr contains the error about a closed pipe, joinWriteError returns
+// errReported, so that the error is not printed.
 func (c *errorRecordingWriter) joinWriteError(runErr error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -54,7 +54,7 @@ func (mem *openMemory) newTenants(flags serverFlags, address runningServer) *ten
 func (t *tenantHomes) newHandler(ctx context.Context, metadataHandler http.Handler) (http.Handler, error) {
 	g := t.server.guard.ForTenant("")
 	outside := t.mem.emptyHomeHandler(g)
-	// people sign in with the identity provider, and the tokens do not name tenants
+	// hasSignIn is true if people sign in with the identity provider and their tokens do not name a tenant.
 	hasSignIn := g.VerifySecret != nil && t.flags.OIDC.Claim == ""
 	if hasSignIn || len(g.Tokens) > 0 {
 		var err error

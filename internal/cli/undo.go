@@ -55,7 +55,9 @@ that changed many entries.`,
 	})
 }
 
-// undoHint adds advice to an error of undo if the home has another layout.
+// undoHint returns the error err of the command undo. If the home has another program's layout, undoHint adds advice
+// that depends on the error, such as which changes can be undone in this layout. All other errors are only converted by
+// asUsageError.
 func (mem *openMemory) undoHint(err error, in verb.UndoIn) error {
 	home, herr := mem.openLayoutHome(verb.ReadWithoutTeamFiles)
 	if herr != nil || home == nil {

@@ -61,9 +61,9 @@ func FindDuplicates(ctx context.Context, s oxbow.Store, progress func(done, tota
 	return dups, nil
 }
 
-// findGroupDuplicates returns the duplicates among the entries of a group. The remaining entry takes over the names
-// and labels of its duplicates. An entry is not returned as a duplicate if its names and labels do not fit into the
-// remaining entry, or if it has the label tag:keep. progress is called with the number of analyzed entries.
+// findGroupDuplicates returns the duplicates among the entries of a group. An entry is a duplicate only if its names
+// and labels can be added to the entry that is kept. An entry with the label tag:keep is never returned as a duplicate.
+// findGroupDuplicates does not change the entries. It calls the function progress with the number of analyzed entries.
 func findGroupDuplicates(
 	ctx context.Context,
 	entries []oxbow.Entry,
@@ -102,9 +102,9 @@ func findGroupDuplicates(
 
 func hasTagKeep(e oxbow.Entry) bool { return slices.Contains(e.Values("tag"), "keep") }
 
-// mergeEntryInto returns a copy of the entry keep to which the names and labels of the entry drop are added. It also
-// adds a label that names the entry drop as a source. It returns false if the result is not a valid entry, for example
-// because of too many labels.
+// mergeEntryInto merges two entries. It returns a copy of the first entry (the parameter keep), to which the names and
+// labels of the second entry (the parameter drop) are added. The copy also gets a label that names the second entry as
+// a source. The bool result is false if the merged entry is not valid, for example because it has too many labels.
 func mergeEntryInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	e := keep.Clone()
 	for _, name := range append([]string{drop.Name}, drop.Aliases...) {

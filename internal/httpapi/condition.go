@@ -51,9 +51,11 @@ type entryCondition struct {
 	isNotFoundWithoutEntry bool
 }
 
-// requestCondition returns the condition that a request sets for the current version of its entry. It returns nil if
-// the request sets no condition, or if the route only reads or does not name an entry. It returns an error if the
-// request sets a condition and the route has the method POST, because such routes do not support conditions.
+// requestCondition returns the condition that the entry of a request must meet, which the headers If-Match and
+// If-None-Match contain. If rt.needsEntry is set and the request has no If-Match header, the condition is that the
+// entry exists (If-Match: *). requestCondition returns nil if there is no condition, or if the route only reads or does
+// not name an entry. If there is a condition and the route has the method POST, it returns an error, because such
+// routes do not support conditions.
 func requestCondition(r *http.Request, rt *route) (*entryCondition, error) {
 	c := &entryCondition{
 		ifMatch:                r.Header.Values("If-Match"),

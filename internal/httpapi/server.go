@@ -64,7 +64,9 @@ const (
 	sessionHeader = "Oxbow-Session"
 )
 
-// findViewState returns the view state for a token and a profile. profile is "" if the request names no profile.
+// findViewState returns the state that all requests with the same token and profile share. The argument profile is ""
+// if the request contains no profile. findViewState creates and stores the state at the first call for a token and a
+// profile. It returns an error if the token must not use the profile, or if maxViews states exist already.
 func (s *Server) findViewState(t auth.Token, profile string) (*viewState, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +110,8 @@ func (s *Server) findViewState(t auth.Token, profile string) (*viewState, error)
 // The http.Server should have a ReadHeaderTimeout (30 s), a ReadTimeout (60 s) and an IdleTimeout (120 s), but no
 // WriteTimeout, because streams of events do not end.
 func (s *Server) Handler(g auth.Guard) http.Handler {
-	// Only this path accepts bodies as large as the largest set of operations that a store can apply at once.
+	// Only the path for applying operations accepts large bodies, because a request to this path may contain as many
+	// operations as a store can apply at once.
 	g.LargeBodyPath = basePath + "/store/apply"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -55,7 +55,8 @@ func CountInMemory(ctx context.Context, m *oxbow.Memory, key string, omitted ...
 	return slices.DeleteFunc(cs, func(c Count) bool { return !isWanted(c.Label.Key) }), err
 }
 
-// sortCounts sorts the numbers of entries by key, then by falling number, then by value.
+// sortCounts returns a Count for each label in the map n, whose values are numbers of entries. The result is sorted by
+// the label's key, then by the number of entries (the largest first), then by the label's value.
 func sortCounts(n map[oxbow.Label]int) []Count {
 	cs := make([]Count, 0, len(n))
 	for l, k := range n {

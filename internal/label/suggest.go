@@ -320,12 +320,16 @@ func queryText(e *oxbow.Entry) string {
 	return text.TruncateBytes(e.Name+"\n"+e.Content, maxQueryTextBytes)
 }
 
-// labelVotePrecision estimates the probability that a label value is right, because similar entries have this value.
-// share is the value's share in their scores, and voterCount is the number of similar entries with the value. The
-// estimate is the fraction of right values in the tests with labelled entries. Tests with a similar share weigh more.
+// labelVotePrecision estimates the probability that a label value is right for an entry, if similar entries suggest the
+// value. The similar entries vote for the values that they have. The parameter share is the value's share of the votes,
+// weighted by the similarity scores. The parameter voterCount is the number of similar entries with the value.
 //
-// An assumed probability counts like assumedPrecisionWeight additional tests. It is multiplied by
-// voterCount/(voterCount+1), so that it is lower if few similar entries have the value.
+// The estimate comes from g.voteTests, which are tests with entries whose label is already known. It is the fraction of
+// tests in which the suggested value was right. A test counts more if its vote share is close to the parameter share.
+//
+// Because there may be few tests, an assumed probability is counted like assumedPrecisionWeight additional tests. The
+// assumed probability is multiplied by voterCount/(voterCount+1), so that it is lower if few similar entries have the
+// value.
 func (g *suggester) labelVotePrecision(share float64, voterCount int) float64 {
 	right, n := assumedPrecisionWeight*assumedVotePrecision(
 		share,
@@ -452,8 +456,8 @@ func (g *suggester) addVotes(bs reasonsByLabelValue, votes []labelVote) {
 	for i, v := range votes {
 		p := g.labelVotePrecision(v.similarityShare, len(v.similarEntryNames))
 		if g.isKeySingleValued && i > 0 {
-			// The tests examined only the value with the most votes, so they do not show how reliable another value
-			// is. Limit its probability by its share.
+			// The precision was measured only for the value with the most votes, so the reliability of the other values
+			// is not known. Limit the probability of another value to its share of the votes.
 			p = min(p, v.similarityShare)
 		}
 		bs.addReason(

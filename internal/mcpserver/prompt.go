@@ -174,7 +174,9 @@ func parseMaxTokens(args map[string]string) (*int, error) {
 	return &n, nil
 }
 
-// contextText returns the text of the command "oxbow context", restricted to entries that the client may see.
+// contextText returns the text that the command "oxbow context" prints, restricted to entries that the client may see.
+// The map args contains the arguments of the prompt request: a project, tags, a message and a maximum number of tokens.
+// Each is optional. If a project or tags are given, the text contains only entries with these labels.
 func (d *serverTransport) contextText(
 	ctx context.Context,
 	_ *mcp.GetPromptRequest,

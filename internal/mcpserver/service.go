@@ -139,7 +139,8 @@ func (v *clientService) verbReferenceText(r verb.NoteReference) string {
 	return fmt.Sprintf("%s (%s is a tool of oxbow mcp --tools %s)", said, verbWord, strings.Join(sets, ","))
 }
 
-// offersTool reports whether clients with these rights are offered a tool for the verb.
+// offersTool reports whether the server offers the client a tool for the verb with the given name. This is the case if
+// the server's tool sets contain the verb, or if the client's list of tools does.
 func (v *clientService) offersTool(name string) bool {
 	if v.serverOptions.ToolSets.HasVerb(name) {
 		return true

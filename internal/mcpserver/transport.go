@@ -35,9 +35,10 @@ type serverTransport struct {
 	loadedBySession map[weak.Pointer[mcp.ServerSession]]*verb.LoadedProfiles
 }
 
-// sessionWorkspace returns a workspace with the profiles that the session has loaded. Over standard streams, the whole
-// process counts as one session, in every protocol version. Over HTTP, a version without sessions does not keep loaded
-// profiles, because requests may come from many conversations.
+// sessionWorkspace returns a workspace with the profiles that the session ss has loaded. If the client is connected to
+// standard input and output, the whole process is one session in every version of the protocol. Over HTTP, only
+// protocol versions before statelessVersion have sessions. With later versions, loaded profiles are not kept, because
+// the requests may come from many conversations.
 func (d *serverTransport) sessionWorkspace(ss *mcp.ServerSession, version string) *verb.Workspace {
 	w := *d.Workspace
 	if d.agentDoor.DoorName != stdioDoorName {
@@ -86,7 +87,8 @@ func (d *serverTransport) contextWithSource(
 	return d.agentDoor.ContextWithSource(ctx, d.Workspace, ss.ID(), name)
 }
 
-// contextWithCallSource is like contextWithSource for the call of a tool. Its source also names the client's session.
+// contextWithCallSource returns a context for the call of a tool. The context contains the caller, and the source that
+// is recorded for each change. The source names the transport, the client and the client's session.
 func (d *serverTransport) contextWithCallSource(ctx context.Context, req *mcp.CallToolRequest) context.Context {
 	ctx, c := d.contextWithSource(ctx, req.Session, req.ClientInfo()), d.requestCaller(req)
 	if src, ok := oxbow.SourceFrom(ctx); ok {

@@ -428,8 +428,9 @@ func (in *Inspection) AskServer(ctx context.Context, s Server) ServerAnswer {
 	return a
 }
 
-// wrongHomeText describes the fault in the choice of the memory directory that the client's servers use. It returns ""
-// if nothing is wrong.
+// wrongHomeText returns a sentence that says why the client's servers may use another memory directory (home) than this
+// one. It returns "" if a server uses this home. It returns the sentence if all servers use other homes, or if a server
+// finds its home by itself and this home was chosen with an option.
 func (in *Inspection) wrongHomeText(s *Status) string {
 	var otherHomes []string
 	finds := false

@@ -19,12 +19,12 @@ type jsonPart struct {
 	add, remove func(d, base *jsonDocument) error
 }
 
-// serverPart returns the part of a client's JSON file that starts oxbow as an MCP server. It is at the given path,
-// followed by the program's name.
+// serverPart returns the part of a client's JSON file that starts oxbow as an MCP server. This part is the object at
+// the given path, under the program's name.
 //
-// Adding the part keeps fields that other people added, and arguments that name the same memory directory. It fails if
-// the entry with this name starts another program. Removing the part restores the entry in the original file, and
-// keeps an entry that a person wrote.
+// The function add keeps fields that other people added, and arguments that name the same memory directory. It returns
+// an error if an entry with this name starts another program. If the file had such an entry before oxbow was set up,
+// the function remove restores the entry. It keeps an entry that a person wrote.
 func serverPart(own oxbowPrograms, path []string, want fields) jsonPart {
 	path = append(slices.Clone(path), programName)
 	return jsonPart{

@@ -112,8 +112,8 @@ func standardJSON(v *hujson.Value) json.RawMessage {
 	return json.RawMessage(c.Pack())
 }
 
-// decodeAt decodes the value at a path into the variable to which the argument to points. It returns false if the value
-// is missing or has another type.
+// decodeAt decodes the JSON value at a path of the document. It stores the value in the variable to which a pointer,
+// the parameter to, points. decodeAt returns false if the value is missing or has another type.
 func (d *jsonDocument) decodeAt(to any, path ...string) bool {
 	v := d.valueAt(path...)
 	return v != nil && json.Unmarshal(standardJSON(v), to) == nil
@@ -144,7 +144,8 @@ func lineEnding(text []byte) string {
 	return "\n"
 }
 
-// indentUnit returns the white space for one level of indentation. It is the indentation of the root's first member.
+// indentUnit returns the white space for one level of indentation. This is the indentation of the root's first member,
+// or two spaces if that member is not indented.
 func (d *jsonDocument) indentUnit() string {
 	if o := d.root.Value.(*hujson.Object); len(o.Members) > 0 {
 		if space, ok := lineIndent(o.Members[0].Name.BeforeExtra); ok && space != "" {

@@ -182,7 +182,8 @@ func checkWritable(path string) error {
 	return f.Close()
 }
 
-// textWithoutOxbow returns the content of the file without oxbow's parts, or nil if the file would not exist.
+// textWithoutOxbow returns the content that the file would have without oxbow. It returns nil if the argument text is
+// nil, or if oxbow created the file and the file contains nothing else.
 func (f *clientFile) textWithoutOxbow(text []byte, r *fileSetupRecord) ([]byte, error) {
 	switch {
 	case text == nil:
@@ -240,7 +241,10 @@ type configTextEdit struct {
 	shouldEditMemoryOffPart bool // also add or remove the part that switches the client's own memory off
 }
 
-// editText adds oxbow's parts to a text, or removes them. base is the text without oxbow.
+// editText returns the text of the file after oxbow's parts were added or removed. The argument base is the text that
+// the file had before oxbow was set up. If the file belongs to oxbow as a whole, editText returns f.content, or nil if
+// f.content is empty and the file is to be deleted. It returns errForeignProgram if the file is an executable of
+// another program.
 func (f *clientFile) editText(text, base []byte, edit configTextEdit) ([]byte, error) {
 	if f.isOwnedByOxbow {
 		switch {

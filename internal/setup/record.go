@@ -335,7 +335,7 @@ func readFile(path string) ([]byte, error) {
 	return b, err
 }
 
-// writeFile atomically writes a file in the directory of records.
+// writeFile writes a file atomically, with the permissions 0600. The file's directory must exist.
 func writeFile(path string, data []byte) error {
 	dir, err := vfs.Dir(filepath.Dir(path))
 	if err != nil {

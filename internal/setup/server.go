@@ -174,7 +174,8 @@ func commandLine(sh shellKind, argv []string) string {
 	return call + line
 }
 
-// Home returns the memory directory that the entry's arguments or environment name, or "" if they name none.
+// Home returns the memory directory that the server's command line or environment specifies, or "" if they specify
+// none. The flag --home takes precedence over the environment variable OXBOW_HOME.
 func (s Server) Home() string {
 	home := cmp.Or(s.Env["OXBOW_HOME"], s.Environment["OXBOW_HOME"])
 	argv := s.Argv()

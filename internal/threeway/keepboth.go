@@ -83,9 +83,10 @@ func MergeKeepingBoth(base, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	return e, nil
 }
 
-// mergeAliases merges the aliases of two versions. The result is the same if the versions are swapped. It contains the
-// aliases of the base in the same order, followed by the new aliases in sorted order. The parameter add contains
-// further aliases for the result.
+// mergeAliases merges the aliases in a and b, which are two versions that were derived from base. The list add contains
+// further aliases for the result. Aliases that one version removed are left out. The result contains the remaining
+// aliases of base in the same order, followed by the new aliases in sorted order. The result is the same if a and b are
+// swapped.
 func mergeAliases(base, a, b, add []string) []string {
 	merged := mergeSets(base, slices.Concat(a, add), slices.Concat(b, add))
 	place := func(s string) int {

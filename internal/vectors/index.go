@@ -238,9 +238,10 @@ func (x *Index) computeAndStoreVectors(
 }
 
 // rankNearest returns the IDs of at most limit entries whose vectors are most similar to the vector v. The lists ids
-// and versions contain the ID and the version of each candidate. rankNearest omits a candidate if its version has no
-// vector, if the cosine of the angle between the vectors is not positive, or if the set all does not accept the ID. The
-// largest cosine comes first. Among entries with equal cosines, the newer entry comes first.
+// and versions contain the ID and the version of each candidate. The parameter all is the set of entries that may be
+// returned. rankNearest omits a candidate if its version has no vector, if the cosine of the angle between the vectors
+// is not positive, or if the set does not accept the ID. The largest cosine comes first. Among entries with equal
+// cosines, the newer entry comes first.
 func (x *Index) rankNearest(v []float32, ids, versions []uint64, limit int, all oxbow.Entries) []uint64 {
 	type near struct {
 		id, version uint64

@@ -69,7 +69,8 @@ func (w *Workspace) trustLevels(entries []oxbow.Entry) []oxbow.Trust {
 	return levels
 }
 
-// setTrustLevels sets the trust level of the shown entries that need a warning. It does nothing in oxbow's own layout.
+// setTrustLevels sets the field Trust of each shown entry whose trust level needs a warning. shown[i] must show
+// entries[i]. setTrustLevels does nothing if the home can store trust levels as labels (w.Unlabelled is false).
 func (w *Workspace) setTrustLevels(shown []*Entry, entries []oxbow.Entry) {
 	if !w.Unlabelled {
 		return // If trust levels are stored as labels, makeEntry has already set them.

@@ -133,8 +133,9 @@ type noHandoffError struct{}
 func (noHandoffError) Error() string        { return "no handoff waits" }
 func (noHandoffError) Is(target error) bool { return target == oxbow.ErrNotFound }
 
-// loadHandoffOut loads the profile and the skills that a handoff names. If one cannot be loaded, the result says
-// so, and loadHandoffOut does not fail, because the handoff may already be taken.
+// loadHandoffOut loads the profile and the skills that the handoff h names, unless how.HandoffOnly is set. If a profile
+// or a skill cannot be loaded, the result contains the reason. loadHandoffOut does not fail, because the handoff may
+// already be taken.
 func (w *Workspace) loadHandoffOut(
 	ctx context.Context,
 	l *handoff.Loader,

@@ -137,8 +137,9 @@ func RecordFingerprints(p fingerprint.File, entries ...oxbow.Entry) {
 type fingerprintsContextKey struct{}
 
 // withFingerprints returns a context that contains the file of fingerprints, which are hashes of short word sequences.
-// When a call with this context shows an entry for which nobody vouches, the entry's fingerprints are recorded. If the
-// agent later stores a text that repeats the entry, this is then recognized.
+// If a call with this context shows an entry that no person wrote or approved, the entry's fingerprints are recorded.
+// If the agent later stores a text that repeats the entry, the repetition is recognized. If k.Fingerprints is nil,
+// withFingerprints returns ctx.
 func withFingerprints(ctx context.Context, k ProvenanceData) context.Context {
 	if k.Fingerprints == nil {
 		return ctx

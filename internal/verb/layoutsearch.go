@@ -23,8 +23,10 @@ func (w *Workspace) SearchEntries(ctx context.Context, m *oxbow.Memory, q oxbow.
 	return hits, lacked(), err
 }
 
-// FuseVectorRanking combines a layout's own ranking with the ranking by vectors. The function rank returns the IDs of
-// at most limit entries, the best first. If the workspace lacks vectors, FuseVectorRanking returns the result of rank.
+// FuseVectorRanking combines the ranking of a home's layout with a ranking by vectors, which represent the meanings of
+// texts. The function rank must return the IDs of at most limit entries in the layout's ranking, the best first.
+// FuseVectorRanking returns at most limit IDs, and notes about entries that have no vectors yet. If the workspace has
+// no vectors or words is blank, it returns the result of the function rank.
 func (w *Workspace) FuseVectorRanking(ctx context.Context, m *oxbow.Memory, words string, limit int,
 	rank func(limit int) ([]uint64, error)) (ids []uint64, notes []Note, err error) {
 	if w.Vectors == nil || strings.TrimSpace(words) == "" {

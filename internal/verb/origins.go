@@ -49,7 +49,9 @@ func withOriginTurns(ctx context.Context, turns []string) context.Context {
 	return context.WithValue(ctx, originTurnsContextKey{}, turns)
 }
 
-// ContextOriginTurns returns the turns that a change with this context may name in labels (see withOriginTurns).
+// ContextOriginTurns returns the turns of a conversation from which a written text may come. withOriginTurns has stored
+// the turns in ctx. A change with this context may have labels that contain the names of these turns. The result is nil
+// if ctx contains no turns.
 func ContextOriginTurns(ctx context.Context) []string {
 	turns, _ := ctx.Value(originTurnsContextKey{}).([]string)
 	return turns

@@ -201,8 +201,9 @@ func budgetTooSmallNotes(spentTokens, total, maxTokens int, first Entry) []Note 
 		spentTokens+prompt.EstimateTokens(listedEntryText(first))+3*reservedNoteTokens)}
 }
 
-// chooseContents chooses which hits and which contents fit into the budget. It adds no notes. It is a part of
-// cutToBudget. It counts the contents in costs.
+// chooseContents chooses the hits, and the hits for which the whole content is shown, so that the answer has at most
+// maxTokens tokens. It removes the other hits, unless keepAllHits is set. It adds the sizes of the contents to the
+// slice costs, which has one element for each hit. It is a part of cutToBudget, and does not add notes to the answer.
 func (out *RecallOut) chooseContents(contents []string, costs []hitCost, maxTokens int, keepAllHits bool) {
 	frame := *out
 	frame.Hits = nil
@@ -518,10 +519,10 @@ func openingFenceLineAt(s string, offset int) (fenceLine string) {
 	return fenceLine
 }
 
-// cutToBudget removes entries from the end of out.Entries, so that the answer has at most maxTokens tokens. out.Entries
-// contains the entries of a page that the caller may see. The argument offset is the number of entries on earlier
-// pages. For each entry in out.Entries, positions contains the entry's index on the page. The last element of positions
-// is the number of entries on the page.
+// cutToBudget removes entries from the end of out.Entries, so that the answer has at most maxTokens tokens. A page of
+// the list may contain entries that the caller must not see, and out.Entries contains all other entries of the page.
+// The parameter offset is the number of entries on earlier pages. For each entry in out.Entries, positions contains the
+// entry's index on the page. The last element of positions is the number of entries on the page.
 func (out *ListOut) cutToBudget(offset, maxTokens int, positions []int) {
 	n := CountFittingItems(
 		out.Entries,

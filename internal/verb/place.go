@@ -126,7 +126,7 @@ func IsStoreMissing(path string) (bool, error) {
 	case err == nil && !fi.Mode().IsRegular():
 		return false, Advise(fmt.Errorf("opening %s: it is not a regular file", path), mend)
 	case !errors.Is(err, fs.ErrNotExist):
-		return false, nil // The file exists or cannot be examined. Opening the file later reports such errors.
+		return false, nil // The file exists or cannot be examined. Opening it later reports the second case.
 	}
 	to, err := os.Readlink(path)
 	if err != nil {

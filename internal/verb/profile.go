@@ -69,7 +69,8 @@ type ProfileSummary struct {
 	Description string `json:"description,omitempty"`
 }
 
-// Report says which profile was unloaded, and which texts may be removed from the conversation.
+// Report shows the message of the result, which says which profile was unloaded and which texts the client may remove
+// from the conversation.
 func (o unloadMemoryProfileOut) Report() (r report.Report) {
 	r.AddLinef("%s", report.OxbowText(o.Message))
 	return r

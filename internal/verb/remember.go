@@ -85,8 +85,9 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	return out, nil
 }
 
-// withOpID returns a context with the op ID, or ctx itself if id is empty. Each token has its own op IDs. If the ID
-// was used by another verb, or by the same verb with other arguments, the change fails with [oxbow.ErrOpIDUsed].
+// withOpID returns a context with the op ID id, or ctx itself if id is empty. Each client's token has its own op IDs.
+// If the same op ID was used before for another verb or with other arguments, the change fails with
+// [oxbow.ErrOpIDUsed]. If id has more than 64 bytes, withOpID returns an error.
 func withOpID(ctx context.Context, id, verb string, in any) (context.Context, error) {
 	if id == "" {
 		return ctx, nil
@@ -105,11 +106,16 @@ func RememberNew(ctx context.Context, w *Workspace, in RememberIn) (RememberOut,
 	return Remember(ctx, w, in)
 }
 
-// resolveOnlyArgument decides whether in.NameOrContent is the name or the content of the entry, and moves its text to
-// the field Name or Content. If an entry with this name exists, the text is the name, except that the text is the
-// content if it is also the content of that entry. If no such entry exists, a text with a space is the content, and a
-// single word is a name. resolveOnlyArgument returns an error if the text is a name and the call needs a content,
-// because the user may have forgotten the content.
+// resolveOnlyArgument decides whether in.NameOrContent is the name or the content of an entry, and moves the text to
+// the field Name or Content. If in.NameOrContent is empty, it does nothing. If an entry has the text as its name, there
+// are three cases:
+//
+//   - If the content of that entry is also equal to the text, the text is the content.
+//   - Otherwise, if the call only changes labels or aliases (in.keepsContent), the text is the name.
+//   - Otherwise resolveOnlyArgument returns an error, because the user may have forgotten the content.
+//
+// If no entry has this name, a text with a space, a tab or a line break is the content. A single word is the name if
+// the call only changes labels or aliases. Otherwise resolveOnlyArgument returns an error for the single word.
 func (in *RememberIn) resolveOnlyArgument(ctx context.Context, w *Workspace) error {
 	word := in.NameOrContent
 	if word == "" {
@@ -377,8 +383,9 @@ func (e *rememberCall) shouldRetry(err error) bool {
 	return false
 }
 
-// makeOp returns the op that turns the old entry into the wanted entry. If found is false, it adds the entry. It
-// returns nil if nothing has to be changed.
+// makeOp returns an op that adds the wanted entry if found is false, and that changes the entry old into the wanted
+// entry if found is true. It returns nil if nothing has to be changed. If the wanted entry is not allowed, for example
+// because its name is taken or the entry does not exist, it returns an error.
 func (e *rememberCall) makeOp(old oxbow.Entry, found bool) (oxbow.Op, error) {
 	e.oldEntry, e.isNameFound = old, found
 	isNameMade := e.base != ""
@@ -627,7 +634,9 @@ func lacksHistory(m *oxbow.Memory) bool {
 	return errors.Is(err, oxbow.ErrUnsupported)
 }
 
-// restoreNotes returns notes that say how to restore an entry that the change seq has removed.
+// restoreNotes returns notes about restoring an entry that was removed by the change with the number seq. If the store
+// keeps no history, a note says that the entry cannot be restored. If seq is not 0, a note says how to restore the
+// entry.
 func restoreNotes(m *oxbow.Memory, seq uint64) (notes []Note) {
 	if lacksHistory(m) {
 		notes = append(notes, PlainNote("this store keeps no history: the entry cannot be brought back"))

@@ -7,8 +7,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// QuarantinedEntriesText returns a sentence about n entries of an import that models do not get before a person
-// approves them. The sentence contains the command for approving the entries.
+// QuarantinedEntriesText returns a sentence that says that n entries wait for approval, and contains the command for
+// approving them. Models do not get these entries before a person approves them. If approvalGroup is not "", the
+// command approves only this group of entries.
 func QuarantinedEntriesText(n int, approvalGroup string) report.OxbowText {
 	command := "oxbow approve"
 	if approvalGroup != "" {

@@ -84,9 +84,10 @@ func (s *SecretPolicy) ScreenTexts(
 	return found, nil
 }
 
-// ScreenEntry is like ScreenText for all texts of an entry: name, content, aliases and label values. A text that the
-// old version of the entry also contains is not searched, so that changing a tag does not change the content. A name
-// that ends with the beginning of a secret in the content is replaced as well.
+// ScreenEntry calls ScreenText for all texts of the entry e: content, name, aliases and label values. It returns the
+// entry with the new texts. A text that the old version of the entry also contains is not searched, so that a change of
+// a label does not change the rest of the entry. A new name may be made from the beginning of the content and may
+// therefore end in the middle of a secret. ScreenEntry removes this part of the secret from the name.
 func (s *SecretPolicy) ScreenEntry(
 	ctx context.Context,
 	e, old oxbow.Entry,
@@ -353,9 +354,9 @@ func (s *SecretPolicy) RedactText(ctx context.Context, text string, found *[]scr
 // searched the texts for secrets.
 type screenedTextsContextKey struct{}
 
-// WithScreenedTexts returns a context for changes with texts that were searched for secrets when they were read, such
-// as the items of an import. With this context, neither an entry that a change adds nor a content that an update
-// writes is searched again.
+// WithScreenedTexts returns a context for changes whose texts were already searched for secrets, such as the items of
+// an import. If a change uses this context, the entries that it adds and the contents that it writes are not searched
+// again.
 func (s *SecretPolicy) WithScreenedTexts(ctx context.Context) context.Context {
 	return context.WithValue(ctx, screenedTextsContextKey{}, s.Cleaner)
 }

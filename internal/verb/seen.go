@@ -123,18 +123,20 @@ func (s *SeenEntries) RunWrite(apply func() (oxbow.Entry, error)) error {
 	return err
 }
 
-// RecordWrite records that a session replaced the entry before by the entry after. It adds the write to s.writtenTexts,
-// the list of texts that tools have written. If s is nil, it does nothing.
+// RecordWrite records that a session has changed an entry. The parameter before is the entry before the change, and the
+// parameter after is the entry after the change. RecordWrite adds the change to s.writtenTexts, the list of texts that
+// tools have written. If s is nil, RecordWrite does nothing.
 func (s *SeenEntries) RecordWrite(before, after oxbow.Entry) {
 	if s != nil {
 		s.writtenTexts.RecordWrite(before, after)
 	}
 }
 
-// writtenEntry returns the entry that is recorded as seen after the session has written it. The result is the argument
-// stored, but with the text that the session has seen. This text is the argument content. If content is empty, because
-// the write did not change the text, it is the text that the session had seen before. If s is nil, or if the session
-// has not seen the text, the result is the zero entry.
+// writtenEntry returns the entry that is recorded as seen after the session has written the entry. The result is the
+// entry in the parameter stored, but its content is the text that the session knows. If the parameter content is not
+// empty, it is this text. If content is empty, the write did not change the text, and the text is the content that the
+// session had seen before. writtenEntry returns the zero entry if s is nil, or if content is empty and the session has
+// not seen the entry.
 func (s *SeenEntries) writtenEntry(stored oxbow.Entry, content string) oxbow.Entry {
 	if s == nil {
 		return oxbow.Entry{}
@@ -217,10 +219,10 @@ func (s *SeenEntries) MergeUnseenChanges(storedEntry, newEntry oxbow.Entry) (oxb
 	return newEntry, nil
 }
 
-// CheckRemoval returns an error if the session must not remove the entry stored, because the session has not seen the
-// present text of the entry. The error contains the present text, which then counts as seen. An entry that is blank, or
-// that only tools of this home have written, may be removed although the session has not seen it. If s is nil,
-// CheckRemoval returns nil.
+// CheckRemoval checks whether the session may remove an entry. The parameter stored is the present version of the
+// entry. CheckRemoval returns an error if the session has not seen the present text of the entry. The error contains
+// the present text, which then counts as seen. If the session has never seen the entry, it may still remove the entry
+// if the text is blank, or if only tools of this home have written the entry. If s is nil, CheckRemoval returns nil.
 func (s *SeenEntries) CheckRemoval(stored oxbow.Entry) error {
 	if s == nil {
 		return nil

@@ -328,8 +328,9 @@ func (s *LoadedProfiles) staleHandleError(handle string) error {
 	return InvalidValue("handle", handle, why)
 }
 
-// findProfile returns the loaded profile with this handle. If the handle is empty, it returns the profile to which
-// calls are restricted. ok is false if the handle is empty and no profile is loaded.
+// findProfile returns the loaded profile with the given handle. If the handle is empty, it returns the profile that was
+// loaded last, because calls are restricted to this profile. ok is false if the handle is empty and no profile is
+// loaded. If the handle is not empty and no loaded profile has it, findProfile returns an error.
 func (s *LoadedProfiles) findProfile(handle string) (l loadedProfile, ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

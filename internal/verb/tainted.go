@@ -61,8 +61,8 @@ func (t *TaintedEntries) Each(read func(add func(*oxbow.Entry) error) error, fn 
 	return nil
 }
 
-// Add adds an entry that a change has written, if others may have had a part in the entry's text. If t is nil, it does
-// nothing.
+// Add adds an entry that a change has written, if the entry has the label taint. This label means that an agent had
+// read text by others before it wrote the entry. If t is nil, Add does nothing.
 func (t *TaintedEntries) Add(e oxbow.Entry) {
 	if t == nil || len(e.Values(oxbow.LabelTaint)) == 0 {
 		return

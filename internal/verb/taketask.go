@@ -119,8 +119,9 @@ func (w *Workspace) skillLoader() *handoff.Loader {
 	return l
 }
 
-// loadHandoffProfile loads the profile that the handoff in o names, and adds the text of its selection to o. If the
-// profile cannot be loaded, o says why. Text that the profile hides is replaced in the handoff as well.
+// loadHandoffProfile loads the profile that the handoff o specifies. It stores the text of the entries that the profile
+// selects in o. Texts of the handoff that the profile redacts are replaced in o. If the profile cannot be loaded,
+// o.LoadProblem contains the reason. If the handoff specifies no profile, loadHandoffProfile does nothing.
 func (w *Workspace) loadHandoffProfile(ctx context.Context, o *handoff.LoadedHandoff) {
 	name := o.Handoff.Profile
 	if name == "" {

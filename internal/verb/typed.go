@@ -17,7 +17,8 @@ func (w *Workspace) RewriteCommands(text string) string {
 	return w.Typed(text)
 }
 
-// withRewriter returns a copy of the note. The function rewrite changes the commands in its sentence.
+// withRewriter returns a copy of the note that uses the function rewrite to change the commands in the text of the
+// note.
 func (n Note) withRewriter(rewrite func(string) string) Note {
 	n.rewriteCommands = rewrite
 	return n

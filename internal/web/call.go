@@ -124,8 +124,8 @@ func (c *pageRequest) currentPath() string {
 	return here
 }
 
-// returnPath returns the page from which a form was sent, relative to [page.RootPath]. If the form names no page of
-// this server, it is "", which is the start page.
+// returnPath returns the path of the page from which a form was sent, relative to [page.RootPath]. If the form contains
+// no path of this server, the result is "", which is the path of the start page.
 func (c *pageRequest) returnPath() string { return pathOnThisServer(c.formValue("back")) }
 
 // pathOnThisServer returns the path if it leads to a page of this server, otherwise "".

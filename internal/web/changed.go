@@ -115,7 +115,8 @@ func (c *pageRequest) changedEntryDetails(e review.ChangedEntry, changeWord stri
 		})}
 }
 
-// changedEntryTitle returns the name of the entry. It is a link if the entry exists.
+// changedEntryTitle returns the name of the entry as a link to the entry. If the entry was renamed, the result contains
+// the old name, and the new name as a link. If the entry was forgotten, the name is not a link.
 func (c *pageRequest) changedEntryTitle(e review.ChangedEntry) g.Node {
 	switch {
 	case e.NewName != "":

@@ -61,9 +61,10 @@ func facetsOfHits(hits []verb.Entry) []filterFacet {
 	return []filterFacet{project, tag, kind, by, trust}
 }
 
-// facetsOfList counts how many of the listed entries have each label. It counts only if that is fast. For the whole
-// memory, the store knows the numbers, and a short list is read completely. For a longer list, it returns the filters
-// without numbers.
+// facetsOfList returns the filters for the listed entries, grouped into facets such as project and tag. Each filter has
+// the number of entries that it selects, if the number can be found quickly. If the query is empty, the number comes
+// from the store. Otherwise the list is read completely, if it has at most maxCountedListEntries entries. For a longer
+// list, the filters are returned without numbers. If the list is empty, facetsOfList returns nil.
 func (c *pageRequest) facetsOfList(query string, list verb.ListOut) ([]filterFacet, error) {
 	fs := []filterFacet{{"Project", map[string]int{}}, {"Tag", map[string]int{}}, {"Kind", map[string]int{}},
 		{"Written by", map[string]int{"by:person": 0, "by:agent": 0, "by:import": 0}},

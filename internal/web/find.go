@@ -74,7 +74,8 @@ func findPage(c *pageRequest) (pageReply, error) {
 	return s, nil
 }
 
-// searchEntries executes a query. If the query contains words, the entries are ranked. Otherwise they are only listed.
+// searchEntries executes the query q. It first tries to list the entries that the query selects. If the query contains
+// words, which the listing refuses with an [oxbow.InvalidError], it ranks the entries by the words instead.
 func (c *pageRequest) searchEntries(q string) (findResult, error) {
 	limit, offset := listPageSize, max(0, c.formNumber("offset", 0))
 	list, err := verb.List(c.ctx, c.workspace, verb.ListIn{Filter: q, Limit: &limit, Offset: &offset})

@@ -22,7 +22,9 @@ func forgetEntry(c *pageRequest) (pageReply, error) {
 }
 
 // forgottenPage returns the page for a name that no entry has now. If an entry with this name was forgotten, the page
-// offers to restore the entry. Otherwise forgottenPage returns the error in the argument missing.
+// offers to restore the entry. Otherwise forgottenPage returns the error that the caller passed in the parameter
+// missing. If the forgotten text was erased or removed with the old history, the page contains a note instead of the
+// offer.
 func (c *pageRequest) forgottenPage(name string, missing error) (pageReply, error) {
 	one := 1
 	out, err := verb.History(c.ctx, c.workspace, verb.HistoryIn{Name: name, Limit: &one})

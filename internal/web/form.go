@@ -75,9 +75,10 @@ func (t formValues) isUnchanged(base formValues, name string) bool {
 	return t[name] == base[name] || t[name] == strings.ReplaceAll(base[name], "\r\n", "\n")
 }
 
-// rebaseUnedited returns the form values after another writer has changed the entry. The argument base contains the
-// values before that change, and now contains the values after it. A field that the user has not edited gets its value
-// in now. An edited field keeps the user's value.
+// rebaseUnedited updates the form values after another writer has changed the entry. The parameter base contains the
+// values before that change, and the parameter now contains the values after that change. In the result, a field that
+// the user has not edited has the value from the parameter now. A field that the user has edited keeps the user's
+// value.
 func (t formValues) rebaseUnedited(base, now formValues) formValues {
 	out := maps.Clone(t)
 	for name := range t {

@@ -62,8 +62,9 @@ func proposalSession(turnNames []string) string {
 // proposalReasons contains, for each reason of a proposal, the text on pages.
 var proposalReasons = map[string]string{"asked": "you asked to remember it", "lesson": "you corrected an agent"}
 
-// proposalRow shows a proposal and its buttons. session contains the IDs of all proposals from the same session, so
-// that one button can reject all.
+// proposalRow shows the proposal p and its buttons. The list session contains the IDs of all proposals from the same
+// session. If session contains several proposals, the row of the first proposal gets a button that rejects all of them.
+// The argument row is the row's number, and size is the size of the text.
 func (c *pageRequest) proposalRow(p review.ProposalOut, session []string, row int, size textSize) g.Node {
 	name := text.DeriveName(p.NoteText())
 	shown, isCut := rowText(p.NoteText(), size)

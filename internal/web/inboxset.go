@@ -36,7 +36,8 @@ func quarantinedGroupKey(e labels.QuarantinedEntry) string {
 	return "other"
 }
 
-// groupQuarantinedEntries groups entries, in the order of each group's first entry.
+// groupQuarantinedEntries groups entries by the session or the import that wrote them. The groups are in the order of
+// their first entries.
 func groupQuarantinedEntries(entries []labels.QuarantinedEntry) (sets []quarantinedEntryGroup) {
 	index := map[string]int{}
 	for _, e := range entries {

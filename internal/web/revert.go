@@ -90,7 +90,7 @@ func revertSession(c *pageRequest) (pageReply, error) {
 	return redirectReply{path: "log", changeNumber: out.Seq}, nil
 }
 
-// revertStepList lists the effect on each entry.
+// revertStepList lists what a revert would do to each entry.
 func revertStepList(out history.RevertOut) g.Node {
 	did := map[string]string{
 		"removed":  "is forgotten",

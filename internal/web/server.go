@@ -99,8 +99,8 @@ func (s *Server) visitorView(visitor *browserVisitor) (*rights.MemoryView, error
 	return v, nil
 }
 
-// SignInLink returns the result of [BrowserSessions.SignInLink] for the page in the argument to, and for the actor of
-// the workspace's source.
+// SignInLink returns a link that signs a browser in and then opens a page. The parameter to is the path of this page.
+// The link is for the actor of the workspace's source. For the details, see [BrowserSessions.SignInLink].
 func (s *Server) SignInLink(to string) (string, error) {
 	return s.sessions.SignInLink(to, s.viewOptions.Workspace.Source.Actor)
 }

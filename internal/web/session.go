@@ -58,8 +58,9 @@ func NewSessions(tenant string, now func() time.Time, rand io.Reader) *BrowserSe
 }
 
 // SignInLink returns a path that signs a browser in as the actor, with full rights. The path works once, within ten
-// minutes. The browser is then redirected to the page in the argument to. This is a path below [page.RootPath], such as
-// [page.EntryPath].
+// minutes. After signing in, the browser is redirected to the page whose path is the parameter to. The path of this
+// page must be below [page.RootPath], such as a path from [page.EntryPath]. If the parameter is empty, the returned
+// path specifies no page.
 func (s *BrowserSessions) SignInLink(to string, actor oxbow.Actor) (string, error) {
 	key, err := s.newSignInKey(&browserVisitor{actor: actor})
 	q := url.Values{"key": {key}}

@@ -101,8 +101,10 @@ func (d browserAuthenticator) signOut(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, page.RootPath+"enter", http.StatusSeeOther)
 }
 
-// signedInPage returns a page with a link to the memory. A redirect would not work after a link on a different site,
-// because a browser sends the new cookie with SameSite=Strict only if the request comes from a page of this site.
+// signedInPage returns a page with a link to the memory, to which the browser also goes by itself. The server must send
+// a page instead of a redirect status. If a person came from another site, a browser would follow the redirect without
+// the new cookie, because the cookie has SameSite=Strict. The browser sends such a cookie only if the request comes
+// from a page of this site.
 func signedInPage(targetPath string) page.BarePage {
 	return page.BarePage{
 		Title:      "Signed in",

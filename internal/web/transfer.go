@@ -173,7 +173,8 @@ func previewImport(c *pageRequest) (pageReply, error) {
 	return s, nil
 }
 
-// importCounts says how many entries an import adds, changes and leaves unchanged.
+// importCounts returns a sentence with the numbers of entries that an import adds, changes and leaves unchanged, and
+// with the number of skipped items. If one of these numbers is 0, it is left out, except for the number of new entries.
 func importCounts(out transfer.ImportOut) string {
 	s := page.CountWithNoun(out.AddedEntries, "new entry")
 	if out.UpdatedEntries > 0 {

@@ -112,7 +112,9 @@ func (f TLS) Config(host string) (*tls.Config, error) {
 	return c, err
 }
 
-// Options returns the options of a client. The files are read again for each connection.
+// Options returns the options of a client that uses the certificate in f.Cert and f.Key, and trusts the authority in
+// f.CA. Each of these fields is the name of a file. The files are read again for each connection. An empty name adds no
+// option.
 func (f TLS) Options() (opts []nats.Option) {
 	if f.Cert != "" {
 		opts = append(opts, nats.ClientCert(f.Cert, f.Key))

@@ -28,9 +28,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Dialect returns the description by which oxbow recognizes and opens memories of the program clawft. A home is the
-// user's home directory or a directory that is used like it. It may also be the directory .clawft in the home
-// directory, the workspace, or the directory of the memory itself. The layout does not distinguish agents.
+// Dialect returns the description by which oxbow recognizes and opens memories of the program clawft. A home may be one
+// of these directories: the user's home directory or a directory that is used like it, the directory .clawft in the
+// home directory, the subdirectory workspace of .clawft, or the directory of the memory itself. The layout does not
+// distinguish agents.
 func Dialect() layout.Dialect {
 	return layout.Dialect{
 		Name:      "clawft",
@@ -44,7 +45,8 @@ func Dialect() layout.Dialect {
 	}
 }
 
-// initHome creates the directory of the memory. The first write creates the files.
+// initHome creates the directory of the memory, and returns the names of the created directories. It does nothing if
+// the memory exists. The memory's files are created by the first write.
 func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 	p, err := findMemoryDir(o.FS, o.Path)
 	if err != nil {

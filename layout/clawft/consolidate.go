@@ -23,8 +23,9 @@ type textMovedToHistory struct {
 	entryName string // the entry's name ("" without a name of its own)
 }
 
-// markRepeatedUnits marks each fact in MEMORY.md that repeats another fact as removed. movedTexts contains those
-// removed texts that must be appended to HISTORY.md.
+// markRepeatedUnits marks a fact in MEMORY.md as removed if it repeats another fact, unless the fact has the label
+// tag:keep or its comment cannot be moved to the other fact. movedTexts contains the removed texts that must be
+// appended to HISTORY.md. The result steps describes what was done with each removed fact.
 func markRepeatedUnits(
 	ctx context.Context,
 	units []markdownUnit,

@@ -26,8 +26,9 @@ func (h *Home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 	return c, err
 }
 
-// addMemoryToContext adds MEMORY.md and the parts in the list more to the context c, and shortens the context to at
-// most budget tokens. If MEMORY.md was not shortened, addMemoryToContext records that the session has seen the file.
+// addMemoryToContext adds the file MEMORY.md to the context c, followed by the given additional parts (the parameter
+// more). It shortens the context to at most budget tokens. If MEMORY.md was not shortened, addMemoryToContext records
+// that the session has seen the file.
 func (h *Home) addMemoryToContext(ctx context.Context, c *prompt.Context, budget int, more ...prompt.Part) error {
 	memory, _, err := h.Tree.Document(ctx, memoryFile)
 	if err != nil {
@@ -149,7 +150,7 @@ func (s *session) storeSummary(ctx context.Context, summary string) (string, err
 	}
 }
 
-// lacksSuspicionLabels reports whether an entry lacks the labels that mark it as suspicious. Only an entry without them
-// is put into the context. In clawft's design, the agent writes the files itself, so all other entries are put into the
-// context.
+// lacksSuspicionLabels reports whether an entry lacks the labels that mark the entry as suspicious. Only entries
+// without such labels are put into the context. In clawft's design, the agent writes the files itself, so no other
+// entries need to be left out.
 func lacksSuspicionLabels(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }

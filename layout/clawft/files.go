@@ -90,10 +90,10 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 	return len(content), nil
 }
 
-// WriteMemory replaces MEMORY.md's text by content, followed by a blank line, and returns the size of content in
-// bytes. [Home.Revert] can undo this. Changes by others since the session of ctx saw the file are merged by line. If
-// they cannot be merged, or if the session has not seen the file, the error matches [oxbow.ErrConflict]. Entries that
-// the caller may not see (see [oxbow.OnRequest]) are kept.
+// WriteMemory replaces MEMORY.md's text by content, followed by a blank line, and returns the size of the content in
+// bytes. [Home.Revert] can undo this. The session in ctx may have read the file before others changed it. In this case,
+// WriteMemory merges the changes by line. If they cannot be merged, or if the session has not read the file, the error
+// matches [oxbow.ErrConflict]. Entries that the caller may not see (see [oxbow.OnRequest]) are kept.
 func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 	if err := checkStorable(content); err != nil {
 		return 0, err

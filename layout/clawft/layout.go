@@ -76,8 +76,9 @@ func paragraphGap(text string) string {
 	return more
 }
 
-// addEntry returns the text with an entry appended. The result ends with a blank line. If another program appends text
-// later, this text then begins a paragraph of its own.
+// addEntry returns the text with the entry e appended. It writes the entry in the simplest form that the parser reads
+// back unchanged. If e has no creation time, addEntry uses now. The result ends with a blank line, so that text that
+// another program appends later begins a new paragraph.
 func (l treeLayout) addEntry(path, text string, e oxbow.Entry, now time.Time) string {
 	bare := len(e.Aliases) == 0 && len(e.Labels) == 0
 	given := !e.Created.IsZero()
@@ -120,10 +121,10 @@ func (l treeLayout) rewriteItem(path, text string, items []parsedItem, i int, e 
 	return result
 }
 
-// possibleEntryTexts yields the texts that may represent an entry in a file, the simplest first. The first is the
-// content alone (if allowsBareContent is true). The next is the content below a comment with the entry's name and
-// labels. The last is the content between an opening and a closing comment. The caller must write the first text from
-// which the parser reads the entry back unchanged.
+// possibleEntryTexts yields the texts that may represent an entry in a file, from the simplest to the most explicit. If
+// allowsBareContent is true, the first text is only the content. The next text is the content below a comment with the
+// entry's name and labels. The last text is the content between an opening and a closing comment. The caller must try
+// the texts in this order, and write the simplest text from which the parser reads the entry back unchanged.
 func (l treeLayout) possibleEntryTexts(
 	e oxbow.Entry,
 	old *entryComment,
@@ -143,8 +144,8 @@ func (l treeLayout) possibleEntryTexts(
 		if !yield(m.encode() + eol + content) {
 			return
 		}
-		// The line that closes an entry must not occur in the content. It must also not end an earlier entry whose own
-		// closing line is missing.
+		// Find a number for the closing comment that is free. The closing line must not occur in the content. It must
+		// also not be taken for the closing line of an earlier entry that lacks its own.
 		free := func(n int) bool {
 			return !strings.Contains(content, closingCommentLine(n)) &&
 				!slices.ContainsFunc(neighbourItems, func(it parsedItem) bool {
@@ -179,9 +180,9 @@ func hasSameItemsExcept(before, after []parsedItem, i, j int) bool {
 	})
 }
 
-// removeItem returns the text without item i. Paragraphs with the same beginning are distinguished by a number in
-// their names, such as "Name (2)". If item i is removed, another paragraph with such a number could get another name.
-// To prevent this, that paragraph gets a comment with its present name.
+// removeItem returns the text without the item at index i. If several paragraphs have the same beginning, the parser
+// numbers their names, such as "Name (2)". If one of these paragraphs is removed, the numbers of the others would
+// change. To prevent this, removeItem adds a comment with its name to each of the other paragraphs.
 func (l treeLayout) removeItem(path, text string, items []parsedItem, i int) string {
 	want := slices.Delete(slices.Clone(items), i, i+1)
 	eol := lineEnding(text)

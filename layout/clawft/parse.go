@@ -108,8 +108,9 @@ func splitItems(text string) []parsedItem {
 		return strings.ReplaceAll(s, eol, "\n")
 	}
 	var items []parsedItem
-	open := false // If the next line is not blank, it continues the last element of items.
-	// The last element of items contains only headings, so the next text belongs to it even after a blank line.
+	open := false // If it is true, a next line that is not blank continues the last element of items.
+	// The variable frame is true if the last element of items contains only headings. The next text then belongs to
+	// this element, even after a blank line.
 	frame := false
 	unclosed := map[int]bool{}
 	fences := codeFenceFinder{text: text}

@@ -190,9 +190,10 @@ func missingParagraphs(text, other string) []layout.Step {
 	return steps
 }
 
-// applyEdits applies the edits that plan returns as one atomic change. If dryRun is true, it only calls plan and needs
-// no permission to write. file returns the text of a file, or "" if the file does not exist. plan may be called
-// several times.
+// applyEdits calls the function plan and applies the edits that it returns as one atomic change. The argument file of
+// the function plan is a function that returns the text of a file, or "" if the file does not exist. The function plan
+// may be called several times. If dryRun is true, applyEdits only calls the function plan, and needs no permission to
+// write.
 func (h *Home) applyEdits(
 	ctx context.Context,
 	dryRun bool,

@@ -198,9 +198,10 @@ func digestPath(s compressionPeriodKind, period string) string {
 
 func summarizedLogPath(p string) string { return summarizedLogsDir + "/" + path.Base(p) }
 
-// groupingLabels returns the labels of an entry that decide to which group it belongs when logs are compressed. Labels
-// for the confidence, a tag or a file do not matter. But if a profile excludes entries with a tag or file, this label
-// is returned, so that these entries form a separate group.
+// groupingLabels returns the labels of an entry that decide to which group the entry belongs when logs are compressed.
+// Labels for the confidence, the tags and the files do not matter, and neither do summarizedLabel and digestLabel.
+// There is one exception: if the map excluded contains a tag label or file label, which a profile excludes, the label
+// is returned, so that its entries form a separate group.
 func groupingLabels(e *oxbow.Entry, excluded map[oxbow.Label]bool) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(e.Labels), func(l oxbow.Label) bool {
 		isJoined := l.Key == oxbow.LabelTag || l.Key == oxbow.LabelFile

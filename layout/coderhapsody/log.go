@@ -132,8 +132,9 @@ func keyBeforeColon(line string) (string, bool) {
 	return line[:i], true
 }
 
-// parseLog splits a text into blocks. isInvalidFront may be nil. Front matter that begins at an offset for
-// which isInvalidFront returns true is treated as content.
+// parseLog splits the text of a log into blocks. A block consists of front matter, which is optional only for the first
+// block, and content. The function isInvalidFront reports whether the front matter at a byte offset is invalid, so that
+// it is treated as content. If isInvalidFront is nil, no front matter is invalid.
 func parseLog(text string, isInvalidFront func(start int) bool) *logText {
 	l := &logText{text: text, lineEnding: "\n"}
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
@@ -352,8 +353,8 @@ func (l *logText) withoutBlock(i int) (string, bool) {
 }
 
 // escapeBlockMarkers puts a backslash before each line of s that would begin a new block in a log. Only a line of three
-// dashes can begin a block. For the first line of s, the function firstOpens reports whether it does. For all other
-// lines, opensLaterBlock does.
+// dashes can begin a block. The function firstOpens decides whether the first line of s begins a block. For all later
+// lines, the function opensLaterBlock decides whether the line begins a block.
 func escapeBlockMarkers(s string, firstOpens blockStartTest) string {
 	return mapEscapedMarkerLines(s, firstOpens, func(line string) string { return `\` + line })
 }
@@ -362,8 +363,10 @@ func unescapeBlockMarkers(s string, firstOpens blockStartTest) string {
 	return mapEscapedMarkerLines(s, firstOpens, func(line string) string { return strings.TrimPrefix(line, `\`) })
 }
 
-// mapEscapedMarkerLines applies fn to lines such as \--- in the content of an entry. Without the backslash, such a line
-// would begin a new entry.
+// mapEscapedMarkerLines replaces some lines of s, the content of an entry, by the result of fn. It replaces each line
+// of three dashes, with or without backslashes before them, that would begin a new block in a log if it had no
+// backslash. Whether the line would do so depends on the text after it. The function firstOpens decides this for the
+// first line of s.
 func mapEscapedMarkerLines(s string, firstOpens blockStartTest, fn func(line string) string) string {
 	if !strings.Contains(s, "---") {
 		return s

@@ -160,10 +160,12 @@ func (f logFile) dayForMonthOfFile() time.Time {
 	return f.firstDay
 }
 
-// isSessionInBucket reports whether CodeRhapsody has summarized the session of the log f in a bucket, which is a file
-// with summaries. The argument bucket is this file. The day of the session must be in the file's range. The first and
-// the last day of the range may be included only in part. On these days, a session with a number must also be in the
-// range.
+// isSessionInBucket reports whether CodeRhapsody has summarized the session of the log f in the file bucket. A bucket
+// is a file with summaries of the sessions in a range of days. The result is true if the log f covers a single day that
+// is in this range, with two exceptions. The sessions of a day are numbered. If f belongs to the first day of the
+// range, its number must not be less than the bucket's first session number. If f belongs to the last day, its number
+// must not be greater than the bucket's last session number. The first exception does not apply to a log without a
+// number.
 func (f logFile) isSessionInBucket(bucket logFile) bool {
 	isInRange := !f.firstDay.Before(bucket.firstDay) && f.firstDay.Before(bucket.endDay)
 	if f.spanName != "day" || !isInRange {

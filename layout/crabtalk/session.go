@@ -116,7 +116,7 @@ func numberAfterPrefix(name, prefix string) (uint64, bool) {
 }
 
 // makeSlug returns the words of a text in lower case, joined by dashes. It keeps only ASCII letters and digits, so the
-// result may be "".
+// result may be "". Words that would make the result longer than maxSlugBytes are left out.
 func makeSlug(s string) string {
 	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')

@@ -104,7 +104,7 @@ func (f yamlFile) valueAt(keys string) (*yaml.Node, bool, error) {
 	return n, true, nil
 }
 
-// isNull reports whether a key lacks a value.
+// isNull reports whether a YAML value is null, which is also the value of a key without a value.
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
 // textAt returns the text at a path of keys, such as "spec.memory.backend", and the YAML node of the value. If the file

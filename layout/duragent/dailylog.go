@@ -90,7 +90,7 @@ func parseDay(date, text string) []dayEntry {
 	}
 	var parts []dayEntry
 	open := dayEntry{}      // entry that is being read
-	first := true           // The entry is the opening of the day, which lacks a heading.
+	first := true           // The entry is the first text of the file, which has no heading.
 	body := 0               // byte offset of the entry's content
 	flush := func(at int) { // flush adds the entry that is being read to parts. The entry ends before byte offset at.
 		raw := text[body:at]

@@ -155,8 +155,9 @@ func (l treeLayout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) 
 	return []mdtree.Edit{{Path: file, Text: appendToDay(date, text, moment, op.Content)}}, nil
 }
 
-// checkChange returns an error for an op that duragent's layout cannot represent, neither in files nor in a store of
-// oxbow. The op must be a result of toStorableOps.
+// checkChange returns an error for an op that duragent's layout cannot represent. The op must be a result of
+// toStorableOps. Errors for unsupported changes match [oxbow.ErrUnsupported]. If the content is empty, the error is an
+// [oxbow.InvalidError].
 func checkChange(op oxbow.Op) error {
 	name := op.Target()
 	unsupported := func(what string) error {

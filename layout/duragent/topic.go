@@ -65,9 +65,10 @@ func normalizeTopic(topic string) string {
 	}, topic)
 }
 
-// chooseTopicName returns the name of the entry for a topic. If there is a file for the topic, this is the name of the
-// entry in it. Otherwise it is the result of topicSlug. It fails if another topic has this name, because a fact must
-// not replace another fact with a similar name.
+// chooseTopicName returns the name of the entry for a topic. If an entry for the topic exists under another spelling of
+// the topic, such as the name that duragent itself would choose, chooseTopicName returns this name. Otherwise it
+// returns the result of topicSlug. Different topics may have the same topicSlug. If an entry with this name exists and
+// may belong to another topic, chooseTopicName returns an error, because the new text must not replace that entry.
 func chooseTopicName(topic string, exists func(name string) (bool, error)) (string, error) {
 	topic = strings.TrimSpace(topic)
 	if err := checkTopic(topic); err != nil {

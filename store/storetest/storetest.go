@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Run runs the tests of a store. The function open must return a new, empty store, and Run closes the store after each
-// test. can specifies the features of the store. If can.Reopen is set, can.Reopen must open the store again that the
-// function open returned last.
+// Run runs the tests of a store. The function open must return a new, empty store. Run closes the store after each
+// test. The parameter can specifies which features the store has. If the field Reopen of the parameter can is set,
+// Reopen must open once more the store that the function open returned last.
 func Run(t *testing.T, open func(t *testing.T) oxbow.Store, can Can) {
 	if can.Kinds == nil {
 		can.Kinds = oxbow.Kinds()

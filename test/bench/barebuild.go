@@ -187,8 +187,8 @@ func (o *buildOverlay) copyPackage(from, to string, replacementPairs ...string) 
 	return nil
 }
 
-// copyFile adds a file to the build. The argument from is the path of the original, and the argument as is the path of
-// the file that the build replaces by a copy of the original.
+// copyFile adds a copy of a file to the build. The parameter from is the path of the file to copy. The parameter as is
+// the path of the file that the copy replaces in the build.
 func (o *buildOverlay) copyFile(from, as string) error {
 	b, err := os.ReadFile(from)
 	if err != nil {

@@ -360,8 +360,10 @@ func (h *commitHistory) sampleFilePairs(
 	return out, nil
 }
 
-// markDissimilarLinesGone marks a line as gone if several commits together reworded the line so much that less than
-// half of its text is similar to the original. If the file is the same as before, no line is gone.
+// markDissimilarLinesGone sets the position of a line to -1 if the line was reworded so much that less than half of its
+// text is similar to the original line. Several commits together may have done this. If the file has the same text as
+// before, no line is marked, and each line keeps its index. If a line has its original text again,
+// markDissimilarLinesGone clears isTextReworded. It returns an error if a position is not plausible or if git fails.
 func (h *commitHistory) markDissimilarLinesGone(
 	ctx context.Context,
 	lines []string,

@@ -9,8 +9,9 @@ import (
 	"unicode"
 )
 
-// lineAfterHunks returns the new index of the line at index at, after the changes in hunks were made. It returns -1 if
-// the line was deleted. moved contains the new indexes of deleted lines that were added in another place.
+// lineAfterHunks returns the new index of a line after the changes in the list hunks. The argument at is the line's old
+// index. It returns -1 if the line was deleted. The map moved contains the new indexes of deleted lines that were added
+// in another place.
 func lineAfterHunks(hunks []diffHunk, moved map[int]int, at int) int {
 	if len(hunks) == 0 {
 		return at

@@ -121,9 +121,9 @@ type labelProposalVerdicts struct {
 	isProposalRight  []bool
 }
 
-// proposalShares returns two shares, for which it counts only proposals whose confidence is at least the argument
-// least. proposedShare is the number of these proposals, divided by the number of entries whose label was hidden.
-// rightShare is the share of these proposals that are right. Without such proposals, both results are 0.
+// proposalShares returns two shares for the proposals whose confidence is not less than the parameter least. The result
+// proposedShare is the number of these proposals, divided by the number of entries whose label was hidden. The result
+// rightShare is the share of these proposals that are right. If there are no such proposals, both results are 0.
 func (v labelProposalVerdicts) proposalShares(least float64) (proposedShare, rightShare float64) {
 	n, k := 0, 0
 	for i, c := range v.confidences {

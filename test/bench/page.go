@@ -55,8 +55,8 @@ func (r *tableRecorder) addTable(t *markdownTable) {
 	r.results = append(r.results, recordedTable{name, r.command, r.date, r.machine, t.head, t.rows})
 }
 
-// save stores the collected tables in the file with results. They replace the tables that were stored before under the
-// same name.
+// save stores the collected tables in a file. It removes the old tables with the name r.name, or with a name that
+// begins with r.name and a slash. Other tables are kept. save returns an error if no table was collected.
 func (r *tableRecorder) save(file string) error {
 	if len(r.results) == 0 {
 		return fmt.Errorf("%s printed no table to record", r.command)
@@ -227,9 +227,10 @@ func (x recordedTable) measurementOriginLine(before recordedTable) string {
 	return fmt.Sprintf("`%s` · %s · %s\n\n", x.Command, x.Date, on)
 }
 
-// markdown returns a part of the table in Markdown. The list columns contains the numbers of the columns, from 1. If it
-// is empty, all columns are returned. rows is a regular expression. A row is returned if it matches the cells of the
-// row, joined by "|". markdown returns an error if a column does not exist, or if no row matches.
+// markdown returns a part of the table in Markdown. The list columns contains the numbers of the columns to return,
+// from 1. If columns is empty, all columns are returned. The parameter rows is a regular expression that selects the
+// rows. To test a row, markdown joins all cells of the row with "|" and matches the expression against the joined text.
+// markdown returns an error if a column does not exist, if the expression is not valid, or if no row matches.
 func (x recordedTable) markdown(columns []string, rows string) (string, error) {
 	wanted, err := regexp.Compile(rows)
 	if err != nil {

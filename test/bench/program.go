@@ -109,8 +109,9 @@ func minimalEnv(getenv func(string) string, dir string) []string {
 	return env
 }
 
-// installPeerServer installs the npm package of a memory server into dir. It returns the program that starts the
-// server, and the server's name with the version. p starts the server directly, without the time that npx needs.
+// installPeerServer installs the npm package of a memory server into the directory dir. The result p is the program
+// that starts the server. It starts the server directly, without npx, which needs additional time. The result name is
+// the server's name with its version.
 func installPeerServer(ctx context.Context, dir, pkg string) (p program, name string, err error) {
 	node, err := exec.LookPath("node")
 	if err != nil {

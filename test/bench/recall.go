@@ -284,7 +284,8 @@ func (r *recallRun) measureLatency(ctx context.Context) error {
 	return nil
 }
 
-// containsPhrase reports whether content contains the phrase. Any white space in content counts as one space.
+// containsPhrase reports whether content contains the phrase between white space, or at its beginning or end. A phrase
+// that a comma follows is not found. Any white space in content counts as one space.
 func containsPhrase(content, phrase string) bool {
 	return strings.Contains(" "+strings.Join(strings.Fields(content), " ")+" ", " "+phrase+" ")
 }

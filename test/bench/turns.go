@@ -31,7 +31,9 @@ func turnsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// measureTurns asks all questions of LoCoMo in one memory with all turns.
+// measureTurns measures how long each ranking needs to answer the questions of the data set LoCoMo. One memory contains
+// all turns of the conversations, copied as often as copies says. Each question is asked rounds times with each
+// ranking. measureTurns prints a table with the times.
 func (b *bench) measureTurns(ctx context.Context, data string, copies, rounds int) (err error) {
 	ops, asks, err := readConversationOps(data, copies)
 	if err != nil {

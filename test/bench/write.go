@@ -131,8 +131,8 @@ func (w *writeRun) run(ctx context.Context, sqlite bool) (err error) {
 		return err
 	}
 	w.acknowledgedEntryCount = w.entryCount
-	// The first recall creates the search index. From then on, each write also updates the index, which is part of its
-	// cost.
+	// The first recall creates the search index. From then on, each write also updates the index, so that the measured
+	// cost of a write includes the update.
 	if _, err := w.memory.Recall(ctx, oxbow.Query{Text: "warm up"}); err != nil {
 		return err
 	}

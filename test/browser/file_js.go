@@ -45,8 +45,8 @@ type file struct {
 
 var _ vfs.File = (*file)(nil)
 
-// checkAccess returns an error if the file is closed, if off is negative, or if the file was opened with the access
-// mode refusedMode, such as os.O_RDONLY for a write.
+// checkAccess returns an error if the file is closed, if off is negative, or if the file was opened with an access mode
+// that does not allow the operation. The argument refusedMode is this mode. For a write, it is os.O_RDONLY.
 func (o *file) checkAccess(off int64, refusedMode int) error {
 	switch {
 	case o.isClosed.Load():

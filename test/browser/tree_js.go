@@ -25,8 +25,8 @@ var (
 // maxOpenTries limits how often OpenFile tries again if other callers remove the file while it is being opened.
 const maxOpenTries = 100
 
-// findInDirectory returns the node with the name base in the directory with the number dir. The bool reports
-// whether there is one.
+// findInDirectory returns the node whose name is base, in the directory whose number is dir. The bool result reports
+// whether the node exists.
 func (t *transaction) findInDirectory(dir float64, base string) (node, bool, error) {
 	v, err := runRequest(t.nodeObjects.Call("index", placeIndexName), "get", []any{dir, base})
 	if err != nil {
@@ -423,8 +423,8 @@ func (f *FS) SyncDir(name string) error {
 		case !n.isDir():
 			return syscall.ENOTDIR
 		}
-		// Write the node, although it has not changed. The browser makes earlier changes durable only when a
-		// transaction ends that writes something.
+		// Write the node, although it has not changed. The browser makes earlier changes durable only at the end of a
+		// transaction that writes something.
 		return t.writeNode(n)
 	}))
 }

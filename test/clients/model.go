@@ -101,9 +101,11 @@ func serveAnswer(w http.ResponseWriter, r *http.Request, body, events string) {
 	_, _ = io.WriteString(w, events)
 }
 
-// nextStep records the body of a request, and returns the answer: a text, and a tool call or nil. In the main
-// conversation, the answer is the step of the test's script that follows the steps done so far. Their number is the
-// number of tool results in the body. result is the text by which tool results are counted.
+// nextStep records the body of a request and returns the answer of the model: a text, and a tool call or nil. In the
+// main conversation, the answer is the next step of the test's script. nextStep finds this step by counting the tool
+// results in the body. It counts how often the text in the argument result occurs. In other conversations, the answer
+// is a short text. If the conversation is the task of a sub-agent, the answer may also contain the call that ends the
+// sub-agent.
 func (m *scriptedModel) nextStep(body, result string) (string, *toolCall) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -243,9 +243,10 @@ func (d *Disk) CopyLiveFiles() *vfs.Mem {
 	return d.liveFiles.Clone()
 }
 
-// Clone returns a copy of the disk with its pending operations. The copy looks as if all processes had been killed: it
-// contains neither processes nor locks. Faults that a test has requested for the disk are not copied. Nor is the number
-// of the operation at which the disk stops. In the copy, operations are numbered from the present number on.
+// Clone returns a copy of the disk, including its pending operations. The copy is in the state of a disk after all
+// processes were killed: it contains neither processes nor locks. Clone does not copy the faults that a test has
+// requested for the disk, or the setting that the disk stops at an operation. The copy includes the log of operations,
+// so the numbers of new operations in the copy continue after the operations so far.
 func (d *Disk) Clone() *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()

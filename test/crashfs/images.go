@@ -24,33 +24,35 @@ const (
 	partlyLostLastWrites = 8
 )
 
-// EachCrashFileSystem yields the possible contents of the disk after a crash at this moment. Each comes with a label
-// that tells which changes are lost. The disk does not change and may be used meanwhile. The caller owns each image.
+// EachCrashFileSystem yields the possible contents of the disk if a crash happened now. Each is yielded as a file
+// system img, with a label that says which changes are lost. The caller owns img. The disk does not change and may be
+// used meanwhile.
 //
-// A change is pending if a crash may lose it. EachCrashFileSystem tries every subset of the pending name changes. Each
-// subset leaves some files with names. For these files, EachCrashFileSystem tries every subset of the pending writes
-// and truncations. If there are more than 6 changes of names, or more than 4 writes and truncations, it tries only
-// some subsets: none, all, all but one change, one change, and every prefix.
+// A change is pending if a crash may lose it. EachCrashFileSystem tries every subset of the pending changes of names. A
+// subset determines which files exist after the crash. For these files, EachCrashFileSystem tries every subset of the
+// pending writes and truncations. If there are more than 6 changes of names, or more than 4 writes and truncations, it
+// tries only some subsets: no change, all changes, all changes but one, one change, and every prefix.
 //
 // A part of a write may also reach the disk. EachCrashFileSystem tries each write in three ways:
 //
 //   - Only its first bytes are in the file, and the file ends after them. The write is cut after byte 1, after every
 //     third byte, and before its last byte. A write of more than 256 bytes is cut only within its first and last 64
 //     bytes, and at up to 32 boundaries of sectors of 512 bytes.
-//   - The file has its full length, but none of the bytes.
-//   - The file has its full length, but only the first or the last bytes. The write is cut at some places and at the
-//     boundaries of sectors.
+//   - The file has its full length, but contains none of the bytes of the write.
+//   - The file has its full length, but contains only the first or the last bytes of the write. The write is cut at
+//     some places and at the boundaries of sectors.
 //
-// Each of these is combined with three cases: all other writes are kept, all are lost, and only the writes before this
-// one are kept. If there are more than 16 writes, only the first 8 and the last 8 are cut.
+// EachCrashFileSystem tries each partial write in three cases: all other writes are kept, all other writes are lost, or
+// only the earlier writes are kept. If there are more than 16 writes, only the first 8 and the last 8 writes are cut.
 //
-// Images with the same names, permissions and bytes are yielded once, even if their times differ.
+// File systems with the same names, permissions and bytes are yielded once, even if their times differ.
 func (d *Disk) EachCrashFileSystem(yield func(img *vfs.Mem, label string) bool) {
 	d.EachCrashContent(func(im *CrashContent) bool { return yield(im.BuildFileSystem(), im.Label()) })
 }
 
-// EachCrashContent yields the same possible disk contents after a crash as EachCrashFileSystem, but as sketches. A
-// sketch builds the files only at the caller's request. This saves time if only a few disk contents are needed.
+// EachCrashContent yields the possible contents of the disk after a crash, like EachCrashFileSystem. But it yields a
+// CrashContent, which only describes the content. The files are built only if the caller requests them. This saves time
+// if the caller needs only a few of the contents.
 func (d *Disk) EachCrashContent(yield func(im *CrashContent) bool) {
 	d.mu.Lock()
 	s := d.state.copyState()

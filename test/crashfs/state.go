@@ -76,8 +76,8 @@ func newInode(info fs.FileInfo) *inode {
 	return n
 }
 
-// newDiskState returns a simulated disk state with the files in m, in which a crash loses none of their bytes and
-// names.
+// newDiskState returns a simulated disk state with the files in m. All bytes and names of these files are durable, so
+// that a crash does not lose them.
 func newDiskState(m *vfs.Mem) diskState {
 	s := diskState{nodes: make(map[uint64]*inode), inodeCountToPruneAt: 64}
 	// None of these calls can fail, because no other disk state uses m, and all names are valid.
@@ -233,8 +233,8 @@ func (s *diskState) failDirSync(dir uint64) {
 	}
 }
 
-// makeAllDurable makes all pending bytes and names durable. Bytes and names that a failed sync should have made
-// durable stay pending, because a later sync does not write them again.
+// makeAllDurable simulates a sync of the whole disk: it makes the pending bytes and names durable. Exceptions are bytes
+// and names for which an earlier sync failed. They stay pending, because a later sync does not write them again.
 func (s *diskState) makeAllDurable() {
 	for _, n := range s.nodes {
 		n.makeDurable()

@@ -420,8 +420,9 @@ func (r *deliberateFaultRunner) isNoticed(ctx context.Context, s deliberateFault
 	return false, err
 }
 
-// runFaultyProcesses runs the test with several processes. The processes that write and read the store have the
-// deliberate fault that s describes.
+// runFaultyProcesses runs the test with several processes that write and read the same store. The processes have the
+// deliberate fault that s describes. The bool result reports whether the test found a violated guarantee in its
+// duration.
 func (r *deliberateFaultRunner) runFaultyProcesses(
 	ctx context.Context,
 	s deliberateFault,

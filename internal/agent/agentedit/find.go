@@ -47,8 +47,9 @@ type editedNamesResult struct {
 	EditedNames []string `json:"names"` // sorted names of the entries that an agent changed and no person has reviewed
 }
 
-// FindEditedNames returns the sorted names of the entries that agents edited and that no person has reviewed since. It
-// reads only the changes after the last saved result.
+// FindEditedNames returns the sorted names of the entries that agents edited and that no person has reviewed since. If
+// the memory has a file for the result, FindEditedNames reads only the changes after the result that it last saved
+// there. If the memory has no such file, it reads at most maxChangesInFirstSearch changes and saves nothing.
 func FindEditedNames(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 	file := m.EditsFile()
 	f := editedNamesFinder{ctx: ctx, memory: m}
@@ -95,10 +96,11 @@ type editedNamesFinder struct {
 	maxChangesToRead int // maximum number of changes to read (0 means unlimited)
 }
 
-// findEditedNames returns the names of the entries that agents edited, up to the newest change. It starts with the
-// names that the last search saved, and reads only the newer changes. If these changes do not show whether an agent's
-// edit of an entry still applies, findEditedNames calls DescribeEdit for the entry. If this is necessary for more than
-// maxSingleEntryReads entries, findEditedNames reads the whole log.
+// findEditedNames returns the names of the entries with an agent's edit that no person has reviewed. It starts with the
+// names that the last search saved, and reads only the changes after that search. If these changes do not show whether
+// an entry still has such an edit, findEditedNames calls DescribeEdit for the entry. It does so for at most
+// maxSingleEntryReads entries. If there are more such entries and f.maxChangesToRead is 0, findEditedNames discards the
+// saved result and reads the whole log. If f.maxChangesToRead is not 0, the further entries are not examined.
 func (f *editedNamesFinder) findEditedNames() (state editedNamesResult, err error) {
 	trails, head, isWhole, err := f.readHistoriesFromLog()
 	if err != nil {

@@ -125,18 +125,19 @@ func (t *entryHistory) processVersion(v *oxbow.Version) {
 	}
 }
 
-// recordNonAgentSeq stores the number of a version that no agent wrote in changeBeforeAgent. The versions are read from
-// newest to oldest. recordNonAgentSeq does nothing before a version by an agent was read, or if changeBeforeAgent is
-// already set.
+// recordNonAgentSeq is called for each version of the entry that was not written by an agent. The versions are read
+// from newest to oldest. recordNonAgentSeq sets changeBeforeAgent to seq, the number of the version's change. It does
+// nothing if no version by an agent was read yet, or if changeBeforeAgent is already set.
 func (t *entryHistory) recordNonAgentSeq(seq uint64) {
 	if t.agentVersions > 0 && t.changeBeforeAgent == 0 {
 		t.changeBeforeAgent = seq
 	}
 }
 
-// processPersonVersion adds a version that a person wrote. A new text by a person replaces or accepts the earlier
-// edits by agents. A change of only labels or aliases does not accept them, because one such change may affect many
-// entries that the person has not read.
+// processPersonVersion adds a version that a person wrote. If the person wrote a new text, all earlier edits by agents
+// are decided: the text either replaces or accepts these edits. If the person changed only labels or aliases, the edits
+// stay undecided. The reason is that one such change may affect many entries, and the person may not have read all of
+// them.
 func (t *entryHistory) processPersonVersion(v *oxbow.Version, parts comparedVersionParts) {
 	t.recordNonAgentSeq(v.Seq)
 	if !t.hasLabels && !parts.isRemoved {

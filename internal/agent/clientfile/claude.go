@@ -211,9 +211,10 @@ var claudeIgnoredTypes = lazyWordSet(`
 	permission-mode pr-link progress queue-operation relocated result session-title speculation-accept started summary
 	system tag task-summary worktree-state`)
 
-// findParentWithEvents returns the UUID of the nearest line above the line l that contained something to report, such
-// as a prompt or a call. It looks the UUID up in lastEventUUIDs under the parent of l, because the parent was read
-// before. It stores the UUID there for l too, so that the children of l find it.
+// findParentWithEvents returns the UUID of the nearest ancestor of the line l that contained something to report, such
+// as a prompt or a call. The parents of l were read before l, so lastEventUUIDs already contains the answer for the
+// parent. If the line's ParentUUID is not in lastEventUUIDs, findParentWithEvents uses LogicalParentUUID instead. It
+// also stores the result in lastEventUUIDs under the UUID of l, so that the children of l find it.
 func (c *claudeReader) findParentWithEvents(l *claudeLine) string {
 	parent, isKnown := c.lastEventUUIDs[l.ParentUUID]
 	if !isKnown {

@@ -220,7 +220,9 @@ var clineKinds = lazyWordSet(`
 	shell_integration_warning shell_integration_warning_with_suggestion sliding_window_truncation subagent
 	subagent_usage task_progress too_many_tools_warning user_edit_todos`)
 
-// reportUIText reports a text by the person or the agent, depending on the message's kind.
+// reportUIText reports an event for a text in the client's user interface. The kind of the message determines the
+// event. A text may be a prompt, a thought of the agent, a text of the agent, or the summary of a compacted
+// conversation. Messages of other kinds are ignored.
 func (c *clineReader) reportUIText(kind string, m *clineMessage) {
 	isTask := kind == "task" || (kind == "text" && !c.hasPrompt)
 	switch {
@@ -328,7 +330,7 @@ func (c *clineReader) reportUICall(kind, text string) {
 }
 
 // reportPendingResult reports the result of the last call, if the result was not reported yet. The reported result has
-// no exit status, because the editor extensions that write these files do not store a command's exit status.
+// no exit status, because the session files that this reader reads do not contain the exit status of a command.
 func (c *clineReader) reportPendingResult() {
 	if c.pendingCallID != "" {
 		c.reportResult(callResult{id: c.pendingCallID, output: strings.Join(c.pendingOutput, "\n")})

@@ -576,8 +576,9 @@ func (c *codexReader) flushUnreportedPrompts(yield func(*Event)) {
 // FlushEvents implements [EventFlusher].
 func (c *codexReader) FlushEvents(yield func(*Event)) { c.flushUnreportedPrompts(yield) }
 
-// reportPrompt reports a prompt. If the prompt names no turn, it gets the turn of the last task that began. The
-// event's offset is the offset of the first line with the turn's ID.
+// reportPrompt passes an event for a prompt to yield. If the prompt contains no turn ID, its event gets the turn ID of
+// the last task that began. If the event has this turn ID, its offset is the offset of the line with which the task
+// began.
 func (c *codexReader) reportPrompt(text unreportedPrompt, yield func(*Event)) {
 	e := text.Event
 	e.reportNonTextParts(nonTextFilesText, len(text.files), yield)
@@ -673,7 +674,10 @@ func (c *codexReader) reportFileChanges(p *codexItem, callID string, hasSucceede
 	yield(&e)
 }
 
-// reportCallResult reports a call's output, together with the outcome that recordCallEnd recorded.
+// reportCallResult reports a call's output, together with the exit status that recordCallEnd recorded. The event's
+// field HasFailed is set if the output says that the call is not supported, or if the call was a patch that failed. The
+// success of a patch is the outcome that recordCallEnd recorded or, without such an outcome, is derived from the
+// output.
 func (c *codexReader) reportCallResult(output json.RawMessage, e Event, yield func(*Event)) {
 	call := c.unansweredCalls[e.ID]
 	delete(c.unansweredCalls, e.ID)
@@ -703,8 +707,10 @@ func outputText(output json.RawMessage) string {
 	return ContentText(output)
 }
 
-// isPatchSuccess reports whether the output of apply_patch says that the patch was applied. The output is a text, a
-// text that contains JSON with an exit status, or an array of text blocks.
+// isPatchSuccess reports whether the output of the tool apply_patch says that the patch was applied. The output is one
+// of the following: an object with the field "success", a text, a text that contains JSON with an exit status, or an
+// array of text blocks. If a text contains no exit status, isPatchSuccess searches the text for words such as "failed",
+// and returns true if it finds none of them.
 func isPatchSuccess(output json.RawMessage) bool {
 	var o struct {
 		Success *bool `json:"success"`

@@ -105,9 +105,9 @@ type copilotDocument struct {
 	} `json:"timeline"`
 }
 
-// reportEvents reports the events of a document. Only the timeline contains times, and only for the person's texts, so
-// each message gets the time of the last prompt before it. If the document lacks messages, the texts in the timeline
-// are reported instead.
+// reportEvents reports the events of a document. The messages contain no times. The timeline contains the times of the
+// person's texts. Therefore each message gets the time of the last prompt before it. If the document has no messages,
+// reportEvents reports the texts in the timeline instead.
 func (d *copilotDocument) reportEvents(offset int64, yield func(*Event)) {
 	m := messageReporter{yieldEvent: yield, Event: Event{Offset: offset, Session: d.Session}}
 	m.Time = parseTime(d.Start)

@@ -32,10 +32,11 @@ var errDocumentTooLarge = fmt.Errorf(
 // byteOrderMark is the UTF-8 byte order mark, with which some editors begin a file.
 var byteOrderMark = []byte("\ufeff")
 
-// ReadDocument decides whether a file is a single JSON document or has a JSON text in each line. If the file is a JSON
-// array, or one JSON object on several lines, the result document contains the whole text of the file. The caller then
-// passes this text to an [EventReader] as if it were a single line. Otherwise the result document is nil, and the
-// caller must read the file line by line. The whole file can then be read from the result lines.
+// ReadDocument checks whether a file is a single JSON document or contains a separate JSON text in each line. A single
+// document is a JSON array, or one JSON object on several lines. In this case, the first result, called document, is
+// the whole text of the file. The caller then passes this text to an [EventReader] as if it were a single line.
+// Otherwise the first result is nil, and the caller must read the file line by line from the second result, called
+// lines. This reader begins at the start of the file.
 func ReadDocument(br *bufio.Reader) (document []byte, lines *bufio.Reader, err error) {
 	head, _ := br.Peek(br.Size()) // Ignore the error: reading the file returns it again.
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), " \t\r\n")

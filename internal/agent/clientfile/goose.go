@@ -60,7 +60,8 @@ type goosePart struct {
 	} `json:"toolResult"`
 }
 
-// isGooseLine recognizes the first line of a file, and a session document that database.go made.
+// isGooseLine reports whether a line is the first line of a session file of Goose, or a session document that oxbow
+// made from Goose's database.
 func isGooseLine(line []byte) bool {
 	var d struct {
 		Row   json.RawMessage `json:"goose"`

@@ -73,8 +73,8 @@ func makeHookAnswer(event, context string) any {
 	}
 }
 
-// makeMinimalHookAnswer is like makeHookAnswer, but without further fields, because Codex refuses these before a
-// tool is used.
+// makeMinimalHookAnswer returns the answer to a hook event with a context for the model. The answer contains no other
+// fields, because Codex rejects further fields in the answer to the event before a tool call.
 func makeMinimalHookAnswer(event, context string) any {
 	return map[string]any{
 		"hookSpecificOutput": map[string]any{"hookEventName": event, "additionalContext": context},

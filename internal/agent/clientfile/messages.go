@@ -256,8 +256,8 @@ func resultText(raw json.RawMessage) string {
 // that store the person's text without additions.
 func returnUnchangedText(text string) string { return text }
 
-// taggedTextExtractor returns a function for the argument extractPersonText of reportBlocks. The function returns only
-// the parts of a text that are between the given tags.
+// taggedTextExtractor returns a function that extracts the parts of a text that are between the given tags, such as
+// <tag> and </tag>. The function joins the parts with newlines. It returns "" if the text contains none of the tags.
 func taggedTextExtractor(tags ...string) func(string) string {
 	var patterns []*regexp.Regexp
 	for _, tag := range tags {

@@ -168,7 +168,8 @@ func (o *opencodeReader) ReadLine(line []byte, offset int64, yield func(*Event))
 	return true
 }
 
-// setSubAgent sets the sub-agent's ID, name and type to its name, because opencode stores nothing else.
+// setSubAgent sets the ID, the name and the type of the event's sub-agent to the argument name, because opencode stores
+// nothing else about a sub-agent.
 func (e *Event) setSubAgent(name string) {
 	e.AgentID = name
 	e.AgentName, e.AgentType = name, name

@@ -59,7 +59,8 @@ func readOpencodeDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	return readOpencodeDocumentV1(db, id)
 }
 
-// opencodeSessionInfo returns the value for the member info of a session's document.
+// opencodeSessionInfo converts a row of the table of sessions to the object that a session document contains under the
+// key "info".
 func opencodeSessionInfo(session sqlitefile.Row) map[string]any {
 	info := map[string]any{"id": session.Text("id"), "directory": session.Text("directory")}
 	if parent := session.Text("parent_id"); parent != "" {

@@ -320,7 +320,8 @@ type hermesMessage struct {
 	ToolCalls json.RawMessage `json:"tool_calls"`
 }
 
-// isHermesLine recognizes the first line of a file, and a session document that database.go made.
+// isHermesLine reports whether a line is the first line of a session file of Hermes, or a session document that oxbow
+// made from Hermes's database.
 func isHermesLine(line []byte) bool {
 	var d struct {
 		Row  json.RawMessage `json:"hermes"`

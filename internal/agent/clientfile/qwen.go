@@ -161,8 +161,9 @@ func (q *qwenReader) readSystemLine(l *qwenLine, e Event, yield func(*Event)) {
 	}
 }
 
-// isWrittenByPerson reports whether the person wrote the text of a user line. If the line's subtype is not known,
-// it reports an unknown line and returns false.
+// isWrittenByPerson reports whether the person wrote the text of a user line. If the subtype of the line is unknown,
+// isWrittenByPerson also reports an unknown part to yield and returns false. It also returns false for the subtypes in
+// qwenIgnoredSubtypes.
 func (l *qwenLine) isWrittenByPerson(e Event, yield func(*Event)) bool {
 	isByProgram := l.Provenance != "" && l.Provenance != "real_user"
 	switch l.Subtype {

@@ -12,8 +12,9 @@ type lineRange struct {
 	isRemoval            bool // The edit only removed lines and inserted none.
 }
 
-// editsInRanges returns an edit like e for each line range of a content. If lines were only removed, the edit consists
-// of the lines before and after the removed lines.
+// editsInRanges returns a copy of the edit e for each line range of the text content. If a range describes a removal,
+// the returned edit covers the line before the removed lines and the line after them. A range without any such line is
+// skipped.
 func (e Edit) editsInRanges(content string, ranges []lineRange) []Edit {
 	lines := annotate.SplitLines([]byte(content))
 	var out []Edit

@@ -104,7 +104,9 @@ func (r *eventReader) moveToConversationNode(e *clientfile.Event, subAgent strin
 	r.conversationNodeByAgent[subAgent] = e.NodeID
 }
 
-// recordUnnamedCall records a call of a client whose hook reports contain no call IDs.
+// recordUnnamedCall records the tool call in the event e. It is used for clients whose hook reports contain no call
+// IDs. unnamedCallKeys then maps the event's ID to a key made from the call's arguments, so that the call can be found
+// by its arguments.
 func (r *eventReader) recordUnnamedCall(e *clientfile.Event, subAgent string) {
 	delete(r.unnamedCallKeys, e.ID)
 	if call := r.recordCall("", subAgent, e.ToolName, e.Args, e.Time); call != nil {

@@ -177,8 +177,10 @@ func restoreLeadingTabsFrom(lines, file []string) []string {
 	return restoreLeadingTabs(lines, []string{strings.Join(file, "\n")})
 }
 
-// locateBlock searches the present file for the edit's lines. If the lines are found in exactly one best position,
-// locateBlock sets the edit's position.
+// locateBlock searches the given lines of the present file for the edit's lines. If the edit's lines occur in several
+// places, the place with the most equal lines before and after it is the best. If exactly one place is the best,
+// locateBlock sets the edit's position to it. If no position was found and the file may have been reformatted,
+// locateBlock sets Block to nil.
 func (e *Edit) locateBlock(lines []string) {
 	if e.partialLineText != "" {
 		all := make([]numberedLine, len(lines))

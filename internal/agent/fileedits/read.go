@@ -84,7 +84,9 @@ func (r *clientRecognizer) readLine(b []byte, size int64) {
 	}
 }
 
-// readJSONObject passes an object to the client's reader. Before the client is recognized, it holds the object.
+// readJSONObject passes a JSON object from the transcript to the client's reader. As long as no object has shown which
+// client wrote the transcript, readJSONObject stores the objects. It passes the stored objects to the reader when the
+// client is recognized.
 func (r *clientRecognizer) readJSONObject(b []byte) {
 	r.transcript.LineCount++
 	switch {

@@ -198,8 +198,9 @@ func sumWordScores(words []promptWord) (s PromptMatchStrength, maxScores []float
 	return s, maxScores, isUnique
 }
 
-// computeStrength computes ShareOfMaxScore and Strength from Score. maxScore is the highest score that the prompt's
-// words can reach. Strength is multiplied by the factor.
+// computeStrength sets ShareOfMaxScore and Strength. maxScore is the highest score that the prompt's words can reach.
+// ShareOfMaxScore is Score divided by maxScore, at most 1. It is not set if fewer than minMatchedPromptWords words
+// match. Strength is the product of factor, ShareOfMaxScore and the square root of Score.
 func (s *PromptMatchStrength) computeStrength(maxScore, factor float64) {
 	if maxScore > 0 && s.MatchedWords >= minMatchedPromptWords {
 		s.ShareOfMaxScore = min(s.Score/maxScore, 1)
@@ -343,10 +344,11 @@ func (f MinStrength) MinStrengthForQuestion(s PromptMatchStrength) MinStrength {
 	return f
 }
 
-// MinStrengthForInstruction returns the strength that a note or turn must exceed to answer an order, such as "fix the
-// parser". In a small memory, a text may contain two or three words of an order by chance. Therefore it needs a higher
-// strength than for a question. A turn with at least four words of the order needs no more than for a question,
-// because four words are seldom a coincidence. A note always needs the higher strength.
+// MinStrengthForInstruction returns the match strength that a note or an earlier turn must exceed to be shown for a
+// prompt that is an order, such as "fix the parser". The receiver f is the strength that is required for a question. In
+// a small memory, two or three words of an order may occur in a text by chance. Therefore an order requires a higher
+// strength than a question. There is one exception: a turn that contains at least four words of the order only has to
+// exceed f, because four words seldom match by chance. A note always has to exceed the higher strength.
 func (f MinStrength) MinStrengthForInstruction(s PromptMatchStrength) MinStrength {
 	switch {
 	case s.isNote:

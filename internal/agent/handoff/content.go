@@ -29,11 +29,13 @@ const (
 	maxFilesPerHandoff  = 256
 )
 
-// encodeTask returns the entry content for a task. It has a head between lines of three dashes, the
-// summary, the plan under the heading "## Plan", and the record under the heading "## Record". Each line
-// of the head is a key and a JSON value, which is also valid YAML. If the summary itself contains such
-// headings, the key plan has the number of the heading that begins the plan, or 0 for a task without a
-// plan. If the task has a record, the key record has the number of the heading that begins the record.
+// encodeTask returns the entry content for a task. The content has a head between lines of three dashes, the summary,
+// the plan under the heading "## Plan", and the record under the heading "## Record". Each line of the head is a key
+// and a JSON value, which is also valid YAML.
+//
+// The summary itself may contain a heading "## Plan". The key "plan" then says which of these headings begins the plan:
+// 2 means the second heading. The value is 0 if the task has no plan. If the task has a record, the key "record" says
+// in the same way which heading "## Record" begins the record.
 //
 //	---
 //	profile: "vtt-developer"
@@ -126,9 +128,11 @@ func encodeJSON(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// parseTask parses the content of a handoff. The summary ends at the first heading for a plan. The front matter may
-// name a later heading, by its number. If the front matter is invalid, for example after an edit by hand, it becomes
-// part of the summary, so that no text is lost.
+// parseTask parses the content of a handoff into a summary, a plan and a session record. The summary ends at the first
+// heading for a plan, unless the front matter contains the number of a later such heading. The session record begins at
+// the heading whose number the front matter contains. Without this number, there is no session record. If the front
+// matter is invalid, for example after an edit by hand, the whole content is parsed as the body, so that no text is
+// lost.
 func parseTask(content string) Task {
 	var t Task
 	head, body, _ := frontmatter.SplitFrontMatter(content)

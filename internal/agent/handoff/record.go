@@ -74,8 +74,10 @@ func newSessionRecord(turns []session.Turn) *sessionRecord {
 	return r
 }
 
-// turnsAfterLastClearing returns the turns after the person last cleared the conversation. A clearing is an event at
-// the previous turn's end, or at the first turn's beginning.
+// turnsAfterLastClearing returns the turns after the point at which the person last cleared the conversation. This
+// point is an event in a turn. If the turn contains a prompt after the event, the result begins with this turn.
+// Otherwise, the result begins with the next turn. If the conversation was never cleared, turnsAfterLastClearing
+// returns all turns.
 func turnsAfterLastClearing(turns []session.Turn) []session.Turn {
 	for i := len(turns) - 1; i >= 0; i-- {
 		events := turns[i].Events

@@ -61,7 +61,8 @@ func StoreTask(ctx context.Context, s oxbow.Store, task Task) (Handoff, error) {
 		add := oxbow.Add{Name: name, Kind: oxbow.Handoff, Content: content, Labels: oxbow.SortLabels(addressed)}
 		made, err := oxbow.Commit(oxbow.WithNote(ctx, "handoff"), s, add)
 		if errors.Is(err, oxbow.ErrInvalid) && len(addressed) > len(labels) {
-			// A session that is bound to another profile must not set the profile label.
+			// The store refused the profile label, perhaps because the session is bound to another profile. Add the
+			// entry again without this label.
 			add.Labels, addressed = oxbow.SortLabels(labels), labels
 			made, err = oxbow.Commit(oxbow.WithNote(ctx, "handoff"), s, add)
 		}

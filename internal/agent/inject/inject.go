@@ -216,7 +216,8 @@ func (s *MemorySource) findEntries(ctx context.Context, queryWords string, p Pro
 	return units, nil
 }
 
-// isOfOtherProject reports whether an entry has project labels, none of which is the given project.
+// isOfOtherProject reports whether an entry has project labels, but none for the given project. It returns false if the
+// argument project is empty.
 func isOfOtherProject(e *oxbow.Entry, project string) bool {
 	of := e.Values(oxbow.LabelProject)
 	return project != "" && len(of) > 0 && !slices.Contains(of, project)

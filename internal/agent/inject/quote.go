@@ -172,8 +172,8 @@ func isHeading(s string) bool {
 	return strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：")
 }
 
-// snippetWords returns the prompt's terms that the unit contains, in lower case. A snippet of the unit shows the text
-// around these words.
+// snippetWords returns the prompt's terms that the found entry contains, in lower case. A snippet of the entry shows
+// the text around these words.
 func (u *foundEntry) snippetWords() (ws []string) {
 	for _, t := range u.promptTerms {
 		if t.Held {

@@ -145,9 +145,9 @@ func (f ShownTextsFile) RecordBlock(ctx context.Context, b Block) (isFirstRecord
 	return isFirstRecord, err
 }
 
-// RecordCompaction records that the client compacted the conversation, so that the model does not have the texts shown
-// before any more. Claude Code reports a compaction a second time after the session has started again. The second
-// report changes nothing.
+// RecordCompaction records that the client compacted the conversation. After a compaction, the model does not have the
+// texts that were shown before. Claude Code reports the same compaction twice: before and after the session is started
+// again. For the second report, RecordCompaction appends a line that has no effect.
 func (f ShownTextsFile) RecordCompaction(ctx context.Context) error {
 	return f.lockAndAppend(ctx, func(_ SessionShownTexts, lines []shownTextsLine) *shownTextsLine {
 		for _, l := range slices.Backward(lines) {

@@ -126,8 +126,9 @@ func (w reportSectionWriter) writeRecord(r report.Record) {
 	w.writeCells(r.TextCellsBelow)
 }
 
-// writeCells writes each cell on a line of its own. If a cell's value is a text, the text is put into a code fence,
-// and the cell's name becomes the info string of the fence.
+// writeCells writes each cell on a line of its own, as "name: value". If the value is a report.QuotedText or a
+// report.Quote, the value is put into a code fence instead, and the cell's name becomes the info string of the fence. A
+// cell with an empty value is left out.
 func (w reportSectionWriter) writeCells(cells []report.Cell) {
 	for _, c := range cells {
 		switch v := c.Value.(type) {
@@ -185,8 +186,9 @@ func (w reportSectionWriter) formatCell(v any) string {
 	return w.formatValue(v)
 }
 
-// formatValue returns a value on one line. No other function quotes the values of a report for models. All values are
-// quoted except oxbow's own texts, because other values may contain text by others.
+// formatValue returns a value on one line. No other function quotes the values of a report for models. Values that may
+// contain text by others, such as strings and names, are quoted. Not quoted are oxbow's own texts, labels, change
+// numbers, times and numbers.
 func (w reportSectionWriter) formatValue(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -114,7 +114,8 @@ type contextPartLimiter struct {
 }
 
 // addPinnedContextParts adds the context's parts that must always be included, the smallest first. Each part gets an
-// equal share of the remaining bytes. If a small part does not use its whole share, the larger parts get the rest.
+// equal share of the remaining bytes, but at least maxSmallContextPartBytes if as many bytes remain. If a small part
+// does not use its whole share, the unused bytes are shared by the larger parts.
 func (w *contextPartLimiter) addPinnedContextParts() {
 	var pinned []int
 	for i, p := range w.parts {

@@ -254,9 +254,10 @@ func (e *Event) isArchivable() bool { return e.isValid() && e.Kind != kindOmitte
 // isValid reports whether the event names a client, a session and a kind.
 func (e *Event) isValid() bool { return e.Client != "" && ValidID(e.Session) && e.Kind != "" }
 
-// commitWithFinalOp commits the batch together with the operation that finalOp returns, so that a small transcript
-// needs one sync of the log. After a conflict, it commits the batch alone, and calls finalOp again until the operation
-// is committed.
+// commitWithFinalOp commits the batch together with the operation that the function finalOp returns, so that a small
+// transcript needs only one sync of the log. If finalOp returns nil or an error, commitWithFinalOp commits the batch
+// without an operation. After a conflict with another writer, commitWithFinalOp commits the batch alone, calls finalOp
+// again, and repeats this until the operation is committed. It returns the errors of finalOp and of the commits.
 func (a *batchAdder) commitWithFinalOp(ctx context.Context, finalOp func() (oxbow.Op, error)) error {
 	for {
 		op, err := finalOp()
@@ -403,9 +404,9 @@ func needsAllSessionTurns(events []Event) bool {
 	return hasUntimedEvent(events) || slices.ContainsFunc(events, func(e Event) bool { return e.IsFromPromptList })
 }
 
-// sessionUpdateOps returns the operations that add the events to a stored session, and the counts of the changed
-// turns. It first loads only the session's last turns, and loads all turns if these are not enough. It returns no
-// operations if the archive need not store the events.
+// sessionUpdateOps returns the operations that add the events to a stored session, and the counts of the changed turns.
+// It first loads only the session's last turns. It loads all turns if the events may belong to an earlier turn. It
+// returns no operations if the archive already contains the events, or if the session is new and was not used.
 func (a *Archive) sessionUpdateOps(
 	ctx context.Context,
 	t sessionKey,

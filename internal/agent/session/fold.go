@@ -206,8 +206,9 @@ func (gs *turnGroups) findGroup(e *Event) *turnGroup {
 // isMainPrompt reports whether the event is a prompt to the main agent. A sub-agent's task is not.
 func (e *Event) isMainPrompt() bool { return e.Kind == KindPrompt && e.SubAgent == "" }
 
-// canAbsorbGroup reports whether the reports in a and b may belong to the same prompt, so that both groups become one.
-// The group a must have an identifier.
+// canAbsorbGroup reports whether the groups a and b may be merged because their reports may belong to the same prompt.
+// The group a must have a turn ID or a prompt ID. The group b must not have a turn ID. If a has a turn ID and both
+// groups have a prompt ID, the prompt IDs must be equal. If a has no turn ID, b must not have a prompt ID.
 func canAbsorbGroup(a, b *turnGroup) bool {
 	if a.turnID != "" {
 		return b.turnID == "" && (a.promptID == "" || b.promptID == "" || a.promptID == b.promptID)
@@ -244,7 +245,8 @@ func joinEqualPrompts(all []*turnGroup) []*turnGroup {
 	}
 	gone := map[*turnGroup]bool{}
 	for _, same := range byText {
-		// Join prompts first with a group that has only a prompt ID, and then with a group that has a Turn.
+		// First join pairs in which the absorbing group a has only a prompt ID. Then join pairs in which the group a
+		// has a turn ID.
 		for _, named := range []bool{false, true} {
 			joinNearestPairs(
 				same,

@@ -103,14 +103,15 @@ func (a *Archive) getEntryIfExists(ctx context.Context, name string) (oxbow.Entr
 	return e, err
 }
 
-// loadLastTurns loads the session's last turns. It loads backward from the last turn until it has loaded all turns that
-// the events can change, or that can be joined with a turn that changes. It returns false if the whole session must be
-// loaded instead. This is necessary in these cases:
+// loadLastTurns loads the last turns of a session, because new events usually do not change earlier turns. It loads
+// turns backward from the last turn. It stops when an earlier turn begins too long before the turns that the new events
+// can change, so that the events cannot influence earlier turns. The result enough is false if the caller must load the
+// whole session instead. This is necessary in these cases:
 //
-//   - The session does not exist.
+//   - The session does not exist or has no turns.
 //   - A turn cannot be read.
-//   - The first turn was reached.
-//   - A turn before the loaded turns may contain the same event as the events or the loaded turns.
+//   - loadLastTurns has reached the first turn.
+//   - A turn that was not loaded may contain an event that also occurs in the parameter events or in a loaded turn.
 func (a *Archive) loadLastTurns(
 	ctx context.Context,
 	t sessionKey,
@@ -188,9 +189,9 @@ func (t *turnRange) addEvent(e *Event) {
 	}
 }
 
-// startAfter examines a turn, and returns the start of the time range in which turns may change. If the turn has a
-// name, a prompt ID or a prompt text in common with the new events, the turn itself may change. startAfter then
-// extends the range to the turn's start, and adds the turn's names to t.names.
+// startAfter examines a turn, and returns the start of the time range whose turns may be changed by new events. The
+// turn itself may be changed if one of its events has the same turn name, prompt ID or prompt text as a new event. In
+// this case, startAfter extends the range to the turn's start, and adds the names in the turn to t.names.
 func (t *turnRange) startAfter(turn *Turn) time.Time {
 	if slices.ContainsFunc(turn.unmergedReports, func(e Event) bool {
 		return t.names["turn "+e.Turn] || (e.Kind == KindPrompt && (t.names["text "+e.Text] || t.names["id "+e.ID]))
@@ -279,8 +280,8 @@ func eventNameHash(kind, s string) string {
 	return turnMetadataEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, h.Sum64())[:5])
 }
 
-// pageLine returns a line with the hashes of the turn's identifiers. Such lines show whether an event may belong to a
-// turn.
+// pageLine returns a line with the hashes of the identifiers in the turn's events. If the archive receives an event
+// later, it compares the event's hashes with such lines to find the turns to which the event may belong.
 func (t *Turn) pageLine() string {
 	var all []string
 	for i := range t.unmergedReports {

@@ -402,7 +402,9 @@ func RequestCaller(clientName string, meta map[string]any) Caller {
 	return c
 }
 
-// matchesMCPName reports whether a client uses this name, which is in lower case, when it connects to MCP servers.
+// matchesMCPName reports whether a client may have reported the argument name when it connected to an MCP server. The
+// argument name must be in lower case. It matches if it begins with the client's name or with the client's
+// MCPClientPrefix.
 func matchesMCPName(name string, c clientfile.EventClient) bool {
 	return strings.HasPrefix(name, c.Name) ||
 		(c.Hook.MCPClientPrefix != "" && strings.HasPrefix(name, c.Hook.MCPClientPrefix))

@@ -104,8 +104,9 @@ func findInsertedTag(s string, offset int) (insertedTag, bool) {
 	return insertedTag{}, false
 }
 
-// StripInsertedBlocks removes fenced blocks from a text, also blocks of other programs, and the white space around the
-// rest. A block without an end tag extends to the end of the text. An end tag without a start tag is removed.
+// StripInsertedBlocks removes blocks that programs insert into prompts, such as text between <NAME> and </NAME>. It
+// removes the blocks of oxbow and of other programs. It also removes white space at both ends of the result. A block
+// without an end tag extends to the end of the text. An end tag without a start tag is removed.
 func StripInsertedBlocks(s string) string {
 	tag, found := findInsertedTag(s, 0)
 	if !found {
@@ -114,7 +115,7 @@ func StripInsertedBlocks(s string) string {
 	var b strings.Builder
 	at := 0
 	open := ""
-	depth := 0 // number of fenced blocks named open that have begun and not ended at this position
+	depth := 0 // number of nested blocks with the name in open that have not ended yet
 	for ; found; tag, found = findInsertedTag(s, tag.endOffset) {
 		switch {
 		case open == "":

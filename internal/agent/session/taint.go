@@ -45,8 +45,8 @@ func (t *Turn) CallsTaintingTurn() []string {
 	return found
 }
 
-// UnvouchedProgramCalls returns the calls of unknown programs whose output the turn's texts and commands repeat. Each
-// call is described by the tool and its argument.
+// UnvouchedProgramCalls returns the calls of unknown programs whose output is repeated in the turn's texts or commands.
+// Nobody vouches for the output of an unknown program. Each call is described by the tool and its argument.
 func (t *Turn) UnvouchedProgramCalls() (found []string) {
 	for i := range t.Events {
 		if r := t.Events[i].RepeatedTextCalls; r != nil {
@@ -56,8 +56,9 @@ func (t *Turn) UnvouchedProgramCalls() (found []string) {
 	return found
 }
 
-// ForeignTextReads returns the calls that returned text by others, whether or not the turn repeats it. Each call is
-// described by the tool and its argument.
+// ForeignTextReads returns the calls that returned foreign text, which neither the person nor the agent wrote, even if
+// the turn does not repeat the text. The result includes the calls whose foreign text was not recorded as fingerprints.
+// Each call is described by the tool and its argument.
 func (t *Turn) ForeignTextReads() (found []string) {
 	for i := range t.Events {
 		if r := t.Events[i].textSource(); r != nil && r.TrustLevel == LevelForeignText {
@@ -122,9 +123,10 @@ func foreignTextTraceIDs(events []Event) (ids []string) {
 	return ids
 }
 
-// WithoutTaintedTexts returns the turn without the agent's texts, plans and commands that repeat foreign text. After
-// the first call that returned foreign text without fingerprints, it leaves out all of the agent's texts, plans and
-// commands. The paths of written files stay.
+// WithoutTaintedTexts returns a copy of the turn without the agent's texts, plans and commands that repeat foreign
+// text, which others wrote. To recognize repetitions, oxbow needs fingerprints (hashes of short word sequences) of the
+// foreign text. If a call returned foreign text without fingerprints, the copy contains none of the agent's texts,
+// plans and commands from this call on. The paths of written files stay.
 func (t *Turn) WithoutTaintedTexts() Turn {
 	u := *t
 	from := len(t.Events)

@@ -68,9 +68,9 @@ type RunOutcome struct {
 // Run starts the sub-agent and waits until it ends. The sub-agent is stopped when ctx is done or its time limit is
 // exceeded. On systems with process groups, its child processes are stopped as well.
 //
-// Run records the run as an entry of kind history: first as running, and then with its result. The entry is written
-// through the sub-agent's profile, so that the profile selects it. If the profile or the store refuses the entry, the
-// run continues, and a note in the outcome says so.
+// Run records the run as an entry of kind history: first as running, and then with its result. Run writes the entry
+// with the restrictions of the sub-agent's profile, so that the entry belongs to the entries that the profile includes.
+// If the profile or the store refuses the entry, the run continues, and a note in the outcome says so.
 //
 // If Run returns an error, no process was started.
 func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefing) (out RunOutcome, err error) {

@@ -64,10 +64,11 @@ func (d *LineMapper) MapEqualLines(lineIDsA, lineIDsB []int32) []int {
 	return m
 }
 
-// mapLineRange maps the lines in one part of each text. a and b are the line IDs in the parts, which begin at line i
-// in the first text and at line j in the second text. If a line in the first part equals a line in the second part,
-// mapLineRange stores the second line's index in mapping. It first maps equal lines at the beginning and end. Then it
-// divides the parts at anchors or, without anchors, finds a shortest edit script.
+// mapLineRange maps lines in a part of the first text to equal lines in a part of the second text. The slices a and b
+// contain the line IDs of the two parts. The part a begins at line i of the first text, and the part b begins at line j
+// of the second text. If a line in a is mapped to a line in b, mapLineRange stores the second line's index in mapping.
+// It first maps equal lines at the beginning and end. Then it divides the parts at anchors, which are lines that occur
+// once in both parts. Without anchors, it finds a shortest edit script.
 func (d *LineMapper) mapLineRange(a, b []int32, i, j int, mapping []int) {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		mapping[i] = j
@@ -202,10 +203,11 @@ func isReachedByInsertion(furthest []int32, middle, k, d int) bool {
 	return furthest[middle+k-1] < furthest[middle+k+1]
 }
 
-// mapLinesAlongEditScript maps each line that a shortest sequence of edits leaves unchanged. It follows this sequence
-// from the end of both parts, where x and y are the numbers of lines, back to the start. The parts begin at line i of
-// the first text and at line j of the second text. For each unchanged line, the index in the second text is stored in
-// lineMapping. This is the last step of Myers' diff algorithm. trace[d] contains the furthest positions that d edits
+// mapLinesAlongEditScript is the last step of Myers' diff algorithm, which compares a part of one text with a part of
+// another text. It follows a shortest sequence of edits from the end of both parts back to the start, and maps the
+// lines that the edits leave unchanged. The part of the first text has x lines and begins at line i. The part of the
+// second text has y lines and begins at line j. For each unchanged line, lineMapping gets the index of the line in the
+// second text, at the line's index in the first text. The element trace[d] contains the furthest positions that d edits
 // reach, on the diagonals -d to d.
 func mapLinesAlongEditScript(trace [][]int32, x, y, i, j int, lineMapping []int) {
 	for d := len(trace); d > 0; d-- {

@@ -13,11 +13,12 @@ import (
 // the number end.
 type lineRange struct{ start, end int }
 
-// EditKeys changes the lines of some keys in the text frontMatter, whose lines end with lineEnd. The node mapping is
-// the parsed text. For each key in orderedKeys, EditKeys calls renderKey with the key and its present value, or with
-// nil if the key does not exist. renderKey returns the key's new lines ("" removes the key) and true, or false to keep
-// the key unchanged. A new key is inserted after the existing keys that precede it in orderedKeys. EditKeys returns the
-// changed text.
+// EditKeys changes the lines of some keys in the text frontMatter, whose lines end with lineEnd, and returns the
+// changed text. The parameter mapping is the YAML node that results from parsing frontMatter. For each key in
+// orderedKeys, EditKeys calls renderKey with the key and the node of its present value, or nil if the key does not
+// exist. To change the key, renderKey returns the key's new lines and true. If the new lines are "", the key is
+// removed. To keep the key unchanged, renderKey returns false. A new key is inserted after the existing keys that
+// precede the new key in orderedKeys.
 func EditKeys(
 	frontMatter, lineEnd string,
 	mapping *yaml.Node,

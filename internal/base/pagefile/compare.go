@@ -18,8 +18,9 @@ type PageComparer struct {
 
 var errPageDiffers = errors.New("a page differs")
 
-// WriteAt implements [io.WriterAt]. It compares the written pages with the file instead of writing. It returns an
-// error as soon as a page differs from the file, but ignores differences in page 0.
+// WriteAt implements [io.WriterAt]. It compares the written pages with the reference file instead of writing. If a page
+// other than page 0 differs, WriteAt sets FirstDifferentPage and returns an error immediately. If page 0 differs,
+// WriteAt only sets IsFirstPageDifferent.
 func (c *PageComparer) WriteAt(b []byte, offset int64) (int, error) {
 	have := make([]byte, len(b))
 	if _, err := c.ReferenceFile.ReadAt(have, offset); err != nil && err != io.EOF {

@@ -173,9 +173,10 @@ func EffectVerb(dryRun bool, doneVerb, dryRunVerb string) OxbowText {
 	return OxbowText(doneVerb)
 }
 
-// AddEmptyResultReasons adds the reasons why a result is empty to the report r. It also adds similarNames, the names
-// that are similar to the name in the call. The type N of a reason is a type of text. It may also be a [WordedValue],
-// so that the wording depends on the interface, such as a terminal, that shows the reason.
+// AddEmptyResultReasons adds two things to the report r: the reasons why the result of a call is empty, and the names
+// in similarNames. These names are similar to the name that the caller searched for. Each element of why is one reason.
+// The element type N is usually a type of text. It may also be a [WordedValue], whose wording depends on the interface
+// that shows the reason, such as a terminal.
 func AddEmptyResultReasons[N any](r *Report, why []N, similarNames []string) {
 	reasons := Reasons{SimilarNames: similarNames}
 	for _, w := range why {

@@ -57,8 +57,9 @@ func startStream(w http.ResponseWriter, receiveTimeout time.Duration) (*EventStr
 	return s, s.writeBytes([]byte("retry: 1000\n\n"))
 }
 
-// SendEvent sends an event with a name. A client that reconnects sends the ID of its last event in the header
-// Last-Event-ID. If id is "", this ID stays unchanged. All line ends in data are received as \n.
+// SendEvent sends an event with the given ID, name and data. If id is "", the event is sent without an ID. The client
+// then keeps the ID of the last event that had one. When a client reconnects, it sends this last ID in the header
+// Last-Event-ID. The client receives each line end in data as \n.
 func (s *EventStream) SendEvent(id, name string, data []byte) error {
 	var b bytes.Buffer
 	field := func(key, value string) {

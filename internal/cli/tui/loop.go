@@ -124,7 +124,8 @@ func (l *eventLoop) handleNotice(n signalNotice) error {
 	return nil
 }
 
-// suspendProcess restores the terminal and suspends this process, as Ctrl-Z does.
+// suspendProcess restores the terminal and suspends this process, as Ctrl-Z does. When the process continues,
+// suspendProcess sets up the screen again and returns.
 func (l *eventLoop) suspendProcess() error {
 	l.terminal.leaveScreen()
 	l.signals.suspendSelf()

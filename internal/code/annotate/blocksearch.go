@@ -120,9 +120,11 @@ func (r *Record) isBlockUnchangedIn(lines []string) bool {
 	return r.Span.Len() > 0 && r.Span.Last <= len(lines) && hashLines(lines[r.Span.First-1:r.Span.Last]) == r.Hash
 }
 
-// isProbablyRenamedFrom reports whether a deleted file, to which the sidecar belongs, was probably renamed to this
-// text. This is so if an annotation was written for exactly this content. This is also so if at least half of the
-// annotated blocks, and at least two blocks, occur in this text in their old order.
+// isProbablyRenamedFrom reports whether a deleted file was probably renamed to the file with the text p. The sidecar s
+// contains the annotations of the deleted file. The argument blob is the hash of the text p. The result is true if an
+// annotation was written for a file with this hash. It is also true if at least half of the annotated blocks, and at
+// least two blocks, occur in the text p in the same order as in the deleted file. Archived annotations do not count as
+// blocks.
 func (p *indexedText) isProbablyRenamedFrom(s *sidecar, blob string) bool {
 	votes := 0
 	last := 0

@@ -100,8 +100,8 @@ func (r *CheckReport) checkSidecar(full string, data []byte) {
 	}
 }
 
-// contradictsHash reports whether the record's hash differs from the hash of its lines. It returns false if the record
-// lacks lines of the block.
+// contradictsHash reports whether the hash that is stored in the record differs from the hash of the annotated lines
+// that are stored in the record. It returns false if the record contains no hash, or not all of the annotated lines.
 func (r *Record) contradictsHash() bool {
 	isWhole := r.Cut == 0 && len(r.Block) == r.Span.Len()
 	hasLines := len(r.Block) > 0 && r.Hash != ""

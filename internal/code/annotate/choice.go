@@ -109,7 +109,8 @@ func shareInWords(f float64) string {
 	return "none"
 }
 
-// chooseUniqueCopy chooses the copy of the annotated block if its text is distinctive and occurs exactly once.
+// chooseUniqueCopy chooses the copy of the annotated block if the block has only one copy and its text is distinctive.
+// It returns noMatch otherwise.
 func (s *annotatedBlockSearch) chooseUniqueCopy(cs []candidateRange) annotatedBlockMatch {
 	if !s.isBlockCopyCertain(cs) {
 		return noMatch
@@ -117,9 +118,9 @@ func (s *annotatedBlockSearch) chooseUniqueCopy(cs []candidateRange) annotatedBl
 	return s.chooseBlockCopyByContext(cs)
 }
 
-// chooseUniqueBlockCopy chooses the copy of the annotated block if its text is distinctive and occurs exactly once. The
-// block must have several lines. The copy is rejected if the old text contained another copy that may have become this
-// one.
+// chooseUniqueBlockCopy returns the only candidate in cs if the annotated block is distinctive and occurs exactly once
+// in the new text. Otherwise it returns noMatch. It also returns noMatch if the block has only one line, or if the old
+// text contained the block twice and the candidate may come from the other copy.
 func (s *annotatedBlockSearch) chooseUniqueBlockCopy(cs []candidateRange) annotatedBlockMatch {
 	m := s.chooseUniqueCopy(cs)
 	if m.placementKind == NotPlaced || s.record.Span.Len() < 2 {
@@ -211,12 +212,17 @@ func (s *annotatedBlockSearch) chooseSimilarBlock(cs []candidateRange) annotated
 	return annotatedBlockMatch{c.lineSpan(), PlacedAfterEdit, confidence, "similar lines stand there"}
 }
 
-// mayBelongToLostCopy reports whether the range c may come from a lost copy of the annotated block. A lost copy is a
-// copy that the old text contained and that is missing in the new text, for example because several copies were merged
-// into one. mayBelongToLostCopy compares the lines around each copy in the old text with the lines around c. If c
-// matches a lost copy better than the annotated block, the result is true. If c matches some lost copies as well as the
-// annotated block, c may belong to each of them. The new text may contain several ranges that match as well as c. The
-// result is then true if there are fewer such ranges than old copies to which they may belong.
+// mayBelongToLostCopy reports whether the range c of the new text may come from a lost copy of the annotated block. A
+// lost copy is a copy of the block in the old text that is missing in the new text, for example because several copies
+// were merged into one. mayBelongToLostCopy compares the lines around each lost copy in the old text with the lines
+// around c:
+//
+//   - If c matches a lost copy better than it matches the annotated block, the result is true.
+//   - If no lost copy matches c as well as the annotated block does, the result is false.
+//   - Otherwise c may come from the annotated block or from each lost copy that matches equally well.
+//     mayBelongToLostCopy counts these old blocks, including the annotated block. It also counts the ranges in the new
+//     text that match the annotated block as well as c, including c. The result is true if there are fewer new ranges
+//     than old blocks.
 func (s *annotatedBlockSearch) mayBelongToLostCopy(c candidateRange) bool {
 	f := s.oldVersion
 	if f.oldIndex == nil {

@@ -254,9 +254,10 @@ func (x *rangeComparison) changedFileJobs() []diffJob {
 	return jobs
 }
 
-// findFormerSidecars finds annotation files (sidecars) that are still named after a former name of the file with the
-// annotated code. Such annotation files exist if somebody renamed the code file, but not its annotation file, before
-// the older of the two compared commits.
+// findFormerSidecars finds annotation files (sidecars) whose code file was renamed, although the annotation file was
+// not. It examines the older of the two compared commits. For each such annotation file, it adds the file's blob to
+// formerNameSidecars, under the present name of the code file. It sets BaseHasAnnotations if the commit contains any
+// annotation file.
 func (x *rangeComparison) findFormerSidecars(ctx context.Context) error {
 	var gone []string
 	for name := range x.baseFiles.blobsByPath {
@@ -371,7 +372,8 @@ func (x *rangeComparison) findAnnotationsInFiles(ctx context.Context, jobs []dif
 	return nil
 }
 
-// readMissingBlobs reads the named blobs from git, except blobs that were read before.
+// readMissingBlobs reads the blobs with the given names from git into baseBlobs. It skips blobs that baseBlobs already
+// contains, empty names, and names whose hash has another length than the hashes of this repository.
 func (x *rangeComparison) readMissingBlobs(ctx context.Context, names []string) error {
 	slices.Sort(names)
 	names = slices.DeleteFunc(slices.Compact(names), func(n string) bool {

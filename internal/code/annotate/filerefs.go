@@ -258,8 +258,11 @@ func (a *refChecker) oldVersions(
 	return texts, ", by what git has of that time", len(texts) > 0
 }
 
-// compareVersions compares the file's present content with each old content, and sets the result of the check.
-// currentPath is the file's present path.
+// compareVersions compares the present content of a referenced file with each old content that the file may have had
+// when the reference was written. The argument file is the file's old path, and currentPath is its present path. span
+// contains the referenced lines, or is empty for a reference to the whole file. compareVersions stores in c how much of
+// the old content is unchanged, where it is now, and an explanation. It sets c.State to RefStale, RefMoved or RefFresh.
+// If no old content is known, it sets only the explanation and, if the file certainly changed, RefStale.
 func (a *refChecker) compareVersions(c *fileref.CheckResult, file, currentPath string, span LineSpan, content []byte) {
 	texts, how, _ := a.oldVersions(c, file)
 	if a.err != nil {
@@ -305,8 +308,10 @@ func (a *refChecker) compareVersions(c *fileref.CheckResult, file, currentPath s
 	}
 }
 
-// bestMatch compares the whole file, or the lines of span, with each old text, and returns the best match. If all old
-// texts are binary, the confidence of the match is -1.
+// bestMatch compares the argument content with each old text, and returns the best match. If span is empty or ends
+// after the old text, it compares the whole texts. Otherwise it searches content for the lines that span selects in the
+// old text. Binary texts and texts larger than MaxFile are ignored. If all old texts are ignored, the confidence of the
+// match is -1.
 func bestMatch(texts [][]byte, file string, span LineSpan, content []byte) annotatedBlockMatch {
 	x := newIndexedText(newLineAndWordNumberer(), SplitLines(content))
 	best := annotatedBlockMatch{positionConfidence: -1}

@@ -133,8 +133,9 @@ const (
 	maxFilesWithSameLine = 50 // A line of text that occurs in more files is not used to find renamed files.
 )
 
-// findRenames finds the new names of annotated files that the older of the two compared commits has and the newer
-// lacks. Such a file was renamed if the newer commit added a file with the same content or with most of its lines.
+// findRenames finds the new names of renamed files that have annotations. It compares two commits, base (the older
+// commit) and head (the newer commit). A file that exists only in base was renamed if head added a file with the same
+// content or with most of its lines. findRenames stores the new names in x.renamedFiles.
 func (x *rangeComparison) findRenames(ctx context.Context) error {
 	x.renamedFiles = map[string]string{}
 	var gone, fresh []string

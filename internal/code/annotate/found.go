@@ -28,7 +28,9 @@ type FoundAnnotation struct {
 // isFoundIn reports whether the block was found in the given file.
 func (f *FoundAnnotation) isFoundIn(file string) bool { return f.In == file && f.Placed != NotPlaced }
 
-// setPosition sets the position and the explanation of the annotation from a match in a file.
+// setPosition sets the annotation's position and its explanation from the match m in the file with the path file. If
+// the annotation was written for a file with a different path and the text is the same, the placement becomes
+// PlacedByTracking, and the explanation begins with the old path.
 func (f *FoundAnnotation) setPosition(file string, m annotatedBlockMatch) {
 	isSameText := m.placementKind == PlacedExactly || m.placementKind == PlacedAfterMove
 	if f.File != file && isSameText {

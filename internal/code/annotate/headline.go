@@ -9,9 +9,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/editreason"
 )
 
-// Headline returns the most important sentence of the reasoning on one line. If a person or an agent wrote the
-// annotation, this is the first line. If the reasoning is text that an agent wrote before an edit, it is the last
-// sentence that does not merely announce the agent's next step.
+// Headline returns the most important sentence of the reasoning on one line. If the reasoning was written as an
+// annotation, Headline returns its first line. If the reasoning was taken from a transcript, it is the text that the
+// agent wrote before an edit. Headline then returns the last sentence that does not merely announce the agent's next
+// step, or the whole text if there is no such sentence. If the transcript contains no reasoning, Headline returns the
+// first line.
 func (r *Record) Headline() string {
 	why := strings.TrimSpace(r.Why)
 	if !r.isFromTranscript() || strings.HasPrefix(why, NoReasoning) {

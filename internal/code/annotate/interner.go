@@ -43,8 +43,8 @@ func (x *lineAndWordNumberer) appendWordIDs(dst []int32, line string) []int32 {
 	return dst
 }
 
-// spacelessLineID removes the white space from a line and returns the number of the result in spacelessLineIDs. n is
-// the number of the unchanged line.
+// spacelessLineID returns the number that spacelessLineIDs assigns to a line without its white space. n is the number
+// that lineIDs assigned to the line with its white space. The result is cached for n.
 func (x *lineAndWordNumberer) spacelessLineID(n int32, line string) int32 {
 	if int(n) >= len(x.spacelessIDByLineID) {
 		x.spacelessIDByLineID = append(

@@ -17,8 +17,9 @@ type indexedText struct {
 	enclosingLineIndexes []int32 // for each line, the index of the line that encloses it; nil until first needed
 }
 
-// newIndexedText returns an index of the lines of a text. The argument in gives a number to each line. It may also be
-// used for other texts, so that equal lines have equal numbers in all of them.
+// newIndexedText returns an index of the lines of a text. The parameter called in is a numberer, which assigns a number
+// to each line. The caller may use the same numberer for several texts, so that equal lines have equal numbers in all
+// texts.
 func newIndexedText(in *lineAndWordNumberer, lines []string) *indexedText {
 	ids := in.lineIDs.LineIDs(lines)
 	return &indexedText{

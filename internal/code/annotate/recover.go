@@ -111,7 +111,8 @@ func (b *Store) unusedBackupName(full string) (string, error) {
 	return "", fmt.Errorf("%s has %d damaged versions beside it: %w", full, maxBackupNames, fs.ErrExist)
 }
 
-// completeLinesIn returns the complete JSON objects inside an unreadable line, each as a line.
+// completeLinesIn returns the complete sidecar lines inside an unreadable line. A sidecar line is a JSON object that
+// parseSidecarLine can parse. Other objects are ignored.
 func completeLinesIn(text []byte) [][]byte {
 	var found [][]byte
 	const begin = `{"v":`

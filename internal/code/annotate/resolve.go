@@ -44,8 +44,10 @@ var errShallow = errors.New(
 	"this shallow clone has not the history that says what became of a file; git fetch --unshallow gets it",
 )
 
-// listDeletedSourceFiles lists the deleted files whose annotations may belong to this file. It does so only if git
-// failed, or if the clone is shallow and no annotation was found.
+// listDeletedSourceFiles adds to p.deletedSourceFiles the deleted files whose annotations may belong to the file
+// p.file. It does nothing if git can show where deleted files were moved: git did not fail, and either the clone is
+// complete or an annotation of the file was found. If the clone is shallow and no annotation was found,
+// listDeletedSourceFiles sets p.gitError to errShallow, but only if it adds a file.
 func (b *Store) listDeletedSourceFiles(ctx context.Context, p *fileAnnotations) error {
 	if p.gitError == nil {
 		if len(p.found) > 0 || !b.isShallow() {
@@ -130,8 +132,8 @@ func (b *Store) resolveSources(ctx context.Context, src *fileLookupSources) (*fi
 			} else {
 				m = search.runMethod(uniqueCopySearchMethod)
 				if m.positionConfidence < .9 {
-					// Skip the annotation, which was written for a different file. It is only accepted here if its
-					// lines are the same and the confidence is high.
+					// This annotation was written for a different file. Accept it for this file only if its lines occur
+					// here unchanged and the confidence is at least 0.9.
 					continue
 				}
 			}

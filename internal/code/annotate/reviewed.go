@@ -109,9 +109,9 @@ func sidecarsOfAnnotations(found []FoundAnnotation) (names []string) {
 	return names
 }
 
-// textsOnReviewedBranch reads annotation files (sidecars) from the reviewed branch, and returns the set of the texts
-// of their annotations. names contains the names of these files. Each text has the form that textForMachineMark
-// returns.
+// textsOnReviewedBranch returns the set of the annotation texts in some annotation files (sidecars) on the reviewed
+// branch. names contains the paths of these files, relative to the directory for sidecars. Each text has the form that
+// textForMachineMark returns. The result is nil if there is no reviewed branch, or if it cannot be read.
 func (b *Store) textsOnReviewedBranch(ctx context.Context, names []string) map[string]bool {
 	if b.repo == nil || b.opts.ReviewedCommit == nil {
 		return nil

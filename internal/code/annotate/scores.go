@@ -62,9 +62,10 @@ func (s *annotatedBlockSearch) scoreWords(cs []candidateRange) []candidateRange 
 	return cs
 }
 
-// scoreMostSimilar returns the candidates whose words are most similar to the words of the annotated block, in their
-// old order. The result is empty if the similarity is below the minimum. If several candidates are equally similar, it
-// also counts the lines of each candidate that are equal to the block's lines.
+// scoreMostSimilar returns the candidates in cs whose words are most similar to the words of the annotated block. The
+// order of the candidates does not change. The result is empty if no similarity reaches minBlockSimilarity or, for a
+// block of one line, minLineSimilarity. If several candidates are equally similar, scoreMostSimilar sets equalLines of
+// each to the number of lines that equal the block's lines.
 func (s *annotatedBlockSearch) scoreMostSimilar(cs []candidateRange) []candidateRange {
 	block := s.blockLines()
 	most := minBlockSimilarity

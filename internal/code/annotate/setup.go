@@ -85,8 +85,9 @@ func (b *Store) SetUpGitMerge(ctx context.Context, o SetupOptions) (SetupResult,
 				mergeDriverName,
 		},
 	}
-	// Adding the first annotation created .gitattributes in this directory. Git prefers this file to the attributes
-	// files of parent directories.
+	// The sidecar directory may contain its own .gitattributes, which is created with the first annotation. If this
+	// file has the attribute, no line is added to the .gitattributes of the worktree, because git prefers the file to
+	// the attributes files of parent directories.
 	own := attributeLine{File: path.Join(b.sidecarDir, ".gitattributes")}
 	_, err := checkAttributes(b.worktree, own.File, "*", &own, "union")
 	if own.AlreadyExists {
@@ -140,7 +141,7 @@ func checkAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge s
 		}
 		for _, a := range f[1:] {
 			if m, ok := strings.CutPrefix(a, "merge="); ok {
-				said = m // The last line of the attributes file that matches the path counts, as in git.
+				said = m // If several lines specify a merge driver, the last line counts, as in git.
 			}
 		}
 	}

@@ -189,8 +189,8 @@ func (l *annotationLocator) searchContent(ctx context.Context, file string, cont
 	return src.contentBlobName, nil
 }
 
-// copyFound copies positions from p to l.found. It copies only positions of annotations that were found in p and were
-// still lost in l.found.
+// copyFound copies annotations from p to l.found. An annotation is copied only if its lines were found in p and were
+// not found for the same annotation in l.found (if Placed is NotPlaced).
 func (l *annotationLocator) copyFound(p *fileAnnotations) {
 	found := map[string]FoundAnnotation{}
 	for _, f := range p.found {
@@ -279,9 +279,10 @@ func (l *annotationLocator) searchHead(ctx context.Context, names []string, blob
 // looked for.
 const maxSearchedTreeFiles = 5000
 
-// searchOtherFiles searches all files in the working tree for lost annotations of deleted files, because any file may
-// be a deleted file with a new name. If there are more than maxSearchedTreeFiles files, the search ends early, and each
-// remaining annotation gets an error.
+// searchOtherFiles searches all files in the working tree for the annotated lines of deleted files. It searches all
+// files, because a deleted file may have been renamed to any of them. If there are more than maxSearchedTreeFiles
+// files, or if the search fails, searchOtherFiles sets incompleteErr of each locator whose annotations were not all
+// found. It returns an error only if ctx is done.
 func (b *Store) searchOtherFiles(ctx context.Context, lostLocators []*annotationLocator) error {
 	if len(lostLocators) == 0 {
 		return nil
@@ -294,7 +295,7 @@ func (b *Store) searchOtherFiles(ctx context.Context, lostLocators []*annotation
 		}
 		content, err := b.readContent(name)
 		if err != nil || isBinary(content) {
-			return nil // Skip this file, because it cannot be read or is binary, so it contains no annotated lines.
+			return nil // Skip this file, because an unreadable or binary file cannot be searched for lines.
 		}
 		if CheckFile(name) != nil {
 			return nil

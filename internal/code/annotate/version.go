@@ -49,9 +49,10 @@ func (f *oldVersion) mapOldAndNewLines() {
 	}
 }
 
-// newIndexIgnoringSpace returns the index that an old line has in the new text. White space is ignored. The result is
-// negative if the new text does not have the line. To find a line whose white space was changed, it compares all
-// changed lines around this line, and keeps the results for later calls.
+// newIndexIgnoringSpace returns the index in the new text of the line that equals the given old line, except for white
+// space. The argument index is the line's index in the old text. The result is negative if the new text does not
+// contain such a line. newIndexIgnoringSpace compares all changed lines around the old line at once, and stores the
+// results in spacelessNewIndexes for later calls.
 func (f *oldVersion) newIndexIgnoringSpace(index int) int {
 	if f.spacelessNewIndexes[index] != -1 {
 		return f.spacelessNewIndexes[index]
@@ -72,10 +73,10 @@ func (f *oldVersion) newIndexIgnoringSpace(index int) int {
 // noNewLineIndex marks an old line that was searched for in the new text and not found.
 const noNewLineIndex = -2
 
-// extendToWholeGap finds the gap that contains some changed lines. A gap is a range of adjacent old lines that were
-// changed or deleted. The arguments describe the changed lines, whose indexes in the old text are from the number from
-// to the number to-1. The whole gap has the indexes first to last-1 in the old text. In the new text, the gap was
-// replaced by the lines with the indexes gapStart to gapEnd-1.
+// extendToWholeGap returns the whole gap that contains some changed lines. A gap is a range of adjacent old lines that
+// were changed or deleted. The parameters specify the changed lines by a half-open range of indexes in the old text,
+// [from, to). The results first and last are the half-open range [first, last) of the whole gap in the old text. In the
+// new text, the gap was replaced by the lines in the half-open range [gapStart, gapEnd).
 func (f *oldVersion) extendToWholeGap(from, to int) (first, last, gapStart, gapEnd int) {
 	for from > 0 && f.newIndexes[from-1] < 0 {
 		from--

@@ -236,8 +236,10 @@ func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
 // IsSHA256 reports whether the repository names objects by SHA-256 and not by SHA-1.
 func (r *Repo) IsSHA256() bool { return r.isSHA256 }
 
-// usesSHA256 reports whether the config sets extensions.objectFormat to sha256. It finds the setting only on a
-// separate line, because git init writes the setting there.
+// usesSHA256 reports whether the repository's config file sets objectFormat to sha256. It searches for a line that
+// contains only this setting, and does not check that the line is in the section "extensions". It does not find the
+// setting on the line of a section's name, where git init never writes it. If the file cannot be read, usesSHA256
+// returns false.
 func (r *Repo) usesSHA256() bool {
 	b, err := readSmallFile(filepath.Join(r.commonDir, "config"))
 	if err != nil {

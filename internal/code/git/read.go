@@ -216,9 +216,9 @@ func parseRawLog(out []byte) ([]fileChange, error) {
 	return steps, nil
 }
 
-// FormerNames returns the names that a file in HEAD had before it was renamed, newest first. If the file was created
-// as a copy, the name of the original file is also returned. The original is found in two cases: the commit with the
-// copy also changed or deleted the original, or the original is one of the files in others. If git fails, FormerNames
+// FormerNames returns the names that a file in HEAD had before it was renamed, newest first. If the file was created as
+// a copy, the result also contains the name of the original file. The original is found if the commit that added the
+// copy also changed or deleted the original, or if the list others contains the original. If git fails, FormerNames
 // returns an error and the names found so far.
 func (r *Repo) FormerNames(ctx context.Context, file string, others []string) (names []string, err error) {
 	commit, err := r.HeadCommit(ctx)

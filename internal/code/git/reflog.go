@@ -58,8 +58,9 @@ func (r *Repo) ReadHeadMoves() []HeadMove {
 	return all
 }
 
-// parseReflogLine parses a line of the reflog, which contains the commits before and after the move, the committer's
-// name and address, the time, the time zone, and after a tab the description.
+// parseReflogLine parses a line of git's reflog, which describes one move of HEAD. The line contains the commit before
+// the move, the commit after the move, the committer's name and address, the time, the time zone, and after a tab the
+// description. The bool result is false if the line does not have this form.
 func parseReflogLine(line string) (HeadMove, bool) {
 	head, what, _ := strings.Cut(line, "\t")
 	_, after, ok := strings.Cut(head, "> ")

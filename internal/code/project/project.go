@@ -115,9 +115,9 @@ func firstLine(b []byte) string {
 	return strings.TrimSpace(line)
 }
 
-// MainWorktreeDir returns the directory of the main worktree if dir is in its subdirectory .claude/worktrees, where
-// Claude Code creates worktrees. It returns any other directory unchanged. The directory need not exist on this
-// machine.
+// MainWorktreeDir returns the directory of the main worktree if the directory dir is in .claude/worktrees below the
+// main worktree. Claude Code creates worktrees there. It returns any other directory unchanged. The directory need not
+// exist on this machine.
 func MainWorktreeDir(dir string) string {
 	main, _, _ := strings.Cut(filepath.ToSlash(dir)+"/", "/.claude/worktrees/")
 	main = strings.TrimSuffix(main, "/")

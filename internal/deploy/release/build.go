@@ -80,8 +80,9 @@ func buildRelease(root, distDir, targetList string) error {
 	return writeRemainingFiles(root, distDir)
 }
 
-// configForTargets returns goreleaser's configuration, changed to write to the directory dist. If targetList is not
-// empty, it is restricted to these platforms.
+// configForTargets returns a copy of goreleaser's configuration in source that writes to the directory dist. If
+// targetList is not empty, the new configuration builds only the platforms in targetList, which are separated by
+// commas. configForTargets returns an error if the configuration does not contain one of these platforms.
 func configForTargets(source []byte, dist, targetList string) ([]byte, error) {
 	var config map[string]any
 	if err := yaml.Unmarshal(source, &config); err != nil {

@@ -147,8 +147,9 @@ func (s *website) resolveLink(from, link string) (string, error) {
 	return address, nil
 }
 
-// relativeAddress returns the relative address by which the file from can link to the file called to. Both arguments
-// are paths relative to the root of the site.
+// relativeAddress returns the relative address of a link between two files of the site. The parameter from is the path
+// of the file that contains the link. The parameter to is the path of the link's target. Both paths are relative to the
+// root of the site.
 func relativeAddress(from, to string) string {
 	return strings.Repeat("../", strings.Count(from, "/")) + to
 }

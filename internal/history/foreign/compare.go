@@ -244,9 +244,9 @@ func (c *textComparison) mustCompareWith(e *oxbow.Entry) bool {
 	return class == reasonTaintedEntry || (class != reasonNone && !c.texts.OnlyTaintedEntries)
 }
 
-// isKnownRepeat reports whether the caller can skip candidate, which is a version of an entry that some new texts may
-// repeat. This is the case if each of these texts is already known to repeat another entry of the same origin. The
-// caller can also skip an old version of an entry, because the entry's current version is another candidate.
+// isKnownRepeat reports whether the caller can skip candidate. The new texts with the indexes in candidate.textIndexes
+// may repeat the candidate, which is a version of an entry. The result is true if each of these texts is already known
+// to repeat an entry of the same origin.
 func (c *textComparison) isKnownRepeat(candidate *repeatCandidate) bool {
 	return !slices.ContainsFunc(candidate.textIndexes, func(i int32) bool {
 		return !c.foundRepeats[foundRepeat{candidate.originHash, i}]

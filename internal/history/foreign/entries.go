@@ -75,10 +75,12 @@ func originHash(e *oxbow.Entry) uint64 {
 	return h.Sum64()
 }
 
-// eachMatchingEntry calls fn once for each entry that matches at least one of the terms, in the order of the terms,
-// until fn returns an error. The terms must be the first terms of filterTermsByReason, or all of them.
+// eachMatchingEntry calls fn for each entry that matches at least one of the terms. It calls fn once for each entry, in
+// the order of the terms, until fn returns an error. The argument terms must be filterTermsByReason or its first
+// elements.
 func eachMatchingEntry(ctx context.Context, store oxbow.Store, terms []oxbow.Term, fn func(*oxbow.Entry) error) error {
-	// The terms of the queries before this query, negated, so that this query does not return the same entries again.
+	// Terms for which the entries were already read. The next filter contains them in negated form, so that no entry is
+	// returned twice.
 	var seen []oxbow.Term
 	for _, term := range terms {
 		f := oxbow.Filter{Terms: append(slices.Clone(seen), term)}

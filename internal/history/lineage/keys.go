@@ -38,8 +38,9 @@ func nameKey(name string) versionKey {
 	return newVersionKey(mixHashes(stableHash(b, len(name)), 1))
 }
 
-// appendWordSequenceKeys appends the keys of the word sequences in a text. If several consecutive sequences have the
-// same key, the key is appended only once.
+// appendWordSequenceKeys appends a key for each sequence of wordsPerGram words in a text. The key of a sequence is the
+// smallest hash of the shorter sequences in it, which have wordsPerVersionKey words each. A key that equals the last
+// key in keys is not appended.
 func (s *wordGramHasher) appendWordSequenceKeys(keys []versionKey, text string) []versionKey {
 	if !s.hashASCII(text) {
 		s.hashWords(splitWords(text))

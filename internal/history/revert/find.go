@@ -62,7 +62,8 @@ func (n *logWindowVersion) isRestore() bool {
 	return n.Verb == oxbow.VerbRestore || strings.HasPrefix(n.Note, revertNotePrefix)
 }
 
-// isToRevert reports whether the version is to be reverted.
+// isToRevert reports whether the version is to be reverted. This is the case if the caller selected the version. If sel
+// includes copied versions, it is also the case for a version that contains text copied from a reverted version.
 func (n *logWindowVersion) isToRevert(sel *VersionSelection) bool {
 	return n.isToBeReverted || (n.derivedVersion != nil && sel.IncludesCopiedVersions)
 }
@@ -246,10 +247,11 @@ type copiedTextTrace struct {
 	laterVersionWordHashes map[lineage.WordGram]bool
 }
 
-// traceCopiedVersions finds each version in w that was made from a version to revert, and sets its field
-// derivedVersion. firstOccurrence maps the hash of some words to the number of the change that first contained these
-// words. If firstOccurrence is nil, all words in a version to revert count as new. traceCopiedVersions returns the
-// hashes of the words that a version to revert has in common with a later version.
+// traceCopiedVersions finds the versions in w whose text was made from a version that is to be reverted. For each
+// version found, it sets the field derivedVersion of that version. The map firstOccurrence contains, for the hash of
+// some words, the number of the change that first contained these words. If firstOccurrence is nil, all words in a
+// version to revert count as new. traceCopiedVersions returns the hashes of the words that a version to revert has in
+// common with a later version.
 func (w *revertLogWindow) traceCopiedVersions(
 	sel *VersionSelection,
 	firstOccurrence map[lineage.WordGram]uint64,
@@ -272,8 +274,9 @@ func (w *revertLogWindow) traceCopiedVersions(
 	return t.laterVersionWordHashes
 }
 
-// traceCopiesInVersions finds out which versions in one change were made from a version to revert, and records their
-// text for the changes after it.
+// traceCopiesInVersions finds the versions in one change that contain text from a version to revert, because the text
+// was copied or merged. It marks these versions. It then records the texts of all versions in the change, so that
+// copies in later changes are found.
 func (t *copiedTextTrace) traceCopiesInVersions(nodes []*logWindowVersion) {
 	for _, n := range nodes {
 		if n.isAffectedByRevert() || n.isUndone {
@@ -300,10 +303,16 @@ func (t *copiedTextTrace) markAsCopied(n *logWindowVersion, from, how string) {
 	}
 }
 
-// recordVersionText records which words version n added, if n is affected by the revert. An affected version is to be
-// reverted, or contains text of a version that is to be reverted. Later versions with the same words may be copies of
-// n. If n is not affected, but removes the entry or belongs to an undo of the entry's first affected version,
-// recordVersionText forgets that first affected version.
+// recordVersionText records which words the version n added, if n is affected by the revert. A version is affected if
+// it is to be reverted, or if it contains text of a version that is to be reverted. Later versions with the same words
+// may be copies of n.
+//
+// recordVersionText also maintains firstAffectedVersionByName, which contains the first affected version of each entry.
+// If n is not affected, the element for the entry is deleted in these cases:
+//
+//   - The field isUndone is set in n and in the entry's first affected version. The field means that an undo has
+//     reverted the version or has written it.
+//   - The field isUndone is not set in n, and n removes the entry.
 func (t *copiedTextTrace) recordVersionText(n *logWindowVersion) {
 	name := n.Entry.Name
 	switch {
@@ -327,7 +336,9 @@ func (t *copiedTextTrace) recordVersionText(n *logWindowVersion) {
 	}
 }
 
-// addedWordHashes returns the hashes of the words in a version that the entry's previous version did not contain.
+// addedWordHashes returns the hashes of the words that the version n added to the entry: the words that the previous
+// version does not contain. If there is no previous version, or if n removes the entry, it returns the hashes of all
+// words of the content.
 func addedWordHashes(n *logWindowVersion) []lineage.WordGram {
 	if n.previous == nil || n.Verb == oxbow.VerbRemove {
 		return lineage.HashWordGrams(n.Entry.Content)

@@ -25,10 +25,10 @@ type entryChangeReplay struct {
 	versionsToReapply []*logWindowVersion
 }
 
-// replayWithout computes an entry as if some of its versions had never been written. It starts with the entry before,
-// which is the entry's state before the first version in nodes (nil if the entry did not exist). Then it applies the
-// change of each version in nodes. It skips the versions that are to be reverted, and the versions that an undo has
-// already reverted. The field entry of the result is the computed entry.
+// replayWithout computes an entry as if some of its versions had never been written. The parameter before is the state
+// of the entry before the first version in nodes, or nil if the entry did not exist. replayWithout begins with this
+// state and applies the change of each version in nodes. It skips the versions that are to be reverted, and the
+// versions that an undo has already reverted. The field entry of the result is the computed entry.
 func replayWithout(before *oxbow.Entry, nodes []*logWindowVersion, sel *VersionSelection) *entryChangeReplay {
 	r := &entryChangeReplay{
 		entry:                     before,

@@ -31,9 +31,9 @@ type Comparison struct {
 	isTableDifferent                    [TableCount]bool
 }
 
-// NewComparison returns a comparison with a snapshot file. The reader tables reads the tables of this file. formTexts
-// contains the texts in its table TableLabelSets. Each text contains a kind and labels that many entries have in
-// common.
+// NewComparison returns a comparison with a snapshot file. The parameter tables is a reader for the tables of this
+// file. The parameter formTexts contains the texts in the table TableLabelSets of the file. Each text contains a kind
+// together with labels that many entries have in common.
 func NewComparison(file io.ReaderAt, tables *pagefile.Reader, formTexts []string) *Comparison {
 	c := &Comparison{
 		file:            file,

@@ -219,7 +219,9 @@ func (r *Rows) eachPreviousRow(table int, fn func(i int, row []byte)) {
 }
 
 // decodeValidKey decodes a row of TableEntryNames, TableAliases or TableRemovedNames in the previous snapshot. It
-// reports whether the row is still valid.
+// returns the key in the row and whether the row may be copied to the new snapshot. A row of a removed name is not
+// copied if the name was used again. Any other row is not copied if the entry's ID is in HiddenIDs, because the entry
+// was changed or removed later.
 func (r *Rows) decodeValidKey(table int, row []byte) (TableKey, bool) {
 	k := TableKey{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
 	if table == TableRemovedNames {
@@ -240,8 +242,9 @@ func (r *Rows) countRows(table int, keys []TableKey) int {
 	return n
 }
 
-// labelSetNumberInRow returns the number in a TableEntrySummaries row of the previous snapshot that identifies the
-// kind and labels of an entry.
+// labelSetNumberInRow returns the number of a label set, which is the kind and the labels of an entry. The argument row
+// is a row of the table TableEntrySummaries in the previous snapshot. If the number in the row is too large,
+// labelSetNumberInRow records that the tables are inconsistent, and returns 0.
 func (r *Rows) labelSetNumberInRow(row []byte) uint32 {
 	n := binary.LittleEndian.Uint32(row)
 	if int(n) >= len(r.labelSetTexts) {

@@ -68,8 +68,8 @@ func (w *baseWriter) addEntry(e *store.Entry) error {
 	return nil
 }
 
-// isLargeBaseRecord reports whether a record at the beginning of a compacted log contains more entries than oxbow now
-// puts into one record. Before 2026-12, entries of up to 1 MiB shared a record.
+// isLargeBaseRecord reports whether a record at the beginning of a compacted log contains several entries that together
+// have more bytes than oxbow now puts into one record. Before 2026-12, entries of up to 1 MiB shared a record.
 func isLargeBaseRecord(ops []loggedOp) bool {
 	size := 0
 	for i := range ops {

@@ -538,8 +538,8 @@ func (d *DB) compact(
 	})
 }
 
-// removeStaleDerivedFiles removes each derived file that becomes invalid by the compaction. The caller must hold the
-// lock between processes.
+// removeStaleDerivedFiles removes each derived file that the compaction makes invalid. For the other derived files, it
+// removes only the temporary files. The caller must hold the lock between processes.
 func (d *DB) removeStaleDerivedFiles(s *compactionSurvey) error {
 	for _, k := range d.opts.DerivedFileKinds {
 		f := d.DerivedFile(k.Suffix)

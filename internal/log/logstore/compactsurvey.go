@@ -113,8 +113,9 @@ func (s *compactionSurvey) applyRecord(r *wal.Record, v *recordBody) ([]store.De
 	return nil, s.ctx.Err()
 }
 
-// recordBaseEntries is called before the first kept change. It records the present entries, with which the new log will
-// begin.
+// recordBaseEntries records the data with which the log begins after the compaction: the entries, the op IDs and the
+// next entry ID. They are recorded as they are before the first change that the compaction keeps, so the caller must
+// call recordBaseEntries at this point of reading.
 func (s *compactionSurvey) recordBaseEntries() {
 	s.areDroppedChangesRead = true
 	s.baseRecordBody = &recordBody{

@@ -241,7 +241,10 @@ func (d *DB) reload() error { return d.reloadWith(d.readAll) }
 // reloadFromSnapshot is like reload, but starts at the snapshot if there is a valid snapshot.
 func (d *DB) reloadFromSnapshot() error { return d.reloadWith(d.readFromSnapshot) }
 
-// reloadWith reloads the log. read must return the state and the offsets of the changes.
+// reloadWith opens the log file again and replaces the state of the store by the state that the function read returns.
+// The function read must return the state and the offsets of the changes in the log. If the new log continues the old
+// log, reloadWith sends the later changes to the watchers. Otherwise it tells the watchers to read everything again. It
+// returns an error if the log cannot be read, or if the log lacks changes that the store contained before.
 func (d *DB) reloadWith(read func() (*state, []int64, error)) error {
 	if d.isClosed {
 		return store.ErrClosed // The store is closed, so nobody would close the files that are opened below.

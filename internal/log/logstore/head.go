@@ -193,8 +193,8 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
-// matchesLabels reports whether the labels in text, which encodeLabelSet returned, meet the filter's conditions for
-// labels.
+// matchesLabels reports whether a set of labels meets the filter's conditions for labels. The argument text is the set
+// of labels as encoded by encodeLabelSet.
 func (m *labelSetMatcher) matchesLabels(text string) (ok bool, err error) {
 	isInText := func(needed string) bool { return strings.Contains(text, needed) }
 	for _, needed := range m.requiredTexts {

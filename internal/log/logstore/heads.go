@@ -14,11 +14,13 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// ViewHeads calls fn with the heads of all entries. A head is a short description of an entry from the snapshot,
-// without the content. The argument all of fn yields the heads. The argument read of fn returns the whole entries with
-// the given IDs. The list keys contains the keys of the labels that the heads must contain. If it contains
-// [store.HeadName], the heads also contain names and aliases. For an entry with a name or an alias in the list names,
-// the head contains the whole entry.
+// ViewHeads calls the function fn once, so that fn can read the heads of all entries. A head is a short description of
+// an entry from the snapshot, without the content. The function fn has two parameters. The first parameter, all, yields
+// the heads. The second parameter, read, is a function that returns the whole entries with the given IDs.
+//
+// The list keys contains the keys of the labels that the heads must contain. If keys contains [store.HeadName], the
+// heads also contain names and aliases. If an entry has a name or an alias in the list names, its head contains the
+// whole entry.
 //
 // ViewHeads returns false if the snapshot does not store the labels with one of these keys, or if the snapshot cannot
 // be read. The caller must then read the entries.
@@ -263,8 +265,9 @@ func (s *snapshot) shownRowSelector(on store.Occasion) func(row int) bool {
 	return s.rowSelector(on.Filter())
 }
 
-// decodeEntryWithoutContent sets e to the head of the entry in a row and returns the content's size. If mayBeClamped
-// is true, the creation time may be outside the range that a snapshot can store.
+// decodeEntryWithoutContent decodes an entry from a row of the snapshot's table of entries. It sets e to the entry
+// without its name, content and aliases, and returns the content's size in bytes. If mayBeClamped is true, the true
+// creation time may be outside the range that a snapshot can store.
 func (s *snapshot) decodeEntryWithoutContent(
 	row int,
 	labels *labelsByNumber,

@@ -34,8 +34,10 @@ func (d *DB) ViewHeadTable(
 	return l.base.readError() == nil, err
 }
 
-// headTable returns the table of the listing's heads. The listing must have a snapshot. The forms in the table have
-// only the labels with these keys.
+// headTable returns the metadata (heads) of the listed entries as a table with one row for each entry in the snapshot.
+// The listing must have a snapshot. Entries that changed after the snapshot have no row, and are returned in
+// ChangedEntries. A form is a combination of kind and labels that several entries share. The forms contain only labels
+// with the given keys.
 func (l *entryListing) headTable(ctx context.Context, keys []string) *store.HeadTable {
 	forms := l.base.readHeadForms(keys)
 	return &store.HeadTable{

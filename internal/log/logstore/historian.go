@@ -116,7 +116,9 @@ type entryVersion struct{ id, version uint64 }
 // NewVersionReader returns a reader of versions.
 func (d *DB) NewVersionReader() *VersionReader { return &VersionReader{db: d, offset: -1} }
 
-// EntryVersion is like [DB.EntryVersion].
+// EntryVersion returns a version of the entry with the given ID, or nil if the log does not contain the version any
+// more. lastOffset is the offset at which the version's record was found before. EntryVersion keeps the last record
+// that it read, so that further calls for versions in this record are fast.
 func (r *VersionReader) EntryVersion(id, version uint64, lastOffset int64) *store.Entry {
 	r.db.logmu.RLock()
 	defer r.db.logmu.RUnlock()

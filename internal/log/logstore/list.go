@@ -66,8 +66,8 @@ func (l *entryListing) excludeUnselectedRows(f store.Filter) {
 	}
 }
 
-// rowsNamed returns the snapshot rows of the entries whose name or alias is in words. It compares only hashes, so it
-// may also return rows of other entries.
+// rowsNamed returns the snapshot rows of the entries whose name or alias occurs in the list words. It compares only
+// hashes, so it may also return rows of other entries.
 func (l *entryListing) rowsNamed(words []string) []int {
 	rows := []int{}
 	for _, w := range store.AllNameForms(words) {
@@ -439,9 +439,9 @@ func (d *DB) Newest(
 			}
 		}
 		total = len(listed)
-		// The rows of the base are ordered from the newest entry to the oldest. Even if all changed entries come before
-		// these rows, the first rows are before the page, so their times are not needed. The variable skipped is the
-		// number of these rows.
+		// Snapshot rows are ordered from the newest entry to the oldest. At most len(listed) changed entries can come
+		// before a row in the list of all entries. Therefore at least the first offset-len(listed) rows come before the
+		// page, and their times are not needed. The variable skipped is the number of these rows.
 		skipped := max(offset-len(listed), 0)
 		found := 0 // number of rows in the base that the filter selects
 		for row := range st.newestSnapshotRows(f) {

@@ -12,8 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// RefreshPosition returns the position with the offset that its record has now. If the position is not in the history
-// of the log, the error matches [store.ErrPosition].
+// RefreshPosition returns the position p with the present file offset of its record. The offset may have changed
+// because the log was rewritten. If the log does not contain a record with the number and hash in p, RefreshPosition
+// returns an error that matches [store.ErrPosition].
 func (d *DB) RefreshPosition(p logpos.Position) (logpos.Position, error) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
@@ -67,9 +68,9 @@ func (d *DB) UpdateVersionOffsets(ctx context.Context, vs VersionList) error {
 	return nil
 }
 
-// updateOffsetRange updates the log offsets of some versions in the list vs. The arguments from and to are indexes in
-// this list. The versions from index from up to, but not including, index to are updated. If a version is not in the
-// log, the error matches ErrDerivedFile. The caller must hold logmu.
+// updateOffsetRange updates the log offsets of some versions in the list vs. The versions have the indexes from,
+// from+1, and so on, up to to-1. If a version is not in the log, the error matches ErrDerivedFile. The caller must hold
+// logmu.
 func (d *DB) updateOffsetRange(vs VersionList, from, to int) error {
 	before := map[uint64]int{} // indexes in vs of the versions that the last compaction kept, by entry ID
 	for i := from; i < to; i++ {

@@ -138,7 +138,10 @@ func (d *DB) jumpToChange(log *wal.Log, seq uint64) error {
 	return log.JumpToRecord(offset, seq, r.Chain, 0)
 }
 
-// addLaterOp records the entry that an op has changed. The op must belong to a change after startSeq.
+// addLaterOp records that an op changed an entry. The op must belong to a change after startSeq. If the entry's
+// previous version is not later than startSeq, addLaterOp also records the number of this version in p.earlier. It
+// returns errReadFromStart if the op may have given the entry a new ID, and the name of the entry was erased from the
+// log.
 func (p *LaterChanges) addLaterOp(op opHead) error {
 	p.changedIDs.Add(op.entryID)
 	if op.prevSeq == 0 || op.prevSeq > p.startSeq {
@@ -202,8 +205,8 @@ func (p *LaterChanges) yieldEarlierEntries(ctx context.Context, yield func(Earli
 		if err := r.readBase(ops[:inBase]); err != nil {
 			return err
 		}
-		// The content of a version may have been erased from the log. Then the version before it is returned in its
-		// place, so read that version in the next round.
+		// The content of a version may have been erased from the log. In this case, readChanges returns the number of
+		// the entry's previous version, which is read in the next round.
 		ops, err = r.readChanges(ops[inBase:])
 		if err != nil {
 			return err

@@ -89,14 +89,16 @@ func (p *salvagePlan) setStartPoint(sal *wal.SalvageDamage) {
 	p.base, p.chainHashBeforeHistory = p.lastUndamagedChange, p.lastUndamagedChainHash
 }
 
-// addRecord adds an undamaged record of the damaged log to the plan, and reports whether the record will be copied. A
-// record that occurs twice or does not fit at its place is not copied.
+// addRecord adds an undamaged record of the damaged log to the plan, and reports whether the record will be copied.
+// Three kinds of records are not copied: seals, records with a change number that is not higher than the last one, and
+// records of the compacted base that come after a change. If changes are missing before a record, the record is copied,
+// and the lost range is recorded.
 func (p *salvagePlan) addRecord(sal *wal.SalvageDamage, r *wal.Record) bool {
 	p.setStartPoint(sal)
 	switch {
 	case r.Type == wal.TypeSeal:
-		// A seal marks the last change before it as durable. Its number is higher than the last change that was found,
-		// so changes are missing.
+		// A seal contains the number of the last change before it. If this number is higher than the last change that
+		// was found, changes are missing.
 		if r.Seq > p.lastUndamagedChange {
 			p.addLostRange(p.lastUndamagedChange+1, r.Seq)
 			p.restartHistoryAfter(r)

@@ -29,8 +29,8 @@ type comparingReplay struct {
 	stateComparisons []*stateComparison
 }
 
-// applyRecord applies a log record to the state. If the record is a change, it first calls those comparisons that need
-// the state before the change.
+// applyRecord applies a log record to the state. If the record is a change, applyRecord first makes the comparisons
+// that are due, because they compare the state before this change.
 func (c *comparingReplay) applyRecord(r *wal.Record, v *recordBody) error {
 	if r.Type == recordTypeChange {
 		if err := c.makeDueComparisons(); err != nil {

@@ -63,8 +63,8 @@ func (c *rowScan) readEntry(row int) (*store.Entry, error) {
 	return decoded[row], err
 }
 
-// keepPrefetchedEntries keeps the decoded entries whose rows come after currentRow, because the scan will need them
-// later.
+// keepPrefetchedEntries stores the decoded entries whose rows come after currentRow, because the scan will need them
+// later. If the stored entries have more than maxScanBytes bytes, it first deletes all of them.
 func (c *rowScan) keepPrefetchedEntries(decoded map[int]*store.Entry, currentRow int) {
 	if c.prefetchedBytes > maxScanBytes {
 		clear(c.prefetchedEntries)

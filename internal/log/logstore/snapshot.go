@@ -434,9 +434,9 @@ func (s *snapshot) recordLabelSetError(row int) {
 	s.recordError(fmt.Errorf("%w: entry %d has a form that is not there", errUnusableSnapshot, s.entryID(row)))
 }
 
-// rowAtNewestRank returns a row number of the table of entries. If the rows are sorted by the time of their versions,
-// newest first, the row is at the index rank. If the snapshot is damaged, rowAtNewestRank records an error and returns
-// 0.
+// rowAtNewestRank returns the number of a row in the table of entries. The parameter rank is the row's position, from
+// 0, if the rows are sorted by the time of their versions, newest first. If the snapshot is damaged, rowAtNewestRank
+// records an error and returns 0.
 func (s *snapshot) rowAtNewestRank(rank int) (row int) {
 	row = int(binary.LittleEndian.Uint32(s.tables.Row(sectionNewestFirst, rank)))
 	if row >= s.len() {

@@ -163,8 +163,9 @@ func (d *DB) isSnapshotDue() bool {
 	return d.log.Exists() && d.checkpointer.isSnapshotWorthwhile(d.st.opsSinceBase, d.st.len())
 }
 
-// writeMissingSnapshot writes the snapshot that was missing or too old when the store was opened, and makes it the
-// base of the state.
+// writeMissingSnapshot writes the snapshot if it was missing or too old when the store was opened, and makes it the
+// base of the state. It writes nothing if no snapshot is due any more, or if the store is closed or broken. A read-only
+// store only calls updateSnapshot. Errors are ignored.
 func (d *DB) writeMissingSnapshot() {
 	if d.opts.ReadOnly {
 		_ = d.updateSnapshot(d.closingCtx)

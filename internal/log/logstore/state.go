@@ -218,9 +218,10 @@ func (st *state) applyChange(seq uint64, changeTime time.Time, v *recordBody) []
 	return deltas
 }
 
-// rememberOpIDs stores the IDs in the record v of the change seq. These are the op ID with which the change was made,
-// and the older op IDs that the record lists. An op ID shows later that a call was already made. If the record contains
-// a larger ID for the next entry, rememberOpIDs also stores this ID.
+// rememberOpIDs reads op IDs from the record v and stores them in the state. The parameter seq is the number of the
+// change to which the record belongs. An op ID identifies a call, and shows later that the call was already made. The
+// record contains the op ID with which the change was made, and may list older op IDs. If the record contains a larger
+// ID for the next entry than the state, rememberOpIDs also stores this entry ID in the state.
 func (st *state) rememberOpIDs(seq uint64, v *recordBody) {
 	st.nextEntryID = max(st.nextEntryID, v.nextEntryID)
 	if v.opID != "" {
@@ -249,7 +250,8 @@ func (st *state) putEntry(e *store.Entry) (replaced uint64) {
 		replaced = old.ID
 		st.removeChangedEntry(old.ID)
 	case old != nil:
-	// The entry was renamed since the snapshot, so hide its row with the old name.
+	// The next case applies if the snapshot still shows a row for this entry, possibly with an older name. Hide the
+	// row, because e replaces it.
 	case ok && !st.hiddenRows.hasBit(row):
 		st.hiddenRows.setBit(row)
 	default:

@@ -116,7 +116,8 @@ func (d *DB) CountFormLabels(ctx context.Context, key string) (counts map[string
 	return counts, true, err
 }
 
-// countLabelValues counts the entries for each value of a label key that snapshots have.
+// countLabelValues returns the number of entries for each value of a label key. The key must be one of the label keys
+// that snapshots contain. It counts the entries in the base snapshot and the entries that are not in the snapshot.
 func (st *state) countLabelValues(key string) map[string]int {
 	counts := map[string]int{}
 	for _, e := range st.entriesNotInSnapshotByID {

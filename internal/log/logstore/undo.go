@@ -100,10 +100,11 @@ func (d *DB) readRevertSteps(seqs []uint64) (steps []revertStep, err error) {
 	return steps, nil
 }
 
-// resolveRestoredNameConflicts makes sure that no two entries have the same name or alias after a change that restores
-// entries. A restored entry loses each alias that another entry has now. If no entry had the name of a restored entry
-// before the change, the name is removed from the aliases of other entries. entryBefore must return the entry that had
-// a name before the change, or nil.
+// resolveRestoredNameConflicts changes aliases, so that no two entries have the same name or alias after a change that
+// restores entries. A restored entry loses each alias that is now a name or an alias of another entry. The name of a
+// restored entry may have become an alias of other entries meanwhile. If so, and if no entry had this name before the
+// change, the other entries lose the alias. The function entryBefore must return the entry that had a name before the
+// change, or nil.
 func (g *commitBatch) resolveRestoredNameConflicts(v *recordBody, entryBefore func(name string) *store.Entry) error {
 	owner := g.newNameOwnerFinder(v)
 	for _, p := range slices.Clone(v.ops) {
@@ -289,9 +290,10 @@ func (r *previousVersions) readSteps(seq uint64, v *recordBody) ([]revertStep, e
 }
 
 // readVersionBefore returns the version that an entry had before the op p. An op is the part of a change that concerns
-// one entry, and p belongs to the change seq. No earlier op of this change may concern the same entry. If the entry did
-// not exist, the version is nil. readVersionBefore returns an error if the version was erased, or if a compaction of
-// the log dropped the version.
+// one entry, and p belongs to the change with the number seq. No earlier op of this change may concern the same entry.
+// The returned version is nil if the entry did not exist before p. readVersionBefore returns an error if the version
+// was erased, or if the entry's previous change is still in the log but its version of the entry was dropped by a
+// compaction of the log.
 func (r *previousVersions) readVersionBefore(seq uint64, p *loggedOp) (*store.Version, error) {
 	if p.previousChange == 0 {
 		return nil, nil

@@ -112,10 +112,11 @@ func (l *Log) syncFile(work func()) error {
 }
 
 // prependUnsyncedBytes prepends to buf the records that another process has just appended and that may not be on stable
-// storage. It returns the offset at which buf must be written.
+// storage. It returns the offset at which buf must be written. If there are no such records, or if the records have
+// more than MaxBody bytes, it leaves buf unchanged and returns the end of the log.
 //
-// The reason is a failed sync: that process may have died before it could record the failure. A later sync would then
-// succeed without writing the records. Therefore the same bytes are written again.
+// The same bytes are written again, because a sync of the other process may have failed, and that process may have died
+// before it could record the failure. A later sync would then succeed without writing the records.
 func (l *Log) prependUnsyncedBytes(buf *[]byte) (from int64, err error) {
 	if l.syncedEnd >= l.endOffset || l.endOffset-l.syncedEnd > MaxBody {
 		return l.endOffset, nil

@@ -200,7 +200,7 @@ func decodeHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// checksumSeed returns the CRC-32C of the log's identity, with which each record's checksum begins.
+// checksumSeed returns the CRC-32C of the log's identity. It is the start value of each record's checksum.
 func (h *Header) checksumSeed() uint32 { return crc32.Checksum(h.ID[:], crcTable) }
 
 // appendRecord appends the encoded record to b. seed is the result of checksumSeed.
@@ -328,8 +328,8 @@ type lockFileMetadata struct {
 // write replaces all of it.
 const lockMetaSize = 256
 
-// encode appends the metadata to b: JSON, padded to lockMetaSize bytes. It builds the JSON by hand, because encode is
-// called for every change and must be fast.
+// encode returns the metadata as JSON, padded with spaces to lockMetaSize bytes. The result uses the memory of b, which
+// must be empty. encode builds the JSON by hand, because encode is called for every change and must be fast.
 func (n *lockFileMetadata) encode(b []byte) []byte {
 	b = append(b, lockFilePrefix()...)
 	b = n.Since.AppendFormat(b, time.RFC3339Nano)

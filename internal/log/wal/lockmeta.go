@@ -100,9 +100,10 @@ func (l *Log) readLockMeta() {
 	if l.hasMetaHardLink {
 		l.meta.DurableSeq = 0
 	}
-	// Keep the larger of two numbers. DurableSeq is the number up to which changes are known to be on the disk.
-	// Another process may have written a lower number into the lock file, because it had not yet read the last records
-	// that this process appended.
+	// DurableSeq is the number of the last change that is known to be on the disk. If the lock file is about the same
+	// log or contains no identity, keep the larger of two numbers: the number in the lock file and the number that this
+	// process knows. The number in the lock file may be lower, because another process had not yet read the last
+	// records that this process appended.
 	if l.meta.ID == l.lastDurableMetadata.ID || l.meta.ID == "" {
 		l.meta.ID, l.meta.DurableSeq = l.lastDurableMetadata.ID, max(
 			l.meta.DurableSeq,
@@ -156,7 +157,8 @@ func (l *Log) AcceptMissingChanges() {
 	_ = l.writeLockFileMetadata()
 }
 
-// ReadLockHolder reads from the lock file which process holds the lock or held it last.
+// ReadLockHolder reads the lock file and returns the process that holds the lock or held it last. It returns an empty
+// LockHolder if the file cannot be read or parsed.
 func (l *Log) ReadLockHolder() LockHolder {
 	var h LockHolder
 	b, err := vfs.ReadFile(l.fs, l.lockName(), 4096)

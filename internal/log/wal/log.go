@@ -190,8 +190,8 @@ func (l *Log) PollChanges() (logFileChange, error) {
 // other writers may otherwise remove records while the caller reads.
 func (l *Log) HaveKnownBytesChanged() bool { return l.hasChangedKnownBytes.Load() }
 
-// chainHashBeforeEnd returns the bytes that the file must have directly before endOffset. These are the last bytes of
-// the last record, which are its chain, or the last bytes of the header.
+// chainHashBeforeEnd returns the bytes that the file must contain directly before endOffset. If the log has records,
+// these bytes are the chain hash at the end of the last record. Otherwise they are the last bytes of the header.
 func (l *Log) chainHashBeforeEnd() [chainSize]byte {
 	if l.endOffset > HeaderSize {
 		return l.lastChainHash

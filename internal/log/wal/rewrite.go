@@ -285,9 +285,9 @@ func (l *Log) writeRenameIntent(h *Header) (confirm func(), err error) {
 	return func() { _ = l.writeLockFileMetadata() }, nil
 }
 
-// removeRewriteFiles removes the new files of earlier rewrites that never replaced the log, and the files that
-// belong to them. Each may be as large as the log. The processes that created them have ended, or will notice that
-// the log was replaced. Files whose name begins with keepPrefix are kept.
+// removeRewriteFiles removes the files of earlier rewrites of the log that were not completed. Each of these files may
+// be as large as the log. The files are not needed, because the processes that created them have ended, or will notice
+// that the log was replaced. Files whose name begins with keepPrefix are kept, unless keepPrefix is "".
 func (l *Log) removeRewriteFiles(keepPrefix string) {
 	entries, err := l.fs.ReadDir(path.Dir(l.name))
 	if err != nil {

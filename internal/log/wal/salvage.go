@@ -101,11 +101,11 @@ func SalvageRecords(
 	return s, nil
 }
 
-// CreateLog creates a new log with the header h, in the file that is called name in fsys. It calls the function fill,
-// which must pass the log's records to the function emit. The first of these are base records, which contain the
-// entries before the first change. The others are chained records, which contain the changes. The sequence numbers and
-// the hash chain of the chained records must continue those of the header. If the file exists, the error matches
-// fs.ErrExist.
+// CreateLog creates a new log with the header h in the file system fsys. The parameter name is the path of the new
+// file. CreateLog calls the function fill, which must pass the log's records to the function emit. The first records
+// are base records, which contain the entries before the first change. All further records are chained records, which
+// contain the changes. The sequence numbers and the hash chain of the chained records must continue the sequence number
+// and the hash in the header. If the file already exists, the error matches fs.ErrExist.
 func CreateLog(fsys vfs.FS, name string, o Options, h Header, fill func(emit func(r Record) error) error) error {
 	if _, err := fsys.Stat(name); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {

@@ -63,9 +63,10 @@ type TextReadByTool struct {
 	Labels    []string
 }
 
-// AddText stores fingerprints of a text that was read. It returns an identifier for [File.HasAllIDs], even if the text
-// contains no words. If the text is too long, only the fingerprints of its beginning and its end are stored together
-// with the labels. The fingerprints of its middle are stored without labels, and AddText returns an error.
+// AddText stores fingerprints of a text that was read, with the given labels. It returns an identifier for
+// [File.HasAllIDs], even if the text contains no words. If the text is too long, AddText returns an error. In this
+// case, it has stored the fingerprints of the beginning and the end with the labels, and the fingerprints of the middle
+// without labels.
 func (f File) AddText(level BlockKind, text string, labels ...string) (id string, err error) {
 	ids, err := f.AddAll(TextReadByTool{level, text, labels})
 	if err != nil {
@@ -400,7 +401,8 @@ func readValidSize(file *os.File, key *cipherKey) (size int64, err error) {
 	return size, err
 }
 
-// HasAllIDs reports whether the prints of all texts with these identifiers are stored.
+// HasAllIDs reports whether the file contains the fingerprints of all texts with these identifiers. It returns false if
+// an identifier is invalid or if the file cannot be read.
 func (f File) HasAllIDs(ids ...string) bool {
 	if len(ids) == 0 {
 		return true
@@ -420,10 +422,14 @@ func (f File) HasAllIDs(ids ...string) bool {
 	return err == nil && len(missing) == 0
 }
 
-// shrinkFile makes a file of fingerprints smaller. It removes the blocks that are too old, which scanBlocks leaves out,
-// and then the oldest remaining blocks. If these contain fingerprints of texts by others, the fingerprints are added to
-// a Bloom filter. Otherwise a flood of new texts could make the home forget an earlier text. Blocks about text that a
-// person vouched for, and blocks about foreign files, are removed last.
+// shrinkFile makes a file of fingerprints smaller. A block of the file contains the fingerprints of one text.
+// shrinkFile first removes the blocks that are too old, which scanBlocks leaves out. Then it removes the oldest
+// remaining blocks, until the file has at most fileBytesAfterShrinking bytes. Blocks about text that a person vouched
+// for, and blocks about foreign files, are removed last.
+//
+// If a block that is removed for its size contains fingerprints of a text by others, or of a text by an unknown author,
+// shrinkFile adds these fingerprints to a Bloom filter. The Bloom filter is needed because a flood of new texts could
+// otherwise make the home forget an earlier text.
 func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
 	var blocks []storedBlock
 	err := f.scanBlocks(name, func(_ *cipherKey, h *blockHeader, sealed, prints []byte) error {

@@ -21,7 +21,8 @@ type Match struct {
 	commonFingerprints []textFingerprint
 }
 
-// IsRepeat reports whether the text repeats an earlier text that is foreign, or that nobody vouches for.
+// IsRepeat reports whether the text repeats an earlier text that is foreign (written by others) or whose author is
+// unknown.
 func (m *Match) IsRepeat() bool {
 	return len(m.ForeignTextLabels) > 0 || len(m.UnknownAuthorLabels) > 0
 }
@@ -59,8 +60,8 @@ func (w *writtenTextHashes[P]) buildFilter() {
 	}
 }
 
-// mayContainHash returns false for most hashes that no written text contains. It always returns true if a text contains
-// the hash.
+// mayContainHash returns true if a written text contains the hash p. If no written text contains p, it returns false in
+// most cases.
 func (w *writtenTextHashes[P]) mayContainHash(p P) bool {
 	return w.hashFilter[p&w.hashFilterMask/64]&(1<<(p%64)) != 0
 }
@@ -272,11 +273,11 @@ func (f File) indexForLookup(c *fileCache, key *cipherKey, info fs.FileInfo) *fi
 	return c.index
 }
 
-// searchRemovedFingerprints searches for the written texts' fingerprints among the fingerprints that were removed from
-// the main file. It adds each match to the map found, as text of unknown origin. A match may be a mistake, because a
-// Bloom filter is searched. Call searchRemovedFingerprints before the blocks of the main file are searched, because a
-// block may record that a person has vouched for a text. The search then removes the fingerprints of this text from the
-// map.
+// searchRemovedFingerprints looks up the fingerprints of the written texts among the fingerprints that were removed
+// from the main file. It adds each match to the parameter found, as text of unknown origin. A match may be a mistake,
+// because the removed fingerprints are stored in a Bloom filter. Call searchRemovedFingerprints before the blocks of
+// the main file are searched. A block of the main file may record that a person has vouched for a text, and the search
+// of the main file then removes the text's fingerprints from found.
 func (f File) searchRemovedFingerprints(
 	key *cipherKey,
 	w *writtenTextHashes[textFingerprint],
@@ -353,8 +354,9 @@ func (m *Match) addCommonFingerprint(p textFingerprint, origins []*fingerprintOr
 	}
 }
 
-// VouchForWords records that a person vouches for the words that the matches have in common with earlier texts. These
-// words are then ignored, until another foreign text that contains them is read.
+// VouchForWords records that a person accepts the words that the matches have in common with foreign texts, such as web
+// pages. These words are then no longer reported as copied, until a session reads another foreign text that contains
+// them.
 func (f File) VouchForWords(matches ...Match) error {
 	var prints []textFingerprint
 	for i := range matches {

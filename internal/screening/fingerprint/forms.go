@@ -13,10 +13,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
-// repeatableTextForms returns a text and the forms in which a reader may repeat it: without HTML tags, with JSON
-// escapes resolved, and without the line numbers and names that tools print. The last form combines these changes. In
-// addition, it does not contain addresses, footnote numbers, hyphens at line ends, or characters that look like other
-// letters.
+// repeatableTextForms returns a text and the forms in which a reader may repeat the text. Each of the first forms has
+// one change: JSON escapes are resolved, HTML tags are removed, or the line numbers and names that tools print are
+// removed. The last form has all these changes. The last form also has no addresses, no footnote numbers, no hyphens at
+// line ends, and no characters that look like other letters. A form that equals an earlier form may be left out.
 func repeatableTextForms(text string) []string {
 	forms := []string{text}
 	all := text
@@ -132,8 +132,9 @@ func joinHyphenated(s string) string {
 	return b.String()
 }
 
-// replaceLookalikes replaces characters that look like ASCII letters by these letters. It does so only if a word mixes
-// several scripts.
+// replaceLookalikes replaces characters that look like ASCII letters by these letters. If no word of the text contains
+// both ASCII letters and letters of a similar script such as Cyrillic or Greek, it returns the text unchanged.
+// Otherwise it replaces such characters in the whole text and returns the text in lower case.
 func replaceLookalikes(s string) string {
 	if isASCII(s) {
 		return s

@@ -21,10 +21,10 @@ const (
 	WriterUnknownTextProgram // a program that may have written text that nobody vouches for
 )
 
-// AddProgramRun records that a program ran from the time start to the time end. The argument level describes the text
-// that the program may have written: ForeignTextBlock means text by others, and UnknownAuthorTextBlock means text that
-// nobody vouches for. A file that changed in this period counts as a file with such text. If the agent writes the file
-// later, the file counts as written by the agent.
+// AddProgramRun records the period in which a program ran. The parameters start and end are the beginning and the end
+// of the period. The parameter level describes the text that the program may have written: ForeignTextBlock means text
+// by others, and UnknownAuthorTextBlock means text that nobody vouches for. A file that changed in this period counts
+// as a file with such text. If the agent writes the file later, the file counts as written by the agent.
 func (f File) AddProgramRun(level BlockKind, start, end time.Time) error {
 	run := foreignTextProgramRunBlock
 	if level == UnknownAuthorTextBlock {
@@ -43,13 +43,14 @@ var writerByProgramRunKind = map[BlockKind]FileWriter{
 	unknownTextProgramRunBlock: WriterUnknownTextProgram,
 }
 
-// setProgramRunWriters records which files may have been written by a program while it ran. The list changed contains
-// the time of the last change of each file. For each file that was changed while the program ran, the function sets the
-// element of writers with the same index. The bytes prints contain the program's start time and end time. The block
-// kind run says what kind of text the program may have written, which determines the writer.
+// setProgramRunWriters records which files may have been written by a program while the program ran. For each file, the
+// list changed contains the time of the file's last change. If a file was changed while the program ran,
+// setProgramRunWriters sets the element of writers with the same index as the file. The parameter run is a block kind,
+// which specifies the kind of text that the program may have written and so determines the writer. The program's start
+// time and end time are encoded in the parameter prints. All times are Unix times in milliseconds.
 //
-// A file with a change time in the future is also regarded as changed by the program, because somebody may have set
-// such a time to hide a change.
+// A file whose change time is later than the parameter now is also regarded as changed by the program, because somebody
+// may have set such a time to hide a change.
 func setProgramRunWriters(writers []FileWriter, changed []int64, now int64, run BlockKind, prints []byte) {
 	if len(prints) < 2*bytesPerFingerprint {
 		return

@@ -183,8 +183,10 @@ func listChars(ranges []rune) (all []string, areAllListed bool) {
 	return all, true
 }
 
-// concatPrefixes returns the texts with which a match begins if all subs must match one after the other.
-// areCompleteMatches is true if these texts are complete matches.
+// concatPrefixes returns the texts with which a match of a regular expression can begin. The expression consists of the
+// expressions in subs, which must match one after the other. areCompleteMatches is true if the returned texts are
+// complete matches. If there would be more than maxMatchPrefixes texts, concatPrefixes returns shorter texts, and
+// areCompleteMatches is false.
 func concatPrefixes(subs []*syntax.Regexp) (all []string, areCompleteMatches bool) {
 	all, areCompleteMatches = []string{""}, true
 	for _, sub := range subs {

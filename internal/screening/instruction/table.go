@@ -29,9 +29,9 @@ const prefixHashCount = 1 << 12
 // minInnerWordLetters is the minimum length of a word that is also searched for inside longer words.
 const minInnerWordLetters = 4
 
-// prefixHash returns the index in ruleTable.wordsByPrefixHash and ruleTable.unspacedWordsByPrefixHash for the words
-// that begin with certain bytes. firstBytes contains a word's first four bytes, of which only the first three are
-// used.
+// prefixHash returns the index for a word in ruleTable.wordsByPrefixHash and ruleTable.unspacedWordsByPrefixHash.
+// firstBytes contains the first four bytes of the word. Only its lower 24 bits, which are the first three bytes, affect
+// the index.
 func prefixHash(firstBytes uint32) uint32 { return firstBytes << 8 * 0x9E3779B1 >> 20 }
 
 // wordGroupSet is a bit set of word groups. A rule for texts can require one word from each of several groups of

@@ -72,8 +72,8 @@ func (c *digitGroupChain) findCardAt(firstGroup int) int {
 	return 0
 }
 
-// matchesGroupSizes reports whether the first groups have the lengths of the shape and the separators between these
-// groups are equal.
+// matchesGroupSizes reports whether the first digit groups have the numbers of digits in shape. The separators between
+// these groups must be equal and must be spaces or dashes.
 func matchesGroupSizes(groups []digitGroup, shape []int) bool {
 	if len(groups) < len(shape) {
 		return false
@@ -92,11 +92,18 @@ func matchesGroupSizes(groups []digitGroup, shape []int) bool {
 	return true
 }
 
-// isNumberSeparate reports whether some groups of digits are a number of their own, and not a part of a longer number.
-// The number begins with the group at index firstGroup and has groupCount groups. A group before or after the number
-// must be separated from it by a space. After a number with several groups, a slash is also accepted. If the number has
-// several groups, a group that is separated by a space must have another length than the number's first group. At the
-// start and at the end of the chain, the text around the number must allow a number there.
+// isNumberSeparate reports whether some groups of digits in the chain are a complete number, and not a part of a longer
+// number. The number begins with the group at index firstGroup and has groupCount groups. All these conditions must be
+// met:
+//
+//   - If a group precedes the number, a space separates the two.
+//   - If a group follows the number, a space separates the two. If the number has several groups, a slash is accepted
+//     as well.
+//   - If the number has several groups, a group before the number, or after the number and a space, has a different
+//     count of digits than the number's first group. Otherwise the group would look like another part of the same
+//     number.
+//   - If the number is at the start or at the end of the chain, the text next to the number allows a number to begin or
+//     end there.
 func (c *digitGroupChain) isNumberSeparate(firstGroup, groupCount int) bool {
 	first, last := c.groups[firstGroup], c.groups[firstGroup+groupCount-1]
 	if firstGroup == 0 && !canNumberStart(c.text, first.start) {

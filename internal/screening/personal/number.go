@@ -198,7 +198,7 @@ const minNumberDigits = 14
 // digitChainPool contains digit chains for reuse, because most texts are short and contain numbers.
 var digitChainPool = sync.Pool{New: func() any { return new(digitGroupChain) }}
 
-// findNumbers appends the numbers in a text to found.
+// findNumbers appends the IBANs and the numbers of payment cards in a text to found, and returns the extended slice.
 func findNumbers(text string, found []Finding) []Finding {
 	c, ok := digitChainPool.Get().(*digitGroupChain)
 	if !ok {
@@ -231,8 +231,9 @@ func findNumbers(text string, found []Finding) []Finding {
 	return found
 }
 
-// appendNumbers appends the card numbers among the digit groups of c to found. It also returns the position in the
-// text at which the search for numbers must continue.
+// appendNumbers appends the numbers of payment cards among the digit groups of c to found. end is the position after
+// the last digit group. appendNumbers returns the extended slice and the position at which the caller must continue its
+// search. This position is end, or the start of a digit group with which an IBAN begins.
 func (c *digitGroupChain) appendNumbers(found []Finding, end int) ([]Finding, int) {
 	for k := 0; k < len(c.groups); {
 		if len(c.digits)-c.groups[k].firstDigit < minNumberDigits {

@@ -65,11 +65,11 @@ const (
 	DoubtForeignText  WarningReason = "repeats what others wrote, which an agent had read"
 )
 
-// ReasonToDoubt returns why texts that are read together cannot be trusted, because agents or strangers may have
-// written them. It returns "" if nothing was found. It decides this for all texts without labels: files of other
-// memory systems, past turns, profiles and annotations. For entries, see store.Entry.WhyHeld. repeatsForeignText
-// reports whether a text repeats a text by others that an agent had read. If repeatsForeignText is nil, this is not
-// checked.
+// ReasonToDoubt returns the reason why the texts cannot be trusted: agents or strangers may have written them. It
+// returns "" if it finds no reason. The texts are joined and examined as one text. ReasonToDoubt is meant for texts
+// without labels, such as files of other memory systems, past turns, profiles and annotations. For entries, see
+// store.Entry.WhyHeld. The function repeatsForeignText reports whether a text repeats a text by others that an agent
+// had read. If repeatsForeignText is nil, this is not checked.
 func ReasonToDoubt(repeatsForeignText func(text string) bool, texts ...string) WarningReason {
 	text := strings.Join(texts, "\n")
 	switch {

@@ -191,8 +191,9 @@ func isPublicKey(s string) bool {
 	})
 }
 
-// hasUnexpectedWords reports whether a secret contains words although secrets of this rule never contain words. A
-// match with such a secret is ignored.
+// hasUnexpectedWords reports whether a secret contains words that a true secret of this rule does not contain. Some
+// rules find only secrets without words. For a rule for assignments, a capitalized plain value is not a secret. The
+// caller ignores a match with such a secret.
 func (r *secretRule) hasUnexpectedWords(secret string) bool {
 	return (r.hasSecretsWithoutWords && (isPlainValue(secret) || hasStopword(secret))) ||
 		(r.isForAssignments && isPlainValue(secret) && isCapitalized(secret))

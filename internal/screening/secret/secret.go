@@ -315,7 +315,9 @@ func findSecretPieceEnd(text string, start int) int {
 
 func isSecretKeyByte(c byte) bool { return isBase64Byte[c] || c == '.' || c == '=' }
 
-// hasKeyword reports whether a piece contains the keyword of a rule for keys with a distinctive prefix.
+// hasKeyword reports whether a piece of text contains the keyword of a rule for secrets with a distinctive prefix.
+// Rules for assignments, the generic rule and the rule for passwords do not count. hasKeyword returns false for a piece
+// with fewer than minSecretPieceBytes bytes.
 func hasKeyword(piece string) (ok bool) {
 	if len(piece) < minSecretPieceBytes {
 		return false

@@ -90,7 +90,9 @@ func findNextChunk(s string, i int) (from, to int) {
 		i += n
 	}
 	from = i
-	joined := false // The previous character joins two parts, such as a hyphen, so the chunk cannot end with it.
+	// The previous character, such as a hyphen, joins two parts of a chunk, so the chunk cannot end with this
+	// character.
+	joined := false
 	for i < len(s) && (i-from < maxChunkBytes || joined) {
 		if c := s[i]; c < utf8.RuneSelf {
 			if class := asciiClass[c]; class == wordChar {

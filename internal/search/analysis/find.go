@@ -62,9 +62,9 @@ func NewTermFinder(choice *TermSet) *TermFinder {
 	return f
 }
 
-// addWordFirstLetters adds a pattern for the first letters of each word in words. The finder analyzes a word of a
-// document only if the word's first letters match such a pattern. The terms of words must be among the terms that are
-// searched for.
+// addWordFirstLetters prepares the finder for the words in the parameter words. For each word, it adds a pattern for
+// the word's first letters. The finder analyzes a word of a document only if the first letters of that word match such
+// a pattern. The terms of the given words must be among the terms that the finder searches for.
 func (f *TermFinder) addWordFirstLetters(words []string) {
 	for _, w := range words {
 		f.addFirstLettersPattern(packLetters(w), 8)

@@ -293,9 +293,9 @@ func addWordTerms(w string, root func(word string) string, addPart func(text, wo
 		}
 		return f
 	}
-	// In the loop, f[from:i] is the text for which no term was added yet. It begins with a wide (for example Chinese)
-	// character if wide is true, and alone is true if this character is not part of a pair yet. Otherwise, it contains
-	// only characters that are not wide.
+	// f[from:i] is the text for which no term was added yet. If wide is true, this text begins with a wide character,
+	// such as a Chinese character. The variable alone is then true if this character is not part of a pair yet. If wide
+	// is false, the text contains no wide characters.
 	from := 0
 	wide := false
 	alone := false

@@ -75,9 +75,10 @@ type ExpectedDocument struct {
 	Frequencies map[string]int
 }
 
-// FindDifferentDocument returns the index of the first document that the snapshot does not contain, or contains with
-// another length or other frequencies of the expected terms. Without such a document, it returns len(docs). The index
-// must have been opened from a snapshot and must not have been changed. The documents must be ordered by ID.
+// FindDifferentDocument returns the index of the first document in docs that differs from the document in the snapshot.
+// A document differs if the snapshot does not contain it, or if the snapshot has another length for it, or another
+// frequency of one of its terms. If no document differs, FindDifferentDocument returns len(docs). The index must have
+// been opened from a snapshot and must not have been changed. The documents must be ordered by ID.
 func (x *Searcher) FindDifferentDocument(docs []ExpectedDocument) (i int, err error) {
 	view := &x.views[0]
 	c := documentComparison{snapshot: view.snapshot, firstDifferent: len(docs)}

@@ -64,8 +64,8 @@ func (h *docsHeader) encode() []byte {
 	return le.AppendUint32(le.AppendUint32(b, empty), h.rowsChecksum)
 }
 
-// readDocsHeader decodes page 0 of a snapshot. size is the snapshot's size in bytes. It returns an error if the
-// snapshot was written with other parameters than p.
+// readDocsHeader decodes page 0 of a snapshot with the given size in bytes. It returns an error if the snapshot was
+// written with other parameters than p, or if the numbers in the header do not fit the size.
 func readDocsHeader(page []byte, size int64, p Params) (docsHeader, error) {
 	le := binary.LittleEndian
 	h := docsHeader{

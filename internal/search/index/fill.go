@@ -91,8 +91,9 @@ func (f *indexFill) addDocument(d *Document) {
 	}
 }
 
-// startWritingRun starts to write the documents in memory as a run, while further documents are added. At most one run
-// is written at a time.
+// startWritingRun starts a goroutine that writes the documents in memory to a file, which is called a run. Meanwhile,
+// further documents can be added. startWritingRun first waits until the previous run is written. It does nothing more
+// if the index is built without files.
 func (f *indexFill) startWritingRun() {
 	f.waitForRunFile()
 	if f.runOptions == nil {
@@ -124,8 +125,9 @@ func (f *indexFill) waitForRunFile() {
 	f.runWritten = nil
 }
 
-// writeRunFile writes the builder's documents to a new file. It returns them as a part of the index that reads the
-// file. If the write fails, it returns the error and a part of the index in memory.
+// writeRunFile writes the builder's documents to a new file. It returns a segment (a part of the index) that reads the
+// documents from the file. If the file cannot be written, it returns the error and a segment that contains the
+// documents in memory.
 func writeRunFile(x *Searcher, b *builder, newFile func() (RunFile, error)) (*segment, error) {
 	f, err := newFile()
 	if err != nil {

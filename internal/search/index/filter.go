@@ -162,10 +162,11 @@ func (w *filterSet) applyTimeRange(v *segmentView, t *TimeRange, expectedVisits 
 // document, and if one in k documents is in the range of times, the search compares about lateTimeCheckCost·k times.
 const lateTimeCheckCost = 4096
 
-// lateTimeCheckLimit compares two methods for a condition on the time. The first compares the time of each document
-// that the search visits. The second compares in advance the times of all documents in blocks that are partly in the
-// range. lateTimeCheckLimit returns the number of visits from which on the second method is faster. The estimate
-// assumes that the times in a block are evenly spread.
+// lateTimeCheckLimit helps to choose between two ways to check the time range t in a search. The first way checks the
+// time of each document that the search visits. The second way checks the times of all documents in partly matching
+// blocks before the search. A block has 64 documents. lateTimeCheckLimit returns the number of visited documents from
+// which the second way is faster, or math.MaxInt if the second way is never faster. The estimate assumes that the times
+// in a block are evenly spread.
 func lateTimeCheckLimit(blocks []blockTimeRange, t *TimeRange) int {
 	partial, in := 0, 0.0
 	for _, b := range blocks {

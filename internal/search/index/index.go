@@ -206,9 +206,10 @@ func (x *Searcher) NeedsOldDocument(id uint64) bool {
 	return ok && v.memtable == nil
 }
 
-// publishSearcher makes its argument the searcher that new readers use, and starts merges in the background. The
-// newest documents are in memtables, which are merged when they are full. If too many full memtables wait for a merge,
-// publishSearcher merges them first. The caller must hold x.mu.
+// publishSearcher makes the searcher available to new readers, and starts merges of its parts in the background. New
+// documents are in memtables, small parts that are merged when they are full. If more than maxFullMemtables full
+// memtables wait for a merge, publishSearcher first merges them and publishes a searcher with the merged part. The
+// caller must hold x.mu.
 func (x *Index) publishSearcher(searcher *Searcher) {
 	if full := smallViewsToMerge(searcher.views, x.allViewsBeingMerged()); len(full) > maxFullMemtables &&
 		full[0].memtable != nil {

@@ -109,8 +109,9 @@ const (
 	pairBits = 0x0001000100010001
 )
 
-// decodePostings decodes the document numbers and frequencies of the next n postings. One-byte and two-byte postings
-// are mixed unpredictably, so the code does not branch on the length.
+// decodePostings decodes the document numbers and frequencies of the next n postings. If the next eight postings have
+// one byte each, it decodes all eight at once. Postings of one and two bytes are mixed unpredictably. Therefore the
+// code that decodes a single posting has no branch that distinguishes these two lengths.
 func (r *postingListReader) decodePostings(n int) error {
 	b := r.encoded
 	next := r.minNextDoc
@@ -221,8 +222,9 @@ func (r *postingListReader) fillPostingColumns(w *postingColumns) (largestImpact
 	return largestImpact, nil
 }
 
-// appendBatch appends documents that contain the term: their numbers, the term's frequencies and impacts. Like
-// pushPosting, it appends to several arrays, but it appends many elements at once.
+// appendBatch appends postings of one term to the columns. A posting consists of a document number, the term's
+// frequency in the document, and the impact, which measures how much the term adds to the document's score. The three
+// slices must have the same length.
 func (w *postingColumns) appendBatch(numbers []uint32, tfs []uint16, impacts []uint8) {
 	w.scoreImpacts = append(w.scoreImpacts, impacts...)
 	from := len(w.lowDocNumbers)

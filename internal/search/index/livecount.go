@@ -80,8 +80,10 @@ func (v *segmentView) eachLiveTerm(prefix string, fn func(text string, df int) b
 	}
 }
 
-// eachTermDocuments calls fn with the text and the documents of each term with this prefix, in order, until fn returns
-// false. The documents are valid until the next call. It caches nothing, like eachTermWithPrefix.
+// eachTermDocuments calls the function fn for each term that begins with prefix, in order, until fn returns false. It
+// passes the term's text and the numbers of the documents that contain the term. The slice numbers is valid until the
+// next call of fn. eachTermDocuments caches nothing, and neither does eachTermWithPrefix. If a block cannot be read,
+// eachTermDocuments stores the error and ends.
 func (img *snapshotTerms) eachTermDocuments(prefix string, fn func(text string, numbers []uint32) bool) {
 	first, last := img.findPrefixTermRange(prefix)
 	var numbers []uint32

@@ -11,21 +11,21 @@ import (
 )
 
 // searchBest searches v, a part of the index, and adds the documents with the highest scores to the heap best. It
-// implements MaxScore (Turtle and Flood, 1995). It processes the query's terms in descending order of the maximum that
-// a term can add to a score.
+// implements MaxScore (Turtle and Flood, 1995). Each term of the query has a maximum that the term can add to a
+// document's score. searchBest processes the terms in descending order of this maximum.
 //
-// For each term and each document that contains the term, the index stores an impact. The impact is an upper bound of
-// what the term adds to the document's score. A document is skipped if this impact, plus the maximum of all weaker
-// terms, is below the lowest score among the best documents so far. The search ends when all remaining terms together
-// cannot reach that score.
+// For each term and each document that contains the term, the index stores an impact, which is an upper bound of what
+// the term adds to the document's score. Consider the lowest score among the best documents so far. searchBest skips a
+// document if the sum of this impact and the maxima of all later terms is below that score. The search ends when all
+// remaining terms together cannot reach that score.
 //
 // During the search, scores are estimates in single precision, divided by the query's norm. Bounds of the estimates
-// allow for rounding errors. After the search, the scores of the remaining candidates are computed in double precision
-// over all terms in order. They are therefore identical to the scores that scoreDocuments computes.
+// allow for rounding errors. After the search, searchBest computes the scores of the remaining candidates in double
+// precision, over all terms in order. Therefore they are identical to the scores that scoreDocuments computes.
 //
-// searchBest returns false, without changing the heap, if it is better to compute the scores of all documents. This is
-// so in a small part of the index, for weights that single precision cannot represent, and if too many candidates are
-// not accepted.
+// searchBest returns false, without changing the heap, if the caller should compute the scores of all documents
+// instead. searchBest does so in a small part of the index, if single precision cannot represent the weights, or if too
+// many documents were examined that turned out not to be among the best.
 func (v *segmentView) searchBest(q *searchState, ask *Query, best *bestHits) (done bool) {
 	if !(q.termScoreGainSum > minQueryNorm && q.termScoreGainSum < maxQueryNorm) {
 		return false

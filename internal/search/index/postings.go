@@ -257,10 +257,10 @@ func (w *postingColumns) findLargeTF(number uint32) uint16 {
 	return w.largeTFPostings[at].tf
 }
 
-// postingAt returns the posting with this index. Columns store only the lower 16 bits of a document number, so
-// postingAt searches for the upper bits, beginning with *docNumberUpperBits. These must not be greater than the
-// posting's upper bits. postingAt sets *docNumberUpperBits to the posting's upper bits. A caller that reads postings
-// in order passes the same docNumberUpperBits each time.
+// postingAt returns the posting with the given index. A column stores only the lower 16 bits of each document number,
+// so postingAt must find the upper bits. It begins with *docNumberUpperBits, which must not be greater than the upper
+// bits of the posting, and sets *docNumberUpperBits to the upper bits that it found. A caller that reads postings in
+// ascending order should pass the same pointer each time, so that the search continues where it ended.
 func (w *postingColumns) postingAt(index int, docNumberUpperBits *uint32) posting {
 	for index >= w.endOfSameUpperBits(*docNumberUpperBits) {
 		*docNumberUpperBits += 1 << 16

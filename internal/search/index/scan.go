@@ -118,8 +118,9 @@ func newSearchState(x *Searcher, terms []QueryTerm) *searchState {
 
 func (q *searchState) hashTerm(text string) uint64 { return q.searcher.hashTerm(text) }
 
-// release returns the state to the pool, without references to strings or lists. If a function of the caller panicked
-// during the search, windowDocumentScores still contains sums, so the state is not reused.
+// release returns the state to the pool, without references to strings or lists. If the field isBusy is still set, a
+// function of the caller panicked during the search, and the state contains incomplete scores. In this case, release
+// does not return the state to the pool.
 func (q *searchState) release() {
 	if q.isBusy {
 		return
@@ -235,7 +236,8 @@ func (v *segmentView) scoreDocuments(
 	}
 }
 
-// indexInScoreWindow returns the index in windowDocumentScores for the document of a posting.
+// indexInScoreWindow returns the position of a posting's document in windowDocumentScores. The argument index is the
+// index of the posting in the term's list.
 func (c *queryCursor) indexInScoreWindow(index int) int {
 	if c.columns != nil {
 		return int(c.columns.lowDocNumbers[index] % docsPerScoreWindow)

@@ -88,7 +88,8 @@ func (x *Searcher) currentBM25Scale() bm25Scale {
 	return x.params.newScale(x.scoredDocumentCount, x.totalLength)
 }
 
-// IDF returns the inverse document frequency of a term that df documents contain.
+// IDF returns the inverse document frequency of a term. The argument df is the number of documents that contain the
+// term. The argument frequency describes how often the term occurs in its language.
 func (x *Searcher) IDF(df int, frequency LanguageFrequency) float64 {
 	return x.currentBM25Scale().idf(df, frequency)
 }
@@ -186,7 +187,7 @@ func (x *Searcher) TermsWithPrefix(prefix string) iter.Seq2[string, int] {
 					hash := x.hashTerm(text)
 					for j := range x.views {
 						if j < i && x.views[j].hasTerm(text, hash) {
-							return true // continue, because the loop over i has already yielded this term for view j
+							return true // continue, because an earlier view has already yielded this term
 						}
 						if j != i {
 							df += viewDF(&x.views[j], text, hash)

@@ -61,8 +61,9 @@ type term struct {
 	hasPostingList bool
 }
 
-// findTerm returns the term with this text and hash, and its postings. If the term has a single posting without a
-// list, the posting is appended to *singlePostings, and the result refers to it.
+// findTerm returns the term with the given text and hash, and its postings. It returns false if the segment does not
+// contain the term. If the segment does not store the postings as a list, findTerm appends them to *singlePostings, and
+// the result refers to this slice.
 func (s *segment) findTerm(text string, hash uint64, singlePostings *[]posting) (foundTerm, bool) {
 	if s.snapshot != nil {
 		return s.snapshot.loadTermByText(text)

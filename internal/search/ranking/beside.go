@@ -63,9 +63,10 @@ func maxNeighbourScoreShare(distance int) float64 {
 	return otherNeighbourScoreShare
 }
 
-// addNeighbourScores adds, for each query word, the contributions of neighbouring turns to the score of turn i. All
-// contributions for a word are combined: their fourth powers are added, and the fourth root is taken. Therefore the
-// result is only a little more than the largest of them. For dates, neighbours contribute nothing.
+// addNeighbourScores adds the contributions of neighbouring turns to the score of turn i. It does so separately for
+// each query word. The score of a word becomes the fourth root of the sum of the fourth powers of all contributions,
+// which are those of the turn itself and of its neighbours. Therefore the score is only a little more than the largest
+// contribution. Neighbours contribute nothing to query words that are dates.
 func (t *dialogueScorer) addNeighbourScores(i int, own *hitCandidate, a *scoreExplanation) {
 	a.neighbours, a.fourthPowerSums = a.neighbours[:0], a.fourthPowerSums[:0]
 	for _, given := range own.termScores {

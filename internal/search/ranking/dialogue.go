@@ -217,8 +217,9 @@ func newDialogue(v *View, p *Plan, hits []index.Hit) *dialogueScorer {
 	return t
 }
 
-// upperScoreBound returns a score that candidate i cannot exceed after all adjustments. If the hits contain turns of
-// talks between people, it is infinite, because only such turns have factors above 1.
+// upperScoreBound returns a score that the final score of candidate i cannot exceed. If the hits contain a turn of a
+// conversation between people, the result is infinite, because the scores of such turns may be multiplied by a factor
+// above 1.
 func (t *dialogueScorer) upperScoreBound(i int) float64 {
 	if t.plan.foundDialogueKinds.hasPersonTurns {
 		return math.Inf(1)

@@ -107,7 +107,7 @@ func (r *Scorer) AnalyzeItem(ctx context.Context, it Item, d *index.Document, b 
 		b.words = appendSeedRankingTerms(b.words[:0], t)
 		d.SetWords(b.words)
 		if len(b.words) == 0 {
-			return // in the ranking Seed, a document without words does not count as a document
+			return // The ranking Seed does not count a document without words, so skip its keywords as well.
 		}
 	} else {
 		b.fields = appendFields(b.fields[:0], t)
@@ -132,8 +132,9 @@ func appendSeedRankingTerms(words []string, t *ItemText) []string {
 	return words
 }
 
-// itemLengthPadding returns a number that is added to the length of a short turn in a talk. Otherwise, differences in
-// length would influence the turns' scores too much.
+// itemLengthPadding returns a number that is added to the length of a short turn in a talk between people, which
+// analysis.IsPersonTurn recognizes. Otherwise, differences in length would influence the turns' scores too much. It
+// returns 0 for other texts.
 func itemLengthPadding(t *ItemText) uint32 {
 	if analysis.IsPersonTurn(t.Content) {
 		return turnLengthPadding

@@ -44,8 +44,9 @@ func (r *Scorer) NewView(ctx context.Context, readItem func(id uint64) Item) *Vi
 	return r.ViewOfSearcher(ctx, r.index.Searcher(), readItem)
 }
 
-// ViewOfSearcher returns a view of the index that x searches. This must be the scorer's index, but x may search an
-// earlier state of it. The function readItem reads the item of a document without Data.
+// ViewOfSearcher returns a view of the index that the searcher x searches. The searcher x must belong to the scorer's
+// own index, but may search an earlier state of this index. The function readItem is called for a document that was
+// indexed without its Data field. It returns the document's item, or nil if the item cannot be read.
 func (r *Scorer) ViewOfSearcher(ctx context.Context, x *index.Searcher, readItem func(id uint64) Item) *View {
 	return &View{ctx: ctx, scorer: r, searcher: x, termStats: x, loadItem: readItem}
 }

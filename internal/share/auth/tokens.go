@@ -216,7 +216,8 @@ func parseToken(words []string) (Token, error) {
 	for _, w := range rest {
 		key, value, _ := strings.Cut(w, "=")
 		if !slices.Contains(tokenOptions, key) {
-			// Do not quote the unknown word in the error, because it may be a secret that was put in the wrong place.
+			// If no option is similar to the unknown word, do not quote the word in the error. The word may be a secret
+			// in the wrong place.
 			near := text.FindSimilar(key, slices.Values(tokenOptions), 1)
 			if len(near) == 0 {
 				return t, fmt.Errorf(

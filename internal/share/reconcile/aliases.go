@@ -82,7 +82,8 @@ func homeEntryAfterStep(p *entryPair, st *plannedStep) *oxbow.Entry {
 	return st.homeEntry
 }
 
-// dropStepAliases changes the planned step st so that the home's entry in the pair p loses lostAliases.
+// dropStepAliases changes the planned step st, so that the home's entry in the pair p loses the aliases in lostAliases.
+// If the entry is then equal to the present entry in the home, the step changes nothing in the home any more.
 func (s *syncRun) dropStepAliases(st *plannedStep, p *entryPair, lostAliases []string) {
 	e := homeEntryAfterStep(p, st).Clone()
 	e.Aliases = slices.DeleteFunc(e.Aliases, func(a string) bool { return slices.Contains(lostAliases, a) })

@@ -10,9 +10,10 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// pairEntries sets s.pairs. Each record of the last synchronization gets a pair with the entries to which it refers
-// now. Each entry without a record also gets a pair. If the home and the server have new entries with the same name,
-// both are in one pair.
+// pairEntries sets s.pairs. Each pair consists of an entry of the home, an entry of the server, or both. For each
+// record of the last synchronization whose entry was not removed, pairEntries creates a pair with the entries that the
+// record describes now. Each entry that has no record also becomes a part of a pair. If the home and the server both
+// have a new entry with the same name, these two entries become one pair.
 func (s *syncRun) pairEntries(home, server *homeOrServerEntries) {
 	for _, e := range home.entryList {
 		s.usedNames[oxbow.NormalName(e.Name)] = true
@@ -60,10 +61,10 @@ func (s *syncRun) pairEntries(home, server *homeOrServerEntries) {
 	}
 }
 
-// findServerEntry searches for the server's entry that p.trustedRecord describes. If it finds the entry, it sets
-// p.server to it and adds it to the map used. It ignores an entry that is already in this map, because the entry
-// belongs to another record. If the entry does not exist on the server any more, it sets p.serverChange to
-// entryRemovedSinceSync.
+// findServerEntry searches for the server's entry that p.trustedRecord describes. If it finds the entry, it stores the
+// entry in p.server and in the set used, which contains the entries that already belong to a record. An entry that is
+// already in this set is ignored, because it belongs to another record. If no entry is found, and the record's ID
+// exists on the server or server.isComplete is set, findServerEntry sets p.serverChange to entryRemovedSinceSync.
 func (s *syncRun) findServerEntry(p *entryPair, server *homeOrServerEntries, used map[*oxbow.Entry]bool) {
 	r := p.trustedRecord
 	e, candidate := server.byID[r.ID]
@@ -84,9 +85,10 @@ func mayBeDifferentEntry(e *oxbow.Entry, r *syncRecord, server *homeOrServerEntr
 	return !server.isHistoryContinued && e.Name != r.Server.EntryName
 }
 
-// findRenames finds entries that were renamed on one side. If a record's entry is missing on a side, it pairs the
-// record with a new entry of the same kind and creation time. It does not if several entries qualify, or if a
-// different entry has the new name on the opposite side.
+// findRenames finds entries that were renamed on one side, which is the home or the server. If the entry of a record is
+// missing on one side, findRenames looks there for a new entry with the same kind and creation time. It adds this entry
+// to the pair of the record. A record stays without an entry if several new entries qualify. It also stays without an
+// entry if the other side already has a different entry with the new name.
 func (s *syncRun) findRenames(home, server *homeOrServerEntries, atHome, atServer map[*oxbow.Entry]bool) {
 	names := map[string]bool{} // names of the server's entries, including the names in the sync records
 	for _, e := range server.entryList {

@@ -78,7 +78,8 @@ func (s *syncRun) pushChangedOnServer(st *plannedStep, p *entryPair) *plannedSte
 	if p.lastSyncRecord == nil || p.trustedRecord != nil {
 		return nil
 	}
-	// The next run must read all entries on the server to find the entry of the old sync record.
+	// The old sync record is dropped, because it is not trusted. Clear the position, so that the next run reads all
+	// entries on the server and finds the entry again.
 	s.state.serverPosition = ""
 	return st
 }

@@ -167,9 +167,10 @@ func (s *syncRun) readAllServerEntries(all *homeOrServerEntries) error {
 	return nil
 }
 
-// isServerHistoryContinued reports whether the server's history contains the last server change that the records
-// mention. The check is needed for servers whose positions are valid only until a restart: it distinguishes a restart
-// from another store or a restored backup.
+// isServerHistoryContinued reports whether the server's history contains the newest server version that the sync
+// records mention. The check is needed for servers whose positions become invalid at a restart. It shows whether the
+// server still has the same store, and not a different store or a restored backup. It returns false if no record has a
+// server version.
 func (s *syncRun) isServerHistoryContinued() (bool, error) {
 	var last *syncRecord
 	for _, r := range s.state.records {
@@ -303,8 +304,8 @@ func (s *syncRun) mergeBaseContent(p *entryPair) (string, error) {
 // maxVersions is the maximum number of versions that are examined for an entry.
 const maxVersions = 1000
 
-// findNewestContent returns the newest content, among all versions with one of these names, for which matches returns
-// true. The bool is false if such content does not exist.
+// findNewestContent returns the newest content of all versions with one of these names that the function matches
+// accepts. Removed and erased versions are ignored. The bool result is false if no such content exists.
 func (s *syncRun) findNewestContent(
 	store oxbow.Store,
 	names []string,

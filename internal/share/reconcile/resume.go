@@ -190,7 +190,9 @@ func (s *syncRun) stepOfKilledPull(q *planStep, d pullChanges) *plannedStep {
 	return st
 }
 
-// resumePush updates the records for the changes that a killed push made. It finds these changes on the server.
+// resumePush completes a push (an upload of changes to the server) that was killed. For each planned change that
+// arrived on the server, it updates the record that says which version of the entry the home and the server have in
+// common. It then removes the plan of the push from the state.
 func (s *syncRun) resumePush(server *homeOrServerEntries) error {
 	p := s.state.plan
 	if p == nil || p.isPull {

@@ -230,8 +230,8 @@ func parseState(b []byte) (*State, error) {
 	return s, nil
 }
 
-// headerDigest returns the digest of a header line. It covers the whole file, because the header contains the digest
-// of all other lines.
+// headerDigest returns the SHA-256 digest of a file's header line. The header contains the digest of all other lines,
+// so the result changes if any line of the file changes.
 func headerDigest(line []byte) []byte {
 	sum := sha256.Sum256(line)
 	return sum[:]

@@ -290,9 +290,10 @@ func isWithoutAnswer(err error) bool {
 	return err != nil && !isAnswer
 }
 
-// applyBody returns the body of the request that asks the server to make a change. If since is not nil, the server
-// answers with all changes after this position. It is the position of the last event that was passed to the functions
-// that watch this store.
+// applyBody returns the body of the request that asks the server to apply ops. If the argument since is not nil, the
+// server answers with all changes after this position. The argument since is the position of the last event that was
+// passed to the functions that watch this store. applyBody returns an error if the body has more than maxChangeBody
+// bytes.
 func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePosition) ([]byte, error) {
 	stamp, err := s.changeMetadata(ctx)
 	if err != nil {
@@ -318,8 +319,8 @@ func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePositi
 	return body, err
 }
 
-// chooseOpID returns the ID in the argument given. If this ID is empty, chooseOpID returns a new random ID. It returns
-// an error if it cannot read random bytes.
+// chooseOpID returns the op ID of the caller, which is the parameter given. If the parameter is empty, chooseOpID
+// returns a new random ID. It returns an error if it cannot read random bytes.
 func (s *Store) chooseOpID(given string) (string, error) {
 	var b [16]byte
 	s.randMu.Lock()

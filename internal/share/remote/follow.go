@@ -90,8 +90,9 @@ func (f *serverFollower) knownPosition() *wirePosition {
 	return &wirePosition{[]byte(f.position)}
 }
 
-// addWatcher calls fn for each later event, until stop is called. If the server cannot be asked for its current
-// position, the first event has Reset set, which tells fn to read all entries again.
+// addWatcher calls the function fn for each event from now on, until the caller calls stop. The first watcher needs the
+// server's current position. If the server cannot be asked for this position, the next event has Reset set, which tells
+// fn to read all entries again.
 func (f *serverFollower) addWatcher(fn func(oxbow.Event)) (stop func()) {
 	<-f.positionLock
 	defer func() { f.positionLock <- struct{}{} }()

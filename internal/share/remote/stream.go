@@ -230,8 +230,9 @@ func (s *streamReader) readVersion(before uint64) (oxbow.Version, error) {
 	return oxbow.Version{}, fmt.Errorf("%w: no version where one is next", errInvalidAnswer)
 }
 
-// readChange reads a change and its versions. The number of the change must be less than the parameter before.
-// Otherwise the error matches errInvalidAnswer.
+// readChange reads a change and the change's versions from the stream. The number of the change must be less than the
+// limit in the parameter before. If it is not, or if the next line is not a change, the error matches errInvalidAnswer.
+// If the stream ends before all versions of the change were read, the error is errIncompleteStream.
 func (s *streamReader) readChange(before uint64) (oxbow.Change, error) {
 	l, err := s.nextLine()
 	if err != nil {

@@ -80,8 +80,9 @@ func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written [
 	return written, err
 }
 
-// installDriver makes command the merge driver of this clone, unless git's config already names one. It refuses a
-// config file that is a link, because git would write to the target of the link.
+// installDriver makes the argument command the merge driver of this clone, unless git's config already contains a merge
+// driver for the team files. It returns an error if the config file is a link, because git would write to the target of
+// the link.
 func (t *Tree) installDriver(ctx context.Context, command string) error {
 	if t.HasMergeDriver() {
 		return nil

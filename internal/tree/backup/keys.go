@@ -39,7 +39,7 @@ type Keys struct {
 	Passphrase    string   // name of a file with a passphrase (may be empty)
 }
 
-// CanEncrypt reports whether k names a key for encrypting.
+// CanEncrypt reports whether k contains a recipient or a passphrase, so that a backup can be encrypted.
 func (k Keys) CanEncrypt() bool { return len(k.Recipients) > 0 || k.Passphrase != "" }
 
 // CanDecrypt reports whether k contains a file with a secret key, or a passphrase. It does not check whether a certain

@@ -137,7 +137,9 @@ func (s *Store) checkWritable(ctx context.Context) error {
 	return nil
 }
 
-// withLock runs fn with the lock between processes. The caller must be the writer.
+// withLock calls fn while this process holds the lock that excludes other processes, and returns the error of fn. It
+// returns an error without calling fn if the store is not writable or the lock cannot be acquired. The caller must be
+// the only writer in this process.
 func (s *Store) withLock(ctx context.Context, fn func() error) error {
 	if err := s.checkWritable(ctx); err != nil {
 		return err
@@ -267,8 +269,9 @@ func (s *Store) reloadIfChanged() error {
 // stay in the processor's cache until the operating system has copied the chunk.
 const writeChunkSize = 128 << 10
 
-// writeStaged writes the whole file anew, including the staged changes. After the file is synced, the staged changes
-// become part of the store's state. basedOn is the old file to which the changes were made.
+// writeStaged writes the whole file anew, with the staged changes g. After the file is synced and renamed, the staged
+// changes become part of the store's state. basedOn is the state of the old file from which the changes were planned.
+// If that file has been changed since, writeStaged returns errFileOverwritten.
 func (s *Store) writeStaged(g *unwrittenRecordChanges, basedOn openFileState) (err error) {
 	order := g.orderedRecords()
 	if uint64(len(order)) > 1<<32-1 {

@@ -262,10 +262,10 @@ func isCrabDB(data []byte) bool {
 	return true
 }
 
-// importCrabDB adds the entries of data, which is a file of the database crabdb, to in.Entries. It skips keys that are
-// not memory entries, entries that cannot be decoded, and an incomplete record that an interrupted write left at the
-// end of the file. It adds a warning to the result in for each of these cases. It returns an error if a record cannot
-// be read a second time.
+// importCrabDB reads data, which is a file of the database crabdb, and adds its memory entries to in.Entries. It skips
+// the following and adds a warning to the receiver for each of them: keys that are not memory entries, entries that
+// cannot be decoded, and an incomplete record at the end of the file, which an interrupted write left. importCrabDB
+// returns an error if a record cannot be read a second time.
 func (in *ImportedFile) importCrabDB(data []byte) error {
 	keys, at, _ := readCrabIndex(data)
 	if keys == nil {

@@ -125,7 +125,7 @@ func (s *blockScanner) continueBlock(text string, offset, lineNumber int) {
 		s.block = blockNone
 		s.isInComment = !strings.Contains(text[len("<!--"):], "-->")
 	case strings.Trim(text, "-*_ \t") == "":
-		// The line is a horizontal rule, or a list item without text, so it ends the previous block.
+		// The line is blank, a horizontal rule, or a list item without text, so it ends the previous block.
 		s.block = blockNone
 	case beginsNonParagraph(text):
 		s.block = blockNotParagraph

@@ -36,9 +36,9 @@ func isConflictCopy(base string) bool {
 	return conflictCopyPattern().MatchString(strings.TrimSuffix(base, path.Ext(base)))
 }
 
-// mayBeConflictCopy returns false for most names that do not match conflictCopyPattern, because matching the pattern
-// takes longer than reading a short file. Every alternative of the pattern contains "onfli" or a character that is not
-// ASCII.
+// mayBeConflictCopy is a fast test of a file name. If it returns false, the name does not match conflictCopyPattern.
+// The test is used because matching the pattern takes longer than reading a short file. Every alternative of the
+// pattern contains "onfli" or a character that is not ASCII, and mayBeConflictCopy searches for these.
 func mayBeConflictCopy(base string) bool {
 	for i := range len(base) {
 		isStart := base[i]|0x20 == 'o' && len(base)-i >= len("onfli")

@@ -152,8 +152,9 @@ func (d *documentReader) readObject() {
 	}
 }
 
-// readField adds a member to the object o. If the member is a table, its rows are yielded as records instead. It fails
-// if the member cannot be a field.
+// readField reads the value of the member with the given name and adds the member to the object o. If the value is a
+// table, readField does not add it, but yields each of its rows as a record. It returns an error if the object has too
+// many fields, already has a field with this name, or if the value is not valid JSON.
 func (d *documentReader) readField(o *locatedJSONObject, name string) error {
 	raw, line := d.readValue()
 	switch {

@@ -39,8 +39,10 @@ func (k *frontKey) value() string {
 	return ""
 }
 
-// parseYAMLFront returns the keys in a text's front matter, and how many bytes and lines the front matter has. Without
-// front matter, the size is 0. Text between two lines --- is front matter only if its first line is a key.
+// parseYAMLFront returns the keys in a text's front matter, which is the text between two lines "---". size is the
+// front matter's number of bytes, and count is its number of lines. If the text has no front matter, all results are
+// zero. Text between two lines "---" is front matter only if its first line is a key. Blank lines and comments before
+// this key are ignored.
 func parseYAMLFront(text string) (keys []frontKey, size, count int) {
 	data, body, ok := frontmatter.SplitFrontMatter(text)
 	if !ok {
@@ -221,9 +223,10 @@ func cutComment(value string) (rest, comment string) {
 // maxFrontMatterNesting is the maximum depth of lists and mappings in front matter.
 const maxFrontMatterNesting = 64
 
-// decodeValue decodes as YAML a value that begins with the text value and continues on lines. It returns nil if the
-// value is not valid YAML. Texts in lines that contain a # sign are put in quotes first, because YAML would read the
-// rest of such a text as a comment. Lines of a block, which begins with | or >, are not quoted.
+// decodeValue decodes a YAML value that may extend over several lines. The parameter value is the text on the value's
+// first line. The parameter lines contains the lines that follow. decodeValue returns nil if the text is not valid
+// YAML. A text in lines that contains a # sign is put in quotes first, because YAML would read the rest of such a text
+// as a comment. If the value begins with | or >, its lines are a block of text, so nothing is put in quotes.
 func decodeValue(value string, lines []string) *yaml.Node {
 	r := frontmatter.MappingReader{MaxDepth: maxFrontMatterNesting}
 	if !strings.HasPrefix(value, "|") && !strings.HasPrefix(value, ">") {

@@ -152,9 +152,9 @@ func findMisspeltField(key string) string {
 	return ""
 }
 
-// mayDifferByOneTypingError returns false for most pairs of words that differ in more than one typing error, because
-// computing their distance takes longer. One error changes at most two neighbouring bytes, so the rest of the words is
-// equal at both ends.
+// mayDifferByOneTypingError is a fast test of two words. If it returns false, the words differ by more than one typing
+// error. The test is used because computing the edit distance takes longer. One typing error changes at most two
+// adjacent bytes, so the rest of the words must be equal at the beginning and at the end.
 func mayDifferByOneTypingError(a, b string) bool {
 	shorter := min(len(a), len(b))
 	if max(len(a), len(b))-shorter > 1 {
@@ -200,7 +200,9 @@ func (h *noteHeader) addWarning(k frontKey, format string, args ...any) {
 	h.warnings = append(h.warnings, fmt.Sprintf("%s: %s", lineRef(h.ref, k.line), fmt.Sprintf(format, args...)))
 }
 
-// setName sets the name of the entry. If the front matter has both a name and a title, the title becomes an alias.
+// setName sets the entry's name to the value of the key k, which is a name or a title in the front matter. If the entry
+// already has another name, the value of the key "name" becomes the name, and the other value becomes an alias. If the
+// value is too long, setName shortens it, adds a warning, and adds the whole value to the entry's text.
 func (h *noteHeader) setName(k frontKey) {
 	e := &h.entry
 	name := makeValidName(k.value(), oxbow.MaxName)

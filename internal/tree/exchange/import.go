@@ -137,11 +137,10 @@ func (r *Report) addMessage(list *[]string, format string, args ...any) {
 // name:
 //
 //   - If the content, aliases and labels are equal, the entry stays as it is.
-//   - An item without an origin comes from an export. Such an item and the entry are the same if both have the same
-//     creation time, or if an import of the same file wrote the entry. If they are the same, the item replaces the
-//     entry only if the item was updated later and the entry was not edited in the store. Otherwise the item is skipped
-//     and reported. If they are not known to be the same, and the item has no creation time, the item is skipped as
-//     well, because the item may be another version of the entry.
+//   - An item without an origin comes from an export. The item is a version of the entry if both have the same creation
+//     time, or if an import of the same file wrote the entry. In this case, the item replaces the entry if the item was
+//     updated later and the entry was not edited in the store. Otherwise the item is skipped and reported. An item
+//     without a creation time is also skipped if nothing shows whether it is a version of the entry.
 //   - An item with an origin replaces an entry that was imported from the same origin and was not edited since. If the
 //     entry was edited and the file is unchanged, the entry stays as it is. If both have changed, the item is skipped,
 //     unless o.ImportsOverEdits is set.
@@ -301,8 +300,9 @@ func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, e
 	}
 }
 
-// addImportLabelsAndCheck adds the import marks to an item. It returns false, and reports the reason, if no store could
-// store the item.
+// addImportLabelsAndCheck adds the item's warnings to the import's report, and returns the item with an alias for its
+// file name. It adds import labels to the item, unless the options or the store do not allow them. The bool result is
+// false if the item is not valid. Then the reason is added to the report.
 func (im *importer) addImportLabelsAndCheck(it Item) (Item, bool) {
 	for _, s := range it.Losses {
 		im.report.addMessage(&im.report.Problems, "%s", s)
@@ -317,8 +317,9 @@ func (im *importer) addImportLabelsAndCheck(it Item) (Item, bool) {
 		it.Entry.Aliases = tidyAliases(it.Entry.Name, append(it.Entry.Aliases, n))
 	}
 	if it.Origin != "" {
-		// An export of another program may contain only some of the program's records. Therefore records that this
-		// file lacks are not reported as stale, and the origin is recorded only for an item without a record ID.
+		// An export of another program may contain only a part of the program's records. Therefore a record that is
+		// missing in the file must not count as deleted. For this reason, the origin is recorded only for an item
+		// without a record ID.
 		if it.ID == "" {
 			im.importedOrigins[originLabel(it.Origin)] = true
 		}
@@ -502,8 +503,8 @@ func (im *importer) findStaleEntries() error {
 	return nil
 }
 
-// isMissingFromItsFile reports whether an entry was imported from a file that was read now and that no longer contains
-// its item.
+// isMissingFromItsFile reports whether an entry was imported from a file that this import has read, and the file does
+// not contain the entry's item any more.
 func (im *importer) isMissingFromItsFile(e *oxbow.Entry, origin string) bool {
 	return im.importedOrigins[origin] && im.usedNames.entryMatchStates[digestParts(e.Name)] == 0
 }

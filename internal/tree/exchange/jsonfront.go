@@ -39,8 +39,8 @@ func parseJSONFront(text string) (keys []frontKey, size, count int) {
 	return keys, size, strings.Count(text[:size], "\n")
 }
 
-// jsonKeyLine returns the number of the line in an object on which a key is written, from 1. It returns 1 if the key
-// is written with escapes.
+// jsonKeyLine returns the number of the line on which the key name is written in a JSON object. Lines are numbered from
+// 1. It returns 1 if the key is not found, for example because it is written with escapes.
 func jsonKeyLine(data, name string) int {
 	before, _, ok := strings.Cut(data, `"`+name+`"`)
 	if !ok {

@@ -276,8 +276,8 @@ func (o jsonObject) otherFields(known []string) []string {
 	return ks
 }
 
-// withoutFields returns a copy of the object's fields whose names are not in known. The copy does not refer to the
-// memory of the line.
+// withoutFields returns the object's fields whose names are not in the list known. The fields are copied, so that they
+// do not keep the whole parsed text in memory.
 func (o jsonObject) withoutFields(known ...string) jsonObject {
 	var rest jsonObject
 	for _, f := range o {

@@ -20,8 +20,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// ReadMarkdown reads a Markdown file of at most maxMarkdownBytes bytes. The argument ref is the name of the file. It
-// appears in messages and origins, and is used as the title if the file lacks a title.
+// ReadMarkdown reads a Markdown file of at most maxMarkdownBytes bytes. The parameter ref is the name of the file. The
+// name appears in messages and origins, and is used as the title if the file lacks a title.
 //
 // Front matter is YAML between "---" lines, TOML between "+++" lines, or a JSON object that begins with a line "{" and
 // ends with a line "}". The following keys have a meaning: "name" or "title", "kind" or "type", "tags", "aliases",
@@ -39,21 +39,28 @@ import (
 // possible mistakes. If a file consists only of front matter, the front matter becomes the text. If a second front
 // matter follows the first, it stays in the text, and its keys are used as well.
 //
-// A file below 4 kB, or a file of at most 16 kB without headings, becomes a single entry. The entry gets the name in
-// the front matter. Without such a name, it gets the text of the only heading of level 1 if this heading is at the
-// beginning of the text. Links, emphasis and images are removed from the heading. Otherwise the entry is named after
-// the file. If many directories have a file of this name, such as README, the name of the directory is put before it.
-// If the entry is not named after the file, the name of the file becomes an alias of one entry, because links refer to
-// the file name. In the format [Obsidian], #tags in the text become tags.
+// A file below 4 kB, or a file of at most 16 kB without headings, becomes a single entry. The name of this entry is the
+// first of these names that exists:
+//
+//   - the name in the front matter
+//   - the only heading of level 1, if the heading is at the beginning of the text; links, emphasis and images are
+//     removed from the heading
+//   - the name of the file; if many directories have a file with this name, such as README, the directory's name is put
+//     before the file's name
+//
+// If an entry is not named after the file, the file's name becomes an alias of the entry, because links refer to the
+// file name. Only one entry of the file gets this alias. In the format [Obsidian], #tags in the text become tags.
 //
 // A larger file is split at headings of level 1 and 2 into entries named "Title > Heading". A section above 16 kB is
 // split at headings of level 3, and if necessary between paragraphs ("… (part 2)"). Names are unique within the file.
 // The pieces, joined, are exactly the original text.
 //
-// If a sync program has left a conflict copy of a note, the copy is named after its file, so that the note itself gets
-// the name from the heading.
+// A sync program may leave a conflict copy of a note, which is a second file with almost the same content. The entry of
+// a conflict copy is named after the copy's file, so that the entry of the note itself can have the name from the
+// heading.
 //
-// Created is the date in the front matter, or else a date in the file name (2026-04-18), or else o.ModTime.
+// The creation time (Created) of an entry is the date in the front matter. If the front matter has no date, Created is
+// the date in the file name (such as 2026-04-18). If the file name has no date, Created is o.ModTime.
 func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		b, err := io.ReadAll(io.LimitReader(r, maxMarkdownBytes+1))

@@ -55,7 +55,9 @@ func (im *importer) planChangeOfEditedEntry(it Item, old oxbow.Entry, p *batchPl
 	return nil
 }
 
-// addConflictCopy plans a new entry for the text that an entry had in the store.
+// addConflictCopy plans a new entry with the text of the stored entry old. It is needed if both the entry and its file
+// were edited: the text of the item it replaces the entry's text, and the new entry keeps the replaced text. The new
+// name is the old name with a suffix. addConflictCopy also adds a note about the conflict to the report.
 func (im *importer) addConflictCopy(it Item, old oxbow.Entry, p *batchPlan) error {
 	for n := 1; ; n++ {
 		name := makeValidName(old.Name, oxbow.MaxName-len(conflictCopySuffix)) + conflictCopySuffix
@@ -104,12 +106,13 @@ func mergeLabels(base, store, file []oxbow.Label) []oxbow.Label {
 	return merged
 }
 
-// importedVersion returns the newest version of an entry that an import wrote and that was not edited, or nil if the
-// history contains none.
+// importedVersion returns the newest version of an entry that an import wrote, with the same import digest as the entry
+// old, and that was not edited. It returns nil if the history does not contain such a version, or if the store has no
+// history.
 func (im *importer) importedVersion(old oxbow.Entry) (*oxbow.Entry, error) {
 	history, err := oxbow.HistoryOf(im.store)
 	if err != nil {
-		return nil, nil // The store lacks a history.
+		return nil, nil // The store has no history.
 	}
 	sum, _ := old.Label(importDigestLabelKey)
 	for v, err := range history.Versions(im.ctx, old.Name) {

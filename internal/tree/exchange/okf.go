@@ -275,7 +275,8 @@ func nodeToJSON(n *yaml.Node) string {
 	return string(quoteJSONText(n.Value))
 }
 
-// isOKFIndex reports whether the index of a directory says that the directory is a bundle.
+// isOKFIndex reports whether the front matter of the text contains the key okf_version. A directory whose index has
+// this key is an OKF bundle.
 func isOKFIndex(text []byte) bool {
 	data, _, ok := frontmatter.SplitFrontMatter(string(text))
 	return ok && strings.Contains(data, "okf_version:")
@@ -338,8 +339,9 @@ func findSampleConceptFiles(fsys vfs.FS, dir string) (files []string) {
 	return files
 }
 
-// checkOKFFile returns nil for a concept. It returns an error for an index, which is derived from the concepts, and
-// for a log, which contains the concepts' history.
+// checkOKFFile returns nil if the file contains a concept, the unit of text that becomes an entry. It returns an error
+// for index.md, which is derived from the concepts, for log.md, which contains the history of the concepts, and for
+// each file that is not Markdown.
 func checkOKFFile(file string) error {
 	switch base := path.Base(file); {
 	case base == "index.md":

@@ -72,7 +72,7 @@ func (o *ReadOptions) readerWithProgress(r io.Reader) io.Reader {
 	})
 }
 
-// addExpectedBytes adds size to the total number of bytes that Progress receives.
+// addExpectedBytes tells the function Progress that size more bytes are expected in total.
 func (o *ReadOptions) addExpectedBytes(size int64) {
 	if o != nil && o.Progress != nil {
 		o.Progress(0, size)

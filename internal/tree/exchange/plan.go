@@ -484,8 +484,9 @@ func (im *importer) judgeExported(it Item, old oxbow.Entry, nameNumber int) (imp
 	return decisionReplace, ""
 }
 
-// isCopyOfEntry reports whether an exported item and the entry with its name are copies of one entry. Only copies have
-// the same creation time.
+// isCopyOfEntry reports whether an exported item is a copy of the entry old, which has the same name. This is the case
+// if both have the same creation time. The result is false if the item has an origin (it was not exported from a
+// memory) or no creation time.
 func isCopyOfEntry(it Item, old oxbow.Entry) bool {
 	return it.Origin == "" && !it.Entry.Created.IsZero() && it.Entry.Created.Equal(old.Created)
 }

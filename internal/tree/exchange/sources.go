@@ -198,8 +198,8 @@ func isOpenMemoryDir(files []string) bool {
 	return containsAll(files, "memories.json", "memories.jsonl.gz")
 }
 
-// checkMem0File returns nil for a JSON file. In a backup of OpenMemory, it ignores memories.json, because
-// memories.jsonl.gz contains the same memories.
+// checkMem0File returns nil if the file has the extension of a JSON file. It returns errIgnoredFile for a file
+// memories.json. A backup of OpenMemory contains this file and memories.jsonl.gz, which contains the same memories.
 func checkMem0File(file string) error {
 	if path.Base(file) == "memories.json" {
 		return errIgnoredFile

@@ -228,8 +228,8 @@ func (c *FolderComparison) findRenamedFiles(missing []string, old *State) (other
 		return nil
 	}
 	bySum, byInode := map[string]string{}, map[uint64]string{}
-	// If several files have the content of a missing file, a new file is more likely the renamed file than a copy that
-	// existed before. New files come last, so that they replace other files in the maps.
+	// Several files may have the content of a missing file. A new file is then more likely to be the renamed file than
+	// an old file is. Put new files last, so that they replace old files in the maps.
 	var files []string
 	for name := range c.State.files {
 		files = append(files, name)

@@ -109,8 +109,8 @@ func LoadState(home, name string) (*State, error) {
 	}
 	s, err := parseState(b)
 	if err != nil {
-		// The next comparison of the folder then reads all files. It removes no entries, because an empty state
-		// contains no files that could be missing.
+		// With an empty state, the next comparison reads all files of the folder. It removes no entries, because no
+		// file is missing if the state contains no files.
 		return empty, nil
 	}
 	return s, nil

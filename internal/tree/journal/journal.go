@@ -81,8 +81,10 @@ func HexSum(data []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// parseJournal parses a journal. It fails if isBadWrite returns true for a file that the journal writes, or
-// isBadRemoval for a file that the journal removes. Errors match [ErrInvalid] or [ErrVersion].
+// parseJournal parses a journal, which lists files to write, files to remove and directories. It returns an error that
+// matches [ErrInvalid] in three cases: if isBadWrite returns true for a file to write, if isBadRemoval returns true for
+// a file to remove, or if a directory is not in s.Dirs. Errors for invalid JSON also match [ErrInvalid]. Errors for an
+// unknown version match [ErrVersion].
 func (s StagingDir) parseJournal(data []byte, isBadWrite, isBadRemoval func(path string) bool) (*Journal, error) {
 	var j Journal
 	if err := json.Unmarshal(data, &j); err != nil {

@@ -81,7 +81,10 @@ func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Ed
 	return err
 }
 
-// planOp plans an op, and records the resulting edits of files in v.
+// planOp plans an op, and adds the resulting edits of files to v, which contains the tree and the edits planned before.
+// If another program has changed the entry's file meanwhile, planOp merges the changes. planOp adds the versions that
+// the op writes and the names that it removes to outcome. It returns an error if the op is not allowed, if it would
+// change another entry, or if the layout cannot store the entry.
 func (s *Store) planOp(v *treeWithPlannedEdits, op oxbow.Op, now time.Time, outcome *opPlanEffects) error {
 	name := op.Target()
 	old, found := v.Find(name)

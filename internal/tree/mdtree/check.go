@@ -12,8 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Check implements [oxbow.Checker]. It reads all files again. It reports damaged files of which an earlier state is
-// used, files that cannot be read, names that occur in several files, and conflict copies.
+// Check implements [oxbow.Checker]. It reads all files again and reports the following problems: damaged files, for
+// which the store uses an earlier valid state, unreadable files, names that occur in several files, documents that were
+// emptied, directories that cannot be listed, and conflict copies.
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	if err := s.scanWith(ctx, s.rereadAllFiles); err != nil {
 		return oxbow.CheckReport{}, err

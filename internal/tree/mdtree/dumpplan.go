@@ -219,7 +219,9 @@ func (d *dumper) planFileWrite(outputRow int32) {
 	d.report.WrittenFiles++
 }
 
-// planOutdatedFiles plans to replace or remove the differing files.
+// planOutdatedFiles plans how to treat the files in differing, which differ from the text that the dump would write. It
+// plans to replace a file of an entry, and to remove a file without an entry. Files that somebody has edited are
+// skipped, unless the dump is forced.
 func (d *dumper) planOutdatedFiles(ctx context.Context, differing []outdatedEntryFile) error {
 	if len(differing) == 0 {
 		return nil
@@ -380,9 +382,10 @@ func (d *dumper) examineFile(outputRow int32) error {
 	return nil
 }
 
-// readTextAndStamp returns the text in an entry's file, and a hash of the file's size, inode and times. By this stamp,
-// a later dump recognizes that the file is unchanged. stamp is 0 if the file may have been changed so recently that
-// its times do not show a further change.
+// readTextAndStamp returns the text in an entry's file, and a hash of the file's size, inode and times. A later dump
+// compares this stamp to recognize that the file is unchanged. stamp is 0 if the file may have been changed too
+// recently. Then its times might stay the same even after a further change. stamp is also 0 if the time resolution or
+// the file's properties are unknown.
 func (d *dumper) readTextAndStamp(p string) (text string, stamp fileStampHash, err error) {
 	if d.stableFileTest.stableIfChangedBefore == 0 && !d.stableFileTest.isStableTimeUnknown {
 		d.determineStableTime()
@@ -441,8 +444,10 @@ func (d *dumper) saveKnownHashList(written *fileStabilityTest) {
 	_ = draft.Discard() // does nothing after a commit
 }
 
-// stampForKnownHashList returns the size, inode and times of an entry's file, by which later dumps recognize that the
-// file is unchanged. ok is false if they are not reliable, so that later dumps must read the file.
+// stampForKnownHashList returns the size, the inode and the times of an entry's file. Later dumps compare them to
+// recognize that the file is unchanged, so that they need not read the file. ok is false if a later change of the file
+// might not change these values, or if the file may not be the one that this dump read or wrote. Later dumps must then
+// read the file.
 func (d *dumper) stampForKnownHashList(
 	outputRow int32,
 	e dirEntry,
@@ -453,8 +458,8 @@ func (d *dumper) stampForKnownHashList(
 		s, ok = fileStampOfDirEntry(e)
 		return s, ok && d.hashFileStamp(s) == out.stamp
 	case outputFileToWrite:
-		// In a directory that existed before, the user may have created or edited the file just before this dump
-		// would have put its own file there.
+		// Use these values only if this dump created the whole directory. In an older directory, the user may have
+		// replaced the file just before this dump moved its own file there.
 		isOurs := d.movedDirs[e.kind.dir] && !written.isStableTimeUnknown
 		if s, ok := fileStampOfDirEntry(e); ok && isOurs {
 			return s, written.isFileStable(s)

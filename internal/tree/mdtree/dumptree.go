@@ -88,8 +88,9 @@ type dirEntry struct {
 	mode fs.FileMode // type of the file
 }
 
-// isKindDir reports whether e has the path of a directory for the entries of one kind, such as "notes". In this case, e
-// itself is not a directory, but for example a regular file or a link.
+// isKindDir reports whether the path of e is the path that the directory for entries of one kind must have, such as
+// "notes". If so, e occupies the place of that directory, but is not a directory. It is for example a regular file or a
+// link.
 func (e *dirEntry) isKindDir() bool { return e.path == e.kind.dir }
 
 // eachEntry calls fn for each file in the directories that contain the files of entries. Hidden files are included, and
@@ -128,8 +129,9 @@ func (t *dumpTree) eachEntry(fn func(e dirEntry) error) error {
 	return nil
 }
 
-// eachEntryInKindDir calls fn for all files in the directory for one kind of entry. It leaves out files that an
-// interrupted dump has replaced in its staging directory.
+// eachEntryInKindDir calls fn for each file in the directory for one kind of entry. If a dump was interrupted, its new
+// files may not have been moved to this directory yet. Files that the interrupted dump replaces or removes are left
+// out.
 func (t *dumpTree) eachEntryInKindDir(kind *entryKindDir, fn func(e dirEntry) error) error {
 	return vfs.EachEntry(t.fs, t.fullPath(kind.dir), func(e fs.DirEntry) error {
 		p := kind.dir + "/" + e.Name()
@@ -150,8 +152,8 @@ func describeMode(mode fs.FileMode) string {
 	return "no regular file"
 }
 
-// openManifest opens the manifest of a tree. If a dump was interrupted, it opens the new manifest. Without a manifest,
-// the error matches [fs.ErrNotExist].
+// openManifest opens the manifest of a tree. If a dump was interrupted before its new manifest was moved into place,
+// openManifest opens the new manifest. If there is no manifest, the error matches [fs.ErrNotExist].
 func (t *dumpTree) openManifest() (vfs.File, error) {
 	f, err := t.openForReading(manifestFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

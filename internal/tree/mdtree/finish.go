@@ -27,8 +27,9 @@ func (t *fileTree) resumeChange(j *journal.Journal) error {
 
 // finishChange moves the files of a committed change to their places. After an interruption, it can be called again.
 func (t *fileTree) finishChange(j *journal.Journal) error {
-	// Remove old files first, because "A.md" and "a.md" are the same file if the file system ignores letter case. If
-	// the new file "a.md" is already in place, do not remove "A.md", because this would delete the new file.
+	// Remove old files before new files are moved into place. If the file system ignores letter case, "A.md" and "a.md"
+	// are the same file. If the new file "a.md" is already in place after an interruption, do not remove the old file
+	// "A.md", because the removal would delete the new file.
 	placed, err := t.filesMovedIntoPlace(j)
 	if err != nil {
 		return err

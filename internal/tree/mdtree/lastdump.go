@@ -87,7 +87,10 @@ func (l *lastDump) itemsAt(t *dumpTree, wantedPaths map[string]bool) (map[string
 	return items, err
 }
 
-// itemByName is like [manifest.findItem]. It returns an empty item if the item does not exist.
+// itemByName returns the item of the last dump with an entry's name. It returns an empty item if the last dump does not
+// contain the name. If several items have the name, it returns an item that contains only the name. The first call
+// reads the manifest of the last dump, and may return the error from reading it. Later calls use the loaded manifest
+// (see [manifest.findItem]).
 func (l *lastDump) itemByName(t *dumpTree, name string) (f manifestItem, err error) {
 	if !l.hasManifest {
 		return f, nil

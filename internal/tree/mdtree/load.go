@@ -479,8 +479,10 @@ func (t *Tree) parseFile(kind *entryKindDir, p, text string) (oxbow.Entry, parse
 	return parseEntryFile(kind, p, text)
 }
 
-// readUnchanged adds to t.Entries an entry that was not read before, because its file was unchanged since the last
-// dump. If the file was edited after the tree was read, the entry has the new text.
+// readUnchanged reads the file of the entry in a row of the list from the last dump, and adds the entry to t.Entries.
+// The entry was not read before, because its file seemed to be unchanged since the last dump. If the file was edited in
+// the meantime, the entry has the new text. If the file's name for the entry has changed, the error matches
+// oxbow.ErrBusy.
 func (t *Tree) readUnchanged(row int) error {
 	last, kind := t.base.itemOfRow(row), t.base.kindDirOfRow(row)
 	text, err := t.files.readText(last.Path, maxEntryFileBytes)

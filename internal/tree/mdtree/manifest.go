@@ -179,8 +179,9 @@ func eachManifestItem(file io.ReaderAt, fn func(manifestItem)) (manifestHead, er
 // writes. Such a manifest is read by package json instead.
 var errManifestNotByLine = errors.New("the manifest is written differently")
 
-// readManifestFileLines reads a manifest in the form that writeManifest writes. It needs little memory, and is several
-// times as fast as package json. If the manifest has a different form, the error is errManifestNotByLine.
+// readManifestFileLines reads a manifest in the form that writeManifest writes. It calls the function addLine for each
+// file in the manifest. It needs little memory, and is several times as fast as package json. If the manifest has a
+// different form, the error is errManifestNotByLine. addLine may have been called before the error is returned.
 func readManifestFileLines(file io.Reader, addLine func(manifestFileLine)) (head manifestHead, err error) {
 	r := bufio.NewReaderSize(file, maxManifestLine)
 	var start []byte
@@ -321,8 +322,8 @@ func (m *manifest) findName(name string) (row int, isUnique, found bool) {
 	return row, !m.namesInSeveralRows[name], found
 }
 
-// indexNames builds the name index when it is called for the first time, because a load of unedited files does not
-// need the index.
+// indexNames builds the name index at the first call. The index is not built earlier, because loading unedited files
+// does not need it.
 func (m *manifest) indexNames() {
 	if len(m.rowByName.slots) > 0 {
 		return

@@ -44,7 +44,8 @@ func (e entryText) appendFileText(b []byte) []byte {
 	return slices.Insert(b, start+nameAt, appendName(nil, e.Name)...)
 }
 
-// appendName appends the lines with the entry's name to b, a block with the entry's properties in an entry's file.
+// appendName appends the lines with the entry's name to b. These lines belong to the block with the entry's properties,
+// which is in the entry's file.
 func appendName(b []byte, name string) []byte {
 	return append(b, "  <dt>Name</dt>\n  <dd>"+escapeTextAndOuterSpace(name)+"</dd>\n"...)
 }
@@ -462,8 +463,9 @@ func parseLineEnds(s string) (string, error) {
 	return b.String(), nil
 }
 
-// escapeText escapes s as text in the block. It writes &, < and > by name, like crabtalk, and control
-// characters by number, so that a line of the text cannot end the block.
+// escapeText escapes the string s for the HTML block with an entry's properties in the entry's file. It replaces &, <
+// and > by named references such as &lt;, as the program crabtalk does, and control characters by numeric references
+// such as &#10;. Therefore no line of the text can end the block.
 func escapeText(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool {
 		return r == '&' || r == '<' || r == '>' || unicode.IsControl(r)

@@ -134,11 +134,14 @@ func decodeStem(stem string) string {
 	return b.String()
 }
 
-// fileStemsLackingNames determines a stem (a file name without extension) for each entry whose name cannot be recovered
-// from its stem. All entries belong to the same directory. The function nameAt returns the names of the n entries,
-// which must be sorted and distinct. The result maps the index of such an entry to its stem. Every entry that is not in
-// the result has the stem that encodeNameAsFileStem returns. For any two stems in the directory, foldFileName returns
-// different strings. The result depends only on the set of names.
+// fileStemsLackingNames returns stems for some entries of a directory. A stem is a file name without extension. Usually
+// an entry gets the stem that encodeNameAsFileStem returns. The result contains the index of each entry that needs a
+// different treatment, together with the entry's stem. These are the entries whose name cannot be recovered from that
+// stem, and the entries whose stem differs from an earlier stem only in ways that foldFileName removes. For any two
+// stems in the directory, foldFileName returns different strings.
+//
+// The directory has n entries. The function nameAt returns their names, which must be sorted and distinct. The result
+// depends only on the set of names.
 func fileStemsLackingNames(n int, nameAt func(i int) string) map[int]string {
 	// Compare hashes of the folded file names first, because a set with all folded names would need much memory.
 	hashes := make([]uint64, 0, n)

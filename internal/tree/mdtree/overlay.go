@@ -153,8 +153,10 @@ func (v *treeWithPlannedEdits) IsPathTaken(p string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// addPlannedEdits adds edits. For the entries in the edited files, it returns the versions before and after the edits,
-// by name and in order.
+// addPlannedEdits adds the edits to v. The results are maps from the names of the entries in the edited files to the
+// entries' versions, in the order in which they occur in the files. versionsBefore contains the versions before the
+// edits, and versionsAfter contains the versions after the edits. addPlannedEdits returns an error if a path must not
+// be written or occurs twice.
 func (v *treeWithPlannedEdits) addPlannedEdits(
 	edits []Edit,
 ) (versionsBefore, versionsAfter map[string][]uint64, err error) {

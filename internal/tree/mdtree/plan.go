@@ -120,8 +120,9 @@ type storedEntry struct {
 // all entries of the store is faster.
 const maxEntriesReadSingly = 200
 
-// readStore reads the entries of the store. If the changes since the last dump are known and few, it reads only the
-// changed entries, and the entries that have a name or an alias of an edited file.
+// readStore reads entries of the store into p.storeEntryByName. It reads all entries unless the entries that changed
+// since the last dump are known and few. Otherwise it reads only the entries that changed, and the entries that share a
+// name or an alias with an entry in an edited file.
 func (p *loadPlanner) readStore(ctx context.Context, s oxbow.Store) error {
 	var f oxbow.Filter
 	changed, ok := p.changedSinceDump(ctx)

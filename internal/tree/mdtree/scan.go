@@ -248,8 +248,10 @@ func (s *Store) listDir(ctx context.Context, d *layoutDirectory, r *fileScan) er
 	return r.readFiles(ctx, todo)
 }
 
-// filesToRead returns the paths of the files in a listed directory that must be read. These are the changed and removed
-// files. If readAll is set, filesToRead returns all files.
+// filesToRead chooses files in the directory d. It returns the paths of the files that the caller must read, because
+// the files were changed or removed since the last scan. If readAll is set, the result also contains all unchanged
+// files. The parameter entries is the present content of the directory. filesToRead also counts the files in
+// d.fileCount and adds the paths of symbolic links to d.linkFiles.
 func (s *Store) filesToRead(
 	ctx context.Context,
 	d *layoutDirectory,

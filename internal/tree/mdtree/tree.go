@@ -274,8 +274,9 @@ func (t *fileTree) stageFiles(ctx context.Context, n int, file stagedFileFunc) e
 	})
 }
 
-// writeFiles creates n new files with the function file and writes them with the function putFile, in several
-// goroutines. It stops after the first error and returns this error.
+// writeFiles writes n new files, in as many goroutines as the parameter workers says. For each index from 0 to n-1, a
+// goroutine calls the function file, which returns the file with this index. It then calls the function putFile, which
+// writes the file. writeFiles stops after the first error and returns this error.
 func (t *fileTree) writeFiles(
 	ctx context.Context,
 	n, workers int,

@@ -142,9 +142,10 @@ func pastFixSentence(e *oxbow.Entry) string {
 	return said
 }
 
-// revertedEditSentence returns a function that describes an edit of the file that git or a later edit reverted, and
-// the prompt for which the edit was made. Only the prompt is shown, so only the prompt is checked for instructions. A
-// whole turn, "user: … assistant: …", always looks like instructions, because it has the form of a conversation.
+// revertedEditSentence returns a function that describes an edit of the file that was later reverted by git or another
+// edit. The argument of the function is the entry that contains the turn with the edit. The sentence quotes the prompt
+// of this turn. It is "" if the turn has no prompt, or if the prompt seems to contain instructions. Only the prompt is
+// checked, because a whole turn, "user: … assistant: …", always looks like instructions.
 func revertedEditSentence(file string) func(e *oxbow.Entry) string {
 	return func(e *oxbow.Entry) string {
 		t, err := session.ParseTurn(e.Content)

@@ -190,10 +190,12 @@ func (m *memoryMirroring) importChangedFiles(ctx context.Context, settledBefore 
 	return nil
 }
 
-// importUnreportedFile imports the memory file f, which has changed although the report of the hook does not name it.
-// The archive of sessions may contain no call that wrote the file, because a hook will still report the call. This is
-// possible if a session is running and the file was changed after noReportExpectedBefore. In this case,
-// importUnreportedFile does not import the file, and a later call of Mirror does.
+// importUnreportedFile imports the memory file f, which has changed although the hook's report of written files does
+// not name it. It first searches the archive of sessions for a call that wrote the file. A missing call does not mean
+// that nobody wrote the file, because a hook may not have reported the call yet. Therefore importUnreportedFile does
+// not import the file now if no call was found, a hook of a running session has reported an event
+// (arguments.SessionStart), and the file was changed after noReportExpectedBefore. A later call of Mirror then imports
+// the file.
 func (m *memoryMirroring) importUnreportedFile(
 	ctx context.Context,
 	f setup.MemoryFile,

@@ -291,10 +291,11 @@ func (in *SetupIn) switchAnnotations(c *setup.Client, o setup.Options, s *SetupC
 	return c.SwitchAnnotations(in.SetupMachine, o, s.RecordsEditReasons)
 }
 
-// setUpClientMemory starts, continues or ends the mirroring of the client's own memory, which means that its notes are
-// copied into this memory. It does what the field in.ClientMemoryMode demands, and stores the result in s. If the
-// memory is mirrored, setUpClientMemory also imports the notes. In a dry run or a check, it only sets the result. It
-// does nothing if the client has no memory of its own, or if the home has another layout than oxbow's own.
+// setUpClientMemory starts, continues or ends the mirroring of a client's own memory. Mirroring means that the notes in
+// the client's memory are copied into oxbow's memory. setUpClientMemory does what in.ClientMemoryMode demands, and
+// stores the result in s. If the client's memory is mirrored, setUpClientMemory also imports the notes now. In a dry
+// run or a check, it only sets the result. It does nothing if the client has no memory of its own, or if the home has
+// another layout than oxbow's own.
 func (in *SetupIn) setUpClientMemory(ctx context.Context, w *verb.Workspace, c *setup.Client, s *SetupClient) error {
 	p, err := w.FindPlace()
 	if err != nil {
@@ -343,8 +344,9 @@ func (in *SetupIn) remainingClientMemory(c *setup.Client, wasMirrored bool) (mem
 	return c.Memory, in.ClientMemoryMode == "mirror"
 }
 
-// checkMirrorAllowed returns an error if the home belongs to a project, because the client's memory is about all
-// projects.
+// checkMirrorAllowed returns an error if in.ClientMemoryMode is "mirror" and the home belongs to a project. The mode
+// "mirror" copies the client's memory into the home. The client's memory is about all projects, so it must not be
+// copied into the home of one project.
 func (in *SetupIn) checkMirrorAllowed(w *verb.Workspace) error {
 	if in.ClientMemoryMode != "mirror" {
 		return nil

@@ -14,8 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// Report describes the steps that were done for each client or, in a dry run, would be done. in is the argument of the
-// call. If the call names no client, the report lists all clients with their state.
+// Report describes the steps that were done for each client or, in a dry run, would be done. The argument in contains
+// the arguments of the call. If the call names no client and asks neither to remove nor to check a setup, the report
+// lists all clients with their state.
 func (o SetupOut) Report(in SetupIn) (r report.Report) {
 	isList := len(in.Clients) == 0 && !in.Remove && !in.OnlyCheck
 	if isList {

@@ -276,7 +276,7 @@ func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) er
 		to[s.originLabel(old)] = name
 	}
 	var ops []oxbow.Op
-	// the labels, as returned by FileLabelValue, that name the files of existing entries
+	// the labels, as returned by ImportFileLabelValue, that name the files of existing entries
 	hasEntries := map[string]bool{}
 	var moved []oxbow.Entry
 	for e, err := range m.Entries(ctx, folderFilter(s.folder)) {
@@ -291,8 +291,8 @@ func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) er
 	for _, e := range moved {
 		name := to[exchange.ImportFileLabelValue(e)]
 		if hasEntries[s.originLabel(name)] {
-			// Do not move the entry of the old file. The memory already has an entry for the new file, which was a
-			// copy before the old file was deleted.
+			// Do not move the entry of the old file. The new file was a copy of the old file, so the memory already has
+			// an entry for it.
 			continue
 		}
 		marked := exchange.LabelsWithImportLabels(e, s.refPath(name))
@@ -302,8 +302,8 @@ func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) er
 				e.Labels,
 				exchange.LabelImportFile,
 				s.originLabel(name),
-			// The entry was edited after the import. Replace only the file's name in the label, and keep the hash of
-			// the text that was imported.
+			// If the entry was edited after the import, replace only the file's name in the label. Keep the hash of the
+			// text that was imported.
 			)
 		}
 		ops = append(ops, oxbow.Relabel{Name: e.Name, Labels: labels, If: e.Version})

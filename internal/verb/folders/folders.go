@@ -82,10 +82,11 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 	return out, folder.SaveFolders(home, all)
 }
 
-// registerFolder returns the folder f that the receiver describes. It also returns the list all in which f was added or
-// replaced. If the path is already registered, f keeps the name and the time at which the folder was added.
-// registerFolder returns an error if the path is registered under another name, if another folder has the name, or if
-// the name is invalid.
+// registerFolder adds the folder that the receiver describes to the list of registered folders, which is the parameter
+// all. If a folder with the same path is in the list, the new folder replaces that folder, and keeps its name and the
+// time at which it was added. The result f is the new folder. The result withFolder is the changed list. registerFolder
+// returns an error if the path is registered under another name, if another folder has the name, or if the name is
+// invalid.
 func (in *AddIn) registerFolder(
 	all []folder.Folder,
 	now time.Time,
@@ -193,8 +194,8 @@ type ListOut struct {
 	Folders []ListedFolder `json:"folders"`
 }
 
-// List returns the registered folders. For each folder, it returns the number of files, the problems, and messages to
-// the person.
+// List returns the registered folders. For each folder, it returns the number of files, the problems, and notes for the
+// user. List does not change the memory.
 func List(ctx context.Context, w *verb.Workspace, _ ListIn) (out ListOut, err error) {
 	out.Folders = []ListedFolder{}
 	home, err := findHome(w)

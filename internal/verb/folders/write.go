@@ -165,9 +165,9 @@ func (s *folderSync) writeToOriginFile(ctx context.Context, m *oxbow.Memory, e o
 	return s.writeFile(ctx, m, e, it, file, changed)
 }
 
-// rewriteItem replaces item i's content in the text of a file by the entry's content. The results are the new text,
-// and the item that is read from it in place of item i. It returns an error if reading the new text would change other
-// notes.
+// rewriteItem replaces the content of the note items[i] in the text of a file by the content of e. It returns the new
+// text and the note that oxbow reads from the new text instead of items[i]. It returns an error if oxbow would then
+// read other notes differently.
 func (s *folderSync) rewriteItem(
 	ctx context.Context,
 	file, oldText string,
@@ -295,8 +295,8 @@ func (s *folderSync) parseFile(
 }
 
 // writeFile writes content to a file of the folder, and records in the memory that the entry e belongs to this file. To
-// record this, it adds labels to e: the labels of the item it, which was read from content, the label of the folder,
-// and labels that name the file.
+// record the file, writeFile adds labels to e: the labels of the item that was read from content (the parameter it),
+// the label of the folder, and labels that name the file.
 func (s *folderSync) writeFile(
 	ctx context.Context,
 	m *oxbow.Memory,

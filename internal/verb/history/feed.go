@@ -191,8 +191,9 @@ func (l *ChangeListener) wakeUp() {
 	}
 }
 
-// addListener adds a listener. For the first listener, it starts the poller. It must not call the store while holding
-// f.mu, because the store calls wakeAll, which locks f.mu.
+// addListener adds a listener, and starts the goroutine that polls the store if the goroutine does not run yet. It
+// returns an error if wholeMemory cannot report changes. addListener must not call the store while it holds f.mu,
+// because the store may call wakeAll, which locks f.mu.
 func (f *ChangeFeed) addListener(l *ChangeListener, wholeMemory *oxbow.Memory) error {
 	w := oxbow.CapabilitiesOf(wholeMemory).Watcher
 	if w == nil {

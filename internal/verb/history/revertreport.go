@@ -109,7 +109,9 @@ func addSeqsToSet(set map[uint64]bool, seqs []uint64) {
 	}
 }
 
-// addTitledList adds a title and one sentence for each item. It adds nothing without items.
+// addTitledList adds the title title, followed by a list with one sentence for each item in items. The function
+// describe returns the sentence. If showAllAdvice is not empty, a long list may be shortened, and showAllAdvice says
+// how to list all items. If items is empty, addTitledList adds nothing.
 func addTitledList[T any](
 	r *report.Report,
 	title, showAllAdvice report.OxbowText,

@@ -28,7 +28,9 @@ type instructionKey struct {
 	text          string
 }
 
-// add adds custom instructions. If the set has the same text, only its time may become earlier.
+// add adds custom instructions. If the set already contains instructions with the same text, add does not add them
+// again. In this case, it sets the time of the stored instructions to i.Time if i.Time is earlier, or if the stored
+// time is unknown (zero).
 func (s *instructionSet) add(i transcript.Instructions) {
 	key := instructionKey{i.IsAboutPerson, i.Text}
 	if at, ok := s.index[key]; ok {

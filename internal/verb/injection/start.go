@@ -238,10 +238,11 @@ func sortMostUsedFirst(ctx context.Context, w *verb.Workspace, notes []oxbow.Ent
 	slices.SortStableFunc(notes, func(a, b oxbow.Entry) int { return cmp.Compare(used[b.Name], used[a.Name]) })
 }
 
-// addNoteGroup appends a line to lines for each note in the list group. The appended lines have at most maxTokens
-// tokens together, and the result used is the number of their tokens. If a line does not fit, addNoteGroup shortens the
-// line, and omits the note if this is not enough. A line may be longer if the group contains pinned notes or notes that
-// every process gets. addNoteGroup also adds the notes to the lists in out.
+// addNoteGroup appends a line to lines for each note in the list group, and adds the notes to the lists in out. All
+// appended lines together have at most maxTokens tokens. The result used is the number of their tokens. If a line does
+// not fit, addNoteGroup shortens the line. If the shortened line still does not fit, the note is omitted. A line has at
+// most maxLineBytes bytes. In a group of pinned notes, or of notes that every process gets, the limit is
+// maxPinnedLineBytes.
 func (out *StartOut) addNoteGroup(lines *strings.Builder, group []oxbow.Entry, maxTokens int) (used int) {
 	if len(group) == 0 {
 		return 0
@@ -275,9 +276,9 @@ func (out *StartOut) addNoteGroup(lines *strings.Builder, group []oxbow.Entry, m
 	return used
 }
 
-// listVouchedNotes returns notes that somebody vouches for: the project's notes, and notes without a project. Pinned
-// notes come first, from all projects. Then come notes with the label process, decisions, and all other notes. In each
-// of these groups, the newest note comes first.
+// listVouchedNotes returns notes that somebody vouches for. Pinned notes come first. They may belong to any project.
+// Then come notes with the label process, decisions, and all other notes. These notes must belong to the project or to
+// no project. In each of these groups, the newest note comes first.
 func listVouchedNotes(ctx context.Context, m *oxbow.Memory, project string) ([]oxbow.Entry, error) {
 	term := func(key string, values ...string) oxbow.Filter {
 		return oxbow.Filter{Terms: []oxbow.Term{{Key: key, Values: values}}}

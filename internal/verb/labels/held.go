@@ -163,12 +163,13 @@ type versionEntrySummaries struct {
 	labelCounts map[oxbow.Label]int
 }
 
-// collectQuarantinedEntries collects all entries that are held back from models and calls fn with the collection. fn
-// also gets the function read, which returns entries by their IDs and can be used until fn returns. If an entry could
-// not be read, collectQuarantinedEntries calls fn again with a new collection.
+// collectQuarantinedEntries finds all entries that are held back from models until a person approves them, and calls fn
+// with the result. The second argument of fn, the function read, returns entries by their IDs. It must not be used
+// after fn has returned. If an entry cannot be read, fn is called again with a new result.
 //
-// Because a memory can contain 100,000 imported entries, collectQuarantinedEntries reads only one entry of each change
-// that imported entries, and all entries that do not belong to groups.
+// The summaries (heads) of all entries are examined. Because a memory can contain 100,000 imported entries, only some
+// of them are read completely: one entry of each change that imported entries, and all entries that do not belong to a
+// group.
 func collectQuarantinedEntries(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -250,10 +251,11 @@ func countGroupLabels(counts map[oxbow.Label]int, e *oxbow.Entry) {
 	}
 }
 
-// groupEntrySummaries assigns the entries in summariesByVersion to the imports that added them. A version is the number
-// of the change that wrote the entry. All entries with the same version have the same source, so groupEntrySummaries
-// reads only one of them. If a version was not written by an import, groupEntrySummaries reads all entries with this
-// version and lists them as single entries.
+// groupEntrySummaries assigns the entries in summariesByVersion to the imports that added them. The version of an entry
+// is the number of the change that last wrote the entry. All entries with the same version were written by the same
+// change, so groupEntrySummaries reads one of them to find out whether the change was an import. If the change was an
+// import, all entries with this version are added to the group of this import. Otherwise groupEntrySummaries reads each
+// entry with this version and adds the entry separately.
 func (s *quarantinedCollector) groupEntrySummaries(all heads.List) error {
 	versions := slices.Sorted(maps.Keys(s.summariesByVersion))
 	// ID of one entry for each version; one entry is enough to find out whether an import wrote the version, because

@@ -66,7 +66,9 @@ func (o CheckOut) checkedReport() (r report.Report) {
 	return r
 }
 
-// notesAndTornTailsReport lists the check's notes, and the torn tails of the log that were kept. Neither is damage.
+// notesAndTornTailsReport lists the check's notes and the saved torn tails of the log. A torn tail is what an
+// interrupted write left at the end of the log. Oxbow cut it off and saved it in a file. Neither notes nor torn tails
+// are damage.
 func (o CheckOut) notesAndTornTailsReport() (r report.Report) {
 	for _, n := range o.Notes {
 		r.AddNotef("%s", report.OxbowText(n))

@@ -42,9 +42,11 @@ type CompressOut struct {
 	Tidied *verb.Tidied `json:"tidied,omitempty"`
 }
 
-// Compress shortens the files of a home in another layout. If the layout cannot do this, or if the caller sees only a
-// part of the memory, the error is ErrNoDays or ErrNoWholeFile. If it fails later, the result contains the digests
-// that were made before.
+// Compress shortens the files of a home in another program's layout. It replaces old texts by shorter texts, which are
+// called digests, or shortens a single file if in.MaxTokens is set. If the layout does not store texts by days, the
+// error is [ErrNoDays]. If in.MaxTokens is set and the layout has no file that can be shortened, the error is
+// [ErrNoWholeFile]. The same errors are returned if the caller sees only a part of the memory. If a later step fails,
+// the result contains the digests that were made before.
 func Compress(ctx context.Context, w *verb.Workspace, in CompressIn) (out CompressOut, err error) {
 	out = CompressOut{DryRun: in.DryRun, Digests: []verb.Digest{}}
 	ctx = w.WithSource(ctx)

@@ -94,7 +94,7 @@ func countDailyEntries(ctx context.Context, m *oxbow.Memory, starts []time.Time)
 			}
 			day, isStart := slices.BinarySearchFunc(starts, h.Entry.Created, time.Time.Compare)
 			if !isStart {
-				day-- // Continue with the day before.
+				day-- // Count the entry for the last day that started before the entry was created.
 			}
 			counts[min(max(day, 0), len(counts)-1)]++
 		}

@@ -124,7 +124,9 @@ func (d *diagnosis) addUnusedDocuments() {
 	}
 }
 
-// checkGitFiles checks which files of the home git tracks, and which it would track after git add.
+// checkGitFiles adds a finding for each file in the home that git tracks and that must not be shared: files whose name
+// begins with memory.oxbow and the file token. If the home has oxbow's own layout, it also adds a finding if git add
+// would add private files, because .gitignore lacks lines for them.
 func (d *diagnosis) checkGitFiles() {
 	if !git.IsInWorktree(d.place.Home) {
 		return
@@ -283,8 +285,8 @@ func (d *diagnosis) checkPermissions() {
 		fi, err := os.Stat(p.path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			// The path may be a link to a missing file. Such a link counts as existing, because the store could not be
-			// created.
+			// The path may be a link to a missing file. Treat the store as existing in this case, so that opening it
+			// reports the problem. A new store could not be created at this path.
 			_, err := os.Lstat(p.path)
 			d.storeExists = d.storeExists || (err == nil && !p.dir)
 			continue

@@ -65,8 +65,9 @@ func (d *diagnosis) checkStaleFiles() {
 	}
 }
 
-// checkMemory checks whether the store can be opened and works, and whether it lacks durable changes. If readAll is
-// set, it reads the whole store.
+// checkMemory opens the store and checks whether it works. If the argument readAll is true, or if the store has no
+// history, checkMemory also reads the whole store. It then finds damage, and changes that are missing although they
+// were durable. It adds its findings to d, and returns an error only if ctx is done or the store could not be examined.
 func (d *diagnosis) checkMemory(ctx context.Context, readAll bool) error {
 	if !d.storeExists {
 		d.addFinding(findingLevelOK, "store", "", "there is none yet; the first remember makes it")

@@ -165,8 +165,9 @@ func (o *CheckOut) checkFileExists(p verb.Place) {
 	}
 }
 
-// readStore opens the store, reads it completely, and adds the counts and problems to o. If changes are missing that
-// the lock file records as durable, it adds a problem.
+// readStore opens the store, reads it completely, and adds the counts and problems to o. The lock file contains the
+// number of the last durable change. If the store does not contain this change, readStore adds a problem. It does not
+// do so if the log is damaged.
 func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Place) error {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
@@ -358,8 +359,9 @@ func readHeader(store string) (h wal.Header, err error) {
 	return log.Header(), log.Close()
 }
 
-// recordedDurableSeq returns the number of the last durable change according to the store's lock file. It returns 0 if
-// the lock file does not contain a number, or is for another store than the store in identityFile.
+// recordedDurableSeq returns the number of the last durable change according to the lock file of the store at the path
+// store. It returns 0 if the lock file does not contain a number. It also returns 0 if the ID in the lock file differs
+// from the ID of the store in the file identityFile.
 func recordedDurableSeq(store, identityFile string) (seq uint64, err error) {
 	dir, err := vfs.Dir(filepath.Dir(store))
 	if err != nil {

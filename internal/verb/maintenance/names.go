@@ -61,8 +61,9 @@ func checkAllNames(ctx context.Context, m *oxbow.Memory) (found EntryNamesCheck,
 	return found, err
 }
 
-// eachEntrySummary calls fn with the metadata (head) of each entry, which includes name and aliases. It calls begin
-// before the first entry. If an entry could not be read, it starts again with begin and the first entry.
+// eachEntrySummary calls fn with the metadata (head) of each entry, which includes the entry's name and aliases. It
+// calls the function begin before the first entry. If reading fails, the store may be read again, and eachEntrySummary
+// then calls the function begin again. Therefore begin must discard the results of earlier calls of fn.
 func eachEntrySummary(ctx context.Context, m *oxbow.Memory, begin func(), fn func(h oxbow.Head)) error {
 	return heads.View(ctx, m.Store(), heads.Needs{Keys: []string{oxbow.HeadName}}, func(all heads.List) error {
 		begin()

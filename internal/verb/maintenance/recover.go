@@ -129,8 +129,8 @@ func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out Re
 		if err == nil {
 			var m *oxbow.Memory
 			over := *w
-			// Open the damaged archive with a plain call. The usual way of opening would import new turns into the
-			// archive.
+			// The store may be the archive of sessions. Open it directly with oxbow.Open, because the function w.Open
+			// would import new turns into the damaged archive.
 			over.Open = func(context.Context, verb.MemoryAccess) (_ *oxbow.Memory, err error) {
 				m, err = oxbow.Open(store, &oxbow.Options{Clock: w.CurrentTime, Rand: w.Host.Rand, Source: w.Source})
 				return m, err

@@ -64,8 +64,10 @@ func ScanSecrets(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, er
 	return out, out.scanHome(ctx, w, p, fix)
 }
 
-// scanHome searches for secrets in the archive of sessions and in the files next to the store. If fix is set and a
-// secret was found, it also removes the file of vectors, because vectors reveal texts.
+// scanHome searches for secrets in the archive of sessions and in the files next to the store. If the argument fix is
+// true, it removes the found secrets. Secrets in files are not removed if the caller is an agent. If the argument fix
+// is true and o contains a found secret, scanHome also deletes the file of vectors, because vectors reveal parts of the
+// texts.
 func (o *ScanOut) scanHome(ctx context.Context, w *verb.Workspace, p verb.Place, fix bool) error {
 	if fix && w.Sessions != nil {
 		// Opening the archive moves the waiting reports of hooks into it. Ignore an error, because scanFiles searches
@@ -110,9 +112,12 @@ type scannedMemory struct {
 	isArchive bool // the scanned memory is the archive of sessions, and not the user's memory
 }
 
-// scanMemory finds the secrets in the entries, in old versions, and in the change notes of a memory. If fix is set, it
-// writes each current entry again without the secrets, and erases all versions that contain secrets. If fix is set and
-// the caller is an agent, it fails for a secret in a person's text, because an agent must not erase a person's text.
+// scanMemory finds the secrets in the entries, in old versions, and in the change notes of a memory. If the argument
+// fix is true, scanMemory writes each current entry again without the secrets, and erases all versions that contain
+// secrets. Secrets in notes can only be removed together with their changes. In the archive of sessions, scanMemory
+// removes these changes. In the user's memory, it only reports the command for this. If the caller is an agent and a
+// person wrote a text with a secret, scanMemory returns an error and erases nothing, because an agent must not erase a
+// person's text.
 func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned scannedMemory, fix bool) error {
 	m, archive := scanned.Memory, scanned.isArchive
 	before := len(o.FoundSecrets)

@@ -24,9 +24,10 @@ import (
 // not scanned.
 const maxScannedBytes = 256 << 20
 
-// scanFiles finds secrets in the home's profiles, skills and documents, in reports of hooks that are not in the
-// archive yet, and in files that interrupted commands left. If fix is set, it replaces the secrets in texts. For any
-// other file, it reports the command that deletes the file.
+// scanFiles finds secrets in the home's profiles, skills and documents, in reports of hooks that are not in the archive
+// yet, and in files that interrupted commands left. If the argument fix is true, it replaces the secrets in text files.
+// For a file with a secret that an interrupted command left, it adds the command that deletes the file to
+// o.RemainingSteps.
 func (o *ScanOut) scanFiles(w *verb.Workspace, p verb.Place, fix bool) (err error) {
 	home, err := vfs.Dir(p.Dir())
 	if err != nil {

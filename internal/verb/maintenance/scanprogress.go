@@ -27,7 +27,8 @@ type scanProgress struct {
 	totalItems                             int64 // number of entries and changes in the memory that is scanned now
 }
 
-// newScanProgress returns the progress of a scan for the home at a place.
+// newScanProgress returns the progress of a scan of all memories of the home p. The progress is shown by the function
+// in ctx. userMemoryWorkShare is estimated from the sizes of the user's store and of the archive of sessions.
 func newScanProgress(ctx context.Context, p verb.Place) scanProgress {
 	size := func(path string) float64 {
 		fi, err := os.Stat(path)
@@ -43,7 +44,9 @@ func newScanProgress(ctx context.Context, p verb.Place) scanProgress {
 	return s
 }
 
-// beginMemory begins to count the items of a memory.
+// beginMemory prepares s for the scan of a memory. It sets the number of items in the memory, which are entries and
+// changes, and the memory's share of the whole work. The argument isArchive is true for the archive of sessions, which
+// is scanned after the user's memory.
 func (s *scanProgress) beginMemory(ctx context.Context, m *oxbow.Memory, isArchive bool) {
 	s.finishedWorkShare = 0
 	s.memoryWorkShare = s.userMemoryWorkShare

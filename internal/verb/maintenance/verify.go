@@ -28,8 +28,11 @@ func (o VerifyOut) Failed() bool {
 	return !o.OK || (o.NotedHashResult != nil && !o.NotedHashResult.Found)
 }
 
-// VerifyHistory proves that the history was not edited. If in.NotedChangeHash is a hash that the user noted earlier,
-// VerifyHistory also finds the change that had this hash.
+// VerifyHistory checks whether the history was edited. The field OK of the result is false if the check found a
+// problem, and the field Problems lists the problems. A change's hash covers the history up to this change. If
+// in.NotedChangeHash is a hash that the user noted earlier, and the check found no problem, VerifyHistory also searches
+// for the change with this hash. The field NotedHashResult then contains the result of this search. VerifyHistory
+// returns an error if the hash is not valid or the store cannot be examined.
 func VerifyHistory(ctx context.Context, w *verb.Workspace, in VerifyIn) (VerifyOut, error) {
 	if err := checkHead("--head", in.NotedChangeHash); err != nil {
 		return VerifyOut{}, err

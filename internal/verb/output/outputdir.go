@@ -45,7 +45,7 @@ func (o OutputDir) CheckEmpty() error {
 func (o OutputDir) BuildInPlace(write func(dir string) error) (clearedPath string, err error) {
 	target := o.Path
 	if real, err := filepath.EvalSymlinks(target); err == nil {
-		target = real // the path is a link to an empty directory
+		target = real // If the path is a link, replace the directory to which it points.
 	}
 	if wd, err := os.Stat("."); err == nil {
 		if fi, err := os.Stat(target); err == nil && os.SameFile(wd, fi) {

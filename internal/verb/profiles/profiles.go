@@ -341,8 +341,8 @@ func (in *NewProfileIn) redactSecrets(ctx context.Context, s *verb.SecretPolicy)
 	return notes, err
 }
 
-// encodeYAML returns the profile as YAML. All values are quoted, so that none is read as a number, a date
-// or YAML syntax.
+// encodeYAML returns the profile as YAML. All texts are quoted, so that YAML does not read a text as a number, a date
+// or syntax. Only max_tokens is a number.
 func (in *NewProfileIn) encodeYAML() string {
 	var b strings.Builder
 	list := func(indent, key string, values []string) {

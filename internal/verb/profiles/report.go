@@ -33,7 +33,8 @@ func (o ProfilesOut) Report() (r report.Report) {
 	return r
 }
 
-// Report shows everything that a profile includes.
+// Report shows the definition of a profile: its description, its file, the entries that it includes and excludes, its
+// documents, the kinds of data that it redacts, its budget, and the project label of new entries.
 func (o ProfileOut) Report() (r report.Report) {
 	r.AddLinef("%s", report.Name(o.Name))
 	fields := report.Fields{Cells: []report.Cell{

@@ -60,9 +60,11 @@ func (o *originFinder) maySetLabel(l oxbow.Label, oldLabels []oxbow.Label) bool 
 // originLabelKeys are the keys of labels that name a text's origin or vouch for an entry.
 var originLabelKeys = []string{lineage.SourceLabel, oxbow.LabelOrigin, oxbow.LabelVerified, oxbow.LabelApproved}
 
-// originLabels returns labels that say from which texts an agent made an entry's text. These are the labels of the
-// previous version, labels for newly found origins, and the taints of the newly found origins. If an origin was
-// imported, another label says so. If the caller is not an agent, the result is nil.
+// originLabels returns labels that say from which texts an agent made an entry's text. The result contains the source
+// and origin labels of oldEntry, and a source label for each text from which words were copied. A source label is added
+// only if the result has fewer than maxOriginLabels labels. For a source that contains text by others, the result also
+// contains the source's taint labels, which say where such text came from. For an imported source, it contains an
+// origin label. If the caller is not an agent, the result is nil.
 func (o *originFinder) originLabels(name, content string, oldEntry oxbow.Entry) (ls []oxbow.Label) {
 	if !o.isAgentWriter {
 		return nil

@@ -27,17 +27,20 @@ var protectedLabelKeys = []string{profile.LabelPinned, profile.LabelProcess}
 // written by an agent without hooks. Without hooks, oxbow does not know which texts the agent has read.
 const unvouchedNoHooksValue = "no-hooks"
 
-// addOriginLabels returns the changes in ops with labels that record where the text of each change comes from. The
-// author of the changes decides which labels are added:
+// addOriginLabels returns the changes in ops with added labels that record where the text of each change comes from.
+// Text that a person vouches for is trusted. Foreign text is text by others. The author of the changes decides which
+// labels are added:
+//
 //   - If a person made the changes at a terminal or on a page, addOriginLabels adds only labels that record who vouches
 //     for a text. If a text repeats foreign text, the repeated text counts as the person's own text from then on.
-//   - If a person made the changes without a terminal, addOriginLabels adds the labels of the next item only to changes
-//     whose text repeats foreign text.
-//   - All other changes get labels for the foreign texts that they repeat ([findRepeats]), for the calls since the last
-//     prompt whose results are not known, and for the text's origin. They also get a label for each rule by which the
-//     text looks like instructions. An entry keeps the taints that it already has.
+//   - If a person made the changes without a terminal, only the changes whose text repeats foreign text get the labels
+//     that changes by other authors get.
+//   - Changes by other authors get labels for the foreign texts that they repeat ([findRepeats]), for the calls since
+//     the last prompt whose results are not known, and for the text's origin. They also get a label for each rule by
+//     which the text looks like instructions. If the changed entry already has a label taint, which warns about text by
+//     others, the entry keeps this label.
 //
-// fullyLabelled contains the indexes of the changes in the result out that need no further examination.
+// The result fullyLabelled contains the indexes of the changes in the result out that need no further examination.
 //
 // A change of an entry that is pinned or belongs to every process is refused if its text repeats foreign text, or if
 // the session's model has read foreign text since the last prompt. The error matches [oxbow.ErrInvalid].
@@ -269,11 +272,14 @@ func (s *originLabeller) labelFindingsInTexts(ops []oxbow.Op) {
 // label value.
 const unnamableCallLabelValue = "call"
 
-// computeLabels returns the labels of an entry. The result contains the given labels that the caller may set, and the
-// labels taint and unvouched of oldEntry, which warn about text by others. The result also contains labels for tool
-// calls and for the origin of the text. computeLabels queues the text for [originLabeller.labelFindingsInTexts], which
-// adds labels for the rules that the text matches. If the caller must not set one of the labels, computeLabels returns
-// an error.
+// computeLabels returns the labels that an entry gets in a change. It begins with givenLabels, the labels that the
+// caller wants to set. It drops each given label that only oxbow or a person may set, such as a label about the text's
+// origin that an agent adds. It adds the labels taint and unvouched of oldEntry, which warn about text by others. It
+// also adds labels for tool calls and for the origin of the text.
+//
+// computeLabels queues the text for [originLabeller.labelFindingsInTexts], which later adds labels for the rules that
+// the text matches. computeLabels returns an error if a given or an old label puts the entry into every prompt, and
+// text by others may be part of the change.
 func (s *originLabeller) computeLabels(
 	name, content string,
 	aliases []string,

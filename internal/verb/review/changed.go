@@ -102,8 +102,9 @@ func ListAgentChanges(ctx context.Context, w *verb.Workspace, in ChangedIn) (Cha
 // person has kept or restored some of these entries.
 const maxListedEdits = 2000
 
-// agentEdits returns the changes that agents made to texts of persons, the most recent first. If name is not "", it
-// returns only the change of this entry.
+// agentEdits returns the edits by which agents changed texts of persons and which no person has reviewed. The edit with
+// the most recent change comes first. If name is not "", agentEdits returns only the edit of the entry with this name.
+// It returns at most maxListedEdits edits.
 func agentEdits(ctx context.Context, m *oxbow.Memory, name string) ([]agentedit.AgentEdit, error) {
 	names := []string{name}
 	var err error
@@ -224,8 +225,9 @@ func (o DecideChangedOut) makeReport(effectVerb report.OxbowText) (r report.Repo
 	return r
 }
 
-// KeepAgentChanges records that the person keeps the changes by agents. After the next change by an agent, the entries
-// are listed again. If the caller is not a person, the error matches [oxbow.ErrInvalid].
+// KeepAgentChanges records that the person keeps the changes by agents to the given entries. [ListAgentChanges] then
+// does not return an entry until an agent changes it again. If the caller is not a person, the error matches
+// [oxbow.ErrInvalid].
 func KeepAgentChanges(ctx context.Context, w *verb.Workspace, in DecideChangedIn) (DecideChangedOut, error) {
 	return decideAgentChanges(ctx, w, in, "keeps what agents made of a person's text", keepEdits)
 }

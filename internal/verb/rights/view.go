@@ -52,10 +52,11 @@ type MemoryView struct {
 	clientScopes []scope.Scope
 }
 
-// MakeView returns the part of the memory that a client with the token may see. If profileName is not empty, the
-// profile with this name restricts this part. If the token is bound to another profile, the error matches
-// [ErrBoundProfile]. If the profile does not exist, the error matches [oxbow.ErrInvalid]. If the profile is not valid,
-// the error is a [profile.Diagnostics].
+// MakeView returns the part of the memory that a client with the token t may see. The rights of the server (o.Rights),
+// the profile of the server (o.BoundProfile) and the token's rights all restrict this part. If profileName is not
+// empty, the profile with this name also restricts it. If the server or the token is bound to a profile with a name
+// other than profileName, and profileName is not empty, the error matches [ErrBoundProfile]. If the profile does not
+// exist, the error matches [oxbow.ErrInvalid]. If the profile is not valid, the error is a [profile.Diagnostics].
 func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error) {
 	own := o.Rights
 	if o.BoundProfile != nil {
@@ -104,9 +105,10 @@ func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error
 	return v, nil
 }
 
-// bindProfile restricts the entries that the client sees to the profile and the rights of a token. It returns all
-// scopes that restrict the client. These include the scope of the server's own profile, which already restricts the
-// memory. If the profile of the token cannot be resolved, bindProfile returns an error.
+// bindProfile restricts the entries that the client sees. If the server has its own profile, which is already applied
+// to the memory, the client sees only the entries of this profile. Otherwise the client sees only the entries of the
+// profile that its rights name, if any. The rights of the token may restrict the client further. bindProfile returns
+// all scopes that restrict the client. If the profile in the rights cannot be resolved, bindProfile returns an error.
 func (v *MemoryView) bindProfile(t auth.Token) (restricting []scope.Scope, err error) {
 	switch o := v.options; {
 	case o.BoundProfile != nil: // The memory of the workspace is already restricted to the scope of this profile.

@@ -40,10 +40,11 @@ type PrunedArchive struct {
 	Bytes   int    `json:"bytes"`
 }
 
-// PruneArchives forgets archives that exceed a limit. A single undo takes all removals back. If an archive is changed
-// at the same time, the error matches [oxbow.ErrConflict]. If all removals fit into one change, nothing is then
-// forgotten. Otherwise they are made as several changes (see [oxbow.CommitInParts]), and the changes before the error
-// stay.
+// PruneArchives forgets archives that exceed a limit. A single undo restores all forgotten archives. If an archive is
+// changed at the same time, the error matches [oxbow.ErrConflict]. If all removals fit into one change, such an error
+// means that no archive was forgotten. If more removals are necessary, PruneArchives makes several changes (see
+// [oxbow.CommitInParts]). The changes that were made before the error are then kept. The Forgotten list of the result
+// contains the archives that were forgotten.
 func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (PruneArchivesOut, error) {
 	out := PruneArchivesOut{DryRun: in.DryRun, Forgotten: []PrunedArchive{}}
 	before, err := in.oldestKeptTime(w.CurrentTime())

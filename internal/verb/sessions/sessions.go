@@ -309,9 +309,11 @@ func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (
 	return out, err
 }
 
-// forgottenSession returns the forgotten session whose name (CLIENT/SESSION or SESSION) is name or begins with name. It
-// finds the session in the history of the archive, from which forgotten sessions are removed only when they are purged.
-// It returns an error if several forgotten sessions match, or if none does.
+// forgottenSession finds a forgotten session. The name of a session is CLIENT/SESSION or SESSION. forgottenSession
+// returns the session whose name is equal to the parameter name, or otherwise the session whose name begins with this
+// text. It searches the history of the archive. A forgotten session stays in the history until it is purged.
+// forgottenSession returns an error if no forgotten session matches, or if several sessions match and none has exactly
+// this name.
 func forgottenSession(ctx context.Context, a *session.Archive, name string) (found session.Summary, err error) {
 	name = strings.TrimSpace(name)
 	for c, err := range a.Memory.Log(ctx) {

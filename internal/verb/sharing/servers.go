@@ -81,8 +81,9 @@ func ForgetServer(ctx context.Context, w *verb.Workspace, in ForgetServerIn) (ou
 	return out, err
 }
 
-// findServer returns the server with this name. If serverName is empty, it returns the server that is recorded for the
-// home.
+// findServer returns the server with the URL serverName. If the server is recorded for the home, the result contains
+// the recorded data. Otherwise it contains only the URL. If serverName is empty, findServer returns the only server
+// that is recorded for the home. It then returns an error if no server or several servers are recorded.
 func findServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName, serverName string) (trust.Server, error) {
 	known := w.Host.Trusted.Servers(p.Home)
 	if s := (trust.Server{URL: strings.TrimRight(serverName, "/")}); s.URL != "" {

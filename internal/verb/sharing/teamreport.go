@@ -11,7 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Report says which files were written or, in a dry run, would be written.
+// Report says which files were written or, in a dry run, would be written. It also reports that git in this clone
+// merges team files with oxbow, and that the team files are trusted. If files were written, it shows the next commands.
 func (o TeamInitOut) Report() (r report.Report) {
 	for _, f := range o.WrittenFiles {
 		r.AddLinef("%s %s", report.EffectVerb(o.DryRun, "wrote", "would write"), f)

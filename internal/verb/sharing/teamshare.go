@@ -161,7 +161,7 @@ func checkReplaceFile(
 ) error {
 	p, err := s.Locate(ctx, e.Name)
 	if err != nil || p.Entry.Name != e.Name {
-		return nil // The file does not exist yet.
+		return nil // Locate did not find a team file for an entry with exactly this name.
 	}
 	if mdtree.FormatEntry(p.Entry) == mdtree.FormatEntry(e) {
 		return nil // The team file already contains the entry in this form.

@@ -212,7 +212,8 @@ func ReadSignedHashesIfAny(store string) (*SignedHashCheck, []verb.Problem, erro
 }
 
 // ReadSignedHashes reads the signed log hashes (heads) of a store. It also returns the problems of the file that
-// contains them. If no hash was signed, the result is nil.
+// contains the hashes. If no hash was signed, both results are nil. If the file or the signing key is missing or the
+// key cannot be read, the result contains a problem and no hashes.
 func ReadSignedHashes(store string) (*SignedHashCheck, []verb.Problem, error) {
 	text, err := os.ReadFile(store + signedHeadsSuffix)
 	k, kerr := signingKey(store)

@@ -278,8 +278,9 @@ func groupLoadOps(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.O
 	return oxbow.GroupOps(ops, func(name string) int { return oldBytes[name] }), nil
 }
 
-// checkChangesAccepted returns an error if a restricted store refuses the changes. The error names the files of the
-// refused changes.
+// checkChangesAccepted returns an error if the store s would refuse the changes in groups. It does a dry run, and
+// returns nil if the store cannot do dry runs. If single entries cause the refusal, the error lists the files of these
+// entries. Otherwise it is the error of the dry run.
 func checkChangesAccepted(
 	ctx context.Context,
 	s oxbow.Store,

@@ -12,8 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// screenItems yields the imported items with their secrets replaced by marks, and with a warning about the secrets. If
-// an item is a conversation, screenItems adds the words that the speakers said to the argument frames.
+// screenItems yields the imported items. In each item, secrets are replaced by marks, and a warning about the secrets
+// is added. If an item is a conversation, screenItems also adds the text of the conversation and the words that its
+// speakers said to frames.
 func screenItems(
 	ctx context.Context,
 	s *verb.SecretPolicy,

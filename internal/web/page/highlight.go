@@ -216,8 +216,10 @@ func (l *language) commentEnd(code string, at int) int {
 	return 0
 }
 
-// stringEnd returns where the string that begins at an offset ends, or 0 if no string of this form begins there. A
-// string without its closing quote ends at the end of the line or the code, so that no text is searched twice.
+// stringEnd returns where a string of the form f ends that begins at the offset at. It returns 0 if no string of this
+// form begins there. If a string lacks its closing quote, it ends at the end of the line or, for a multiline form, at
+// the end of the code. For a form for single characters, a string without its closing quote is not a string. The result
+// isClosed reports whether the closing quote exists.
 func (f stringForm) stringEnd(code string, at int) (end int, isClosed bool) {
 	if !strings.HasPrefix(code[at:], f.open) {
 		return 0, false

@@ -104,8 +104,9 @@ func (p *markdownRenderer) renderNode(n ast.Node, depth int) g.Node {
 	return h.P(p.renderChildren(n, depth))
 }
 
-// renderHeading returns a heading. Its level is below the two levels that the page itself uses. Levels that the text
-// skips are not skipped in the result.
+// renderHeading returns a heading with the content inner. The page itself uses the levels h1 and h2, so the headings of
+// a text begin with h3. If a text skips a level, for example from level 1 to level 3, the result uses consecutive
+// levels, h3 and h4.
 func (p *markdownRenderer) renderHeading(level int, inner g.Group) g.Node {
 	for len(p.headingLevels) > 0 && p.headingLevels[len(p.headingLevels)-1] >= level {
 		p.headingLevels = p.headingLevels[:len(p.headingLevels)-1]

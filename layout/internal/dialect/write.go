@@ -49,8 +49,9 @@ func (b *Base) PutEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, che
 	})
 }
 
-// DeleteEntry removes the entry with this name. The call fails if somebody else has changed the entry since the
-// session read it. If the entry does not exist, the error matches [oxbow.ErrNotFound]. For check, see [Base.PutEntry].
+// DeleteEntry removes the entry with the given name. It returns an error if somebody else has changed the entry since
+// the session read it. If the entry does not exist, the error matches [oxbow.ErrNotFound]. If the function check is not
+// nil, DeleteEntry calls it with the entry before the removal. An error of this function prevents the removal.
 func (b *Base) DeleteEntry(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -115,7 +116,9 @@ func (b *Base) SetDocument(ctx context.Context, path, text string, o DocumentOpt
 		if shown == o.AddEnding(shown) {
 			want.Content = o.AddEnding(
 				text,
-			) // Add the ending that the old text has, so that a missing ending is not merged as if it were a change.
+			// If the old text has the ending, add the ending to the new text. Otherwise merging would treat the missing
+			// ending as a change.
+			)
 		}
 		e, err := b.SeenEntries(ctx).MergeUnseenChanges(before, want)
 		if err != nil {

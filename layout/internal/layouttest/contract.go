@@ -22,13 +22,13 @@ type WriteCall struct {
 	Args Args
 }
 
-// CheckWriters tests the tools with which a layout's homes are written. In each test, a tool writes a text, a person
-// edits it, and a tool writes again. The test fails if the second call loses the person's words. It also fails if a
-// tool cannot replace a text that only tools have written.
+// CheckWriters tests the tools that write to a home in the layout of d. In each test, a tool writes a text, a person
+// edits the text, and a tool writes again. The test fails if the second call loses the person's words. It also fails if
+// a tool cannot replace a text that only tools have written.
 //
-// Each element of rows is a list of calls that write the same text. The first call of the list creates the text. Each
-// call of the list is then tried on this text. A call that can create a text needs a list of its own. The test fails
-// if a tool that may write is in no list.
+// Each element of rows is a list of calls that write the same text. The first call of a list creates the text, and then
+// each call of the list is tested with this text. Therefore each call that can create a text must be the first call of
+// a list. The test fails if a tool that may write is in no list.
 func CheckWriters(t *testing.T, d layout.Dialect, rows [][]WriteCall) {
 	t.Helper()
 	runContract(t, writerContract{d, layout.Home.Tools, rows, rows})

@@ -120,9 +120,10 @@ func (s *TestMemory) withMemory(
 	return fn(&memoryMeasurement{m, rules, rows})
 }
 
-// askAllRules passes a prompt to each rule, each time in a new session. It counts the texts that the rule shows in the
-// rule's results for the prompt group a. If rightUnits is not nil, the prompt matches only if one of these notes or
-// turns is shown. If rightUnits is nil, the prompt matches if anything is shown.
+// askAllRules passes a prompt to each rule, each time in a new session. For each rule, it adds the rule's decision to
+// the rule's results. The results are counted for the group of prompts in the parameter a. If rightUnits is not nil,
+// the prompt counts as matched only if the rule shows one of the notes or turns in rightUnits. If rightUnits is nil,
+// the prompt counts as matched if the rule shows anything.
 func (b *memoryMeasurement) askAllRules(
 	ctx context.Context,
 	a PromptGroup,

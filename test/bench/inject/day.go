@@ -97,8 +97,8 @@ func splitAcknowledgements(all []string) (acknowledgements, workOrderPrompts []s
 }
 
 // measureWorkingDay passes the prompts of a simulated working day to each rule, in a new session after every
-// promptsPerSession prompts. The text that the rule shows for each prompt is added to workingDayDecisions in the
-// result of the rule.
+// promptsPerSession prompts. The rule's decision for each prompt is added to workingDayDecisions in the result of the
+// rule.
 func (b *memoryMeasurement) measureWorkingDay(ctx context.Context, prompts []string) error {
 	for i, r := range b.rules {
 		var c displayRuleSession

@@ -112,9 +112,10 @@ func gatherQuestions(stores iter.Seq2[*TestMemory, error]) (p questionPool, err 
 	return p, nil
 }
 
-// otherMemoryQuestions returns at most maxQuestions questions of other memories that the memory s cannot answer. They
-// are chosen at equal distances among all such questions. storeNumber is the number of the memory s. This number
-// shifts the choice, so that each memory gets different questions.
+// otherMemoryQuestions returns at most maxQuestions questions that the memory s cannot answer, because their sources
+// are in other memories. If there are more such questions, the chosen questions are spread evenly over all of them.
+// storeNumber is the number of the memory s. It determines the first chosen question, so that each memory gets
+// different questions.
 func (p *questionPool) otherMemoryQuestions(s *TestMemory, storeNumber, maxQuestions int) []string {
 	var texts []string
 	for _, a := range p.questions {

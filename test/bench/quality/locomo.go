@@ -148,9 +148,10 @@ func (t *Conversation) addSession(n int, said, dated json.RawMessage) error {
 	return nil
 }
 
-// parseEvidence returns the turn IDs in a question's evidence, and the IDs of the turns' sessions. A text can contain
-// several IDs, separated by semicolons, commas or spaces. A few IDs in the set name no turn. These IDs are returned
-// too, and no search finds them.
+// parseEvidence returns the sessions and the turns to which a question's evidence refers. The keys of both maps are
+// IDs. Each text in ids can contain several turn IDs, separated by semicolons, commas or spaces. The session ID is the
+// part of a turn ID before the colon. A few turn IDs in the test data belong to no turn. They are also returned,
+// although no search can find them.
 func parseEvidence(ids []string) (sessions, turns map[string]bool) {
 	sessions, turns = map[string]bool{}, map[string]bool{}
 	for _, id := range ids {

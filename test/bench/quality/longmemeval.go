@@ -153,7 +153,7 @@ func (p *splitQuestion) toQuestion(sessions map[string][]publishedTurn) (*Questi
 
 // addSession adds a session to q.Sessions, the sessions in which the answer has to be found. It adds the turns that
 // contain the answer to q.Evidence. If a session with this ID is already in q.Sessions, addSession does nothing. It
-// returns an error if the date has another form.
+// returns an error if the date does not have the form of longMemEvalDateFormat, such as "2023/04/30 (Sun) 13:59".
 func (q *Question) addSession(id, date string, turns []publishedTurn) error {
 	if slices.ContainsFunc(q.Sessions, func(s Session) bool { return s.ID == id }) {
 		return nil

@@ -39,7 +39,9 @@ func (t *DamageTally) Add(u DamageTally) {
 	t.FilesWithUnreportedLoss += u.FilesWithUnreportedLoss
 }
 
-// DamageStores damages the stores of a seed. It returns the first violation, or nil.
+// DamageStores builds a store of each kind with random content from seed, and applies every kind of damage to the
+// store's file. It returns a tally of what happened when the damaged stores were opened, and the first violation of a
+// guarantee, or nil.
 func DamageStores(seed uint64, setup workload.StoreSetup) (DamageTally, *Violation) {
 	setup.GrowsInSmallSteps, setup.DiscardLockContent = true, true
 	var all DamageTally
@@ -182,9 +184,8 @@ func (s *damagedStore) classifyDamaged(b []byte, t *DamageTally) error {
 	}
 	last := stats.Last
 	want, known := s.states[last]
-	// A damaged file must not show a state from before the last compaction. Such a state is allowed only if the file
-	// has the header from before the compaction, because the store cannot recognize that the whole file is an older
-	// copy.
+	// A damaged file must not bring back a state from before the last compaction. The exception is a file whose header
+	// is from before the compaction, because the store cannot recognize that the whole file is an older copy.
 	older := len(b) < wal.HeaderSize || !bytes.Equal(b[:wal.HeaderSize], s.file[:wal.HeaderSize])
 	isReappeared := last < s.base && !older
 	if !known || isReappeared {

@@ -327,8 +327,9 @@ func (j *diskErrorJudge) checkCrashContents() error {
 	n := 0
 	var bad error
 	j.world.Disk.EachCrashContent(func(im *crashfs.CrashContent) bool {
-		// The first possible disk contents lose the most and the fewest writes, so examine all of them. Examine only a
-		// fixed selection of the later contents, because there are too many.
+		// The first possible disk contents include the contents that lose the fewest writes and those that lose the
+		// most writes. So examine ImageCount/2 of them without exception. Of the later contents, which are too many,
+		// examine only a fixed selection.
 		if n >= j.judgedRun.opts.ImageCount/2 && im.HashFiles(workload.IsLockFile)%8 != 0 {
 			return true
 		}

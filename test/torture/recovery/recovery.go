@@ -333,9 +333,9 @@ func (x *damageTrial) callReadVerbs() error {
 	return x.countOutcome(state)
 }
 
-// countOutcome counts what the commands check and list found in the damaged file. stateIndex says which state of the
-// store list returned. It is an index in entriesAfterRecord, or -1 if list failed. countOutcome returns an error if
-// changes are missing and check does not report this.
+// countOutcome counts the result of the commands "oxbow check" and "oxbow list" for the damaged file. stateIndex is the
+// index in entriesAfterRecord of the state whose entries the command list printed, or -1 if the command failed.
+// countOutcome returns an error if changes are missing and the command check reports no problem.
 func (x *damageTrial) countOutcome(stateIndex int) error {
 	switch {
 	case x.isRolledBack:
@@ -549,7 +549,8 @@ func (x *damageTrial) runRemedy(remedy string) (commands int, err error) {
 	return 0, fmt.Errorf("the remedy %q is no command", remedy)
 }
 
-// recoverInPlace calls recover --replace, and then checks that the new memory is sound and can be written to.
+// recoverInPlace calls recover --replace. If the store was damaged and the call succeeds, recoverInPlace then checks
+// that the new memory is sound, that it can be written to, and that its entries are as expected.
 func (x *damageTrial) recoverInPlace() error {
 	if err := x.writeFiles(); err != nil {
 		return err
@@ -576,9 +577,9 @@ func (x *damageTrial) recoverInPlace() error {
 	return x.compareEntries(have, withEntry(x.restorableEntries, rememberedEntryName, "after the recovery"))
 }
 
-// isUnrecognizable reports whether nobody can recognize the file as a memory any more. A file with a damaged header is
-// recognized by its undamaged records. One such record is enough if there is a lock file, because that contains the
-// memory's identity. Otherwise two are needed.
+// isUnrecognizable reports whether the damaged file can no longer be recognized as a memory. A file with an undamaged
+// header can always be recognized. If the header is damaged, the file must contain at least two undamaged records. One
+// undamaged record is enough if there is a lock file, because the lock file contains the memory's identity.
 func (x *damageTrial) isUnrecognizable() bool {
 	hasHeader := len(x.damaged) >= headerSize && bytes.Equal(x.damaged[:headerSize], x.file[:headerSize])
 	if hasHeader {

@@ -31,7 +31,7 @@ type sessionStep struct {
 	applyToContents func(now, before map[string]string) map[string]string
 }
 
-// rememberStep returns a step that remembers a text of about size bytes.
+// rememberStep returns a step that remembers a text with about the number of bytes in size.
 func rememberStep(name string, size int) sessionStep {
 	content := strings.Repeat(name+" is remembered. ", size/16+1)
 	return sessionStep{

@@ -44,7 +44,7 @@ func (m *StoreModel) LastSeq() uint64 { return m.seq }
 // AssignedIDs returns the number of entry IDs that were assigned so far.
 func (m *StoreModel) AssignedIDs() uint64 { return m.assignedIDCount }
 
-// Entries returns the entries in the order of their IDs. The model does not contain times and sources.
+// Entries returns the expected entries of the store, ordered by ID. Their times and sources are not set.
 func (m *StoreModel) Entries() []oxbow.Entry {
 	return slices.SortedFunc(maps.Values(m.entries), func(a, b oxbow.Entry) int { return cmp.Compare(a.ID, b.ID) })
 }

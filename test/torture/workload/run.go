@@ -134,8 +134,8 @@ func CompactAfterFewChanges(o *oxbow.Options) {
 	setTestOption(o, "compactLeast", 1)
 }
 
-// setTestOption sets an unexported field of the options that only tests use. If the options do not have the field, it
-// panics.
+// setTestOption sets an unexported field of the options to n. Only tests set this field. If the options do not have the
+// field, setTestOption panics.
 func setTestOption(o *oxbow.Options, fieldName string, n int64) {
 	f := reflect.ValueOf(o).Elem().FieldByName(fieldName)
 	*(*int64)(f.Addr().UnsafePointer()) = n
@@ -366,8 +366,8 @@ func (w *World) callStore(st Step, undoneSeq uint64) (uint64, error) {
 	return 0, err
 }
 
-// expectedError executes a step in m, the expected content of the store. It returns the error that the store should
-// return.
+// expectedError executes the step st in the model m, which contains the expected content of the store. It returns the
+// error that the store should return for this step.
 func (w *World) expectedError(m *StoreModel, st Step) error {
 	return w.expectedRevertError(m, st, m.LastUndoableSeq())
 }

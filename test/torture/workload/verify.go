@@ -115,9 +115,9 @@ func (j *CrashJudge) examineOpenedImage(image *vfs.Mem, allowed []*StoreState, c
 			return nil, fmt.Errorf("close: %w", err)
 		}
 	}
-	// After most crashes, the three changes above make the disks equal, except for the files in which the store has
-	// saved incomplete records. The hash does not cover these files, and openAndCheck hides them from the store.
-	// Therefore equal disks are opened and checked only once.
+	// The three changes that makeThreeChanges made usually make the disks after different crashes equal, except for the
+	// files in which the store has saved incomplete records. The hash does not cover these files, and openAndCheck
+	// hides them from the store. Therefore disks with equal hashes are opened and checked only once.
 	sum := crashfs.HashFiles(image, IsTornRecordFile)
 	end, ok := j.entriesAfterJudgeChanges[sum]
 	if !ok {

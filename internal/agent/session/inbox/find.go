@@ -126,9 +126,10 @@ const (
 	maxUnfixedCommands = 64
 )
 
-// findFixes returns the fixes in a session's turns, which must be in the order of time. If a command fails several
-// times with the same error, there is one fix, which begins at the first failure. A failure is ignored if no file
-// changed before the command passed, or if the client does not report the command's exit status.
+// findFixes returns the fixes in a session's turns. A fix is the work between the failure of a command and its next
+// success. The turns must be in the order of time. If a command fails several times with the same error, findFixes
+// returns one fix, which begins at the first failure. A failure is ignored if no file changed between the failure and
+// the success. A failure is also ignored if the client does not report the command's exit status.
 func findFixes(turns []session.Turn) []foundFix {
 	s := fixSearch{unfixedCommands: map[string]*foundFix{}}
 	for i := range turns {

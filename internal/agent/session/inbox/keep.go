@@ -164,9 +164,11 @@ func changedSessions(ctx context.Context, m *oxbow.Memory, after uint64) (
 // maxReadChanges is the maximum number of changes that [sessionsWrittenSince] reads.
 const maxReadChanges = 256
 
-// sessionsWrittenSince reads the changes that are newer than a given change. The argument after is the number of that
-// change. names contains the names of the sessions that these changes wrote, and newest is the number of the newest
-// change. isComplete is false if there are more than maxReadChanges newer changes. Then names is not complete.
+// sessionsWrittenSince reads the changes that are newer than the change with the number after. The result names
+// contains the names of the sessions that these changes wrote. The result newest is the number of the newest change, or
+// 0 if there are no changes. The result isComplete is false if names may lack sessions. This is the case if more than
+// maxReadChanges changes are newer, or if the log has changes but all of them are newer than the change with the number
+// after.
 func sessionsWrittenSince(ctx context.Context, m *oxbow.Memory, after uint64) (
 	names []string,
 	newest uint64,
@@ -323,8 +325,9 @@ func makeLabels(pairs ...string) (ls []oxbow.Label) {
 	return ls
 }
 
-// storeProposal stores a proposal. If the proposal already exists, in any state, storeProposal only adds the turn to
-// it.
+// storeProposal stores a proposal as an entry. If an entry for the proposal already exists, whether the proposal is
+// open or decided, storeProposal only adds the proposal's turn to the entry. It changes nothing if the entry already
+// has this turn or has maxSourceTurns turns.
 func storeProposal(ctx context.Context, m *oxbow.Memory, p *noteProposal, project string) error {
 	return m.Edit(ctx, "proposal/"+p.ID(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		from := oxbow.Label{Key: labelSourceTurn, Value: p.Turn.EntryName()}

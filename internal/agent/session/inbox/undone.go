@@ -112,10 +112,10 @@ func (t *workingTree) applyEdit(r fileReplacement) {
 	t.edits = append(t.edits, r)
 }
 
-// markWholeFileRevert reports whether the edit r restores content that the whole file had before an earlier edit. If
-// so, r has reverted all edits of the file since then, and they are removed from t.edits. If a reverted edit was made
-// in an earlier turn than r, that turn and the file are added to t.revertLabels. An edit that does not change the file
-// reverts nothing.
+// markWholeFileRevert reports whether the edit r restores an earlier content of the whole file. If an earlier edit had
+// replaced that content, the edit r reverts this earlier edit and all later edits of the file. The reverted edits are
+// then removed from t.edits. If a reverted edit belongs to a different turn than r, the turn of the reverted edit and
+// the file are added to t.revertLabels. An edit that does not change the file reverts nothing.
 func (t *workingTree) markWholeFileRevert(r fileReplacement) bool {
 	if r.fileHashAfter == "" || r.fileHashBefore == r.fileHashAfter {
 		return false

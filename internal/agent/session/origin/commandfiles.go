@@ -32,9 +32,9 @@ type program struct {
 	fullCommandText string // all words of the command, joined to one text
 }
 
-// recordPrintedFiles records that the judged command printed these files. If the files are trusted less than the rest
-// of the output, the command's trust level changes to theirs. A file with the prefix "?" is ignored if it does not
-// exist.
+// recordPrintedFiles records that the command under examination printed the given files. If a file is trusted less than
+// the rest of the command's output, the trust level of the output becomes the level of the file. If the name of a file
+// is unknown, the output counts as text by others (LevelForeignText).
 func (s *shellState) recordPrintedFiles(files []string, cause string) {
 	s.verdict.raiseTrustLevelForReadFiles(s.currentDir, s.resolveFileWords(files), cause)
 	if slices.Contains(files, unknownWordValue) {

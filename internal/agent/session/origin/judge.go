@@ -77,8 +77,10 @@ func (j *toolCallVerdictState) recordPartlyEditedFiles(paths []string) {
 // output counts as text by others (LevelForeignText).
 const maxFilesExaminedPerCall = 500
 
-// raiseTrustLevelForReadFiles records that the call's output may contain text from these files. The least trusted file
-// determines the output's trust level.
+// raiseTrustLevelForReadFiles records that the call's output may contain text from the files at the given paths.
+// Relative paths are relative to the directory dir. The least trusted file determines the output's trust level. The
+// output counts as text by others (LevelForeignText) if a path is relative and dir is "", or if there are more than
+// maxFilesExaminedPerCall paths.
 func (j *toolCallVerdictState) raiseTrustLevelForReadFiles(dir string, paths []string, cause string) {
 	hasRelative := slices.ContainsFunc(paths, func(p string) bool { return !filepath.IsAbs(p) })
 	isUnknown := dir == "" && hasRelative

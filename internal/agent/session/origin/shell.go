@@ -220,9 +220,10 @@ func (s *shellState) judgeCommandsIn(node syntax.Node) {
 	})
 }
 
-// applyAssignments processes assignments of shell variables. PATH, LD_* and GIT_* variables change which programs run,
-// so after such an assignment the command's output has at least LevelUnvouchedText. After a GIT_* variable, it is also
-// unknown which repository git uses.
+// applyAssignments processes assignments of shell variables. PATH, LD_* and GIT_* variables change which programs the
+// shell command runs. If the command assigns such a variable, its output is at most as trusted as text that nobody
+// vouches for (LevelUnvouchedText). After an assignment of a GIT_* variable, it is also unknown which repository git
+// uses.
 func (s *shellState) applyAssignments(assignments []*syntax.Assign) {
 	for _, a := range assignments {
 		values := []string{""}

@@ -154,7 +154,8 @@ func (s *shellState) variableValues(name string) []string {
 	return valuesOfUnknownWord
 }
 
-// removeBackslashes returns a literal text without the backslashes that escape characters.
+// removeBackslashes returns the text s as a shell reads it: each backslash that escapes a character is removed, and a
+// backslash before a line end is removed together with the line end.
 func removeBackslashes(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s

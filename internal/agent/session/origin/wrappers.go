@@ -307,8 +307,9 @@ func (s *shellState) printsOnlyProjectText(manager, subcommand string, args []st
 	return true
 }
 
-// isStandardPackage reports whether the argument of go doc is a package in the project or in the standard library. A
-// package whose first path element contains a dot is neither.
+// isStandardPackage reports whether the command "go doc" with these arguments describes a package in the project or in
+// the standard library. It returns false only if the package's path has several elements and the first element contains
+// a dot, as in example.com/p. Without a package, and for a path that begins with ./, it returns true.
 func isStandardPackage(args []string) bool {
 	names := findOperands(args)
 	if len(names) == 0 || strings.HasPrefix(names[0], "./") {

@@ -82,9 +82,10 @@ func FindChatFiles(export string) ([]string, error) {
 var chatGPTAccountFiles = []string{"export_manifest.json", "message_feedback.json", "model_comparisons.json",
 	"shared_conversations.json", "user.json", "user_settings.json"}
 
-// FindUnreadChatFiles returns the JSON files in an export of ChatGPT that FindChatFiles does not return, although
-// they may contain conversations or notes. Uploaded files are not among the result, because the messages name
-// them. The result is empty if the export is a single file.
+// FindUnreadChatFiles returns the JSON files in an export of ChatGPT that FindChatFiles does not return, although they
+// may contain conversations or notes. The result does not contain files that the user uploaded, because conversations
+// refer to them. It also does not contain files that describe the account or repeat the conversations. The result is
+// empty if the export is a single file.
 func FindUnreadChatFiles(export string) ([]string, error) {
 	files, isSingleFile, err := listExport(export)
 	if isSingleFile || err != nil {

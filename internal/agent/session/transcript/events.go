@@ -99,7 +99,7 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 	r.sessionID, r.hasNoTime = e.Session, e.HasNoTime
 	r.workingDir, r.branch = e.WorkingDir, e.Branch
 	r.subAgent = cmp.Or(e.AgentType, e.AgentID)
-	// Ignore a sub-agent's model, because a turn records the model of the main agent.
+	// Do not replace a known model by a sub-agent's model, because a turn records the model of the main agent.
 	if r.subAgent == "" || r.model == "" {
 		r.model = e.Model
 	}

@@ -171,8 +171,9 @@ func SessionsInFile(f FoundTranscript) []FoundTranscript {
 	return all
 }
 
-// removeCopies removes transcripts that occur twice: compressed transcripts that also exist uncompressed, and files
-// whose session is also in a database. Cursor and Goose store both.
+// removeCopies removes transcripts that occur twice. It removes a compressed transcript if the uncompressed transcript
+// also exists. It removes a transcript file if a database of the same client contains the same session, because Cursor
+// and Goose store a session both in a file and in a database.
 func removeCopies(all []FoundTranscript) []FoundTranscript {
 	plain := map[string]bool{}
 	for _, f := range all {

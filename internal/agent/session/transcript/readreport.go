@@ -182,8 +182,9 @@ func addToKind(counts *map[string]int, kind string, count int) {
 	(*counts)[kind] += count
 }
 
-// Add adds another report. If the other report is about the next part of the same transcript, it may begin with the
-// incomplete line at the end of the previous part. This line is counted once.
+// Add adds the counts and lists of the report o to r. If o is about the next part of the same transcript, both reports
+// may contain the line that was incomplete at the end of the previous part. If the first bad line of o is the last bad
+// line of r, Add counts this line only once.
 func (r *ReadReport) Add(o ReadReport) {
 	lines := o.FirstBadLines
 	r.BadLines += o.BadLines

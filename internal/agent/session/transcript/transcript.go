@@ -58,7 +58,9 @@ func NewFinalReader(cleanText func(string) string, report func(ReadReport)) sess
 	return newReader(transcriptFile{cleanText: cleanText, isFinalRead: true}, report)
 }
 
-// newReader returns a function that reads transcripts with the options in file.
+// newReader returns a function that reads the part of a transcript after a cursor, and returns its events and the next
+// cursor. The argument file contains the options for reading. If report is not nil, the function calls report with the
+// problems that it found in the transcript. Errors match ErrReadTranscript.
 func newReader(file transcriptFile, report func(ReadReport)) session.TranscriptReader {
 	var lines lineCounter
 	file.maxBytes = maxReadBytes

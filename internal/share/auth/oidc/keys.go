@@ -77,10 +77,11 @@ func isSecureURL(u *url.URL) bool {
 	return u.Scheme == "https" || isLoopbackURL(u)
 }
 
-// findKey returns the public key with the argument id for an algorithm. If the key is unknown or old, findKey fetches
-// the keys from the provider, unless it did so recently. If fetching fails, findKey returns the old key. If it has no
-// old key, the error is an [*auth.TokenUncheckedError]. findKey also returns an error if the provider has no key with
-// this ID, or if the key is for another algorithm.
+// findKey returns the public key whose ID is the parameter id. The key must be for the given algorithm. If the key is
+// unknown or older than maxKeyAge, findKey fetches the keys from the provider, unless it tried so recently that it must
+// wait. If fetching fails, findKey returns the old key. If there is no old key, the error is an
+// [*auth.TokenUncheckedError]. findKey also returns an error if the provider has no key with this ID, or if the key is
+// for another algorithm.
 func (s *keySet) findKey(ctx context.Context, id, algorithm string) (crypto.PublicKey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -171,7 +171,7 @@ func (v *Verifier) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "max-age=3600")
-	_ = json.NewEncoder(w).Encode(map[string]any{ // Ignore the error, because the client has disconnected.
+	_ = json.NewEncoder(w).Encode(map[string]any{ // Ignore the error: the client may have disconnected.
 		"resource": v.opts.Resource + path, "authorization_servers": []string{v.opts.Issuer},
 		"bearer_methods_supported": []string{"header"},
 		"scopes_supported":         []string{scopeRead, scopeWrite}, "resource_name": "oxbow memory",
