@@ -25,11 +25,12 @@ const (
 	maxReadAgain = 4096
 )
 
-// viewAfter returns a view of the state that the searcher's log had right after change seq. If an entry has not changed
-// since then, the view uses its document in the index. For an entry that has changed, the view uses the version that
-// the entry had at that time. If there may be at least minScanned such earlier versions, the view contains only the
-// terms in chosen for these versions (see [ranking.LookupTerms]). viewAfter returns nil if the log does not allow it to
-// find the earlier versions.
+// viewAfter returns a view of the state that the log had right after the change with the number seq. If an entry has
+// not changed since then, the view uses the entry's document in the index. Otherwise the view uses the earlier version
+// that the entry had right after the change. The parameter chosen is a set of terms. If the number of earlier versions
+// may be minScanned or more, the view contains only these terms for the earlier versions (see [ranking.LookupTerms]).
+// Otherwise the view contains all their terms. viewAfter returns nil if the earlier versions cannot be found in the
+// log.
 func (s *searcher) viewAfter(
 	ctx context.Context,
 	r *ranking.Scorer,

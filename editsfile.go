@@ -37,10 +37,10 @@ type EditsFile struct {
 	readOnly      bool
 }
 
-// EditsFile returns the file next to the log in which package agentedit caches its results, so that it does not have to
-// read the whole log. The result belongs to the current state of the log: its method Write does nothing after the log
-// was rewritten. EditsFile returns nil if the store is not a log, or if m is only a part of a memory, as in package
-// scope.
+// EditsFile returns an [EditsFile], which is a file next to the log. Package agentedit caches its results in this file,
+// so that the package does not have to read the whole log. The returned EditsFile belongs to the current state of the
+// log: the method EditsFile.Write does nothing after the log was rewritten. EditsFile returns nil if the store is not a
+// log, or if m is only a part of a memory, as in package scope.
 func (m *Memory) EditsFile() *EditsFile {
 	d, ok := m.store.(*logstore.DB)
 	if !ok {

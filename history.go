@@ -116,9 +116,10 @@ func (m *Memory) Restore(ctx context.Context, name string, seq uint64) (uint64, 
 	return h.Restore(ctx, spellingInHistory(ctx, h, name), seq)
 }
 
-// RestoreIf makes a new change that brings back the version of the entry that change seq wrote, but only if version is
-// the entry's current version. Version 0 means that the entry must not exist. RestoreIf returns the number of the new
-// change. If the entry has another version, RestoreIf changes nothing, and the error matches [ErrConflict].
+// RestoreIf makes a new change that restores an old version of an entry. The parameter seq is the number of the change
+// that wrote the old version. The parameter version is the version that the entry must have now. If version is 0, the
+// entry must not exist. RestoreIf returns the number of the new change. If the entry has another version now, RestoreIf
+// changes nothing, and the error matches [ErrConflict].
 func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
 	h, err := m.History()
 	if err != nil {

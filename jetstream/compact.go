@@ -207,10 +207,11 @@ func (r *brainReplica) applySnapshot(ctx context.Context, e *envelope, seq uint6
 	return r.files.writePosition(r.unsyncedPosition())
 }
 
-// findInFlightInSnapshot checks whether the snapshot in e contains the envelope r.inFlight, a message with changes that
-// this process is publishing. If it does, isApplied is set in r.inFlight. If the snapshot no longer lists the ID of an
-// envelope with this number, isOutcomeUnknown is set. If no envelope is being published, or if the snapshot is older
-// than the envelope, findInFlightInSnapshot does nothing.
+// findInFlightInSnapshot checks whether the snapshot in e contains the envelope r.inFlight. An envelope is a message
+// with changes, and this process is publishing the envelope r.inFlight now. The snapshot lists the IDs of the most
+// recent envelopes. If the ID at the number of r.inFlight is the envelope's own ID, findInFlightInSnapshot sets
+// isApplied in r.inFlight. If the number is too old for the list, it sets isOutcomeUnknown in r.inFlight. If r.inFlight
+// is nil, or if the snapshot is older than the envelope r.inFlight, findInFlightInSnapshot does nothing.
 func (r *brainReplica) findInFlightInSnapshot(e *envelope) {
 	f, ids := r.inFlight, e.Snapshot.RecentEnvelopeIDs
 	if f == nil || f.envelopeNumber > e.EnvelopeNumber {

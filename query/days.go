@@ -70,9 +70,10 @@ var (
 	latestTime   = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).Add(-1)
 )
 
-// parseDateRange parses a date and returns its range. The result from is the beginning of the range. The result to is
-// the end, which is not part of the range. If a date such as "since march" has no end, the result to is zero. A time
-// outside the years 1 to 9999 is replaced by the nearest time inside. The result ok is false if s is not a date.
+// parseDateRange parses a date and returns the range of time that the date describes. The first result is the beginning
+// of the range. The second result is the end of the range, and is not part of the range. If the range has no end, as in
+// "since march", the second result is the zero time. A time outside the years 1 to 9999 is replaced by the nearest time
+// in these years. The result ok is false if s is not a date.
 func parseDateRange(s string, now time.Time) (from, to time.Time, ok bool) {
 	from, to, ok = parseNumericDate(s, now.Location())
 	if !ok {

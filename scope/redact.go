@@ -60,9 +60,11 @@ func (s *Scope) hasRedactionMark(text string) bool {
 	)
 }
 
-// restoreAliases returns the aliases in the list given with their hidden personal data restored. If an alias contains a
-// mark such as [mail] in place of the data, it is replaced by the alias of the entry old that the scope shows as the
-// same text. An alias that does not match any alias of the entry old stays unchanged.
+// restoreAliases returns the aliases of an entry with their personal data, which the scope hides. The list given
+// contains the new aliases, in which a mark such as [mail] may replace the personal data. The parameter old is the
+// entry before the change. If a new alias contains a mark, restoreAliases replaces it by the alias of the old entry
+// that the scope shows as the same text. If there is no such alias, or if the new alias contains no mark, the new alias
+// stays unchanged.
 func (s *Scope) restoreAliases(given []string, old *oxbow.Entry) []string {
 	restored := slices.Clone(given)
 	for i, alias := range given {

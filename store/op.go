@@ -133,12 +133,13 @@ func aliasesIfUnique(mustBeUnique bool, aliases []string) []string {
 	return aliases
 }
 
-// CheckAliases checks an op with UniqueAliases. It returns an [AliasError] for the first new alias that is the name or
-// an alias of another entry. The argument old contains the present aliases of the entry, which are not new. Stores call
-// CheckAliases when they apply an op.
+// CheckAliases checks the aliases of an op whose field UniqueAliases is set. All other ops are valid. CheckAliases
+// returns an [AliasError] for the first new alias that is the name or an alias of another entry. The list old contains
+// the aliases that the entry already has, which are not new. Stores call CheckAliases when they apply an op.
 //
-// The function owner must return the name of an entry that has the argument word as its name or alias. It must ignore
-// the entry whose name is in the argument but.
+// The function owner must find an entry that has its first argument as its name or alias, and return the name of this
+// entry and true. It must ignore the entry whose name is its second argument. If there is no such entry, it must return
+// false.
 func CheckAliases(op Op, old []string, owner func(word, but string) (name string, ok bool)) error {
 	for _, a := range op.uniqueAliases() {
 		if !containsName(old, a) {
@@ -150,9 +151,10 @@ func CheckAliases(op Op, old []string, owner func(word, but string) (name string
 	return nil
 }
 
-// ownerOfName finds an entry that has the argument word, in any Unicode spelling, as its name or alias. It calls
-// findOwner for each spelling, and returns the first result. The argument except is the name of an entry that is
-// ignored. ok is false if no entry has the word.
+// ownerOfName finds an entry by its name or alias, and returns the entry's name. The parameter word is the name or
+// alias, which the entry may have in any Unicode spelling. The parameter except is the name of an entry that is
+// ignored. ownerOfName calls findOwner with each spelling and with except, and returns the first result. The result ok
+// is false if no entry is found.
 func ownerOfName(word, except string, findOwner func(word, but string) (name string, ok bool)) (name string, ok bool) {
 	for _, form := range NameForms(word) {
 		name, ok = findOwner(form, except)

@@ -30,9 +30,9 @@ func ReadHistory(h Historian) Historian {
 	return h
 }
 
-// LogFrom yields the changes with numbers of at most seq, newest first. It leaves out the newest of these changes. The
-// argument skip is the number of changes to leave out. If the history is not a [LogSeeker], LogFrom also has to read
-// all changes with higher numbers.
+// LogFrom yields the changes whose numbers are at most seq, newest first. It leaves out the newest changes among them,
+// as many as the parameter skip specifies. If the history is not a [LogSeeker], LogFrom also has to read all changes
+// with higher numbers.
 func LogFrom(ctx context.Context, h Historian, seq uint64, skip int) iter.Seq2[Change, error] {
 	if s, ok := ReadHistory(h).(LogSeeker); ok {
 		return s.LogFrom(ctx, seq, skip)

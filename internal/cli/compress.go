@@ -169,9 +169,9 @@ func (mem *openMemory) compressLogsIntoDigests(ctx context.Context, in maintenan
 	return mem.env.showDigests("compressed", "would compress", out, mem.explainNoDailyFilesError(err))
 }
 
-// readDigestTexts reads the texts for a digest, and returns them by group. Each element of the list given has the form
-// GROUP=FILE, or FILE without a group. A text without a group is for the whole digest. It is allowed only if the digest
-// consists of a single part.
+// readDigestTexts reads the texts for a digest from files, and returns them by group. The list given contains the
+// arguments of the option --text. Each argument has the form GROUP=FILE, or FILE without a group. A text without a
+// group is for the whole digest. Such a text is allowed only if the digest consists of a single part.
 func (mem *openMemory) readDigestTexts(
 	ctx context.Context,
 	in maintenance.CompressIn,

@@ -116,10 +116,14 @@ func judgeCallOrigin(
 	return v
 }
 
-// addResultFingerprints stores fingerprints of a call's result, and returns their ID. It stores nothing and returns ""
-// if the text is the agent's own, or if the client did not report the result. The parameter command is "" if the call
-// did not run a command. If such a call reads text by others and its result is empty, the client has left the text out.
-// The empty result of a command means that the command printed nothing.
+// addResultFingerprints stores fingerprints of a call's result, and returns their ID. The parameter command is the
+// command that the call ran, or "" if the call did not run a command. addResultFingerprints stores nothing and returns
+// "" in these cases:
+//   - The text in the result is the agent's own text.
+//   - The client did not report the result.
+//   - The call read text by others without a command, and the result is empty. The client has then omitted the text.
+//
+// If a command has an empty result, the command printed nothing, and the result is stored like any other result.
 func addResultFingerprints(
 	prints *fingerprint.File,
 	v origin.ToolCallVerdict,
@@ -151,8 +155,9 @@ func recordWrittenPaths(prints *fingerprint.File, v origin.ToolCallVerdict) erro
 }
 
 // recordCommandRun records the time of a command that may have written text by others into files that the command does
-// not name. The command ran between the times from and to. Files that changed during this time then do not count as the
-// agent's own. If the verdict v says that such files contain only the agent's own text, nothing is recorded.
+// not name. The parameters from and to are the times at which the command began and ended. A file that changed between
+// these times does not count as the agent's own file. If the verdict v says that the unnamed files contain only the
+// agent's own text, recordCommandRun records nothing.
 func recordCommandRun(prints *fingerprint.File, v origin.ToolCallVerdict, from, to time.Time) error {
 	switch v.UnnamedFilesTrustLevel {
 	case origin.LevelForeignText:

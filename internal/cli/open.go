@@ -164,10 +164,13 @@ func (mem *openMemory) openDaemonMemory(accessKind accessKind) (*oxbow.Memory, e
 	return m, nil
 }
 
-// openStore opens the memory that is stored in the file at path. If nothing may be written, readOnlyReason is the
-// reason. openStore then does not write the index either, and returns readOnlyReason if accessKind allows writing. If
-// the file does not exist, it is created only if accessKind is createAccess. Otherwise openStore returns an empty
-// memory that has no file.
+// openStore opens the memory that is stored in the file at path. The parameter readOnlyReason is an error that says why
+// nothing may be written, or nil if writing is allowed. If readOnlyReason is not nil, openStore does not write the
+// index, and it returns readOnlyReason if accessKind allows writing.
+//
+// If the file does not exist, accessKind is createAccess, and readOnlyReason is nil, openStore creates the file. If the
+// file does not exist and accessKind is not createAccess, openStore returns an empty memory that has no file, even if
+// readOnlyReason is not nil.
 func (mem *openMemory) openStore(path string, accessKind accessKind, readOnlyReason error) (*oxbow.Memory, error) {
 	src, err := mem.changeSource()
 	if err != nil {

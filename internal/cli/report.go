@@ -185,9 +185,10 @@ func (env *environment) showRecord(r report.Record) {
 	}
 }
 
-// showOperationOrAnnotation prints the value thing if it is an operation in the log or an annotation. It returns false
-// for any other value. Both have a special layout. An operation is printed as a single row, because people search a log
-// for a time or a name. An annotation looks like a comment below its line.
+// showOperationOrAnnotation prints an operation in the log or an annotation, because these two types have special
+// layouts. An operation is printed as a single row, because people search a log for a time or a name. An annotation is
+// printed like a comment below its line. If the argument thing has another type, showOperationOrAnnotation prints
+// nothing and returns false.
 func (env *environment) showOperationOrAnnotation(thing any) bool {
 	switch thing := thing.(type) {
 	case verb.Operation:

@@ -226,7 +226,7 @@ var (
 	shellOperand        = text.QuoteShellOperand
 )
 
-// wordingForDryRun returns one of two texts: the text would in a dry run, and otherwise the text did.
+// wordingForDryRun returns the string would if isDryRun is set. Otherwise it returns the string did.
 func wordingForDryRun(isDryRun bool, did, would string) string {
 	if isDryRun {
 		return would

@@ -266,8 +266,8 @@ func addTurnEnd(out *Report, r *clientfile.HookReport, e session.Event, clean fu
 	}
 }
 
-// addSubagentStop adds the last message of a sub-agent that has ended to the report out. It ignores an agent without a
-// type, because Claude Code uses such an agent to compact a conversation.
+// addSubagentStop adds the last message of a sub-agent to the report in the parameter out, after the sub-agent has
+// ended. A sub-agent without a type is ignored, because Claude Code uses such a sub-agent to compact a conversation.
 func addSubagentStop(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string) {
 	if r.AgentType == "" {
 		return

@@ -458,8 +458,9 @@ func restrictToProfile(t Tool, hasProfileTools bool) Tool {
 }
 
 // profileRestrictingCall returns the profile to which a call is restricted. A handle identifies a profile that the
-// caller loaded earlier, and is empty if the call has none. The result ok is false if the call is not restricted. The
-// error is not nil if there are no profiles, or if the handle is invalid or stale.
+// caller loaded earlier. If the handle is empty, the call is restricted to the profile that is loaded now, if there is
+// such a profile. The result ok is false if the call is not restricted. profileRestrictingCall returns an error if the
+// handle is invalid or stale, or if the handle is not empty although there are no profiles.
 func (w *Workspace) profileRestrictingCall(handle string) (l loadedProfile, ok bool, err error) {
 	switch {
 	case w.Profiles == nil && handle != "":

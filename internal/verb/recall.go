@@ -260,9 +260,10 @@ func hitLimit(q oxbow.Query) int {
 	return q.Limit
 }
 
-// recallWithoutRequiredWords repeats a search without the words and phrases that each hit must contain. If it finds
-// entries, it adds a note and removes these words from the query q. It then returns the hits and the parsed form of the
-// new query. Otherwise it returns no hits, and the unchanged argument read, which is the parsed form of q.
+// recallWithoutRequiredWords repeats the search q without the words and phrases that each hit must contain. If this
+// search finds entries, recallWithoutRequiredWords adds a note and removes the required words from q. It then returns
+// the hits and the parsed form of the new query. If the search finds nothing or fails, recallWithoutRequiredWords
+// returns no hits, and returns its last argument, the parsed form of q, unchanged.
 func (out *RecallOut) recallWithoutRequiredWords(
 	ctx context.Context,
 	m *oxbow.Memory,

@@ -291,13 +291,14 @@ func DocumentEntry(path, text string) oxbow.Entry {
 	return oxbow.Entry{Name: documentNamePrefix + path, Content: text}
 }
 
-// mergeTextVersions merges the changes in two versions of a text line by line. The arguments wanted and stored are the
-// two versions, and the argument base is the text from which both were made. mergeTextVersions returns false if the
-// changes conflict.
+// mergeTextVersions merges two versions of a text, line by line. The first argument, base, is the text from which both
+// versions were made. The second argument, wanted, is the version that a caller wants to write. The third argument,
+// stored, is the version in the store. mergeTextVersions returns the merged text, and false if the changes in the two
+// versions conflict.
 //
-// Different line ends do not count as changes: neither Windows and Unix line ends, nor a missing line end after the
-// last line. The merged text has the line ends of the version stored, but its last line ends like the last line of the
-// version wanted.
+// Different line breaks (Windows or Unix) do not count as changes. A missing line break after the last line does not
+// count as a change either. The merged text uses Windows line breaks if the stored version contains them. Its last line
+// has no line break if the wanted version has none there.
 func mergeTextVersions(base, wanted, stored string) (string, bool) {
 	merged, ok := diff.MergeLines(normalizeLineEnds(base), normalizeLineEnds(wanted), normalizeLineEnds(stored))
 	if !strings.HasSuffix(wanted, "\n") {

@@ -155,9 +155,10 @@ func (w *Workspace) NoteText(n Note) string {
 	return w.RewriteCommands(n.Render(words))
 }
 
-// WithSource returns a context with the workspace's source, unless ctx already contains a source. Secrets in the
-// session, reference, client name and agent name of the source are replaced, because callers choose these texts. The
-// context also records the texts in which no secret was found, so that the call does not search a text twice.
+// WithSource returns a context for a call. The context contains the workspace's source, unless ctx already contains a
+// source. Secrets in the session, reference, client name and agent name of the source are replaced, because callers
+// choose these texts. The context also records the texts in which no secret was found, so that functions that use the
+// context do not search the same text for secrets twice.
 func (w *Workspace) WithSource(ctx context.Context) context.Context {
 	ctx = withSecretSearchRecord(ctx)
 	s, ok := oxbow.SourceFrom(ctx)

@@ -59,10 +59,10 @@ func (w *WrittenTexts) HasEntry(e oxbow.Entry) bool {
 	return slices.Contains(w.readHashes(), hashEntry(e))
 }
 
-// RecordWrite records that a tool has written an entry. The argument was is the entry before the write, or the zero
-// entry if the entry is new. The argument after is the entry after the write. RecordWrite adds the new lines of the
-// entry to the list. It adds the whole text only if tools have also written all older lines and aliases that the text
-// contains. If w is nil, RecordWrite does nothing.
+// RecordWrite records in the list w that a tool has written an entry. The first argument is the entry before the write,
+// or the zero entry if the entry is new. The second argument is the entry after the write. RecordWrite adds the new
+// lines of the entry to the list. It adds the whole text only if tools have also written all older lines and aliases
+// that the text contains. If w is nil, RecordWrite does nothing.
 func (w *WrittenTexts) RecordWrite(was, after oxbow.Entry) {
 	if w == nil {
 		return

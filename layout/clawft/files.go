@@ -118,8 +118,9 @@ func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
 	return len(content), nil
 }
 
-// appendTextOnNewLine returns the argument text, a blank line, and the argument more. If the argument text is blank, it
-// returns only more. A byte order mark at the beginning is kept.
+// appendTextOnNewLine returns its first argument, a blank line, and its second argument, joined to one string. If the
+// first argument is blank, appendTextOnNewLine returns the second argument without a blank line. A byte order mark at
+// the beginning of the first argument is kept.
 func appendTextOnNewLine(text, more string) string {
 	if strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")) == "" {
 		return text[:len(text)-len(strings.TrimLeft(text, "\ufeff"))] + more

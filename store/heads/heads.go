@@ -42,9 +42,10 @@ func (a *Needs) AddFilter(f oxbow.Filter) {
 	}
 }
 
-// View calls fn with the heads of a store's entries. A head contains the parts of an entry that the argument asked
-// requests. The heads are valid until fn returns. If a head could not be read, View calls fn again with whole entries
-// as heads. If the store is not an [oxbow.HeadViewer] or lacks the requested data, all heads contain whole entries.
+// View calls fn with the heads of a store's entries. A head contains only some parts of an entry. The parameter asked
+// specifies which parts are needed. The heads are valid until fn returns. If a head could not be read, View calls fn
+// again, and each head then contains a whole entry. If the store is not an [oxbow.HeadViewer] or lacks the needed data,
+// all heads contain whole entries.
 func View(ctx context.Context, s oxbow.Store, asked Needs, fn func(List) error) error {
 	if v := oxbow.CapabilitiesOf(s).HeadViewer; v != nil {
 		ok, err := v.ViewHeads(

@@ -197,8 +197,8 @@ func (o *buildOverlay) copyFile(from, as string) error {
 	return o.writeFile(as, b)
 }
 
-// writeFile makes the build read the given content instead of a source file. The argument as is the path of the source
-// file, which need not exist.
+// writeFile makes the build read the given content instead of a source file. The first argument is the path of the
+// source file, which need not exist.
 func (o *buildOverlay) writeFile(as string, content []byte) error {
 	as, err := filepath.Abs(as)
 	if err != nil {

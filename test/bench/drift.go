@@ -192,8 +192,8 @@ func trackedBlockKind(x trackedBlock) string {
 }
 
 // tallyPlacements searches for lines and blocks of an earlier commit in the file at a later commit, with each method.
-// ps contains the files and both commits. tallyPlacements counts in the tables into how many lines and blocks each
-// method found at the true position.
+// The list ps contains the files and both commits. tallyPlacements counts how many lines and blocks each method found
+// at the true position. It adds the counts to all tables in its last argument.
 func (r *placementRun) tallyPlacements(
 	ctx context.Context,
 	c *repoClone,

@@ -258,12 +258,15 @@ func (d *Disk) Clone() *Disk {
 	}
 }
 
-// performOp gives the operation op a number, calls the function perform to perform it, and records it. If a test has
-// requested a fault for this operation, performOp returns the fault's error. If the field Done of the fault is set, the
-// whole operation is performed before. Otherwise performOp calls the function fail instead of perform, and fail
-// performs only a part of the operation. fail may be nil. If the disk stops or the process ends at op, and op is an
-// OpSync or OpSyncDir, the operation is not performed. The caller holds p.disk.mu and has checked that the process is
-// alive.
+// performOp gives an operation a number, performs the operation, and records it. The function perform must perform the
+// operation. The caller holds p.disk.mu and has checked that the process is alive.
+//
+// A test can request a fault for an operation. performOp then returns the fault's error. If the field Done of the fault
+// is set, performOp first calls perform, and an error of perform has precedence. If Done is not set, performOp calls
+// the function fail, which performs only a part of the operation. If fail is nil, nothing is performed.
+//
+// If the disk crashes at the operation, performOp returns ErrCrashed. If only the process is killed, performOp returns
+// ErrKilled. The operation is still performed before, unless it is an OpSync or OpSyncDir.
 func (p *Process) performOp(op Op, perform func(op Op) error, fail func(op Op, f OpFault)) error {
 	d := p.disk
 	op.N, op.Proc = len(d.opLog)+1, p.id

@@ -43,10 +43,14 @@ const (
 	minRareTermIDF     = 4. // minimum inverse document frequency of a rare term
 )
 
-// composeQuotesForPrompt returns a block that quotes sentences from units, the notes and conversation turns that the
-// search found, strongest first. The block shows the oldest quoted entry first. An entry is quoted only if it is strong
-// enough. If all its sentences were shown before, it is not quoted, and its NotShownReason becomes
-// reasonAllShownBefore. The block is empty if no quoted entry is strong enough to be quoted without a stronger one.
+// composeQuotesForPrompt returns a block that quotes sentences from entries. The list units contains the entries that
+// the search found, strongest first. These entries are notes and conversation turns. In the block, the oldest quoted
+// entry comes first. An entry is quoted only if it is strong enough. If all sentences of an entry were shown before,
+// the entry is not quoted, and its NotShownReason becomes reasonAllShownBefore.
+//
+// Some entries are strong enough only to be quoted together with a stronger entry. If all entries to quote are of this
+// kind, composeQuotesForPrompt returns an empty block. It also returns an empty block if the quotes cannot be shortened
+// to maxPromptTokens.
 func (p *Prompt) composeQuotesForPrompt(ctx context.Context, units []foundEntry) Block {
 	var shown []quotedEntry
 	asked, prints := p.promptFingerprints(), map[string]bool{}

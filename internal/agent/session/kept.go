@@ -245,11 +245,13 @@ func (k *storedSession) hasUnaffectedEarlierTurns(events []Event) bool {
 	return n == k.firstLoadedNumber
 }
 
-// hashEventNames returns hashes of an event's turn name and of its identifier. The archive stores storedHashes for the
-// turn that contains the event. It later searches them for searchedHashes to find turns that may contain the same
-// event. The lists differ in the hashes of the identifier. If two events have the same identifier, but both also have a
-// turn name, only the turn names are compared, because an identifier may occur in several turns. If at most one of the
-// two events has a turn name, the identifiers are compared.
+// hashEventNames returns hashes of an event's turn name and of its identifier. With these hashes, the archive finds
+// turns that may contain the same event. The archive stores storedHashes together with the turn that contains the
+// event. To find the event later, the archive searches for turns that have stored one of the hashes in searchedHashes.
+//
+// If two events both have a turn name, only the turn names are compared, because an identifier may occur in several
+// turns. If at most one of two events has a turn name, their kinds and identifiers are compared. A prompt of the main
+// agent that has no turn name uses its identifier as its turn name.
 func hashEventNames(e *Event) (storedHashes, searchedHashes []string) {
 	id := string(e.Kind) + "\x00" + e.ID
 	switch {

@@ -29,9 +29,10 @@ func (a *Archive) ListSessions(ctx context.Context, f oxbow.Filter, since time.T
 	return all, err
 }
 
-// summaryEntries returns the entries that contain summaries of sessions. If f is empty and the store can count entries,
-// it reads only the entries that were written last, until it has found limit summaries. This does not need an index. In
-// all other cases, it searches for the summaries that match f, and returns at most [oxbow.MaxLimit] of them.
+// summaryEntries returns the entries that contain summaries of sessions. If the filter f is empty and the store can
+// count entries, summaryEntries reads only the newest entries. It reads more and more of them until it has found at
+// least as many summaries as the parameter limit, or has read all entries. This needs no index. In all other cases,
+// summaryEntries searches for the summaries that match f, and returns at most [oxbow.MaxLimit] of them.
 func (a *Archive) summaryEntries(ctx context.Context, f oxbow.Filter, limit int) (heads []oxbow.Entry, err error) {
 	if oxbow.CapabilitiesOf(a.Memory).Counter == nil || !f.IsZero() {
 		hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit,

@@ -170,10 +170,11 @@ func joinEventsWithoutID(all []Event) []Event {
 	return all
 }
 
-// textsNotInOtherEvents returns the events in the list texts that do not repeat other events. Each event in the list
-// texts contains a text by an agent and has no ID. Events with equal texts are merged into one event. An event is left
-// out if its text only joins several texts by the same agent in the list all, because the list all then already
-// contains everything that the agent wrote.
+// textsNotInOtherEvents returns the events in the list texts that do not repeat other events. Each event in this list
+// contains a text by an agent and has no ID. If events of the same agent have equal texts, they are merged into one
+// event. The list all contains the other events. An event is left out if its text is a concatenation of texts by the
+// same agent in these other events, because they already contain everything that the agent wrote. White space is
+// ignored in this comparison.
 func textsNotInOtherEvents(all, texts []Event) (rest []Event) {
 	for _, e := range texts {
 		var named []string
@@ -234,9 +235,10 @@ func isConcatenationOf(s string, parts []string) bool {
 	return s == ""
 }
 
-// mergeMatchingCalls merges each tool call in the list calls, which a hook reported, into the same call in the list
-// all. The calls in the list all come from the transcript and have an ID. mergeMatchingCalls returns the reported calls
-// that the list all does not contain.
+// mergeMatchingCalls merges tool calls that hooks reported into the same calls in the transcript. The list all contains
+// the events of the transcript, and each tool call among these events has an ID. The list calls contains the reported
+// calls. A reported call is merged into the element of the list all that describes the same call. mergeMatchingCalls
+// returns the reported calls that have no such element.
 func mergeMatchingCalls(all, calls []Event) (rest []Event) {
 	if len(calls) == 0 {
 		return nil

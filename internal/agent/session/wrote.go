@@ -14,14 +14,15 @@ import (
 // maxReportDelay is the maximum time between a file's change and the report of the call that changed it.
 const maxReportDelay = time.Minute
 
-// CheckFileWrite finds the tool calls of the client that wrote a file. hasWritten is true if one of them made the
-// latest change of the file, which was made at changeTime. The client must have reported this call at most
-// maxDuplicateReportGap before changeTime and at most maxReportDelay after changeTime.
+// CheckFileWrite finds the tool calls of the client that wrote a file. The file's latest change was made at changeTime.
+// The result hasWritten is true if one of the calls made this change. For this, the client must have reported the call
+// at most maxDuplicateReportGap before changeTime and at most maxReportDelay after changeTime.
 //
-// The list taints describes calls that returned text by others, for which no fingerprints were stored. The agent may
-// have copied such text into the file. Each listed call was followed, in the same turn, by a call that wrote the file.
-// That write is the latest change, or it was made after the time in the parameter since. Calls that only read the
-// agent's own files (ownFiles, and files that it wrote) are not listed.
+// CheckFileWrite considers a write if it made the latest change, or if it was made after the time since. The list
+// taints describes calls that came before such a write in the same turn. Each of these calls returned text by others,
+// for which no fingerprints were stored. The agent may have copied the text into the file. A call that only read the
+// agent's own files is not in the list taints. The agent's own files are the files in the list ownFiles and the files
+// that the agent wrote.
 func (a *Archive) CheckFileWrite(
 	ctx context.Context,
 	client, file string,

@@ -104,9 +104,13 @@ func nextCutPosition(s string, from, start int) int {
 	return from
 }
 
-// lastCutPosition returns the best position for the end of an excerpt of s. The position is at most the offset to. It
-// is the offset to if a word ends there. Otherwise it is the last word end that is after the offset from and not before
-// the offset stop. If no such word end exists, it is the last end of a character after the offset from.
+// lastCutPosition returns the best offset for the end of an excerpt of s. The excerpt begins at the offset from, and
+// the parameter to is the largest possible end. A word ends before a space, before a line break and at the end of s.
+// lastCutPosition returns the first of these offsets that exists:
+//   - the parameter to, if a word ends there
+//   - the last earlier end of a word, if it is greater than the offset from and not less than the offset stop
+//   - the last end of a character that is greater than the offset from
+//   - the parameter to
 func lastCutPosition(s string, from, to, stop int) int {
 	if to == len(s) || strings.IndexByte(" \n", s[to]) >= 0 {
 		return to

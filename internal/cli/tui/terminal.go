@@ -21,7 +21,7 @@ type Terminal struct {
 	restoreConsole func() error // restores the Windows console
 }
 
-// NewTerminal returns a terminal that reads keys from the file in and writes to the file out.
+// NewTerminal returns a terminal. The terminal reads keys from the first file, and writes to the second file.
 func NewTerminal(in, out *os.File) *Terminal { return &Terminal{in: in, out: out} }
 
 // These sequences are written when the screen begins and when it ends. They switch to the alternate screen and back,

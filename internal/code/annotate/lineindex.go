@@ -98,8 +98,8 @@ func findEnclosingLineIndexes(lines []string) []int32 {
 	return out
 }
 
-// spacelessLineSet returns a set of lines without their white space. The first line in the set has the index from, and
-// the last line has the index to-1. Indexes outside the text are ignored.
+// spacelessLineSet returns a set of lines of the text, without their white space. The set contains the lines with the
+// indexes i for which from <= i < to. Indexes outside the text are ignored.
 func (p *indexedText) spacelessLineSet(from, to int) map[string]bool {
 	set := map[string]bool{}
 	for _, l := range p.lines[max(0, min(from, len(p.lines))):max(0, min(to, len(p.lines)))] {

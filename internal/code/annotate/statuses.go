@@ -26,13 +26,16 @@ const (
 	workingTreeThenHead
 )
 
-// surveySidecars finds the present positions of all annotations, and calls the function fn for each sidecar, which is a
-// file with annotations. The list at contains the sidecar's annotations, sorted by time. If an annotated file was
-// deleted, surveySidecars searches for the annotations in the files that, according to git, are its new names. If there
-// is no commit, for example because there is no git repository, it searches all files of the working tree.
+// surveySidecars finds the present positions of all annotations. It calls the function fn for each sidecar, which is a
+// file with the annotations of another file. The arguments of fn are the sidecar's name, the sidecar, and its
+// annotations with their positions, sorted by time. If fn returns an error, surveySidecars ends and returns this error.
 //
-// surveySidecars returns the files that cannot be read, and does not call fn for them. If git fails, surveySidecars
-// fails.
+// If an annotated file was deleted, surveySidecars searches for the annotations in the files that, according to git,
+// are the new names of the deleted file. If there is no commit, for example because there is no git repository,
+// surveySidecars searches all files of the working tree.
+//
+// surveySidecars returns the files that could not be read, and does not call fn for their sidecars. If git fails,
+// surveySidecars returns an error.
 func (b *Store) surveySidecars(
 	ctx context.Context,
 	searchedArea searchedVersions,

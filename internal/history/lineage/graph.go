@@ -217,10 +217,11 @@ func (w edgeFollower) nearAndFarEntry(e Edge) (near, far string) {
 	return e.SourceName, e.EntryName
 }
 
-// followEdges returns the edges that can be reached from the entry name in at most maxLineageSteps steps. An edge
-// connects an entry with a source from which the entry was made. If w.isTowardSources is set, each step leads from an
-// entry to its sources. Otherwise each step leads from a source to the entries that were made from it. The list found
-// must contain all edges that start or end at the entry name.
+// followEdges returns the edges that can be reached from an entry in at most maxLineageSteps steps. The parameter name
+// is the name of this entry. An edge connects an entry with a source from which the entry was made. If
+// w.isTowardSources is set, each step leads from an entry to its sources. Otherwise each step leads from a source to
+// the entries that were made from this source. The list found must contain all edges that begin or end at the first
+// entry.
 func (w edgeFollower) followEdges(name string, found []Edge) (edges []Edge, err error) {
 	seen, at := map[string]bool{name: true}, map[string]bool{name: true}
 	for step := 1; ; step++ {

@@ -184,10 +184,11 @@ func (r *Rows) err() error {
 	return r.PreviousTables.Err()
 }
 
-// mergeWithPreviousRows merges new rows with the rows of a table in the previous snapshot. The new rows have the
-// numbers 0 to newRowCount-1. In the order of the merged table, mergeWithPreviousRows calls addPreviousRow for each old
-// row and addNewRow for each new row. The function isNewRowFirst must report whether the new row with the number next
-// comes before the old row with the number i.
+// mergeWithPreviousRows merges new rows with the old rows, which are the rows of a table in the previous snapshot. The
+// new rows have the numbers 0 to newRowCount-1. In the order of the merged table, mergeWithPreviousRows calls
+// addPreviousRow for each old row and addNewRow for each new row. The function isNewRowFirst gets the number of a new
+// row, the number of an old row, and the bytes of the old row. isNewRowFirst must report whether the new row comes
+// before the old row.
 func (r *Rows) mergeWithPreviousRows(
 	table, newRowCount int,
 	isNewRowFirst func(next, i int, row []byte) bool,

@@ -84,9 +84,10 @@ func (p *LaterChanges) IsUnchanged(id, version uint64) bool {
 // MaxEarlierEntries returns the maximum number of entries that [LaterChanges.EarlierEntries] yields.
 func (p *LaterChanges) MaxEarlierEntries() int { return len(p.earlier) }
 
-// readChanges reads the changes after p.startSeq, up to p.lastSeq. It adds the IDs of the entries that these changes
-// wrote or removed to p.changedIDs. It adds the last op before the changes, for each of these entries that had such an
-// op, to p.earlier. An op is the part of a change that concerns one entry.
+// readChanges reads the changes after p.startSeq, up to p.lastSeq. An op is the part of a change that concerns one
+// entry. readChanges adds the ID of each entry that these changes wrote or removed to p.changedIDs. If such an entry
+// already had an op in an earlier change, up to p.startSeq, readChanges adds the last of these earlier ops to
+// p.earlier.
 func (p *LaterChanges) readChanges(ctx context.Context) error {
 	if p.startSeq == p.lastSeq {
 		return nil

@@ -82,10 +82,13 @@ func DecodeTwoFields(message string) (first, second Field, err error) {
 	return first, second, err
 }
 
-// EachFieldOffsets calls visit for each field of a message. num is the field's number. from is the offset at which the
-// field starts, at is the start of its value, and end is the field's end. If a field is not length-delimited or not
-// valid, visit is called for the last time. In this call, num is 0, and the range from from to end is the whole rest of
-// the message, beginning with this field. EachFieldOffsets returns the first error of visit.
+// EachFieldOffsets calls the function visit for each field of a message. The argument num is the number of the field.
+// The other arguments are offsets in the message: the field begins at the first of them, its value begins at the
+// second, and the field ends at the third.
+//
+// If a field is not length-delimited or not valid, visit is called for the last time, with num 0. In this last call,
+// the first two offsets are the beginning of the field, and the third offset is the end of the message.
+// EachFieldOffsets returns the first error of visit.
 func EachFieldOffsets(message []byte, visit func(num, from, at, end int) error) error {
 	for from := 0; from < len(message); {
 		tag, n := binary.Uvarint(message[from:])

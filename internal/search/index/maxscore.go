@@ -454,9 +454,11 @@ func (b *maxScoreSearch) keepCandidateIfLikelyHit(termOrderIndex int, x hitCandi
 	b.insertTopScoreEstimate(x.sum)
 }
 
-// insertTopScoreEstimate inserts a document's estimated score into the list of the largest estimates. If the list is
-// full, the smallest of these estimates becomes the new threshold, and an estimate that is not larger than the smallest
-// one is ignored. The loop has no branches, because the processor would often predict them wrong.
+// insertTopScoreEstimate inserts a document's estimated score, the argument sum, into the sorted list of the largest
+// estimates. If the list already contains b.limit estimates, a new estimate replaces the smallest estimate in the list,
+// or is ignored if it is not larger than the smallest estimate. When the list is full, the threshold is raised to the
+// smallest estimate times b.scoreEstimateSlack. The threshold is never lowered. The loop has no branches, because the
+// processor would often predict them wrong.
 func (b *maxScoreSearch) insertTopScoreEstimate(sum float32) {
 	// Compare the estimated score as an integer, because the bits of non-negative floats have the same order.
 	bits := math.Float32bits(sum)

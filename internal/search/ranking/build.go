@@ -84,8 +84,8 @@ type analyzedDocuments struct {
 // It must be called after yieldAll.
 func (a *analyzedDocuments) err() error { return cmp.Or(a.failed, a.ctx.Err()) }
 
-// yieldAll calls the function use with the document of each item, in order. A document is valid only during the call.
-// If ctx is done, yieldAll does not call the function any more.
+// yieldAll passes the document of each item to the given function, in the order of the items. A document is valid only
+// during the call. If ctx is done, yieldAll does not call the function any more.
 func (a *analyzedDocuments) yieldAll(use func(d *index.Document)) {
 	ctx := a.ctx
 	most := max(1, min(runtime.GOMAXPROCS(0)-a.busyProcessors, maxWorkers))

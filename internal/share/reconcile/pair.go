@@ -111,13 +111,16 @@ func (s *syncRun) findRenames(home, server *homeOrServerEntries, atHome, atServe
 		})
 }
 
-// findMovedEntries finds entries that were renamed since the last synchronization, either in the home (the user's own
-// store) or on the server. The list entries contains the entries that exist on that side now. The map used contains the
-// entries of that side that already belong to a pair. The function lostIdentity returns the identity that a pair's
-// entry had, and whether this entry is missing on that side. For each pair with a missing entry, findMovedEntries
-// searches the list entries for an unused entry with the same kind and creation time. The function isNameFree must
-// accept the entry's name. If several entries or pairs match, an alias or the content decides. Then findMovedEntries
-// passes the pair and the entry to the function assign.
+// findMovedEntries finds entries that were renamed since the last synchronization. It searches one side, which is
+// either the home (the user's own store) or the server. The list entries contains entries that this side has now. The
+// map used contains the entries of this side that already belong to a pair.
+//
+// findMovedEntries calls the function lostIdentity for each pair. If the pair's entry is missing on this side,
+// lostIdentity must return the identity that the entry had, and true. Then findMovedEntries searches the list entries
+// for an entry with the same kind and creation time. The entry must not be in the map used, and the function isNameFree
+// must return true for the entry's name. If several entries or pairs match, an equal alias decides, or else equal
+// content. findMovedEntries passes each pair and the entry that it found to the function assign, and adds the entry to
+// the map used.
 func (s *syncRun) findMovedEntries(
 	entries []*oxbow.Entry,
 	used map[*oxbow.Entry]bool,

@@ -148,8 +148,8 @@ func (s *syncRun) readPosition() (oxbow.Position, error) {
 	return p, err
 }
 
-// readAllServerEntries reads all entries of the server and adds them to the value that is called all. It returns an
-// error if two entries have the same name, or if the server sends too much.
+// readAllServerEntries reads all entries of the server and adds them to its argument. It returns an error if two
+// entries have the same name, or if the server sends too much.
 func (s *syncRun) readAllServerEntries(all *homeOrServerEntries) error {
 	b := s.newServerReadCounter()
 	for e, err := range s.server.Entries(s.ctx, oxbow.Filter{}) {

@@ -145,12 +145,13 @@ func (f *serverFollower) sendServerChangesEvent(ctx context.Context) error {
 }
 
 // readChangeAnswer reads the server's answer to a request that made a change. It returns the change, which is empty if
-// the server did not return it. It also passes the server's new changes, as an event, to the functions that watch the
-// store.
+// the server did not return it. readChangeAnswer also sends an event with the server's new changes to the functions
+// that watch the store.
 //
-// If the parameter from is not nil, the answer contains all changes since this position. They cannot be used if another
-// event was passed on in the meantime, because f.position is then another one. If the answer lacks changes that can be
-// used, readChangeAnswer asks the server for the changes since f.position.
+// If the parameter from is not nil, the answer contains all changes since the position in this parameter.
+// readChangeAnswer sends these changes only if f.position is still the same position. If another event was sent in the
+// meantime, f.position has changed, and the changes in the answer are not used. If the answer contains no changes,
+// cannot be read, or is not used, readChangeAnswer asks the server for the changes since f.position instead.
 func (f *serverFollower) readChangeAnswer(
 	ctx context.Context,
 	res *http.Response,

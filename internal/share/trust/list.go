@@ -52,16 +52,17 @@ func (h *Home) matchesExactly(f homeOwnershipFacts) bool {
 	return h.Path == f.resolvedHomePath && h.Link == f.linkToHomePath && isSameStore && h.ID == f.id
 }
 
-// isForHome reports whether the line h of the trust list is about the home with the facts f. The home's link (h.Link)
-// must always be equal. The other conditions are:
-//   - If the user has revoked the trust, the path must be equal.
-//   - If the home's memory is the recorded memory and has an ID, the directory must be the same. The directory may have
-//     been moved. Another directory at the same path also matches if git tracks no file in the home, because the user
-//     may have restored a backup there.
-//   - If the home now has no memory, or its memory is the recorded memory but has no ID, the directory must be the
-//     same.
-//   - If the memory is damaged, or if h records a home without a memory, the directory must be the same, and git must
-//     not track any file in the home.
+// isForHome reports whether h, a line of the trust list, is about the home that has the facts f. The links to the home
+// in h and f (h.Link and f.linkToHomePath) must be equal. The other conditions depend on the memory in the home, which
+// is identified by a fingerprint. The first of these cases that applies decides:
+//   - If the user has revoked the trust, the paths in h and f must be equal.
+//   - If the home has the same memory as in h, and the memory has an ID, the home must be the same directory as in h.
+//     The directory may have been moved. Another directory at the same path also matches if git tracks no file in the
+//     home, because the user may have restored a backup there.
+//   - If the home has the same memory as in h, but the memory has no ID, the home must be the same directory as in h.
+//     This is also the condition if the home has no memory now.
+//   - If the memory is damaged, the home must be the same directory as in h, and git must not track any file in the
+//     home. This is also the condition if h was recorded for a home without a memory.
 //   - Otherwise h is not about the home.
 //
 // Therefore a copy or a clone of a home at another path never matches.

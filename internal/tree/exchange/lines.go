@@ -201,9 +201,8 @@ func eachJSONObject(r io.Reader, ref string) iter.Seq2[locatedJSONObject, error]
 	}
 }
 
-// isMultilineDocument reports whether the first line of a file, text, begins one large JSON document instead of JSON
-// objects, one on each line. It returns true for a line that contains only "{", and for every line that begins with
-// "[".
+// isMultilineDocument reports whether a file contains one large JSON document, and not a JSON object on each line. The
+// argument is the first line of the file. isMultilineDocument returns true if the line is "{" or begins with "[".
 func isMultilineDocument(text []byte) bool {
 	return string(text) == "{" || string(text) == "[" || (len(text) > 0 && text[0] == '[')
 }

@@ -342,8 +342,9 @@ func (im *importer) readEntryNamesByRecord() error {
 }
 
 // withoutTakenAliases returns the item without the aliases that belong to another entry, because an alias of two
-// entries would be ambiguous. The argument name is the name that the item will have. An alias in the list had is kept,
-// because the entry already has the alias. The result left contains a message for each omitted alias.
+// entries would be ambiguous. The parameter name is the name that the imported entry will have. The list had contains
+// the aliases that the entry already has in the store. These aliases are never removed. The second result contains a
+// message for each removed alias. withoutTakenAliases returns an error if it cannot find out which entry has an alias.
 func (im *importer) withoutTakenAliases(
 	it Item,
 	name string,

@@ -231,9 +231,12 @@ func readExportedEntries(r *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[
 	return readJSONL(r, ref)
 }
 
-// isDocumentStart reports whether the input is one JSON document instead of JSON lines (one object per line). The input
-// is a document if it begins with an array, if the first line is only "{", or if the first object has a list entities
-// with an object, or a key relations.
+// isDocumentStart reports whether the input is one JSON document, and not JSON lines (one object per line). The input
+// is a document in these cases:
+//   - It begins with an array.
+//   - Its first line is only "{".
+//   - Its first object has the key "relations".
+//   - Its first object has the key "entities", and the value of this key is a list with an object.
 func isDocumentStart(r *bufio.Reader) bool {
 	head, err := r.Peek(peekSize)
 	if isPeekError(err) {

@@ -167,10 +167,17 @@ func checkOtherEntriesUnchanged(name string, versionsBefore, versionsAfter map[s
 	return nil
 }
 
-// mergeWithOtherPrograms is called with an op that was made for the entry as this store last returned it. If another
-// program has changed the entry since, mergeWithOtherPrograms returns an update that contains both changes. If the
-// changes cannot be merged, it returns the op unchanged and adds the file to outcome.conflictCopies, so that a copy of
-// the file is kept. It does the same if the op removes the entry. All other ops are returned unchanged.
+// mergeWithOtherPrograms merges an op with a change that another program has made to the same entry. The caller made
+// the op for the version of the entry that this store last returned. The parameter current is the entry as it is now.
+//
+// If the op is an update and both changes can be merged, mergeWithOtherPrograms returns an update that contains both
+// changes. If the changes cannot be merged, or if the op removes the entry, mergeWithOtherPrograms returns the op
+// unchanged and adds the file to outcome.conflictCopies, so that a copy of the file is kept. If the entry with the
+// merged labels and aliases would not be valid, mergeWithOtherPrograms merges only the content, and also adds the file
+// to outcome.conflictCopies.
+//
+// The op is returned unchanged, without a copy of the file, if no other program has changed the entry, if the op itself
+// requires a version of the entry (op.IfVersion), or if the op is neither an update nor a removal.
 func (s *Store) mergeWithOtherPrograms(op oxbow.Op, current FileItem, outcome *opPlanEffects) oxbow.Op {
 	name := current.Entry.Name
 	base := s.servedEntries.base[name]

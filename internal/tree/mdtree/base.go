@@ -102,10 +102,14 @@ func newStoreHistory(ctx context.Context, s oxbow.Store) *storeHistory {
 	return &storeHistory{ctx: ctx, history: h, isUndoBySeq: map[uint64]bool{}, firstReadSeq: ^uint64(0)}
 }
 
-// hadEntry reports whether the store is newer than a file. fileEntry is the entry in the file, and base is the version
-// that the last dump wrote. hadEntry returns true if the history of the store contains fileEntry after base, and no
-// later version was restored or removed by an undo. Otherwise it returns false. It returns false as well if the store
-// has no history.
+// hadEntry reports whether the store had the entry in a file earlier, so that the store is newer than the file. The
+// parameter fileEntry is the entry in the file. The parameter base describes the version of the entry that the last
+// dump wrote.
+//
+// hadEntry reads the versions of the entry in the history of the store, newest first. It returns true at the first
+// version that equals fileEntry. It returns false if it reads one of these versions before: a version that was
+// restored, a removal by an undo, or the version base. It also returns false if no version equals fileEntry, or if the
+// store has no history.
 func (p *storeHistory) hadEntry(fileEntry *oxbow.Entry, base manifestItem) (bool, error) {
 	if p.history == nil {
 		return false, nil

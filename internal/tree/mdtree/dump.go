@@ -388,9 +388,11 @@ func (d *dumper) checkTopDirectory() error {
 	return nil
 }
 
-// stageAndMove writes the new files to a temporary directory, commits the dump, and moves the files to their places.
-// The result decides for each new file whether later dumps must read the file again. A dump need not read a file again
-// if the file's last change is old enough, because a further change then gets another time.
+// stageAndMove writes the new files to a temporary directory, commits the dump, and moves the files to their places. It
+// returns a test that decides for each new file whether later dumps must read the file again. A dump notices a later
+// change of a file by the file's modification time. If a file was written just now, another change in the same tick of
+// the clock would not change this time. Therefore later dumps can skip a file only if the file's last change is old
+// enough.
 func (d *dumper) stageAndMove(ctx context.Context) (*fileStabilityTest, error) {
 	written := &fileStabilityTest{isStableTimeUnknown: true}
 	j, staged, err := d.makeJournal()

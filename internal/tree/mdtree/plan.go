@@ -204,10 +204,14 @@ func (t *Tree) readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) (
 }
 
 // normalizeEntryNames changes the names of entries in the tree, because some file systems and archives change the
-// composition of names. A name stays unchanged if the store or the last dump has exactly this spelling. Otherwise the
-// name gets the spelling that the store uses for it, or else Unicode normal form C. If another file has the same name
-// in normal form, and the store does not have exactly the spelling of this file, the entry gets the name in normal form
-// with a number, and a warning is added.
+// Unicode composition of names. The normal form of a name is Unicode normal form C. For each entry, the first of these
+// rules that applies decides:
+//   - The name stays unchanged if it is in normal form, or if the store has an entry with exactly this spelling.
+//   - If another file in the tree has the same name in normal form, the entry gets the name in normal form with a
+//     number, and a warning is added.
+//   - The name stays unchanged if the last dump has exactly this spelling.
+//   - The entry gets the spelling that the store uses for the name.
+//   - The entry gets the name in normal form.
 func (p *loadPlanner) normalizeEntryNames() {
 	t := p.tree
 	have, used := p.storeEntryByName, p.nameUses

@@ -336,9 +336,9 @@ func (s *folderSync) writeFile(
 		ops...)
 }
 
-// addMissingLabels returns the argument labels together with the stamps in the argument stamped that labels does not
-// contain. The result is sorted. Stamps are the labels that hold an entry back from models, record its approval, or
-// name the text's author.
+// addMissingLabels returns the elements of the list labels and, in addition, the missing stamps from the list stamped.
+// A stamp is a label that holds an entry back from models, records the entry's approval, or names the text's author. A
+// stamp is missing if it is not in the list labels. Other labels in the list stamped are ignored. The result is sorted.
 func addMissingLabels(labels, stamped []oxbow.Label) []oxbow.Label {
 	labels = slices.Clone(labels)
 	for _, l := range stamped {

@@ -21,7 +21,7 @@ func labelPersonalData(
 	labelledIndexes map[int]bool,
 ) []oxbow.Op {
 	out := make([]oxbow.Op, 0, len(ops))
-	staged := newEntriesAfterChanges(len(ops)) // entries as they are after the ops before op
+	staged := newEntriesAfterChanges(len(ops)) // the entries in the state after all earlier ops in the loop
 	for i, op := range ops {
 		name := op.Target()
 		old, found := staged.findByName(name)

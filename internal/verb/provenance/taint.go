@@ -464,18 +464,20 @@ func isUnapprovedImport(e *oxbow.Entry) bool {
 var unaskedDisplayLabelKeys = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, protectedLabelKeys...)
 
 // updateApprovalLabels corrects the labels about approval after an entry was changed, and returns all labels of the
-// entry.
+// entry. The parameter content is the new text of the entry. updateApprovalLabels first removes labels:
+//   - It removes the label approved, unless the old entry has this label, the text stays the same, and the change is
+//     not an import.
+//   - If the change is an import, it removes all new labels that vouch for the entry.
 //
-//   - The label approved is kept only if the old entry has it, the text stays the same, and the change is not an
-//     import.
-//   - An import cannot add labels that vouch for an entry. updateApprovalLabels removes such new labels.
-//   - An import may change the text of an entry, or any part of an entry that a person approved. Then
-//     updateApprovalLabels adds the label unvouchedImportLabel. After any other change, an imported entry that no
-//     person has approved also gets this label.
-//   - Otherwise updateApprovalLabels adds the label approved if the text stays the same, a person or the team wrote it,
-//     and the old entry may be shown at the start of a session.
+// Then updateApprovalLabels adds the label unvouchedImportLabel in these cases:
+//   - The change is an import that creates the entry or changes its text.
+//   - The change is an import, and a person has approved the old entry.
+//   - The change is not an import, but the old entry was imported and no person has approved it.
 //
-// updateApprovalLabels may overwrite the elements of the argument labels.
+// In other cases, updateApprovalLabels adds the label approved if the text stays the same, a person or the team wrote
+// the text, and the old entry may be shown at the start of a session.
+//
+// updateApprovalLabels may overwrite the elements of the list labels.
 func (s *originLabeller) updateApprovalLabels(
 	labels []oxbow.Label,
 	content string,

@@ -184,7 +184,7 @@ func protectionLabels(ls []oxbow.Label) []oxbow.Label {
 	})
 }
 
-// elementsNotIn returns the elements of the list all that the list known does not contain.
+// elementsNotIn returns the elements of its second argument that are not in its first argument.
 func elementsNotIn[T comparable](known, all []T) []T {
 	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return slices.Contains(known, t) })
 }

@@ -52,9 +52,9 @@ type RankingComparison struct {
 	NDCG, Any5         Difference
 }
 
-// Compare compares two lists of scores, the arguments now and before. For each question that both lists contain, it
-// computes the difference of the scores. It returns the differences for each set, kind of entry and ranking, in the
-// order in which they occur in the list now.
+// Compare compares two lists of scores. The first list contains the new scores, and the second list contains the
+// earlier scores. For each question that is in both lists, Compare computes the difference of the scores. It returns
+// the differences for each set, kind of entry and ranking, in the order in which these first occur in the first list.
 func Compare(now, before []QuestionScore) []RankingComparison {
 	was := map[QuestionScore]QuestionScore{}
 	id := func(q QuestionScore) QuestionScore { q.NDCG, q.RecallAnyAt5 = 0, 0; return q }

@@ -24,9 +24,9 @@ import (
 // storeFile is the name of the store in its home. It is the same name as in the real program.
 const storeFile = "memory.oxbow"
 
-// Child is the main function of a child process that uses the library. It reads calls from the reader in, until the
-// reader ends, and writes the answers to the writer out. The list args contains --home DIR, and may contain --fault
-// NAME to break the store deliberately (see [LockAndFileFaults]).
+// Child is the main function of a child process that uses the library. It reads calls from the given reader until the
+// end of the input, and writes the answers to the given writer. The list args contains --home DIR, and may contain
+// --fault NAME to break the store deliberately (see [LockAndFileFaults]).
 func Child(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	fs := flag.NewFlagSet("child", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
