@@ -267,7 +267,7 @@ func (w *snapshotWriter) writeBlock() error {
 	w.write(k.encodedTermEntries)
 	w.textBatches.finishBlock()
 	if len(w.textBatches.encoded) >= minTextBatchBytes {
-		if len(w.textBatches.encoded) > math.MaxUint32 {
+		if uint64(len(w.textBatches.encoded)) > math.MaxUint32 {
 			return errors.New("writing the index snapshot: the texts of the terms are too large")
 		}
 		w.writeTextBatch()
