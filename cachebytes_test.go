@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
-// held fails when a memory keeps more of what it read than it may.
+// held fails the test if the memory m keeps no read bytes in its cache, or more bytes than its cache may contain.
 func (h *indexHome) held(m *Memory) {
 	h.t.Helper()
 	if d := m.Store().(*logstore.DB); d.CacheBudget().UsedBytes() > m.opts.Cache.Bytes ||
@@ -59,7 +59,8 @@ func TestCacheBytes(t *testing.T) {
 	h.close(m)
 }
 
-// An index that was made of entries keeps none of them.
+// TestIndexKeepsNoEntry tests that an index that was built from the store's entries does not keep these entries in
+// memory. Only the entry that is written after the index was built is kept.
 func TestIndexKeepsNoEntry(t *testing.T) {
 	h := newIndexHome(t, 600)
 	if err := h.fs.Remove(indexTestFile); err != nil {
@@ -89,8 +90,9 @@ func TestIndexKeepsNoEntry(t *testing.T) {
 	h.close(m)
 }
 
-// Readers see no state older than one that they saw, and none that was not written,
-// while entries go and come back.
+// TestCacheBesideWriter tests readers that share a small cache while a writer changes the entries. The cache is too
+// small for all entries, so that entries are dropped from it and read again. A reader must never see a version that is
+// older than a version that it has already seen. Each content that a reader sees must have been written for this entry.
 func TestCacheBesideWriter(t *testing.T) {
 	h := newIndexHome(t, 300)
 	m := h.open(&Options{Cache: &Cache{Bytes: 4 << 10}})
@@ -144,7 +146,8 @@ func TestCacheBesideWriter(t *testing.T) {
 	h.close(m)
 }
 
-// Of several versions in one change, the last counts, also where none is kept.
+// TestVersionsOfOneChange tests that Get returns the last version of an entry if a single change contains several
+// versions of the entry. The cache in Options is too small for any entry, so that Get must find the version in the log.
 func TestVersionsOfOneChange(t *testing.T) {
 	h := newIndexHome(t, 0)
 	m := h.open(nil)
@@ -166,8 +169,8 @@ func TestVersionsOfOneChange(t *testing.T) {
 	h.close(m)
 }
 
-// Memories with one cache keep no more than that together, and one that is closed
-// leaves its room to the others.
+// TestSharedCache tests that several memories with the same Cache together keep at most Cache.Bytes bytes. If one
+// memory is closed, the other memories can use its part of the cache.
 func TestSharedCache(t *testing.T) {
 	const most = 20 << 10
 	c := &Cache{Bytes: most}

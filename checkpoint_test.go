@@ -43,8 +43,9 @@ func (h *indexHome) checkpoint(m *Memory) {
 	}
 }
 
-// Close writes no file of a large store, however much changed. A checkpoint does, and the
-// next process begins from its files.
+// TestCloseLeavesALargeStore tests that Close writes neither the index file nor the snapshot of a large store, even if
+// many entries have changed. A checkpoint must write both files, so that the next process does not index any entry
+// again.
 func TestCloseLeavesALargeStore(t *testing.T) {
 	h := newIndexHome(t, maxEntriesToSaveAtClose+1000)
 	index, snapshot := h.file(), h.snapshot()
@@ -75,8 +76,9 @@ func TestCloseLeavesALargeStore(t *testing.T) {
 	h.close(m)
 }
 
-// A checkpoint writes nothing where little changed, where the memory may not write, when
-// it is ended, and while another process writes.
+// TestCheckpointThatIsNotDue tests when Checkpoint writes the index file. Checkpoint must leave the file alone if only
+// few changes are missing in it, if the memory is read-only without KeepIndex, if the context is cancelled, or if
+// another process holds the lock for writing.
 func TestCheckpointThatIsNotDue(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
@@ -125,8 +127,9 @@ func TestCheckpointThatIsNotDue(t *testing.T) {
 	}
 }
 
-// A process that stays open writes the index file that none before it did, and again
-// when it lacks much, next to its writers and readers.
+// TestIndexFileWhileOpen tests that a process that stays open writes the index file if the earlier processes did not
+// write it. The process must write the file again when the file lacks many entries. Recall and Apply must work
+// meanwhile.
 func TestIndexFileWhileOpen(t *testing.T) {
 	h := newIndexHome(t, 600)
 	m := h.open(&Options{longLivedCalls: 4})
@@ -169,8 +172,9 @@ func TestIndexFileWhileOpen(t *testing.T) {
 	h.close(m)
 }
 
-// An erasure, by another process, before an index file is written or as it is: no file
-// keeps a word of what was erased.
+// TestIndexFileIsOvertaken tests that another process may erase an entry before saveIndex writes the index file, or
+// while saveIndex writes the file. In both cases, saveIndex must fail with ErrDerivedFile, and no file may contain the
+// erased text.
 func TestIndexFileIsOvertaken(t *testing.T) {
 	for _, at := range []string{"before", "while it is written"} {
 		h := newIndexHome(t, 300)
@@ -216,7 +220,8 @@ func TestIndexFileIsOvertaken(t *testing.T) {
 	}
 }
 
-// A crash at every operation of a checkpoint.
+// TestCheckpointCrash stops the disk at each operation of a checkpoint in turn. After each crash, a memory that is
+// opened on the files that are left must still return the right answers.
 func TestCheckpointCrash(t *testing.T) {
 	h := newIndexHome(t, 300)
 	writer := h.open(nil)

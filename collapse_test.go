@@ -67,8 +67,8 @@ func TestCollapse(t *testing.T) {
 			t.Errorf("%q, which says something else, is found: %v, for %q", n, ok, a)
 		}
 	}
-	// Without a better one, the limit counts groups: the copies do not push out
-	// what else there is.
+	// The other entries are not better hits than the copies. The limit must count groups of similar entries, so that
+	// the copies do not displace the other entries.
 	hits = recall(Query{Text: "harbor", Limit: 3, Collapse: true})
 	if len(hits) != 3 {
 		t.Errorf("%d hits, want 3: %v", len(hits), names(hits))
@@ -82,7 +82,9 @@ func TestCollapse(t *testing.T) {
 	}
 }
 
-// A text that is held back stands for none that is not.
+// TestCollapseKeepsTrustApart tests that Recall with Collapse does not merge a tainted entry with entries of the same
+// text that are not tainted. A tainted entry contains text that nobody vouched for. Recall must return two hits: a
+// clean entry, with the other clean entry in its field Alike, and the tainted entry, whose field Alike is empty.
 func TestCollapseKeepsTrustApart(t *testing.T) {
 	m, err := Open("memory.oxbow", &Options{FS: vfs.NewMem()})
 	if err != nil {

@@ -17,8 +17,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A memory that was asked before and has seen turns change, come and go answers
-// as one that is asked for the first time.
+// TestTurnsChange tests that a memory returns the right answers after turns of conversations were added, changed and
+// removed. The memory m has already answered queries. After each change, m must return the same hits as a memory that
+// is newly opened from the same store.
 func TestTurnsChange(t *testing.T) {
 	ctx := t.Context()
 	r := rand.New(rand.NewPCG(3, 1))
@@ -63,7 +64,7 @@ func TestTurnsChange(t *testing.T) {
 	var last []oxbow.Hit
 	for i := range 150 {
 		switch r.IntN(4) {
-		case 0: // what it finds may be missing, or there
+		case 0: // Ignore the error: no entry may have this name.
 			_ = m.Forget(ctx, name())
 		case 1:
 			_ = m.Apply(ctx, oxbow.Relabel{Name: name(), Labels: labels()})
@@ -100,8 +101,9 @@ func TestTurnsChange(t *testing.T) {
 	storetest.Close(t, m)
 }
 
-// A hit comes with the turns around it that are of the same talk and selected, in
-// the order of the talk, from the store as it is and as it was.
+// TestTurnsAround tests that a hit contains the turns before and after it, in the order of the conversation. These
+// turns must belong to the same conversation as the hit, and the filter of the query must select them. If the query
+// asks for an earlier state of the store, the turns must come from that state.
 func TestTurnsAround(t *testing.T) {
 	ctx := t.Context()
 	m := filled(
@@ -131,7 +133,7 @@ func TestTurnsAround(t *testing.T) {
 		}
 		return b.String()
 	}
-	whenThere := uint64(5) // changes: a to d
+	whenThere := uint64(5) // number of the change that added the entry "d", before "e" was added
 	if err := m.Apply(ctx, oxbow.Relabel{Name: "b", Labels: []oxbow.Label{{Key: "tag", Value: "draft"}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +143,8 @@ func TestTurnsAround(t *testing.T) {
 		want string
 	}{
 		{oxbow.Query{Text: "kestrel", Limit: 1}, "[] c []; "},
-		{oxbow.Query{Text: "kestrel", Limit: 1, Around: 2}, "[a b] c [d]; "}, // the note is no turn, and takes a place
+		// "note" is no turn, but counts as one of the two entries after c
+		{oxbow.Query{Text: "kestrel", Limit: 1, Around: 2}, "[a b] c [d]; "},
 		{oxbow.Query{Text: "kestrel", Limit: 1, Around: oxbow.MaxAround}, "[a b] c [d e f]; "},
 		{oxbow.Query{Text: "kestrel", Limit: 1, Around: 2, Filter: drafts}, "[a] c [d]; "},
 		{oxbow.Query{Text: "kestrel", Limit: 1, Around: 3, AsOf: whenThere}, "[a b] c [d]; "},
@@ -165,8 +168,8 @@ func TestTurnsAround(t *testing.T) {
 	}
 }
 
-// Many who ask at once, of whom some are the first to look at a turn, find what
-// each finds alone.
+// TestTurnsTogether tests that concurrent calls of Recall return the same hits as a single call on an equal memory. The
+// calls begin on a new memory, so that some of them are the first to analyze an entry.
 func TestTurnsTogether(t *testing.T) {
 	var entries []string
 	for i := range 200 {

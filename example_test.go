@@ -20,8 +20,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// sample opens an empty memory that lives in RAM, on the 14th of April 2026 by
-// a clock that only tomorrow moves. Programs leave both options out.
+// sample opens an empty memory m that is kept in RAM. The clock of m starts on the 14th of April 2026, and each call of
+// the function tomorrow moves the clock one day forward. Real programs need neither of the options FS and Clock.
 func sample() (ctx context.Context, m *oxbow.Memory, tomorrow func()) {
 	now := time.Date(2026, 4, 14, 9, 0, 0, 0, time.UTC)
 	m, err := oxbow.Open("brain.oxbow", &oxbow.Options{
@@ -34,7 +34,7 @@ func sample() (ctx context.Context, m *oxbow.Memory, tomorrow func()) {
 	return context.Background(), m, func() { now = now.AddDate(0, 0, 1) }
 }
 
-// must ends an example that went wrong.
+// must returns v. If err is not nil, must logs the error and exits the program.
 func must[T any](v T, err error) T {
 	if err != nil {
 		log.Fatal(err)
@@ -42,8 +42,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// A memory is one file. The first thing remembered makes it; the next Open,
-// in this process or in another, finds what was acknowledged.
+// A memory is one file. The first Remember creates the file. If Remember has returned no error, the entry is found
+// after the next Open, in this process or in another.
 func ExampleOpen() {
 	dir, err := os.MkdirTemp("", "oxbow")
 	if err != nil {
@@ -201,8 +201,8 @@ func ExampleRelabel() {
 	// label key "kind" is a word of the filter language; choose another
 }
 
-// Forget removes an entry. Its versions stay in the log, so that it can be
-// undone.
+// Undo cancels the last change. In this example, the last change is a Forget, which removed an entry. Undo can restore
+// the entry because its versions stay in the log.
 func ExampleMemory_Undo() {
 	ctx, m, _ := sample()
 	defer m.Close()
@@ -261,7 +261,8 @@ func ExampleMemory_Versions() {
 	// now: 30 calls a minute
 }
 
-// A memory can be asked as it stood at any time.
+// ExampleMemory_History shows what a memory contained at an earlier time. SeqAt returns the last change before that
+// time. AsOf and a Query with AsOf then read the memory as it was after this change.
 func ExampleMemory_History() {
 	ctx, m, tomorrow := sample()
 	defer m.Close()
@@ -337,7 +338,7 @@ func ExampleMemory_Remember_version() {
 		fmt.Println(now.Version, now.Content)
 	}
 
-	// If does the same for single changes.
+	// The field If of an operation does the same: Apply fails if the entry no longer has this version.
 	err = m.Apply(ctx, oxbow.Remove{Name: "limit", If: mine.Version})
 	fmt.Println(errors.Is(err, oxbow.ErrConflict))
 	// Output:
@@ -346,7 +347,8 @@ func ExampleMemory_Remember_version() {
 	// true
 }
 
-// The door that takes a call says who writes; it is kept with every version.
+// The interface through which a call arrives (Source.Door) records who writes an entry. This source is stored with
+// every version of the entry.
 func ExampleWithSource() {
 	ctx, m, _ := sample()
 	defer m.Close()
@@ -371,7 +373,7 @@ func ExampleWithSource() {
 	c := must(first(m.Log(ctx)))
 	fmt.Println(c.Note)
 
-	// Filters can ask for it.
+	// A filter can select entries by the kind of writer.
 	f := must(query.ParseFilter("by:person", time.Now()))
 	fmt.Println(len(must(m.Recall(ctx, oxbow.Query{Text: "card form", Filter: f}))), "written by a person")
 	// Output:
@@ -428,9 +430,9 @@ func (s *mapStore) Apply(_ context.Context, ops ...oxbow.Op) error {
 
 func (s *mapStore) Close() error { return nil }
 
-// Four methods make a store; a memory over it ranks what it holds. What the
-// store cannot do is an error, not a surprise. (Package storetest holds the
-// tests that a full store must pass.)
+// A store needs only four methods, and New returns a memory that searches and ranks the store's entries. If a method of
+// the memory needs more than the store can do, the method returns an error that wraps ErrUnsupported. (Package
+// storetest contains the tests that a full store must pass.)
 func ExampleNew() {
 	ctx := context.Background()
 	m := oxbow.New(&mapStore{entries: map[string]oxbow.Entry{}}, nil)

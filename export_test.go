@@ -13,8 +13,9 @@ var WithinForTest func(m *Memory, f Filter) *Memory
 // IndexLeast is minMissingEntriesAtStart.
 const IndexLeast = minMissingEntriesAtStart
 
-// IndexState returns whether the index of a memory was resumed from its file, and how
-// many entries that lacks.
+// IndexState returns whether the index of the memory m was read from its index file. The result unsaved is the
+// approximate work to analyze the changes that are not in the index file. Its unit is the work to analyze an average
+// entry.
 func IndexState(m *Memory) (resumed bool, unsaved int64) {
 	s := m.searcher.Load()
 	return s.savedIndex != nil, s.unsavedAnalysisWork.Load()

@@ -55,7 +55,8 @@ func (f *runsFile) WriteAt(b []byte, at int64) (int, error) {
 	return f.File.WriteAt(b, at)
 }
 
-// runsHome is a store of some entries, without an index.
+// runsHome returns a home with a store and without an index. The store's content is made at random from seed: runsHome
+// applies 300 operations and then forgets 20 entries.
 func runsHome(t *testing.T, seed uint64) *indexHome {
 	t.Helper()
 	h := &indexHome{t, vfs.NewMem()}
@@ -94,8 +95,8 @@ func someOps(r *rand.Rand, n int) (ops []Op) {
 	return ops
 }
 
-// openRuns opens the store over a file system, with room in memory for so many bytes
-// of documents.
+// openRuns opens the store in the file system fs. If the documents in memory need more than room bytes while the index
+// is built, a part of the index is written to a temporary file (a run).
 func (h *indexHome) openRuns(fs vfs.FS, room int) *Memory {
 	h.t.Helper()
 	now := time.Unix(1777000000, 0)
@@ -108,7 +109,8 @@ func (h *indexHome) openRuns(fs vfs.FS, room int) *Memory {
 	return m
 }
 
-// tidy fails when a file of runs is left.
+// tidy reports an error for each temporary file with a part of the index (a run) that still exists. The code that
+// builds the index must delete these files.
 func (h *indexHome) tidy() {
 	h.t.Helper()
 	for _, name := range h.fs.Names() {
@@ -118,8 +120,8 @@ func (h *indexHome) tidy() {
 	}
 }
 
-// The index file is the same to the byte, however the index was filled: at once or by
-// few or many runs, of a store or of what is written to it.
+// TestIndexOfRuns tests that the index file always has the same bytes. The memory may build the index completely in
+// memory, or, if the memory limit is small, write parts of the index to temporary files (runs) and merge these files.
 func TestIndexOfRuns(t *testing.T) {
 	made := int64(0)
 	for seed := range uint64(6) {
@@ -160,7 +162,9 @@ func TestIndexOfRuns(t *testing.T) {
 	}
 }
 
-// What is written to an empty store goes by runs, too, while it is written.
+// TestIndexOfRunsAhead tests an index that is built while entries are written to an empty store. If the index is built
+// from temporary files with parts of the index (runs), the index file must contain the same bytes as if it is built in
+// memory. The temporary files must be deleted.
 func TestIndexOfRunsAhead(t *testing.T) {
 	file := func(most int) []byte {
 		h := &indexHome{t, vfs.NewMem()}
@@ -204,7 +208,9 @@ func TestIndexOfRunsAhead(t *testing.T) {
 	}
 }
 
-// A disk that is full at any time costs nothing: the index is as before, and nothing is left.
+// TestIndexOfRunsOnAFullDisk tests that the index is built correctly if the disk becomes full at any write of temporary
+// files with parts of the index (runs). MakeIndex must not return an error, queries must return the right answers, and
+// no temporary file may remain.
 func TestIndexOfRunsOnAFullDisk(t *testing.T) {
 	h := runsHome(t, 1)
 	failed := 0
@@ -236,8 +242,8 @@ func TestIndexOfRunsOnAFullDisk(t *testing.T) {
 	}
 }
 
-// What another process redacts while the index is filled or merged is in no file afterwards,
-// nor in any that a crash leaves, and is not found.
+// TestIndexOfRunsOfWhatIsErased tests a redaction by another process while the index is filled or merged. Afterwards no
+// file may contain the redacted text, even if the process crashes. A recall must not find the text.
 func TestIndexOfRunsOfWhatIsErased(t *testing.T) {
 	const word = "xyzzyplugh"
 	erased, named := 0, 0
@@ -257,7 +263,7 @@ func TestIndexOfRunsOfWhatIsErased(t *testing.T) {
 		fs.onWrite = func(name string, n int64) error {
 			if done || n < at {
 				if done {
-					h.nowhere(word) // now the process may crash
+					h.nowhere(word) // no file may contain the word, because the process may crash now
 				}
 				return nil
 			}
@@ -294,7 +300,8 @@ func TestIndexOfRunsOfWhatIsErased(t *testing.T) {
 	}
 }
 
-// A process that is killed leaves at most one file of a name, which the next one removes.
+// TestIndexOfRunsAfterAKill tests that a process that is killed while it builds the index leaves at most one temporary
+// file with a part of the index (a run). The next process that builds the index must delete this file.
 func TestIndexOfRunsAfterAKill(t *testing.T) {
 	h := runsHome(t, 3)
 	fs := &runsFS{Mem: h.fs.Clone()}
@@ -340,8 +347,9 @@ func TestIndexOfRunsAfterAKill(t *testing.T) {
 	}
 }
 
-// When another process holds the lock, the index has no name, and is written when the
-// memory is closed.
+// TestIndexOfRunsBesideAWriter tests MakeIndex while another process holds the lock. The index must then be in a file
+// without a name, so that the index file does not exist. The index file must be written when the memory is closed,
+// after the lock was released.
 func TestIndexOfRunsBesideAWriter(t *testing.T) {
 	h := runsHome(t, 5)
 	l, err := h.fs.OpenLock("memory.oxbow.lock")

@@ -28,8 +28,8 @@ func (h *indexHome) fromSnapshot() *Memory {
 
 func isFromSnapshot(m *Memory) bool { return snapshotSeq(m) > 0 }
 
-// snapshotSeq returns the change that the snapshot ends with that the store began from, 0 for
-// none.
+// snapshotSeq returns the number of the last change in the snapshot from which the store was loaded. It returns 0 if
+// the store was not loaded from a snapshot.
 func snapshotSeq(m *Memory) uint64 { return m.Store().(*logstore.DB).SnapshotSeq() }
 
 func lastSeq(t *testing.T, m *Memory) uint64 {
@@ -41,8 +41,8 @@ func lastSeq(t *testing.T, m *Memory) uint64 {
 	return s.Last
 }
 
-// snapshotAgrees fails unless a memory that has not read its log answers as one that
-// has, and still has not read it then.
+// snapshotAgrees fails if m does not return the same answers as a memory that has read the whole log. It also fails if
+// m has read the log to answer, instead of the snapshot.
 func (h *indexHome) snapshotAgrees(m *Memory) {
 	h.t.Helper()
 	h.agree(m)
@@ -63,7 +63,7 @@ func TestFromSnapshotRecall(t *testing.T) {
 		t.Errorf("%d entries were read for one hit; %v", loaded(one), err)
 	}
 	h.close(one)
-	// Filters are asked of the index, too.
+	// The index must also evaluate filters, so that a query with the limit 1 reads only one entry.
 	for _, text := range []string{"harbor kind:note", "kind:note", "", "harbor after:2026-04-14T10:25:00Z -tag:none",
 		"harbor +w7", "lantern -harbor"} {
 		q, err := ParseForTest(text, time.Now())
@@ -77,7 +77,8 @@ func TestFromSnapshotRecall(t *testing.T) {
 		}
 		h.close(one)
 	}
-	// All that a query may need beside words.
+	// Queries with other options than words must find the same hits in a newly opened memory as in the memory plain,
+	// which stays open.
 	plain := h.open(nil)
 	for _, q := range []Query{
 		{Text: "harbor", Filter: mustFilter(t, "after:2026-04-14T10:25:00Z")},
@@ -107,7 +108,7 @@ func TestFromSnapshotRecall(t *testing.T) {
 		}
 	}
 	h.close(plain)
-	h.close(m) // Check reads the log
+	h.close(m) // close also runs a check, which reads the log
 }
 
 // loaded returns how many entries were read.
@@ -130,7 +131,8 @@ func mustFilter(t *testing.T, s string) Filter {
 	return q.Filter
 }
 
-// deref makes hits whose explanations are shown as values.
+// deref returns a list that can be printed: each hit without its explanation, followed by the explanation as a value if
+// the hit has an explanation.
 func deref(hits []Hit) (all []any) {
 	for _, h := range hits {
 		x := h.Explanation
@@ -143,7 +145,8 @@ func deref(hits []Hit) (all []any) {
 	return all
 }
 
-// A record may have an entry twice, and of one that it removes, nothing counts.
+// TestFromSnapshotOfABatch tests a log record that changes the same entry several times. If the record removes an
+// entry, the entry's changes before the removal in the same record must not be found.
 func TestFromSnapshotOfABatch(t *testing.T) {
 	h := newIndexHome(t, 300)
 	m := h.open(nil)
@@ -187,7 +190,8 @@ func TestFromSnapshotOfABatch(t *testing.T) {
 	h.close(m)
 }
 
-// Whatever is asked beside a recall reads the log first, and is right.
+// TestFromSnapshotAllElse tests calls other than Recall on a memory that was opened from a snapshot and has not read
+// its log. Such a call needs the log. It must return the right result, both before and after a recall.
 func TestFromSnapshotAllElse(t *testing.T) {
 	ctx := t.Context()
 	for what, do := range map[string]func(m *Memory) error{
@@ -271,13 +275,14 @@ func TestFromSnapshotAllElse(t *testing.T) {
 	}
 }
 
-// What others write while the log is not read is seen, and what makes it
-// necessary to read it is noticed.
+// TestFromSnapshotBesideWriters tests memories that are opened from a snapshot, so that the log need not be read. The
+// memory before must see the changes that another process, the memory other, makes later. A change that is made later
+// must not force any of the memories to read the log.
 func TestFromSnapshotBesideWriters(t *testing.T) {
 	ctx := t.Context()
 	h := newIndexHome(t, 600)
 	other := h.open(nil)
-	before := h.fromSnapshot() // has an index before it all
+	before := h.fromSnapshot() // opened before the changes below
 	h.snapshotAgrees(before)
 	for i := range 60 {
 		name := fmt.Sprint("entry ", i*7)
@@ -303,7 +308,7 @@ func TestFromSnapshotBesideWriters(t *testing.T) {
 		}
 	}
 	h.snapshotAgrees(before)
-	// An entry that comes back may take the place of another of its name.
+	// Revert the removal of "entry 0", so that an entry comes back that the snapshot may contain under the same name.
 	last := uint64(0)
 	for c, err := range other.Log(ctx) {
 		if err != nil {
@@ -325,7 +330,8 @@ func TestFromSnapshotBesideWriters(t *testing.T) {
 	h.close(other)
 }
 
-// A store that is rewritten under a memory that has not read it is read.
+// TestFromSnapshotUnderRewrite tests that a memory that was opened from a snapshot reads the log if another memory
+// rewrites the store. Erasing an entry and compacting the store rewrite the log.
 func TestFromSnapshotUnderRewrite(t *testing.T) {
 	ctx := t.Context()
 	for what, do := range map[string]func(m *Memory) error{
@@ -352,7 +358,8 @@ func TestFromSnapshotUnderRewrite(t *testing.T) {
 		}
 		h.recall(other, "harbor")
 		h.close(other)
-		// The file that was made since is one of a log with a base.
+		// The snapshot was written after the rewrite, so it belongs to a log that begins with a base (the state that
+		// the rewrite kept).
 		m := h.fromSnapshot()
 		h.snapshotAgrees(m)
 		if _, err := m.Remember(ctx, Entry{Name: "after", Content: "harbor w7"}); err != nil {
@@ -366,7 +373,9 @@ func TestFromSnapshotUnderRewrite(t *testing.T) {
 	}
 }
 
-// Many who ask at once, while others write.
+// TestFromSnapshotTogether tests a memory that was loaded from a snapshot, while several goroutines use it and another
+// memory writes to the same file. Each Recall must find something. Afterwards the memory must return the same hits as a
+// memory that does not use the index file.
 func TestFromSnapshotTogether(t *testing.T) {
 	h := newIndexHome(t, 600)
 	m := h.fromSnapshot()
@@ -401,8 +410,8 @@ func TestFromSnapshotTogether(t *testing.T) {
 	h.close(m)
 }
 
-// An index that is dropped, as when the index file turns out to be damaged, is
-// built again by the queries that had it.
+// TestRecallWhileTheIndexGoes tests that queries succeed although the index is dropped again and again, as happens if
+// the index file is damaged. Each query whose index was dropped builds the index again.
 func TestRecallWhileTheIndexGoes(t *testing.T) {
 	h := newIndexHome(t, 100)
 	m := h.open(nil)
@@ -428,7 +437,8 @@ func TestRecallWhileTheIndexGoes(t *testing.T) {
 	h.close(m)
 }
 
-// What a memory that has not read the log writes as an index file is as good.
+// TestFromSnapshotWritesTheFile tests a memory that was opened from a snapshot and has not read the log. If this memory
+// writes an index file, the file must be as good as the index file of a memory that has read the log.
 func TestFromSnapshotWritesTheFile(t *testing.T) {
 	h := newIndexHome(t, 600)
 	before := h.file()

@@ -13,12 +13,13 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Damage in what was not read is found by who reads it, and never answered
-// from. What does not need it is still answered.
+// TestFromSnapshotDamage tests a memory that starts from a snapshot of a store with one damaged record. The memory
+// reads each record only when a call needs the record. A call that needs the damaged record must fail with ErrCorrupt,
+// and so must all later calls. Calls before that must still return sound entries.
 func TestFromSnapshotDamage(t *testing.T) {
 	h := newIndexHome(t, 300)
 	w := h.open(nil)
-	for i := range 300 { // each a record of its own
+	for i := range 300 { // Remember writes a record for each entry.
 		if _, err := w.Remember(
 			t.Context(),
 			Entry{Name: fmt.Sprint("own ", i), Content: fmt.Sprint("kestrel number", i)},
@@ -85,7 +86,8 @@ func TestFromSnapshotDamage(t *testing.T) {
 	h.close(m)
 }
 
-// A log that is not the one that was indexed is read, whatever it is.
+// TestFromSnapshotOfAnother tests snapshots and index files that were made from another log than the log that is there.
+// The memory must ignore the snapshot and read the log.
 func TestFromSnapshotOfAnother(t *testing.T) {
 	h := newIndexHome(t, 300)
 	file, snap := h.file(), h.snapshot()
@@ -113,7 +115,8 @@ func TestFromSnapshotOfAnother(t *testing.T) {
 			h.put(newer)
 			h.putSnapshot(newerSnap)
 		},
-		// As many changes, of the same lengths, in another order.
+		// This log has as many changes as the indexed log, and the changes have the same lengths. Only the words are in
+		// another order.
 		"another history": func() {
 			if err := h.fs.Put("memory.oxbow", old, 0o600, time.Unix(1, 0)); err != nil {
 				t.Fatal(err)

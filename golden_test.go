@@ -123,7 +123,8 @@ func goldenOps() []oxbow.Op {
 	return ops
 }
 
-// goldenChanges are the changes after which all is asked again.
+// goldenChanges returns changes to the entries of goldenOps: updates, removals and new entries. After these changes,
+// the test asks all its queries again.
 func goldenChanges() []oxbow.Op {
 	r := rand.New(rand.NewPCG(5, 3))
 	var ops []oxbow.Op
@@ -182,7 +183,8 @@ func goldenQueries() []string {
 	return qs
 }
 
-// goldenAnswers runs all queries by both rankings.
+// goldenAnswers runs each golden query with the rankings RankOxbow and RankSeed. It returns a text with all queries and
+// their answers. For a query that cannot be parsed, the text contains the error.
 func goldenAnswers(t *testing.T, m *oxbow.Memory) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -243,7 +245,8 @@ func goldenAnswer(t *testing.T, b *bytes.Buffer, m *oxbow.Memory, q oxbow.Query)
 	fmt.Fprintf(b, "  %d hits, %08x\n", len(hits), sum.Sum32())
 }
 
-// asRead returns what a query was read as, without what its terms count.
+// asRead returns how a query was parsed: the ranking, the terms, the field StopWords and the dates. For each term, it
+// returns only the fields Word, Term and Corrected, and leaves out the counts.
 func asRead(q oxbow.ParsedQuery) any {
 	type term struct {
 		Word, Term string
@@ -261,7 +264,9 @@ func asRead(q oxbow.ParsedQuery) any {
 	}{q.Rank, terms, q.StopWords, q.Dates}
 }
 
-// asDiagnosed returns a diagnosis without what its terms count.
+// asDiagnosed returns the parts of a diagnosis that the golden file covers. For each term of the query, it keeps the
+// word and DF (the number of entries that contain the term), and drops Term, Corrected and IDF. It replaces each
+// removed condition by its short form.
 func asDiagnosed(d oxbow.Diagnosis) any {
 	type term struct {
 		Word string
@@ -368,8 +373,8 @@ func goldenCompare(t *testing.T, file, how string, got []byte) {
 	t.Errorf("%s, %s: %d lines, want %d", file, how, len(gs), len(ws))
 }
 
-// TestGoldenIndexFile opens a store next to an index file of each format that
-// there was: what it answers is what it answers without the file.
+// TestGoldenIndexFile opens a store together with an index file. It does this for an index file of each format version.
+// The answers must be the same as without an index file.
 func TestGoldenIndexFile(t *testing.T) {
 	const store = "testdata/index.oxbow"
 	if flag.Lookup("update").Value.String() == "true" {
@@ -406,7 +411,7 @@ func TestGoldenIndexFile(t *testing.T) {
 	bare.close(m)
 	for _, file := range files {
 		h := home(file)
-		for range 2 { // the second time by the file that the first has left
+		for range 2 { // The second time, the index file is the file that the first time has left.
 			m := h.open()
 			if got := goldenAnswers(t, m); !bytes.Equal(got, want) {
 				t.Errorf("%s: the answers are others than without it", file)

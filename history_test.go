@@ -157,7 +157,7 @@ func TestAsOf(t *testing.T) {
 	if err := view.Apply(t.Context(), oxbow.Add{Name: "x", Content: "x"}); !errors.Is(err, oxbow.ErrReadOnly) {
 		t.Errorf("a view took a change: %v", err)
 	}
-	// The clock of newMemory is at 10:01 for the first change.
+	// The clock of newMemory starts on this day at 10:00, so midnight is before the first change.
 	day := time.Date(2026, 4, 14, 0, 0, 0, 0, time.UTC)
 	v, err := m.VersionAt(t.Context(), "deploy", 2)
 	if err != nil {
@@ -195,11 +195,11 @@ func TestUndo(t *testing.T) {
 			t.Errorf("%s = %q, want %q", name, got, want)
 		}
 	}
-	first := remember(t, m, "a", "one") // 1
-	remember(t, m, "a", "two")          // 2
+	first := remember(t, m, "a", "one") // change 1
+	remember(t, m, "a", "two")          // change 2
 	if err := m.Forget(t.Context(), "a"); err != nil {
 		t.Fatal(err)
-	} // 3
+	} // change 3
 	undo(1)
 	is("a", "two")
 	if e, err := m.Get(t.Context(), "a"); err != nil || e.ID != first.ID || !e.Created.Equal(first.Created) {
@@ -216,7 +216,7 @@ func TestUndo(t *testing.T) {
 		t.Errorf("Undo(0) = %v, want ErrInvalid", err)
 	}
 
-	// Several at once, one of them a batch; undoing the undo brings all back.
+	// Undo several changes at once, of which one is a batch. Then undo the undo, which must restore all entries.
 	if err := m.Apply(t.Context(), oxbow.Add{Name: "x", Content: "x1"}, oxbow.Add{Name: "y", Content: "y1"},
 		oxbow.Update{Name: "x", Content: "x2"}); err != nil {
 		t.Fatal(err)
@@ -232,7 +232,8 @@ func TestUndo(t *testing.T) {
 	is("y", "y2")
 }
 
-// A change is not undone under the feet of one that came after it.
+// TestUndoConflict tests that Revert fails with ErrConflict if a later change, which is not reverted in the same call,
+// has changed the same entry.
 func TestUndoConflict(t *testing.T) {
 	m := newMemory(t, nil)
 	remember(t, m, "a", "one") // 1
@@ -290,7 +291,7 @@ func TestOpID(t *testing.T) {
 	if got := versions(t, m, "a"); len(got) != 1 {
 		t.Errorf("versions = %q, want one", got)
 	}
-	// The id of a call is not that of another one.
+	// A different call that uses an earlier call's ID must be refused. A repeat of the same call must succeed.
 	call := func(m *oxbow.Memory, id, print string) error {
 		return m.Apply(oxbow.WithOpID(t.Context(), oxbow.CallOpID(id, print)), oxbow.Add{Name: "call " + id})
 	}
@@ -313,8 +314,8 @@ func TestOpID(t *testing.T) {
 	}
 }
 
-// Two that have the same file open see each other's changes at once, in the
-// store and in the index.
+// TestTwoOpeners tests that two memories that have the same file open see each other's changes at once. Get must find
+// the changes in the store, and Recall must find the changes in the index.
 func TestTwoOpeners(t *testing.T) {
 	fsys := vfs.NewMem()
 	a, b := newMemory(t, fsys), newMemory(t, fsys)
@@ -401,7 +402,7 @@ func TestCompact(t *testing.T) {
 			t.Errorf("the version before the compaction's horizon: %v, want that it was dropped", err)
 		}
 	}
-	// The oldest version kept can be gone back to, and undone past nothing.
+	// Revert fails with ErrConflict for change 40, the first change that the compaction kept.
 	if _, err := m.Revert(t.Context(), 40); !errors.Is(err, oxbow.ErrConflict) {
 		t.Errorf("Revert(40) = %v, want ErrConflict", err)
 	}

@@ -63,7 +63,7 @@ func TestCheckIndexFile(t *testing.T) {
 	}
 	h.put(sound)
 
-	// A snapshot that is sound and of other words.
+	// Save an index file that has a valid checksum, but contains other words than the entries of the store.
 	m := h.open(nil)
 	s, err := m.refreshIndex(t.Context())
 	if err != nil {
@@ -85,7 +85,7 @@ func TestCheckIndexFile(t *testing.T) {
 	}
 	h.put(sound)
 
-	// A check that is ended has found no damage.
+	// If the context is cancelled, checkIndexFile must return context.Canceled and no problems.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if ps, err := checkIndexFile(

@@ -13,8 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A compaction keeps the chain; what it keeps of the history decides whether the
-// file still fits. The answers are right either way.
+// TestIndexAfterCompaction tests that the hits are right after a compaction. A compaction keeps the hash chain of the
+// log, which the index file is compared with. The index file remains usable only if the compaction keeps enough
+// history.
 func TestIndexAfterCompaction(t *testing.T) {
 	for _, days := range []int{0, 1 << 14} {
 		h := newIndexHome(t, 300)
@@ -42,7 +43,8 @@ func TestIndexAfterCompaction(t *testing.T) {
 	}
 }
 
-// What a compaction drops for good is not left in the index file.
+// TestIndexOfWhatIsDropped tests that the index file does not contain the text of a forgotten entry after a compaction
+// has dropped the entry.
 func TestIndexOfWhatIsDropped(t *testing.T) {
 	h := newIndexHome(t, 300)
 	m := h.open(nil)
@@ -61,7 +63,7 @@ func TestIndexOfWhatIsDropped(t *testing.T) {
 	if !bytes.Contains(h.file(), []byte("xyzzyplugh")) {
 		t.Fatal("the index file does not hold the word, so the test shows nothing")
 	}
-	before := time.Unix(1776300000, 0) // all that there is
+	before := time.Unix(1776300000, 0) // later than all changes
 	if _, err := m.Store().(Compactor).Compact(t.Context(), before, true); err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +79,8 @@ func TestIndexOfWhatIsDropped(t *testing.T) {
 	h.nowhere("xyzzyplugh")
 }
 
-// What is erased is not in the index file either, and who has the old one open
-// answers without it.
+// TestIndexOfWhatIsErased tests that the index file and its temporary files do not contain an erased entry. A reader
+// that has opened the index file from before the erasure must not find the entry either.
 func TestIndexOfWhatIsErased(t *testing.T) {
 	h := newIndexHome(t, 300)
 	m := h.open(nil)
@@ -139,7 +141,8 @@ func (h *indexHome) nowhere(word string) {
 	}
 }
 
-// A file that becomes unreadable while it is in use costs the answer nothing.
+// TestIndexThatGoes tests that queries still return the right answers if the index file is truncated while it is in
+// use. All 300 entries are then indexed anew.
 func TestIndexThatGoes(t *testing.T) {
 	h := newIndexHome(t, 300)
 	m := h.open(nil)
@@ -158,8 +161,8 @@ func TestIndexThatGoes(t *testing.T) {
 	h.close(m)
 }
 
-// Who has read the whole log, and not a snapshot, answers without what another
-// process redacted, too.
+// TestRedactedUnderAnIndex tests a memory that has read the whole log and no snapshot. After another process has
+// redacted an entry, the memory must not find this entry.
 func TestRedactedUnderAnIndex(t *testing.T) {
 	h := newIndexHome(t, 20)
 	m := h.open(nil)

@@ -20,8 +20,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// The version that the index file has of a changed entry is read from the log,
-// so that no list of the index need be read.
+// TestOldVersionsAreReadFromTheLog tests updates of an index that was loaded from an index file. If an entry was
+// changed since the file was written, the index must forget the entry's old version. The searcher must read the old
+// version from the log, so that the index need not read its lists of documents to find the version.
 func TestOldVersionsAreReadFromTheLog(t *testing.T) {
 	h := newIndexHome(t, 600)
 	m := h.open(nil)
@@ -74,7 +75,8 @@ func TestIndexIsKept(t *testing.T) {
 	if n := countIndexed(m); n != 0 {
 		t.Errorf("%d entries were indexed anew, want none", n)
 	}
-	// What changes since is indexed, also when another process changed it.
+	// Change entries through m, and also through a second memory, as another process would. Only the changed entries
+	// must be indexed anew.
 	other := h.open(nil)
 	for i := range 40 {
 		name := fmt.Sprint("entry ", i*7)
@@ -148,8 +150,9 @@ func TestIndexIsWrittenAgain(t *testing.T) {
 	h.close(m)
 }
 
-// The changes of other processes that a memory reads as it is closed are in the index
-// file. Old versions, which the file before has, are read from the log.
+// TestCloseTakesInWhatOthersChanged tests that Close writes an index file that contains the changes of other processes
+// up to that time. Close reads the old versions of the changed entries, which the previous index file contains, from
+// the log.
 func TestCloseTakesInWhatOthersChanged(t *testing.T) {
 	h := newIndexHome(t, 600)
 	m, other := h.open(nil), h.open(nil)
@@ -177,7 +180,8 @@ func TestCloseTakesInWhatOthersChanged(t *testing.T) {
 	h.close(m)
 }
 
-// While one process writes, no other waits to write an index.
+// TestIndexIsNotWaitedFor tests that Close does not wait if another process holds the lock for writing. Close then
+// returns without an error and without writing the index file. The next Close with a free lock must write the file.
 func TestIndexIsNotWaitedFor(t *testing.T) {
 	h := newIndexHome(t, 300)
 	if err := h.fs.Remove(indexTestFile); err != nil {
@@ -209,8 +213,9 @@ func TestIndexIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// A file of another store, of an older or newer history, or of another format
-// is as good as none.
+// TestIndexThatDoesNotFit tests that an index file is ignored and all entries are indexed again if the file does not
+// fit the store. The file may be of another store or another format, or its log may be older or newer than the store's
+// log.
 func TestIndexThatDoesNotFit(t *testing.T) {
 	h := newIndexHome(t, 300)
 	sound := h.file()
@@ -236,8 +241,8 @@ func TestIndexThatDoesNotFit(t *testing.T) {
 		})
 	}
 	t.Run("a future", func(t *testing.T) {
-		// An older copy of the store goes on by another way: the same ids and
-		// versions then mean other texts.
+		// Replace the store by an older copy of itself, and make different changes. Then the IDs and versions in the
+		// index file belong to other texts.
 		old, err := vfs.ReadFile(h.fs, "memory.oxbow", -1)
 		if err != nil {
 			t.Fatal(err)
@@ -275,8 +280,8 @@ func TestIndexThatDoesNotFit(t *testing.T) {
 	})
 }
 
-// The terms of entries are part of the index file's form. Whoever changes how
-// they are made must raise indexRevision, and then the sums here.
+// TestIndexRevision tests that the terms of some entries are unchanged, because the terms are part of the index file's
+// format. If you change how the terms are made, increase indexRevision, and then replace the sums in the variable want.
 func TestIndexRevision(t *testing.T) {
 	at := time.Date(2026, 4, 14, 10, 23, 45, 0, time.UTC)
 	entries := []Entry{
@@ -349,8 +354,8 @@ func (f *onOpen) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, er
 	return f.Mem.OpenFile(name, flag, perm)
 }
 
-// Another process compacts the log between the opening of the index file and the
-// reading of what changed since: the index is built of the entries.
+// TestCompactWhileIndexOpens tests a memory whose log is compacted by another process after the index file was opened,
+// but before the changes since the index file was written are read. The index must then be built from the entries.
 func TestCompactWhileIndexOpens(t *testing.T) {
 	h := newIndexHome(t, 300)
 	other := h.open(nil)
@@ -383,7 +388,8 @@ func TestCompactWhileIndexOpens(t *testing.T) {
 	h.close(other)
 }
 
-// Few entries of much text are worth an index file, too.
+// TestIndexFileOfLargeEntries tests that an index file is written for a store with few entries, if their text is long.
+// After the store is opened again, no entry may need to be indexed again.
 func TestIndexFileOfLargeEntries(t *testing.T) {
 	h := newIndexHome(t, 1)
 	m := h.open(nil)

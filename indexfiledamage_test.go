@@ -18,12 +18,14 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// sealHead makes the check of a head right.
+// sealHead corrects the checksum of an index file's header, whose other bytes a test has changed. It writes the CRC-32C
+// of the first 124 bytes of b to the 4 bytes after them.
 func sealHead(b []byte) {
 	binary.LittleEndian.PutUint32(b[124:], crc32.Checksum(b[:124], indexCRCTable))
 }
 
-// sealIndex makes the checks of the head and of the pages of entries right.
+// sealIndex recomputes the checksums in the bytes b of an index file, so that they are valid after a test has changed
+// b. It updates the checksum of the file's head and the checksums of the pages that contain entries.
 func sealIndex(b []byte) {
 	sealHead(b)
 	head := uint32(0)
@@ -38,8 +40,9 @@ func sealIndex(b []byte) {
 	}
 }
 
-// An index file with any one bit turned over, or cut at any length, is either not
-// opened, or found out when it is read, or reads the same.
+// TestIndexFlipped damages an index file: it flips a bit in a byte, or cuts the file at that byte. With each damaged
+// file, openIndexFile must fail, or reading the file must fail, or the file must still have the same content. In short
+// runs the test skips some bytes.
 func TestIndexFlipped(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	h := newIndexHome(t, 264)
@@ -97,7 +100,7 @@ func TestIndexFlipped(t *testing.T) {
 		b[i] ^= 1 << (i % 8)
 		try(b, "a bit turned over", i)
 		try(bytes.Clone(sound[:i]), "cut", i)
-		// Some all the way to the answer.
+		// With some of the damaged files, also run a query and compare its hits.
 		if i%(211*step) == 0 {
 			h.put(b)
 			h.sampled(i)
@@ -108,9 +111,9 @@ func TestIndexFlipped(t *testing.T) {
 	}
 }
 
-// A page that is read after the index was opened may be damaged: each question that
-// needs it gets the answer of an index that was made again, and nothing is written of
-// what was misread.
+// TestIndexPageDamaged damages each page of an index file in turn. The damage may be noticed only if a query reads the
+// page after the index was opened. Each query must then return the same entries as with a rebuilt index. If the memory
+// is changed, nothing that was read from the damaged page may be written to a file.
 func TestIndexPageDamaged(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	h := newIndexHome(t, 600)
@@ -183,7 +186,7 @@ func TestIndexPageDamaged(t *testing.T) {
 	if opened < 3*len(questions) {
 		t.Errorf("%d files of damaged pages were opened", opened)
 	}
-	for n := range pages { // changes are written to it
+	for n := range pages { // change the memory while a page of its index file is damaged
 		b := bytes.Clone(sound)
 		b[n*pagefile.PageSize+100] ^= 1
 		h.put(b)
@@ -206,7 +209,8 @@ func TestIndexPageDamaged(t *testing.T) {
 	}
 }
 
-// sampled is agree for one query, with the answer known.
+// sampled is like the method agree, but it recalls only one query and compares the hits with the saved answer h.want().
+// The number i is the position of the damage in the index file, for the error message.
 func (h *indexHome) sampled(i int) {
 	h.t.Helper()
 	m := h.open(&Options{ReadOnly: true})
@@ -230,9 +234,8 @@ func (h *indexHome) want() string {
 	return wanted[h.fs]
 }
 
-// Whatever an index file holds, opening it neither fails badly nor takes more
-// memory than the file is worth. The checks are made right, so that what is
-// behind them is reached.
+// FuzzOpenIndex tests that opening and reading an index file never panics, whatever the file contains. sealIndex
+// corrects the checksums of the random file, so that the code after the checksum tests is also reached.
 func FuzzOpenIndex(f *testing.F) {
 	h := newIndexHome(f, 264)
 	sound := h.file()

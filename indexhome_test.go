@@ -81,7 +81,7 @@ func (h *indexHome) open(o *Options) *Memory {
 	if o == nil {
 		o = &Options{}
 	}
-	var now atomic.Int64 // writers of a scope ask at once
+	var now atomic.Int64 // atomic because concurrent writers may call Clock at the same time
 	now.Store(1776200000)
 	o.snapshotLeast = 1
 	o.FS, o.Clock = h.fs, func() time.Time { return time.Unix(now.Add(1), 0) }
@@ -92,7 +92,7 @@ func (h *indexHome) open(o *Options) *Memory {
 	return m
 }
 
-// close checks the store, and closes it.
+// close checks the store of the memory m, and then closes m. Problems that the check finds, and errors, fail the test.
 func (h *indexHome) close(m *Memory) {
 	h.t.Helper()
 	rep, err := m.Store().(Checker).Check(context.Background())
@@ -125,13 +125,15 @@ func (h *indexHome) put(b []byte) {
 	}
 }
 
-// countIndexed returns how many entries the memory had to index itself.
+// countIndexed returns approximately how many entries the memory m analyzed because the index file did not contain
+// them. A long entry counts as several average entries.
 func countIndexed(m *Memory) int { return int(m.searcher.Load().unsavedAnalysisWork.Load()) }
 
 var indexQueries = []string{"alpha", "harbor lantern", "w7 w19 silver", "heron winter copper needle",
 	"nothing of this", "gamm", "+maple -cedar"}
 
-// agree fails unless a memory answers as one that has made its index itself.
+// agree compares the hits of the memory m with the hits of a memory that ignores the index file and builds its own
+// index. The test fails if entries, contents or scores differ for any of indexQueries.
 func (h *indexHome) agree(m *Memory) {
 	h.t.Helper()
 	plain := h.open(&Options{ReadOnly: true})

@@ -12,8 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A process that had to read many versions of one entry writes the index file and the snapshot
-// again, although they lack a single entry.
+// TestManyVersionsRenewTheFiles tests that Checkpoint writes the index file and the snapshot again if the log contains
+// many long versions that the files lack. It must do so even if all versions belong to a single entry, because the next
+// process would have to read all of them.
 func TestManyVersionsRenewTheFiles(t *testing.T) {
 	fsys := vfs.NewMem()
 	open := func() *oxbow.Memory {

@@ -117,7 +117,8 @@ func TestFiltersByKeyword(t *testing.T) {
 // pick returns a word that entries have.
 func pick(r *rand.Rand) string { return words(r, 1) }
 
-// recallAll is Recall by putting the filter to every entry.
+// recallAll returns the hits of Recall for the query q. Unlike Recall, it does not look up the conditions of the query
+// in the index. It checks every entry with the query's filter instead.
 func recallAll(t *testing.T, m *Memory, q Query) []Hit {
 	t.Helper()
 	var hits []Hit

@@ -12,7 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// The numbers of a store are of one moment, also while others write.
+// TestStatsAreOfOneMoment tests that the counts in Stats belong to the same moment, even while other goroutines add
+// entries.
 func TestStatsAreOfOneMoment(t *testing.T) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	var writers sync.WaitGroup

@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Pages that cannot be are refused, and one after the last entry is empty, whatever the
-// store.
+// TestPagesThatCannotBe calls Newest with impossible pages, for different stores. If the page number or the page size
+// is negative, Newest must fail with ErrInvalid. A page after the last entry must be empty.
 func TestPagesThatCannotBe(t *testing.T) {
 	own, under := newMemory(t, vfs.NewMem()), newMemory(t, vfs.NewMem())
 	remember(t, own, "a", "one")
@@ -46,7 +46,8 @@ func TestPagesThatCannotBe(t *testing.T) {
 	checked(t, own)
 }
 
-// Changes that say nothing are refused.
+// TestChangesThatAreRefused tests that changes that contain nothing fail with ErrInvalid: Revert without arguments, and
+// Apply or DryRun with a nil operation. Later changes must succeed.
 func TestChangesThatAreRefused(t *testing.T) {
 	m := newMemory(t, nil)
 	remember(t, m, "a", "one")
@@ -64,7 +65,8 @@ func TestChangesThatAreRefused(t *testing.T) {
 	checked(t, m)
 }
 
-// A clock that panics, whenever that is within a change, leaves no lock held.
+// TestClockThatPanics tests a clock that panics at any of its calls within a change. The panic must leave no lock held:
+// afterwards the same memory and another memory must be able to write.
 func TestClockThatPanics(t *testing.T) {
 	fsys := vfs.NewMem()
 	left := 0 // calls until it panics, none for never
@@ -105,7 +107,8 @@ func TestClockThatPanics(t *testing.T) {
 	checked(t, m)
 }
 
-// Times that JSON has no form for, or records, are refused.
+// TestTimesThatAreRefused tests that Apply fails with ErrInvalid for a time that JSON or the store's records cannot
+// represent, such as a time in the year 20000.
 func TestTimesThatAreRefused(t *testing.T) {
 	now := time.Unix(1776162225, 0)
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})

@@ -12,8 +12,9 @@ import (
 	"testing"
 )
 
-// A memory whose directory was moved, as when a backup is put in its place, does not
-// go on in the old one, where no other process looks.
+// TestDirectoryMoved tests an open memory whose directory is moved, for example because a backup takes its place. The
+// memory must not continue in the moved directory, because other processes do not use it. Each call must fail with
+// ErrVanished until the directory is back.
 func TestDirectoryMoved(t *testing.T) {
 	root := t.TempDir()
 	dir, old := filepath.Join(root, "home"), filepath.Join(root, "old")
@@ -70,8 +71,9 @@ func TestDirectoryMoved(t *testing.T) {
 	checkAndClose(t, m)
 }
 
-// A memory over whose file an older copy was copied (by cp, which keeps the file and replaces its
-// bytes) does not write on where its last change was: that would damage the file.
+// TestOlderCopyInTheSameFile tests an open memory whose file is overwritten with an older copy of itself, as the
+// command cp does. Get and Remember must fail with ErrRolledBack. The memory must not append to the file, because the
+// new change would be at a wrong offset and damage the file.
 func TestOlderCopyInTheSameFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.oxbow")
 	m, err := Open(path, nil)
@@ -102,8 +104,9 @@ func TestOlderCopyInTheSameFile(t *testing.T) {
 	}
 }
 
-// A memory whose file has a second name is a memory of its own at each name: both keep what
-// was acknowledged there, and none says that it went back.
+// TestHardLinkedMemory tests a memory whose files have a second name in another directory, made by hard links. Each
+// directory must become a memory of its own, which contains the entry that was added before and the entries that were
+// added to it. Neither memory may lose an acknowledged entry or report that its file was replaced by an older one.
 func TestHardLinkedMemory(t *testing.T) {
 	dirs := []string{t.TempDir(), t.TempDir()}
 	open := func(dir string) *Memory {

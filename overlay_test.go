@@ -25,8 +25,9 @@ func addWords(t *testing.T, s oxbow.Store, names ...string) {
 	}
 }
 
-// The index file that is kept is one of the log alone, and is resumed from with other
-// entries under it.
+// TestOverlayKeepsIndex tests the index file of a memory on which an overlay shows the entries of a second memory as
+// well. The index file must contain only the entries of the memory's own log. The overlay must be able to load this
+// file, even if the second memory has other entries than when the file was written.
 func TestOverlayKeepsIndex(t *testing.T) {
 	dir, ctx := t.TempDir(), t.Context()
 	path := filepath.Join(dir, "memory.oxbow")

@@ -34,7 +34,8 @@ func newNote(i int) oxbow.Add {
 	return oxbow.Add{Name: fmt.Sprint("note ", i), Content: strings.Repeat(string(rune('a'+i%26)), 500)}
 }
 
-// describeEntries returns the names, the labels and the first letters of all entries.
+// describeEntries returns a sorted list with a text for each entry: its name, the first letter of its content, and its
+// labels.
 func describeEntries(t *testing.T, s oxbow.Store) (all []string) {
 	t.Helper()
 	for e, err := range s.Entries(t.Context(), oxbow.Filter{}) {
@@ -129,8 +130,9 @@ func (s *stoppingHistory) Revert(ctx context.Context, seqs ...uint64) (uint64, e
 	return s.Historian.Revert(ctx, seqs...)
 }
 
-// TestRevertInPartsAgain stops an undo in the middle. The newest parts must be undone then, and a second undo must
-// undo the others. A call that is repeated with its op ID must not undo anything else.
+// TestRevertInPartsAgain tests an undo in parts that is stopped after two parts. These must be the newest parts. If the
+// same call is repeated with its op ID, it must undo the remaining parts. A call with the same op ID that would undo
+// other changes must undo nothing, and return the number of the first call's first change.
 func TestRevertInPartsAgain(t *testing.T) {
 	m := importNotes(t, 20)
 	if err := m.Apply(t.Context(), oxbow.Add{Name: "other", Content: "x"}); err != nil {
@@ -162,7 +164,9 @@ func TestRevertInPartsAgain(t *testing.T) {
 	}
 }
 
-// TestRevertOfRemovalInParts tests that the size of a part includes the texts that a change has removed.
+// TestRevertOfRemovalInParts tests that RevertInParts splits a revert into several changes if the revert would exceed
+// the given size of 3000 bytes. The reverted changes are removals, which are small themselves. The size must therefore
+// include the texts of the removed entries, which the revert restores.
 func TestRevertOfRemovalInParts(t *testing.T) {
 	m := importNotes(t, 20)
 	before := describeEntries(t, m)
@@ -184,7 +188,8 @@ func TestRevertOfRemovalInParts(t *testing.T) {
 	}
 }
 
-// TestPartNote tests that only the notes of parts count as such.
+// TestPartNote tests that SplitPartNote reads the number of the part and of all parts only from a note that ends in the
+// form "(part 2 of 8)". For any other note, both numbers are 0 and the note is returned unchanged.
 func TestPartNote(t *testing.T) {
 	for note, want := range map[string]string{
 		"approve (part 2 of 8)":            "approve 2 8",

@@ -73,7 +73,8 @@ func (h *pastHome) query() Query {
 	return q
 }
 
-// change makes a random change. Refused changes count, too.
+// change makes a random change. The argument seq is the number of the newest change. The change may also fail because
+// it is not valid, for example because an entry does not exist.
 func (h *pastHome) change(seq uint64) {
 	ctx := h.t.Context()
 	name := func() string { return fmt.Sprint("name", h.rand.IntN(40)) }
@@ -120,7 +121,8 @@ func (h *pastHome) change(seq uint64) {
 	h.t.Fatal(err)
 }
 
-// ask compares the answers to a question about the state after change seq.
+// ask fails the test if the memory's answer to the query q with AsOf seq differs from the answer that a memory over the
+// view AsOf(seq) gives. It compares the results of Recall and Diagnose.
 func (h *pastHome) ask(q Query, seq uint64) {
 	h.t.Helper()
 	ctx := h.t.Context()
@@ -171,7 +173,7 @@ func TestPastFromTheCurrentIndex(t *testing.T) {
 		open := func() {
 			h.m = h.open(nil)
 			if seed%2 == 1 {
-				h.m.minScannedEntries = 0 // views contain only the terms of the query
+				h.m.minScannedEntries = 0 // index only the query's words, however few entry versions are searched
 			}
 			if _, err := h.m.Recall(t.Context(), Query{Text: "harbor", Rank: RankSeed}); err != nil {
 				t.Fatal(err)
@@ -186,7 +188,7 @@ func TestPastFromTheCurrentIndex(t *testing.T) {
 			}
 			last = lastSeq(t, h.m)
 			for _, back := range []uint64{h.rand.Uint64N(20), h.rand.Uint64N(last)} {
-				h.ask(h.query(), max(1, last-min(last, back))) // 0 means the current state
+				h.ask(h.query(), max(1, last-min(last, back))) // at least 1, because 0 means the current state
 			}
 			if h.rand.IntN(8) == 0 {
 				h.close(h.m)
@@ -205,7 +207,9 @@ type readingHistory struct{ Historian }
 
 func (h readingHistory) ReadsFrom() Historian { return h.Historian }
 
-// The current index also answers if a wrapper of the history does not change what is read.
+// TestPastBehindAWrapper tests recalls of an earlier state through a wrapper of the memory's History. The memory can
+// answer from the index of the current entries if the wrapper is known not to change what is read. With other wrappers,
+// it must answer without this index.
 func TestPastBehindAWrapper(t *testing.T) {
 	for _, c := range []struct {
 		what   string
@@ -234,7 +238,8 @@ func TestPastBehindAWrapper(t *testing.T) {
 	}
 }
 
-// An entry that changes while a question about an earlier state is answered has its version of then.
+// TestPastWhileItChanges tests a view of an earlier state. If an entry is changed after the view was made, the view
+// must still return the entry's version at that earlier state.
 func TestPastWhileItChanges(t *testing.T) {
 	h := newIndexHome(t, 600)
 	m := h.open(nil)

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// Each of many who write at once finds what it has written, or does not find
-// what it has removed, in the very next recall: through the memory that wrote
-// it, another one over the same file, and a scope.
+// TestRecallAfterChange tests concurrent writers. The first Recall after a Remember must find the entry, and the first
+// Recall after a Forget must not find the entry. The writers use one memory, another memory over the same file, and a
+// scope of the memory.
 func TestRecallAfterChange(t *testing.T) {
 	ctx := t.Context()
 	h := newIndexHome(t, 300)
@@ -40,7 +40,7 @@ func TestRecallAfterChange(t *testing.T) {
 				finds(w, "who wrote", word, 1)
 				finds(m, "the first", word, 1)
 				finds(other, "another", word, 1)
-				if i == 5 { // many at once are left to who recalls
+				if i == 5 { // so many changes that Apply leaves them to the next Recall
 					var ops []Op
 					for k := range 2 * maxChangesToIndexAtWrite {
 						ops = append(ops, Add{Name: fmt.Sprint(name, " ", k), Content: word})
@@ -60,7 +60,7 @@ func TestRecallAfterChange(t *testing.T) {
 			}
 		})
 	}
-	all.Go(func() { // and the index goes now and then
+	all.Go(func() { // remove the index from memory several times
 		for range 10 {
 			h.recall(m, "harbor lantern")
 			m.mu.Lock()
@@ -80,9 +80,9 @@ func TestRecallAfterChange(t *testing.T) {
 	h.close(m)
 }
 
-// A change is applied to the index without a recall that needs it when there was one
-// since the last change, else by the next recall; without an index, nothing
-// is kept.
+// TestWhichSideAppliesChanges tests when changes are applied to the index. A write applies its changes at once if there
+// are few of them and a recall happened recently. Otherwise, the changes wait in pendingChanges until the next recall.
+// If there is no index, no changes wait.
 func TestWhichSideAppliesChanges(t *testing.T) {
 	ctx := t.Context()
 	h := newIndexHome(t, 50)
@@ -133,12 +133,12 @@ func TestWhichSideAppliesChanges(t *testing.T) {
 	}
 	waiting(0, "a removal after a recall")
 	h.recall(m, "harbor")
-	m.applyMu.Lock() // a recall applies others
+	m.applyMu.Lock() // as if a recall were applying changes
 	put("e")
 	m.applyMu.Unlock()
 	waiting(1, "while others are applied")
 	h.recall(m, "harbor")
-	// What another process writes is not analyzed yet, nor what is written below a scope.
+	// Changes that another process or a memory outside of the scope wrote wait until the next recall.
 	within, other := WithinForTest(m, Filter{}), h.open(nil)
 	h.recall(within, "harbor")
 	for i := range 3 * maxChangesToIndexAtWrite {
@@ -166,7 +166,9 @@ func TestWhichSideAppliesChanges(t *testing.T) {
 	h.close(m)
 }
 
-// Of an entry that changed often only the last change is pending.
+// TestPendingIsBounded tests that the list of pending changes, which are not yet in the index, stays short if a few
+// entries change often. Earlier changes of an entry are removed, so that the list never has more than
+// minChangesToDedupe changes.
 func TestPendingIsBounded(t *testing.T) {
 	h := newIndexHome(t, 300)
 	m := h.open(nil)
@@ -189,7 +191,8 @@ func TestPendingIsBounded(t *testing.T) {
 	h.close(m)
 }
 
-// A memory that wrote much since the last recall is closed without the index.
+// TestCloseLeavesMuchToTheNext tests that Close does not write the index file if much text was written since the last
+// recall, because this would take too long. The next memory that is opened must write the file.
 func TestCloseLeavesMuchToTheNext(t *testing.T) {
 	h := newIndexHome(t, 300)
 	m := h.open(nil)

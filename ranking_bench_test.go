@@ -22,7 +22,8 @@ func BenchmarkRecallBothRankings(b *testing.B) {
 	b.Run("turns", func(b *testing.B) { benchmarkBoth(b, 20, "Ann: ") })
 }
 
-// benchmarkBoth measures over entries of so many words, each begun so.
+// benchmarkBoth measures the median duration of Recall with the ranking of crabtalk (RankSeed) and with oxbow's
+// ranking. The memory contains 10,000 entries. Each content begins with the text in begin, and then has length words.
 func benchmarkBoth(b *testing.B, length int, begin string) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	words := zipfWords(rng)
@@ -63,8 +64,8 @@ func benchmarkBoth(b *testing.B, length int, begin string) {
 	b.ReportMetric(p50(oxbow.RankOxbow), "oxbow-p50-µs")
 }
 
-// zipfWords returns a function that makes texts of so many words, which are as
-// frequent as in a natural language.
+// zipfWords returns a function. The function returns a text of n random words. The words occur with frequencies like
+// those of words in a natural language.
 func zipfWords(rng *rand.Rand) func(n int) string {
 	z := rand.NewZipf(rng, 1.25, 4, 100_000)
 	return func(n int) string {
@@ -76,10 +77,10 @@ func zipfWords(rng *rand.Rand) func(n int) string {
 	}
 }
 
-// BenchmarkRecallBesideWriter recalls alone and, in turns of a hundred with
-// that, next to a goroutine that does nothing but change entries of about 1 kB,
-// each durably: of another memory, which is what the machine makes of two
-// programs, and of the same.
+// BenchmarkRecallBesideWriter measures recalls in three situations, a hundred recalls each in turns: alone, next to a
+// goroutine that changes entries of another memory, and next to a goroutine that changes entries of the same memory.
+// Each change has about 1 kB and is synced to disk. The measurement with another memory shows how much two independent
+// programs disturb each other on this machine.
 func BenchmarkRecallBesideWriter(b *testing.B) {
 	words := zipfWords(rand.New(rand.NewPCG(1, 2)))
 	const entries = 10_000
@@ -149,7 +150,7 @@ func BenchmarkRecallBesideWriter(b *testing.B) {
 	var alone, other, same []time.Duration
 	for b.Loop() {
 		var none []time.Duration
-		recall(&none, 3) // who recalls after others have written takes that in
+		recall(&none, 3) // apply the changes of the writer before measuring
 		recall(&alone, 100)
 		beside(ms[1], &other)
 		recall(&none, 3)

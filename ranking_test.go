@@ -21,7 +21,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// filled returns a memory of entries, "name: content" each, an hour apart.
+// filled returns a memory with entries of the form "name|content". Each entry is one minute newer than the entry before
+// it.
 func filled(t *testing.T, entries ...string) *oxbow.Memory {
 	t.Helper()
 	now := time.Date(2026, 4, 14, 9, 0, 0, 0, time.UTC)
@@ -38,8 +39,8 @@ func filled(t *testing.T, entries ...string) *oxbow.Memory {
 
 var askedAt = time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC) // a Saturday
 
-// names asks and returns the names of the hits, after comparing each score with
-// its account.
+// names recalls with the query words and returns the names of the hits in their order. It also tests that the
+// explanation of each hit adds up to the hit's score.
 func names(t *testing.T, m *oxbow.Memory, words, rank string) string {
 	t.Helper()
 	q, err := query.Parse(words, askedAt)
@@ -80,7 +81,8 @@ func names(t *testing.T, m *oxbow.Memory, words, rank string) string {
 	return strings.Join(ns, " ")
 }
 
-// Words of scripts without spaces, emoji, and versions with and without v are found.
+// TestWordsOfOtherScripts tests that Recall finds words in scripts that do not separate words by spaces, such as Thai.
+// It also tests emoji, and versions that are written with and without a v.
 func TestWordsOfOtherScripts(t *testing.T) {
 	m := filled(t,
 		"thai|เรือจอดที่ท่าเรือทุกเช้า", // the boat moors at the harbor every morning
@@ -165,7 +167,7 @@ func TestOxbowRanking(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := strings.Fields(names(t, m, tt.query, ""))
 			want := strings.Fields(tt.want)
-			if tt.name == "stop words alone" { // which ones is not the point
+			if tt.name == "stop words alone" { // any entries may be found
 				if len(got) == 0 {
 					t.Errorf("%q found nothing", tt.query)
 				}
@@ -182,7 +184,8 @@ func TestOxbowRanking(t *testing.T) {
 	}
 }
 
-// What an operator or a slip did is told.
+// TestParseQueryAndDiagnosis tests that ParseQuery reports a spelling error that it corrected, and that Diagnose
+// reports how many entries an operator such as "+nowhere" excludes. It also tests that unknown rankings are refused.
 func TestParseQueryAndDiagnosis(t *testing.T) {
 	m := filled(t, "a|the harbour office", "b|the harbour lights")
 	q, err := query.Parse("harbuor +office last week", askedAt)
@@ -216,9 +219,9 @@ func TestParseQueryAndDiagnosis(t *testing.T) {
 	}
 }
 
-// A turn of a talk is found by the words of the question before it, and goes
-// before that; the account says so, and a filter that hides a turn hides what
-// it gives.
+// TestTurnsBeside tests entries that are turns of a conversation. A turn must also be found by the words of the
+// question in the turn before it, and be ranked before this question. The explanation must report it. If a filter
+// excludes the question, the turn must not be found by the question's words.
 func TestTurnsBeside(t *testing.T) {
 	m := filled(t,
 		"t1|Ann: Where did you buy the violin?",
@@ -244,8 +247,9 @@ func TestTurnsBeside(t *testing.T) {
 	}
 }
 
-// A turn that holds no word of the query itself is placed after the turns that hold its
-// rarest word, unless it answers a question that holds a word.
+// TestTurnsBesideOnly tests the rank of a conversation turn whose text contains no word of the query. The turn must
+// come after the turns that contain the query's rarest word. If the turn answers a question with such a word, it must
+// come first.
 func TestTurnsBesideOnly(t *testing.T) {
 	const query = "how long has it been since Nebraas had a nosebleed?"
 	talk := []string{
@@ -272,8 +276,9 @@ func TestTurnsBesideOnly(t *testing.T) {
 	}
 }
 
-// A turn has more of a word when two turns next to it say it, and the account names
-// both.
+// TestTurnsBesideAddUp tests the score of a turn, which is one message of a conversation. A word in the neighboring
+// turns increases the score. If both neighbors contain the word, the score must be higher than with one neighbor, and
+// the explanation of the hit must name both neighbors.
 func TestTurnsBesideAddUp(t *testing.T) {
 	entries := []string{"a1|Ann: The violin is here.", "a2|Bob: So it is."}
 	for i := range 6 { // so that one talk is not beside the other
@@ -283,7 +288,7 @@ func TestTurnsBesideAddUp(t *testing.T) {
 		t,
 		append(entries, "b1|Ann: The violin is here.", "b2|Bob: So it is.", "b3|Ann: The violin is here.")...,
 	)
-	names(t, m, "violin", "") // compares each score with its account
+	names(t, m, "violin", "") // also compares each score with its explanation
 	found := map[string]oxbow.Hit{}
 	hits, err := m.Recall(t.Context(), oxbow.Query{Text: "violin", Explain: true})
 	if err != nil {
@@ -305,9 +310,10 @@ func TestTurnsBesideAddUp(t *testing.T) {
 	}
 }
 
-// Of turns alike, first is the one of whom the question names, one that tells
-// when before others if a time is asked for, and a question comes last. [names]
-// compares each score with its account.
+// TestTurnsOfWhom tests the order of turns (messages of a conversation) that have similar words. The turns of the
+// speaker whom the query names come first. If the query asks for a time, a turn that mentions a time comes before
+// others. A turn that is a question comes after the other turns of its speaker. The function [names] checks that each
+// score agrees with its explanation.
 func TestTurnsOfWhom(t *testing.T) {
 	var entries []string
 	for i, said := range []string{
@@ -317,7 +323,7 @@ func TestTurnsOfWhom(t *testing.T) {
 		"Bob: A sailing trip was fun?",
 	} {
 		entries = append(entries, "s"+strconv.Itoa(i+1)+"|"+said)
-		for j := range 5 { // so that nothing is beside
+		for j := range 5 { // other turns in between, because adjacent turns change each other's scores
 			entries = append(entries, "x"+strconv.Itoa(10*i+j)+"|user: something between")
 		}
 	}
@@ -353,8 +359,9 @@ func TestTurnsOfWhom(t *testing.T) {
 	}
 }
 
-// In a chat of several turns a word counts less that is common in English; in a
-// talk between people, in a note, and of a rare word, nothing is lost.
+// TestCommonWordsOfChats tests that a common English word has a lower score in a chat between a user and an assistant.
+// In a conversation between people and in a note, the score of such a word must not be reduced. The score of a rare
+// word must not be reduced either.
 func TestCommonWordsOfChats(t *testing.T) {
 	m := filled(t,
 		"chat|user: I need help in Cremona.\n\nassistant: There is help.",
@@ -376,8 +383,8 @@ func TestCommonWordsOfChats(t *testing.T) {
 	}
 }
 
-// A word that stands three times counts by the root of that in a question, and
-// three times in a long text.
+// TestRepeatedWords tests the weight of a word that occurs three times in a query. In a short query, the weight is √3.
+// In a long query, the weight is 3.
 func TestRepeatedWords(t *testing.T) {
 	m := filled(t, "n|the harbour lamp")
 	long := "lamp lamp lamp"
@@ -397,7 +404,8 @@ func TestRepeatedWords(t *testing.T) {
 	}
 }
 
-// What a program said ranks below what a person did, unless the question is for it.
+// TestTurnsOfPrograms tests that a program's turn has 70 % of its usual score, unless the query asks for the program's
+// words, as in "your harbour lamp".
 func TestTurnsOfPrograms(t *testing.T) {
 	m := filled(t,
 		"p|assistant: You should try the harbour lamp.",
@@ -419,8 +427,9 @@ func TestTurnsOfPrograms(t *testing.T) {
 	}
 }
 
-// Of two dialogues with the same words, the one that has them together goes first,
-// and says why.
+// TestBestStretch tests two dialogues that contain the same words of the query. The dialogue in which the words are
+// close together must come first. The explanation of its score must contain the field "best stretch" for the part of
+// the text with the most words of the query.
 func TestBestStretch(t *testing.T) {
 	filler := strings.Repeat("and so on it went for long ", 10)
 	m := filled(t,
@@ -441,8 +450,8 @@ func TestBestStretch(t *testing.T) {
 	}
 }
 
-// Whether ten hits are asked for or more, a talk is ranked alike, and the
-// account of every hit sums to its score.
+// TestTurnsAccount tests that Recall returns the turns of conversations in the same order with a limit of 10 hits as
+// with a limit of 20. The helper names also checks that the explanation of each hit adds up to its score.
 func TestTurnsAccount(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	words := strings.Fields("boat tower week harbour yesterday Ann Bob trip ship sail buy lamp oil rope tide? moon?")
@@ -479,7 +488,8 @@ func TestTurnsAccount(t *testing.T) {
 	}
 }
 
-// Dates in a question move what is from then up, and leave nobody out.
+// TestDatesBoost tests dates in a query. A date in the text, such as "last week", moves entries from this time up, and
+// excludes no entry. The filters on:, date: and after: exclude all entries from other times.
 func TestDatesBoost(t *testing.T) {
 	day := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return day }})
@@ -533,7 +543,7 @@ func TestSeedVectors(t *testing.T) {
 		switch op := s.Op; op.Op {
 		case "add", "remember":
 			if op.Content == "" && len(op.Aliases) == 0 {
-				continue // nothing to be found by, and not counted
+				continue // an entry without content and aliases cannot be found, and crabtalk does not count it
 			}
 			kind, err := oxbow.ParseKind(op.Kind)
 			if err != nil {

@@ -20,9 +20,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// With a half-life, what is newer goes first among equals and what is far
-// better stays first; the account says what age takes. What an entry tells of
-// counts where it records a moment or was imported.
+// TestRecency tests recalls with a half-life (Query.Recency). Among equally good entries, the newer entry must come
+// first. A much better entry must remain before newer entries. The field "age" of the explanation must contain the loss
+// of score because of the age. The time Created counts as the age only if an entry records a moment or was imported.
 func TestRecency(t *testing.T) {
 	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { return now }})
@@ -72,7 +72,8 @@ func TestRecency(t *testing.T) {
 		if want := "note more moment read"; strings.Join(got, " ") != want {
 			t.Errorf("%s: found %q, want %q", rank, got, want)
 		}
-		// Two half-lives ago is a factor of ½ + ½/4.
+		// Half of the score does not depend on the age. The other half is halved with each half-life, so that after two
+		// half-lives the factor is ½ + ½/4.
 		q.Recency, q.Now = time.Hour, old.Add(2*time.Hour)
 		plain, err := m.Recall(t.Context(), oxbow.Query{Text: "price rope", Rank: rank})
 		if err != nil {
@@ -103,8 +104,8 @@ func scoreOf(hits []oxbow.Hit, name string) float64 {
 	return -1
 }
 
-// The best hits with a half-life are those of all entries, each score
-// multiplied.
+// TestRecencyIsExact tests Recall with a half-life (Query.Recency). The scores must equal those of a search without a
+// half-life, if each score is multiplied by a factor that depends on the entry's age, and the entries are sorted again.
 func TestRecencyIsExact(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -92,7 +92,8 @@ func TestFormatExample(t *testing.T) {
 	}
 }
 
-// A store that version 1 wrote is read as it was meant, by every later version.
+// TestFormatVersion1 tests that this version reads a store that version 1 of the format wrote, with its entries,
+// aliases, history and op IDs. The file was written by an old version and must stay readable.
 func TestFormatVersion1(t *testing.T) {
 	const file = "testdata/v1.oxbow"
 	if *update {

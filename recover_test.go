@@ -63,8 +63,8 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// A stream is the file that Backup makes, without free space; of a damaged store
-// there is none.
+// TestBackupTo tests that BackupTo writes the same bytes as Backup, without the free space at the end of the file.
+// BackupTo must write nothing if there is no store or if the store is damaged.
 func TestBackupTo(t *testing.T) {
 	fsys := vfs.NewMem()
 	m := newMemory(t, fsys)
@@ -90,7 +90,7 @@ func TestBackupTo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	remember(t, c, "a", "three") // a file without free space is gone on with
+	remember(t, c, "a", "three") // a file without free space can be written to
 	checked(t, c)
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func TestRecover(t *testing.T) {
 			t.Error("recovery changed the damaged file")
 		}
 	}
-	// A damaged header, too: its identity is worked out from the records.
+	// Recover must also restore a damaged header. It determines the store's identity from the records.
 	for _, at := range []int{3, 20, 50, 92} {
 		damaged := bytes.Clone(img)
 		damaged[at] ^= 1
@@ -190,8 +190,9 @@ func TestRecover(t *testing.T) {
 	}
 }
 
-// The beginning of the file is zeroed: the checksums of two records say the same of the
-// identity, and all records that are left are saved.
+// TestRecoverHeadless tests Recover with a file whose first n bytes are zero. The file header is lost, but Recover must
+// restore the store's identity, which it can verify by the checksums of two records. It must save all records outside
+// of the zeroed bytes.
 func TestRecoverHeadless(t *testing.T) {
 	fsys := vfs.NewMem()
 	m := openFS(t, fsys)
@@ -292,7 +293,8 @@ func TestErase(t *testing.T) {
 	if b := fileOf(t, fsys, "m.oxbow"); bytes.Contains(b, []byte("hunter2")) || bytes.Contains(b, []byte("key")) {
 		t.Error("the file still holds what was erased")
 	}
-	// The chain is the one of before: what was noted of it still holds.
+	// Redact must not change the hash chain of the log. The hash that Check reported before the redaction must still be
+	// the hash of the same change.
 	after, err := m.Check(t.Context())
 	if err != nil || after.Last != before.Last+1 {
 		t.Fatalf("Check() = %+v, %v", after, err)
@@ -320,7 +322,8 @@ func TestErase(t *testing.T) {
 		t.Errorf("a second erasure = %v, want ErrNotFound", err)
 	}
 	remember(t, m, "key", "a new one")
-	// And out of the base of a compacted store.
+	// Redact must also remove the entry from the base of a compacted store, which is the state that replaces the
+	// dropped changes.
 	if _, err := m.Store().(oxbow.Compactor).Compact(t.Context(), clockEnd, false); err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +335,8 @@ func TestErase(t *testing.T) {
 	}
 }
 
-// Versions are erased from the log and from the base; what is current is not.
+// TestRedactVersions tests that RedactVersions erases earlier versions from the log and from its base, the start of the
+// log into which a compaction merged older changes. The current versions of entries must be kept, even if they match.
 func TestRedactVersions(t *testing.T) {
 	fsys := vfs.NewMem()
 	m := newMemory(t, fsys)
@@ -384,8 +388,9 @@ func TestRedactVersions(t *testing.T) {
 	}
 }
 
-// An older copy put in the place of the store is noticed, by those that have it
-// open and by those that come later, and gone on from only when asked to.
+// TestRolledBack tests a store that is replaced by an older copy of itself. A memory that has the store open must fail
+// with ErrRolledBack. A memory that is opened later can read the older copy, but must refuse changes with ErrRolledBack
+// until Accept is called.
 func TestRolledBack(t *testing.T) {
 	fsys := vfs.NewMem()
 	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: fsys})
@@ -421,8 +426,8 @@ func TestRolledBack(t *testing.T) {
 	remember(t, another, "c", "x")
 }
 
-// The same when each change is made by a program of its own, as on a command
-// line.
+// TestRolledBackOneShot tests a store that is replaced by an older copy of itself, if each change is made by a memory
+// of its own, as on a command line. The next change must fail with ErrRolledBack.
 func TestRolledBackOneShot(t *testing.T) {
 	fsys := vfs.NewMem()
 	once := func(name string) error {
@@ -446,7 +451,8 @@ func TestRolledBackOneShot(t *testing.T) {
 	}
 }
 
-// A check says of a file that was cut what was lost, and not that nothing was.
+// TestCheckOfACutFile tests that Check of a truncated file reports the number of the last change that can be read, and
+// the number of the last change that had been written.
 func TestCheckOfACutFile(t *testing.T) {
 	fsys := vfs.NewMem()
 	m := openFS(t, fsys)
@@ -470,7 +476,8 @@ func TestCheckOfACutFile(t *testing.T) {
 	}
 }
 
-// A program that stays open seals its last change once it is idle.
+// TestSealAfter tests that an open memory seals its log if nothing was changed for the time SealAfter. A seal is a
+// record that says that the change before it was durable.
 func TestSealAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fsys := vfs.NewMem()
@@ -486,7 +493,8 @@ func TestSealAfter(t *testing.T) {
 		if after := len(bytes.TrimRight(img, "\x00")); after <= before {
 			t.Errorf("the log ends at %d, no later than before the idle time", after)
 		}
-		// Damage to the only change is now told from a torn tail.
+		// Because of the seal, damage to the only change is an error. Without a seal, the change could be an incomplete
+		// write, which Open would drop.
 		img[140] ^= 1 // in the body of the first record
 		disk := vfs.NewMem()
 		put(t, disk, "m.oxbow", img)

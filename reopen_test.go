@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
-// reopened saves the index of a memory, lets it go on from the file, and reports whether
-// it does.
+// reopened writes the index file of m and then calls reopenIndex, which can replace the index in RAM by the index in
+// the file. It reports whether the index was replaced.
 func (h *indexHome) reopened(m *Memory) bool {
 	h.t.Helper()
 	d, old := m.store.(*logstore.DB), m.searcher.Load()
@@ -26,8 +26,8 @@ func (h *indexHome) reopened(m *Memory) bool {
 	return m.searcher.Load() != old
 }
 
-// What a memory put into its index is kept by the file once that is written, when it is
-// more than the cache may keep.
+// TestReopen tests a memory whose index got more new text in memory than its cache may hold. When the index file was
+// written with this text, the memory must use the file and release the text.
 func TestReopen(t *testing.T) {
 	h := newIndexHome(t, 300)
 	small := &Options{Cache: &Cache{Bytes: 10 << 10}}
@@ -62,8 +62,8 @@ func TestReopen(t *testing.T) {
 	h.close(m)
 }
 
-// Each of many who write at once finds what it has written in the next recall, while the
-// memory goes on from one file after another.
+// TestReopenBesideWriters tests writers that run at the same time while the memory's index is replaced by its index
+// file again and again. After each change, the next recall by the same writer must see the change.
 func TestReopenBesideWriters(t *testing.T) {
 	h := newIndexHome(t, 300)
 	m := h.open(&Options{Cache: &Cache{Bytes: 1}})

@@ -50,8 +50,9 @@ func TestScanAnswersAsIndex(t *testing.T) {
 	}
 }
 
-// What a scan found answers a later question only when it holds every term that
-// this one is about, the words of its filter too.
+// TestScanAnswersNoOtherQuestion tests that the result of a scan of the entries is used for a later query only if the
+// scan collected all terms of the later query, including the terms of its filter. Each query must therefore return the
+// same hits as a memory that does not scan.
 func TestScanAnswersNoOtherQuestion(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	for _, rank := range []string{RankOxbow, RankSeed} {
@@ -84,7 +85,9 @@ func TestScanAnswersNoOtherQuestion(t *testing.T) {
 	}
 }
 
-// What a scan cannot know makes the index, and is right.
+// TestScanIsNotEnough tests queries that a scan of the entries cannot answer, for example because no entry contains
+// their words. Recall must build the index and return the same result as a memory with an index. Recall must also build
+// the index for a second query if it has other words than the first query.
 func TestScanIsNotEnough(t *testing.T) {
 	h := newIndexHome(t, 300)
 	h.without()
@@ -119,7 +122,8 @@ func TestScanIsNotEnough(t *testing.T) {
 	h.close(plain)
 }
 
-// What changes after a scan is seen, whichever process changes it.
+// TestScanOfChanges tests a memory that has answered a recall by a scan, which reads all entries instead of an index.
+// Later recalls must also find entries that were added after the scan, by this memory or by another one.
 func TestScanOfChanges(t *testing.T) {
 	h := newIndexHome(t, 300)
 	h.without()
@@ -142,7 +146,8 @@ func TestScanOfChanges(t *testing.T) {
 	h.close(m)
 }
 
-// A scope's scan is of what is inside.
+// TestScanWithin tests Recall through a memory that is restricted to a scope. A scan must find the same entries, with
+// the same scores, as an index of the entries in the scope.
 func TestScanWithin(t *testing.T) {
 	h := &indexHome{t, vfs.NewMem()}
 	h.talkative(rand.New(rand.NewPCG(5, 5)), 120)
@@ -158,7 +163,9 @@ func TestScanWithin(t *testing.T) {
 	h.close(plain)
 }
 
-// The process after one that scanned builds the index.
+// TestScansEnd tests that a store is scanned only once if its index can be kept. The memory that scanned leaves an
+// empty index file. The next memory then builds an index instead of a second scan. A read-only memory without KeepIndex
+// must leave no file.
 func TestScansEnd(t *testing.T) {
 	h := newIndexHome(t, 600)
 	h.without()
@@ -191,8 +198,9 @@ func TestScansEnd(t *testing.T) {
 	h.close(m)
 }
 
-// A scan leaves alone the index that another process made meanwhile, and no words
-// after a redaction.
+// TestScanLeavesIndexAlone tests the index file after a scan. If another process has written an index meanwhile,
+// closing the memory that scanned must not overwrite this index. If an entry is redacted, the index file must be
+// missing or empty afterwards, so that it contains no erased words.
 func TestScanLeavesIndexAlone(t *testing.T) {
 	h := newIndexHome(t, 600)
 	h.without()
@@ -220,8 +228,8 @@ func TestScanLeavesIndexAlone(t *testing.T) {
 	h.close(m)
 }
 
-// A file that turns out to be damaged, at once or when its words are read, is
-// made again.
+// TestScanForDamage tests a damaged index file. The damage is found either when the file is opened or when words are
+// read from the file. In both cases, the answer must be right, and the file must be written again.
 func TestScanForDamage(t *testing.T) {
 	for what, spared := range map[string]int64{"its end": 0, "its words": 700} {
 		h := newIndexHome(t, 600)
@@ -279,8 +287,9 @@ func TestMakeIndex(t *testing.T) {
 	h.close(m)
 }
 
-// The index of an empty memory is made while it is written to, and is the one that
-// would be made of what was written, whatever comes in between.
+// TestMakeIndexOfAnEmptyMemory tests MakeIndex for a memory that is empty at first and is then written to. The index
+// file must be equal to the file that is made of the final entries, even if entries were updated, removed, searched for
+// or changed by another memory in between.
 func TestMakeIndexOfAnEmptyMemory(t *testing.T) {
 	type step = func(t *testing.T, h *indexHome, m *Memory)
 	add := func(from, n int) step {
@@ -361,7 +370,7 @@ func TestMakeIndexOfAnEmptyMemory(t *testing.T) {
 			}
 		})
 	}
-	// A writer that gives up leaves nothing to be waited for.
+	// If MakeIndex is canceled, later changes must not wait for its index.
 	h := &indexHome{t, vfs.NewMem()}
 	m := h.open(nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -400,7 +409,8 @@ func TestScansAtOnce(t *testing.T) {
 	h.close(m)
 }
 
-// A recall that is cancelled does not wait.
+// TestScanCancelled tests that Recall returns context.Canceled, and does not scan the entries, if its context is
+// already cancelled.
 func TestScanCancelled(t *testing.T) {
 	h := newIndexHome(t, 300)
 	h.without()

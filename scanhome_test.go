@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// scanning opens the store as a program does that recalls once, however little
-// it holds.
+// scanning opens the store like a program that makes a single recall and therefore scans the index file instead of
+// loading it. It sets minScanBytes to 0, so that the memory also scans small files.
 func (h *indexHome) scanning(o *Options) *Memory {
 	if o == nil {
 		o = &Options{}
@@ -22,7 +22,7 @@ func (h *indexHome) scanning(o *Options) *Memory {
 	return m
 }
 
-// without removes the index file.
+// The method without removes the index file if it exists and is not empty.
 func (h *indexHome) without() {
 	h.t.Helper()
 	if len(h.file()) > 0 {
@@ -87,7 +87,8 @@ func (h *indexHome) talkative(r *rand.Rand, n int) {
 	h.close(m)
 }
 
-// question returns a query of any form.
+// question returns a random query, which it draws with r. The query contains one to six random words, filters or
+// phrases, and has random options.
 func question(t *testing.T, r *rand.Rand) Query {
 	t.Helper()
 	words := []string{"harbor", "lanterns", "silver", "winter", "went", "running", "bought", "getUserName",
@@ -123,7 +124,7 @@ func question(t *testing.T, r *rand.Rand) Query {
 	return q
 }
 
-// all returns all that is to be said of a query, as text.
+// all returns as text the hits of the query q, the parsed query and, if there are no hits, the diagnosis.
 func all(t *testing.T, m *Memory, q Query) string {
 	t.Helper()
 	hits, err := m.Recall(t.Context(), q)

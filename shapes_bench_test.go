@@ -78,7 +78,7 @@ func benchQuery(b *testing.B, m *oxbow.Memory, name string, q oxbow.Query) {
 			b.Fatal(err)
 		}
 	}
-	ask() // reads what later queries have cached
+	ask() // The first call fills the caches, so that the benchmark does not measure this.
 	b.Run(name, func(b *testing.B) {
 		from := testenv.ProcessorTime()
 		for b.Loop() {

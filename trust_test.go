@@ -52,7 +52,7 @@ func TestTrust(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range 2 { // the second from the index file
+	for range 2 { // The second round reads from the index file.
 		for _, level := range oxbow.Trusts() {
 			f := oxbow.Filter{
 				Terms: []oxbow.Term{

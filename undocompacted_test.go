@@ -45,9 +45,9 @@ func TestUndoOfEntryMadeAgain(t *testing.T) {
 	}
 }
 
-// The change that made the entry, and the undo that put an earlier one of another id
-// in its place, are both undone: the earlier one goes, in whatever form the state
-// is held.
+// TestUndoOfUndoOfEntryMadeAgain undoes changes 3 and 4. Change 3 added the entry again after its removal, under a new
+// ID. Change 4 is the undo of changes 2 and 3, which restored the first entry with its old ID. A compaction then drops
+// the changes before change 3. After changes 3 and 4 are both undone, no entry may exist.
 func TestUndoOfUndoOfEntryMadeAgain(t *testing.T) {
 	now := time.Date(2026, 4, 14, 10, 0, 0, 0, time.UTC)
 	opts := &oxbow.Options{FS: vfs.NewMem(), Clock: func() time.Time { now = now.Add(time.Minute); return now }}

@@ -13,11 +13,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// How many entries have a value is counted as the entries change, in an index, by a
-// scan, and in the other ranking.
+// TestValues tests Values, which counts the entries with each value of a label, and CountAny. It compares the counts
+// before and after changes, by a scan of the entries and with an index.
 func TestValues(t *testing.T) {
 	m := newMemory(t, nil)
-	big := strings.Repeat("filler ", 1<<19) // from here on the first query is a scan
+	big := strings.Repeat("filler ", 1<<19) // so much text that the first query scans the entries and builds no index
 	for i := range 30 {
 		if err := m.Apply(
 			t.Context(),

@@ -89,7 +89,9 @@ func accounts(t *testing.T, all map[string]*Store) map[string]string {
 	return got
 }
 
-// restored checks that the brains of a cluster have the wanted content, and then writes to them.
+// restored tests that stores of the cluster c were restored from a backup. The keys of want are the names of the
+// stores, and the values are the expected descriptions of their contents, as the function account returns them. Each
+// store must then accept a new entry.
 func restored(t *testing.T, c *Cluster, want map[string]string) {
 	t.Helper()
 	for name, w := range want {
@@ -247,8 +249,9 @@ func TestBackupOfLess(t *testing.T) {
 	restored(t, other, map[string]string{"con": want})
 }
 
-// TestRestoreDamaged checks that a file is rejected if it is not the file that the backup wrote. The other files must
-// be restored.
+// TestRestoreDamaged tests Restore with a damaged backup. If the file of one brain (a stored memory) is not the file
+// that the backup wrote, Restore must report it and restore the other brains. If the manifest is damaged, Restore must
+// fail with ErrCorrupt and restore nothing.
 func TestRestoreDamaged(t *testing.T) {
 	t.Parallel()
 	c := connect(t, alone(t).URL(), devOptions)
@@ -334,8 +337,9 @@ func TestRestoreDamaged(t *testing.T) {
 	}
 }
 
-// resum changes a file or, if end is set, the position that the manifest contains for it. It then corrects the hashes
-// in the manifest.
+// resum damages the backup of the brain "con". If the argument end is true, it replaces the hash chain at the end of
+// the file in the manifest; otherwise it changes a bit of the file. It then corrects the hash of the file in the
+// manifest.
 func resum(t *testing.T, dir, file string, end bool) {
 	t.Helper()
 	m := manifestOf(t, dir)
@@ -385,8 +389,9 @@ func writeManifest(t *testing.T, dir string, m *backupManifest) {
 	}
 }
 
-// TestRestoreFromCaches restores from the caches of two nodes that were killed. Each brain must be restored from the
-// cache that has more changes.
+// TestRestoreFromCaches tests Restore with copies of the cache directories of two nodes, as if the nodes had been
+// killed. Each brain (a stored memory) must be restored from the cache that has more of its changes. Restore from a
+// cache in use must fail with ErrBusy.
 func TestRestoreFromCaches(t *testing.T) {
 	t.Parallel()
 	url := alone(t).URL()

@@ -112,9 +112,10 @@ func (h *harmed) current(t *testing.T) {
 	}
 }
 
-// TestNeverCatchesUp uses a server that does not replicate the stream any more, so that its data are outdated. The
-// server must be found and fenced, and readers must use the other servers. If one of these is lost, readers must get
-// an error and not an outdated answer.
+// TestNeverCatchesUp uses a server that has stopped replicating the stream, so that its data are outdated. The cluster
+// must report this server. An audit must fence the server, which means that the server must not lead the stream any
+// more. Readers must use the other servers. If one of the other servers is also lost, readers must get an error instead
+// of an outdated answer.
 func TestNeverCatchesUp(t *testing.T) {
 	t.Parallel()
 	h := newHarmed(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// copyDir copies the files of a directory.
+// copyDir copies the files of a directory to a new temporary directory, and returns the new directory.
 func copyDir(t *testing.T, from string) string {
 	t.Helper()
 	to := t.TempDir()
@@ -94,10 +94,13 @@ func TestCacheAfterKill(t *testing.T) {
 	}
 }
 
-// readClean reports whether the replica was opened with a synced file that need not be checked.
+// readClean reports whether the position that the replica read says that the log file is synced and has not been
+// changed since, so that the file need not be checked.
 func (r *brainReplica) readClean() bool { return r.position.IsSynced }
 
-// TestCacheOfAnother checks that a directory cannot be used by two processes or for another cluster.
+// TestCacheOfAnother tests that Connect returns an error if the cache directory Options.Dir belongs to somebody else.
+// The error is ErrBusy if another Cluster is using the cache directory. It is ErrRolledBack if the cache directory was
+// filled from a different cluster, and Connect must then create nothing on the servers.
 func TestCacheOfAnother(t *testing.T) {
 	t.Parallel()
 	url := alone(t).URL()
@@ -131,8 +134,8 @@ func TestCacheOfAnother(t *testing.T) {
 	}
 }
 
-// TestOpenAndClose opens and closes handles of a brain in several goroutines. Each handle must see everything that was
-// written before.
+// TestOpenAndClose opens and closes handles of a brain in several goroutines. Each handle must read its own change. At
+// the end, all 80 changes must be stored.
 func TestOpenAndClose(t *testing.T) {
 	t.Parallel()
 	o := devOptions

@@ -203,7 +203,8 @@ func (c *campaign) step(id int, s *Store, in regInput, version *uint64) {
 	c.history = append(c.history, op)
 }
 
-// awaitAcks waits until n more writes were acknowledged.
+// awaitAcks waits until n more writes were acknowledged, and fails the test after a minute. It records in c.gap the
+// longest time without an acknowledgement.
 func (c *campaign) awaitAcks(n int64) {
 	began, want := time.Now(), c.acked.Load()+n
 	last, at := c.acked.Load(), began
@@ -258,7 +259,9 @@ func (c *campaign) run(faults ...func()) {
 	c.check()
 }
 
-// check reads all brains again from each server.
+// check compares the content of all brains with the calls that the clients recorded. It first audits the servers. It
+// then reads all brains through one new connection. No acknowledged write may be lost or stored twice, no refused write
+// may be stored, and the recorded calls must be linearizable.
 func (c *campaign) check() {
 	t := c.t
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -331,7 +334,8 @@ func (c *campaign) check() {
 	)
 }
 
-// explain logs the first contradiction between calls that are not linearizable, if a single read shows it.
+// explain is called if the recorded calls are not linearizable. It logs each read that returned an older version than a
+// call that had ended before the read began. Such a read is a contradiction by itself.
 func (c *campaign) explain(versions map[string]uint64) {
 	for _, read := range c.history {
 		in, out := read.Input.(regInput), read.Output.(regOutput)

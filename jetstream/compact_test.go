@@ -38,7 +38,8 @@ func messages(t *testing.T, s *Store) (envelopes, segments int) {
 	return envelopes, segments
 }
 
-// same fails the test unless two processes have the same file, according to its chain.
+// same fails the test unless the stores a and b have the same log. It compares the head, which is the hash of the last
+// record, the number of the last change, and the number of entries.
 func same(t *testing.T, a, b *Store) {
 	t.Helper()
 	x, err := a.Stats(t.Context())
@@ -48,8 +49,9 @@ func same(t *testing.T, a, b *Store) {
 	}
 }
 
-// TestCompaction checks that a brain with many changes has few messages and a complete history. Envelopes after the
-// snapshot are applied to the file of the snapshot.
+// TestCompaction tests that a brain (a stored memory) with many changes keeps only few messages in the stream. A
+// snapshot replaces the older messages. A client that opens the brain from the snapshot and the remaining messages must
+// have the complete history.
 func TestCompaction(t *testing.T) {
 	t.Parallel()
 	url := alone(t).URL()
@@ -91,7 +93,8 @@ func TestCompaction(t *testing.T) {
 	}
 }
 
-// TestStaleCompactor checks that a process that has not read the last envelope cannot compact.
+// TestStaleCompactor tests that publishSnapshot fails with errNewerMessageStored if the process has not read the
+// stream's last message. A snapshot replaces all older messages.
 func TestStaleCompactor(t *testing.T) {
 	t.Parallel()
 	_, a, b := faults(t)

@@ -13,9 +13,10 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// TestReplaceCut disconnects the leader of the servers as soon as a replacement removes a server. The replacement must
-// give up, or complete when the network is back, and nothing may be lost. Calling Replace again must complete the
-// replacement.
+// TestReplaceCut tests Replace, which replaces a server of a cluster by another server. The test disconnects the server
+// that leads the cluster as soon as Replace begins to remove the old server. Replace must fail with ErrBusy. When the
+// network works again, another call of Replace must complete the replacement, unless it is already complete. No brain
+// may lose an entry.
 func TestReplaceCut(t *testing.T) {
 	t.Parallel()
 	ns := startNodes(t, true)
@@ -89,8 +90,9 @@ func TestReplaceCut(t *testing.T) {
 	}
 }
 
-// isReplaced reports whether Replace returned an error only because the servers had already removed the old server, as
-// soon as they were connected again.
+// isReplaced reports whether err is Replace's error for a server that is already removed, while all streams are whole.
+// A repeated call of Replace returns this error if the servers removed the old server themselves as soon as they were
+// connected again. The test then counts the replacement as done.
 func isReplaced(err error) bool {
 	return errors.Is(err, oxbow.ErrNotFound) &&
 		strings.Contains(err.Error(), "not any more, and all streams are whole")

@@ -86,7 +86,7 @@ func (h *harmed) restart(t *testing.T, harm func() error) {
 	h.servers[h.victim] = s
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	for { // wait until the victim follows the leader
+	for { // wait until the victim can be made the leader of the stream
 		if err := h.c.makeLeader(ctx, "BRAIN_00", h.options[h.victim].Name); err == nil {
 			return
 		}
@@ -96,7 +96,8 @@ func (h *harmed) restart(t *testing.T, harm func() error) {
 	}
 }
 
-// answers reads the brain in a new process, with the victim as the leader. The answer must be complete, or an error.
+// answers reads the brain in a new cluster connection. It returns an error if reading fails. If reading succeeds, the
+// answer must contain all damageEntries entries.
 func (h *harmed) answers(t *testing.T) error {
 	t.Helper()
 	c := connectTrio(t, h.urls, Options{})
@@ -118,7 +119,9 @@ func (h *harmed) answers(t *testing.T) error {
 	return nil
 }
 
-// flip flips a bit at each of the positions in each file. Negative positions are relative to the end.
+// flip changes bytes of the named files, to damage them. Each of the places is a position in percent of the file's
+// length, and is not negative. flip inverts one bit of the byte at each place. It ignores places at or after the end of
+// the file.
 func flip(names []string, places ...int) error {
 	for _, name := range names {
 		b, err := os.ReadFile(name)
@@ -138,8 +141,9 @@ func flip(names []string, places ...int) error {
 	return nil
 }
 
-// TestBitFlips flips bits at several positions in the files of a server, which is then made the leader. Each answer
-// must be right or an error, and an audit must name the server.
+// TestBitFlips flips bits at several positions in the files of a server. An audit must either find the damage and fence
+// the server, so that it no longer leads, or find nothing because the server has repaired itself with the data of the
+// other servers. A process that then reads must get the right answer or an error.
 func TestBitFlips(t *testing.T) {
 	t.Parallel()
 	for name, places := range map[string][]int{"Middle": {50}, "Start": {2}, "End": {98}, "Several": {10, 30, 50, 70}} {
@@ -172,7 +176,7 @@ func TestBitFlips(t *testing.T) {
 			if fenced {
 				h.auditDisturbed(t)
 			}
-			if fenced { // the server can lead again without being fenced
+			if fenced { // make the damaged server the leader again: the next read must move the lead away
 				if err := h.c.makeLeader(t.Context(), "BRAIN_00", h.options[h.victim].Name); err != nil {
 					t.Fatal(err)
 				}
@@ -207,8 +211,9 @@ func (i *interloper) RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*n
 	return i.messageRequester.RequestMsgWithContext(ctx, m)
 }
 
-// auditDisturbed makes an audit while another process moves the lead away from the victim as soon as the victim leads.
-// The victim was not read, so that it must stay fenced.
+// auditDisturbed starts an audit. While the audit reads from the victim as leader, another process makes another server
+// the leader. The audit then cannot finish reading the victim's data. The victim must stay fenced, that is, it must not
+// lead the stream.
 func (h *harmed) auditDisturbed(t *testing.T) {
 	t.Helper()
 	victim, conn := h.options[h.victim].Name, h.c.link.requester
@@ -236,7 +241,9 @@ func (h *harmed) auditDisturbed(t *testing.T) {
 	}
 }
 
-// TestFlipsWithoutAudit checks that a reader finds a gap by means of the chain, and reads from another server.
+// TestFlipsWithoutAudit flips bits in the message files of one server. No audit has searched for damage. A client must
+// notice missing messages, because each message contains the hash of the one before it, and must then read from another
+// server.
 func TestFlipsWithoutAudit(t *testing.T) {
 	t.Parallel()
 	h := newHarmed(t)
@@ -250,8 +257,9 @@ func TestFlipsWithoutAudit(t *testing.T) {
 	}
 }
 
-// TestReplacedSnapshot replaces all messages by a message that this package did not write. Processes that have read
-// more must notice it. New processes must notice that it is not a brain.
+// TestReplacedSnapshot replaces all messages of a brain by an earlier message that this package did not write. Each
+// call must then fail with ErrCorrupt, in processes that had read later messages and in a process that opens the brain
+// only now.
 func TestReplacedSnapshot(t *testing.T) {
 	t.Parallel()
 	_, s, other := faults(t)

@@ -85,7 +85,8 @@ func TestStamps(t *testing.T) {
 	}
 }
 
-// TestFrames checks the errors for messages that are not envelopes.
+// TestFrames tests the errors of decodeEnvelope. A message that was cut off, or whose content is incomplete or
+// contradictory, must cause ErrCorrupt. A message of an unknown form or version must cause ErrVersion.
 func TestFrames(t *testing.T) {
 	e := &envelope{
 		Version:        envelopeVersion,

@@ -56,7 +56,8 @@ func refusal(code int) (*nats.Msg, error) {
 	return &nats.Msg{Data: b}, err
 }
 
-// faults opens a brain in two processes. The first process has faults.
+// faults opens the brain "b" by two connections to a server. It returns a faulty requester f, the store s whose
+// requests go through f, and the store other without faults.
 func faults(t *testing.T) (f *faulty, s, other *Store) {
 	url := alone(t).URL()
 	o := devOptions
@@ -123,7 +124,7 @@ func TestFaults(t *testing.T) {
 		}, nil, true, 5},
 		{"FalseMove", func(try int, send func() (*nats.Msg, error), _ *Store) (*nats.Msg, error) {
 			if try < 3 {
-				// refused because of a wrong sequence, although the head is the expected one
+				// The server reports a wrong sequence number, although no other message was stored.
 				return refusal(errorCodeWrongLastSeq)
 			}
 			return send()
@@ -254,8 +255,9 @@ func TestOpIDOfAnotherCall(t *testing.T) {
 	}
 }
 
-// TestTogether checks that waiting callers share an envelope, and that each gets its own change. A change that cannot
-// be applied must not prevent the others.
+// TestTogether tests that changes that wait at the same time are sent together in few messages. Two callers use each op
+// ID, and only one change may be stored for it. A change that the store refuses must not prevent the other changes in
+// its message.
 func TestTogether(t *testing.T) {
 	const callers = 40
 	f, s, other := faults(t)

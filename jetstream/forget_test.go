@@ -44,8 +44,9 @@ func forgetAll(dir string) error {
 	return os.WriteFile(names[0], h.Sum(b), 0o600)
 }
 
-// forget stops servers, makes them forget all streams, and starts them again. Another server must lead before, because
-// a new leader sends its snapshot to servers that start.
+// forget stops the servers with the numbers victims, deletes what they have stored about all streams, and starts them
+// again. First it waits until another server is the leader, because a new leader sends its snapshot to servers that
+// start.
 func (h *harmed) forget(t *testing.T, victims ...int) {
 	t.Helper()
 	for i, o := range h.options {
@@ -99,15 +100,17 @@ func (h *harmed) settings(ctx context.Context, t *testing.T) []serverSettingsAns
 	return all
 }
 
-// denies makes a server that has forgotten the streams the leader, until the status reports this.
+// denies makes the server victim, which has forgotten the streams, the leader of the servers. It repeats this until the
+// status reports that the leader has forgotten the streams.
 func (h *harmed) denies(t *testing.T, victim int) {
 	t.Helper()
 	h.names(t, victim, "leads the servers and has forgotten", func() { h.leads(t, h.options[victim].Name) })
 }
 
-// names waits until the status names a server that has forgotten the streams. It calls before first in each attempt.
-// If another server sent its snapshot to the victim, the victim knows all streams again, so that it must forget them
-// again.
+// names waits until the status reports a finding about the server victim whose text begins with the parameter what. The
+// server has forgotten the streams. In each attempt, names first calls the function before. If the status reports no
+// problem of the server ten times in a row, another server has sent its snapshot to the server, so that the server
+// knows all streams again. names then makes the server forget the streams again.
 func (h *harmed) names(t *testing.T, victim int, what string, before func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -138,8 +141,9 @@ func (h *harmed) names(t *testing.T, victim int, what string, before func()) {
 	}
 }
 
-// rightOrError connects the given number of new processes to each server. They must find everything, or return an
-// error. rightOrError returns the number of processes that found everything.
+// rightOrError opens the given number of new connections to each server, one after another. Through each connection, it
+// reads the entry e3, as a new process would. The read must return the entry with its text, or an error other than
+// ErrNotFound. rightOrError returns the number of connections that read the entry.
 func (h *harmed) rightOrError(t *testing.T, times int) (right int) {
 	t.Helper()
 	for _, o := range h.options {
@@ -176,7 +180,8 @@ func (h *harmed) same(t *testing.T, want map[string]string) {
 	}
 }
 
-// groups returns the streams that the servers replicate, and the group of each.
+// groups returns the streams of the cluster. The value for a stream's name is the stream's creation time, a space and
+// its Raft group. The test fails if two servers report different values.
 func (h *harmed) groups(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -256,8 +261,8 @@ func TestServerForgets(t *testing.T) {
 	}
 }
 
-// TestMostForget lets two servers forget all streams, so that they also answer for the third server. No process may
-// conclude that there are no streams.
+// TestMostForget lets two of three servers forget all streams. The two servers are a majority, so that their answer
+// decides for the whole cluster. Even then, no process may conclude that no streams exist.
 func TestMostForget(t *testing.T) {
 	t.Parallel()
 	h := newHarmed(t)

@@ -28,7 +28,8 @@ func TestGather(t *testing.T) {
 		}
 	}
 
-	// Both callers have returned, and a third change has arrived.
+	// The first batch has two requests. When their callers have sent new requests, and a third caller has too, the
+	// committer must stop waiting.
 	if n := len(c.takeNext()); n != 2 {
 		t.Fatalf("%d changes were taken", n)
 	}

@@ -24,7 +24,9 @@ type revenant struct {
 	marks    int // number of marks that were sent
 }
 
-// RequestMsgWithContext implements messageRequester.
+// RequestMsgWithContext implements messageRequester. It sends the message m, and counts messages to subjects that end
+// with ".mark". For requests to JetStream's stream API, it also records the answers. If v.answers is greater than 0, it
+// returns a recorded answer instead and decrements v.answers.
 func (v *revenant) RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -74,7 +76,7 @@ func TestReadsAreThePresent(t *testing.T) {
 		one.leaseByStream["BRAIN_00"] = l
 	}
 	get("old")
-	get("old") // with the lease of the first write
+	get("old") // uses the lease (trust in the leader's answers) that the first read has obtained
 	if v.marks == 0 || len(v.recorded) < 2 {
 		t.Fatalf("%d marks, %d answers recorded", v.marks, len(v.recorded))
 	}
@@ -143,7 +145,7 @@ func TestReadsAreThePresent(t *testing.T) {
 	})
 }
 
-// update changes the entry e.
+// update sets the content of the entry with the name "e".
 func update(t *testing.T, s *Store, content string) {
 	t.Helper()
 	if err := s.Apply(t.Context(), oxbow.Update{Name: "e", Content: content}); err != nil {

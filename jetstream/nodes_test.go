@@ -70,7 +70,8 @@ type nodes struct {
 	cut func(i int, off bool)
 }
 
-// startNodes starts three servers. If apart is set, each server has its own network.
+// startNodes starts three servers, which are killed at the end of the test. If apart is set, each server runs in a
+// network of its own, so that ns.cut can disconnect it from the others.
 func startNodes(t testing.TB, apart bool) *nodes {
 	t.Helper()
 	ns := &nodes{}
@@ -135,8 +136,8 @@ func (n *node) await() {
 	}
 }
 
-// kill ends the process like the loss of its machine, except that data that the system has not written yet is not
-// lost.
+// kill ends the process at once, even if the process is stopped by a signal. This simulates the loss of the machine,
+// but the operating system keeps all data that the process has written.
 func (n *node) kill() {
 	_ = n.cmd.Process.Signal(syscall.SIGCONT)
 	_ = n.cmd.Process.Kill()
@@ -149,8 +150,11 @@ func (n *node) resume() { _ = n.cmd.Process.Signal(syscall.SIGCONT) }
 // networked is the number of calls of networks, because each call needs different names and addresses.
 var networked atomic.Int64
 
-// networks creates a network for each of three servers. Each network has a link to this process, and a link to the
-// other servers, which cut disconnects.
+// networks creates a network for each of three servers. Each network has a link to this process and a link to the other
+// servers. The results clients and routes are the servers' addresses on these two links. The result inside contains,
+// for each server, the command line that runs a program inside its network. The function cut disconnects server i from
+// the other servers if off is true, and connects it again if off is false. If networks cannot be created here, the test
+// is skipped.
 func networks(t testing.TB) (clients, routes []string, inside [][]string, cut func(i int, off bool)) {
 	t.Helper()
 	if os.Getuid() != 0 {

@@ -21,8 +21,9 @@ func offline(t *testing.T, c *Cluster, name string) {
 	finds(t, c, name, "is offline")
 }
 
-// TestReplace loses one of three servers for good, and another one while a fourth server takes over. No acknowledged
-// change may be lost, and the remaining three servers must tolerate the loss of another one.
+// TestReplace tests the replacement of a server (n2) that is lost for good by a fourth server (n3). While the
+// replacement runs, another server (n1) is stopped, so the replacement fails. After n1 has returned, Replace must
+// finish. No acknowledged change may be lost, and the resulting three servers must tolerate the loss of one of them.
 func TestReplace(t *testing.T) {
 	t.Parallel()
 	tr := threeServers(t)
@@ -141,7 +142,8 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// connectTrioOr connects to servers, or returns nil if this is not possible immediately.
+// connectTrioOr connects to the servers at the addresses urls. It returns nil if Connect fails or does not succeed
+// within two seconds.
 func connectTrioOr(t *testing.T, urls string) *Cluster {
 	nc, system := dial(t, urls)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)

@@ -41,7 +41,8 @@ func healthy(t *testing.T, c *Cluster) Status {
 	}
 }
 
-// finds waits until the status contains a finding about the server with this text.
+// finds waits until the cluster's status contains a finding about the given server whose text contains what. It returns
+// this status. If no such finding appears within 30 seconds, finds ends the test.
 func finds(t *testing.T, c *Cluster, server, what string) Status {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -96,7 +97,7 @@ func TestStatus(t *testing.T) {
 		t.Errorf("%d servers lead, and streams have %d brains", leaders, brains)
 	}
 
-	// Add a fence like another process.
+	// Add a fence, a note that server n1 must not lead stream BRAIN_01, as another process would after an audit.
 	if _, err := c.directory.bucket.PutString(t.Context(), "fence.BRAIN_01.n1", "test"); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestStatus(t *testing.T) {
 	}
 	healthy(t, c)
 
-	// The server still leads, because no reader has seen the fence.
+	// Add a fence for the server that leads. The server still leads, because no process has read the fence yet.
 	leader, _, err := c.findLeader(t.Context(), "BRAIN_01")
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +139,8 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestStatusOfOne checks the status of a single server, and that a deleted stream is found.
+// TestStatusOfOne checks the status of a single server. It also checks that the status reports a missing stream after a
+// stream has been deleted.
 func TestStatusOfOne(t *testing.T) {
 	t.Parallel()
 	c := connect(t, alone(t).URL(), devOptions)

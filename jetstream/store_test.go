@@ -39,7 +39,8 @@ func dial(t testing.TB, urls string) (nc, system *nats.Conn) {
 	return nc, system
 }
 
-// connect connects to the servers like another process.
+// connect makes a new connection to the servers, as another process would do, and returns its cluster. The cluster is
+// closed at the end of the test.
 func connect(t testing.TB, urls string, o Options) *Cluster {
 	t.Helper()
 	nc, system := dial(t, urls)
@@ -142,7 +143,8 @@ type committer interface {
 	oxbow.Committer
 }
 
-// TestTwoProcesses runs the tests that every store must pass with calls that alternate between two processes.
+// TestTwoProcesses runs the tests that each store must pass. Their calls alternate between two processes that use the
+// same store.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	url := alone(t).URL()

@@ -25,9 +25,9 @@ import (
 // ports is the number of ports that freeAddresses has tried.
 var ports atomic.Int64
 
-// freeAddresses returns n addresses of this machine on which no program listens and that no other call has returned. A
-// stopped server finds its port free when it starts again, because Linux uses ports from 32768 for outgoing
-// connections.
+// freeAddresses returns n addresses of this machine on which no program listens and that no other call has returned.
+// The ports are from 20000 to 31999. Linux uses ports from 32768 for outgoing connections, so that a stopped server
+// finds its port free when it starts again.
 func freeAddresses(t testing.TB, n int) []string {
 	t.Helper()
 	var addrs []string
@@ -80,7 +80,8 @@ func threeServers(t testing.TB) *trio {
 	return tr
 }
 
-// connectTrio connects to three servers as soon as they have a leader.
+// connectTrio connects to a cluster of three servers. It repeats failed attempts for up to 60 seconds, because Connect
+// fails while the servers have no leader.
 func connectTrio(t testing.TB, urls string, o Options) *Cluster {
 	t.Helper()
 	nc, system := dial(t, urls)
@@ -169,7 +170,8 @@ func TestBeginAtOnce(t *testing.T) {
 	}
 }
 
-// TestSettingsAreRefused checks that each unsafe setting is an error that explains how to fix it.
+// TestSettingsAreRefused tests that Connect fails with ErrSettings for unsafe settings, and that the error explains how
+// to fix them. Connect must accept the safe settings.
 func TestSettingsAreRefused(t *testing.T) {
 	t.Parallel()
 	start := func(t *testing.T, sync, payload string) (nc, system *nats.Conn) {
@@ -236,8 +238,8 @@ system_account: S`, payload, t.TempDir(), sync, secret, secret)); err != nil {
 	}
 }
 
-// TestStreamsAreCompared checks that a stream is refused that was changed, deleted or created again, and a stream
-// without a directory.
+// TestStreamsAreCompared tests that Connect fails if a stream was changed, deleted or created again. Connect must also
+// fail if the bucket with the cluster's directory was deleted.
 func TestStreamsAreCompared(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -21,7 +21,8 @@ import (
 // plain is a store that does not support heads.
 type plain struct{ oxbow.Store }
 
-// randomOps returns n random operations that add or change entries.
+// randomOps returns n operations that add random entries. The first entry has the name "n" and the number from, such as
+// n7.
 func randomOps(rng *rand.Rand, from, n int) (ops []oxbow.Op) {
 	start := time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 	for i := range n {
@@ -48,7 +49,9 @@ func randomOps(rng *rand.Rand, from, n int) (ops []oxbow.Op) {
 	return ops
 }
 
-// notRead returns the number of heads of a store that do not contain the whole entry.
+// notRead lists the entries of the memory m with the data that the profile r needs for ranking. A listed entry may lack
+// its content, because the store has not read the content. notRead returns the number of entries that are not listed
+// completely.
 func notRead(t *testing.T, m *oxbow.Memory, r *Resolved) (n int) {
 	t.Helper()
 	s := r.Scope()

@@ -104,8 +104,8 @@ func TestFindDates(t *testing.T) {
 	}
 }
 
-// For any text, the bounds of a date must be in order and within the limits of filters. The filter for the date must
-// be unchanged after it was written and parsed.
+// FuzzResolveDate tests that the bounds of a date in any text are in order and within the years 1 to 9999. A filter
+// "on:" with the same text must be parsed, and its bounds must be within the limits of filters.
 func FuzzResolveDate(f *testing.F) {
 	for _, s := range []string{"last week", "in May 2023", "9998-12-31", "0001-01-01", "999 years ago", "since 1000",
 		"2026-01..2026-02"} {

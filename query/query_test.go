@@ -64,7 +64,7 @@ func TestParseFilter(t *testing.T) {
 		{"name:x door:mcp", terms(term("name", "x"), term("door", "mcp"))},
 		{"has:project -has:customer", terms(term("has", "project"), not(term("has", "customer")))},
 
-		// These words are synonyms of keys.
+		// These keys are synonyms of keys, or look like synonyms.
 		{"tags:a", terms(term("tag", "a"))},
 		{"projects:a", terms(term("project", "a"))},
 		{"files:a", terms(term("file", "a"))},
@@ -171,7 +171,7 @@ func TestParseFilterRefuses(t *testing.T) {
 		{"confidence:high", `confidence "high" is not a number from 0 to 1`},
 		{"id:4", `filter "id" is no filter; use name:`},
 
-		// These are dates.
+		// These values are not valid dates, or the date is not allowed for the key.
 		{
 			"after:yesteryear",
 			`after "yesteryear" is not a date; write 2026-04-18, 2026-04, 2026, 2026-04-18T09:30:00Z, ` +
@@ -368,7 +368,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		parsesBack(t, s, q.Filter)
-		// The words that remain in the text contain no term any more.
+		// The text q.Text, which remains after the filter terms were removed, must not contain filter terms.
 		again, err := query.Parse(q.Text, noon)
 		if err != nil || again.Text != q.Text || !again.Filter.IsZero() {
 			t.Errorf("Parse(%q), the words of %q, = %+v, %v, want words only", q.Text, s, again, err)

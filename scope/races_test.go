@@ -59,8 +59,9 @@ func (m meanwhile) RestoreIf(ctx context.Context, name string, seq, version uint
 	return m.Historian.RestoreIf(ctx, name, seq, version)
 }
 
-// A restore requires the version that was checked. An entry that leaves the scope in between is not written. An entry
-// that only changes is checked again.
+// TestScopeRestoreRaces changes an entry after Restore has checked it and before Restore writes it. Restore requires
+// the version that it checked. If the entry has left the scope, Restore must not write it. If the entry has only
+// changed, Restore checks it again.
 func TestScopeRestoreRaces(t *testing.T) {
 	move := func(project string) oxbow.Op {
 		return oxbow.Relabel{Name: "crane", Labels: []oxbow.Label{{Key: "project", Value: project}}}

@@ -206,7 +206,9 @@ func TestRedactedWritten(t *testing.T) {
 	}
 }
 
-// The function that screens ops sees what the store will get, with the original data.
+// TestScreenSeesWhatIsWritten tests a view that hides personal data by placeholders such as "[mail]". If an op is
+// applied through the view, the option Screen must see the op as the store gets it: with the original data and without
+// placeholders.
 func TestScreenSeesWhatIsWritten(t *testing.T) {
 	var seen []string
 	_, view := redacting(
@@ -252,7 +254,8 @@ func (p partial) ViewHeads(
 	})
 }
 
-// Personal data is also hidden in entries that are read by their heads.
+// TestRedactedHeads tests that personal data are also hidden if entries are listed as heads, which are entries without
+// their contents, and if the contents are read afterwards.
 func TestRedactedHeads(t *testing.T) {
 	base, _ := redacting(t, &oxbow.Options{})
 	view := scope.New(partial{base}, scope.Scope{Any: []oxbow.Filter{{}}, Redact: scope.Kinds()}, nil)

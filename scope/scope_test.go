@@ -180,7 +180,7 @@ func TestScopeShowsNothingElse(t *testing.T) {
 		t.Errorf("Recall as of %d = %d hits, %v, want 2", seq, len(hits), err)
 	}
 	quiet("Recall as of", hits)
-	// Methods that the scope does not offer cannot be called through it.
+	// Methods that the scope does not offer must fail with ErrUnsupported.
 	if _, err := v.Check(ctx); !errors.Is(err, oxbow.ErrUnsupported) {
 		t.Errorf("Check = %v, want unsupported", err)
 	}
@@ -393,7 +393,8 @@ func TestScopeReadOnlyAndNested(t *testing.T) {
 	}
 }
 
-// The index of a scope is updated after changes outside the scope, and after entries have left it.
+// TestScopeFollows tests that a scope's index is updated after changes that are made through the whole memory m. An
+// entry that was added to the scope must be found, and an entry that has left the scope must not be found.
 func TestScopeFollows(t *testing.T) {
 	m := scopeStory(t)
 	v := scope.Within(m, harbor())

@@ -50,8 +50,9 @@ func counting(t *testing.T) (*oxbow.Memory, *countedStore) {
 	return oxbow.New(s, nil), s
 }
 
-// A closed scope gets no events. It must not answer from its index, which may contain entries that have left the scope
-// since. Other scopes stay open.
+// TestScopeClose tests that a closed scope, and a scope that was made from it, fail with ErrClosed and get no events.
+// Otherwise, such a scope might answer from an index with entries that have left the scope in the meantime. Other
+// scopes of the memory must stay open and see later changes.
 func TestScopeClose(t *testing.T) {
 	m, below := counting(t)
 	defer m.Close()

@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// openLog returns the store of a new memory, which supports all optional interfaces.
+// openLog creates a memory and returns its store. This store supports all optional interfaces.
 func openLog(t *testing.T) oxbow.Store {
 	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	if err != nil {
@@ -20,8 +20,8 @@ func openLog(t *testing.T) oxbow.Store {
 	return m.Store()
 }
 
-// mixedOps returns ops that add entries inside and outside the scope [harbor]. One entry enters the scope, one leaves
-// it, and one inside and one outside are removed.
+// mixedOps returns ops that add entries inside and outside the scope [harbor]. One entry enters the scope by an update.
+// One entry inside the scope and one outside are removed again.
 func mixedOps() []oxbow.Op {
 	inside := []oxbow.Label{{Key: "project", Value: "harbor"}}
 	outside := []oxbow.Label{{Key: "project", Value: "airfield"}}
@@ -58,7 +58,9 @@ func TestNothingBypassesMemoryWithin(t *testing.T) {
 		}})
 }
 
-// All entries are visible here, and personal data is shown as marks.
+// TestNothingBypassesRedaction tests a scope that selects all entries and shows personal data as marks such as [mail].
+// A filter with the hidden text must select nothing, so that nobody can guess this text. The same must hold for earlier
+// states of the store.
 func TestNothingBypassesRedaction(t *testing.T) {
 	const secret = "ann@firma.de"
 	ops := []oxbow.Op{

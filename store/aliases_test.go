@@ -21,7 +21,7 @@ func TestWithoutTakenAliases(t *testing.T) {
 		store.Add{Name: "a", Content: "a", Aliases: []string{"one", "two"}},
 		store.Add{Name: "b", Content: "b", Aliases: []string{"three"}},
 		store.Add{Name: "caf\u00e9", Content: "c"},
-		// This entry is from a version that allowed it.
+		// An earlier version allowed an alias that another entry already has.
 		store.Add{Name: "old", Content: "o", Aliases: []string{"two"}},
 	); err != nil {
 		t.Fatal(err)
@@ -72,8 +72,9 @@ func TestWithoutTakenAliases(t *testing.T) {
 	}
 }
 
-// TestSettleAliases tests the two rules. They differ if the older entry has lost the alias to a younger entry, and if
-// an entry has the alias as its name.
+// TestSettleAliases tests which of several entries keeps an alias by the default rule and by the rule OldestKeeps. The
+// two rules differ if only a younger entry had the alias before. An entry whose name is the alias keeps it by both
+// rules.
 func TestSettleAliases(t *testing.T) {
 	day := func(n int) time.Time { return time.Date(2026, 11, n, 0, 0, 0, 0, time.UTC) }
 	holder := func(name string, created int, had ...string) store.AliasHolder {

@@ -132,8 +132,8 @@ func TestFilterAnd(t *testing.T) {
 	}
 }
 
-// TestFilterOfManyValues tests that printing a filter takes time in proportion to its values, and that the brief form
-// contains only the first values.
+// TestFilterOfManyValues tests that String allocates memory roughly in proportion to the number of the filter's values.
+// It also tests that Brief returns only the first values of a term with many values, and how many others there are.
 func TestFilterOfManyValues(t *testing.T) {
 	many := func(n int) store.Filter {
 		not := store.Term{Key: "tag", Not: true}

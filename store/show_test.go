@@ -11,8 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// TestWhyHeld compares WhyHeld with the rules in docs/security.md, for each author, each combination
-// of the labels that only programs write, and texts that read like instructions or not.
+// TestWhyHeld tests WhyHeld, which returns why an entry is held back from models, against the rules in
+// docs/security.md. It tests entries with each author, each combination of labels that influence trust, and each of
+// three texts: a clean text, a text that reads like instructions, and a text with a hidden character.
 func TestWhyHeld(t *testing.T) {
 	labels := []store.Label{
 		{Key: store.LabelTaint, Value: "WebFetch x"},
@@ -52,7 +53,10 @@ func TestWhyHeld(t *testing.T) {
 	}
 }
 
-// checkHeld compares the decisions about an entry with the rules.
+// checkHeld compares the results of MayShow, WhyHeld and Filter for the entry e with the rules, which checkHeld
+// computes itself. The rules say on which occasions the entry may be shown. The parameter kind describes the text of
+// the entry. If it is "clean", the text is harmless. If it is "shaped", the visible text looks like instructions. If it
+// is "hidden", the text contains invisible characters.
 func checkHeld(t *testing.T, e *store.Entry, kind string) {
 	t.Helper()
 	has := func(keys ...string) bool {

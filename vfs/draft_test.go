@@ -145,8 +145,9 @@ func TestDraftRemovesLeftovers(t *testing.T) {
 	}
 }
 
-// TestReplaceUnchanged tests that an edit of any length that somebody makes after the file was read is never
-// overwritten or removed. The same applies if somebody creates or removes the file.
+// TestReplaceUnchanged tests that ReplaceUnchanged and RemoveUnchanged do not change a file that somebody has edited
+// after it was read, even if its length is the same. They must fail with ErrChanged. They must also fail if somebody
+// has created or removed the file.
 func TestReplaceUnchanged(t *testing.T) {
 	read := []byte("as read")
 	for _, c := range []struct {

@@ -99,8 +99,9 @@ func TestMemRefusesHugeFiles(t *testing.T) {
 	wantOpen(t, f, "x")
 }
 
-// TestSameFileOfTwoFileSystems tests that the descriptions of files from two kinds of file systems never describe the
-// same file, regardless of which of them is asked.
+// TestSameFileOfTwoFileSystems tests SameFile with files in two different kinds of file systems. It must return false
+// for files in different file systems, for both orders of the arguments. It must return true if both arguments are the
+// same file.
 func TestSameFileOfTwoFileSystems(t *testing.T) {
 	m, o := vfs.NewMem(), openDir(t, t.TempDir())
 	put(t, m, "a", "")

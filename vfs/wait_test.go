@@ -77,7 +77,7 @@ func TestWaitForLock(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// wait starts to wait for the lock, and calls meanwhile while it waits.
+	// wait starts to wait for the lock, and calls the function meanwhile during this time.
 	wait := func(ctx context.Context, meanwhile func()) (bool, error) {
 		type result struct {
 			ok  bool
@@ -115,7 +115,8 @@ func TestWaitForLock(t *testing.T) {
 	}
 	release(other)
 
-	// A wait whose context ended still acquires the lock for a moment.
+	// Test a lock whose file is replaced. holder must wait here, because the wait that was canceled above acquires the
+	// lock for a moment before it stops.
 	if ok, _, err := AcquireLock(t.Context(), holder, time.Minute); !ok || err != nil {
 		t.Fatalf("a lock that is free again: %v, %v", ok, err)
 	}
@@ -157,8 +158,8 @@ func isWaitedFor(t *testing.T, dir *OS, name string) bool {
 	return false
 }
 
-// TestWithLock tests that WithLock creates the directory, holds the lock while its function runs, and returns false if
-// another holder does not release the lock.
+// TestWithLock tests that WithLock creates the directory and holds the lock while the given function runs. WithLock
+// must return the error of this function. It must release the lock, so that the next call succeeds.
 func TestWithLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "made")
 	failed := errors.New("failed")

@@ -64,8 +64,9 @@ func TestWithLockQueue(t *testing.T) {
 	}
 }
 
-// TestWithLockEnds tests that a call returns if its context ends while another process holds the lock, and that its
-// function is not called afterwards. If the lock is not acquired within the limit, the call must return false without
+// TestWithLockEnds tests that WithLock returns without calling the given function if the lock is already held. If the
+// context is canceled, WithLock must return false and the error context.Canceled. If the lock cannot be acquired within
+// the time limit, WithLock must return false without an error. If the directory cannot be created, WithLock must return
 // an error.
 func TestWithLockEnds(t *testing.T) {
 	dir := t.TempDir()

@@ -22,7 +22,9 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// goldenAnswers compares got with a file below testdata/answers. If UPDATE=1 is set, it writes the file instead.
+// goldenAnswers compares the output got with a file below testdata/answers. Before, it replaces the parts of the output
+// that differ from run to run. If the environment variable UPDATE is set, goldenAnswers first writes the output to the
+// file.
 func goldenAnswers(t *testing.T, w *world, file, got string) {
 	t.Helper()
 	got = strings.ReplaceAll(got, w.dir, "/w")

@@ -58,8 +58,10 @@ func TestProgramToType(t *testing.T) {
 	}
 }
 
-// TestGoRun tests the first command in the README, go run ./cmd/oxbow demo. It must end with commands that work in the
-// clone. The command setup must refuse to write the path of such a program into clients' files.
+// TestGoRun tests the commands that oxbow prints if "go run ./cmd/oxbow" started oxbow. Such an executable is in a
+// temporary directory or in Go's build cache, and is soon deleted. Therefore "oxbow demo" must suggest commands that
+// begin with "go run". "oxbow init" must suggest to install oxbow before "oxbow setup", and "oxbow setup" must refuse
+// to write the executable's path into a client's configuration.
 func TestGoRun(t *testing.T) {
 	cached := strings.Repeat("97bd", 16)
 	for _, c := range []struct {

@@ -74,8 +74,8 @@ func TestTabRunsNothing(t *testing.T) {
 	}
 }
 
-// TestIsActive tests that completion does not offer words that would be active if a shell inserted them without
-// quotes.
+// TestIsActive tests that hasShellSyntax returns true for words that a shell would execute or interpret if the words
+// were inserted without quotes.
 func TestIsActive(t *testing.T) {
 	for word, want := range map[string]bool{"walrus": false, "deploy (2)": false, "project:a": false, "it's": false,
 		"$(touch x)": true, "`x`": true, "a;b": true, "a\nb": true, "a\x1bb": true} {

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestDaemonAdvice tests that the advice in a daemon's error is printed with the daemon's own command names. The
-// commands are built only once, because the flags of the root command can be defined only once.
+// TestDaemonAdvice tests that the advice in the error of a daemon's command is printed with the daemon's own commands.
+// The test contains a single run, because the flags of a root command can be defined only once.
 func TestDaemonAdvice(t *testing.T) {
 	w := newWorld(t)
 	root := &cobra.Command{Use: "quayd", Short: "serves memories"}

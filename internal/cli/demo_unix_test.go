@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestDemoInBrokenPipe tests that the demo removes its temporary home if the reader, like head, closes the pipe after
-// the first line.
+// TestDemoInBrokenPipe tests that "oxbow demo" deletes its temporary directory if the reader of its output closes the
+// pipe after the first few bytes, as the program head does.
 func TestDemoInBrokenPipe(t *testing.T) {
 	temps, home := t.TempDir(), t.TempDir()
 	cmd := exec.Command("oxbow", "demo")

@@ -189,7 +189,7 @@ func TestExamples(t *testing.T) {
 			line = strings.TrimSpace(line)
 			n++
 			if notRun.MatchString(line) || serves.MatchString(line) || (n%3 != 0 && !testenv.IsLong()) {
-				continue // In a short test, only every third example runs.
+				continue // Skip this command. Unless the test is a long one, only every third example runs.
 			}
 			t.Run(strings.ReplaceAll(line, "/", "|"), func(t *testing.T) {
 				if !readingCommands.MatchString(line + " ") {

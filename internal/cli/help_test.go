@@ -10,8 +10,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestHelpFitsAScreen tests that the help of each command takes at most 24 rows above its flags, and
-// that no line of its text is wider than the terminal.
+// TestHelpFitsAScreen tests the help of each command that is not hidden. The help must have at most 24 rows above its
+// flags, except on a terminal of 50 columns. On a terminal, no line of its text may be wider than the terminal, except
+// for indented lines. The help must contain each word of the command's description.
 func TestHelpFitsAScreen(t *testing.T) {
 	w := newWorld(t)
 	for _, width := range []int{0, 80, 50} {

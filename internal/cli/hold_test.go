@@ -34,8 +34,9 @@ func holder() {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// holdCommand implements "hold STORE [stopped]". It starts a process that holds the store's lock until "hold -" or
-// until the script ends. The variable $HOLDER is set to the process ID.
+// holdCommand implements the script command "hold STORE [stopped]". It starts a process that holds the store's lock
+// until the command "hold -" or until the script ends. With "stopped", it also suspends the process. It sets the
+// variable $HOLDER to the process ID.
 func holdCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 || (len(args) == 2 && args[1] != "stopped") {
 		ts.Fatalf("usage: hold STORE [stopped] | hold -")

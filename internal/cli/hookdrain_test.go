@@ -76,8 +76,9 @@ func TestDrainIsNotStarted(t *testing.T) {
 	p.must(t, "--home", p.home, "check")
 }
 
-// TestDrainEnds tests that a drain ends even if another process keeps the spool's lock. Otherwise each turn would
-// leave one more process.
+// TestDrainEnds tests "oxbow hook --drain", which moves events from the spool (a directory for the reports of hooks) to
+// the archive. The command must end after its time limit if another process holds the lock of the spool. Hooks start
+// this command in the background after each turn, so commands that waited forever would accumulate.
 func TestDrainEnds(t *testing.T) {
 	p := newPrompted(t)
 	p.env.StartDetached = func([]string) error { return nil }

@@ -39,7 +39,8 @@ func newPrompted(t *testing.T) *prompted {
 	return p
 }
 
-// hook reports an event of a session and returns the answer.
+// hook runs the hook handler of oxbow for an event of the session s1, and returns what the handler writes to standard
+// output. The parameters format and args contain the further JSON members of the event.
 func (p *prompted) hook(t *testing.T, client, event, format string, args ...any) string {
 	t.Helper()
 	p.out.Reset()

@@ -24,7 +24,8 @@ import (
 // function begins. A process spends more than half of its processor time before that.
 const begunVariable, begunSign = "OXBOW_TEST_BEGUN", "begun"
 
-// sayBegun writes begunSign if begunVariable is set.
+// sayBegun writes begunSign to standard error if the environment variable begunVariable is set. It then unsets the
+// variable, so that child processes do not write begunSign.
 func sayBegun() {
 	if os.Getenv(begunVariable) != "" {
 		os.Unsetenv(begunVariable)
@@ -38,7 +39,7 @@ type said struct {
 	begun func()
 }
 
-// Write implements [io.Writer].
+// Write implements [io.Writer]. The first call also calls the function begun.
 func (s *said) Write(b []byte) (int, error) {
 	if s.Len() == 0 {
 		s.begun()
@@ -58,8 +59,9 @@ type killer struct {
 	kills map[string]int
 }
 
-// run runs a process, and reports whether the process ended without being killed. Such a process must succeed without
-// output.
+// run runs oxbow with the arguments, and reports whether the process succeeded. In about half of the calls, it kills
+// the process after a random time. If the process was not killed, it must succeed and print nothing but begunSign. The
+// kind "list" may print more.
 func (k *killer) run(kind, stdin string, args ...string) bool {
 	after := time.Minute
 	k.mu.Lock()
@@ -261,8 +263,9 @@ func checkKilled(t *testing.T, m *oxbow.Memory) {
 	}
 }
 
-// archived moves the rest of the spool into the archive. It returns how often each turn, call and text of the sessions
-// s0 to last is in the archive.
+// archived moves the records that are still in the spool into the archive. It returns how often the archive contains
+// each turn, call and text of the sessions from "s0" to the session in the parameter last. The keys of the map are
+// "turn " with the prompt ID of a turn, the ID of a call, and the text of a prompt or an answer.
 func archived(t *testing.T, home, last string) map[string]int {
 	t.Helper()
 	m, err := oxbow.Open(filepath.Join(home, session.StoreFile), nil)

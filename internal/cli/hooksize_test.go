@@ -55,7 +55,8 @@ func wholeFacts(size int) string {
 	return text[:strings.LastIndex(text, "\n\n")+2]
 }
 
-// startReport returns the report in whose answer a client gets the context for a session's start.
+// startReport returns the report that a client's hook sends at the start of a session. The answer to this report
+// contains the context for the session.
 func startReport(client, dir string) map[string]any {
 	r := map[string]any{"session_id": "s-" + client, "cwd": dir, "hook_event_name": "SessionStart",
 		"source": "startup"}
@@ -111,8 +112,9 @@ func TestHooksOfLargeFiles(t *testing.T) {
 	}
 }
 
-// TestHooksOfLargeRecall tests that text recalled for a prompt is cut in the same way, also if the answer contains the
-// session's context.
+// TestHooksOfLargeRecall tests the entry that a hook recalls for a prompt. If the entry is too long, the hook must cut
+// its text and say so, even if the answer also contains the session's context. The whole answer must not have more than
+// 9,500 characters.
 func TestHooksOfLargeRecall(t *testing.T) {
 	t.Parallel()
 	for _, kib := range []int{1, 17, 64} {

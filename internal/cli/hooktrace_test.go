@@ -19,7 +19,7 @@ import (
 // maximum number of labels.
 func TestLabelWrittenNotes(t *testing.T) {
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
-	collide := false // Another writer changes a note before the next change is made.
+	collide := false // if true, another writer changes "note 3" before the next change
 	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{
 		FS:    vfs.NewMem(),
 		Clock: func() time.Time { return now },

@@ -87,8 +87,9 @@ func TestInstructionsOfLargeFiles(t *testing.T) {
 	}
 }
 
-// largePath returns the path of a layout's large file in the world. For crabtalk, the small file Crab.md is in the
-// working directory.
+// largePath returns the path of the file name of a layout, relative to the test's directory. Names of files are
+// relative to the directory home. Only for crabtalk, name is already relative to the test's directory, because the
+// small file Crab.md is outside of home.
 func largePath(layout, name string) string {
 	if layout == "crabtalk" {
 		return name

@@ -33,8 +33,9 @@ func TestCancelled(t *testing.T) {
 	w.must(t, "check")
 }
 
-// TestInterruptedInput tests that a read that waits for input ends when the command is interrupted, and that the input
-// so far is not lost.
+// TestInterruptedInput tests that a command that waits for input ends when its context is canceled. The command must
+// then fail with the message "stopped". The test also checks that an interruptibleReader returns all input if the
+// context is not canceled.
 func TestInterruptedInput(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r, in := io.Pipe()

@@ -27,8 +27,9 @@ func emptyHome(t *testing.T) *world {
 	return w
 }
 
-// TestEveryCommandGivesOneObject runs each command on an empty memory. It must print one object on one line. If it
-// cannot run, it must print one object on standard error and exit with a status other than 0.
+// TestEveryCommandGivesOneObject runs each command with --json in an empty home. The command must print one JSON object
+// on one line. If the command fails, it may print the object on standard error instead. No field of the object may be
+// null.
 func TestEveryCommandGivesOneObject(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	t.Parallel()

@@ -23,7 +23,9 @@ func (w *world) serve(t *testing.T, args ...string) (url string, stop func() (in
 	return w.serveCommand(t, "mcp", append([]string{"--http", "127.0.0.1:0"}, args...)...)
 }
 
-// serveCommand is like serve, for another command.
+// serveCommand runs oxbow with a command that starts an HTTP server, and waits until the server listens. It returns the
+// URL of the server. The function stop ends the server, and returns its exit status and what it wrote to standard
+// error.
 func (w *world) serveCommand(t *testing.T, command string, args ...string) (url string, stop func() (int, string)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -306,8 +308,10 @@ func TestServeReadOnly(t *testing.T) {
 	}
 }
 
-// TestHomesOfOtherLayouts tests that the server of a home in another layout offers that layout's tools. A model must
-// be shown exactly what oxbow context prints, and the entries that are recalled for a message.
+// TestHomesOfOtherLayouts tests the MCP server for each layout of a home (the directory with a memory) other than the
+// default layout. The server must offer the tools of that layout. Its instructions, its prompt "context" and its
+// resource "memory://context" must contain the text that "oxbow context" prints. If the prompt has a message as its
+// argument, the text must be the output of "oxbow context --message".
 func TestHomesOfOtherLayouts(t *testing.T) {
 	const block = "<recall>\n## vet\n\n\nThe vet is Dr. Chen.\n</recall>"
 	for _, tt := range []struct{ layout, tools, documents, recalled string }{

@@ -213,7 +213,8 @@ func TestAgentWithoutMemory(t *testing.T) {
 		)
 		w.write(t, ".duragent/directives/house.md", "Answer briefly.\n")
 		w.write(t, "memory-profiles/all.yaml", "name: all\ninclude:\n  kinds: [world]\n")
-		// These are the tools for code.
+		// The keys are the names of the tools that the server must offer. With --tools all, these are the tools for
+		// annotations in code. Without flags, there are none.
 		for want, flags := range map[string][]string{"": nil, "annotate get_annotations": {"--tools", "all"}} {
 			cs := open(t, append([]string{"--agent", "bob"}, flags...)...)
 			tools, err := cs.ListTools(t.Context(), nil)

@@ -19,7 +19,8 @@ var gitDrivers = []string{"annotate merge-driver", "merge-entry"}
 
 const typedText = "A person typed this."
 
-// wantTyped fails the test unless a file below dir contains the text that the person typed.
+// wantTyped fails the test unless a regular file below the directory dir contains exactly typedText, the text that the
+// person typed. The argument command is the command for the error message.
 func wantTyped(t *testing.T, dir, command string) {
 	t.Helper()
 	found := false
@@ -35,8 +36,8 @@ func wantTyped(t *testing.T, dir, command string) {
 	}
 }
 
-// TestOutputsKeepWhatWasTyped tests the commands in [TestWritersAreKnown]. If a person typed text into the file or
-// directory that a command writes, the text must not be lost.
+// TestOutputsKeepWhatWasTyped tests the commands in the map writers, except those in gitDrivers. If a person typed text
+// into the file or directory that a command writes, the text must not be lost.
 func TestOutputsKeepWhatWasTyped(t *testing.T) {
 	for name, args := range writers {
 		if slices.Contains(gitDrivers, name) {

@@ -59,7 +59,8 @@ func stableOutput(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// matchesOutput reports whether an output matches the output that a page shows.
+// matchesOutput reports whether the argument output equals the argument shown, the output in a page. It ignores
+// differences that stableOutput removes from both. A line "…" in shown matches any number of lines, also none.
 func matchesOutput(shown, output string) bool {
 	var pattern strings.Builder
 	pattern.WriteString("^")
@@ -147,7 +148,8 @@ func (s *pageShell) command(line string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a command, and returns its output with the paths that the page shows.
+// run runs a command line, and returns its output. It replaces the test's directory, the path of oxbow and the server's
+// port by those that the documentation page shows.
 func (s *pageShell) run(t *testing.T, line string) string {
 	t.Helper()
 	out, err := s.command(line).CombinedOutput()

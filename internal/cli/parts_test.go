@@ -12,8 +12,9 @@ import (
 	"testing"
 )
 
-// TestWorkInParts approves an import, and undoes and redoes this and the import itself, with a low limit for the size
-// of a change.
+// TestWorkInParts approves an import with a low limit for the size of a change, so that the approval and the import
+// consist of several changes. It undoes and redoes the approval, and then the import. Each undo and redo must treat all
+// changes of the operation together.
 func TestWorkInParts(t *testing.T) {
 	const count = 40
 	w := newWorld(t)

@@ -24,7 +24,7 @@ import (
 func TestPublic(t *testing.T) {
 	for _, tt := range []struct {
 		p         publicFlags
-		addr, say string // The error must contain say. If say is "", there must be no error.
+		addr, say string // say is a part of the error, or "" for no error.
 		url       string
 	}{
 		{publicFlags{publicURL: "https://m.example.org"}, "127.0.0.1:1", "", "https://m.example.org"},
@@ -61,7 +61,8 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// certificate writes a certificate for a host name, and its key. It returns the paths of both files.
+// certificate creates a certificate for a host name, and its key. It writes both to files in the directory dir. It
+// returns the paths of the files, and a pool that contains the certificate.
 func certificate(t *testing.T, dir, name string) (cert, key string, pool *x509.CertPool) {
 	t.Helper()
 	k, err := ecdsa.GenerateKey(elliptic.P256(), crand.Reader)

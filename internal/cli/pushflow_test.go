@@ -119,7 +119,8 @@ func TestPushAndPull(t *testing.T) {
 	run(exitSuccess, "nothing to push", at("a", "push", s.url, "--token-file", token)...)
 	run(exitSuccess, "nothing to pull", at("a", "pull")...)
 
-	// After the server was started again, push continues. A server without space reports this.
+	// After the server was restarted, push and pull must continue to work. If the server's limit of entries is reached,
+	// push must report this.
 	if status := s.stop(); status != exitSuccess {
 		t.Fatalf("the server ended with status %d", status)
 	}
@@ -177,8 +178,9 @@ func TestPullDropsProtection(t *testing.T) {
 	w.must(t, "check", "--home", filepath.Join(w.dir, "b"))
 }
 
-// TestPushFromAClone tests a home into which a git clone or pull brought the name of a server. That server must never
-// get a token, whether the home is trusted, named, empty or none of these.
+// TestPushFromAClone tests that push and pull never send a request to a server whose URL came with a git repository.
+// Somebody else may have committed such a home, together with a file that names a server and the path of a token file.
+// The cases differ in whether the user trusts the home, names the home with --home, and has a memory in the home.
 func TestPushFromAClone(t *testing.T) {
 	git := testenv.RequireProgram(t, "git", "apt install git")
 	for what, tc := range map[string]struct {

@@ -115,7 +115,7 @@ func (s *screenRun) feed(text string) {
 			row, _, _ := strings.Cut(m[1], ";")
 			n, _ := strconv.Atoi(row)
 			s.row = min(n, len(s.rows)) - 1
-		case m[2] == "K": // The screen erases a row only from its beginning.
+		case m[2] == "K": // The cursor is at the beginning of a row here, so the whole row is erased.
 			s.rows[s.row] = ""
 		case m[2] == "J":
 			clear(s.rows)

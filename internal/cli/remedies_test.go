@@ -49,7 +49,8 @@ var notCommands = strings.Fields(
 // advice.
 var statements = []string{"could", "named", "would", "wrote"}
 
-// textOf returns the text of a string expression. Parts that are not constant are replaced by value.
+// textOf returns the text of a string expression, and whether the expression is a string. It replaces parts that are
+// not constant, and verbs such as %s, by the constant value.
 func textOf(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -77,7 +78,10 @@ func textOf(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// eachText calls found for each string in the source files below the module's root.
+// eachText calls the function found for each string in the Go source files below the module's root. Test files, hidden
+// directories, and the directories testdata, test and jetstream are skipped. The argument at is the position in the
+// source, and text is the string. The argument inHelp is true if the string belongs to the help of a command or is the
+// tag of a struct field.
 func eachText(t *testing.T, found func(at, text string, inHelp bool)) {
 	t.Helper()
 	root := filepath.Join("..", "..")
@@ -202,10 +206,12 @@ func child(c *cobra.Command, name string) *cobra.Command {
 	return nil
 }
 
-// TestPrintedCommands checks each command of oxbow that occurs in a string of the program. The command must exist,
-// with the flags and arguments with which it is printed. If a message prints a command that can be typed as it is,
-// testdata/remedies.txt must contain the command. The row names the script that causes the message and types the
-// command, or "parsed" if no script does.
+// TestPrintedCommands checks each command of oxbow that occurs in a string of the program. The command must exist, with
+// the flags and arguments with which it is printed.
+//
+// If a message prints a command that can be typed as it is, testdata/remedies.txt must contain a row with the command.
+// The row begins with the name of the script that causes the message and types the command. If no script types the
+// command, the row begins with "parsed".
 func TestPrintedCommands(t *testing.T) {
 	env := newWorld(t).env
 	tree := func() *cobra.Command {
@@ -248,7 +254,9 @@ func TestPrintedCommands(t *testing.T) {
 	t.Logf("messages print %d commands; scripts type %d of them", len(rows), len(rows)-parsed)
 }
 
-// parse returns an error if a command line cannot be parsed. In help, a command may lack its arguments.
+// parse returns an error if the command line in words is not valid for the root command. It replaces placeholders in
+// words by a value before it parses the flags. If inHelp is true, the command line comes from a help text, so its
+// arguments may be missing.
 func parse(root *cobra.Command, words []string, inHelp bool) error {
 	c, rest, err := root.Find(words)
 	if err != nil {
@@ -271,7 +279,8 @@ func parse(root *cobra.Command, words []string, inHelp bool) error {
 	return c.Args(c, c.Flags().Args())
 }
 
-// remedyRows returns the rows of testdata/remedies.txt. The key is the command, and the value is its proof.
+// remedyRows returns the rows of testdata/remedies.txt. Each key is a command. Each value is the name of the script
+// that types the command, or "parsed" if no script types it.
 func remedyRows(t *testing.T) map[string]string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", "remedies.txt"))

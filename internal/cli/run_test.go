@@ -241,7 +241,9 @@ func TestInitIsPrivate(t *testing.T) {
 	w.must(t, "check")
 }
 
-// TestAbsoluteHomeNeedsNoWorkingDirectory runs oxbow in a deleted working directory.
+// TestAbsoluteHomeNeedsNoWorkingDirectory runs oxbow in a deleted working directory. With an absolute path in --home,
+// each command must succeed. Without --home, or with a relative path, the command must fail and advise the person to
+// change to another directory.
 func TestAbsoluteHomeNeedsNoWorkingDirectory(t *testing.T) {
 	w := newWorld(t)
 	home := filepath.Join(w.dir, "home")

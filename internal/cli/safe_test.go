@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-// on makes the home appear to be on a file system.
+// on makes all commands of w believe that the home is on the file system f.
 func (w *world) on(f sysinfo.FileSystem) {
 	w.env.DescribeFileSystem = func(string) (sysinfo.FileSystem, error) { return f, nil }
 }
@@ -253,8 +253,9 @@ func TestRedactAsks(t *testing.T) {
 	}
 }
 
-// TestStaleFilesOfAnInterruptedReplace tests a file system without hard links. If a crash happens between the two
-// renames of a recovery, no file has the store's name.
+// TestStaleFilesOfAnInterruptedReplace tests a home after a crash between the two renames with which a recovery
+// replaces a damaged store. Then no file has the store's name, and the command doctor must print the mv command that
+// restores it. This can happen only on a file system without hard links.
 func TestStaleFilesOfAnInterruptedReplace(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "init")

@@ -52,7 +52,8 @@ func scannedWorld(t *testing.T) *world {
 	return w
 }
 
-// filesWith returns the paths of the files below a directory that contain the text. It ignores letter case.
+// filesWith searches the directory dir and its subdirectories for files that contain a text, and ignores letter case.
+// It returns the paths of these files relative to dir.
 func filesWith(t *testing.T, dir, text string) (names []string) {
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -70,8 +71,8 @@ func filesWith(t *testing.T, dir, text string) (names []string) {
 	return names
 }
 
-// TestScanNotes runs scan --fix, and then the commands that scan prints. Afterwards no file of the home may contain
-// the secret.
+// TestScanNotes runs scan --fix, and then the commands that scan prints to remove the remaining secrets. Afterwards,
+// only the file person.txt of the home may contain the secret, because this file is not a file of oxbow.
 func TestScanNotes(t *testing.T) {
 	w := scannedWorld(t)
 	home := filepath.Join(w.dir, "h")

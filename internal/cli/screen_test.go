@@ -36,7 +36,8 @@ var shown = strings.NewReplacer(
 	"⟦green ",
 )
 
-// golden compares got with a golden file. If UPDATE=1 is set, it writes the file instead.
+// golden fails the test if the text got differs from the content of a golden file. If the environment variable UPDATE
+// is set, golden first writes the text got to the file.
 func golden(t *testing.T, file, got string) {
 	t.Helper()
 	file = filepath.Join("testdata", "screen", file)

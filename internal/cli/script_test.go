@@ -23,7 +23,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The program was started by go test, not by a script.
+	// If go test started the program, and not a script, remove the variables by which oxbow recognizes an agent.
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "-test.") {
 		for _, v := range agentVars {
 			os.Unsetenv(v.name)
@@ -56,8 +56,8 @@ var patient = &HookTimeLimits{
 	SpoolDrain:             time.Minute,
 }
 
-// patientMain is [Main] with the limits in patient. Hooks do not start other processes, because these could write to
-// the test's directory after the test has ended.
+// patientMain is like [Main], but it uses the time limits in the variable patient. Hooks do not start other processes,
+// because these could write to the test's directory after the test has ended.
 func patientMain() int {
 	return runMain(func(ctx context.Context, env Env) int {
 		env.HookTimeLimits = patient
@@ -85,9 +85,9 @@ func TestScripts(t *testing.T) {
 	for _, file := range files {
 		checkStory(t, file)
 	}
-	// With the race detector, each command is a process, which takes half a second to start. Most of these processes
-	// have only one goroutine. Therefore a short run with the detector runs only the scripts about servers, and about
-	// processes beside servers.
+	// With the race detector, each command is a process that takes half a second to start, and most of these processes
+	// have only one goroutine, which has no races to find. Therefore a short test with the race detector runs only a
+	// few scripts, mainly those that start servers.
 	if raced && testing.Short() {
 		all := len(files)
 		files = slices.DeleteFunc(files, func(file string) bool {
@@ -151,8 +151,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// checkStory checks the form of a script. The script must begin with a description. If it opens a store, it must end
-// with a check.
+// checkStory checks the form of a script. The script must begin with a comment that describes it. If the script
+// contains "remember", the last line with an oxbow command must contain "check".
 func checkStory(t *testing.T, file string) {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -309,8 +309,9 @@ func doMendsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// typedCommand implements "typed PATTERN". It runs, exactly as printed, the oxbow command in the last command's output
-// that matches the pattern.
+// typedCommand implements the script command "typed PATTERN". In the output of the previous command, it finds the first
+// text that matches the regular expression PATTERN. The text must be an oxbow command, and typedCommand runs the
+// command in a shell. If neg is true, the command must fail.
 func typedCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: typed PATTERN")
@@ -393,7 +394,8 @@ func treeText(ts *testscript.TestScript, dir string) string {
 	return b.String()
 }
 
-// holdsCommand implements "holds GLOB TEXT". At least one file that matches the pattern must contain the text.
+// holdsCommand implements the script command "holds GLOB TEXT". Exactly one file must match the pattern GLOB, and this
+// file must contain TEXT. If neg is true, because the command is written with "!", the file must not contain TEXT.
 func holdsCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: holds GLOB TEXT")

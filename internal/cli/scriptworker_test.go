@@ -104,8 +104,9 @@ type workerKey struct{}
 // workerOf returns the worker of a script.
 func workerOf(ts *testscript.TestScript) *worker { return ts.Value(workerKey{}).(*worker) }
 
-// startWorker starts the worker of a script. The worker ends with the script. The lines of the script may set the
-// given variables.
+// startWorker starts the worker of a script: a process that runs the script's oxbow commands, so that not each of them
+// starts a process. The worker ends with the script. The argument variables contains the names of environment variables
+// that the script may set later. Their values are sent to the worker with each command.
 func startWorker(env *testscript.Env, variables []string) error {
 	t := env.T().(testing.TB)
 	w := &worker{dir: t.TempDir(), others: variables}
@@ -198,9 +199,10 @@ var (
 	statusLine = regexp.MustCompile(`^((?:\[[^\]]+\] )*status \d )oxbow( .*)$`)
 )
 
-// forWorker returns the script with its oxbow commands changed to run in the worker. Commands that need a process of
-// their own, because they read a file of their process, stay unchanged. Line numbers also stay the same, so that
-// failures are reported with the right lines.
+// forWorker returns the script with its oxbow commands changed so that they run in the script's worker, a single
+// process that runs the commands one after another. A stdin line before such a command becomes an input line. Commands
+// that read /dev/stdin need a process of their own and stay unchanged. The line numbers stay the same, so that failures
+// are reported with the right lines.
 func forWorker(script string) string {
 	body, files, found := strings.Cut(script, "\n-- ")
 	lines := strings.Split(body, "\n")
@@ -225,8 +227,10 @@ func forWorker(script string) string {
 // contain the subcommand with which the process was started.
 var notWorked = []string{"doctor.txt"}
 
-// rewriteForWorker writes a changed copy of each script, which runs its commands in a worker. It returns the paths of
-// the copies, and the variables that lines of the scripts set.
+// rewriteForWorker rewrites scripts so that their commands run in a worker process. It writes each changed script to a
+// temporary directory, and returns its path in rewritten. For a script in notWorked, which must not run in a worker,
+// rewritten contains the path of the original. The result variables contains the names of the environment variables
+// that the changed scripts set, sorted and without duplicates.
 func rewriteForWorker(t *testing.T, files []string) (rewritten, variables []string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -44,8 +44,8 @@ func (s *fieldSchema) hasType(want string) bool {
 	return false
 }
 
-// value returns a value for the schema in which every string is text. It returns nil if the schema has no field for
-// free text.
+// value returns a value that is valid for the schema. All its strings are equal to the argument text, except that
+// fields with a list of permitted values are left out. It returns nil if the schema has no field for free text.
 func (s *fieldSchema) value(text string) any {
 	switch {
 	case s == nil || len(s.Enum) > 0:
@@ -82,10 +82,11 @@ var fieldDefaults = map[string]any{
 	"agent": "helper", "id": "x", "seq": []int{1},
 }
 
-// calls calls fn once for each free text field of a call. The arguments contain the secret in that field.
+// calls invokes fn once for each field of the schema that accepts free text. The field's value in args contains the
+// text fieldText, which has the secret.
 func (s *fieldSchema) calls(fn func(field string, args object)) {
-	// Use a fixed order. Otherwise a name that replaced the secret could later be refused as an alias of another
-	// entry.
+	// Use a fixed order. A secret in a name is replaced by other text. If a later call used the same text as an alias,
+	// it could be refused, because the text is already the name of another entry.
 	for _, field := range slices.Sorted(maps.Keys(s.Properties)) {
 		v := s.Properties[field].value(fieldText)
 		if v == nil {
@@ -116,8 +117,8 @@ func newFieldWorld(t *testing.T) *world {
 	return w
 }
 
-// noFieldSecret fails the test if a file contains the secret in any letter case. It then empties the file, so that
-// later checks do not report it again.
+// noFieldSecret fails the test if a file in the directory dir contains the secret in any letter case. It searches for
+// the secret without its prefix "ghp_". It then empties the file, so that later checks do not report the file again.
 func noFieldSecret(t *testing.T, dir, what string) {
 	t.Helper()
 	for _, name := range filesWith(t, dir, fieldSecret[4:]) {

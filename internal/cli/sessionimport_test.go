@@ -89,8 +89,9 @@ func TestSessionImportAgain(t *testing.T) {
 	w.must(t, "check")
 }
 
-// TestSessionImportPromptList imports the prompts of a session that has no transcript, and those of a session whose
-// transcript was imported and then deleted. The archive already contains the latter.
+// TestSessionImportPromptList tests the import of the list of prompts in history.jsonl. A prompt is new if its session
+// has no transcript. A prompt is not new if its session's transcript was imported before, even if the transcript was
+// deleted afterwards.
 func TestSessionImportPromptList(t *testing.T) {
 	w := newWorld(t)
 	home := filepath.Join(w.vars["HOME"], ".claude")

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestAnswersNow tests that oxbow does not count how often an entry was shown if this would require reading the whole
-// archive.
+// TestAnswersNow tests isArchiveQueryable for an archive of sessions. An archive can be queried if its file exists and
+// has at most maxUnindexedBytes bytes, or if its index file exists and is not empty. Otherwise, a query would have to
+// read the whole archive.
 func TestAnswersNow(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sessions.oxbow")
 	size := func(name string, n int64) {

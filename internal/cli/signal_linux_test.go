@@ -152,7 +152,9 @@ func TestSignalsEndWork(t *testing.T) {
 		}
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
 			took := stopped(t)
-			for range 2 { // Try twice, because the kernel needs more time on a busy machine.
+			// Measure up to two more times and use the shortest time, because the kernel needs more time on a busy
+			// machine.
+			for range 2 {
 				if took > most {
 					took = min(took, stopped(t))
 				}
@@ -198,8 +200,8 @@ func TestClosedTerminalKeepsEdit(t *testing.T) {
 	testEndOfQuestion(t, func(s *terminalRun) error { return s.person.Close() })
 }
 
-// TestQuitKeepsEdit is like TestClosedTerminalKeepsEdit, for Ctrl-\ and Ctrl-C. Afterwards, the terminal must show
-// what the person types.
+// TestQuitKeepsEdit tests that an edited text is kept if the person presses Ctrl-\ or Ctrl-C at the question about the
+// edit. Afterwards, the terminal must show what the person types.
 func TestQuitKeepsEdit(t *testing.T) {
 	for _, key := range []string{"\x1c", "\x03"} {
 		testEndOfQuestion(t, func(s *terminalRun) error {
@@ -216,7 +218,9 @@ func TestQuitKeepsEdit(t *testing.T) {
 	}
 }
 
-// testEndOfQuestion calls end while the question about an edit is open, and checks that the edited text is kept.
+// testEndOfQuestion tests that an edited text is not lost if the program ends while it asks whether to keep a secret in
+// the text. It calls the function end while the question is open. The program must then fail, and the edited text must
+// be in a file below home/unsaved.
 func testEndOfQuestion(t *testing.T, end func(*terminalRun) error) {
 	t.Helper()
 	dir := t.TempDir()

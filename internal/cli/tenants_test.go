@@ -94,7 +94,9 @@ func newStreet(t *testing.T, lines string, flags ...string) *street {
 	return s
 }
 
-// serve runs a server until stop is called or the test ends.
+// serve starts a server with the arguments args, and returns when the server accepts connections. It sets s.addr,
+// s.url, s.links (the links for signing in that the server printed) and s.stop. The server runs until s.stop is called
+// or the test ends. The test fails if the server ends with another status than success.
 func (s *street) serve(t *testing.T, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -193,7 +195,8 @@ func (w *watcher) look(t *testing.T, door, what, answer string) {
 	}
 }
 
-// values returns an argument for a parameter with this name. The argument refers to data of the neighbour of.
+// values returns an argument for a parameter with this name. The argument refers to data of the tenant whose name is in
+// the parameter of. If the name is unknown, values returns nil.
 func values(name, of string) any {
 	switch name {
 	case "name", "names", "names_or_ids", "note", "entry", "targets", "id":
@@ -247,7 +250,9 @@ func TestTenants(t *testing.T) {
 	}
 }
 
-// api calls every operation in the API's description, and the routes of a store.
+// api sends requests with the token of the tenant w.of to the operations in /openapi.json and to the routes below
+// /api/v1/store/. The requests name the data of the tenant to. w.look must find no words of other tenants in the
+// answers. Event streams are left out, and so are calls that would delete the tenant's own words.
 func (s *street) api(t *testing.T, w *watcher, to string) {
 	t.Helper()
 	_, text := s.send(t, http.DefaultClient, "GET", "/openapi.json", "", "")
@@ -325,7 +330,10 @@ func (b carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// agents reads all lists of MCP and the items in them, and calls all tools.
+// The function agents connects to the MCP server as the neighbour w.of, with two protocol versions. It connects to the
+// general path, and to the path of a part of the neighbour to. On each connection, callAll reads all lists and their
+// items, and calls all tools. The watcher w examines each answer for secret words of other neighbours. The server may
+// refuse the connection to the part if to is another neighbour.
 func (s *street) agents(t *testing.T, w *watcher, to string) {
 	t.Helper()
 	for _, version := range []string{"2026-07-28", "2025-06-18"} {
@@ -353,7 +361,9 @@ func (s *street) agents(t *testing.T, w *watcher, to string) {
 	}
 }
 
-// callAll calls everything that a session offers. It sets *what to a description of the current call.
+// callAll calls each tool, resource, prompt and completion that a session offers. The arguments refer to data of the
+// tenant to. If spare is true, callAll does not call the tool forget. It sets *what to a description of the current
+// call.
 func (s *street) callAll(t *testing.T, session *mcp.ClientSession, to string, spare bool, what *string) {
 	t.Helper()
 	ctx := t.Context()
@@ -378,7 +388,7 @@ func (s *street) callAll(t *testing.T, session *mcp.ClientSession, to string, sp
 			}
 		}
 		for range 2 {
-			// Ignore the result: carrier has checked the answer.
+			// Ignore the result, because the session's HTTP transport (a carrier) has already checked the answer.
 			_, _ = session.CallTool(ctx, &mcp.CallToolParams{Name: tool.Name, Arguments: args})
 			delete(args, "as_of")
 			delete(args, "profile")
@@ -416,7 +426,11 @@ func (s *street) callAll(t *testing.T, session *mcp.ClientSession, to string, sp
 	}
 }
 
-// browse opens every page and submits every form, after signing in with a token or with a link.
+// browse signs in to the web interface as the neighbour w.of, and opens its pages and submits its forms. If the
+// parameter way is "link", it signs in with the link that the neighbour was given. A link works only once, so that
+// later calls use the cookies of the first call. Otherwise it signs in with the token. The paths and forms name entries
+// of the neighbour to. The watcher w examines the answers. browse skips event streams, all undo forms, and the forget
+// forms for the neighbour's own entries.
 func (s *street) browse(t *testing.T, w *watcher, to, way string) {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -457,7 +471,7 @@ func (s *street) browse(t *testing.T, w *watcher, to, way string) {
 			if method == "POST" {
 				body = "name=n-" + to + "&q=crane&content=x&names=n-" + to
 				if to == w.of {
-					body = "q=" // The form then does not change the words that the test searches for.
+					body = "q=" // Send no new text, so that the words that the test searches for stay unchanged.
 				}
 				if (strings.Contains(path, "/forget") && to == w.of) || strings.HasSuffix(path, "/undo") {
 					continue
@@ -506,7 +520,8 @@ func (s *street) crossing(t *testing.T, w *watcher, jar http.CookieJar) {
 	}
 }
 
-// strangers tests that a request without a valid token returns nothing, whatever it names.
+// The function strangers tests that an answer to a request without a valid token contains no secret words of any
+// neighbour. Requests to paths that begin with /api must fail with status 401.
 func (s *street) strangers(t *testing.T) {
 	t.Helper()
 	w := &watcher{of: "stranger", own: map[string]int{}}

@@ -72,7 +72,7 @@ func TestConsolidate(t *testing.T) {
 		oxbow.Add{Name: "longer", Content: "Anna likes the dark mode everywhere"},
 		oxbow.Add{Name: "sky", Content: "blue"}, oxbow.Add{Name: "sea", Content: "blue"},
 	)
-	var seen [][2]int // There must be progress for eight notes in four groups.
+	var seen [][2]int // Progress must be reported once for each of the eight notes.
 	dups, err := FindDuplicates(t.Context(), m, func(done, total int) { seen = append(seen, [2]int{done, total}) })
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +213,8 @@ func TestConsolidateLeavesHeldBack(t *testing.T) {
 				}
 				es = append(es, e)
 			}
-			for i := range es { // The duplicates were found before one of the entries was held back.
+			// Simulate that one of the entries was held back after FindDuplicates had found the pair.
+			for i := range es {
 				if err := RemoveDuplicates(
 					t.Context(),
 					m,

@@ -185,8 +185,8 @@ func TestDocumentedAnswers(t *testing.T) {
 	}
 }
 
-// TestReportWriter checks reports of an editor that runs the hooks in another client's settings. They must count as
-// reports of the editor.
+// TestReportWriter tests an editor that runs the hooks from the settings of another client. The reports from these
+// hooks must count as reports of the editor, not of the other client.
 func TestReportWriter(t *testing.T) {
 	for _, editor := range []string{"cursor", "vscode"} {
 		b, err := os.ReadFile(filepath.Join("testdata", editor+"-documented", "hooks.jsonl"))

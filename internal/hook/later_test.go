@@ -14,9 +14,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 )
 
-// TestTranscriptAfterHooks combines the reports of hooks with the transcripts of the same sessions. It does so for the
-// clients that are supported by their documentation only. testdata/later contains the files of each client. Each
-// prompt, call and text must occur once, as in the golden files.
+// TestTranscriptAfterHooks tests sessions of which oxbow has both the reports of hooks and the transcript. The
+// directory testdata/later contains the files of clients for which no recorded session exists, so the files follow the
+// clients' documentation. Each prompt, call and text must occur once, as in the golden files, also if the events come
+// in another order or twice.
 func TestTranscriptAfterHooks(t *testing.T) {
 	homes, err := filepath.Glob("testdata/later/*-*")
 	if err != nil || len(homes) == 0 {

@@ -57,8 +57,9 @@ await p.dispose()
 while (!existsSync(new URL("kept.PostToolUse", import.meta.url))) await new Promise((next) => setTimeout(next, 5))
 console.log(existsSync(new URL("kept.UserPromptSubmit", import.meta.url)))`
 
-// TestPluginSlow tests a program that takes longer than opencode waits. The report of a command is recorded
-// nevertheless. The program for a prompt is stopped.
+// TestPluginSlow tests the plug-in for opencode with a deadline of 1 ms, before which no program can end. The program
+// that records the report of a shell command must end normally and record the report. The program that is run for a
+// prompt must be stopped, so that it records nothing.
 func TestPluginSlow(t *testing.T) {
 	node := testenv.RequireProgram(t, "node", "apt install nodejs")
 	dir := t.TempDir()
@@ -78,8 +79,8 @@ func TestPluginSlow(t *testing.T) {
 	}
 }
 
-// TestPluginPrompt checks that the plug-in adds the answer to a prompt to the message, as a separate part after the
-// prompt, and does not change the system prompt.
+// TestPluginPrompt checks what the plug-in does with oxbow's answer to a prompt. The plug-in must append the answer to
+// the message as a separate part after the prompt. It must not add the answer to the system prompt.
 func TestPluginPrompt(t *testing.T) {
 	node := testenv.RequireProgram(t, "node", "apt install nodejs")
 	dir := t.TempDir()

@@ -17,8 +17,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/hook"
 )
 
-// TestTurns combines the hook reports of recorded sessions, their transcripts, and both, once and twice. The result
-// must contain each prompt, call, file, command and exit status of the script exactly once.
+// TestTurns tests that the events of a session's hooks and of its transcript together make the turns in the file
+// turns.golden. Each event occurs twice. The same events in reverse order, and the transcript alone, must make the same
+// turns.
 func TestTurns(t *testing.T) {
 	dirs, err := filepath.Glob("testdata/*-*")
 	if err != nil || len(dirs) == 0 {
@@ -81,7 +82,8 @@ func kept(t *testing.T, client, dir string) (all []session.Event) {
 	return all
 }
 
-// story describes the turns of a session without anything that depends on the time.
+// story returns the turns of a session as lines of JSON, one line for each event. Each turn begins with the line
+// "turn". Events that start a session, or end a turn or session, are left out. The lines contain no times.
 func story(events []session.Event) []byte {
 	var b bytes.Buffer
 	for _, turn := range session.BuildTurns(events) {

@@ -77,7 +77,8 @@ func (h hostile) value(p verb.Param) string {
 	return v
 }
 
-// members returns names and JSON values of arguments for the verb of a route.
+// The method members returns random arguments for the verb of the route r. Each argument is a name and a JSON value.
+// Arguments that are required may be missing, and argument names may be aliases or invalid.
 func (h hostile) members(r *route) (members [][2]string) {
 	for _, p := range r.verb.Params {
 		if (p.Required && h.IntN(30) > 0) || (p.Name == "content" && h.IntN(3) > 0) || h.IntN(8) == 0 {
@@ -100,7 +101,9 @@ func (h hostile) members(r *route) (members [][2]string) {
 	return members
 }
 
-// request returns a request to the route, or to a path that differs slightly from it.
+// request returns the method, the target and the body of a random request for the route r. The target is the route's
+// path with random arguments and, rarely, an additional segment. Sometimes the method is another one, or the body is
+// not the JSON object that the route expects.
 func (h hostile) request(r *route) (method, target, body string) {
 	segments := strings.Split(r.path, "/")
 	for i, s := range segments {
@@ -248,8 +251,9 @@ func TestHostileRequests(t *testing.T) {
 	}
 }
 
-// judge fails the test if a response is wrong for any request: a server error, data of the other project, or an error
-// that is not a problem document.
+// judge fails the test if the response is wrong, whatever the request was. A response is wrong if it has the status
+// 500, if it contains data of another project than the token's, or if it reports an error in another form than a
+// problem document. A successful JSON response must conform to the schema of the route r.
 func judge(t *testing.T, asked, token string, r *route, method string, w *httptest.ResponseRecorder) {
 	t.Helper()
 	got := w.Body.String() + fmt.Sprint(w.Header())

@@ -25,7 +25,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/rights"
 )
 
-// TestGuard checks that a client without a token can read only the OpenAPI description.
+// TestGuard tests requests that the server refuses. A client without a token can read only the OpenAPI description. An
+// unknown token gets the status 401, a request from a foreign origin gets 403, and a body that is too large gets 413.
 func TestGuard(t *testing.T) {
 	h := newHome(t)
 	h.want(h.send("", "GET", "/openapi.json", ""), 200, `"openapi": "3.1`)
@@ -107,7 +108,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestProblems checks that errors of requests have the same texts as on the command line.
+// TestProblems checks the status and the message of the answers to invalid requests. It also checks the answers to
+// OPTIONS and HEAD.
 func TestProblems(t *testing.T) {
 	h := newHome(t)
 	for _, tt := range []struct {
@@ -434,7 +436,8 @@ func TestPages(t *testing.T) {
 	h.want(h.send("all", "GET", "/log?cursor=x", ""), 400)
 }
 
-// TestMinimal checks that a client which prefers no body receives none.
+// TestMinimal checks that the answer to a change has no body if the client sends the header "Prefer: return=minimal".
+// The answer to a GET request must have a body in spite of this header.
 func TestMinimal(t *testing.T) {
 	h := newHome(t)
 	for _, tt := range []struct {
@@ -455,7 +458,9 @@ func TestMinimal(t *testing.T) {
 	}
 }
 
-// TestStore checks that a remote store of a token sees only the token's project.
+// TestStore tests a remote store that was opened with the secret "a". The store must show only entries of the project
+// of the token with this secret. It must also accept a large entry, and new entries must have the right source and
+// project.
 func TestStore(t *testing.T) {
 	h := newHome(t)
 	s, err := remote.Open(h.server.URL, "a", nil)

@@ -11,8 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 )
 
-// TestInjectOfAPart checks that a prompt is tested only against the part of the memory that the token sees, and that
-// no file is written.
+// TestInjectOfAPart tests /inject with a token that sees only a part of the memory. The server must answer from that
+// part and must not write a file next to the store. For a token that sees the whole memory, the server must write a
+// file.
 func TestInjectOfAPart(t *testing.T) {
 	h := newHome(t)
 	files := func() (names []string) {

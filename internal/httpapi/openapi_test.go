@@ -193,8 +193,9 @@ func bodySchema(r *route, properties obj) obj {
 	return s
 }
 
-// headers returns the request headers that a route reads. It adds the response headers to ok, and the error responses
-// that these request headers can cause to responses.
+// headers returns the parameters that describe the request headers of a route. It adds the response headers to the
+// parameter ok, which describes the successful response. It adds the responses 201, 204, 304 and 412 to the parameter
+// responses, if the route can return them.
 func headers(r *route, ok, responses obj) (params []any) {
 	tagged := obj{
 		"ETag": obj{"description": "SHA-256 of the content, a dash, and the version.", "schema": obj{"type": "string"}},

@@ -10,8 +10,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// TestAgentsDecideAndEraseNothing checks that an agent cannot approve entries that wait for a person, whether edited
-// or not, and cannot erase what a person wrote.
+// TestAgentsDecideAndEraseNothing tests that an agent cannot decide for a person. The agent must not accept a proposal
+// (with or without an edit of its content), reject a proposal, approve an entry that is held back, revert all changes
+// of a door, or erase what a person wrote.
 func TestAgentsDecideAndEraseNothing(t *testing.T) {
 	h := newHome(t)
 	person := oxbow.WithSource(t.Context(), oxbow.Source{Door: "cli", Actor: oxbow.Person})

@@ -54,7 +54,8 @@ func labels(t *testing.T, ws ...string) []oxbow.Label {
 	return ls
 }
 
-// shown returns the entries of the memory in the form that open accepts.
+// shown returns the entries of the memory in the form that the helper open accepts: the name of the entry, followed by
+// its labels.
 func shown(t *testing.T, m *oxbow.Memory) []string {
 	t.Helper()
 	var es []string
@@ -248,7 +249,7 @@ func TestCountsOfKey(t *testing.T) {
 
 func TestLint(t *testing.T) {
 	for _, tt := range []struct {
-		name, have string // labels with their counts
+		name, have string // have: labels with their counts
 		want       string // similar labels = label that should replace them
 	}{
 		{

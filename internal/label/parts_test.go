@@ -29,7 +29,8 @@ func addLargeEntries(t *testing.T, m *oxbow.Memory, n int) {
 	}
 }
 
-// countEntries returns the number of entries with the text of addLargeEntries and a label.
+// countEntries returns the number of entries that have the label l and a content of 1000 bytes. The entries that
+// addLargeEntries adds have this length.
 func countEntries(t *testing.T, m *oxbow.Memory, l string) (n int) {
 	t.Helper()
 	for e, err := range m.Entries(t.Context(), oxbow.Filter{}) {
@@ -101,7 +102,8 @@ func TestApplyPlanInParts(t *testing.T) {
 	}
 }
 
-// TestPartOfUndoneCall tests that the number of one part is enough to find the others, whatever is between them.
+// TestPartOfUndoneCall tests a label change that ApplyPlan splits into several changes (parts), with changes by another
+// writer between the parts. WithOtherParts must find all parts from the sequence number of any part.
 func TestPartOfUndoneCall(t *testing.T) {
 	m := open(t)
 	addLargeEntries(t, m, 6)
@@ -161,7 +163,9 @@ func TestApplyPlanAfterCrash(t *testing.T) {
 	}
 }
 
-// checkAfterCrash opens the memory on a disk, on which done entries have the new label, and applies the plan again.
+// checkAfterCrash opens the memory on the disk img, which is in the state after a crash. The number done is the number
+// of entries that must have the new label already. checkAfterCrash applies the plan again, after which all 10 entries
+// must have the label, and then undoes both calls.
 func checkAfterCrash(ctx context.Context, t *testing.T, img *vfs.Mem, plan Planner, what string, done int) {
 	t.Helper()
 	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: img})

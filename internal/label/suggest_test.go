@@ -148,8 +148,8 @@ func TestSuggestNames(t *testing.T) {
 	}
 }
 
-// TestSuggestDoubts checks that at most one project is suggested for an entry. If two projects are equally likely,
-// each gets about half of the confidence.
+// TestSuggestDoubts tests an entry that resembles the entries of two projects equally. Suggest must suggest only one of
+// the projects, with a confidence of at most 0.8.
 func TestSuggestDoubts(t *testing.T) {
 	m := kitchenAndSea(t, 0)
 	for i := range 8 { // These words are not English, so that none is assumed to be rarer than another.
@@ -166,8 +166,8 @@ func TestSuggestDoubts(t *testing.T) {
 	}
 }
 
-// TestSuggestForeign checks that the confidence is low for an entry whose project has many entries, none of which is
-// labelled yet.
+// TestSuggestForeign tests the confidence of a suggestion for an entry. If 30 entries without a label are added that
+// resemble the entry more than all labelled entries do, the confidence must fall to half or less.
 func TestSuggestForeign(t *testing.T) {
 	m := kitchenAndSea(t, 30)
 	sure := func() float64 {

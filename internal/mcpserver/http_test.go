@@ -158,7 +158,8 @@ func TestHTTPSpeaksAsStdio(t *testing.T) {
 	if _, _, said := post("", list); !strings.Contains(said, `"id":2,"error":{"code":-32603,`) {
 		t.Errorf("a call before initialize: %.200s, want the code of an internal error", said)
 	}
-	// The answer must have the same ID as the request.
+	// The server cannot represent these request IDs, so it refuses the requests. The error answer must still contain
+	// the ID as the client wrote it.
 	const ping = `{"jsonrpc":"2.0","id":%s,"method":"ping"}`
 	for _, version := range []string{"2025-11-25", "2025-03-26"} {
 		_, session, _ := post("", strings.Replace(hello, "2025-11-25", version, 1))

@@ -175,8 +175,9 @@ func TestLongAnswersComeInPages(t *testing.T) {
 	}
 }
 
-// TestLoadBindsTheProcess checks that a profile loaded over standard streams stays in effect for the whole process, in
-// each protocol version.
+// TestLoadBindsTheProcess checks, in each protocol version, that a profile stays in effect after load_memory_profile on
+// a connection that is the only one of its process, like a connection over standard streams. The profile restricts the
+// later calls until unload_memory_profile.
 func TestLoadBindsTheProcess(t *testing.T) {
 	for _, v := range versions {
 		t.Run(v, func(t *testing.T) {

@@ -15,7 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// TestUndoInParts adds a label to many entries by several changes of an agent, and undoes it with the tool undo.
+// TestUndoInParts tests the tool undo after an agent labelled so many entries that the log contains several changes. A
+// call of undo without arguments must undo all these changes as one. Its answer must list the numbers with which
+// another call restores the labels.
 func TestUndoInParts(t *testing.T) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	var ops []oxbow.Op
@@ -58,7 +60,7 @@ func TestUndoInParts(t *testing.T) {
 	}
 }
 
-// countLabelled returns the number of entries with the tag full.
+// countLabelled returns the number of entries that have a label with the key "tag" and the value "full".
 func countLabelled(t *testing.T, m *oxbow.Memory) (n int) {
 	t.Helper()
 	full := oxbow.Filter{Terms: []oxbow.Term{{Key: "tag", Values: []string{"full"}}}}

@@ -158,8 +158,10 @@ func TestContextKeepsBudget(t *testing.T) {
 	}
 }
 
-// TestHandoffPrompt checks that a handoff is taken once, together with its profile, and can be shown again by name. A
-// client that may only read does not take it.
+// TestHandoffPrompt tests the prompt "handoff", with which a session takes over a task that another session left. The
+// prompt must return each waiting task once, with the entries of the task's memory profile, and a task that was taken
+// over again only if its name is given. For a client that may only read, the prompt shows the task, which then keeps
+// waiting.
 func TestHandoffPrompt(t *testing.T) {
 	m := strangerMemory(t, strangers[0], "harbor")
 	ctx := t.Context()

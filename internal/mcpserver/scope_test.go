@@ -60,8 +60,9 @@ var strangers = []stranger{
 	{"quagmire", "bog", "swamp", "Peat, peat, and the noon test.", "Drained."},
 }
 
-// strangerMemory returns a memory that contains the stranger out. Its clock is fixed. The sealed entry belongs to
-// sealedProject: either to the harbor, where a profile excludes it, or to the stranger's project.
+// strangerMemory returns a memory with entries of the project harbor and entries of the stranger in the argument out,
+// which belong to another project. It contains an entry with the tag sealed in sealedProject, which is either harbor,
+// where a profile excludes the tag, or the stranger's project. The clock advances by one minute with each reading.
 func strangerMemory(t *testing.T, out stranger, sealedProject string) *oxbow.Memory {
 	t.Helper()
 	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
@@ -293,7 +294,8 @@ var promptProbes = map[string][]map[string]string{
 	"profile": {{}, {"name": "airfield"}, {"name": "nothing"}, {"name": "harbor", "query": "zeppelin"}},
 }
 
-// transcript makes all calls and returns all answers of the server.
+// transcript calls all tools with test arguments, reads resources and prompts, and asks for completions. It does this
+// rounds times. It returns one line for each answer, with the error.
 func transcript(t *testing.T, cs *mcp.ClientSession, rounds int) []string {
 	t.Helper()
 	var lines []string
@@ -486,8 +488,9 @@ func TestScopeStamps(t *testing.T) {
 	}
 }
 
-// TestOnlyTheWholeServerStartsSubAgents checks that a client with fewer rights than the server cannot start a
-// sub-agent, because a sub-agent is restricted only by the server's own profile.
+// TestOnlyTheWholeServerStartsSubAgents tests that the tool spawn_sub_agent is offered only if the client has all
+// rights that the server has. If the client had fewer rights, it could get around them, because the server's own
+// profile is the only restriction for a sub-agent.
 func TestOnlyTheWholeServerStartsSubAgents(t *testing.T) {
 	for _, b := range bounds {
 		t.Run(b.name, func(t *testing.T) {

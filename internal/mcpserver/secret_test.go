@@ -63,7 +63,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// noBytes fails the test if a file below dir contains the text.
+// noBytes fails the test if a file below the directory dir contains the string text, or has a path that contains it.
 func noBytes(t *testing.T, dir, text string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {

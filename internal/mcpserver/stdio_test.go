@@ -138,8 +138,9 @@ func (s *slowMemory) open(ctx context.Context, _ verb.MemoryAccess) (*oxbow.Memo
 	}
 }
 
-// TestStdioFinishesSlowCalls checks that all calls that were read are answered, as long as the time between two
-// answers stays below the limit. The server does not wait for calls that the client cancelled.
+// TestStdioFinishesSlowCalls checks that ServeStdio answers all calls that it has read, even if its input ends or a
+// signal arrives. The calls together take longer than defaultDrainTimeout, but the time between two answers is shorter.
+// The server does not wait for calls that the client cancelled.
 func TestStdioFinishesSlowCalls(t *testing.T) {
 	var calls []string
 	for i := range 200 {
@@ -369,7 +370,9 @@ func TestStdioBadLines(t *testing.T) {
 	}
 }
 
-// TestStdioLists checks that protocol version 2025-03-26 allows batches of messages.
+// TestStdioLists checks that the server accepts batches of messages in protocol version 2025-03-26. The server must
+// answer each message of a batch. If two messages of a batch have the same ID, the server must return an error with
+// code -32600.
 func TestStdioLists(t *testing.T) {
 	workspace, _ := newWorkspace(t, vfs.NewMem())
 	ping := `{"jsonrpc":"2.0","id":%d,"method":"ping"}`
@@ -386,7 +389,8 @@ func TestStdioLists(t *testing.T) {
 	}
 }
 
-// TestStdioCancelled checks that a cancelled call is not answered, and that other calls are.
+// TestStdioCancelled checks that ServeStdio does not answer a canceled call and sends no errors. Canceling a request
+// that was already answered must have no effect.
 func TestStdioCancelled(t *testing.T) {
 	noLeaks(t)
 	asked := make(chan struct{})

@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// FuzzJSON edits random JSON files. The result must be valid, foreign values must be equal, and removing oxbow's parts
-// must restore them.
+// FuzzJSON adds oxbow's parts to random JSON files of a client and removes them again. The result must be valid JSON. A
+// file with oxbow's parts must still contain all other values unchanged, and adding the parts twice must change
+// nothing. Removing the parts must restore the other values.
 func FuzzJSON(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
@@ -43,7 +44,8 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// FuzzTOML is like FuzzJSON for the configuration of Codex.
+// FuzzTOML edits random TOML files for Codex. Adding oxbow's parts twice must have the same result as adding them once.
+// Removing the parts must restore all foreign values, except for an empty table mcp_servers.
 func FuzzTOML(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 20 {

@@ -138,7 +138,7 @@ func finish(r *rand.Rand, text string) string {
 func TestGenerated(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 1))
 	for n := range testenv.RepeatCount(4, 25) {
-		for _, c := range Clients() { // this makes 300 configurations
+		for _, c := range Clients() { // testenv.RepeatCount sets how many configurations of each client are made
 			dir := t.TempDir()
 			w, o := world(dir), options()
 			o.Off, o.Trust = r.IntN(2) == 0, r.IntN(2) == 0
@@ -179,7 +179,9 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// foreignStays checks that the values in all files are equal before and after setup, except oxbow's.
+// foreignStays checks that setup kept what others wrote in the files. Each file in the map after must contain all
+// values that it has in the map before. It must also have the same kind of line ends, and a byte order mark only if it
+// had one.
 func foreignStays(t *testing.T, what string, before, after map[string]string) {
 	t.Helper()
 	for p, text := range before {
@@ -200,7 +202,9 @@ func foreignStays(t *testing.T, what string, before, after map[string]string) {
 	}
 }
 
-// holdsValue reports whether a text contains something other than white space and comments.
+// holdsValue reports whether a text contains anything but white space and comments. For a text of only white space and
+// comments, parseJSON inserts an empty object and sets the field original of its result. If original is nil, or if
+// parseJSON fails, the text contains something else.
 func holdsValue(text []byte) bool {
 	d, err := parseJSON(text)
 	return err != nil || d.original == nil
@@ -347,7 +351,9 @@ func TestWithoutARecord(t *testing.T) {
 	}
 }
 
-// TestByHand checks that setup keeps the fields and arguments that a person added to oxbow's server.
+// TestByHand tests configurations in which a person wrote or changed the server entry of oxbow. Setup must keep added
+// arguments and fields, set the program's path, and enable the server. If the entry has a form that setup cannot edit,
+// Plan must return an error. Removing oxbow must restore the person's text.
 func TestByHand(t *testing.T) {
 	for _, c := range []struct{ client, path, text, want string }{
 		{
@@ -406,7 +412,9 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// TestRefused checks that setup does not change files that cannot be parsed, and that the error contains the position.
+// TestRefused tests that Plan returns an error and changes no file if a configuration file is not valid, contains a
+// value of the wrong type or contains another server named oxbow. The error must contain the position in the file or
+// the key of the value.
 func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"{\n  \"a\": 1,\n  b\n}":         "line 3, column 3",
@@ -514,7 +522,8 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// TestTrustedHash compares hashes of hooks with hashes that Codex 0.169 accepted.
+// TestTrustedHash tests codexHandlerHash with the JSON text whose hash Codex 0.169 accepted for the hook SessionEnd.
+// This text contains the timeout 3 although the configuration contains 10.
 func TestTrustedHash(t *testing.T) {
 	got := codexHandlerHash(
 		"SessionEnd",

@@ -57,8 +57,8 @@ func TestOdd(t *testing.T) {
 	}
 }
 
-// TestTwoHomes sets up a client for one memory directory and then for another. The files must contain only the second,
-// and removing oxbow must restore the original.
+// TestTwoHomes sets up each client for three memory directories, one after another. The files must then contain only
+// the last directory. Removing oxbow must restore the original files.
 func TestTwoHomes(t *testing.T) {
 	for _, c := range Clients() {
 		dir := t.TempDir()
@@ -79,7 +79,8 @@ func TestTwoHomes(t *testing.T) {
 	}
 }
 
-// TestReadOnlyFile checks that a read-only file is not changed, except by root, and keeps its mode.
+// TestReadOnlyFile checks that Plan fails if a file that it would change is read-only. Root may write such a file, so
+// Plan must succeed for root. The expected result is that of checkWritable.
 func TestReadOnlyFile(t *testing.T) {
 	w := world(t.TempDir())
 	path := filepath.Join(w.User, ".claude.json")
@@ -141,7 +142,8 @@ func TestHelperSetup(t *testing.T) {
 	}
 }
 
-// again reads the files in a directory while another process may be writing them.
+// again reads the files that tree names from the directory dir again, and returns their contents by name. Names with a
+// slash at the end are directories, which again skips. A caller may use it while another process writes the files.
 func again(t *testing.T, dir string, tree map[string]string) map[string]string {
 	t.Helper()
 	now := map[string]string{}

@@ -49,7 +49,9 @@ func TestRegistryEntry(t *testing.T) {
 	}
 }
 
-// TestReleaseFilesStartTheServer checks that the bundle and the npm package start the server in the same way as setup.
+// TestReleaseFilesStartTheServer tests that the bundle starts the server with the same command as setup. It also tests
+// that the npm package depends on the package with the program for the platform, and that this package has the right
+// name.
 func TestReleaseFilesStartTheServer(t *testing.T) {
 	for _, target := range []Target{{"linux", "amd64"}, {"windows", "arm64"}} {
 		var manifest struct {

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestOtherProgramNames sets up each client with programs that are not named oxbow. A second setup must change
-// nothing, the findings must be good, another oxbow must be able to replace the program, and removing oxbow must
-// restore all bytes.
+// TestOtherProgramNames tests the setup of each client with an executable that is not named oxbow. The setup must be
+// complete. If another oxbow is installed, Findings must warn that the client uses the first executable, and the next
+// setup must replace it. Removing oxbow must restore all files.
 func TestOtherProgramNames(t *testing.T) {
 	for _, name := range []string{"oxbow-1.2", "ox"} {
 		for _, c := range Clients() {

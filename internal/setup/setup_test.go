@@ -24,8 +24,8 @@ func options() Options {
 		Plugin: func(argv []string) string { return "// oxbow " + strings.Join(argv, " ") + "\n" }}
 }
 
-// absolutePath returns a path that is absolute on the system that runs the test. With a relative path, setup would
-// assume that a person wrote the entry.
+// absolutePath returns a path that is absolute on the system that runs the test. If the program's path in a
+// configuration is relative, setup assumes that a person wrote oxbow's entry there.
 func absolutePath(path string) string {
 	if runtime.GOOS == "windows" {
 		return "C:" + path
@@ -52,7 +52,8 @@ func run(t *testing.T, c *Client, w Machine, o Options, remove bool) []*Change {
 	return all
 }
 
-// tree returns the contents of the files below dir. The keys are slash-separated paths on each system.
+// tree returns the contents of all files below the directory dir. The keys are paths relative to dir, with slashes on
+// each system. The map also contains each directory, with a slash at the end of the path and an empty content.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -119,8 +120,10 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// setUpAndRemove sets up a client that has no files, sets it up again, and removes oxbow. It returns the files that
-// setup wrote, or "" if the client cannot be set up for a project.
+// setUpAndRemove sets up a client that has no files, sets it up again, and removes oxbow. If the parameter project is
+// true, it sets up the client for a project instead of for the user. The second setup must change nothing, and the
+// removal must restore the files. The result contains the path and the content of each file that setup wrote. It is ""
+// if the client cannot be set up this way.
 func setUpAndRemove(t *testing.T, c *Client, project bool) string {
 	dir := t.TempDir()
 	w, o := world(dir), options()

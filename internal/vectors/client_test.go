@@ -55,7 +55,8 @@ func TestVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// These are four different texts. The last one is truncated before the ü, because a character must not be cut.
+	// The list contains four different texts. The text with the ü is longer than MaxBytes. It is truncated before the
+	// ü, because a character must not be cut.
 	want := []string{"red red", "blue", "red red", "", "green ", "blue"}
 	for i, v := range vs {
 		w := vectorstest.BagOfWords(want[i])

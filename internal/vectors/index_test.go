@@ -29,7 +29,8 @@ func noted(t *testing.T, fsys vfs.FS, entries ...string) *oxbow.Memory {
 	return m
 }
 
-// ranked returns the names of the hits of a query that is also ranked by vectors.
+// ranked returns the names of the hits for the argument query, separated by spaces. The hits are ranked by the words of
+// the query and by the vector query q.
 func ranked(t *testing.T, m *oxbow.Memory, q *Query, query oxbow.Query) string {
 	t.Helper()
 	query.Second = q
@@ -176,7 +177,9 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// If the file is damaged, cut off, of another model or missing, the only effect is more requests.
+// TestDamagedFile tests that the file of vectors may be damaged, cut off, or made for another model. A query must
+// return the right entries nevertheless, and must write the vectors to the file again. The only effect is that more
+// requests are sent to the server that computes vectors.
 func TestDamagedFile(t *testing.T) {
 	s := vectorstest.NewServer(t)
 	for name, hurt := range map[string]func(b []byte) []byte{
@@ -220,7 +223,8 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// For any bytes of the file, the rows must be rows that were written, or there must be none.
+// FuzzFile tests that readRows accepts a file with arbitrary bytes. Each row that readRows returns must be contained in
+// the file, exactly as appendRow encodes it. readRows may also return no rows.
 func FuzzFile(f *testing.F) {
 	key := hashText("k")
 	one := storedVector{version: 7, hash: hashText("t"), numberScale: .5, roundedNumbers: []int8{1, -2, 3}}

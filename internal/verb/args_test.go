@@ -22,7 +22,7 @@ func readAs[In any](verb, args string) (In, error) {
 	return v, readInto(verb, structParams(reflect.TypeFor[In]()), args, &v)
 }
 
-// readInto decodes a JSON object into the struct that in points to.
+// readInto decodes a JSON object into the struct to which the argument in points.
 func readInto(verb string, params []Param, object string, in any) error {
 	args, err := ParseArguments(json.RawMessage(object))
 	if err != nil {
@@ -179,8 +179,8 @@ func TestReadLongWords(t *testing.T) {
 	}
 }
 
-// FuzzReadArgs checks that decoding never panics and that every error has a message. An accepted value must be
-// unchanged after it was encoded and decoded again.
+// FuzzReadArgs tests that decoding of arguments never panics, and that each error is ErrInvalid. If the arguments are
+// accepted, the result must be unchanged after it was encoded and decoded again.
 func FuzzReadArgs(f *testing.F) {
 	for _, s := range []string{``, `{}`, `{"q":"a","k":"5","tags":"a,b"}`, `{"query":"\ud800"}`, `{"tags":"[\"a\"]"}`,
 		`{"limit":1e9,"explain":"true","as_of":17}`, `{"query":"a","query":"b"}`, "{\"query\":\"\xff\"}",
@@ -207,7 +207,8 @@ func FuzzReadArgs(f *testing.F) {
 		if err := readInto("recall", params, string(again), &in2); err != nil {
 			t.Fatalf("readArgs(%s): %v", again, err)
 		}
-		// In a list, a string that looks like a list is a single item.
+		// The decoder also accepts a string for a list, such as "a,b". An item of a JSON list must not be split in this
+		// way, even if it looks like a list.
 		if !reflect.DeepEqual(in, in2) {
 			t.Fatalf("readArgs(%q) = %+v, but its own JSON reads as %+v", s, in, in2)
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 )
 
-// TestConvertIsAdvisedWhereItHelps checks for several errors whether they advise to convert the home to another
-// layout.
+// TestConvertIsAdvisedWhereItHelps tests the remedies of errors that match ErrUnsupported, for cases in which a
+// conversion of the home to another layout would not help. Each remedy must advise something, but not a conversion.
 func TestConvertIsAdvisedWhereItHelps(t *testing.T) {
 	w := new(verb.Workspace)
 	_, _, noTree := annotations.OpenStore(t.Context(), w)

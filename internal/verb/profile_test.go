@@ -108,7 +108,7 @@ func (s *study) unload(args string) unloadMemoryProfileOut {
 	return a.Out.(unloadMemoryProfileOut)
 }
 
-// total returns the number of entries that the verb list finds.
+// total calls the tool list with the arguments args and returns the number of entries that the tool finds.
 func (s *study) total(args string) int {
 	s.t.Helper()
 	a, err := s.call("list", args)
@@ -170,7 +170,8 @@ func TestLoadInSession(t *testing.T) {
 	}
 	s.fails("save_memory", `{"content":"x","project":"novel"}`, "only vtt")
 
-	// If several profiles are loaded, the last one counts. After it was unloaded, the one before counts.
+	// If several profiles are loaded, the one that was loaded last is in force. If it is unloaded, the profile that was
+	// loaded before it is in force again.
 	novel := s.load(`{"name":"novel"}`)
 	if n := s.total(`{}`); n != 30 {
 		t.Errorf("within novel, list sees %d entries, want 30", n)
@@ -411,7 +412,8 @@ func TestLoadInPages(t *testing.T) {
 	if joined != whole || len(pages) < 10 {
 		t.Errorf("%d pages join to %d bytes of %d", len(pages), len(joined), len(whole))
 	}
-	// At every offset, the text of an entry must be in a fence.
+	// At each of these offsets, the first complete line of the entry must be in a fence, and no fence may be open at
+	// the end of the page.
 	for _, offset := range []int{1, 700, 701, 702, 999, strings.Index(whole, "宇") + 1, len(whole) - 1} {
 		page := prompt.ReporterText(s.load(fmt.Sprintf(`{"name":"vtt","query":"plan","offset":%d}`, offset)))
 		if i := strings.Index(page, "A line of the plan."); (i > 0 && openingFenceLineAt(page, i) == "") ||

@@ -56,8 +56,9 @@ func callRemember(ctx context.Context, t testing.TB, w *Workspace, args map[stri
 	}
 }
 
-// TestSearchedOnce checks which texts are remembered when a call changes the memory: all arguments without secrets,
-// and never an argument with a secret.
+// TestSearchedOnce checks which arguments of a call are recorded as free of secrets before the memory is opened, so
+// that these texts are not searched a second time. All arguments without a secret must be recorded, and an argument
+// with a secret must never be.
 func TestSearchedOnce(t *testing.T) {
 	w := screenedWorkspace(t, vfs.NewMem())
 	ctx := withSecretSearchRecord(t.Context())
@@ -130,7 +131,9 @@ func TestRedactedOnce(t *testing.T) {
 	}
 }
 
-// TestSearchedTexts checks that the set of searched texts has a maximum size, and that calls work without a set.
+// TestSearchedTexts tests which texts RedactText records as free of secrets, so that they are not searched again. A
+// text is not recorded if the context has no record, if the text contains a secret, or if the text is larger than
+// maxSearchedBytes.
 func TestSearchedTexts(t *testing.T) {
 	s := SecretPolicy{Cleaner: screen.NewCleaner(t.TempDir())}
 	ctx := withSecretSearchRecord(t.Context())

@@ -13,8 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
 )
 
-// TestSecondReader checks that the memory is opened only once for many comparisons, and opened again after an error.
-// If it cannot be opened, the store that is being written must be read.
+// TestSecondReader checks that a SecondMemoryReader opens the memory only once for the comparisons of several changes,
+// and opens it again after a comparison failed. If the memory cannot be opened, the comparison must read the store that
+// is passed to CallWithStore.
 func TestSecondReader(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.oxbow")
 	m, err := oxbow.Open(path, nil)

@@ -12,8 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/screen"
 )
 
-// TestScreenOfWhatIsImported checks that the texts of an import are searched for secrets only once, when they are
-// read. All texts in other changes are searched.
+// TestScreenOfWhatIsImported tests ScreenOp with texts that contain a secret. ScreenOp must remove the secret. If the
+// context comes from WithScreenedTexts of the same policy, ScreenOp must not search the texts, because an import has
+// searched them before. If the context comes from another policy, ScreenOp must search the texts.
 func TestScreenOfWhatIsImported(t *testing.T) {
 	const key = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 	s, other := SecretPolicy{

@@ -12,8 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 )
 
-// TestMemoryFindsRecallAndRemember searches the descriptions for "memory", as clients do that load tools on demand.
-// Among the first five results, recall and remember must come first.
+// TestMemoryFindsRecallAndRemember checks that the descriptions of recall and remember contain the word "memory" more
+// than once, and no other description of a core tool does. Clients that load tools on demand search the descriptions,
+// and a search for "memory" should find recall and remember first.
 func TestMemoryFindsRecallAndRemember(t *testing.T) {
 	for _, tool := range (verb.VerbSets{verb.VerbSetCore}).SelectTools(verb.Tools()) {
 		n := len(regexp.MustCompile(`(?i)\bmemory\b`).FindAllString(tool.Description, -1))

@@ -91,8 +91,8 @@ func do[A report.Reporter](b *bench, verb, args string) A {
 	return a.Out.(A)
 }
 
-// fail calls a verb, and fails the test if the call succeeds. The error and its advice together must contain all
-// words.
+// fail calls the tool verb with the arguments args, and returns the error. It fails the test if the call succeeds. The
+// error and its remedy together must contain each string of words, and must have at most 2000 bytes.
 func (b *bench) fail(verb, args string, words ...string) error {
 	b.t.Helper()
 	a, err := b.try(verb, args)

@@ -27,7 +27,9 @@ type (
 // finding contains advice but no note.
 type finding struct{ Mend string }
 
-// TestTypeCommands checks that commands in notes and advice are changed in a copy of the answer.
+// TestTypeCommands checks that RewriteAnswerCommands changes the commands in notes, in findings, and in the text that
+// replaces the text of a withheld entry. It must not change the text of an ordinary entry. It must change only a copy
+// of the answer.
 func TestTypeCommands(t *testing.T) {
 	rewrite := func(s string) string { return strings.ReplaceAll(s, "oxbow ", "oxbow --home x ") }
 	quarantined, ordinary := withheldText, "oxbow list lists"

@@ -533,7 +533,8 @@ func TestOddNames(t *testing.T) {
 	}
 }
 
-// TestParallelUpdates checks that two writers that each add their own part do not overwrite each other.
+// TestParallelUpdates tests that concurrent calls of remember do not overwrite each other. Five calls add different
+// labels and an alias to one entry, and the entry must have all of them.
 func TestParallelUpdates(t *testing.T) {
 	b := newBench(t)
 	do[RememberOut](b, "remember", `{"name":"n","content":"c"}`)

@@ -45,8 +45,9 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// TestWrittenLines checks that a text is in the list only if a tool has written each of its lines, or if the line is
-// new.
+// TestWrittenLines tests which texts RecordWrite adds to the list of texts that tools have written. The arguments of
+// RecordWrite are the text before and after a write by a tool. The new text is in the list only if no line or alias
+// remains that a person wrote. A line is not by a person if a tool has written it before, or if it is new.
 func TestWrittenLines(t *testing.T) {
 	text := func(lines ...string) oxbow.Entry {
 		return oxbow.Entry{Name: "n", Content: strings.Join(lines, "\n")}
@@ -81,8 +82,8 @@ func TestWrittenLines(t *testing.T) {
 	}
 }
 
-// TestWrittenFile checks that an incomplete or foreign line in the file does not affect other lines, and that the
-// oldest lines are dropped first.
+// TestWrittenFile tests that an incomplete line in the file does not affect the other lines. It also tests that the
+// older half of the lines is dropped if the file has more than maxHashLines lines.
 func TestWrittenFile(t *testing.T) {
 	fsys := vfs.NewMem()
 	w := NewWrittenTexts(fsys, WrittenFile)
@@ -98,7 +99,8 @@ func TestWrittenFile(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w.RecordWrite(oxbow.Entry{}, entry(1)) // the incomplete line was the first hash of this entry
+	// The incomplete line spoils the first of this entry's two hashes, but not the second.
+	w.RecordWrite(oxbow.Entry{}, entry(1))
 	w.RecordWrite(oxbow.Entry{}, entry(2))
 	for i := range 3 {
 		if !w.HasEntry(entry(i)) {

@@ -13,7 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// overwrite creates a note of a person that an agent then changes.
+// overwrite adds a note with the text own by a person, and then updates it to the text now by an agent. If now is
+// empty, the agent removes the note.
 func (b *browser) overwrite(name, own, now string) {
 	b.t.Helper()
 	person := oxbow.WithSource(b.t.Context(), oxbow.Source{Actor: oxbow.Person})
@@ -82,8 +83,9 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestChangedRights tests that a browser with a token, which belongs to an agent, and a read-only
-// browser show the changes but cannot decide about them.
+// TestChangedRights tests the pages that show what an agent has changed in a person's entries. Only a person may decide
+// whether to keep such a change. A browser with a token acts for an agent: it sees the changes but must not decide. The
+// same is true for a read-only browser.
 func TestChangedRights(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.overwrite("deploy", "We ship on Fridays.", "We ship on Mondays.")
@@ -108,8 +110,8 @@ func TestChangedRights(t *testing.T) {
 	b.post(page.RootPath+"changed/keep", url.Values{"name": {"deploy"}}, http.StatusForbidden)
 }
 
-// TestChangedEntry tests that the page of an entry shows the change of an agent, and its buttons, until
-// the person has decided.
+// TestChangedEntry tests the page of an entry that an agent changed after a person wrote it. The page must show the
+// change and the buttons "Bring back" and "Keep" until the person clicks one of the buttons.
 func TestChangedEntry(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.overwrite("deploy", "We ship on Fridays.", "We ship on Mondays.")

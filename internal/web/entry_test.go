@@ -93,7 +93,8 @@ func TestConflict(t *testing.T) {
 		"ONE\ntwo\nthree\nfour\nFIVE",
 	)
 
-	// If a third person has saved in the meantime, the version that the page did not show is not replaced.
+	// If a third person saved the entry after the page was shown, "Replace it by my text" must not overwrite the third
+	// person's text.
 	b.submit(
 		b.get(at("n", "/edit"), http.StatusOK),
 		"Save",
@@ -184,7 +185,8 @@ func TestVersions(t *testing.T) {
 	b.has(b.get(at("n", "/lineage"), http.StatusOK), "No source is known")
 }
 
-// TestNew tests that a new entry is added only once, and that errors are shown above the input.
+// TestNew tests the page that adds an entry. If the entry is invalid or its name exists already, the page must show the
+// error with the text that the person typed. An existing entry must not change.
 func TestNew(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	shown := b.get(page.RootPath+"new", http.StatusOK)
@@ -213,8 +215,8 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestPinApprove tests that pinning and approving need one click each, and that a person approves the
-// text that the page showed.
+// TestPinApprove tests that pinning and approving need one click each. Approving must fail with a conflict if the entry
+// has not the version that the page showed.
 func TestPinApprove(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("n", "text")

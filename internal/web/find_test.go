@@ -93,8 +93,8 @@ func TestFindRankedPages(t *testing.T) {
 	}
 }
 
-// TestAllOfQuery tests that all entries which a list of filters selects are labelled or forgotten
-// together, beyond the page.
+// TestAllOfQuery tests the form fields "all" and "q". All entries that the query q selects must be labeled or forgotten
+// together, although the page shows only some of them.
 func TestAllOfQuery(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	for i := range 30 {

@@ -43,8 +43,13 @@ var (
 	localLink = regexp.MustCompile(`^(/ui/|#main$|https?://e\.example|mailto:)`)
 )
 
-// sound returns an error if a page contains unclosed or unexpected tags, attributes that run scripts, or links to
-// another server.
+// sound returns an error if a page is not well-formed, or could run a script or load something that is not from this
+// server. A page is wrong if:
+//
+//   - a tag is unclosed, unexpected, or one of the elements in foreign
+//   - a tag has a style attribute or an event attribute, whose name begins with "on"
+//   - an href, action or src attribute leads to another server
+//   - the page does not have exactly one h1, main, script and title element
 func sound(shown string) error {
 	shown = strings.TrimPrefix(shown, "<!doctype html>")
 	tags := anyTag.FindAllStringSubmatch(shown, -1)

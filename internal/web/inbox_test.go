@@ -196,8 +196,9 @@ func TestInboxApproveKeepsEdits(t *testing.T) {
 	}
 }
 
-// TestInboxRights tests that a browser with a token, which belongs to an agent, cannot approve held
-// entries and shows the reason, and that a read-only browser cannot decide anything.
+// TestInboxRights tests the pages of the inbox, which lists entries that are held until a person decides about them. A
+// browser that signed in with an agent's token must not offer or accept an approval, and must show the reason. A
+// read-only browser must not offer or accept any decision.
 func TestInboxRights(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.hold("one", "Ship on Fridays.")

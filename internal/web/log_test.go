@@ -39,7 +39,7 @@ func TestLog(t *testing.T) {
 	b.get(page.RootPath+"log?entry=unknown", http.StatusNotFound)
 	shown = b.get(page.RootPath+"log/2", http.StatusOK)
 	b.has(shown, `id="change"`, "<del>− <bdi>one</bdi></del><ins>+ <bdi>two</bdi></ins>", "tag:x")
-	// A change is shown even if its entry has been changed since, so that it cannot be undone.
+	// The page of a change is shown even if a later change of the same entry prevents undoing the change.
 	b.has(b.get(page.RootPath+"log/1", http.StatusOK), `id="change"`, "<ins>+ <bdi>one</bdi></ins>")
 	for path, status := range map[string]int{
 		"log/99": http.StatusNotFound,

@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// profiled gives the server profiles. files contains the texts of their files by file name.
+// profiled makes the server use profiles. The map files contains the text of each profile file by its file name.
 func (b *browser) profiled(files map[string]string) {
 	b.t.Helper()
 	fs := vfs.NewMem()

@@ -23,7 +23,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// placed replaces the memory by one that is stored in files, and returns its home.
+// placed replaces the browser's memory by a memory that is stored in files, signs in, and adds the entry "deploy". It
+// returns the home, which is the directory of the files.
 func (b *browser) placed() (home string) {
 	b.t.Helper()
 	home = b.t.TempDir()

@@ -40,8 +40,8 @@ func (b *browser) upload(name, content string, status int) string {
 	return b.read(res, err, "transfer/preview", status)
 }
 
-// TestImportUpload tests that an uploaded file is stored only after the preview, that the import can be
-// taken back alone, and that another browser cannot import the file.
+// TestImportUpload tests that an uploaded file is stored only after the preview, and only once. An import must fail if
+// its digest belongs to no preview. It must be possible to undo the import without undoing other changes.
 func TestImportUpload(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.has(b.get(page.RootPath+"transfer", http.StatusOK), "Preview", "Export")
@@ -68,7 +68,8 @@ func TestImportUpload(t *testing.T) {
 	b.has(b.upload("broken.jsonl", "\x00\x01", http.StatusOK), "0 new entries", "is not JSON")
 }
 
-// TestImportSecret tests that a secret in an uploaded file is not stored, and that the preview says so.
+// TestImportSecret tests the import of an uploaded file that contains a secret. The preview must not show the secret,
+// and the imported entry must not contain it.
 func TestImportSecret(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	key := "AKIA" + "Z7Q4MWFJ2XKD5RTB"
@@ -83,7 +84,8 @@ func TestImportSecret(t *testing.T) {
 	}
 }
 
-// TestExport tests that an export contains the entries that the browser may see, and can be imported.
+// TestExport tests that an export contains only the entries that the query selects, and that the export can be
+// imported. An export of a query that is no filter must be refused.
 func TestExport(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("gate", "Closes at nine.", oxbow.Label{Key: oxbow.LabelTag, Value: "rule"})
@@ -99,8 +101,8 @@ func TestExport(t *testing.T) {
 	b.get(page.RootPath+"transfer/export?q=charged+twice", http.StatusBadRequest)
 }
 
-// TestTransferRights tests that only a person imports and exports, and that a browser that is bound to a
-// project exports nothing else.
+// TestTransferRights tests that only a person can import and export. A browser that is bound to a project must export
+// only entries of this project.
 func TestTransferRights(t *testing.T) {
 	b := bound(t)
 	b.hold("foreign", "MARKER in another project.")

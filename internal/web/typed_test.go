@@ -54,7 +54,8 @@ func TestTypedComesBack(t *testing.T) {
 	}
 }
 
-// TestNoteOfTurnComesBack tests that the form for a note about a turn is shown again with its input.
+// TestNoteOfTurnComesBack tests the form for a note about a turn. If the note cannot be saved because its name is
+// already used, the form must be shown again and must contain what the person entered.
 func TestNoteOfTurnComesBack(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("taken", "What it says.")
@@ -102,8 +103,8 @@ func TestTokensDecideNothing(t *testing.T) {
 	}
 }
 
-// TestSessionTakesBack tests that a session's page lists what the session wrote, whatever its name is,
-// and that two clicks take it back.
+// TestSessionTakesBack tests that the page of a session lists the changes that the session made to the memory, and that
+// two clicks undo these changes. The session's ID contains characters that are special in URLs and HTML.
 func TestSessionTakesBack(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	const id = "a b&c=%2F+ü#1"

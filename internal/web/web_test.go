@@ -161,8 +161,8 @@ func (b *browser) has(shown string, wants ...string) {
 	}
 }
 
-// TestForgetUndo tests that a wrong memory can be deleted from the first page, and restored from the
-// bar.
+// TestForgetUndo tests that the page of an entry has a button that forgets the entry, and that the answer has a button
+// that restores it.
 func TestForgetUndo(t *testing.T) {
 	b := open(t, auth.Permissions{})
 	b.remember("a/b deploy", "Ship on Fridays.", oxbow.Label{Key: "project", Value: "harbor"})

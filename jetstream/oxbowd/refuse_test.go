@@ -110,7 +110,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestOtherSecret tests that servers with another secret are not reported as servers that do not answer.
+// TestOtherSecret tests that serve reports that a server refuses the secret, if the server was started with another
+// secret. The message must say to copy the file with the secret.
 func TestOtherSecret(t *testing.T) {
 	t.Parallel()
 	s, err := server.Start(server.Options{Name: "one", Dir: t.TempDir(), Secret: "another-secret-of-16"})

@@ -229,8 +229,9 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestSecretIsNotGivenAway tests that a program with the address of another server does not receive the secret from a
-// server with certificates. It does receive the secret from a server without certificates.
+// TestSecretIsNotGivenAway runs a foreign program at the address where a server expects another server. If the server
+// uses certificates, it must not send its secret to the program. If the server uses no certificates, it does send the
+// secret.
 func TestSecretIsNotGivenAway(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t, t.TempDir(), "ca")
@@ -271,9 +272,10 @@ func TestSecretIsNotGivenAway(t *testing.T) {
 	}
 }
 
-// TestReload tests that a server which listens on all addresses determines its own name. If a new certificate is not
-// valid, the server must keep its connections and its certificate, and must report why the routes do not match the
-// certificate.
+// TestReload tests that Reload replaces the certificate of a running server, which listens on all addresses. If the new
+// certificate is not valid, Reload must fail, and the server must keep its old certificate. The server must keep its
+// connections in all cases. The test also checks that the probe of a server's cluster address reports why a connection
+// is not possible: the secret may differ, or the server speaks no TLS.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	dir, routes := t.TempDir(), freeAddresses(t, 3)
@@ -378,8 +380,9 @@ func TestReasonIsRead(t *testing.T) {
 	}
 }
 
-// TestCredentials tests that oxbowd can use other servers with nkeys, and with credentials of users that an account
-// has signed.
+// TestCredentials tests that oxbowd can log in to servers of others in two ways: with nkeys, which are key pairs of
+// users, and with credentials files, which contain a user's token that an account has signed. Wrong or unreadable
+// credentials must be refused.
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	pair := func(make func() (nkeys.KeyPair, error)) (kp nkeys.KeyPair, public, seed string) {

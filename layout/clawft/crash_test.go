@@ -26,7 +26,7 @@ func TestCrashAnywhere(t *testing.T) {
 		name   string
 		start  *vfs.Mem
 		change func(ctx context.Context, h *Home) error
-		images int // that there must be at least
+		images int // minimum number of crash images
 	}{
 		{"compress", start, func(ctx context.Context, h *Home) error {
 			_, err := h.Compress(ctx, 30, false)

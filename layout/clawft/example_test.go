@@ -22,10 +22,10 @@ type turn struct {
 	message, tool, args, answer string
 }
 
-// A runtime leads a conversation with a scripted model: it starts, is compacted
-// when it grows long, is resumed by the name of its summary, and ends. A second
-// one finds in HISTORY.md what the first was about. At last, what was noted twice
-// is taken out of MEMORY.md.
+// This example shows a program that leads conversations with a scripted model. The first conversation starts, is
+// compacted when it becomes long, is resumed by the name of its summary, and ends. The second conversation finds the
+// summary of the first conversation in HISTORY.md. At the end, Consolidate removes a note from MEMORY.md, because a
+// later note repeats its text.
 func Example() {
 	ctx := context.Background()
 	fsys := vfs.NewMem() // or vfs.Dir of a user's home directory

@@ -14,7 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// The cases of the notes on the running code, and what is done better.
+// TestReadTool tests the tool memory_read with cases for which clawft's own tool was examined, and with cases in which
+// oxbow does more, such as a search that ignores diacritics.
 func TestReadTool(t *testing.T) {
 	fsys := vfs.NewMem()
 	h := openHome(t, fsys)
@@ -153,7 +154,8 @@ func TestOverwriteMerges(t *testing.T) {
 	}
 }
 
-// What many append at once is all there, each in a paragraph of its own.
+// TestAppendTogether tests that no text is lost if several goroutines and homes append to the memory at the same time.
+// Each text must be in a paragraph of its own.
 func TestAppendTogether(t *testing.T) {
 	fsys := vfs.NewMem()
 	homes := []*Home{openHome(t, fsys), openHome(t, fsys)}
@@ -207,8 +209,8 @@ func TestSessionSearch(t *testing.T) {
 	}
 }
 
-// What clawft appends after a write of oxbow's is a paragraph of its own, as clawft and
-// oxbow read the file: clawft's store adds right after the last byte.
+// TestClawftAppendsAfterOxbow tests that a text is a separate paragraph if clawft appends it after oxbow has written
+// the file. Clawft appends directly after the file's last byte, so oxbow must end its text with an empty line.
 func TestClawftAppendsAfterOxbow(t *testing.T) {
 	for _, args := range []m{
 		{"content": "By oxbow."},

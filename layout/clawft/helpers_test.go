@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// clock is the time of the vectors.
+// clock returns the time at which the recorded test data was made.
 func clock() time.Time { return time.Date(2026, 4, 14, 10, 23, 45, 0, time.UTC) }
 
 func options(fsys vfs.FS) layout.Options {
@@ -37,7 +37,7 @@ func openHome(t *testing.T, fsys vfs.FS) *Home {
 			t.Errorf("Check() = %v", err)
 		}
 		for _, p := range rep.Problems {
-			if !strings.Contains(p.What, "UTF-8") { // one of the vectors
+			if !strings.Contains(p.What, "UTF-8") { // one test vector has text that is not UTF-8
 				t.Errorf("Check() found: %s", p.What)
 			}
 		}

@@ -69,8 +69,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A file where a directory should be is no error, on a disk either: any home is
-// looked at for this layout.
+// TestFindBesideFiles tests that files with the names of directories are not an error. A program examines any directory
+// in order to detect its layout, so such files can exist. The test uses a directory on a disk.
 func TestFindBesideFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"memory", "workspace", ".clawft", ".nanobot"} {
@@ -91,8 +91,9 @@ func TestFindBesideFiles(t *testing.T) {
 	}
 }
 
-// What was decided at the start holds for all that is done, whatever directories
-// come up meanwhile.
+// TestDecidedOnce tests that a home uses the same memory directory from its opening to its end. The home opens the
+// directory of nanobot, because only this directory exists. The home must not change to the directory of clawft when
+// the latter is created.
 func TestDecidedOnce(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, nanobotMemoryDir+"/HISTORY.md", "old\n")
@@ -114,7 +115,9 @@ func TestDecidedOnce(t *testing.T) {
 	}
 }
 
-// Opening makes nothing; the first write does. A memory that is not read is reported.
+// TestOpen tests that Open and Context create no file, and that the first write creates the memory file. If a directory
+// of nanobot, whose memory is not used, exists as well, Open must report it with Warn. Open for a certain agent must
+// fail with ErrInvalid.
 func TestOpen(t *testing.T) {
 	fsys := vfs.NewMem()
 	h := openHome(t, fsys)
@@ -176,7 +179,8 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// What a person edits shows in the next recall, the next reading and the next turn.
+// TestEditsShow tests that an edit of MEMORY.md shows in the next turn, and once only. Recall must find the edited
+// text.
 func TestEditsShow(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, clawftMemoryDir+"/MEMORY.md", "likes tea\n")
@@ -225,7 +229,8 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// A budget shortens what is shown and leaves the file.
+// TestContextBudget tests that Context shortens the text to the budget, which is in tokens. The file MEMORY.md must not
+// change.
 func TestContextBudget(t *testing.T) {
 	fsys := vfs.NewMem()
 	old := strings.Repeat("The first thing that was noted here is long. ", 8)
@@ -328,7 +333,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// A name that leaves the directory is refused there, as in every file system.
+// TestBelow tests that a subdirectory rejects names that refer to files outside of the subdirectory.
 func TestBelow(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, "secret", "x")

@@ -22,8 +22,8 @@ func TestContract(t *testing.T) {
 		storetest.Can{Labels: true, Aliases: true, Kinds: []oxbow.Kind{oxbow.Note, oxbow.History}, Reopen: open})
 }
 
-// The same in a file that begins with a byte order mark and has line ends of
-// Windows.
+// TestContractOfWindows runs the tests of the store contract with a MEMORY.md that begins with a byte order mark and
+// has Windows line ends. The file must keep both.
 func TestContractOfWindows(t *testing.T) {
 	const text = "\ufeff\r\n\r\n"
 	var fsys *vfs.Mem
@@ -179,14 +179,15 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// What changes touch is the entry, and the rest stays byte for byte.
+// TestEditsSplice tests that a change of an entry changes only the part of MEMORY.md that belongs to the entry. The
+// rest of the file must keep its bytes.
 func TestEditsSplice(t *testing.T) {
 	const file = "intro\r\n\r\nlikes tea  \r\n\t\r\nlikes tea\r\n\r\n<!-- oxbow " +
 		"{\"name\":\"n\",\"mine\":{\"b\":1},\"created\":\"2026-01-02T03:04:05Z\"} -->\r\none\r\ntwo\r\n\r\nend"
 	for _, tt := range []struct {
 		name string
 		op   oxbow.Op
-		want string // of the file, made from what it was
+		want string // not used (edit returns the expected file)
 		edit func(string) string
 	}{
 		{"update a paragraph", oxbow.Update{Name: "end", Content: "end\nof it"}, "", func(s string) string {
@@ -250,7 +251,8 @@ func TestEditsSplice(t *testing.T) {
 	}
 }
 
-// Taking out what stands between a heading and a paragraph leaves both as they are.
+// TestRemoveBelowHeading tests that the entries before and after a removed entry are not changed. The removed entry is
+// between a heading and a paragraph.
 func TestRemoveBelowHeading(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, clawftMemoryDir+"/MEMORY.md", "# A\n\n<!-- oxbow {\"name\":\"n\"} -->\nx\n\ny\n")
@@ -271,7 +273,8 @@ func TestRemoveBelowHeading(t *testing.T) {
 	}
 }
 
-// Forgetting an entry gives its name to no other.
+// TestNumbersStay tests paragraphs with the same name, which are numbered to be distinct. If the entry "x" is
+// forgotten, the other entries must keep their names "x (2)", "x (3)" and "x (4)".
 func TestNumbersStay(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		fsys := vfs.NewMem()
@@ -302,8 +305,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// No text is too odd to be read, to be written after, or to have an entry taken
-// out of it.
+// FuzzLayout tests that any text can be parsed into items with valid names. It must also be possible to append an entry
+// to the text, and to remove an item from it without a change of the other items.
 func FuzzLayout(f *testing.F) {
 	for _, s := range []string{"", "one\n\ntwo", "\ufeffa\r\n\r\nb", "x\n\nx\n\nx",
 		"<!-- oxbow {\"name\":\"n\",\"end\":1} -->\na\n\nb\n<!-- /oxbow 1 -->\nc",
@@ -344,8 +347,8 @@ func FuzzLayout(f *testing.F) {
 			t.Fatalf("adding to %q gives %q", text, added)
 		}
 		more := l.parseItems(memoryFile, added)
-		// A stray line that closes, or line ends of two kinds, may be in the way; the
-		// tree then refuses.
+		// Do not check a text that contains a closing comment without an opening one, or carriage returns. The parser
+		// may then find other items, and the store refuses the change.
 		if !strings.Contains(text+content, "\r") && !strings.Contains(text+content, closingCommentPrefix) &&
 			(len(more) != len(items)+1 || more[len(items)].name != name || more[len(items)].content != content) {
 			t.Fatalf("adding %q to %q gives %q: %q", content, text, added, names(more))

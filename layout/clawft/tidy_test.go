@@ -202,7 +202,7 @@ func TestCompress(t *testing.T) {
 		// Nothing is lost: each fact, whole, is in one of the files.
 		history := read(t, fsys, clawftMemoryDir+"/HISTORY.md")
 		for _, p := range splitParagraphs(text) {
-			name := strings.Trim(p.text, "# ") // of a heading
+			name := strings.Trim(p.text, "# ") // without the # of a heading
 			if !strings.Contains(c.Text()+history, p.text) && !strings.Contains(history, "("+name+")\n") {
 				t.Errorf("budget %d: %q is in neither file", budget, p.text)
 			}
@@ -284,7 +284,8 @@ func TestRevert(t *testing.T) {
 	if err != nil || did.Number != 1 {
 		t.Fatalf("Consolidate() = %+v, %v", did, err)
 	}
-	// Later changes stay, and are not mixed with it unless that is asked for.
+	// Revert must keep later changes. If there are later changes, Revert undoes the consolidation only if the call
+	// contains its number.
 	mustCall(t, h, "memory_write", m{"content": "later"})
 	if err := h.AppendHistory(t.Context(), "[2026-04-15] later"); err != nil {
 		t.Fatal(err)
@@ -335,7 +336,8 @@ func TestRevert(t *testing.T) {
 	}
 }
 
-// The oldest records go.
+// TestRecords tests that a home keeps the newest maxUndoRecords undo records, and deletes the oldest. Revert must undo
+// all changes that have a record.
 func TestRecords(t *testing.T) {
 	fsys := vfs.NewMem()
 	h := openHome(t, fsys)
@@ -377,8 +379,9 @@ func TestFirstSentence(t *testing.T) {
 	}
 }
 
-// Whatever the text, what compression takes out is in what it gives to the
-// history, and what is left fits.
+// FuzzCompress tests compressText with random texts and budgets. If compressText succeeds, the shortened text must fit
+// into the budget, which is a number of tokens. Each word of a removable fact must be in the shortened text or in the
+// texts for the history, unless a duplicate was dropped. Compressing the shortened text again must not change it.
 func FuzzCompress(f *testing.F) {
 	for _, s := range []string{"", facts(3), "a\n\na",
 		"# A\n## B\n\n- x y z\n  more\n- x y z w\n\nLead:\n1. one two three.\n",

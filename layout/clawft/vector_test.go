@@ -63,7 +63,7 @@ func TestVectors(t *testing.T) {
 				switch op.Op {
 				case "schema":
 					got = schemas(t, h)
-					// The descriptions are oxbow's own words.
+					// Do not compare the descriptions of the tools, because oxbow words them differently from clawft.
 					c.Results[i] = withoutWords(t, c.Results[i])
 				case "new":
 					got = m{"memory_path": h.displayPath + "/MEMORY.md", "history_path": h.displayPath + "/HISTORY.md"}
@@ -120,7 +120,8 @@ func TestVectors(t *testing.T) {
 				}) bool {
 					return op.Op != "append_history"
 				}) {
-					// Oxbow's writes end in a blank line, so that nothing is glued to them.
+					// Ignore white space at the end, because oxbow ends each write with a blank line and clawft does
+					// not.
 					got, want = strings.TrimRight(got, " \r\n"), strings.TrimRight(want, " \r\n")
 				}
 				if got != want {
@@ -149,8 +150,9 @@ func asJSON(t *testing.T, v any) any {
 	return out
 }
 
-// schemas returns the schemas of the two tools that clawft has, without what only
-// oxbow says: what else may be read, and that unknown arguments are refused.
+// schemas returns the input schemas of memory_read and memory_write, the two tools that clawft has too. It removes what
+// only oxbow adds to them: the argument file, and the property additionalProperties, which refuses unknown arguments.
+// It also sets the list of required arguments of memory_read to the empty list.
 func schemas(t *testing.T, h *Home) any {
 	t.Helper()
 	tools := h.Tools()

@@ -36,7 +36,8 @@ func openHome(t *testing.T, fsys vfs.FS, now time.Time) *home {
 	return h.(*home)
 }
 
-// aprilHome returns a home with logs of two weeks and of the days after them.
+// aprilHome returns a home with logs of 13, 14, 15 and 21 April and of 4 and 5 May 2026. The logs of April belong to
+// two weeks.
 func aprilHome(t *testing.T) *vfs.Mem {
 	t.Helper()
 	fsys := vfs.NewMem()
@@ -64,7 +65,8 @@ func aprilHome(t *testing.T) *vfs.Mem {
 	return fsys
 }
 
-// files returns the files in memory/, except the store's own files.
+// files returns the contents of the Markdown files in the directory memory/ and the directories below it. The keys are
+// the paths of the files.
 func files(fsys *vfs.Mem) map[string]string {
 	fs := map[string]string{}
 	for _, p := range fsys.Names() {
@@ -122,7 +124,8 @@ func TestCompressWeeks(t *testing.T) {
 	if want := []string{"week-2026-W16", "week-2026-W17"}; !slices.Equal(names, want) {
 		t.Fatalf("compressed %q, want %q", names, want)
 	}
-	// Covered logs are unchanged, and a search finds them by their text. The handoff is still waiting.
+	// The logs that a digest summarizes have moved to memory/covered, with the same bytes. Their entries are the same,
+	// except that they have the label summarizedLabel.
 	after := files(fsys)
 	for p, text := range before {
 		to := p
@@ -221,7 +224,9 @@ func TestCompressWeeks(t *testing.T) {
 	}
 }
 
-// TestCompressPassesOver checks that a week without anything to digest is skipped, and does not prevent others.
+// TestCompressPassesOver tests that Compress skips a week that has nothing to compress, or whose file is not valid
+// UTF-8, and that it still compresses the other weeks. Compress must return an error if it is called for the skipped
+// week alone.
 func TestCompressPassesOver(t *testing.T) {
 	for _, text := range []string{
 		"",
@@ -266,8 +271,9 @@ func TestCompressWithText(t *testing.T) {
 	if err != nil || !strings.Contains(e.Content, "Chapters are short.") {
 		t.Errorf("the other group is %+v, %v", e, err)
 	}
-	// A digest cannot be forgotten as a whole, because nothing would then describe its days. Its parts can be
-	// forgotten, and the files that they cover stay covered.
+	// A digest replaces the logs of several days by one entry for each group. All but the last entry of a digest can be
+	// forgotten. The last entry cannot be forgotten, because otherwise no entry would describe these days. Decompress
+	// restores the logs of all days.
 	for name := range entries(t, h.Memory()) {
 		if strings.HasPrefix(name, "week-2026-W16") && name != "week-2026-W16 project:vtt" {
 			if err := h.Memory().Forget(t.Context(), name); err != nil {

@@ -16,8 +16,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// realisticHome returns a home with a week of days and two later logs. The texts are pages of this project's manual,
-// with about 3 to 20 kB. A day has one or several entries.
+// realisticHome returns a file system with logs of up to seven days, two for each day, and two later logs. The texts
+// are pages of this project's manual, about 3 to 20 kB each; short pages are left out. Every second log is divided into
+// four entries, the others are one entry each. The result days is the number of logs without the two later ones.
 func realisticHome(t *testing.T) (fsys *vfs.Mem, days int) {
 	t.Helper()
 	pages, err := filepath.Glob("../../docs/*.md")
@@ -57,7 +58,8 @@ func realisticHome(t *testing.T) (fsys *vfs.Mem, days int) {
 	return fsys, days
 }
 
-// quarters splits a text into four parts between paragraphs.
+// quarters splits a text between paragraphs into at most four parts. Parts have the same number of paragraphs, except
+// the last.
 func quarters(text string) []string {
 	ps := strings.Split(strings.TrimSpace(text), "\n\n")
 	var out []string

@@ -70,7 +70,8 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// TestTools makes the calls in the design document.
+// TestTools makes the calls of save_memory and recall_memory that are examples in CodeRhapsody's design document. It
+// also makes calls with invalid arguments, which must fail with ErrInvalid.
 func TestTools(t *testing.T) {
 	fsys := vfs.NewMem()
 	h := openHome(t, fsys, noon)
@@ -440,7 +441,9 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestReadOnly checks that a read-only memory can be read, and that its handoffs are not taken.
+// TestReadOnly tests a home that is opened for reading only. Start must return the context, but no handoff (a task that
+// another session left), because taking the task would change the memory. Compress must work in a dry run, and
+// otherwise fail with ErrReadOnly.
 func TestReadOnly(t *testing.T) {
 	fsys := aprilHome(t)
 	h, err := newHome(
@@ -473,7 +476,8 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestKeysOfProfiles checks that this layout writes the labels of package profile as keys.
+// TestKeysOfProfiles checks that the keys that this layout writes for processes and pinned entries are equal to the
+// label keys of package profile.
 func TestKeysOfProfiles(t *testing.T) {
 	if frontKeyProcess != profile.LabelProcess || frontKeyPinned != profile.LabelPinned {
 		t.Errorf(

@@ -58,7 +58,9 @@ func TestFileNames(t *testing.T) {
 	}
 }
 
-// TestWithinBucket checks that a bucket contains the sessions from its first to its last number.
+// TestWithinBucket tests which session logs belong to a bucket, a directory for older logs. The name of the bucket
+// contains the date and the number of its first and of its last session. A log belongs to the bucket if its date and
+// number are between these.
 func TestWithinBucket(t *testing.T) {
 	bucket, _ := parseLogPath("memory/bucket-0/2026-04-18-2_2026-04-20-10.md", time.UTC)
 	for base, want := range map[string]bool{"2026-04-17-9": false, "2026-04-18-1": false, "2026-04-18-2": true,
@@ -217,8 +219,8 @@ func TestBrokenLogIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestWholeLogs checks that a log from before labels existed is unchanged after it was converted to another layout and
-// back.
+// TestWholeLogs tests logs that were written before entries had labels. Their entries are added to another, empty tree.
+// The logs of this tree must have the same texts.
 func TestWholeLogs(t *testing.T) {
 	fsys := vfs.NewMem()
 	was := map[string]string{

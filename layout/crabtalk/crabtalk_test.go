@@ -92,7 +92,8 @@ func TestDetectAndInit(t *testing.T) {
 	}
 }
 
-// A damaged store still identifies its home: opening it is an error that names it.
+// TestDamagedStoreIsFound tests that Detect recognizes a home by its store file even if the file is damaged. Open must
+// then return an error that contains the name of the file, and must not change the file.
 func TestDamagedStoreIsFound(t *testing.T) {
 	for _, file := range []string{storeFile, newFormatStoreFile} {
 		for name, text := range map[string]string{
@@ -124,7 +125,9 @@ func TestDamagedStoreIsFound(t *testing.T) {
 	}
 }
 
-// The file of a later crabtalk can be looked at, and is never written.
+// TestLater tests the store file of a later version of crabtalk. Its entries can be read if the home is opened
+// read-only. Opening the home for writing must fail, and the file must never change. The same content is tested under
+// the names of the current and the later store file.
 func TestLater(t *testing.T) {
 	head := "CRMEM\x00\x01\x00\x00\x00" + strings.Repeat("\x00", 22)
 	value := `{"kind":"note","content":"Luna"}`
@@ -171,7 +174,8 @@ func TestLater(t *testing.T) {
 	}
 }
 
-// The memory of a home finds what crabtalk found, with its scores.
+// TestSearchVectors adds the entries of a recorded session of crabtalk to a home. Recall must return the same hits as
+// crabtalk did, with the same scores.
 func TestSearchVectors(t *testing.T) {
 	b, err := os.ReadFile("testdata/crabtalk-search.json")
 	if err != nil {
@@ -210,7 +214,7 @@ func TestSearchVectors(t *testing.T) {
 			}
 		case "search":
 			if op.Kind != "" || op.Limit < 1 || strings.TrimSpace(op.Query) == "" {
-				continue // the tool's test has those without words or limit
+				continue // Skip searches for one kind of entry, and searches without words or limit.
 			}
 			searched++
 			got, err := m.Recall(t.Context(), oxbow.Query{Text: op.Query, Limit: op.Limit})
@@ -311,7 +315,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// Many callers of remember leave one entry, as one of them wrote it.
+// TestRememberAtOnce tests that the store contains a single entry, with one of the contents, after several goroutines
+// have called the tool remember at the same time with the same name.
 func TestRememberAtOnce(t *testing.T) {
 	h := openHome(t, options(vfs.NewMem()))
 	said := make(chan string)
@@ -330,8 +335,7 @@ func TestRememberAtOnce(t *testing.T) {
 
 var write = layouttest.WriteFile
 
-// call calls a tool of the home and returns the text of its answer, or "! " and
-// that of its error.
+// call calls a tool of the home. It returns the text of the tool's answer, or "! " followed by the text of the error.
 func call(t *testing.T, h layout.Home, name, args string) string {
 	t.Helper()
 	s, err := layouttest.CallHomeTool(t, h, name, json.RawMessage(args))

@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A scripted model takes two turns, its conversation is compacted, another one
-// is resumed from the archive, and ends.
+// Example shows two sessions of a model that follows a script. In the first session, the model remembers a note and
+// recalls it in the next turn. The session is then compacted into an archive. The second session resumes this archive.
 func Example() {
 	ctx := context.Background()
 	fsys := vfs.NewMem()
@@ -36,7 +36,8 @@ func Example() {
 	workspace := layout.NewWorkspace(home)
 	workspace.Now = clock
 
-	// What the model does with each message: the tool that it calls, with what.
+	// The map script contains, for each message of the user, the name and the arguments of the tool that the model
+	// calls.
 	script := map[string][2]string{
 		"We ship on Tuesdays.": {"remember", `{"name":"rollout","content":"Ship on Tuesdays.","aliases":["deploy"]}`},
 		"When do we deploy?":   {"recall", `{"query":"deploy"}`},

@@ -44,7 +44,8 @@ func TestContextLayers(t *testing.T) {
 	}
 }
 
-// A working directory inside of the home has no instructions of its own.
+// TestContextInsideHome tests that the file with instructions in the working directory is ignored if the working
+// directory is inside of the home.
 func TestContextInsideHome(t *testing.T) {
 	fsys := vfs.NewMem()
 	if err := fsys.MkdirAll("sub", 0o755); err != nil {

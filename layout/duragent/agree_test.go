@@ -66,7 +66,7 @@ func TestBackendsAgree(t *testing.T) {
 				t.Fatalf("seed %d, step %d: %s(%v) = %v", seed, i, name, args[name], err)
 			}
 			if name != "recall" && name != "search_memory" {
-				got = "" // names the file
+				got = "" // the answer contains the file's name, which differs between the backends
 			}
 			said[j] = fmt.Sprint(got, err)
 		}

@@ -23,10 +23,10 @@ type turn struct {
 	message, tool, args, answer string
 }
 
-// A runtime leads a conversation with a scripted model: it starts, compacts what
-// was said into the day's log, resumes from there, and ends. On the next day the
-// agent asks for its memory, which nobody puts before it unasked, and another
-// agent finds what they share.
+// This example shows how a program uses a duragent home for a conversation with a scripted model. The program starts a
+// session, saves a summary to the day's log with Compact, resumes from the summary, and ends the session. On the next
+// day, the agent recalls its memory with a tool, because this layout does not add the memory to the prompt. Then a
+// second agent finds the knowledge that both agents share.
 func Example() {
 	ctx := context.Background()
 	now := time.Date(2026, 2, 18, 15, 46, 0, 0, time.UTC)

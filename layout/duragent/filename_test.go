@@ -34,8 +34,8 @@ func TestStem(t *testing.T) {
 	}
 }
 
-// Every name that an entry can have is that of one plain file, and no two are
-// of the same.
+// FuzzStem tests that factFileStem converts each valid entry name to the name of an ordinary file, and that decodeName
+// converts the file name back to the same entry name. Therefore two entries never have the same file.
 func FuzzStem(f *testing.F) {
 	for _, s := range []string{"people", "why?", "../x", ".conflict-1", "%2E", "world/MEMORY", "MEMORY",
 		"2026-02-18 15:46"} {

@@ -39,8 +39,9 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// The directories are where duragent.yaml has them, and a workspace can be
-// opened by itself.
+// TestPlaces tests that the home uses the directories that duragent.yaml specifies for the workspace, the agents and
+// the world memory. A workspace directory can also be opened directly. Open must fail with ErrInvalid if duragent.yaml
+// specifies a directory that is not allowed.
 func TestPlaces(t *testing.T) {
 	fsys := vfs.NewMem()
 	put(t, fsys, "duragent.yaml", "workspace: ws\nagents_dir: crew\nworld_memory:\n  path: custom/world\n")
@@ -70,7 +71,7 @@ func TestPlaces(t *testing.T) {
 		!slices.Equal(made, want) {
 		t.Errorf("Init of a workspace = %q, %v, want %q", made, err, want)
 	}
-	o.Path = "elsewhere" // known by what is in it
+	o.Path = "elsewhere" // the content of the directory shows that it is a workspace
 	want(
 		t,
 		openHome(t, o),
@@ -104,19 +105,20 @@ func TestAgents(t *testing.T) {
 			t.Errorf("opening agent %q = %v", name, err)
 		}
 	}
-	// A slip makes no agent.
+	// If the agent's name is misspelled, Open must fail and create no agent.
 	if _, err := Dialect().Open(t.Context(), options(fsys, "rie")); !errors.Is(err, oxbow.ErrInvalid) ||
 		!strings.Contains(err.Error(), "there are: bob, rei") {
 		t.Errorf("opening a misspelt agent = %v", err)
 	}
-	// One that has no agent.yaml has memory, kept as the others keep it.
+	// An agent without agent.yaml has a memory, which is stored with the backend of the other agents.
 	if err := fsys.MkdirAll(".duragent/agents/new", 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if h := openHome(t, options(fsys, "new")); len(h.Tools()) != 5 {
 		t.Errorf("a new agent has %d tools", len(h.Tools()))
 	}
-	// What all share cannot be kept in two places.
+	// All agents share the facts about the world. Opening must fail if the agents use different backends, because the
+	// facts cannot be stored in two places.
 	agents(t, fsys, backendOxbow, "bob")
 	for _, name := range []string{"bob", "rei"} {
 		if _, err := Dialect().Open(t.Context(), options(fsys, name)); !errors.Is(err, oxbow.ErrInvalid) ||
@@ -132,8 +134,8 @@ func TestAgents(t *testing.T) {
 		e.Content != "Alice" {
 		t.Errorf("an agent without memory sees %q, %v", e.Content, err)
 	}
-	// Another agent's broken configuration is a warning, the own one is an error with
-	// its line.
+	// A broken configuration of another agent causes a warning. A broken configuration of the agent that is opened
+	// causes an error with its line number.
 	put(t, fsys, ".duragent/agents/bob/agent.yaml", "spec:\n  memory: [\n")
 	var warned []string
 	o := options(fsys, "rei")
@@ -148,7 +150,8 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// The agent.yaml of a new agent is one that says so, whatever its name.
+// TestInitAgents tests that Init writes the agent's name to agent.yaml so that it can be read back, whatever the name
+// is. The agent must have five tools.
 func TestInitAgents(t *testing.T) {
 	fsys := vfs.NewMem()
 	for _, name := range []string{"rei", "no", "it's me", "日本", "1e3"} {
@@ -234,7 +237,8 @@ func TestDirectives(t *testing.T) {
 	if markers, err := Dialect().Detect(fsys); markers == 0 || err != nil {
 		t.Errorf("Detect = %d, %v", markers, err)
 	}
-	// Made again at start when an agent has memory; the tools go with the section.
+	// If an agent has memory, memory.md is created again at the start. Agent bob has no memory in its settings, and
+	// therefore no tools.
 	put(t, fsys, ".duragent/agents/bob/agent.yaml", "spec:\n  model: x\n")
 	if err := fsys.Remove(".duragent/directives/memory.md"); err != nil {
 		t.Fatal(err)

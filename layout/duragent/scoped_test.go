@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A home whose backend is changed loses nothing: what the files hold is taken
-// into the store, once.
+// TestAdopt tests a home whose backend is changed from files to an oxbow store. The first open for writing must copy
+// all entries of the files into the store. Later opens must not copy them again.
 func TestAdopt(t *testing.T) {
 	fsys := vfs.NewMem()
 	agents(t, fsys, backendFiles, "bob", "rei")
@@ -33,7 +33,7 @@ func TestAdopt(t *testing.T) {
 	}
 	agents(t, fsys, backendOxbow, "bob", "rei")
 
-	// Who may not write sees the files as they are.
+	// A reader cannot copy the entries into the store, and therefore sees the entries of the files.
 	look := options(fsys, "rei")
 	look.Memory.ReadOnly = true
 	files := fsys.Names()

@@ -225,7 +225,7 @@ func TestEdits(t *testing.T) {
 	if got, want := read(t, fsys, reiDir+"MEMORY.md"), "likes GREEN tea\n\nlikes cats\nand dogs\n"; got != want {
 		t.Errorf("MEMORY.md is %q, want %q", got, want)
 	}
-	// Damage is no deletion.
+	// A damaged file does not delete its entry: recall still returns the last readable text.
 	put(t, fsys, worldDir+"systems.md", "")
 	put(t, fsys, reiDir+"MEMORY.md", "\xff")
 	if got, err := call(t, h, "recall", m{"days": 0}); err != nil || !strings.Contains(got, "SQLite") ||
@@ -237,8 +237,9 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// Two agents remember and share at once: nothing that was acknowledged is
-// missing, and every day has its line once.
+// TestAgentsSideBySide lets two agents write to their own memories and to the shared world at the same time. Each write
+// that returned no error must be found afterwards. With the backend that stores files, the file for the day must
+// contain its heading exactly once.
 func TestAgentsSideBySide(t *testing.T) {
 	for _, backend := range []string{backendFiles, backendOxbow} {
 		t.Run(backend, func(t *testing.T) {
@@ -246,7 +247,7 @@ func TestAgentsSideBySide(t *testing.T) {
 			agents(t, fsys, backend, "bob", "rei")
 			const each = 6
 			done := make(chan error, 4)
-			for i := range 4 { // two doors of each agent
+			for i := range 4 { // open the home of each agent twice
 				agent := []string{"bob", "rei"}[i%2]
 				o := options(fsys, agent)
 				o.Memory.LockWait = time.Minute

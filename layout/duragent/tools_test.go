@@ -65,7 +65,7 @@ func TestTools(t *testing.T) {
 					t.Errorf("%s of nothing = %v, want %v", tl, err, oxbow.ErrInvalid)
 				}
 			}
-			// Another agent sees the world, and nothing of this one's own.
+			// Another agent sees the world knowledge, but nothing of the first agent's own memory.
 			put(t, fsys, ".duragent/agents/bob/agent.yaml", "spec:\n  memory:\n    backend: "+backend+"\n")
 			bob := openHome(t, options(fsys, "bob"))
 			if got, err := call(t, bob, "recall", m{}); err != nil || !strings.Contains(got, "PostgreSQL") ||
@@ -152,8 +152,8 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// vector returns the line of the vectors that begins so, decoded: vectors.txt is
-// what duragent's own code printed, as Python prints texts.
+// vector returns the decoded rest of the line in vectors.txt that begins with the argument start and a space. The file
+// contains strings that the program duragent itself printed in Python's notation.
 func vector(t *testing.T, start string) string {
 	t.Helper()
 	for l := range strings.SplitSeq(vectors(t), "\n") {
@@ -174,7 +174,7 @@ func vectors(t *testing.T) string {
 	return string(b)
 }
 
-// python decodes a text in single quotes.
+// python returns the string that is written as the Python string literal s, which is in single quotes.
 func python(t *testing.T, s string) string {
 	t.Helper()
 	s, err := strconv.Unquote(`"` + strings.ReplaceAll(strings.Trim(s, "'"), `"`, `\"`) + `"`)
@@ -212,8 +212,9 @@ func TestRecallVectors(t *testing.T) {
 	}
 }
 
-// What duragent wrote with its first line before each entry is read as two
-// entries, and shown with one line.
+// TestRepeatedFirstLine tests a file in which duragent repeated the line with the date before each entry. The tool
+// recall must return both entries, with the date only once. The tool remember must append an entry without changing the
+// rest of the file.
 func TestRepeatedFirstLine(t *testing.T) {
 	fsys := vfs.NewMem()
 	legacy := ""
@@ -239,11 +240,12 @@ func TestRepeatedFirstLine(t *testing.T) {
 	}
 }
 
-// Topics become the same files as in duragent, but where that loses something.
+// TestTopicVectors tests that a topic is stored in the same file as in duragent. The exceptions are topics for which
+// duragent's file name would lose something.
 func TestTopicVectors(t *testing.T) {
 	differs := map[string]string{
-		"": "refused", "..": "refused", // files that tell nothing, or that recall never reads
-		"ẞ": "ß.md", // lower case, as the design has it
+		"": "refused", "..": "refused", // oxbow refuses topics without letters and digits
+		"ẞ": "ß.md", // oxbow's file names are in lower case in all scripts
 	}
 	seen := 0
 	for l := range strings.SplitSeq(vectors(t), "\n") {
@@ -272,7 +274,7 @@ func TestTopicVectors(t *testing.T) {
 	}
 }
 
-// A day is a day of the zone that the files are of.
+// TestZone tests that an entry is stored and found under the date of its time in the zone o.Zone.
 func TestZone(t *testing.T) {
 	fsys := vfs.NewMem()
 	o := options(fsys, "rei")

@@ -69,7 +69,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// An edit leaves the bytes that it is not about.
+// TestEditsSplice tests that a change of an entry leaves the other bytes of the entry's file as they are. It may only
+// add the line oxbow-created.
 func TestEditsSplice(t *testing.T) {
 	odd := "\ufeff---\r\nx-key:   odd  value\t\r\n  name:  n \r\n# a remark\r\ndescription:\told words \r\ntags: [a, " +
 		"b]\r\n---\r\n\r\nold\r\nlines\r\n\r\n"

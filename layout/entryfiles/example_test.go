@@ -24,10 +24,10 @@ type turn struct {
 	message, tool, args, answer string
 }
 
-// A runtime leads a conversation with a scripted model: it starts, compacts what
-// was said when it grows long, goes on, and ends. In a second conversation,
-// which the layout begins again since it keeps no summaries, what was remembered
-// is recalled before the model is asked.
+// Example shows how a runtime leads a conversation with a scripted model. The runtime starts the conversation, compacts
+// it when it grows long, continues it, and ends it. The layout keeps no summaries, so a conversation cannot be resumed.
+// The second conversation is therefore a new one. In this conversation, the entry that the first one stored is recalled
+// before the model is asked.
 func Example() {
 	ctx := context.Background()
 	fsys := vfs.NewMem() // or vfs.Dir of a real directory

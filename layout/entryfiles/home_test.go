@@ -170,7 +170,7 @@ func TestContext(t *testing.T) {
 		t.Errorf("parts %q, want %q", parts, want)
 	}
 
-	// A budget takes from what was recalled, and says so.
+	// If the context exceeds the budget, a recalled entry is left out, and OmittedTexts names the recall.
 	mustCall(
 		t,
 		h,
@@ -194,7 +194,7 @@ func TestContext(t *testing.T) {
 		)
 	}
 
-	// What a person edits shows the next time.
+	// If a person edits files, the next context contains the new texts.
 	put(t, fsys, indexFile, "edited\n")
 	put(t, fsys, entriesDir+"/new.md", "---\nname: hand made\ndescription: kiwi\n---\nby hand\n")
 	if got := text(layout.Request{Message: "kiwi"}); !strings.Contains(got, "<memory>\nedited\n\n</memory>") ||
@@ -239,7 +239,8 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// The overview is written by the agent while a person edits it.
+// TestIndexIsMerged tests that the agent writes MEMORY.md while a person edits the file. The file must then contain
+// both changes.
 func TestIndexIsMerged(t *testing.T) {
 	fsys := vfs.NewMem()
 	h := openHome(t, fsys)

@@ -57,7 +57,8 @@ func TestVectors(t *testing.T) {
 						t.Fatal(err)
 					}
 					got = ctx.RoleText(prompt.RoleSystem)
-					// The words of the instructions are oxbow's own.
+					// Compare only the text before the instructions about the memory, because oxbow words these
+					// instructions differently from crabtalk.
 					want, _, _ := strings.Cut(c.Results[i], "## Memory\n")
 					got, c.Results[i] = strings.TrimSuffix(got, memoryInstructions), want
 				case "build_soul":
@@ -100,7 +101,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// The bytes, replies and rules of the notes on the running code.
+// TestConformance tests that the tools write the same bytes, return the same replies and follow the same rules as the
+// original program, according to our notes on that program.
 func TestConformance(t *testing.T) {
 	fsys := vfs.NewMem()
 	h := openHome(t, fsys)
@@ -162,7 +164,8 @@ func TestConformance(t *testing.T) {
 		}
 	}
 
-	// Names of one slug have a file each, and forgetting one leaves the other.
+	// If several names give the same file name, each entry gets a file of its own. Forgetting one entry must not delete
+	// the others.
 	for _, name := range []string{"A b", "a-B", "a b"} {
 		mustCall(t, h, "remember", m{"name": name, "description": "d", "content": "of " + name})
 	}

@@ -160,7 +160,7 @@ func TestFollow(t *testing.T) {
 		}
 	}
 
-	// If reworded lines count as gone, no line is changed.
+	// With --strict, reworded lines are counted as gone, so no line is counted as changed.
 	out.Reset()
 	if err := runCommand(t.Context(), append(args, "--strict", "--gaps", "4", "--lines", "30"), &out, io.Discard); err != nil {
 		t.Fatal(err)
@@ -169,7 +169,7 @@ func TestFollow(t *testing.T) {
 		t.Errorf("--strict does not count the reworded line as gone:\n%s", &out)
 	}
 
-	// The same lines in the format of published data.
+	// Compare the same lines with published data, which consist of JSON rows.
 	data := t.TempDir()
 	var rows bytes.Buffer
 	z := gzip.NewWriter(&rows)
@@ -231,8 +231,9 @@ func TestReworded(t *testing.T) {
 	}
 }
 
-// TestRespaced tests that indented lines are followed, even if git's diff matches the blank line after
-// them with the blank line before them.
+// TestRespaced tests that followFileLines finds the new positions of lines that a commit has indented. It must find
+// them even if git's diff matches the blank line after them in the old file with the blank line before them in the new
+// file.
 func TestRespaced(t *testing.T) {
 	dir := historyOf(t, map[string]string{"f": "head\nfirst of the lines\nsecond of the lines\n\nend\n"},
 		map[string]string{"f": "head\nfunc of(new any) {\n\n\tfirst of the lines\n\tsecond of the lines\nend\n"})
@@ -268,9 +269,9 @@ func TestTally(t *testing.T) {
 		{at(-1), linePlacement{}},                          // lost
 		// Edited.
 		{at(-1), linePlacement{firstLine: 1, lineCount: 1, isReportedEdited: true, confidence: minPlacementConfidence}},
-		// Doubted: lost.
+		// The block is gone, and it was placed with low confidence. It counts as reported lost.
 		{at(-1), linePlacement{firstLine: 1, lineCount: 1, isReportedEdited: true, confidence: .4}},
-		// Found.
+		// The block is gone, but it was reported as found without an edit.
 		{at(-1), linePlacement{firstLine: 1, lineCount: 1}},
 		// Right.
 		{at(5, 6, 7), linePlacement{firstLine: 5, lineCount: 3}},
@@ -307,8 +308,8 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// TestMergedHistory tests that a history to which merges were added has the same contents and the same
-// fates of lines.
+// TestMergedHistory tests createMergeHistory, which rewrites a history with merge commits. The new history must contain
+// merges, and its last commit must contain the same number of lines as before.
 func TestMergedHistory(t *testing.T) {
 	a := strings.Join(numberedLines(30), "\n") + "\n"
 	dir := historyOf(

@@ -56,7 +56,8 @@ func TestFillPage(t *testing.T) {
 	}
 }
 
-// TestOrigin tests that the line with the origin is printed once for the tables of one run.
+// TestOrigin tests the line with the command, date and machine of a table. The line is empty if the table before has
+// the same command. If another command ran on the same machine, the line contains "as above" for the machine.
 func TestOrigin(t *testing.T) {
 	first := recordedTable{Command: "go run . write", Date: "2026-11-22", Machine: "2 cores, load 1.00 before"}
 	later, other := first, first

@@ -15,7 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// TestPeersFind tests that every peer stores the texts, and that it finds the only text with a word.
+// TestPeersFind tests that each peer, which is a search method that oxbow is compared with, stores all texts. For each
+// query, the peer must list first the only text that fits.
 func TestPeersFind(t *testing.T) {
 	texts := make([]string, 1200) // more than one batch
 	for i := range texts {

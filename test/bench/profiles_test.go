@@ -40,9 +40,12 @@ func TestProfiles(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	// The values are: entries, foreign tokens, foreign entries, right entries, any right entry. In 90
-	// tokens there is room for only one entry besides the head: the newest, or the entry that the
-	// question finds.
+	// The values are averages for each question: the number of selected entries, the share of tokens from other
+	// projects, the share of entries from other projects, the share of right entries that were selected, and the share
+	// of questions for which at least one right entry was selected.
+	//
+	// A budget of 90 tokens has room for only one entry after the fixed beginning of the selection. This is the newest
+	// entry or, if the question is used, the entry that matches the question.
 	for way, want := range map[string][]string{
 		"90 default":                       {"1.0", "1.000", "1.000", "0.000", "0.000"},
 		"90 profile":                       {"1.0", "0.000", "0.000", "0.250", "0.500"},

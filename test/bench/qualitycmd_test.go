@@ -90,7 +90,8 @@ func TestQualityData(t *testing.T) {
 
 const qualitySets = "testdata/quality/sets"
 
-// TestQualitySets measures sets in their published formats with both rankings.
+// TestQualitySets runs the command quality for the published data sets, and checks the printed scores, the messages
+// about missing sets, the groups and the JSON output.
 func TestQualitySets(t *testing.T) {
 	out := runBench(t, "quality", "--data", qualitySets)
 	for _, want := range []string{
@@ -210,7 +211,7 @@ func TestQualityEmbedding(t *testing.T) {
 	}))
 	defer server.Close()
 	sets := t.TempDir()
-	// The answer contains no word of the question, but all its letters.
+	// Session "a" is the answer. It contains no word of the question "zebra crossing", but all letters of the question.
 	set := `[{"question_id":"q1","question_type":"plain","question":"zebra crossing",
 		"haystack_session_ids":["a","b"],"haystack_dates":["2026/01/01 (Thu) 10:00","2026/01/02 (Fri) 10:00"],
 		"haystack_sessions":[[{"role":"user","content":"zebras, crossings, zebras, crossings"}],[{"role":"user","content":"mummy"}]],

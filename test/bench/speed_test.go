@@ -28,7 +28,7 @@ func walks() string {
 	return b.String()
 }
 
-// textDir creates a directory with the text.
+// textDir creates a directory with a file that contains the text of walks. It returns the directory's path.
 func textDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -55,8 +55,9 @@ func TestRecallCommand(t *testing.T) {
 	}
 }
 
-// TestBareCommand uses the index of this checkout in the place of an earlier version. It is built in,
-// and finds the same texts.
+// TestBareCommand runs the command bare with this checkout as the earlier version (the option --before). The command
+// builds the index of this checkout as if it were an earlier version, and both must find the same texts. The command
+// must fail with an error that says why if an option is wrong.
 func TestBareCommand(t *testing.T) {
 	if _, ok := threadTime(); !ok {
 		t.Skip("the processor time of a thread is read on Linux only")
@@ -95,7 +96,8 @@ func TestWriteCommand(t *testing.T) {
 			t.Errorf("row %q = %v, want a figure", name, row)
 		}
 	}
-	// There are 20 warm-up writes, 4 rounds, and 2 writes by each of 1, 8 and 64 goroutines.
+	// The acknowledged writes are 3 or 20 for the entries, 20 for warm-up, 4 rounds, and 2 by each of 1, 8 and 64
+	// goroutines (together 146).
 	for _, want := range []string{"beside 3 entries", "all 173 acknowledged", "all 190 acknowledged"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("output without %q:\n%s", want, out)
@@ -129,7 +131,8 @@ func TestShareCommand(t *testing.T) {
 	}
 }
 
-// TestChurnCommand tests that the log is compacted: its largest size is above its size at the end.
+// TestChurnCommand tests that the command churn reports its figures, and that none of them is 0. In particular, the log
+// must have been compacted at least once.
 func TestChurnCommand(t *testing.T) {
 	out := runBench(
 		t,
@@ -182,7 +185,8 @@ func TestVerifySeesLoss(t *testing.T) {
 	}
 }
 
-// TestSQLite tests that SQLite syncs and stores the entries.
+// TestSQLite tests that the SQLite store contains the entries from opening and from add, and that add refuses a name
+// that already exists. The database must be at the given path.
 func TestSQLite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a b.sqlite")
 	s, err := openSQLite(t.Context(), path, []oxbow.Add{{Name: "a", Content: "A"}})

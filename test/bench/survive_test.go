@@ -51,8 +51,8 @@ func TestSuffer(t *testing.T) {
 	}
 }
 
-// TestSufferKilled tests that acknowledged writes before a kill count, and that unanswered calls do not
-// count as refused.
+// TestSufferKilled kills the server after 10 acknowledged writes. The result must contain these writes as acknowledged
+// and as stored. Calls that the killed server did not answer must not be counted as refused.
 func TestSufferKilled(t *testing.T) {
 	got, err := fake(
 		t,
@@ -89,7 +89,7 @@ func TestToolError(t *testing.T) {
 	refused := errors.New("refused")
 	for _, tt := range []struct {
 		r    mcpReply
-		want string // part of the error, or ""
+		want string // beginning of the error, or "" if there is none
 	}{
 		{mcpReply{result: []byte(`{"content":[]}`)}, ""},
 		{mcpReply{result: []byte(`{"isError":true,"content":[{"type":"text","text":"no room"}]}`)}, "no room"},
@@ -121,7 +121,7 @@ func TestNPMProgram(t *testing.T) {
 	}
 }
 
-// TestPeerMissing tests that a missing peer is left out with a reason and without an error.
+// TestPeerMissing tests that installPeerServer returns an error that names node if node is not installed.
 func TestPeerMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if _, _, err := installPeerServer(t.Context(), t.TempDir(), peerPackage); err == nil ||

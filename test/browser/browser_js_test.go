@@ -77,7 +77,8 @@ func TestChunks(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	offset := func() int64 { // The offset is at or near the edge of a chunk.
+	// In three of four calls, the offset is at an edge of a chunk or next to it. Otherwise it is anywhere in a chunk.
+	offset := func() int64 {
 		return max(0, r.Int64N(5)*chunkSize+[]int64{-1, 0, 1, r.Int64N(chunkSize)}[r.IntN(4)])
 	}
 	for step := range 80 {
@@ -189,8 +190,8 @@ func TestTwoOpenings(t *testing.T) {
 	}
 }
 
-// TestSweep removes a file that is open, in a page that then ends. The next opening of the file system must delete the
-// bytes of the file.
+// TestSweep removes a file while it is open, and then closes the file system, as if the page of the browser had ended.
+// The next opening of the file system must delete the bytes of the file.
 func TestSweep(t *testing.T) {
 	a := open(t)
 	f := openFile(t, a, "f", os.O_RDWR|os.O_CREATE)
@@ -208,7 +209,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestLockOfTwoOpenings tests that a lock excludes other openings of the file system until its opening ends.
+// TestLockOfTwoOpenings opens the same file system twice. If one of the two holds a lock, the other must not get it.
+// When the first file system is closed, the other must get the lock.
 func TestLockOfTwoOpenings(t *testing.T) {
 	a, b := open(t), open(t)
 	la, err := a.OpenLock("lock")
@@ -339,14 +341,14 @@ func TestForeign(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if f, err := Open(ctx, "late", nil); err == nil {
-		must(t, f.Close()) // Open succeeds if the browser answers at once.
+		must(t, f.Close()) // Open may succeed with a canceled context if the browser answers at once.
 	} else if !errors.Is(err, context.Canceled) {
 		t.Errorf("Open with a context that ended = %v, want %v", err, context.Canceled)
 	}
 }
 
 // TestVersionChange tests that a newer page can upgrade the database while an older page has it open. Calls of the
-// older page then fail, and its locks are released.
+// older page then fail with fs.ErrClosed. Closing a lock that the older page holds must still succeed.
 func TestVersionChange(t *testing.T) {
 	a := open(t)
 	l, err := a.OpenLock("lock")

@@ -60,7 +60,8 @@ func startPage(t *testing.T) string {
 	return address
 }
 
-// until waits until the page shows the text.
+// until waits until the element with the ID "status" contains exactly the given text. If this takes longer than
+// MaxWait, the test fails.
 func until(t *testing.T, tab context.Context, text string) {
 	t.Helper()
 	chromiumtest.RunActions(
@@ -129,7 +130,7 @@ func remember(t *testing.T, tab context.Context, name, content string) {
 	until(t, tab, "Remembered "+name+".")
 }
 
-// ask types a question into the page's search field.
+// ask types a question into the page's search field, clicks the button and waits for the answer.
 func ask(t *testing.T, tab context.Context, question string) {
 	t.Helper()
 	chromiumtest.RunActions(t, tab, "asking "+question,
@@ -190,7 +191,8 @@ func TestPage(t *testing.T) {
 		t.Error("nothing was recalled of what two tabs remembered")
 	}
 
-	// One tab deletes entries and restores them. The other tab must see both.
+	// The first tab deletes an entry, and the second tab undoes the deletion. Each tab must see the change of the other
+	// tab.
 	ask(t, one, "coffee")
 	click(t, one, "#entries li button", "Forgot coffee.")
 	if slices.Contains(names(t, two), "coffee") {
@@ -203,8 +205,9 @@ func TestPage(t *testing.T) {
 	click(t, one, "#check", fmt.Sprintf("%d entries in %d changes: no problems.", 3+2*each, 3+2*each+2))
 }
 
-// TestPageOfAKilledBrowser kills a browser while its page writes. The next browser must show all entries that the page
-// had acknowledged, and must find no lock.
+// TestPageOfAKilledBrowser kills a browser while its page writes. A new browser with the same data must show all
+// entries that the page had acknowledged. It must be able to write, because the lock of the killed browser no longer
+// exists. A check must find no problems.
 func TestPageOfAKilledBrowser(t *testing.T) {
 	address, kept := startPage(t), chromiumtest.NewProfileDir(t)
 	tab := chromiumtest.StartBrowser(t, kept)

@@ -173,7 +173,9 @@ func (p *person) onlySession(program string) string {
 	return archive.Sessions[0].Session
 }
 
-// leftBehind fails the test if a configuration file below the home directory still contains the path of the program.
+// leftBehind fails the test if a .json, .toml or .js file below the directory home still contains the path program. It
+// skips the directories .cache and .local. It also fails the test if files other than trusted.began are left in
+// .config/oxbow.
 func leftBehind(t *testing.T, home, program string) {
 	t.Helper()
 	err := filepath.WalkDir(home, func(p string, d os.DirEntry, err error) error {
@@ -193,7 +195,7 @@ func leftBehind(t *testing.T, home, program string) {
 	}
 	files, _ := os.ReadDir(filepath.Join(home, ".config", "oxbow"))
 	for _, file := range files {
-		// The file says when oxbow began to record trusted homes. Setup does not remove it.
+		// The file trusted.began records when oxbow began to record trusted homes. Setup does not remove it.
 		if file.Name() != "trusted.began" {
 			t.Errorf("%q is left in the configuration directory", file)
 		}

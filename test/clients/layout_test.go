@@ -50,8 +50,9 @@ var layoutCalls = []struct {
 	}},
 }
 
-// TestLayouts sets up Claude Code for a home of each layout, and calls the tools. No person can approve a tool, so the
-// client refuses a tool that setup did not approve.
+// TestLayouts tests the tools that oxbow offers for each layout. A layout is the form in which a memory is stored in
+// files. The test sets up Claude Code for a memory with the layout, and lets the model call the tools. No person can
+// approve a tool, so the client refuses a tool that setup did not approve.
 func TestLayouts(t *testing.T) {
 	eachClient(t, func(t *testing.T, c *testedClient, argv []string, program, modules string) {
 		if c.name != "claude" {

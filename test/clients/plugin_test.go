@@ -89,7 +89,7 @@ func withPlugin(c *testedClient) *testedClient {
 	with := *c
 	with.allowAllArgs = append(slices.Clone(c.allowAllArgs), plugins[c.name].run...)
 	if c.name == "codex" || c.name == "gemini" || c.name == "qwen" || c.name == "copilot" {
-		with.allowAllArgs = plugins[c.name].run // These arguments contain those in c.free.
+		with.allowAllArgs = plugins[c.name].run // These arguments contain those in c.allowAllArgs.
 	}
 	if tool := plugins[c.name].tool; tool != nil {
 		with.makeToolCall = tool
@@ -103,8 +103,9 @@ func TestPlugins(t *testing.T) {
 	})
 }
 
-// pluginAlone installs the plug-in without oxbow setup. The model must be able to use the memory and must get its
-// texts, and the session must be recorded.
+// pluginAlone tests the plug-in of the client c in a home in which "oxbow setup" was not run. The model must be able to
+// call the tools remember and recall. Each request to the model must contain oxbow's block of notes exactly once. The
+// session must be recorded. The command argv starts the client, and program is the path of oxbow.
 func pluginAlone(t *testing.T, c *testedClient, argv []string, program, modules string) {
 	m := &scriptedModel{
 		makeToolCall:           c.makeToolCall,

@@ -119,8 +119,8 @@ func resumesAfterAnswer(t *testing.T, c *testedClient, argv []string, program, m
 // the author.
 var noteLine = regexp.MustCompile(`- [^\n:]+[0-9]{4}-[0-9]{2}-[0-9]{2}[^\n:]*: ([^\n]+)`)
 
-// noteLines returns the sentences of all notes in the blocks of a request. Sentences that occur twice are returned
-// twice.
+// noteLines returns the text of each note in oxbow's blocks in a request, without the note's name, date and author. A
+// text that occurs twice is returned twice.
 func noteLines(body string) (lines []string) {
 	for _, text := range block.FindAllString(body, -1) {
 		// The JSON of the request escapes newlines. It escapes them twice if a client puts JSON into the prompt.
@@ -179,9 +179,11 @@ func scopes(t *testing.T, c *testedClient, argv []string, program, modules strin
 	}
 }
 
-// conversation returns those requests that offer tools to the model and contain a block. They continue the
-// conversation. The other requests ask for a title, without tools, or for a suggestion (Qwen Code), without a block.
-// If a request of the conversation lacks its block, the number of requests is wrong, so the tests notice it.
+// conversation returns the requests that continue the conversation. These requests offer tools to the model and contain
+// a block of memories. The other requests are for a title, which offer no tools, and in Qwen Code for a suggestion,
+// which have no block.
+//
+// If a request of the conversation lacks its block, conversation returns too few requests, so the tests fail.
 func conversation(requests []string) []string {
 	var found []string
 	for _, body := range requests {
@@ -192,8 +194,9 @@ func conversation(requests []string) []string {
 	return found
 }
 
-// checkRequests checks the requests of run n. There must be want of them. Each must contain one block, and outside the
-// block the prompts of all runs so far.
+// checkRequests checks the requests that the client sent to the model in a run. The run has the number n, which begins
+// with 0. The number of requests must be want. Each request must contain exactly one block of oxbow with at least one
+// note, and no note twice. Outside the block, each request must contain all prompts.
 func checkRequests(t *testing.T, n int, requests, prompts []string, want int) {
 	t.Helper()
 	if len(requests) != want {
@@ -216,9 +219,9 @@ func checkRequests(t *testing.T, n int, requests, prompts []string, want int) {
 	}
 }
 
-// modelStatuses returns the exit statuses of look in the tool results of a request. Gemini CLI repeats the output in
-// each result, so equal statuses in a row are returned once. Two calls of look in a row never end with the same
-// status.
+// modelStatuses returns the exit statuses that the shell command in the constant look printed in the tool results of a
+// request. Gemini CLI repeats the output in each result, so modelStatuses returns equal consecutive statuses once. Two
+// consecutive calls of the command never have the same status.
 func modelStatuses(body string) []string {
 	var statuses []string
 	for _, match := range lookStatus.FindAllStringSubmatch(body, -1) {
@@ -227,8 +230,8 @@ func modelStatuses(body string) []string {
 	return slices.Compact(statuses)
 }
 
-// checkArchive checks that the archive records each prompt once. The exit statuses of look in the archive must be
-// those that the model saw.
+// checkArchive checks that the archive records each prompt once. For the shell command in the constant look, the
+// archive must contain the exit statuses that the model saw.
 func (p *person) checkArchive(program string, prompts, statuses []string) {
 	t := p.t
 	t.Helper()
@@ -281,8 +284,9 @@ func (p *person) checkArchive(program string, prompts, statuses []string) {
 	}
 }
 
-// checkLedger checks that the ledger of injections records each text once that the model got at the start of a
-// session.
+// checkLedger checks the list of texts that oxbow has shown to the model at the start of sessions, as the command
+// "oxbow injected" prints it. The list must contain one start for the session, or one start for each of its runs if the
+// client is in the list below.
 func (p *person) checkLedger(program, client string) {
 	p.t.Helper()
 	want := 1

@@ -12,7 +12,8 @@ import (
 
 func TestSubagents(t *testing.T) { eachClient(t, subagents) }
 
-// subagents lets the model start a sub-agent, and checks its requests and its record in the archive.
+// subagents lets the model start a sub-agent. The requests of the sub-agent must not contain a block of memory entries.
+// The archive must contain the sub-agent's call and answer once.
 func subagents(t *testing.T, c *testedClient, argv []string, program, modules string) {
 	if c.startAgentCall.Name == "" {
 		t.Skip("this client's sub-agents are covered by recorded reports")

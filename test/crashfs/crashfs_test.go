@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// must ends the test if a step fails that the test needs but does not check.
+// must ends the test if err is not nil. Tests call it for steps that they need but do not test.
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

@@ -58,9 +58,10 @@ func TestManyPendingChangesAreBounded(t *testing.T) {
 	}
 }
 
-// TestKeptMeansLive performs random operations. After each of them, the image that keeps everything must be what the
-// processes see. A sync must not make an image possible that was impossible before. After all files and directories
-// are synced, a single image must be left.
+// TestKeptMeansLive performs random file operations. An image is the content that a disk may have after a crash. After
+// each operation, the image in which nothing is lost must be equal to the content that processes see. A sync must not
+// make an image possible that was impossible before the sync. After all files and directories are synced, only one
+// image must be possible.
 func TestKeptMeansLive(t *testing.T) {
 	syncs := 0
 	for seed := range uint64(100) {
@@ -114,8 +115,10 @@ func TestKeptMeansLive(t *testing.T) {
 			if last != live {
 				t.Fatalf("seed %d: all kept = %s, want %s, after %v", seed, last, live, d.Log())
 			}
-			// After a failed sync, later writes cut the pending write into pieces. Which pieces are lost together is a
-			// choice of this package. Both can make new images, so such steps are not checked.
+			// A step is not checked in two cases, because new images may then appear without an error. After a failed
+			// sync, later writes split the pending write into pieces. If many operations are pending,
+			// EachCrashFileSystem tries only some combinations of lost operations, and a sync can change this choice.
+			// It also tries only some combinations if a write is partly lost, so these images (torn) are ignored.
 			if before != nil && !failed && len(before.state.nameChanges) <= 4 && pendingOps(before) <= 3 {
 				syncs++
 				was := images(t, before)
@@ -188,8 +191,8 @@ func TestFates(t *testing.T) {
 	}
 }
 
-// BenchmarkImages measures the time for one image. The disk contains a small store to which a record of 200 bytes is
-// being appended.
+// BenchmarkImages measures the time for building one image, which is a possible content of the disk after a crash. The
+// disk contains a small store to which a record of 200 bytes is being appended.
 func BenchmarkImages(b *testing.B) {
 	m := vfs.NewMem()
 	for name, size := range map[string]int{"memory.oxbow": 4096, "memory.oxbow.lock": 32, "MEMORY.md": 900} {
@@ -216,7 +219,8 @@ func BenchmarkImages(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(images), "ns/image")
 }
 
-// BenchmarkRun measures the time for creating a disk and appending to it once.
+// BenchmarkRun measures the time for creating a disk, appending a record to a file on the disk, syncing the file, and
+// reading the record.
 func BenchmarkRun(b *testing.B) {
 	m := vfs.NewMem()
 	if err := m.Put("memory.oxbow", make([]byte, 4096), 0o600, m.Now()); err != nil {

@@ -14,8 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// TestSumOfASketch tests that a sketch has the same hash as the image that it builds, both with all files and without
-// some.
+// TestSumOfASketch tests that a CrashContent, which describes a possible content of the disk after a crash, has the
+// same hash as the file system that it builds. The test computes the hash of all files, and the hash without lock
+// files. No content may occur twice.
 func TestSumOfASketch(t *testing.T) {
 	m := vfs.NewMem()
 	must(t, m.Put("d/a", []byte("text"), 0o600, time.Time{}))

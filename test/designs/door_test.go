@@ -141,7 +141,8 @@ func (d *goDoor) session() (layout.Session, error) {
 	return d.talk, err
 }
 
-// readSkill reads a skill of the home, like a program that conducts sessions.
+// readSkill returns the text of a skill of the home. It reads the skill's file directly, because a Go program that uses
+// the library would do the same.
 func (d *goDoor) readSkill(name string) (string, error) {
 	data, err := os.ReadFile(d.w.path("skills/" + name + "/SKILL.md"))
 	return string(data), err

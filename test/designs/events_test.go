@@ -70,7 +70,8 @@ func everywhere(texts ...string) map[string][]string {
 	return all
 }
 
-// fillEventHome creates the home, and a repository whose edits are annotated.
+// fillEventHome creates the memory in the world's layout with its first files and entries, and a git repository. It
+// switches on the annotation of the agent's edits in this repository.
 func (w *world) fillEventHome(t *testing.T) {
 	w.setVar("OXBOW_ANNOTATE", "on") // oxbow setup sets this variable when it configures the client
 	if _, err := w.oxbow("init", "--dialect", w.layout, "-q"); err != nil {
@@ -117,8 +118,9 @@ func (w *world) snapshot(t *testing.T) map[string]string {
 	return files
 }
 
-// changedFiles returns the names of the files that differ, sorted. For a file with annotations, it returns the name of
-// the directory.
+// changedFiles returns the sorted names of the files that differ between before and after. The name of a removed file
+// begins with "-". For a new or changed file with annotations, changedFiles returns the name of the annotations
+// directory instead.
 func changedFiles(before, after map[string]string) (names []string) {
 	for name := range maps.Keys(after) {
 		if old, found := before[name]; !found || old != after[name] {
@@ -237,7 +239,8 @@ func claudeEvents(w *world) []event {
 	}
 }
 
-// againReport returns the fields of the report before the edited lines are edited again.
+// againReport returns the fields of a report that a client sends before an edit. The edit changes a line that the edit
+// of editReport has already changed.
 func againReport(w *world) map[string]any {
 	fields := editReport(w)
 	fields["tool_use_id"] = "toolu_9"
@@ -356,16 +359,18 @@ func TestEventsOfClients(t *testing.T) {
 	}
 }
 
-// fetchReport returns the fields of the report after the agent has fetched a web page.
+// fetchReport returns the fields that a client sends to its hook after the agent has fetched a web page. The argument
+// text is the content of the page.
 func fetchReport(text string) map[string]any {
 	return map[string]any{"tool_name": "WebFetch", "tool_use_id": "toolu_2",
 		"tool_input":    map[string]any{"url": "https://example.org/x", "prompt": "read"},
 		"tool_response": map[string]any{"result": text}}
 }
 
-// TestEventsOfForeignText checks text of a web page that an agent has read and written to its memory. The text must be
-// marked wherever a hook gives it to a model, and must not be given if the layout allows this. No text may end the
-// tags around an answer.
+// TestEventsOfForeignText tests texts of web pages that an agent has read and has written to its memory. If a hook
+// gives such a text to a model, the text must be marked. At the start of a session, a hook may give the text to the
+// model only if the layout is in startsWith. At a prompt, it may do so only if the layout is in recallTexts. No text
+// may contain a closing tag that ends the tags around an answer.
 func TestEventsOfForeignText(t *testing.T) {
 	// layouts whose sessions start with texts that agents write
 	startsWith := map[string]bool{"clawft": true, "coderhapsody": true, "entryfiles": true}
@@ -433,8 +438,10 @@ func TestEventsOfForeignText(t *testing.T) {
 	}
 }
 
-// rememberForeign writes the foreign text as an agent: as an entry, in the overview of entryfiles, and as a handoff in
-// coderhapsody. It also inserts a closing tag into the text that the person wrote.
+// rememberForeign acts as an agent that writes the text foreign into the home. The agent writes the text into an entry.
+// In the layout entryfiles, the agent also writes the text into MEMORY.md. In the layout coderhapsody, the agent also
+// creates a handoff with the text. Except in clawft, rememberForeign also appends a closing tag to the files in
+// eventHomes.
 func (w *world) rememberForeign(t *testing.T) {
 	t.Helper()
 	w.setVar("CLAUDECODE", "1")
@@ -444,7 +451,7 @@ func (w *world) rememberForeign(t *testing.T) {
 	}
 	for name, text := range eventHomes[w.layout] {
 		if w.layout == "clawft" {
-			continue // the entry was written into this file
+			continue // In clawft, the command remember has written the entry into this file.
 		}
 		if w.layout == "entryfiles" && strings.HasSuffix(name, "MEMORY.md") {
 			text = foreign

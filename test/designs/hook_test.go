@@ -36,7 +36,8 @@ func (d *hookDoor) report(event string, fields map[string]any) (string, error) {
 	return d.feed(raw)
 }
 
-// feed runs the hook with the bytes of a report as standard input.
+// feed runs the command "oxbow hook" with raw as its standard input. It returns the text that the hook's answer gives
+// to the model, or "" if there is no answer. The error is not nil if the command fails or writes to standard error.
 func (d *hookDoor) feed(raw []byte) (string, error) {
 	var out, errs bytes.Buffer
 	args := append([]string{"--home", d.w.home}, d.w.flags...)
@@ -59,7 +60,9 @@ func (d *hookDoor) feed(raw []byte) (string, error) {
 	return answer.Context + answer.Additional + answer.Specific.Context, err
 }
 
-// context returns the answer at the start of a new session. Gemini CLI gets this answer with the first prompt.
+// context starts a new session. It returns the text that the hook gives to the model. In Gemini CLI, the model gets
+// this text only with the first prompt. Therefore context sends a prompt, and returns an error if the hook has already
+// answered the start of the session.
 func (d *hookDoor) context() (string, error) {
 	d.session++
 	d.started = true
@@ -124,9 +127,9 @@ const (
 		"\treturn \"hello, \" + name\n}\n\nfunc main() {\n\tGreet(\"world\")\n}\n"
 )
 
-// recording returns the files with the reports and the transcript of a recorded session, in which
-// the agent says that it returns the string, and edits hello.go. The transcript of opencode does
-// not exist.
+// recording returns the reports of hooks and the transcript of a recorded session, with local paths. In this session,
+// the agent edits hello.go and says what the edited function returns. For the client opencode, the transcript is nil if
+// its file does not exist.
 func (d *hookDoor) recording() (hooks, transcript []byte, err error) {
 	internal := filepath.Join("..", "..", "internal")
 	recorded := filepath.Join(internal, "hook", "testdata", d.client+"-work")
@@ -150,7 +153,8 @@ func (d *hookDoor) recording() (hooks, transcript []byte, err error) {
 	return d.localPaths(hooks), d.localPaths(transcript), err
 }
 
-// edit repeats the recorded session of the client up to the end of its first turn.
+// edit repeats the recorded session of the client up to the end of the turn in which the client edits hello.go. At the
+// edit, it writes the new content of hello.go. It returns an error if the session contains no such turn.
 func (d *hookDoor) edit() (string, error) {
 	hooks, transcript, err := d.recording()
 	if err != nil {
@@ -189,12 +193,14 @@ func isEdit(line []byte) bool {
 	return bytes.Contains(line, []byte("func Greet(name string) string")) && bytes.Contains(line, []byte("hello.go"))
 }
 
-// localPaths replaces the paths of the machine where the sessions were recorded.
+// localPaths replaces /home/dev, the user directory of the machine where the sessions were recorded, by the user
+// directory of the test.
 func (d *hookDoor) localPaths(data []byte) []byte {
 	return bytes.ReplaceAll(data, []byte("/home/dev"), []byte(d.w.user))
 }
 
-// placeTranscript writes the transcript to the path in the reports.
+// placeTranscript writes the transcript to the path that the first hook report with a transcript_path names. It does
+// nothing if the transcript is empty. It returns an error if no report names a path.
 func placeTranscript(hooks, transcript []byte) error {
 	if len(transcript) == 0 {
 		return nil

@@ -219,7 +219,8 @@ func (d *mcpDoor) tools() (names []string, err error) {
 	return names, nil
 }
 
-// schema returns the description and the parameters of a tool as JSON.
+// schema returns the definition of the tool with the given name as JSON. It contains the tool's description and
+// parameters.
 func (d *mcpDoor) schema(name string) (string, error) {
 	s, err := d.open()
 	if err != nil {

@@ -38,7 +38,9 @@ func (w *world) selectProfile(name string) (string, error) {
 	return w.door.context()
 }
 
-// takeHandoff begins a session that takes the open handoff. In MCP, a person selects the prompt for this.
+// takeHandoff starts a session that continues with the open handoff, and returns the text that the model gets. With
+// MCP, a person starts such a session by selecting the prompt "handoff". On the command line, "oxbow context --handoff"
+// prints the text. In the other interfaces, the text at the start of the next session contains the handoff.
 func (w *world) takeHandoff() (string, error) {
 	switch d := w.door.(type) {
 	case cliDoor:

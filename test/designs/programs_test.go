@@ -44,7 +44,7 @@ func programs() map[string]program {
 	}
 }
 
-// openOn opens a home with the layout of the row in a file system.
+// openOn initializes a home with the layout w.layout in the file system fsys, and opens the home.
 func (w *world) openOn(fsys vfs.FS) (layout.Home, error) {
 	d, err := layout.Find(layouts.All(), w.layout)
 	if err != nil {
@@ -156,7 +156,9 @@ func (w *world) rememberDay(fsys vfs.FS) error {
 	return err
 }
 
-// faultProgram lets each operation of a write fail. The memory must not return a text that is not on the disk.
+// faultProgram writes a text again and again, each time with a fault at another operation of the disk, until no
+// operation remains. The memory must return the text that is stored on the disk. It returns the number of failed writes
+// as text.
 func faultProgram(w *world) (string, error) {
 	start := crashfs.New(nil)
 	if err := w.writeOn(start.Process(), "old text"); err != nil {
@@ -192,7 +194,8 @@ func faultProgram(w *world) (string, error) {
 	}
 }
 
-// standaloneProgram uses only the package of the file format, without a home.
+// standaloneProgram opens a file with the package crmem, which implements the file format, and uses it as a memory
+// without a home directory. It returns the content of the entry that it stored and found.
 func standaloneProgram(w *world) (string, error) {
 	s, err := crmem.Open(w.path("alone.db"), nil)
 	if err != nil {
@@ -220,7 +223,8 @@ func parentsProgram(w *world) (string, error) {
 	return "", s.Apply(w.detached(), oxbow.Add{Name: "n", Content: "Text."})
 }
 
-// opsProgram makes the four operations of the design, and returns the entries.
+// opsProgram applies each of the four kinds of operations of the design: Add, Update, Alias and Remove. It returns a
+// text with a line for each entry that remains.
 func opsProgram(w *world) (string, error) {
 	h, err := w.openOn(vfs.NewMem())
 	if err != nil {
@@ -252,7 +256,8 @@ func opsProgram(w *world) (string, error) {
 	return b.String(), nil
 }
 
-// checkpointProgram writes a store to the disk although nothing has changed.
+// checkpointProgram stores an entry in a new home, runs Checkpoint and closes the home. It then reads the home again
+// and returns the result of readOn.
 func checkpointProgram(w *world) (string, error) {
 	fsys := vfs.NewMem()
 	h, err := w.openOn(fsys)
@@ -322,9 +327,9 @@ func inMemoryProgram(w *world) (string, error) {
 	return w.readOn(fsys)
 }
 
-// buildProgram checks that the packages of the layout can be built for a WebAssembly system: they must not need a file
-// that is excluded for the system. It only lists the packages. The module is built for these systems by the checks
-// before a change is merged.
+// buildProgram checks that the packages of the layout do not need a file that is excluded on the system goos with
+// WebAssembly. For this, it lists the packages with "go list" and builds nothing. The checks before a change is merged
+// build the module for these systems.
 func buildProgram(w *world, goos string) (string, error) {
 	testenv.RequireProgram(w.t, "go", "https://go.dev/dl")
 	cmd := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}}{{with .Error}} {{.}}{{end}}",

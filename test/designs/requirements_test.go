@@ -21,8 +21,9 @@ const (
 	wantPlays = 1039
 )
 
-// TestTable checks that the table contains each requirement once, and that each row lists every door: either the row
-// is executed with the door, or there is a reason why not.
+// TestTable tests the table of requirements. The rows must be numbered from 1 without gaps. A door is an interface to
+// oxbow, such as the command line. Each row must be executed with each door or give a reason why not. The table must
+// have the expected numbers of rows and executions.
 func TestTable(t *testing.T) {
 	rows, err := readTable("requirements")
 	if err != nil {
@@ -65,13 +66,17 @@ func hasCheck(r row) bool {
 	})
 }
 
-// TestRequirements executes each requirement with each of its doors.
+// TestRequirements executes each row of the table of requirements. It executes the row once for each of the row's
+// doors, which are interfaces to oxbow such as the command line and HTTP.
 func TestRequirements(t *testing.T) { playAll(t, "requirements") }
 
-// TestHomes uses homes that the original systems have left. These systems must still be able to read them.
+// TestHomes executes the rows that use memory directories (homes) which the original programs created. The original
+// programs must still be able to read these homes.
 func TestHomes(t *testing.T) { playAll(t, "homes") }
 
-// playAll executes each row of a table with each of its doors. A row with a known failure must fail.
+// playAll executes each row of a table of requirements. It executes the row once for each of its doors, which are the
+// interfaces of oxbow, such as the command line. If the row lists a known failure for a door, the execution must fail.
+// Otherwise, the execution must succeed.
 func playAll(t *testing.T, table string) {
 	rows, err := readTable(table)
 	if err != nil {
@@ -115,7 +120,8 @@ func TestRowsCanFail(t *testing.T) {
 	}
 }
 
-// play executes a row with a door. Afterwards it checks that the home is not damaged.
+// play executes the steps of a row, which is a requirement, through a door, which is an interface to the memory.
+// Afterwards the command "oxbow check" must find no damage. If r.unsound is true, the command must report damage.
 func play(t *testing.T, r row, door string) (err error) {
 	w := newWorld(t, r, door)
 	defer func() { err = errors.Join(err, w.door.close()) }()
@@ -140,7 +146,8 @@ func play(t *testing.T, r row, door string) (err error) {
 	return err
 }
 
-// steps executes the steps of a row that apply to the door.
+// steps executes the steps of the requirement r. It skips steps that are meant for other doors than w. A door is an
+// interface to oxbow, such as the command line.
 func (w *world) steps(r row) error {
 	for _, s := range r.steps {
 		if s.doors != nil && !slices.Contains(s.doors, w.name) {

@@ -18,7 +18,8 @@ import (
 // An action is a step that does something. It returns a text that the next steps check.
 type action func(w *world, s step, args []string) (string, error)
 
-// actions returns the actions by name. After the word "fail", an action must fail (see step).
+// actions returns the functions that execute the steps of a requirement. The keys are the first words of the steps. If
+// the word "fail" is before the key in a step, the action must return an error (see the method step).
 func actions() map[string]action {
 	return map[string]action{
 		"remember": func(w *world, _ step, args []string) (string, error) {
@@ -251,8 +252,9 @@ func readTree(root string) (map[string][]byte, error) {
 	return files, err
 }
 
-// checkKept checks that a file, or the files in a directory, have the bytes that a previous step "keep" read. Unless
-// the second argument is "exactly", there may be additional files.
+// checkKept compares the file or the directory args[0] with the files that an earlier step "keep" stored in w.saved. It
+// returns an error if one of these files is missing or has different bytes, or if no such file was stored. The
+// directory may contain additional files unless there is a second argument, which is the word "exactly".
 func (w *world) checkKept(args []string) error {
 	files, err := readTree(w.path(args[0]))
 	if err != nil {
@@ -278,8 +280,8 @@ func (w *world) checkKept(args []string) error {
 	return nil
 }
 
-// checkFiles checks the names of the files in a directory. It ignores oxbow's own files, whose names begin with a dot
-// or end in .lock.
+// checkFiles checks the names of the files in the directory args[0], which must be the names in the other arguments. It
+// ignores oxbow's own files, whose names begin with .oxbow or end in .lock.
 func (w *world) checkFiles(args []string) error {
 	files, err := readTree(w.path(args[0]))
 	if err != nil {

@@ -36,10 +36,13 @@ type step struct {
 	words []string
 }
 
-// allDoors returns the names of all doors. For each recorded client, its hook is a door.
+// allDoors returns the names of all doors. A door is a way to use oxbow, such as the command line or HTTP. The hook of
+// each recorded client is a door, too.
 func allDoors() []string { return append([]string{"cli", "go", "stdio", "http"}, recordedClients()...) }
 
-// recordedClients returns the clients whose reports were recorded. Their doors repeat these reports.
+// recordedClients returns the clients for which the directory internal/hook/testdata contains recorded reports of a
+// hook. A test can use such a client as a door, that is, as an interface to oxbow, and sends the recorded reports
+// again.
 func recordedClients() []string {
 	return slices.DeleteFunc(hook.Clients(), func(client string) bool {
 		_, err := os.Stat(filepath.Join("../../internal/hook/testdata", client+"-work"))
@@ -47,7 +50,8 @@ func recordedClients() []string {
 	})
 }
 
-// expandDoors replaces the name of each group of doors by the doors in the group.
+// expandDoors replaces the names of groups of doors, which are interfaces for calls, by the doors of the groups. It
+// keeps the names of single doors. It returns an error for other names.
 func expandDoors(names []string) (doors []string, err error) {
 	for _, name := range names {
 		switch {
@@ -153,7 +157,8 @@ func (p *tableParser) parseLine(n int, line string) error {
 	return err
 }
 
-// addReason parses "DOORS: REASON". REASON is a text, or the name of a reason.
+// addReason parses a text of the form "DOORS: REASON", and sets the reason of each of these doors in the map to. A door
+// is a way to use oxbow, such as the command line. REASON is a key of p.reasons, or a text with at least one space.
 func (p *tableParser) addReason(to map[string]string, text string) error {
 	names, reason, _ := strings.Cut(text, ": ")
 	doors, err := expandDoors(strings.Fields(names))
@@ -170,8 +175,9 @@ func (p *tableParser) addReason(to map[string]string, text string) error {
 	return nil
 }
 
-// parseStep parses a step. If the step is not for all doors, the doors are in brackets before it. A step consists of
-// words. A quoted part of a word is a Go string.
+// parseStep parses a line with a step of a table. The line may begin with names of doors in brackets, such as "[cli
+// http]", if the step is only for these doors. A door is a way to use oxbow. The rest of the line consists of words. A
+// quoted part of a word is a Go string.
 func parseStep(n int, line string) (s step, err error) {
 	s.line = n
 	if rest, found := strings.CutPrefix(line, "["); found {

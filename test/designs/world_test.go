@@ -111,7 +111,8 @@ func (w *world) oxbow(args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// detached returns a context that is not done before the cleanup functions of the test have returned.
+// detached returns a context with the values of the test's context, which is never canceled. Functions that clean up
+// after the test can use it.
 func (w *world) detached() context.Context { return context.WithoutCancel(w.t.Context()) }
 
 // path returns the path of a file. If the name begins with "~/", the file is in the home directory of the user. If it

@@ -17,8 +17,9 @@ const (
 	arriveOfNotes  = 80 // minimum percentage of notes that must be shown
 )
 
-// TestCleanNotesArrive lets an agent of each client write notes in ordinary sessions, in which it reads no foreign
-// text. Then it sends prompts that need the notes in later sessions.
+// TestCleanNotesArrive tests notes that an agent writes in ordinary sessions, in which the agent reads no text of
+// strangers. In later sessions, the test sends prompts that need these notes. For most prompts, the note must then be
+// shown. The test does this for an agent of each client.
 func TestCleanNotesArrive(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	testenv.RequireProgram(t, "git", "apt-get install git")
@@ -53,7 +54,8 @@ func testCleanNotes(t *testing.T, c *agentClient) {
 			s.stop("That part is done, the tests pass.")
 		}
 	}
-	h.asPerson("inject", "calibrate the floor") // A hook would have less time for this.
+	// Calibrate the minimum strength of shown notes here, because a hook would have less time.
+	h.asPerson("inject", "calibrate the floor")
 	arrived := 0
 	for i, p := range prompts {
 		if i%notesOfSession == 0 {

@@ -130,7 +130,8 @@ func (f *flow) workSession() {
 }
 
 // withoutPlaces replaces the parts of an answer that differ between runs, and replaces the escaped line breaks in JSON
-// by line breaks. If the answer is the output of a server, withoutPlaces returns only its last answer.
+// by line breaks. If s is the output of a server with several JSON-RPC answers, withoutPlaces first removes the first
+// answer.
 func (f *flow) withoutPlaces(s string) string {
 	if _, last, ok := strings.Cut(strings.TrimSpace(s), "}\n{\"jsonrpc\""); ok {
 		s = `{"jsonrpc"` + last

@@ -71,7 +71,9 @@ func (f *mirrored) call(tool string, input object) {
 	f.answers = ""
 }
 
-// silent checks whether a text with the given word is not shown unasked, and that recall finds the text.
+// silent checks a text that contains the given word. If want is true, the text must not be shown unless someone asks
+// for it, and recall must warn that it is only data. If want is false, the text must be shown unasked, and recall must
+// not warn. In both cases recall must find the text.
 func (f *mirrored) silent(word string, want bool) {
 	f.t.Helper()
 	if out := f.volunteered(); strings.Contains(out, word) == want {
@@ -83,7 +85,8 @@ func (f *mirrored) silent(word string, want bool) {
 	}
 }
 
-// held checks the reason why an entry is held back.
+// held checks that the command "approve", which lists the entries that are held back, prints the text why. This text is
+// the reason why an entry is held back. It also checks that the command "check" succeeds.
 func (f *mirrored) held(why string) {
 	f.t.Helper()
 	if out := f.must(f.t, "approve"); !strings.Contains(out, why) {
@@ -120,8 +123,9 @@ func TestMirrorOfAnOutsider(t *testing.T) {
 	f.silent("zzevil", true)
 }
 
-// TestMirrorOfAnOutsiderAmongCalls lets an outsider write to a file while the client works, before the client writes
-// to the same file.
+// TestMirrorOfAnOutsiderAmongCalls tests a file that the client and an outsider (a process that is not the client)
+// write. While the client works, the outsider adds text to the file, and then the client edits the file. The outsider's
+// text must be held back from models.
 func TestMirrorOfAnOutsiderAmongCalls(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -165,8 +169,9 @@ func TestMirrorOfTheClient(t *testing.T) {
 	f.held("words of WebFetch https://example.org/post")
 }
 
-// TestMirrorAsksTheArchive tests a call that is reported while there is no mirror, so that only the archive contains
-// the call.
+// TestMirrorAsksTheArchive tests a note that an agent writes while oxbow does not mirror the client's file, because the
+// file mirror.json is missing. The agent's calls are then only in oxbow's archive of sessions. If a web search returned
+// the note's text before, the note must be held back when the mirror reads it. Otherwise the note must be shown.
 func TestMirrorAsksTheArchive(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -212,7 +217,7 @@ func TestMirrorLeavesUnchangedNotes(t *testing.T) {
 	f.put(f.file, strings.Join(parts, "\n"))
 	f.call("Write", object{"file_path": f.file, "content": "x"})
 	f.env.Now = time.Now
-	// The project is not known any more.
+	// Remove the transcript that names the directory of the project, so that the project is not known any more.
 	if err := os.Remove(filepath.Join(filepath.Dir(f.file), "../1.jsonl")); err != nil {
 		t.Fatal(err)
 	}

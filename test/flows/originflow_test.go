@@ -181,7 +181,7 @@ func TestTestsVerify(t *testing.T) {
 	f.prompt("s", "Mend the sum.")
 	edit("toolu_00", "other.go")
 	ran("toolu_10", "go test ./...", 0)
-	note("fee", "toolu_11") // The test does not cover the file of the note.
+	note("fee", "toolu_11") // The agent has not changed pay.go, the file that the note names, before the test.
 	edit("toolu_12", "pay.go")
 	ran("toolu_01", "ls -l", 0)
 	note("sum", "toolu_02")

@@ -66,12 +66,16 @@ func keyed(key string, more ...string) func(string) object {
 	}
 }
 
-// written returns the input of a tool that writes a file. The argument of the tool is the path.
+// written returns a function that makes the input of a tool that writes a file. The parameters path and content are the
+// names of the tool's fields for the path and for the content. The argument of the returned function is the path of the
+// file.
 func written(path, content string) func(string) object {
 	return func(arg string) object { return object{path: arg, content: "package work\n"} }
 }
 
-// edited returns the input of a tool that replaces a text in a file by another text.
+// edited returns a function that builds the input of a client's edit tool. The function's argument is the path of the
+// file. The parameters path, before and after are the names of the fields for the file's path, the old text and the new
+// text. The old and the new text are always the same.
 func edited(path, before, after string) func(string) object {
 	return func(arg string) object {
 		return object{path: arg, before: "package work", after: "package work // edited"}
@@ -110,8 +114,9 @@ func answerOfClaude(use toolUse, arg, text string) object {
 	return object{"tool_response": response}
 }
 
-// answerOfModel returns the format for the result of a call in Gemini CLI and Qwen Code. The result contains a text
-// for the model and a text for the person.
+// answerOfModel returns a function that builds the report of a tool call's result, as Gemini CLI and Qwen Code send it.
+// In the report, llmContent is the text for the model, which the function shown returns, and returnDisplay is the text
+// for the person.
 func answerOfModel(shown func(use toolUse, arg, text string) string) func(toolUse, string, string) object {
 	return func(use toolUse, arg, text string) object {
 		return object{"tool_response": object{"llmContent": shown(use, arg, text), "returnDisplay": text}}
@@ -319,7 +324,9 @@ func (s *agentSession) prompt(text string) string {
 	return s.report(s.client.prompted, object{"prompt": text})
 }
 
-// call reports a call of a tool and its result.
+// call reports to the client's hook that the agent has called a tool. The parameter use says which kind of tool, arg is
+// its argument, and text is its result. The fields of the objects more are added to the report, and replace fields with
+// the same name.
 func (s *agentSession) call(use toolUse, arg, text string, more ...object) {
 	form := s.client.tools[use]
 	fields := s.client.answer(use, arg, text)
@@ -368,7 +375,7 @@ func (s *agentSession) callID() string { return fmt.Sprintf("toolu_%s_%d", s.id,
 func (s *agentSession) stop(answer string) {
 	fields := object{"stop_hook_active": false}
 	switch s.client.said {
-	case "": // The transcript contains the answer.
+	case "": // The report has no field for the answer, so write it to the transcript.
 		s.transcribe(answer)
 	case "AgentText":
 		s.report("AgentText", object{"text": answer, "text_id": fmt.Sprintf("prt_%s_%d", s.id, s.turns)})
@@ -403,15 +410,17 @@ func (s *agentSession) tool(name string, args object) (answer string) {
 	return answer
 }
 
-// shell lets the agent run oxbow in a shell, and returns the output. The parameter withVars specifies whether the
-// environment contains the variables of the client. The client reports the command line.
+// shell runs oxbow with the arguments args, like an agent in a shell, and returns the output. If withVars is true, the
+// environment contains the variables of the client. The client then reports the command line in the argument line.
 func (s *agentSession) shell(withVars bool, stdin, line string, args ...string) (out string) {
 	out = s.unreported(withVars, stdin, args...)
 	s.call(useShell, line, out)
 	return out
 }
 
-// unreported is like shell, for a command that is reported only later.
+// unreported runs oxbow as a command in the agent's shell, like the method shell, but without a report to the hook. The
+// caller may send the report later. If withVars is true, the command gets the variables that the client sets in its
+// shell.
 func (s *agentSession) unreported(withVars bool, stdin string, args ...string) (out string) {
 	if withVars {
 		for k, v := range s.client.vars(s.id) {

@@ -13,12 +13,16 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// isFor reports whether a client can keep a text in this way.
+// isFor reports whether the client c can keep a text in the way k.
 func (k *keeping) isFor(c *agentClient) bool {
 	return k.only == nil || slices.Contains(k.only, c.name)
 }
 
-// fits reports whether a flow with these parts is possible.
+// fits reports whether a flow (an agent reads a foreign text and keeps it in the memory) is possible with these parts.
+// It returns false if the client lacks the tool or the subagent for reading the text, if the client cannot keep the
+// text in the way k, or if when requires a second client but only one client can keep the text in this way. If the
+// client has a field subagent, a way with the tool useAgent is not possible. A flow in a single command line also
+// requires that both w and k support pipes.
 func fits(w *wayIn, k *keeping, when *timing, c *agentClient) bool {
 	_, hasTool := c.tools[w.use]
 	switch {
@@ -31,8 +35,10 @@ func fits(w *wayIn, k *keeping, when *timing, c *agentClient) bool {
 	return true
 }
 
-// poisonFlows returns a flow for each combination of a way in and a way of keeping, or only for every oneOf-th
-// combination. The times and the clients alternate.
+// poisonFlows returns flows of foreign text. Each flow has a way in (how the client's agent reads the text), a way of
+// keeping (how the agent stores the text), a time and a client. The parameter oneOf is n if only one in n combinations
+// of way in and way of keeping is used, and 1 for all of them. Combinations that no client supports are skipped. Times
+// and clients are used about equally often.
 func poisonFlows(clients []*agentClient, oneOf int) (all []*poisonFlow) {
 	ways := waysIn()
 	keeps := keepings()
@@ -58,8 +64,8 @@ func poisonFlows(clients []*agentClient, oneOf int) (all []*poisonFlow) {
 	return all
 }
 
-// pick returns the time and the client that fit and that have been used least. If no time and client fit, pick returns
-// nil.
+// pick returns the time and the client that have been used least, among those for which the function fits returns true.
+// It also adds 1 to their numbers of uses in the map used. If no time and client fit, pick returns nil for both.
 func pick(
 	used map[any]int,
 	times []timing,
@@ -81,8 +87,10 @@ func pick(
 	return when, client
 }
 
-// cleanFlows returns flows in which the agent reads no foreign text, for two clients and each way of keeping. They
-// prove that each way of keeping works and that its text is shown.
+// cleanFlows returns test sessions (flows) in which an agent stores a text of its own, without reading a text by
+// others. For each way of storing a text, it returns flows for at most two clients. These flows show that each way
+// works and that its text is shown. The flows have ascending numbers, beginning with the parameter from. Numbers whose
+// text looks like instructions are skipped.
 func cleanFlows(clients []*agentClient, from int) (all []*poisonFlow) {
 	keeps, times := keepings(), timings()
 	for k := range keeps {
@@ -105,8 +113,9 @@ func cleanFlows(clients []*agentClient, from int) (all []*poisonFlow) {
 	return all
 }
 
-// openFlows returns flows of attacks that are not prevented. They include some flows of each class for each client.
-// These flows are reported, but not counted.
+// openFlows returns flows of attacks that are not prevented. It returns up to as many flows of each class for each
+// client as the parameter some says. The flows are numbered from the parameter from. The test reports these flows, but
+// does not count them.
 func openFlows(clients []*agentClient, from, some int) (all []*poisonFlow) {
 	keeps, times := keepings(), timings()
 	tracked := fileWay("tracked file", useRead, "docs/%s.md", func(h *poisonHome, path, text string) {
@@ -163,8 +172,9 @@ func (h *poisonHome) runFlow(f *poisonFlow) {
 	}
 }
 
-// askAll sends the prompts that the texts of the flows answer, each in a new session. Then it reads all other places
-// at which text is shown unasked.
+// askAll sends the prompt of each flow in a new session of a client, because a hook could show the text of the flow to
+// the model. It then records the texts that the memory shows to a model on other occasions, for example at the start of
+// a session. Finally, it asks the tool recall for the secrets of each flow and stores the answer in its field asked.
 func (h *poisonHome) askAll(flows []*poisonFlow) {
 	h.asPerson("inject", "calibrate the floor") // A hook would have less time for this.
 	for i, f := range flows {
@@ -207,7 +217,8 @@ func (h *poisonHome) askAll(flows []*poisonFlow) {
 	}
 }
 
-// cameUp returns, for each flow, the places at which a secret of the flow was shown unasked.
+// cameUp returns, for each flow, the places at which a secret of the flow was shown to a model without a request. A
+// place is left out if the text is marked there, as isMarkedFor reports.
 func (h *poisonHome) cameUp(flows []*poisonFlow) map[*poisonFlow][]broughtUp {
 	of := map[string]*poisonFlow{}
 	for _, f := range flows {
@@ -226,8 +237,9 @@ func (h *poisonHome) cameUp(flows []*poisonFlow) map[*poisonFlow][]broughtUp {
 	return found
 }
 
-// isMarkedFor reports whether the text of a flow has a mark, for places at which a mark is sufficient. These places
-// are results that an agent asked for, and the document that a home always shows.
+// isMarkedFor reports whether the text with the flow's secret is marked as foreign, if a mark is enough there to allow
+// showing it. A mark is enough for results that an agent asked for, and for the document that a home shows at each
+// session start.
 func (s *broughtUp) isMarkedFor(f *poisonFlow) bool {
 	if f.keep.at == inStartBlock {
 		before, _, _ := strings.Cut(strings.ToLower(s.text), strings.ToLower(f.secrets[0]))
@@ -248,15 +260,16 @@ var marks = []string{"tainted: ", "unvouched: ", "imported: ", "quarantined: ", 
 
 const documentMark = "and no person has vouched for it"
 
-// isMarked reports whether a text contains a mark.
+// isMarked reports whether a line of the text begins with one of the strings in marks.
 func isMarked(text string) bool {
 	return slices.ContainsFunc(marks, func(m string) bool {
 		return strings.HasPrefix(text, m) || strings.Contains(text, "\n"+m) || strings.Contains(text, `\n`+m)
 	})
 }
 
-// unmarked returns the hits with the text of the flow that have no mark. It also returns the number of hits that have
-// a mark.
+// unmarked examines the hits in f.asked that contain a secret of the flow's text. It returns those hits that have no
+// mark, which is a line that says that nobody vouches for the text. It also returns the number of hits that have a
+// mark. Other hits are ignored.
 func (f *poisonFlow) unmarked() (hits []string, marked int) {
 	for _, hit := range hitsOf(f.asked) {
 		switch {
@@ -290,7 +303,7 @@ func TestPoisonFlows(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	testenv.RequireProgram(t, "git", "apt-get install git")
 	clients := agentClients()
-	oneOf := 16 // With this value, each way in and each way of keeping occurs in at least one flow.
+	oneOf := 16 // With this value, each way to read a foreign text and each way to keep it is in some flow.
 	if testenv.IsLong() {
 		oneOf = testenv.RepeatCount(4, 1)
 	}
@@ -317,9 +330,10 @@ func TestPoisonFlows(t *testing.T) {
 	counts.report(t, 1200/oneOf)
 }
 
-// report logs the numbers. It checks that there were at least as many flows as required, and that each way in and each
-// way of keeping was in one of them. It also checks that clean texts are shown. If they were not shown, it would mean
-// nothing that foreign texts are not shown.
+// report logs the counts of all flows. In a flow, an agent reads a foreign text and stores it. report checks that the
+// number of flows is not below the argument least. It also checks that each way to read a text and each way to store a
+// text was used in a flow. Nine of ten texts from agents without foreign reading must have been shown. Otherwise it
+// would prove nothing that the foreign texts are not shown.
 func (n *flowCounts) report(t *testing.T, least int) {
 	t.Helper()
 	t.Logf("%d flows: %d came up by themselves, %d were found without a mark", n.flows, n.up, n.unmarked)
@@ -388,8 +402,10 @@ func testPoisonFlows(t *testing.T, flows, clean, open []*poisonFlow, counts *flo
 	h.must(t, "check")
 }
 
-// count counts a flow. It checks that the text of the flow was not shown unasked, and that it was not found without a
-// mark.
+// count counts the flow f, in which an agent reads a foreign text and stores it. It checks that the text was not shown
+// to an agent that did not ask for it. It also checks that a search did not return the text without a mark as
+// untrusted. The argument held contains the texts in quarantine. If f.keep stores the text as a note or handoff, count
+// checks that the text was stored, refused or put in quarantine.
 func (n *flowCounts) count(t *testing.T, f *poisonFlow, shown []broughtUp, held string) {
 	t.Helper()
 	n.flows++
@@ -430,8 +446,8 @@ func (n *flowCounts) count(t *testing.T, f *poisonFlow, shown []broughtUp, held 
 // other.
 const runWords = 6
 
-// apart checks that no text of a flow repeats the text of another flow. Otherwise, a text could be marked because of
-// the other flow.
+// apart fails the test if the texts of two flows have runWords consecutive words in common. Otherwise, oxbow could
+// recognize the text of one flow as foreign because of the other flow.
 func apart(t *testing.T, flows []*poisonFlow) {
 	t.Helper()
 	of := map[string]*poisonFlow{}

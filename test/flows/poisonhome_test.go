@@ -163,7 +163,8 @@ func (h *poisonHome) appendFile(path, text string) {
 
 func (h *poisonHome) reader(text string) io.Reader { return strings.NewReader(text) }
 
-// session starts a session of a client.
+// session returns a new session of the client c with a new ID. It does not report the session's start to the client's
+// hook.
 func (h *poisonHome) session(c *agentClient) *agentSession {
 	h.sessions++
 	return &agentSession{poisonHome: h, client: c, id: fmt.Sprintf("%s-session-%d", c.name, h.sessions)}
@@ -255,7 +256,8 @@ func (h *poisonHome) requests(c *agentClient, method string, params ...object) (
 	return answers
 }
 
-// textOfAnswer returns the text in the answer of a tool.
+// textOfAnswer returns the first text in a tool's JSON answer. If the answer has no text, textOfAnswer returns the
+// error message in the answer.
 func textOfAnswer(t *testing.T, answer string) string {
 	t.Helper()
 	var got struct {
@@ -283,7 +285,7 @@ func (h *poisonHome) sourceFile(f *poisonFlow) string {
 	return name
 }
 
-// clientMemory returns the file in which Claude Code stores its notes.
+// clientMemory returns the path of the file in which Claude Code stores the note of the flow f.
 func (h *poisonHome) clientMemory(f *poisonFlow) string {
 	return filepath.Join(h.vars["HOME"], ".claude/projects/-harbor/memory", f.name()+".md")
 }

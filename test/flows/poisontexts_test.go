@@ -83,15 +83,17 @@ var (
 	nameEnds = strings.Fields("l ra nt k m st rd x ph ck ng th")
 )
 
-// madeName returns a name that is different for each number.
+// madeName returns a name for the number n. The names for all numbers from 0 to 6911 are different; after that, they
+// repeat.
 func madeName(n int) string {
 	// The names for consecutive numbers do not look alike. The number 2741 is coprime to the modulus.
 	n = n * 2741 % (24 * 24 * 12)
 	return nameStarts[n%24] + nameMiddle[n/24%24] + nameEnds[n/24/24%12]
 }
 
-// formOf returns the template for the text of the flow with the number n. Consecutive flows in a row have different
-// templates. The flows at the same position of consecutive rows also have different templates.
+// formOf returns the template for the text of the flow with the number n. Flows with consecutive numbers have different
+// templates. If the flows are arranged in rows of len(poisonForms), flows above each other also have different
+// templates.
 func formOf(n int) poisonForm { return poisonForms[(n+n/len(poisonForms))%len(poisonForms)] }
 
 // textOf returns the text of the flow with the number n.

@@ -34,14 +34,17 @@ func pageWith(text string) string {
 	return "# A page\n\nWritten by people.\n\n" + text + "\n\nSee also the index.\n"
 }
 
-// commandWay returns a way in that is a shell command. In the line, %s stands for the name of the flow.
+// commandWay returns a wayIn (a way by which foreign text reaches the agent) for a shell command. In the command line,
+// the parameter line, %s stands for the name of the flow.
 func commandWay(name, line string) wayIn {
 	return wayIn{name: name, use: useShell, pipes: true, arg: func(_ *poisonHome, f *poisonFlow) string {
 		return strings.ReplaceAll(line, "%s", f.name())
 	}}
 }
 
-// gitWay returns a way in that is a git command which prints a commit of another person.
+// gitWay returns a way in which an agent reads a foreign text: a git command that prints a commit of another person.
+// The argument name is the name of the way. The argument line is the command line, in which %s stands for the name of
+// the flow.
 func gitWay(name, line string) wayIn {
 	w := commandWay(name, line)
 	w.printed = func(text string) string {
@@ -51,8 +54,9 @@ func gitWay(name, line string) wayIn {
 	return w
 }
 
-// fileWay returns a way in that is a file which the agent reads. The path is relative to the project. It may lead to
-// another directory of the test.
+// fileWay returns a wayIn in which an agent reads a foreign text from a file. The path of the file is relative to the
+// directory of the test project, but may lead out of it. Each "%s" in the path is replaced by the name of the flow. The
+// function prepare creates the file with the given path and text.
 func fileWay(name string, use toolUse, path string, prepare func(h *poisonHome, path, text string)) wayIn {
 	return wayIn{name: name, use: use, arg: func(h *poisonHome, f *poisonFlow) string {
 		at := filepath.Join(h.dir, filepath.FromSlash(strings.ReplaceAll(path, "%s", f.name())))

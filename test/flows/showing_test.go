@@ -58,7 +58,8 @@ var hostileNotes = []struct {
 	{"imported", "The buoy of harbor is painted in zzimported.", (*flow).byImport, oxbow.TrustImported},
 }
 
-// wordOf returns the word by which a text is recognized.
+// wordOf returns the first word of the text that begins with "zz", without periods at its ends. Tests recognize the
+// text by this word. wordOf returns "" if there is no such word.
 func wordOf(text string) string {
 	for _, w := range strings.Fields(text) {
 		if strings.HasPrefix(w, "zz") {
@@ -72,13 +73,15 @@ func (f *flow) byPerson(name, text string) {
 	f.must(f.t, "remember", name, text, "--project", "harbor")
 }
 
-// byAgent lets an agent that has read nothing write a note.
+// byAgent lets an agent write a note with the given name and text. The agent has not read any foreign text before.
 func (f *flow) byAgent(name, text string) { f.writeNote(name, text, nil) }
 
-// afterReading lets an agent repeat a page that it has read.
+// afterReading lets an agent read a web page that contains the given text. The agent then writes a note with the given
+// name and the same text.
 func (f *flow) afterReading(name, text string) { f.writeNote(name, text, readings[0]) }
 
-// overPersonsNote lets an agent replace the text of a note that a person wrote by the text of a page.
+// overPersonsNote lets a person write a note. An agent then reads a web page with the given text, and replaces the
+// note's text with it.
 func (f *flow) overPersonsNote(name, text string) {
 	f.byPerson(name, "The lamp of harbor is green.")
 	f.mcp("tools/call", object{"name": "get", "arguments": object{"name": name}})
@@ -143,7 +146,9 @@ type showing struct {
 	show func(f *flow, note string) string
 }
 
-// showings returns the interfaces. The parameter url is the URL of an HTTP server of the memory.
+// showings returns the interfaces that can show an entry, such as commands, MCP tools, HTTP requests and hooks. For
+// each interface, it returns the occasion on which the interface shows entries. The parameter url is the URL of an HTTP
+// server of the memory.
 func showings(url string) []showing {
 	tool := func(name string, args func(note string) object) func(*flow, string) string {
 		return func(f *flow, note string) string {
@@ -220,8 +225,8 @@ func (f *flow) httpGet(url string) string {
 	return string(b)
 }
 
-// TestInterfacesAgree writes hostile notes, and compares what each interface shows of them with the result of MayShow.
-// It also tests that no file of the home contains the secret of an agent.
+// TestInterfacesAgree writes hostile notes, and checks that each interface shows a note only if MayShow allows it for
+// the occasion. It also tests that no file of the home contains a secret that agents or an import wrote.
 func TestInterfacesAgree(t *testing.T) {
 	f := newFlow(t)
 	f.must(t, "profile", "new", "work", "--project", "harbor")

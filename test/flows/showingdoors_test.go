@@ -52,8 +52,9 @@ func readEntries(t *testing.T, home string) map[string]oxbow.Entry {
 	return entries
 }
 
-// outgoing returns pages, and the interfaces that write notes into files. The tag of a note specifies that the note is
-// written into the followed folder. The last interface moves notes out of the home.
+// outgoing returns the web pages and the commands that show notes or write them into files. The page for a list of
+// entries may omit entries. The followed folder, which oxbow keeps up to date, gets only notes with the tag "vault".
+// The last of these interfaces shares the note with a team, which moves the note out of the home.
 func outgoing(f *flow) []showing {
 	page, stop := f.openPages(f.t)
 	f.t.Cleanup(stop)
@@ -119,7 +120,8 @@ func outgoing(f *flow) []showing {
 	}
 }
 
-// TestPagesAndFilesAgree is like TestInterfacesAgree, for pages and for files that others read.
+// TestPagesAndFilesAgree is like TestInterfacesAgree, but tests the web pages, and the files that oxbow writes for
+// other programs and people. All of them must hide or show the same notes.
 func TestPagesAndFilesAgree(t *testing.T) {
 	f := newFlow(t)
 	if err := os.RemoveAll(filepath.Join(f.dir, ".git")); err != nil {
@@ -142,9 +144,10 @@ func TestPagesAndFilesAgree(t *testing.T) {
 	f.must(t, "check")
 }
 
-// compareShown compares what the interfaces show of the hostile notes with the result of MayShow. No answer may
-// contain the secret. compareShown returns, for each occasion, the number of notes that were shown and the number of
-// notes that were held back.
+// compareShown compares what each interface in the list all shows with the result of Entry.MayShow for each hostile
+// note. An interface must not show a note that MayShow refuses, or (unless mayOmit is set) hide one that it permits. No
+// answer may contain secret, if it is not empty. The results count notes by the occasion on which they may be shown:
+// shown counts notes that an interface showed, and held counts those that MayShow refuses.
 func (f *flow) compareShown(
 	t *testing.T,
 	all []showing,
@@ -239,7 +242,9 @@ func TestCopiesAgree(t *testing.T) {
 	}
 }
 
-// leaveHandoff leaves a handoff with the text of a hostile note. The author and the way are the same as for the note.
+// leaveHandoff creates a handoff with the text of the hostile note with this name. The handoff is made by the same
+// author and in the same way as the note, for example by a person at the command line, by an agent with a tool, or by
+// an import.
 func (f *flow) leaveHandoff(name, text string) {
 	byAgent := func(read object) {
 		f.callTool("session of "+name, name, text, read, object{"name": "handoff_task",
@@ -270,7 +275,8 @@ func (f *flow) leaveHandoff(name, text string) {
 	}
 }
 
-// handoffShowings returns the interfaces that show the handoff with the given name. Some of them take the handoff.
+// handoffShowings returns the commands, pages and calls that show the handoff with the given name, and the occasion of
+// each. Some of them take the handoff, so that no other session gets it.
 func handoffShowings(url, name string, page func(string) string) []showing {
 	command := func(client string, args ...string) func(*flow, string) string {
 		return func(f *flow, _ string) string {
@@ -320,7 +326,8 @@ func handoffShowings(url, name string, page func(string) string) []showing {
 	}
 }
 
-// TestHandoffsAgree is like TestInterfacesAgree, for handoffs with the texts of the hostile notes.
+// TestHandoffsAgree creates handoffs that contain the texts of the hostile notes, and reads each handoff through each
+// interface. An interface must show the handoff exactly if MayShow returns true for the interface's occasion.
 func TestHandoffsAgree(t *testing.T) {
 	for _, n := range hostileNotes {
 		t.Run(n.name, func(t *testing.T) {

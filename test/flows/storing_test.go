@@ -40,8 +40,9 @@ type storing struct {
 	by oxbow.Actor
 }
 
-// storings returns the interfaces. Their order ensures that no text is refused or labelled because it repeats a text
-// that an earlier interface stored. The parameter url is the URL of an HTTP server of the memory.
+// storings returns the interfaces through which persons, clients and agents can store a text, such as commands, pages
+// and files. Their order ensures that no text is refused or labelled because it repeats a text that an earlier
+// interface stored. The parameter url is the URL of an HTTP server of the memory.
 func storings(url string) []storing {
 	byPersons := []storing{
 		{"remember of a person", func(f *flow, name, text string) {
@@ -100,7 +101,8 @@ func storingEntries(url string) []storing {
 	}
 }
 
-// storingSessions returns the interfaces that write past turns, and the interfaces that show entries to a team.
+// storingSessions returns interfaces that store the turns of a session, and the interface that shares entries with a
+// team. The last interface must refuse to share an entry with personal data.
 func storingSessions() []storing {
 	return []storing{
 		{"prompt of a hook", func(f *flow, _, text string) { f.prompt("stored", text) }, ""},
@@ -269,8 +271,9 @@ func TestInterfacesExamineWhatTheyStore(t *testing.T) {
 	f.must(t, "check")
 }
 
-// entryOf returns the entry that an interface stored. The name of the entry is the name of the interface, or was
-// derived from the text.
+// entryOf returns the entry that the interface called name stored. The entry has the interface's name, except for
+// handoff_task, whose entry has the kind Handoff and a name derived from its text. It returns ErrNotFound if no such
+// entry exists.
 func entryOf(t *testing.T, m *oxbow.Memory, name string) (oxbow.Entry, error) {
 	for e, err := range m.Entries(t.Context(), oxbow.Filter{}) {
 		isHandoff := name == "handoff_task" && e.Kind == oxbow.Handoff
@@ -281,7 +284,9 @@ func entryOf(t *testing.T, m *oxbow.Memory, name string) (oxbow.Entry, error) {
 	return oxbow.Entry{}, fmt.Errorf("%w: %q", oxbow.ErrNotFound, name)
 }
 
-// checkExamined checks that the labels of an entry match its text.
+// checkExamined checks that the entry e was examined when it was stored. The entry must have the label for its bank
+// account number (IBAN) and the right author. If a program or agent stored it, it must also have a label for text in
+// the shape of instructions, and its secret must be redacted. If a person stored it, neither may be the case.
 func checkExamined(t *testing.T, s storing, e *oxbow.Entry) {
 	t.Helper()
 	if got := e.Values(oxbow.LabelPersonal); len(got) != 1 || got[0] != "iban" {

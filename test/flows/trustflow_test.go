@@ -133,7 +133,8 @@ func (f *flow) mcp(method string, params object) string {
 	return f.out.String()
 }
 
-// volunteered returns all texts that a model is shown unasked.
+// volunteered returns the texts that oxbow shows to a model without a search by the model: the answers to hooks, the
+// context, the briefing of a sub-agent, a memory profile and a handoff.
 func (f *flow) volunteered() string {
 	var b strings.Builder
 	b.WriteString(f.hook("later", "SessionStart", object{"source": "startup"}))
@@ -167,7 +168,8 @@ func (f *flow) volunteered() string {
 	return b.String()
 }
 
-// plant makes an agent write a text. If read is not nil, the agent reads foreign text in the same turn.
+// plant makes an agent store a text in the memory with the tool plants[through]. If the argument read is not nil, it
+// contains a tool call by which the agent reads the same text in the same turn from a foreign source.
 func (f *flow) plant(through int, text string, read object) {
 	f.prompt("taught", "Look into the release.")
 	if read != nil {
@@ -175,7 +177,8 @@ func (f *flow) plant(through int, text string, read object) {
 		for k, v := range read {
 			call[k] = v
 		}
-		call["tool_response"] = object{"stdout": "A page. " + text} // The agent repeats the text.
+		// The foreign source contains the text that the agent stores below.
+		call["tool_response"] = object{"stdout": "A page. " + text}
 		f.hook("taught", "PostToolUse", call)
 	}
 	f.mcp(
@@ -263,7 +266,7 @@ func TestPoisonStaysSilent(t *testing.T) {
 		if strings.Contains(c.volunteered(), word) {
 			control++
 		}
-		// For comparison, an agent that has read nothing writes the text.
+		// For comparison, an agent that has read nothing writes a harmless text.
 		b := newFlow(t)
 		b.must(t, "profile", "new", "work", "--project", "harbor")
 		b.plant(through, fmt.Sprintf("The deploy of harbor uses %s.", word), nil)

@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// unknownReadings returns ways in that all clients have. If a client does not have one of them, the third way is used
-// instead.
+// unknownReadings returns ways in which an agent reads a foreign text. If a client cannot use one of the first two
+// ways, its flow uses the third way instead, which all clients have.
 func unknownReadings() []wayIn {
 	return []wayIn{
 		{name: "web page", use: useFetch, arg: addressOf},
@@ -26,8 +26,9 @@ func unknownReadings() []wayIn {
 	}
 }
 
-// readUnreported returns the time for an agent that keeps the text in the turn in which it reads the text. In the
-// report of the call that reads the text, the result has the given value, which is nil or empty.
+// readUnreported returns a timing in which the agent keeps a text in the same turn in which it reads the text. The
+// client reports the call that reads the text, but not the text. In the report, each field that usually contains the
+// result has the value of the argument result, which is nil or "".
 func readUnreported(result any) *timing {
 	return &timing{name: "in the same turn, the result is not reported", run: func(h *poisonHome, f *poisonFlow) {
 		s := h.session(f.client)
@@ -43,7 +44,9 @@ func readUnreported(result any) *timing {
 	}}
 }
 
-// unknownReadingFlows returns a flow for each client and each way of keeping a note in the same turn.
+// unknownReadingFlows returns test sessions (flows) in which an agent reads a text by others and stores it as a note in
+// the same turn. The report of the read has no result or an empty result, so that oxbow does not know the text. There
+// is a flow for each client and for each way of storing a note.
 func unknownReadingFlows(clients []*agentClient) (all []*poisonFlow) {
 	ways, keeps := unknownReadings(), keepings()
 	missing, empty := readUnreported(nil), readUnreported("")

@@ -74,7 +74,8 @@ var shapes = map[string]string{
 	"JSON keys": `"a%d":1,`, "escapes": `\u00e9`,
 }
 
-// fill returns a text of size bytes that repeats unit.
+// fill returns a text of at least size bytes that repeats unit. If unit contains "%", it is a format, and the number of
+// the repetition is inserted.
 func fill(unit string, size int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < size; i++ {
@@ -93,7 +94,8 @@ type cost struct {
 	time  time.Duration // processor time of the process, or elapsed time if that is unknown
 }
 
-// measure returns the lowest cost of several calls. The time does not include garbage collection.
+// measure calls fn several times. It returns the lowest number of allocated bytes and the lowest processor time, which
+// may be from different calls. If the flag timed is set, the time does not include garbage collection.
 func measure(calls int, fn func()) cost {
 	least := cost{math.MaxUint64, math.MaxInt64}
 	if *timed {
@@ -290,7 +292,8 @@ func TestWorkGrowsWithTheText(t *testing.T) {
 	}
 }
 
-// If words are chosen at random, the cost grows linearly with the number of entries.
+// TestNearDuplicatesGrowWithTheTexts tests that the cost of FindNearDuplicates grows linearly with the number of
+// passages, if the words of the passages are chosen at random.
 func TestNearDuplicatesGrowWithTheTexts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("go test without -short runs it, as TestWorkGrowsWithTheText")

@@ -10,9 +10,9 @@ import (
 // capabilitiesFile is the file that lists the optional interfaces of a store and finds them in a given store.
 const capabilitiesFile = "store/capabilities.go"
 
-// capabilitiesAreLookedUp finds type assertions to an optional interface of a store. A store that wraps another store
-// may have methods of an interface that the wrapped store does not support, or may choose not to offer the interface.
-// Only the function CapabilitiesOf considers this.
+// capabilitiesAreLookedUp finds type assertions to an optional interface of a store. Such an assertion can give a wrong
+// answer for a store that wraps another store. The wrapper may have the methods although the wrapped store does not
+// support them. Code must call CapabilitiesOf instead, which asks the store itself.
 func capabilitiesAreLookedUp(h *house) (wrong []string) {
 	optional := h.optionalInterfaces()
 	for _, f := range h.files {

@@ -178,7 +178,8 @@ func (m *imports) Import(p string) (*types.Package, error) {
 	return m.done[p], nil
 }
 
-// list calls the go command to list the packages that this module imports.
+// list calls the go command to list the packages that this module needs. It stores the files of each package outside
+// the standard library in m.listed, and an importer for the standard library in m.std.
 func (m *imports) list() error {
 	golist := func(args ...string) ([]byte, error) {
 		cmd := exec.Command("go", append([]string{"list", "-deps"}, args...)...)

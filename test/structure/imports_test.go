@@ -126,7 +126,9 @@ var belowVerbs = []string{".", "vfs", "store/heads", "scope", "query", "profile"
 var testSupport = []string{"store/storetest", "layout/internal/layouttest", "vfs/vfstest", "test/crashfs",
 	"test/testenv", "test/vectorstest"}
 
-// importsPointDown checks that the imports of each package are permitted by floors.
+// importsPointDown checks that the non-test files of each package import only those packages of the module that the
+// table floors permits. It returns a message for each import that is not permitted, and for each file whose package is
+// not in the table.
 func importsPointDown(h *house) (wrong []string) {
 	for _, f := range h.files {
 		if f.test {

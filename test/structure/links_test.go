@@ -93,7 +93,8 @@ func pagesAreListed(h *house) (wrong []string) {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	// The string is in two parts because it is not a path relative to this directory.
+	// The pattern is split into two strings, because another check treats a pattern in a single string as a path
+	// relative to this directory.
 	pages, err := fs.Glob(h.fsys, "docs/"+"*.md")
 	if err != nil {
 		return []string{err.Error()}
@@ -117,7 +118,7 @@ var (
 func namedTestsExist(h *house) (wrong []string) {
 	exists := map[string]bool{}
 	namedIn := map[string]string{}
-	// Unlike walk, WalkDir also finds the tests in the other modules, such as test/browser.
+	// WalkDir also visits other modules, such as test/browser. The function walk of this package would skip them.
 	err := fs.WalkDir(h.fsys, ".", func(p string, d fs.DirEntry, err error) error {
 		isTest, isPage := strings.HasSuffix(p, "_test.go"), path.Ext(p) == ".md"
 		if err != nil || d.IsDir() || (!isTest && !isPage) {

@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// exportedNamesAreUsed finds exported top-level names that no other package uses. Tests and the modules inside this
-// one count as other packages. Names that occur in an exported signature or field of their own package also count as
-// used.
+// exportedNamesAreUsed counts the exported top-level names that no other package uses. If there are more than
+// h.limits.unused, it returns a message that lists them. Tests and the modules in subdirectories of this module count
+// as other packages. Names that occur in an exported signature or field of their own package also count as used.
 func exportedNamesAreUsed(h *house) (wrong []string) {
 	used := map[string]bool{} // The keys have the form directory.Name.
 	for _, f := range slices.Concat(h.files, h.outside) {
@@ -43,7 +43,8 @@ func exportedNamesAreUsed(h *house) (wrong []string) {
 	}
 	unused := map[string]bool{}
 	for _, f := range h.files {
-		// These names are for use by other modules.
+		// No other package can use names in tests and main packages. The names in layout/public.go are for use by other
+		// modules.
 		if f.test || f.ast.Name.Name == "main" || f.path == "layout/public.go" {
 			continue
 		}
@@ -119,8 +120,9 @@ func topLevel(f *ast.File) (ids []*ast.Ident) {
 	return ids
 }
 
-// commentsBeginWithTheName checks that each comment of a function or type begins with the name of the function or
-// type, as is usual in Go. Such a comment often becomes wrong when the name is changed.
+// commentsBeginWithTheName checks that each comment of a function or type begins with the name of the function or type,
+// as is usual in Go. The words A, An and The are allowed before the name. The check finds comments that still contain
+// an old name after a function or type was renamed.
 func commentsBeginWithTheName(h *house) (wrong []string) {
 	look := func(doc *ast.CommentGroup, id *ast.Ident) {
 		words := append(strings.Fields(doc.Text()), "", "")

@@ -118,8 +118,9 @@ func listPackages(h *house) (page string, silent []string) {
 	return b.String(), silent
 }
 
-// isPackageComment reports whether the comment above a package clause describes the package. Otherwise, the comment
-// describes the file.
+// isPackageComment reports whether the comment above a package clause describes the package. It returns false if the
+// comment begins with "This file ", because the comment then describes only the file. It returns true if there is no
+// comment.
 func isPackageComment(f *ast.File) bool { return !strings.HasPrefix(f.Doc.Text(), "This file ") }
 
 // docLink matches a link in a doc comment, such as [Entry] or [oxbow.Store].

@@ -70,8 +70,8 @@ func inner(imp string) (dir string, ok bool) {
 	return strings.CutPrefix(imp, module+"/")
 }
 
-// walk calls fn for each file of the module. It skips testdata, hidden directories except .ci, and the modules inside
-// the module.
+// walk calls fn for each file of the module. It skips directories named testdata, and directories that begin with "."
+// or "_", except .ci. It also skips subdirectories that have their own go.mod file, because they are other modules.
 func walk(fsys fs.FS, fn func(path string) error) error {
 	return fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -116,7 +116,9 @@ func newHouse(fsys fs.FS) (*house, error) {
 	return h, err
 }
 
-// matches reports whether a package matches one of the patterns.
+// matches reports whether the package in the directory dir matches one of the patterns. The pattern "*" matches all
+// packages. The pattern "a/*" matches the package a and all packages below it. Any other pattern matches only the
+// package of this name.
 func matches(dir string, patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		if p == "*" {
@@ -280,7 +282,8 @@ type limits struct {
 	branchy, long, unused int
 }
 
-// readModules parses the Go files of the modules inside this module, because they use names of this module.
+// readModules parses the Go files of the nested modules and adds them to h.outside. The files count as users of the
+// names that this module exports.
 func (h *house) readModules() error {
 	for _, m := range modules {
 		err := fs.WalkDir(h.fsys, m, func(p string, d fs.DirEntry, err error) error {

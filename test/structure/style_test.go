@@ -30,8 +30,8 @@ func operatorsAreGrouped(h *house) []string {
 	})
 }
 
-// headersChangeNothing finds if statements whose header assigns to an existing variable or calls a function for its
-// side effect.
+// headersChangeNothing returns the positions of if statements whose header changes existing state. Such a header has an
+// initialization other than a declaration with :=, such as an assignment to an existing variable or a function call.
 func headersChangeNothing(h *house) []string {
 	return inspectAll(h, func(n ast.Node) (ast.Node, string) {
 		s, ok := n.(*ast.IfStmt)
@@ -157,7 +157,8 @@ func argumentsHaveNames(h *house) (wrong []string) {
 	return wrong
 }
 
-// bareBools returns a problem for each literal true or false that a call passes to a function of this module.
+// bareBools returns a problem for each literal true or false that a call passes to a function of this module. Methods
+// in promisedBools are exempt, because their signatures cannot change.
 func (h *house) bareBools(checked *typed, call *ast.CallExpr) (wrong []string) {
 	callee := calledFunction(checked, call)
 	if callee == nil || callee.Pkg() == nil {
@@ -194,8 +195,8 @@ func (h *house) bareBools(checked *typed, call *ast.CallExpr) (wrong []string) {
 	return wrong
 }
 
-// calledFunction returns the function, method or variable that an expression calls. If the expression calls anything
-// else, calledFunction returns nil. A generic function is returned with its type parameters.
+// calledFunction returns the function, method or variable that call calls. It returns nil if call calls anything else,
+// such as a function literal. For an instance of a generic function, it returns the generic function.
 func calledFunction(checked *typed, call *ast.CallExpr) types.Object {
 	fun := ast.Unparen(call.Fun)
 	switch x := fun.(type) {

@@ -45,8 +45,9 @@ func openMemory(t *testing.T, fsys vfs.FS) *oxbow.Memory {
 	return m
 }
 
-// act performs an action that a line describes, such as "agent write a one": an agent writes the text "one" as entry
-// a.
+// act performs the action in line. The line consists of an author, a verb, the name of an entry, and a text. For
+// example, if line is "agent write x one", an agent writes the text "one" to the entry x. The test fails if the action
+// fails.
 func act(t *testing.T, m *oxbow.Memory, line string) {
 	t.Helper()
 	words := append(strings.SplitN(line, " ", 4), "", "")
@@ -233,7 +234,8 @@ func TestState(t *testing.T) {
 	find() // The compaction deleted the person's text.
 }
 
-// TestFindMany checks that FindEditedNames finds very many edited entries by reading the log only once.
+// TestFindMany checks that FindEditedNames finds the names of all entries that an agent has edited, if there are more
+// of them than maxSingleEntryReads. After the edits are reverted, FindEditedNames must find none.
 func TestFindMany(t *testing.T) {
 	m := openMemory(t, vfs.NewMem())
 	var adds, labels []oxbow.Op

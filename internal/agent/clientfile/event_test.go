@@ -62,8 +62,8 @@ func describe(e *Event) string {
 	return s
 }
 
-// TestCopilotEvents reads a Copilot transcript with a prompt, a skill's text in the person's name, reasoning, a call
-// that is reported twice, a sub-agent's task and a compaction.
+// TestCopilotEvents reads a Copilot transcript with a prompt, a skill's text that the transcript contains as a message
+// of the user, reasoning, a call that is reported twice, a sub-agent's task and a compaction.
 func TestCopilotEvents(t *testing.T) {
 	got := eventsOf(t, "copilot", `{"type":"session.start","data":{"sessionId":"s","producer":"copilot-agent"}}
 {"type":"user.message","data":{"content":"Raise the jetty.","interactionId":"i1"}}
@@ -309,8 +309,8 @@ func TestGeminiSubagent(t *testing.T) {
 	})
 }
 
-// FuzzEventReaders tests that no input causes a panic. Each event must have a kind, and its offset must be the start
-// of a line of the input.
+// FuzzEventReaders tests that no input causes a panic. Each event must have a known kind. The event's offset must not
+// be negative and must not be after the start of the line that was read last.
 func FuzzEventReaders(f *testing.F) {
 	files, err := filepath.Glob("../../hook/testdata/*/transcript*")
 	if err != nil || len(files) == 0 {

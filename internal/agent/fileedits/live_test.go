@@ -79,8 +79,9 @@ func at(line []byte) time.Time {
 	return l.Time
 }
 
-// until returns the lines of the transcript that had been written at a time. It leaves out the call's result. For
-// opencode, the transcript consists only of hook reports.
+// until returns the lines of s.transcript that were written at the time now or before. It leaves out the line of the
+// tool call that is being reported at this time, because this line also contains the call's result. For opencode, the
+// transcript consists only of hook reports.
 func (s *session) until(now time.Time) []byte {
 	var out []byte
 	for l := range bytes.Lines(s.transcript) {
@@ -139,7 +140,8 @@ func (s *session) write(report, text []byte) HookInput {
 	return r
 }
 
-// apply makes the reported edit in the tree, as the client did.
+// apply makes the edit of the client's report in the files of the test directory s.dir, as the client did. It ignores a
+// patch that cannot be parsed, and an edit that does not match the file's text.
 func (s *session) apply(report []byte) {
 	s.t.Helper()
 	var l clientfile.HookReport
@@ -260,8 +262,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestLiveLate tests that a hook waits for a transcript that is written after the hook began. If the transcript is
-// never written, the annotation must be made at the end of the turn.
+// TestLiveLate tests that AnnotationsForHook waits for lines of the transcript that the client writes after the hook
+// began. If the lines never come, AnnotationsForHook must return no annotation and no error within three seconds.
 func TestLiveLate(t *testing.T) {
 	s := recordedSession(t, "claude")
 	s.put("hello.go", hello)

@@ -129,7 +129,7 @@ func TestEditsBeforeAndAfterAMove(t *testing.T) {
 	}); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("after one move: %v, want %v", got, want)
 	}
-	// The work continues, and git never learns the names in between.
+	// Rename the file a second time. MakeRecords must follow both moves, although the file two.go no longer exists.
 	if err := os.Rename(filepath.Join(dir, "two.go"), filepath.Join(dir, "three.go")); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,8 @@ func TestEditsBeforeAndAfterAMove(t *testing.T) {
 	if err != nil || len(found) != 3 {
 		t.Errorf("Lookup(three.go) = %d annotations, %v, want each of 3 once", len(found), err)
 	}
-	// If a file with the first name exists again, the edit may belong to either file.
+	// If another file gets the first name, one.go, nobody can tell which of the two files the first edit belongs to.
+	// The record of this edit then names one.go, and has either no lines or the span 0.
 	write("one.go", "another file of the old name\n")
 	if got := join(4); (got["reason 0"] != "one.go:0-0" && got["reason 0"] != "one.go:0") ||
 		got["reason 3"] != "one.go:1" || got["reason 2"] != "three.go:6" {

@@ -31,8 +31,10 @@ func TestStrengthOf(t *testing.T) {
 	}
 }
 
-// The parts of an identifier are not counted as words: if a unit contains them, it does not match
-// several words, and if no unit contains them, the prompt does not have several unknown words.
+// TestIdentifiers tests that TurnMatchStrength does not count each part of an identifier as a word. For example, the
+// parts type and script of TypeScript are not two more words. If a note contains the parts, the identifier counts as
+// one word, or as two words if it is long. If no note contains the parts, the identifier counts as a single unknown
+// word.
 func TestIdentifiers(t *testing.T) {
 	part := func(of, text string, idf, score float64) PromptTerm {
 		w := term(text, idf, score)

@@ -51,7 +51,9 @@ func TestStrengthOfNote(t *testing.T) {
 			t.Errorf("%s: strength %v, want %v", c.name, s.Strength, c.want)
 		}
 	}
-	// Only the six heaviest words count in the share, so a long prompt has the same strength as its first six words.
+	// NoteMatchStrength compares a note's score with the highest score that the six heaviest words of the prompt can
+	// reach. Therefore 20 lighter words do not change the strength. TurnMatchStrength counts all words, so the strength
+	// is lower.
 	long := append([]PromptTerm{}, shared...)
 	for range 4 {
 		long = append(long, term("heavy", 4, 0))

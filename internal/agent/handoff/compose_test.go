@@ -119,7 +119,7 @@ func long(seed uint64, turns, wide int, run func(m *maker, dir, file, fn string)
 	return session.BuildTurns(m.events)
 }
 
-// web adds a command that agents typically run for web sites and Python programs.
+// web adds one command, chosen at random, that agents typically run for web sites and Python programs.
 func web(m *maker, dir, file, fn string) {
 	py := strings.ReplaceAll(file, ".go", ".py")
 	switch m.IntN(16) {
@@ -260,9 +260,11 @@ func goCommand(m *maker, dir, file, fn string) {
 	}
 }
 
-// reached returns the shares of the changed files, of the passed commands, and of the commands that did more than
-// print, which the handoff out contains. A command counts as contained even if the parts that only format its output
-// are missing, or if a long quoted argument is cut. all is the number of commands.
+// reached measures how much of the last turns the handoff in the parameter out contains. It returns three shares
+// between 0 and 1. The result files is the share of the changed files. The result commands is the share of the commands
+// that did not fail. The result work is the share of those commands that did more than print. A command counts as
+// contained even if the parts that only format its output are missing, or if a long quoted argument is cut. The result
+// all is the number of commands that did not fail.
 func reached(turns []session.Turn, out string) (files, commands, work float64, all int) {
 	turns = turns[max(0, len(turns)-maxRecentTurns):]
 	if _, rest, ok := strings.Cut(out, "\nHere "); ok {
@@ -317,7 +319,9 @@ func reached(turns []session.Turn, out string) (files, commands, work float64, a
 	return f / max(fs, 1), c / max(cs, 1), w / max(ws, 1), int(cs)
 }
 
-// hasFile reports whether the lines contain the path, on its own line or in a line that lists files of its directory.
+// hasFile reports whether the argument lines contains the path p. The path must be a whole line, or be followed by " +"
+// in its line. It is also found in a line that begins with the path's directory and a space, and then lists the names
+// of files in this directory.
 func hasFile(lines, p string) bool {
 	if strings.Contains(lines, "\n"+p+"\n") || strings.Contains(lines, "\n"+p+" +") {
 		return true
@@ -332,7 +336,8 @@ func hasFile(lines, p string) bool {
 	return false
 }
 
-// expand returns the commands of a line, in which braces are expanded as by a shell.
+// expand returns the line itself, followed by the commands that a shell would create from the braces in the line. For
+// example, it expands "ls {a,b}" to "ls a" and "ls b".
 func expand(line string) []string {
 	i, j := strings.Index(line, "{"), strings.Index(line, "}")
 	if i < 0 || j < i {
@@ -471,8 +476,9 @@ go test ./a
 	}
 }
 
-// TestBoundaries checks from which part of a session the goal comes: the part that was compacted last. Prompts before
-// the conversation was cleared are ignored.
+// TestBoundaries tests which prompt the record shows as the goal (the task that the person asked for). If the session
+// was compacted, the goal is the first prompt of the part before the last compaction. If the conversation was cleared,
+// the goal is the first prompt after that.
 func TestBoundaries(t *testing.T) {
 	goal := func(events ...session.Event) string {
 		_, rest, _ := strings.Cut(composeRecord(fold(events...), nil), "asked: ")

@@ -286,8 +286,9 @@ func (r *rival) Apply(ctx context.Context, ops ...oxbow.Op) error {
 	return r.Store.Apply(ctx, ops...)
 }
 
-// TestTakeLost checks that only the first writer gets a handoff. A session that read the handoff earlier but writes
-// later gets an error, whether it named the handoff or not.
+// TestTakeLost tests that only one session gets a handoff. The store rival lets another session take the handoff after
+// TakeHandoff has read the handoff and before TakeHandoff writes. TakeHandoff must then fail with ErrNoHandoff if the
+// criteria have no name, and with ErrAlreadyTaken if they name the handoff.
 func TestTakeLost(t *testing.T) {
 	for name, want := range map[string]error{"": ErrNoHandoff, "handoff: a": ErrAlreadyTaken} {
 		m := open(t, vfs.NewMem())

@@ -11,8 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 )
 
-// TestRecorded checks that the handoff contains all changed files and all passed commands as they were typed. Commands
-// that follow a call which read foreign text are left out.
+// TestRecorded tests that the handoff contains all files that were changed, and all commands that passed. The lines of
+// a command are joined into one line. Texts and commands that WithoutTaintedTexts removes, because they repeat text
+// that others wrote, are not expected.
 func TestRecorded(t *testing.T) {
 	dirs, err := filepath.Glob("../../hook/testdata/*-*")
 	if err != nil || len(dirs) == 0 {

@@ -20,7 +20,8 @@ import (
 
 var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// memoryOf returns a calibrated source whose memory contains the notes. The notes were written one day apart.
+// memoryOf returns a source with a new memory that contains the notes and six other notes. The notes were written one
+// day apart. The source is calibrated: its MinStrength was computed from prompts that no note answers.
 func memoryOf(t *testing.T, notes ...oxbow.Add) MemorySource {
 	t.Helper()
 	now := start
@@ -313,8 +314,9 @@ func TestHostileNotes(t *testing.T) {
 	}
 }
 
-// TestFloorOfHeldEntries checks that a floor no longer fits after a person has approved held entries. The approved
-// entries can be shown, so they increase the number of entries.
+// TestFloorOfHeldEntries checks how CountShowable counts imported entries. It must not count them while the filter
+// excludes them. It must count them as soon as the filter admits them, as after a person's approval. The number matters
+// because the minimum strength for showing an entry (the floor) was computed for a certain number of entries.
 func TestFloorOfHeldEntries(t *testing.T) {
 	s := memoryOf(t, kayak("a", "Kayaks are kept in the shed."))
 	s.Filter = oxbow.Filter{Terms: []oxbow.Term{{Key: "by", Values: []string{string(oxbow.Imported)}, Not: true}}}
@@ -408,8 +410,8 @@ func TestLongPrompt(t *testing.T) {
 	}
 }
 
-// TestSmallBlocksHaveSeveralUnits checks that a block with too little room quotes fewer sentences of each unit,
-// instead of fewer units.
+// TestSmallBlocksHaveSeveralUnits tests that a block that is too small for the full text of three notes still shows at
+// least two of them. Fewer sentences of each note must be quoted instead.
 func TestSmallBlocksHaveSeveralUnits(t *testing.T) {
 	var notes []oxbow.Add
 	for i := range 3 {
@@ -431,8 +433,8 @@ func TestSmallBlocksHaveSeveralUnits(t *testing.T) {
 	}
 }
 
-// TestOrdersNeedMore checks that a note is shown for a work order only if it contains most words of the order. Two
-// common words are not enough.
+// TestOrdersNeedMore tests that a note is shown for a prompt that orders work only if the note contains most words of
+// the prompt. Two common words are not enough. A question with the same words must still get the note.
 func TestOrdersNeedMore(t *testing.T) {
 	s := memoryOf(t, kayak("lamp-oil", "A lamp burns 90 seconds a flask; the tutorial cave has oil for two flasks."),
 		kayak("gateway-retry", "Never retry a call of the payment gateway, because it books twice."))

@@ -133,8 +133,9 @@ func TestHasStart(t *testing.T) {
 	has("cleared", false, false)
 }
 
-// TestBeginAgain checks that a repeated start, and a repeated prompt without a turn ID, are new answers after some
-// seconds or after another report.
+// TestBeginAgain tests when BeginHookAnswer treats a repeated event as a new one, which the hook must answer again. A
+// repeated session start is new if the client has reported another event in between. A repeated prompt without a turn
+// ID is new if more than maxDuplicateAnswerDelay has passed.
 func TestBeginAgain(t *testing.T) {
 	f := stateFile(t)
 	f.mustBegin(t, HookEventSessionStart, "startup", false, true)
@@ -157,8 +158,8 @@ func TestBeginAgain(t *testing.T) {
 	f.mustBegin(t, HookEventSessionStart, "resume", false, true)
 }
 
-// TestBeginAtOnce checks that only one of many simultaneous hooks answers first, and that only one of them shows the
-// block.
+// TestBeginAtOnce tests hooks that run at the same time with the same key. BeginHookAnswer must return first for
+// exactly one of them. RecordBlock must report for exactly one of them that the block is new.
 func TestBeginAtOnce(t *testing.T) {
 	f := stateFile(t)
 	for _, key := range []string{"a", "b", "c"} {
@@ -262,8 +263,9 @@ func TestWithoutShown(t *testing.T) {
 	}
 }
 
-// TestStored checks that the state distinguishes texts that every client stores with the conversation from the block
-// of a session's start, which some clients do not store.
+// TestStored checks State.Stored, which contains the fingerprints of the texts that every client stores with the
+// conversation. Texts for a prompt and for an action are such texts. The text of the session start is not, because some
+// clients do not store it. After a compaction, State.Stored must be empty.
 func TestStored(t *testing.T) {
 	f := stateFile(t)
 	for place, print := range map[string]string{HookEventSessionStart: "start", HookEventPrompt: "prompt",

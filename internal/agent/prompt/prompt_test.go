@@ -15,7 +15,7 @@ func TestFit(t *testing.T) {
 		name   string
 		parts  []Part
 		budget int
-		want   string // the names of the parts that stay complete
+		want   string // names of the parts that remain, complete or shortened
 		cut    string // the names of the parts that are left out or shortened
 	}{
 		{"no bound", []Part{{Name: "a", Text: words(100)}, {Name: "b", Text: words(900)}}, 0, "a b", ""},

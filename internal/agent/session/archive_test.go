@@ -87,7 +87,7 @@ func TestArchive(t *testing.T) {
 	if got := fmt.Sprint(e.Labels); got != "["+want+"]" {
 		t.Errorf("labels = %s\nwant %s", got, want)
 	}
-	// Only the texts of a turn determine its search rank.
+	// Recall indexes only the texts of a turn, so the indexed turn has at most 100 terms.
 	hits, err := a.Memory.Recall(t.Context(), oxbow.Query{Text: "rounding", Explain: true, Filter: session.TurnFilter})
 	if err != nil || len(hits) != 1 || hits[0].Entry.Name != "claude/s/0001" {
 		t.Fatalf("Recall = %v, %v", hits, err)
@@ -146,7 +146,8 @@ func TestArchiveEmptySession(t *testing.T) {
 	add(t, a, "0 new, 1 changed", event(session.KindPrompt, "p1", "", 3, "thanks"))
 }
 
-// TestArchiveOrder tests that the archive's contents do not depend on the order and the number of the events.
+// TestArchiveOrder tests that the archive's contents do not depend on the order in which events are added. They also do
+// not depend on repetitions: adding an event twice has the same result as adding it once.
 func TestArchiveOrder(t *testing.T) {
 	for seed := range uint64(15) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -234,8 +235,8 @@ func randomDay(r *rand.Rand) (all []session.Event) {
 	return sorted
 }
 
-// TestArchiveDay tests that a long session that is added in parts results in the same entries as the session that is
-// added at once. For each part, only the end of the session is read.
+// TestArchiveDay adds the events of a long session to one archive at once, and to another archive in parts of random
+// size. Both archives must contain the same entries.
 func TestArchiveDay(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	for seed := range uint64(testenv.RepeatCount(4, 28)) {
@@ -268,7 +269,8 @@ func TestArchiveDay(t *testing.T) {
 	}
 }
 
-// lines returns a reader for a transcript with *n prompts. Each call reads three prompts.
+// lines returns a TranscriptReader for a transcript with *n prompts. Each call of the reader returns up to three
+// prompts, and none after the last prompt. The parameter n is a pointer, so that a test can add prompts between calls.
 func lines(n *int) session.TranscriptReader {
 	return func(_ context.Context, client, path, cursor string) (events []session.Event, next string, err error) {
 		from, _ := strconv.Atoi(cursor)
@@ -332,9 +334,9 @@ func TestDrain(t *testing.T) {
 	drain("0 new, 0 changed")
 }
 
-// TestImportTranscriptChanges imports a transcript in three reads. Each of them is one change of the archive, because
-// the position in the transcript is written together with the turns. A conflict while a turn is written must neither
-// lose the turn nor the position.
+// TestImportTranscriptChanges imports a transcript whose lines are read in three parts. Each part must be one change of
+// the archive's memory, which contains the turns of the part and the position in the transcript. If another writer
+// changes a session while the import writes a turn, neither the turn nor the position may be lost.
 func TestImportTranscriptChanges(t *testing.T) {
 	a := open(t, t.TempDir())
 	n := 8
@@ -422,8 +424,9 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// TestKilled lets hooks append while other processes drain, and kills all of them at any time. Each acknowledged event
-// must be in the archive once.
+// TestKilled starts processes that add events to the spool ("hook") and processes that move the events from the spool
+// to the archive ("drain"). It kills all of these processes at various times. The archive must contain each
+// acknowledged event exactly once, and no event twice.
 func TestKilled(t *testing.T) {
 	home := t.TempDir()
 	rounds := testenv.RepeatCount(4, 20)

@@ -264,8 +264,8 @@ func randomEvents(r *rand.Rand) []session.Event {
 	return all
 }
 
-// TestFoldOrder tests that the same turns are built from events in any order and with repetitions, also if the events
-// are added in parts and earlier turns are read back from their content.
+// TestFoldOrder tests that BuildTurns builds the same turns if the events are in another order or repeated. The same
+// must hold if the events are added in several parts, and the turns of the earlier parts are parsed from their content.
 func TestFoldOrder(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	for seed := range uint64(testenv.RepeatCount(100, 700)) {
@@ -358,8 +358,8 @@ func TestStartOfAResumedSession(t *testing.T) {
 	}
 }
 
-// TestEndOfATurn tests that a turn's end is the time of the earliest report of its last event. A hook and a transcript
-// report the same event at different times.
+// TestEndOfATurn tests the end of a turn whose last event is reported twice, by a hook and by a transcript, with
+// different times. The turn's EndTime must be the earlier of the two times.
 func TestEndOfATurn(t *testing.T) {
 	turns := session.BuildTurns([]session.Event{
 		event(session.KindPrompt, "t1", "p1", 0, "build it"),

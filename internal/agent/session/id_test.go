@@ -30,9 +30,10 @@ func TestValidID(t *testing.T) {
 	}
 }
 
-// TestRefusedIDs tests that neither the spool nor the archive stores an event with a refused session ID, even if the
-// spool already contains one. The archive may remove white space and control characters from the ID and store the
-// event under the rest.
+// TestRefusedIDs tests events whose session ID is not valid. The spool (a directory of event files for the archive)
+// must refuse the event. The archive must not store an event under an invalid ID, even if a file in the spool already
+// contains the event. It must either reject the event, or remove the forbidden characters from the ID and store the
+// event under the valid rest.
 func TestRefusedIDs(t *testing.T) {
 	home := t.TempDir()
 	spool := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}

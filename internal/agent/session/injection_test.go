@@ -24,8 +24,9 @@ func put(turn, id string, seconds float64, text string, in session.Injection) se
 
 var roundingNote = session.ShownEntry{SourceKind: "notes", Name: "cents rounding", Version: 3}
 
-// TestInjectionKept tests that an injection is stored unchanged and only once, however often it is reported. Its words
-// must not make the turn match a search.
+// TestInjectionKept tests the record of an injection, which is a text that a hook added to a prompt. The turn must
+// contain the injection unchanged, and only once even if the injection is reported twice. A search for words of the
+// injected text must not find the turn.
 func TestInjectionKept(t *testing.T) {
 	a := open(t, t.TempDir())
 	text := "cents rounding@3: Balances use bankers quantization."
@@ -203,7 +204,8 @@ func TestUsed(t *testing.T) {
 			}
 		})
 	}
-	// If the text has no marks of entries, all of it is about each entry.
+	// If the text does not mark where each entry begins, any term in the text counts for all entries shown. Therefore
+	// both entries are used.
 	in.Text = strings.ReplaceAll(text, "@", " ")
 	if got := session.BuildTurns([]session.Event{
 		event(session.KindPrompt, "p1", "", 0, "go"),
@@ -214,7 +216,8 @@ func TestUsed(t *testing.T) {
 	}
 }
 
-// TestInjectionBounds tests that values that no hook writes are limited, and cause no error.
+// TestInjectionBounds tests that an Injection with implausible values, which no hook writes, causes no error. Negative
+// token counts and values that are not finite must become 0. Long texts and lists must be shortened.
 func TestInjectionBounds(t *testing.T) {
 	in := session.Injection{HookEvent: "prompt\n", Tokens: -1, BestMatchStrength: 1 / zero, MinStrength: zero / zero}
 	for i := range 10_000 {

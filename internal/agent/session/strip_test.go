@@ -41,8 +41,8 @@ func TestStrip(t *testing.T) {
 	}
 }
 
-// TestStripWrapped tests that oxbow's block is removed from a prompt, and nothing else, however a client escapes the
-// block and whatever element it puts the block into.
+// TestStripWrapped tests that StripInsertedBlocks removes the block that oxbow inserted into a prompt, and keeps the
+// rest of the prompt. A client may escape the block in any way, and may put the block into elements of any kind.
 func TestStripWrapped(t *testing.T) {
 	escapes := []func(string) string{
 		func(s string) string { return s },

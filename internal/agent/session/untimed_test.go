@@ -40,8 +40,9 @@ func conversation(r *rand.Rand) (prompts []string, hooks []session.Event, transc
 	return prompts, hooks, transcripts
 }
 
-// untimed returns the events in the form in which a reader reports them for a client that stores no times. The
-// transcript was changed at the given second.
+// untimed returns a copy of the events as they are read from the transcript of a client that stores no times. NoTime is
+// true for each event. The times are invented: the first event has the time of the transcript's last change, which is
+// the parameter seconds, and each further event is 1 ms later.
 func untimed(events []session.Event, seconds float64) []session.Event {
 	events = slices.Clone(events)
 	for i := range events {

@@ -277,8 +277,8 @@ func TestRun(t *testing.T) {
 			t.Errorf("the record has no %q:\n%s", want, e.Content)
 		}
 	}
-	// A second run at the same time gets its own entry. The files for the placeholders contain the texts unchanged,
-	// and are deleted after the run.
+	// The next runs begin at the same time by the test's clock, and each must still get its own entry. A placeholder
+	// such as {task} in the agent's command stands for a file's path. Each file must contain its text unchanged.
 	b = brief(
 		t,
 		s,

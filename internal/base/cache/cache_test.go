@@ -65,7 +65,8 @@ func TestFirstCounts(t *testing.T) {
 	}
 }
 
-// TestShared tests that several Slots share a budget, and return their part of it when they are removed.
+// TestShared tests that two Slots share one size budget. If a value does not fit, values of the other Slots are
+// removed. RemoveAll returns the bytes of all removed values to the budget.
 func TestShared(t *testing.T) {
 	b := NewSizeBudget(200)
 	one, other := NewValueSlots[string](b, 4), NewValueSlots[int](b, 4)

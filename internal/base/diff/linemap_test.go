@@ -31,7 +31,8 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// lcs returns the length of the longest common subsequence. It fills the table of the textbook algorithm.
+// lcs returns the length of the longest common subsequence of a and b. It uses the textbook algorithm (dynamic
+// programming), but has only the current row of the table in memory.
 func lcs(a, b []int32) int {
 	row := make([]int, len(b)+1)
 	for _, x := range a {

@@ -46,7 +46,8 @@ func TestLinesOfLongTexts(t *testing.T) {
 	if got, clean := MergeLines(base, ours, theirs); !clean || got != "first\n"+base+"last\n" {
 		t.Errorf("Lines() of long texts: clean %v, %d bytes", clean, len(got))
 	}
-	// Texts without a common line must not take too much work, and no line may be lost.
+	// Two long texts that have no line in common with each other or with the base conflict. MergeLines must notice the
+	// conflict without very long work.
 	var a, b strings.Builder
 	for range 20_000 {
 		a.WriteString("a\n")

@@ -25,7 +25,9 @@ func FuzzValid(f *testing.F) {
 	})
 }
 
-// TestPlain tests that countUnescapedBytes recognizes each byte at each position of an eight-byte word.
+// TestPlain tests that countUnescapedBytes ends at the first byte that JSON must escape (a control character, a
+// quotation mark or a backslash), and at no other byte. The function examines eight bytes at a time, so the test tries
+// each byte at 20 positions.
 func TestPlain(t *testing.T) {
 	for c := range 256 {
 		for at := range 20 {

@@ -148,8 +148,9 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestChangedLog checks that CheckUnchanged notices a transaction that is appended to the write-ahead log, and a log
-// that is created. In both cases, the database file and the header of the log stay the same.
+// TestChangedLog checks that CheckUnchanged fails with errWriterActive if the write-ahead log of an open database
+// changes. In the first case the log is created. In the second case a transaction is appended to the log, so that the
+// header of the log stays the same. The database file does not change in either case.
 func TestChangedLog(t *testing.T) {
 	path := copyFile(t, "testdata/logged.db")
 	log, err := os.ReadFile("testdata/logged.db-wal")
@@ -177,7 +178,9 @@ func TestChangedLog(t *testing.T) {
 	}
 }
 
-// TestReservedSpace checks that an offset into the reserved end of a page is an error, wherever it occurs in the file.
+// TestReservedSpace tests a database whose pages end with 32 reserved bytes. For each offset at in the file, it
+// overwrites two bytes by the address of a reserved byte. Reading the database may succeed or fail, but must not panic,
+// and the error of a row must be errUnreadableFormat or io.EOF.
 func TestReservedSpace(t *testing.T) {
 	plain, err := os.ReadFile("testdata/logged.db")
 	if err != nil {
@@ -235,7 +238,8 @@ func writeFile(t testing.TB, path string, b []byte) {
 	}
 }
 
-// FuzzDamage reads a database in which some bytes were changed. It must return every row or an error.
+// FuzzDamage reads a database in which some bytes were changed. Reading it must not panic, and must not return more
+// rows than the file has bytes.
 func FuzzDamage(f *testing.F) {
 	plain, err := os.ReadFile("testdata/logged.db")
 	if err != nil {

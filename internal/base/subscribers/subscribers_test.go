@@ -39,7 +39,7 @@ func TestSendOneAtATime(t *testing.T) {
 		if n := inside.Add(1); n != 1 {
 			t.Errorf("%d calls at once", n)
 		}
-		runtime.Gosched() // Wait for another Send to begin.
+		runtime.Gosched() // Yield, so that another goroutine can call Send.
 		calls++
 		inside.Add(-1)
 	})

@@ -117,7 +117,8 @@ func TestWritable(t *testing.T) {
 	}
 }
 
-// TestReadStamp replaces a file's content by another of the same size and time.
+// TestReadStamp tests that ReadFileStamp returns a different stamp after a file's content was replaced, even if the
+// file's size and modification time are the same. For a file without an inode, ReadFileStamp must return false.
 func TestReadStamp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	readStamp := func() (os.FileInfo, FileStamp) {

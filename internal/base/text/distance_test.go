@@ -15,7 +15,7 @@ func TestDistance(t *testing.T) {
 		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0},
 		{"kitten", "sitting", 3}, // The errors are k→s, e→i and +g.
 		{"abcd", "acbd", 1},      // The error is a swap.
-		{"ca", "abc", 3},         // The distance would be 2 if swapped neighbours could be separated again.
+		{"ca", "abc", 3},         // It would be 2 if "ca" could become "ac" and then get a b in the middle.
 		{"日本", "本日", 1},
 		// These texts are longer than the buffer on the stack.
 		{strings.Repeat("a", 99) + "xy", strings.Repeat("a", 99) + "yx", 1},

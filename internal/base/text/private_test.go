@@ -26,8 +26,8 @@ func TestWithoutPrivate(t *testing.T) {
 	}
 }
 
-// FuzzWithoutPrivate inserts a secret between the tags of a private part into any prompt. The result must never
-// contain the secret, and must contain the text before the first tag.
+// FuzzWithoutPrivate inserts a secret between the tags of a private part into any prompt. The result must never contain
+// the secret. If the text before the tag contains no "<", the result must begin with this text.
 func FuzzWithoutPrivate(f *testing.F) {
 	f.Add("Call ", "Ada", " tomorrow")
 	f.Add("<private>a", "</private", "</private>b")

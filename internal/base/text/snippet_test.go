@@ -109,7 +109,7 @@ func TestSnippetHoldsTheMost(t *testing.T) {
 		most := 0
 		for i := range folded {
 			stretch := string(folded[i:min(i+width, len(folded))])
-			// A word that the part's beginning cuts in two does not count.
+			// Remove the words that the part's beginning or end cuts in two, because they do not count.
 			if i > 0 && ucd.IsAlphanumeric(folded[i-1]) {
 				stretch = strings.TrimLeftFunc(stretch, ucd.IsAlphanumeric)
 			}

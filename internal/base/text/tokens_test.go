@@ -46,10 +46,10 @@ func TestEstimateTokensSmall(t *testing.T) {
 	}{
 		{"", 0},
 		{" ", 1},
-		{"word", 1},      // The cost is 100.
-		{"two words", 3}, // The cost is 100 + 5 + 100, rounded up.
-		{"1234567", 3},   // The groups are 123, 456 and 7.
-		{"日本", 3},        // The cost is 2 × 125, rounded up.
+		{"word", 1},      // The cost is 100 hundredths of a token.
+		{"two words", 3}, // The cost is 100 + 5 + 100 hundredths, rounded up to whole tokens.
+		{"1234567", 3},   // Each of the groups 123, 456 and 7 costs one token.
+		{"日本", 3},        // The cost is 2 × 125 hundredths, rounded up to whole tokens.
 		{"\xff", 1},
 	}
 	for _, tt := range tests {
@@ -59,9 +59,9 @@ func TestEstimateTokensSmall(t *testing.T) {
 	}
 }
 
-// TestEstimateTokensAddsUp tests that a longer text never needs fewer tokens. If two texts are joined, their words may
-// grow together, and the result may need at most two tokens more than both texts. Therefore budgets may add up
-// estimates.
+// TestEstimateTokensAddsUp tests EstimateTokens for two random texts and for their concatenation. The estimate for the
+// concatenation must not be smaller than the estimate for either text. It may be at most two tokens larger than the sum
+// of both estimates. Therefore a caller with a token budget can estimate texts one by one and add up the estimates.
 func TestEstimateTokensAddsUp(t *testing.T) {
 	const seed = 5
 	rng := rand.New(rand.NewPCG(seed, 0))

@@ -31,7 +31,7 @@ func TestComposeEachCharacter(t *testing.T) {
 	}
 }
 
-// TestComposeMarks composes letters and marks in any order, composed characters, and bytes that are not UTF-8.
+// TestComposeMarks composes random sequences of letters, combining marks, Hangul characters and composed characters.
 func TestComposeMarks(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var special []rune

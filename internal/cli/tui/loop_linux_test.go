@@ -59,7 +59,8 @@ func (s *shown) types(keys string) {
 	}
 }
 
-// until reads from the terminal until the screen has written a text.
+// until waits until the program has written the text to the terminal. It then removes everything up to the end of this
+// text from s.text. The test fails if the terminal is closed before.
 func (s *shown) until(text string) {
 	s.t.Helper()
 	b := make([]byte, 4096)

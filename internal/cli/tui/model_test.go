@@ -63,7 +63,7 @@ func (p *player) do(effects []modelEffect) {
 
 func (p *player) event(e any) { p.do(p.m.update(e, p.now)) }
 
-// wait advances the clock by d.
+// wait advances the clock by d, and then sends a timer event to the model.
 func (p *player) wait(d time.Duration) {
 	p.now = p.now.Add(d)
 	p.event(timerEvent{})
@@ -212,7 +212,8 @@ func TestLatestSearchWins(t *testing.T) {
 	p.event(searchAnswer{2, QueryResult{Hits: []Hit{style}}})
 	p.shows("> depl", "1 entry", "▸ deploy  Deploy before noon.")
 
-	// A key that does not change the query repeats the search once.
+	// Each key that does not change the query repeats the search. The answer to a repeated search is dropped if a newer
+	// search was started since.
 	p.types(keyDown)
 	p.types(keyDown)
 	p.event(searchAnswer{4, QueryResult{Hits: []Hit{style, deploy}}})

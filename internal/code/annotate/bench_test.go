@@ -41,7 +41,8 @@ func newBenchFile() *benchFile {
 	return f
 }
 
-// line returns a random line of code. One of five lines is a line that occurs in many places of the file.
+// line returns a random line of code. With a probability of 1/5, the line is a common line, which occurs in many places
+// of the file. Otherwise, the line is new.
 func (f *benchFile) line() string {
 	if f.rng.IntN(5) == 0 {
 		return []string{"", "\t}", "}", "\t\treturn err", "\tif err != nil {"}[f.rng.IntN(5)]
@@ -56,8 +57,9 @@ func (f *benchFile) line() string {
 	)
 }
 
-// edit inserts, deletes and rewrites up to three lines at a random place. The number of lines in the file stays the
-// same.
+// edit changes the file at a random line. It replaces between zero and three lines by up to three others: n new lines
+// are inserted, and 3-n old lines are removed. Then it adds lines at the end or drops them there, so that the file has
+// benchLines lines again.
 func (f *benchFile) edit() {
 	at, n := f.rng.IntN(len(f.lines)-20), f.rng.IntN(4)
 	in := []string{f.line(), f.line(), f.line()}
@@ -81,10 +83,12 @@ func (f *benchFile) annotate(first, n int) []Record {
 	return rs
 }
 
-// BenchmarkLookup looks up ten lines in a file with 10,000 lines and 1,000 annotations. The file was edited 1,500
-// times since it was annotated. Three cases are measured: a further lookup of a process ("next"), the first lookup
-// after the file has changed ("changed"), and the first lookup of a process ("first"). With git, each edit is a
-// commit. The annotations were made all at the beginning, or at 100 times during the edits.
+// BenchmarkLookup measures lookups of ten lines in a file with 10,000 lines, 1,000 annotations and 1,500 edits. It
+// measures three cases. In the case "first", a process does its first lookup. In the case "next", the same process does
+// a further lookup. In the case "changed", the process does the first lookup after the file has changed.
+//
+// Without git, all annotations are made before the edits. With git, each edit is a commit. The annotations are made all
+// before the edits (times=1), or in 100 groups between the edits (times=100).
 func BenchmarkLookup(b *testing.B) {
 	b.Run("git=false", func(b *testing.B) {
 		f := newBenchFile()

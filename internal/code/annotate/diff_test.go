@@ -15,7 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// touched calls Diff, and returns the reasoning of the annotations that the change touches and adds.
+// touched calls Diff with the options o and returns a description of its result. For each annotation that the change
+// touches, the description contains the reasoning (Why), the old file and lines, and how the annotation was placed. It
+// contains the reasoning, file and lines of each added annotation after a "+", and the name of each skipped file.
 func touched(t *testing.T, b *Store, o DiffOptions) string {
 	t.Helper()
 	d, err := b.Diff(t.Context(), o)
@@ -102,7 +104,8 @@ func TestDiff(t *testing.T) {
 			c.change(g, slices.Clone(old))
 			want := []string{c.want}
 			if c.name == "it moves" {
-				// the patience diff may map either of two equal lines
+				// The block changes places with lines 9 to 18, so Diff may also report that line 18, which has the
+				// annotation "other", was tracked.
 				want = append(want, "other a.go:18 tracked, "+c.want, c.want+", other a.go:18 tracked")
 			}
 			check := func(o DiffOptions) {
@@ -146,8 +149,8 @@ func TestDiffOfFormerName(t *testing.T) {
 	}
 }
 
-// TestDiffAdds checks that annotations count as added if only the head has them, even if their sidecar was renamed.
-// Archived annotations do not count as added.
+// TestDiffAdds checks that a diff reports an annotation as added only if the annotation is new. An annotation must not
+// be reported as added if its sidecar file was renamed.
 func TestDiffAdds(t *testing.T) {
 	g := newRepo(t)
 	g.write("a.go", strings.Join(lettered(20), "\n"))

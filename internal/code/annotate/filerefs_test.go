@@ -146,7 +146,8 @@ func TestCheckFileRefs(t *testing.T) {
 	g.write("words.txt", numbered(3))
 	wantRef(t, "renamed and emptied", checkRef(t, b, text), fileref.RefStale, "words.txt")
 
-	// The reference is older than the file's first commit, so the first commit after the reference counts.
+	// new.txt was first committed after the time of the reference, so the reference is compared with the content in
+	// this first commit.
 	g.write("new.txt", numbered(30))
 	g.commitAt(hour(4))
 	wantRef(t, "committed after", checkRef(t, b, fileref.Ref{File: "new.txt", Time: hour(3)}), fileref.RefFresh, "")

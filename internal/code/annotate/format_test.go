@@ -47,7 +47,8 @@ func TestMergesInAnyOrder(t *testing.T) {
 	for i := range 6 {
 		lines = append(lines, encoded(t, sample(i+1)))
 	}
-	// This record has the ID of another record. The same one of them must always count.
+	// twin has the same ID as another record, but another text. parseSidecar must always choose the same one of these
+	// two records.
 	twin := *sample(2)
 	twin.Why = "a fake under the same id"
 	lines = append(lines, encoded(t, &twin))
@@ -167,7 +168,8 @@ func TestSidecarNames(t *testing.T) {
 			t.Errorf("fileOfSidecarPath(%q) = %q, %v, want %q", name, back, ok, file)
 		}
 	}
-	if got := sidecarPath("COM¹"); got != "COM¹"+sidecarSuffix { // sidecars with such paths exist
+	// Windows reserves COM¹, but existing sidecars have this name
+	if got := sidecarPath("COM¹"); got != "COM¹"+sidecarSuffix {
 		t.Errorf("the sidecar of COM¹ is %q", got)
 	}
 	for _, name := range []string{"a.go", "a%2", "a%zz.why", "%61.why", "..%2F..%2Fetc.why", ".git/x.why"} {

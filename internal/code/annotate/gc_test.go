@@ -121,7 +121,8 @@ func TestUndoGC(t *testing.T) {
 		t.Errorf("Stats after undo = %+v, %v, want 2 lost, none archived", st, err)
 	}
 
-	// UndoGC does not undo what changed after the run.
+	// UndoGC must not undo changes that were made after the GC run. The annotation "timeout" was added again after the
+	// run, so that UndoGC returns only "close".
 	gc(t, b, "archived timeout close; returned ")
 	put(t, m, "pool.go", source)
 	add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "timeout"})
@@ -175,8 +176,9 @@ func TestUndoGCStepByStep(t *testing.T) {
 	}
 }
 
-// TestGCWithAClockThatWentBack checks that a new event counts even if the clock was set back, because events are
-// ordered by time.
+// TestGCWithAClockThatWentBack tests that a new event of an annotation (archived or returned) takes effect even if the
+// clock was set back by an hour since the last event. The latest time determines the state of the annotation. Therefore
+// the new event must get a later time than the last event.
 func TestGCWithAClockThatWentBack(t *testing.T) {
 	m, b := tree(t, map[string]string{"pool.go": source})
 	ticking(b)

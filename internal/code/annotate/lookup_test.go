@@ -310,7 +310,7 @@ func TestLookupRefuses(t *testing.T) {
 			t.Errorf("Lookup(%s, %v) = %v, want %v", c.file, c.span, err, c.want)
 		}
 	}
-	// A sidecar with a false block must not make the lookup fail.
+	// If the line numbers in the annotation file (sidecar) a.txt.why are wrong, Lookup must find the right lines.
 	add(t, b, Record{File: "a.txt", Span: LineSpan{2, 3}, Why: "w"})
 	name := ".oxbow/annotations/a.txt.why"
 	put(t, m, name, strings.Replace(get(t, m, name), `"lines":[2,3]`, `"lines":[900,1000]`, 1))

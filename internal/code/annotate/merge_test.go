@@ -17,7 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// lineAt returns the line of a record with the given minute and reasoning.
+// lineAt returns the line for a record in the format of the annotation file. The reasoning of the record is why, and
+// its time is the given number of minutes after noon. The other fields come from sample(minute).
 func lineAt(t testing.TB, minute int, why string) string {
 	t.Helper()
 	r := sample(minute)
@@ -36,7 +37,8 @@ func TestMerge(t *testing.T) {
 	early := encoded(t, same)
 	same.Time, same.Commit = same.Time.Add(time.Hour), strings.Repeat("b", 40)
 	late := encoded(t, same)
-	first := min(early, late) // the record that counts if both lines are read
+	// If both lines exist, MergeSidecars keeps the smaller line, so that both branches get the same result.
+	first := min(early, late)
 	gone, err := archiveEvent{recordID: sample(1).ID, time: noon.Add(90 * time.Second), gcRunName: "r"}.appendEvent(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +143,8 @@ func FuzzMerge(f *testing.F) {
 		if len(s.damagedLines) > 0 || s.hasIncompleteLastLine || len(s.records) != m.RecordCount {
 			t.Errorf("what was merged is damaged: %+v", s)
 		}
-		// Each line that a side added is in the result or among the unreadable lines.
+		// Each line that the side ours added must be merged or be among the unreadable lines. Readable lines are found
+		// by the ID of the record.
 		for l := range bytes.Lines(ours) {
 			l = bytes.TrimRight(l, "\r\n")
 			r, _, _, err := parseSidecarLine(l)

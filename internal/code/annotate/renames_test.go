@@ -78,8 +78,9 @@ func TestRenameWithoutGit(t *testing.T) {
 	}
 }
 
-// TestOldNameSaysWhereTheLinesAre checks lookups after a rename. Under the old name, a lookup finds each annotation in
-// the new file. Under the new name, it also lists the lost annotations.
+// TestOldNameSaysWhereTheLinesAre checks lookups after a file was renamed. Under the old name and under the new name,
+// Lookup must return the same annotations: one annotation with its lines in the new file, and one annotation that has
+// no place because its lines were deleted.
 func TestOldNameSaysWhereTheLinesAre(t *testing.T) {
 	g := newRepo(t)
 	g.write("pool.go", source)
@@ -126,8 +127,9 @@ func TestSplitFile(t *testing.T) {
 	gc(t, b, "archived ; returned ")
 }
 
-// TestGitThatDoesNotAnswer checks lookups if git fails. The error is reported together with the annotations found by
-// their text, and with the deleted files.
+// TestGitThatDoesNotAnswer tests lookups if git cannot read the whole history, because the clone is shallow or its
+// objects are missing. The lookups must return the annotations that can be found by their text, together with a
+// PartialLookupError. The error for a renamed file must contain the old name, because the old file was deleted.
 func TestGitThatDoesNotAnswer(t *testing.T) {
 	g := newRepo(t)
 	g.write("pool.go", source)

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// wordDice computes the Sørensen–Dice coefficient of the words in two texts by its definition. The weight of a word is
-// 1 divided by the square root of its frequency in page.
+// wordDice computes the Sørensen–Dice coefficient of the words in the texts a and b: twice the weight of the common
+// words, divided by the weight of all words. It returns 0 if there are no words. The weight of a word is 1024 divided
+// by the square root of its number of occurrences in page, rounded down.
 func wordDice(page, a, b []string) float64 {
 	often := map[string]int{}
 	for _, l := range page {
@@ -67,8 +68,10 @@ func TestAlike(t *testing.T) {
 			}
 		}
 	}
-	// This result was computed by hand. The words close and pool weigh 724/1024 each, because the text contains them
-	// twice, and p weighs 1: 2·(2·724) / ((2·724 + 1024) + 2·724).
+	// The expected result was computed by hand. The indexed text contains the words close and pool twice, so each of
+	// these words has the weight 724/1024. It does not contain the word p, so p has the weight 1. In units of 1/1024,
+	// the two common words weigh 2·724 in each text, and p weighs 1024. The similarity is 2·(2·724) / ((2·724 + 1024) +
+	// 2·724).
 	if got, want := newIndexedText(
 		newLineAndWordNumberer(),
 		[]string{"close(pool)", "pool, close"},

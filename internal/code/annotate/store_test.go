@@ -211,8 +211,9 @@ func TestLinksDoNotLeaveTheTree(t *testing.T) {
 	}
 }
 
-// TestManyWriters lets several stores write at the same time, as processes do. Locks of one process exclude each other
-// like locks of several processes.
+// TestManyWriters tests that no annotation is lost if several stores write to one file at the same time. Each store
+// runs in a goroutine instead of a process, because locks of one process exclude each other like locks of several
+// processes.
 func TestManyWriters(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte(numbered(50)), 0o600); err != nil {

@@ -91,8 +91,8 @@ func TestGoneAmongLinesThatAreAlike(t *testing.T) {
 	}
 }
 
-// TestBlockOfWhichHalfIsLeft checks that comparing lines finds a block whose rare words are gone, even if the
-// indentation of the whole file has changed.
+// TestBlockOfWhichHalfIsLeft checks that an annotation finds its block again after an edit. The edit replaces three of
+// the seven lines of the block, or changes the indentation of the whole file, or both.
 func TestBlockOfWhichHalfIsLeft(t *testing.T) {
 	block := "\tfor _, e := range entries {\n\t\tif e.IsDir() {\n\t\t\tcontinue\n\t\t}\n\t\tout = append(out, " +
 		"e.Name())\n\t}\n\tslices.Sort(out)\n"
@@ -133,8 +133,9 @@ func TestBlockOfWhichHalfIsLeft(t *testing.T) {
 	}
 }
 
-// TestConfidenceOfEdited checks that the confidence is at least .5 if some lines are equal except for white space, and
-// less if lines are only similar.
+// TestConfidenceOfEdited checks the confidence with which annotated lines are found after an edit. The confidence must
+// be at least 0.5 if at least one line is unchanged, apart from white space. It must be less than 0.5 if the only line
+// is merely similar.
 func TestConfidenceOfEdited(t *testing.T) {
 	const text = "first: one thing\nsecond: uses actions/checkout@v4\nthird: another\nfourth: a last one of the lines\n"
 	for _, c := range []struct {
@@ -253,8 +254,9 @@ func TestCopiesThatBecameOne(t *testing.T) {
 	}
 }
 
-// TestFewLettersAreNotReworded checks that a changed line with few letters is found only if the lines around it are
-// unchanged, because it is similar to many lines of its kind.
+// TestFewLettersAreNotReworded tests annotations of a line with few letters, such as "if err != nil {". Many lines are
+// similar to such a line. After the line was changed, the annotation may be placed at a similar line only if the lines
+// around it are unchanged.
 func TestFewLettersAreNotReworded(t *testing.T) {
 	const was = "package x\n\nfunc update(path string) error {\n\tgot, err := os.ReadFile(path)\n\tif err != nil " +
 		"{\n\t\treturn err\n\t}\n\treturn write(golden, got)\n}\n"

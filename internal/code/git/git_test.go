@@ -69,7 +69,7 @@ func (g *repo) write(name, text string) {
 	}
 }
 
-// commit commits all changed and new files.
+// commit commits all changed and new files. It returns the hash of the commit.
 func (g *repo) commit(message string) string {
 	g.t.Helper()
 	g.git("add", "-A")
@@ -196,8 +196,8 @@ func TestCopiesHaveNames(t *testing.T) {
 	}
 }
 
-// TestNamesOfNames tests that all former names of a file are found, and that a file that was created again has its new
-// origin first.
+// TestNamesOfNames tests that FormerNames returns all former names of a file, the latest first. If the file was deleted
+// and another file was renamed to its name, FormerNames returns only the former names of that other file.
 func TestNamesOfNames(t *testing.T) {
 	g := newRepo(t)
 	text := strings.Repeat("a line that is long enough\n", 10)
@@ -224,8 +224,8 @@ func TestNamesOfNames(t *testing.T) {
 	}
 }
 
-// TestRenamesOfMerges tests that a rename and a change are found along first parents if a merge commit brought them,
-// as a pull request does.
+// TestRenamesOfMerges tests a rename and a change on a branch that is merged with a merge commit, like a pull request.
+// The rename and the change must be found, although the functions follow only the first parent of each commit.
 func TestRenamesOfMerges(t *testing.T) {
 	g := newRepo(t)
 	text := strings.Repeat("a line that is long enough\n", 10)
@@ -299,7 +299,8 @@ func TestShallow(t *testing.T) {
 	}
 }
 
-// TestLeavesNothing tests that each run removes its temporary .git directory and does not change the repository.
+// TestLeavesNothing tests that each run of git removes its temporary .git directory, both if it succeeds and if it
+// fails.
 func TestLeavesNothing(t *testing.T) {
 	g := newRepo(t)
 	g.write("a", "a\n")
@@ -352,7 +353,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestRefusesNames tests that a text from a sidecar is never used as an option or an expression.
+// TestRefusesNames tests that a text that is not the full ID of a commit or blob is never passed to git. The text could
+// otherwise be used as an option or a revision expression.
 func TestRefusesNames(t *testing.T) {
 	g := newRepo(t)
 	g.write("a", "a\n")
@@ -410,8 +412,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestFindNoWorkingTree tests that a bare repository and a .git directory are recognized and are not treated like
-// other directories.
+// TestFindNoWorkingTree tests that FindRepo returns ErrBareRepository in a repository without a working tree, and in
+// its subdirectories. Without the file HEAD, the directory is no repository, and FindRepo must return ErrNoRepository.
 func TestFindNoWorkingTree(t *testing.T) {
 	dir := t.TempDir()
 	for _, d := range []string{"objects", "refs", "hooks"} {

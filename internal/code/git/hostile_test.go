@@ -16,7 +16,9 @@ import (
 	"time"
 )
 
-// trap creates a script that creates a marker with this name and then copies its input, as a converter does.
+// trap writes an executable script to the directory dir and returns the script's path. If git runs the script, the
+// script creates the file marker-NAME in dir, where NAME is the parameter name. Then the script prints the file that
+// its first argument names, as a converter does.
 func (g *repo) trap(dir, name string) string {
 	g.t.Helper()
 	path := filepath.Join(dir, "trap-"+name)

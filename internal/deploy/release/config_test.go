@@ -73,7 +73,8 @@ func TestWithTargets(t *testing.T) {
 	}
 }
 
-// TestManuals checks that each command has a manual page and each shell has a completion script.
+// TestManuals checks that manual pages are written for oxbow and two of its commands, and that a completion script is
+// written for each shell.
 func TestManuals(t *testing.T) {
 	dir := t.TempDir()
 	if err := writeManuals(dir); err != nil {
@@ -89,7 +90,7 @@ func TestManuals(t *testing.T) {
 	}
 }
 
-// TestTypedLines checks that docs/install.md needs at most five typed lines up to the first recall. The command try
+// TestTypedLines checks that docs/install.md needs at most five typed lines up to the first recall. The code in try.go
 // runs these lines.
 func TestTypedLines(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("../../..", installPage))

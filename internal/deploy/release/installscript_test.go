@@ -49,7 +49,8 @@ func (x *installation) write(dir, name, text string) {
 	}
 }
 
-// archive writes an archive that contains this program, and the checksum of the archive.
+// archive writes an archive whose only file contains the text program. It also writes the file checksums.txt, which
+// contains the checksum of the archive.
 func (x *installation) archive(program string) {
 	x.t.Helper()
 	var b bytes.Buffer

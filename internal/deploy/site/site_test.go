@@ -78,7 +78,8 @@ func hasElement(text, id string) bool {
 	return false
 }
 
-// TestSearchItems tests that each search item leads to the section that contains its text.
+// TestSearchItems tests the items of the site's search. It checks for one section that the item contains the text of
+// the section's table and example session. No item may contain the preparation of a session.
 func TestSearchItems(t *testing.T) {
 	out := t.TempDir()
 	if _, err := writeSite(os.DirFS("../../.."), "https://source.example", out); err != nil {

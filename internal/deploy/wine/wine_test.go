@@ -48,8 +48,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// TestWithCleanup checks that testing.go, in the Go version that runs this test, contains the replaced function
-// exactly once.
+// TestWithCleanup tests replaceRemoveFunc with the file testing.go of the Go version that runs this test. The file must
+// contain the call that replaceRemoveFunc replaces exactly once. A file without the call must cause an error.
 func TestWithCleanup(t *testing.T) {
 	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
 	if err != nil {

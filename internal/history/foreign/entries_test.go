@@ -11,8 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// TestEntriesAreReadOnce checks that an entry is read only once, even if its text is foreign for several reasons. The
-// byte limit and the duration of a write depend on this.
+// TestEntriesAreReadOnce checks that eachMatchingEntry calls its function only once for each entry, even if the entry
+// matches several of the terms. The callers of eachMatchingEntry limit the bytes of the entries, so an entry must not
+// count twice.
 func TestEntriesAreReadOnce(t *testing.T) {
 	m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	if err != nil {

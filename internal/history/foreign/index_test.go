@@ -34,7 +34,8 @@ type inherited struct {
 	isImported        bool
 }
 
-// compareTexts returns, for each text, what it inherits.
+// compareTexts returns a line for each text. The line describes the entries of the store whose text is repeated in the
+// text: the values of their labels LabelTaint and LabelUnvouched, and whether an entry was imported.
 func compareTexts(t *testing.T, x *Index, store oxbow.Store, writer *oxbow.Memory, texts *Texts) []string {
 	t.Helper()
 	all := make([]inherited, len(texts.Texts))
@@ -110,8 +111,8 @@ func (r *randomMemory) labels() (labels []oxbow.Label) {
 
 func (r *randomMemory) name() string { return fmt.Sprint("n", r.rng.IntN(16)) }
 
-// change makes a change of one to three random operations. It ignores errors, because random operations may be
-// invalid.
+// change makes one change with one to three random operations. In about one of eight cases, it also restores an earlier
+// version of a random entry. It ignores errors, because random operations may be invalid.
 func (r *randomMemory) change() {
 	var ops []oxbow.Op
 	for range 1 + r.rng.IntN(3) {
@@ -288,7 +289,8 @@ func TestErasure(t *testing.T) {
 	}
 }
 
-// TestStaleTextsAreDropped changes an entry many times and checks that the file does not keep all its versions.
+// TestStaleTextsAreDropped changes 50 entries many times. It checks that the index file is rebuilt from time to time,
+// so that the file does not contain the texts of all old versions.
 func TestStaleTextsAreDropped(t *testing.T) {
 	r := &randomMemory{t: t, rng: rand.New(rand.NewPCG(1, 9)), disk: vfs.NewMem(), long: testIndex()}
 	r.m = storetest.Open(t, testLog, &oxbow.Options{FS: r.disk})

@@ -47,7 +47,8 @@ func (r *randomHistory) text() string {
 	return b.String()
 }
 
-// change makes a change of one to three ops. It ignores errors, because random ops may be invalid.
+// change applies one change with one to six random ops, and sometimes restores a random version of an entry afterwards.
+// It ignores errors, because random ops may be invalid.
 func (r *randomHistory) change() {
 	var ops []oxbow.Op
 	for range 1 + r.rng.IntN(3) {
@@ -76,8 +77,8 @@ func (r *randomHistory) change() {
 	}
 }
 
-// compare tests that the edges of each name are the same as those of the whole history. It reports whether the key
-// file was used.
+// compare tests that FindLineage returns the same edges for each name as a computation from the whole history. The
+// string when is part of error messages. The result usedFile reports whether the lineage file could be opened.
 func (r *randomHistory) compare(when string) (usedFile bool) {
 	r.t.Helper()
 	h, err := r.m.History()

@@ -11,7 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// In the memory all, each word is rare. In the memory few, only some words are rare.
+// all returns the long words in the list words, as if each of these words were rare in the memory. The function few
+// returns a similar function, for which only the words in the list some are rare.
 func all(words []string) map[string]bool { return longWordsNotIn(words, nil) }
 
 func few(some ...string) func([]string) map[string]bool {

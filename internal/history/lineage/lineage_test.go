@@ -108,8 +108,8 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// TestManyEdges tests that the time grows with the number of edges if many entries share a sentence or one change
-// merges many entries.
+// TestManyEdges tests that there is one edge for each entry if many entries share a sentence or if one change merges
+// many entries. With an edge for each pair of entries, the test would need too much time and memory.
 func TestManyEdges(t *testing.T) {
 	const n = 3000
 	var added, merged oxbow.Change
@@ -136,8 +136,8 @@ func TestManyEdges(t *testing.T) {
 	}
 }
 
-// TestGramsOfUnspacedScripts tests that six letters are a gram in each script without spaces, whatever the surrounding
-// words are.
+// TestGramsOfUnspacedScripts tests scripts without spaces between words. In each script, six letters must have one
+// gram, which is a hash of six consecutive words. A longer text that contains these letters must have the same gram.
 func TestGramsOfUnspacedScripts(t *testing.T) {
 	for _, letters := range []string{"我们周二发布", "あいうえおか", "กขคงจฉ", "ກຂຄງຈຊ", "កខគឃងច", "ကခဂဃငစ"} {
 		want := HashWordGrams(letters)

@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// plainEdges returns the edges by words that [graph.Edges] must return. It compares the words themselves and not their
-// hashes.
+// plainEdges is a simple version of [historyGraph.Edges] for comparison. It returns the edges between entries that
+// contain the same sequence of wordsPerGram words. It compares the words themselves, and not their hashes.
 func plainEdges(g *historyGraph, names map[string]bool) (edges []Edge) {
 	first := map[string]*oxbow.Version{}
 	for v := range g.eachVersion {

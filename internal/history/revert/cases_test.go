@@ -11,7 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// write creates a memory from lines of the form "session verb name text".
+// write creates a memory and makes a change for each line. A line has the form "session verb name text", in which |
+// stands for a newline. The verb merge has a second name instead of a text. The verbs undo and redo (which reverts the
+// newest change) use only the session.
 func write(t *testing.T, lines ...string) *oxbow.Memory {
 	t.Helper()
 	m := open(t)

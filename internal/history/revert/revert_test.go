@@ -92,8 +92,9 @@ func (a act) do(t testing.TB, m *oxbow.Memory) {
 	}
 }
 
-// state returns the whole content of a memory as text. It leaves out IDs, versions, times, and the label that says who
-// wrote a text. A text that a person restored has that label, and the same text written by an agent does not.
+// state returns the whole content of a memory as text, so that two states can be compared. It leaves out IDs, versions
+// and times. It also leaves out the label that records who wrote a text, because a person who restores a text changes
+// this label and not the text.
 func state(t testing.TB, m *oxbow.Memory) string {
 	t.Helper()
 	var all []string
@@ -117,10 +118,12 @@ func state(t testing.TB, m *oxbow.Memory) string {
 	return strings.Join(all, "\n")
 }
 
-// history makes a random history in m. It returns the actions that are left for a memory that never contained session
-// "bad". These are all actions except those of that session and those derived from it.
+// history applies random actions to m. Some are actions of the session "bad", and some are derived from what this
+// session wrote. history returns all other actions. If only these are applied to an empty memory, the result must be
+// what a revert of session "bad" leaves in m.
 func history(t testing.TB, m *oxbow.Memory, r *rand.Rand) (rest []act) {
-	// names that session "bad" changed, and names that contain its words
+	// touched contains the names of entries that session "bad" changed, or that were derived from its entries. said
+	// contains the names of entries whose content has words of this session.
 	touched, said := map[string]bool{}, map[string]bool{}
 	for i := range 10 + r.IntN(40) {
 		a := act{
@@ -188,8 +191,9 @@ func history(t testing.TB, m *oxbow.Memory, r *rand.Rand) (rest []act) {
 	return rest
 }
 
-// TestNeverSeen reverts a session with everything that was derived from it. The memory must then be equal to one that
-// never contained the session, and an undo must restore it.
+// TestNeverSeen reverts a session together with everything that was derived from the session. The memory must then be
+// equal to a memory that never contained the session. A second revert must have nothing to do. An undo of the revert
+// must make the memory equal to its former state.
 func TestNeverSeen(t *testing.T) {
 	took := 0
 	for seed := range uint64(*seeds) {

@@ -46,7 +46,8 @@ func (m *model) row(r *Rows, name string) EntryRow {
 
 func hash(name string) uint64 { return binary.LittleEndian.Uint64([]byte(name + "        ")) }
 
-// rows returns the rows of the names for which pass returns true, without a Base.
+// rows returns the rows of those names for which the function pass returns true. This includes the names in m.removed.
+// The field Base of the result is not set.
 func (m *model) rows(pass func(name string, version uint64) bool) *Rows {
 	r := &Rows{Changes: m.changes, OpIDs: []byte("ids"), EntryTotals: []byte(fmt.Sprint(len(m.ids)))}
 	for name, version := range m.versions {
@@ -92,7 +93,9 @@ func write(t *testing.T, r *Rows) ([]byte, *pagefile.Reader) {
 	return m, f
 }
 
-// over makes base the Base of the rows. was describes the entries in base, and is describes the new entries.
+// The function over sets r.PreviousTables to base, so that r contains only the differences from base. The model was
+// describes the entries in base, and the model is describes all entries afterwards. It marks the rows that are outdated
+// in base.
 func over(t *testing.T, r *Rows, base *pagefile.Reader, was, is *model) {
 	t.Helper()
 	r.PreviousTables = base

@@ -14,8 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// TestNoWordMeansTwo remembers, forgets, undoes and restores entries at random. The entries have only few different
-// names and aliases.
+// TestNoWordMeansTwo tests that a word never refers to two entries, neither as a name nor as an alias. It remembers,
+// forgets, restores and reverts at random, with only six words as names and aliases. After each step, no word may
+// belong to two entries.
 func TestNoWordMeansTwo(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -116,7 +116,8 @@ func TestAnswersWaitForTheSync(t *testing.T) {
 	}
 }
 
-// TestFullDiskIsReportedOnce tests that the error for a full disk is reported once, with the path of the store.
+// TestFullDiskIsReportedOnce tests that the error for a full disk says only once that nothing was written. When the
+// disk has room again, the store must be usable.
 func TestFullDiskIsReportedOnce(t *testing.T) {
 	disk := crashfs.New(nil)
 	m := openTest(t, disk.Process(), "m.oxbow", Options{})
@@ -146,8 +147,9 @@ func TestFullDiskIsReportedOnce(t *testing.T) {
 	}
 }
 
-// TestLine tests requests that wait in the queue. A canceled request must not affect the others. If one change makes
-// the program panic, the others must have an unknown outcome, and the next caller in the queue must continue.
+// TestLine tests two requests that wait in the queue to be committed. If the first request is canceled, the second must
+// succeed. If the first request panics, the second must fail with ErrUnknownOutcome. In both cases, the store must
+// accept the next change.
 func TestLine(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -29,8 +29,8 @@ func waitCompacted(m *DB) {
 	defer m.compactor.mu.Unlock()
 }
 
-// TestCompactsNotWhileClosed tests that no compaction starts while the store is being closed, because nothing would
-// end it.
+// TestCompactsNotWhileClosed tests that no compaction starts after EndWaiting, which ends all work in the background
+// before a store is closed. Nothing would cancel a compaction that starts later.
 func TestCompactsNotWhileClosed(t *testing.T) {
 	m := compactHome(t, vfs.NewMem(), Options{KeepChanges: 5, MinUnneededBytes: 4096})
 	m.EndWaiting()
@@ -208,7 +208,8 @@ func (f *onSnapshot) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File
 	return f.Mem.OpenFile(name, flag, perm)
 }
 
-// TestCloseEndsACompaction tests that closing a store cancels a compaction that would take long.
+// TestCloseEndsACompaction tests that a store can be closed immediately after changes that start a compaction, and that
+// the store is sound when it is opened again.
 func TestCloseEndsACompaction(t *testing.T) {
 	fsys := vfs.NewMem()
 	m := compactHome(t, fsys, Options{KeepChanges: 1, MinUnneededBytes: 1})

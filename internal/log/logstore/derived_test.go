@@ -27,8 +27,8 @@ func (l *versionList) Len() int                           { return len(l.ids) }
 func (l *versionList) Version(i int) (id, version uint64) { return l.ids[i], l.versions[i] }
 func (l *versionList) SetOffset(i int, offset int64)      { l.offsets[i] = offset }
 
-// derivedHome returns a store with some entries. Other packages derive files from it, which stay valid after a
-// compaction if keep is true.
+// derivedHome returns a store with some entries. The store has one kind of derived file, with the suffix testSuffix. A
+// derived file stays valid after a compaction if *keep is true at that time.
 func derivedHome(t *testing.T, keep *bool) *DB {
 	d := openTest(t, vfs.NewMem(), "memory.oxbow", Options{DerivedFileKinds: []DerivedFileKind{{
 		Suffix:                 testSuffix,
@@ -85,8 +85,9 @@ func TestDerivedOfAnotherLog(t *testing.T) {
 	checkAndCloseStore(t, d)
 }
 
-// TestDerivedAfterCompaction tests that a compaction changes the offsets of versions, and keeps the derived files that
-// are still valid.
+// TestDerivedAfterCompaction tests derived files, which are computed from the log, after a compaction. The compaction
+// must keep the derived file if the variable keep says that the file stays valid, and must delete the file otherwise.
+// UpdateVersionOffsets must then find the new offsets of versions.
 func TestDerivedAfterCompaction(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		d := derivedHome(t, &keep)

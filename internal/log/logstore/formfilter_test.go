@@ -17,7 +17,8 @@ import (
 // formLabelValues are values of labels, some of which differ only in their Unicode composition.
 var formLabelValues = []string{"a", "ab", "b", "caf\u00e9", "cafe\u0301", "\u8c48", "\uf900", ""}
 
-// randomFormTerm returns a term that a snapshot can evaluate.
+// randomFormTerm returns a random term of a filter, which is a condition on the kind or the labels of an entry. A
+// snapshot can evaluate the term, because the key is the kind or a label that the snapshot contains.
 func randomFormTerm(r *mathrand.Rand) store.Term {
 	t := store.Term{Key: []string{"kind", "has", "project", "tag", "pinned", store.LabelConfidence}[r.IntN(6)]}
 	t.Not = r.IntN(3) == 0
@@ -36,7 +37,8 @@ func randomFormTerm(r *mathrand.Rand) store.Term {
 	return t
 }
 
-// randomFormLabels returns labels of which most are in a snapshot.
+// randomFormLabels returns up to three random labels. A store's snapshot contains labels of most of these keys; it does
+// not contain labels with the key "other".
 func randomFormLabels(r *mathrand.Rand) (labels []store.Label) {
 	for range r.IntN(4) {
 		key := []string{"project", "tag", "pinned", "process", "other", store.LabelConfidence}[r.IntN(6)]
@@ -49,8 +51,8 @@ func randomFormLabels(r *mathrand.Rand) (labels []store.Label) {
 	return labels
 }
 
-// TestFormFilters compares the entries and the newest entries that filters select with a scan of all entries, in
-// stores of which a part is in a snapshot.
+// TestFormFilters tests filters in stores of random entries, of which a part was read from a snapshot. It compares all
+// entries and the newest entries that match each filter with the result of a scan of all entries.
 func TestFormFilters(t *testing.T) {
 	for seed := range uint64(20) {
 		r := mathrand.New(mathrand.NewPCG(seed, 51))
@@ -131,7 +133,8 @@ func compareFormFilters(t *testing.T, d *DB, r *mathrand.Rand, seed uint64) {
 	}
 }
 
-// compareFormCounts compares the numbers of entries with labels with a scan of all entries.
+// compareFormCounts calls CountFormLabels for several label keys. It compares the numbers of entries for each value
+// with the numbers that a scan of all entries finds.
 func compareFormCounts(t *testing.T, d *DB, seed uint64) {
 	t.Helper()
 	for _, key := range []string{"project", "tag", "pinned", store.LabelConfidence, "taint"} {

@@ -14,7 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// TestHeadTable compares the tables of heads in random stores with the entries. A part of each store is in a snapshot.
+// TestHeadTable tests that the head table contains the same data as the entries. A head table has a row for each entry,
+// without the content. The store is random. It is opened again before the last changes, so that most entries are in a
+// snapshot and the others are only in the log.
 func TestHeadTable(t *testing.T) {
 	for seed := range uint64(20) {
 		r := mathrand.New(mathrand.NewPCG(seed, 52))
@@ -105,7 +107,8 @@ func compareHeadTable(table *store.HeadTable, keys []string, entries map[uint64]
 	return errors.Join(err, wrong)
 }
 
-// compareNewestRows returns an error if the rows are not yielded in the order of the times.
+// compareNewestRows returns an error if table.NewestRows does not yield the rows by the time of their last change,
+// newest first. Rows with the same time must be ordered by their ID, highest first.
 func compareNewestRows(table *store.HeadTable) error {
 	type newest struct {
 		row, form int

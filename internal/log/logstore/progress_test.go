@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// TestLongCallsTellProgress tests that a check, a compaction and a recovery report how many bytes they have read, and
-// finally report nearly all bytes.
+// TestLongCallsTellProgress tests that Check, RecoverStore and Compact report how many bytes they have read. Each must
+// make at least 100 reports, in which the number never decreases. The last report must be at least half of all bytes.
 func TestLongCallsTellProgress(t *testing.T) {
 	fsys := vfs.NewMem()
 	d := openTest(t, fsys, "memory.oxbow", Options{})

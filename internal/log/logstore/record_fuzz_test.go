@@ -85,9 +85,9 @@ func FuzzDecodeBody(f *testing.F) {
 			}
 		}
 		if v.nextEntryID != 0 || len(v.seenOpIDs) > 0 {
-			return // The body is that of a base record, or of no record.
+			return // The body cannot be the body of a change, because a change has neither nextEntryID nor seenOpIDs.
 		}
-		// Encoding the decoded body must give the same bytes, and decoding these the same body.
+		// Encode the body, decode the result and encode it again. Both encodings must be equal.
 		enc := encodeBody(v)
 		once, sum := enc.body, enc.digest
 		again, err := decodeBody(once)
@@ -132,7 +132,8 @@ func snapshotAlike(t *testing.T, v *recordBody, data []byte) {
 	}
 }
 
-// What encodeLabelSet writes is read as it was; nothing else makes decodeLabelSetTable and appendLabelSetLabels panic.
+// FuzzDecodeForms tests that decodeLabelSetTable and appendLabelSetLabels do not panic for arbitrary bytes. Label sets
+// that were decoded must be valid and must not be longer than their encoded form.
 func FuzzDecodeForms(f *testing.F) {
 	f.Add(keydir.AppendLengthAndText(
 		nil,

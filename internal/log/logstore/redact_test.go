@@ -11,8 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// TestErasureDryRun tests that a dry run reports what a redaction would do and leaves every file unchanged, even if
-// another process is writing or the store is read-only.
+// TestErasureDryRun tests that a dry run reports how many versions a redaction would erase, and leaves every file
+// unchanged. The dry run must work while another process has the lock for writing. It must also work if the store is
+// read-only.
 func TestErasureDryRun(t *testing.T) {
 	h := newRandomHistory(t, 5)
 	m := h.open(Options{})

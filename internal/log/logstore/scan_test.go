@@ -17,10 +17,11 @@ func TestScan(t *testing.T) {
 	disk := vfs.NewMem()
 	w := openTest(t, disk, "memory.oxbow", Options{MinSnapshotOps: 1})
 	var added, updated []store.Op
-	const count = scanBatchIDs + 500 // With so many entries, a scan reads the first record twice.
+	// More entries than a scan decodes at once, so that it reads the first log record twice.
+	const count = scanBatchIDs + 500
 	for i := range count {
 		added = append(added, store.Add{Name: fmt.Sprint("entry ", i), Content: "first"})
-		if i%3 == 0 { // Consecutive entries are in two different records.
+		if i%3 == 0 { // Every third entry is also updated by the second log record.
 			updated = append(updated, store.Update{Name: fmt.Sprint("entry ", i), Content: fmt.Sprint("second ", i)})
 		}
 	}
@@ -53,8 +54,8 @@ func TestScan(t *testing.T) {
 	checkAndCloseStore(t, m)
 }
 
-// TestScanLeavesCache checks that a scan of entries that are larger than the cache fills only a part of
-// the cache.
+// TestScanLeavesCache checks a scan of all entries that together are larger than the cache. The scan must fill only a
+// part of the cache.
 func TestScanLeavesCache(t *testing.T) {
 	disk := vfs.NewMem()
 	w := openTest(t, disk, "memory.oxbow", Options{MinSnapshotOps: 1})

@@ -38,8 +38,8 @@ func (h *randomHistory) open(o Options) *DB {
 	return openTest(h.t, h.fs, "memory.oxbow", o)
 }
 
-// change makes one random change. A change that the store refuses counts as well. It reports whether the log was
-// rewritten.
+// change makes one random change in m, and reports whether the change rewrote the log. If the store refuses the change
+// with one of the expected errors, change returns false. Any other error fails the test.
 func (h *randomHistory) change(m *DB) (rewritten bool) {
 	h.t.Helper()
 	ctx := store.WithOpID(h.t.Context(), fmt.Sprint("op ", h.rand.IntN(40)))

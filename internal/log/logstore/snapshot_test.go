@@ -107,7 +107,8 @@ func answers(t *testing.T, m *DB) map[string]any {
 	return said
 }
 
-// headFilters returns filters that heads can decide, wholly or in part.
+// headFilters returns filters that a store can check, wholly or in part, with the heads in a snapshot. A head is a
+// short description of an entry without its content.
 func headFilters() []store.Filter {
 	project := store.Term{Key: store.LabelProject, Values: []string{"p1", "p2"}}
 	at := time.Unix(1776200000, 0)
@@ -123,7 +124,8 @@ func headFilters() []store.Filter {
 	}
 }
 
-// heads returns the heads of a store as text. It tests that each head agrees with its entry.
+// heads returns the heads of a store's entries as text. A head is an entry that may lack its content. heads tests that
+// the head of each entry agrees with the entry.
 func heads(t *testing.T, s store.Store) (all []string) {
 	t.Helper()
 	ok, err := s.(*DB).ViewHeads(
@@ -158,7 +160,7 @@ func heads(t *testing.T, s store.Store) (all []string) {
 	if err != nil && ok {
 		t.Fatal(err)
 	}
-	if !ok { // The whole log must contain what the snapshot could not provide.
+	if !ok { // The store cannot list heads, so list the entries instead.
 		all = nil
 		for e, err := range s.Entries(t.Context(), store.Filter{}) {
 			if err != nil {
@@ -217,7 +219,9 @@ func sameAnswers(t *testing.T, what string, got, want map[string]any) {
 	}
 }
 
-// replayed returns the answers of a process that reads the whole log.
+// replayed returns the answers of a store that has read the whole log. It opens the log in a copy of the file system
+// without the snapshot, so that no snapshot can replace a part of the log. The answers can be compared with those of a
+// store that uses the snapshot.
 func (h *randomHistory) replayed() map[string]any {
 	h.t.Helper()
 	plain := *h
@@ -233,8 +237,9 @@ func (h *randomHistory) replayed() map[string]any {
 	return answers(h.t, m)
 }
 
-// TestSnapshotIsTheLog tests random histories. The writing processes begin from a snapshot, from the log, or from a
-// log that another process replaced.
+// TestSnapshotIsTheLog tests that a store opened from a snapshot gives the same answers as a store that replays the
+// whole log. Two stores with the same files make random changes in turn, as two processes would. They are often opened
+// again, and a compaction or a redaction by one store replaces the log under the other.
 func TestSnapshotIsTheLog(t *testing.T) {
 	based := 0
 	for seed := range uint64(40) {
@@ -296,7 +301,7 @@ func TestSnapshotOfSnapshot(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := encode(m)
-			// The process that synced the log may know a larger synced offset.
+			// equalTables ignores the synced offset, which may be larger in the process that synced the log.
 			if !equalTables(t, got, want) {
 				t.Fatalf("seed %d: the snapshots differ", seed)
 			}
@@ -344,7 +349,7 @@ func equalTables(t *testing.T, a, b []byte) bool {
 	return len(a) > 0
 }
 
-// TestSnapshotOfReaders tests that a process that only reads writes no snapshot, unless it may write the index.
+// TestSnapshotOfReaders tests that a read-only process writes no snapshot, unless it has the option WriteDerivedFiles.
 func TestSnapshotOfReaders(t *testing.T) {
 	h, want := snapshotHome(t)
 	if err := h.fs.Remove(testSnapshot); err != nil {
@@ -365,7 +370,9 @@ func TestSnapshotOfReaders(t *testing.T) {
 	checkAndCloseStore(t, m)
 }
 
-// TestSnapshotAfterRedaction tests that a redaction or a compaction leaves no byte of the previous snapshot.
+// TestSnapshotAfterRedaction tests that the previous snapshot does not remain after a redaction or a compaction. After
+// a redaction, the snapshot file must be deleted. After a compaction, it must be deleted or different. The process that
+// did it and a reader must then answer as if they had read the whole log.
 func TestSnapshotAfterRedaction(t *testing.T) {
 	h, _ := snapshotHome(t)
 	m := h.open(Options{})
@@ -405,7 +412,8 @@ func TestSnapshotAfterRedaction(t *testing.T) {
 	}
 }
 
-// TestSnapshotOfAnotherHistory tests that a snapshot is not used if its last change differs from that of the log.
+// TestSnapshotOfAnotherHistory tests that a snapshot is not used if it belongs to another history. The snapshot's last
+// change has the same number as a change in the log, but has other content.
 func TestSnapshotOfAnotherHistory(t *testing.T) {
 	h := newRandomHistory(t, 13)
 	m := h.open(Options{})
@@ -469,7 +477,7 @@ func TestSnapshotChecked(t *testing.T) {
 			b := bytes.Clone(sound)
 			n := s.tables.FirstPage(i)
 			page := b[n*pagefile.PageSize:][:pagefile.PageSize]
-			page[at] ^= 1 // The checksum of the page is correct.
+			page[at] ^= 1 // Change one bit. The next lines correct the page's checksum.
 			head := binary.LittleEndian.Uint32(sound[pagefile.PageDataBytes:])
 			binary.LittleEndian.PutUint32(
 				page[pagefile.PageDataBytes:],
@@ -531,8 +539,9 @@ func TestCheckOfWrongEntries(t *testing.T) {
 	checkAndCloseStore(t, d)
 }
 
-// TestAliasIsUniqueBetweenHandles tests that only one of two handles can give a new alias to an entry, even if the
-// alias is already in a snapshot.
+// TestAliasIsUniqueBetweenHandles tests that an alias belongs to one entry even if two handles add entries with the
+// same alias at the same time. One handle must succeed, and the other must fail with an AliasError. If an entry in the
+// snapshot already has the alias, both handles must fail.
 func TestAliasIsUniqueBetweenHandles(t *testing.T) {
 	h := newRandomHistory(t, 1)
 	m := h.open(Options{MinSnapshotOps: 1})

@@ -14,8 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// TestSnapshotBytes tests the snapshots of random histories, each made from the previous snapshot. They must have the
-// bytes that the first version with snapshot format 3 and small base records wrote.
+// TestSnapshotBytes tests that the bytes of snapshots do not change between versions of this package. It writes the
+// snapshots of random histories. Each snapshot is made from the previous snapshot. The constant want is the number of
+// snapshots, and the hash of the snapshots that the first version with snapshot format 3 and small base records wrote.
 func TestSnapshotBytes(t *testing.T) {
 	const want = "288 files, 7e293213c6aa21109b6950415fa079423db7df0c888b1340fb6e4e7cb8547ee7"
 	all, files := sha256.New(), 0

@@ -16,7 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// snapshotHome returns a store with a history, a snapshot and later changes. It also returns the store's answers.
+// snapshotHome returns a store with a history, a snapshot and later changes. It also returns the results of several
+// calls, such as lists of entries, on the same store without the snapshot. The keys of the map describe the calls.
 func snapshotHome(t *testing.T) (*randomHistory, map[string]any) {
 	h := newRandomHistory(t, 11)
 	m := h.open(Options{MinSnapshotOps: 1})
@@ -71,7 +72,7 @@ func TestSnapshotDamaged(t *testing.T) {
 		try(fmt.Sprintf("cut to %d bytes", n), sound[:n])
 	}
 	try("longer", append(bytes.Clone(sound), make([]byte, pagefile.PageSize)...))
-	// Exchange pages of the same file.
+	// Replace each page by a copy of the next page.
 	for n := pagefile.PageSize; n+2*pagefile.PageSize <= len(sound); n += pagefile.PageSize {
 		b := bytes.Clone(sound)
 		copy(b[n:], sound[n+pagefile.PageSize:n+2*pagefile.PageSize])
@@ -80,7 +81,8 @@ func TestSnapshotDamaged(t *testing.T) {
 	try("sound", sound)
 }
 
-// TestSnapshotDamagedUnderWriter tests that a change that needs a damaged page is made according to the log.
+// TestSnapshotDamagedUnderWriter damages each page of a snapshot in turn. If a change needs the damaged page, the store
+// must read the log instead. Each change must then have the same result as in a store without a snapshot.
 func TestSnapshotDamagedUnderWriter(t *testing.T) {
 	h, _ := snapshotHome(t)
 	sound, err := vfs.ReadFile(h.fs, testSnapshot, -1)
@@ -158,7 +160,8 @@ func TestSnapshotDamagedWhileListing(t *testing.T) {
 	checkAndCloseStore(t, m)
 }
 
-// TestSnapshotEveryBit tests that a snapshot with any flipped bit or any wrong length is refused.
+// TestSnapshotEveryBit tests that a snapshot is refused if a bit is flipped or if the file is cut. In short runs, it
+// tests only some bits and lengths.
 func TestSnapshotEveryBit(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	h, _ := snapshotHome(t)

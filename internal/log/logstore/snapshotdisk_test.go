@@ -193,8 +193,8 @@ func (r readOnlyDir) Remove(name string) error { return r.refuse(name) }
 
 func (r readOnlyDir) OpenLock(name string) (vfs.Lock, error) { return nil, r.refuse(name) }
 
-// TestSnapshotInReadOnlyDirectory tests that a store in a read-only directory uses the snapshot if it is valid,
-// otherwise the log.
+// TestSnapshotInReadOnlyDirectory tests a store in a directory that cannot be written. The store must use the snapshot
+// if the file exists, and otherwise the log.
 func TestSnapshotInReadOnlyDirectory(t *testing.T) {
 	h, want := snapshotHome(t)
 	mem := h.fs.(*vfs.Mem)

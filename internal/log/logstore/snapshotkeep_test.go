@@ -66,7 +66,8 @@ func TestSnapshotsWhileOpen(t *testing.T) {
 	}
 }
 
-// TestTailBound tests that the length of the log after a snapshot grows with the store, but stays within a limit.
+// TestTailBound tests maxTailLength, the maximum length of the log after a snapshot, in bytes. The maximum grows with
+// the number of entries, but only within limits.
 func TestTailBound(t *testing.T) {
 	for n, want := range map[int]int64{0: 64 << 20, 800_000: 64 << 20, 1_000_000: 80_000_000, 10_000_000: 256 << 20} {
 		if got := maxTailLength(64<<20, n); got != want {
@@ -91,8 +92,9 @@ func (f countingDisk) Rename(from, to string) error {
 	return f.Mem.Rename(from, to)
 }
 
-// TestSnapshotsBesideWriters tests that all written entries can be read while snapshots are made, and that the state
-// keeps only few of them in memory.
+// TestSnapshotsBesideWriters tests that a store writes snapshots while several goroutines change it. All written
+// entries must be readable. At the end, at most a quarter of the entries may be in memory because no snapshot contains
+// them. The number of snapshots must be at most the length of the log divided by MinUnsnapshottedLogBytes.
 func TestSnapshotsBesideWriters(t *testing.T) {
 	const writers, writes = 4, 150
 	const least = 4096

@@ -48,7 +48,7 @@ func TestNotedOfALog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The metadata for each change says that the changes before it were durable.
+	// Append three changes. With each change, the log writes to its lock file which earlier changes are durable.
 	for range 3 {
 		if err := l.Lock(t.Context()); err != nil {
 			t.Fatal(err)
@@ -68,7 +68,8 @@ func TestNotedOfALog(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// If the file mixes two versions, the numbers in it are ignored.
+	// If the checksum of the lock file is wrong, ReadLockFileContent must return only the holder (PID). The line below
+	// changes a number, as if the file contained a mixture of two versions.
 	b, err := vfs.ReadFile(fsys, LockName("log"), -1)
 	if err != nil {
 		t.Fatal(err)

@@ -35,8 +35,9 @@ func copyInPlace(t *testing.T, from, to string) {
 	}
 }
 
-// An open log notices that an older copy was written into its file. This must work even if the copy is as long as the
-// file, and for every position of the log.
+// TestOverwrittenInPlace tests that an open log notices if its file is overwritten with an older copy of the file or
+// with another log. The log must notice this even if the length of the file stays the same, and after any number of
+// records.
 func TestOverwrittenInPlace(t *testing.T) {
 	for _, bodies := range [][]string{{}, {"one"}, {"one", "two", "three"}} {
 		dir := t.TempDir()
@@ -71,8 +72,9 @@ func TestOverwrittenInPlace(t *testing.T) {
 	}
 }
 
-// If the log's file has a second name, an append first copies the log. The file under the second name keeps its
-// content, and a process that writes under that name with another lock overwrites nothing.
+// TestSecondName tests a log whose file has a second name, because a hard link to the file was made. Before an append
+// writes, it copies the log to a new file under its own name. The file under the other name keeps its content.
+// Processes that use the two names may hold different locks. Nevertheless, neither overwrites records of the other.
 func TestSecondName(t *testing.T) {
 	a, b := t.TempDir(), t.TempDir()
 	first := openDir(t, a)

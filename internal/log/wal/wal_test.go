@@ -181,8 +181,9 @@ func TestTornTail(t *testing.T) {
 	}
 }
 
-// For each bit of a small log, the bit is inverted. The log is then refused, or returns what was written, or lacks
-// only the last record, because no later record says that the last one was durable.
+// TestBitFlips inverts each bit of a small log. Three results are allowed: the log is refused, all records are
+// returned, or only the last record is missing. The last record may be missing, because no later record says that it
+// was durable.
 func TestBitFlips(t *testing.T) {
 	base := vfs.NewMem()
 	l := open(t, base)
@@ -362,8 +363,8 @@ func TestLockWait(t *testing.T) {
 	}
 }
 
-// FuzzRead reads damaged logs. The log must not panic, and must not return a body that is longer than the file. The
-// records must form a chain.
+// FuzzRead reads damaged logs. Reading must not panic. No record may have a body that is longer than the file or a
+// number that is smaller than that of the record before it.
 func FuzzRead(f *testing.F) {
 	m := vfs.NewMem()
 	l, err := Open(m, "m.oxbow", testOptions())
@@ -437,8 +438,9 @@ func (f *orderedFile) StartSync() error {
 	return f.fs.fail
 }
 
-// AppendWhile calls work after the write and before it waits for the sync. If the sync cannot be started, the records
-// are written to another file, as after a failed sync.
+// TestAppendWhile tests that AppendWhile calls its function argument after the write of the records and before it waits
+// for the sync. If the sync cannot be started, AppendWhile does not call the function, and writes the records to
+// another file, as after a failed sync.
 func TestAppendWhile(t *testing.T) {
 	o := &ordered{FS: vfs.NewMem()}
 	l := open(t, o)

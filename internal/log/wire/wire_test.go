@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// The first two messages are examples from https://protobuf.dev/programming-guides/encoding.
+// TestBytes tests the encoding of fields and of zigzag integers. The first two cases are examples from
+// https://protobuf.dev/programming-guides/encoding.
 func TestBytes(t *testing.T) {
 	for _, tc := range []struct {
 		got  []byte
@@ -94,8 +95,10 @@ func TestPair(t *testing.T) {
 	}
 }
 
-// FuzzEach checks that encoding the decoded fields gives the same bytes, except for varints that were longer than
-// necessary.
+// FuzzEach checks EachField with random messages. EachField and the helper show must agree on whether a message is
+// valid. The encoded fields of a valid message, joined, must equal the message. If the decoded fields are encoded
+// again, the result must not be longer than the message. It may be shorter, because a varint in the message may be
+// longer than necessary.
 func FuzzEach(f *testing.F) {
 	f.Add("\x08\x96\x01\x12\x07testing")
 	f.Add("\x12\x80\x00")

@@ -32,7 +32,9 @@ func mustAdd(t testing.TB, f File, level BlockKind, text string, labels ...strin
 	return id
 }
 
-// labelsOf returns the labels of the texts that a text repeats, joined to one string.
+// labelsOf returns the labels of the earlier texts that the argument text repeats. Words in the argument apart do not
+// count as repeated. The result contains the labels of foreign texts, separated by commas, then "|", and then the
+// labels of texts by unknown authors.
 func labelsOf(f File, text, apart string) string {
 	m := f.FindRepeats([]string{text}, []string{apart})[0]
 	return strings.Join(m.ForeignTextLabels, ",") + "|" + strings.Join(m.UnknownAuthorLabels, ",")
@@ -116,7 +118,8 @@ func TestFormsOfPages(t *testing.T) {
 	}
 }
 
-// TestFindsMany compares more texts than one pass over the file can search for.
+// TestFindsMany calls FindRepeats with more text than it can search for in one pass over the fingerprint file. All
+// texts that repeat the page must be found.
 func TestFindsMany(t *testing.T) {
 	f, _ := newFile(t)
 	mustAdd(t, f, ForeignTextBlock, page, "page")
@@ -131,7 +134,8 @@ func TestFindsMany(t *testing.T) {
 	}
 }
 
-// words returns a text of n words. Texts with different numbers have no word in common.
+// words returns a text of n different words. The argument number is a part of each word, so texts with different values
+// of number have no word in common.
 func words(number, n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -169,7 +173,9 @@ func TestForgets(t *testing.T) {
 	}
 }
 
-// TestBounds checks that the file does not exceed its maximum size, and that it keeps the texts of the last days.
+// TestBounds tests that the file never exceeds maxFileBytes. It adds long texts until the first text is dropped, and
+// the newest text must always be found. If a single text is too long, AddText returns an error, but the beginning and
+// the end of the text must be found.
 func TestBounds(t *testing.T) {
 	f, _ := newFile(t)
 	first := mustAdd(t, f, ForeignTextBlock, page, "page")
@@ -224,7 +230,9 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestRuns checks that a file that changed while a program ran does not count as written by the agent.
+// TestRuns checks the writer that LastWriters returns for a file. If the file changed while a program ran, the writer
+// is a program, and the level of the run determines which kind. If the agent wrote the file after the run, the writer
+// is the agent. If the file's change time is in the future, the writer is a program again.
 func TestRuns(t *testing.T) {
 	f, now := newFile(t)
 	*now = time.Now()
@@ -367,7 +375,9 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// TestLostFirst checks that the loss is recorded even if a hook adds a text before any text was compared.
+// TestLostFirst checks that a damaged key file or fingerprint file is noticed even if a hook adds a text before any
+// text was compared. The label lostFingerprintsLabel must then report that fingerprints were lost, and the damaged file
+// must be kept under another name.
 func TestLostFirst(t *testing.T) {
 	for _, name := range []string{fingerprintKeyFile, fingerprintsFile} {
 		f, _ := newFile(t)
@@ -385,7 +395,8 @@ func TestLostFirst(t *testing.T) {
 	}
 }
 
-// TestLostPaths checks that files count as written by others if the record of their writers was lost.
+// TestLostPaths checks that LastWriters returns WriterForeignTextProgram, a program that may have written text by
+// others, if the file that records who wrote which file is damaged.
 func TestLostPaths(t *testing.T) {
 	f, _ := newFile(t)
 	if err := f.AddAgentPaths("/p/a"); err != nil {
@@ -449,7 +460,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// FuzzFile reads files with arbitrary bytes.
+// FuzzFile tests a key file and a fingerprints file with arbitrary bytes. Reading them must not panic. A file that is
+// shorter than its header must be reported as lost. A text that is added afterwards must be found.
 func FuzzFile(f *testing.F) {
 	seed, _ := newFile(f)
 	mustAdd(f, seed, ForeignTextBlock, page, "page")
@@ -489,7 +501,8 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// FuzzWords checks that each form of a text is recognized as a repetition of the text.
+// FuzzWords tests that a text from which at least one hash is stored is recognized as a repetition of itself. A text
+// without hashes must not be recognized.
 func FuzzWords(f *testing.F) {
 	for _, s := range []string{page, "<p>a &amp; b</p>", "[a](b) c-\nd e[1] &nbsp;f \u0430b",
 		`{"a":"\u00e9\n\ud83d\ude00"}`, "1→x\n2→y", "部署 港口 ก็",
@@ -538,8 +551,9 @@ func BenchmarkFull(b *testing.B) {
 	})
 }
 
-// TestFlood adds hundreds of pages, or one very long page. Earlier texts must still be found, and most other texts
-// must not be found.
+// TestFlood adds hundreds of pages, and then one very long page, so that some fingerprints of earlier pages are
+// deleted. The earlier page must still be recognized as a repetition. A text that a person vouched for must not be
+// recognized as one. Most other texts must not be recognized either.
 func TestFlood(t *testing.T) {
 	f, now := newFile(t)
 	first := mustAdd(t, f, ForeignTextBlock, page, "page")
@@ -646,7 +660,8 @@ func TestRepeatedBlocks(t *testing.T) {
 	}
 	add(true, text(4))
 	add(false, text(1), text(2), text(3), text(4))
-	// If the file was shrunk and has grown again, there are other blocks at the same offsets.
+	// The file is removed and grows again, so that the offsets at which a process saw its blocks contain other blocks.
+	// Text 1 must then be written again.
 	if err := os.Remove(filepath.Join(dir, fingerprintsFile)); err != nil {
 		t.Fatal(err)
 	}

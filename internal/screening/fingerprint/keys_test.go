@@ -181,8 +181,8 @@ func TestKeyRevision(t *testing.T) {
 	}
 }
 
-// TestKeysAreFew checks that prose has about one key for two words, and that most runs are the only runs with their
-// key.
+// TestKeysAreFew checks that prose has about one distinct key for every two words: 10,000 words must have between 4,000
+// and 6,000 keys.
 func TestKeysAreFew(t *testing.T) {
 	keys := AppendTextKeys(nil, words(1, 10_000))
 	slices.Sort(keys)

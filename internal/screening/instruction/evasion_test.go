@@ -129,8 +129,9 @@ func threeWords(s string) string {
 	return b.String()
 }
 
-// templates returns the lines of a file of instructions. The lines of heldout.txt were written before the readings of
-// a text existed, and nobody looked at them while the rules were improved.
+// templates returns the lines of the file name in testdata, which contains instructions. The instructions in
+// heldout.txt were written before the code examined a text in several readings (normalized forms of the text). Nobody
+// looked at these instructions while the rules were improved.
 func templates(t *testing.T, name string) []string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", name))
@@ -144,8 +145,8 @@ func templates(t *testing.T, name string) []string {
 	return lines
 }
 
-// TestEvasions tests, with variants of instructions that are found as they are written, that nearly all variants are
-// also found if they are rewritten in each of the other ways.
+// TestEvasions rewrites instructions in each of the ways in the list evasions. It uses only instructions that Find
+// finds in their original form. Find must also find nearly all rewritten instructions.
 //
 //	go test ./internal/screening/instruction -run Evasions -v
 func TestEvasions(t *testing.T) {
@@ -193,8 +194,8 @@ func TestEvasions(t *testing.T) {
 	}
 }
 
-// TestHidden tests that characters that hide letters are reported by name, and that characters that scripts and emoji
-// need are not.
+// TestHidden tests that Find returns the rule name "hidden" for a text with invisible characters that hide words. Find
+// must not return this name for characters that a script or an emoji needs.
 func TestHidden(t *testing.T) {
 	for text, want := range map[string]bool{
 		"I\u200Bgnore":                  true,

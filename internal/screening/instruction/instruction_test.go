@@ -79,8 +79,9 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestRules tests that each rule has words, and that the words are in lower case and can be found by the look-up.
-// Otherwise the rule would never be tried.
+// TestRules tests that each rule has a name, an expression that compiles, and required word groups. Each word must be
+// in lower case, and groupsOf must find the word's groups in a text that contains the word. Otherwise a rule that
+// requires these groups would never be tried.
 func TestRules(t *testing.T) {
 	all := loadedRules()
 	if len(all.rules) < 20 {
@@ -105,8 +106,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// searched tests that the same rules match a text if their expressions are tried only at positions where a match may
-// begin, and if the whole text is searched.
+// searched tests that each rule matches the same texts in two ways. matches tries the rule's expression only at
+// positions where a match may begin. The unanchored expression searches the whole text.
 func searched(t *testing.T, text string) {
 	t.Helper()
 	low, has := lowerWithCharacterKinds(text)
@@ -197,7 +198,8 @@ func TestGroupsIn(t *testing.T) {
 	}
 }
 
-// TestSquashedGroupsIn compares the results of the index of squashed words with a search for each of the words.
+// TestSquashedGroupsIn tests that findUnspacedGroups finds words of rules in a text without spaces. The groups that it
+// returns must be the groups of all words that the text contains according to strings.Contains.
 func TestSquashedGroupsIn(t *testing.T) {
 	all := loadedRules()
 	var words []ruleWord

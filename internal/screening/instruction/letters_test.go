@@ -26,7 +26,8 @@ var lookAlikes = map[string]string{
 	"u": "υսᴜ", "v": "ѵνᴠ", "w": "ԝωᴡш", "x": "хχ", "y": "уүγʏ", "z": "ᴢ",
 }
 
-// makeLetters returns the content of letters.txt.
+// makeLetters returns the content of letters.txt. Each line contains an ASCII text, a tab and the characters that look
+// like this text.
 func makeLetters() string {
 	of := map[string][]rune{}
 	for c := rune(utf8.RuneSelf); c <= unicode.MaxRune; c++ {

@@ -47,7 +47,8 @@ func newProgram(expr string) *regexpProgram {
 	return p
 }
 
-// begins sets the bytes with which a match can begin at an instruction.
+// begins sets firstBytes of the instruction pc. These are the bytes that can come first in a text that matches from
+// this instruction on. The instructions that can follow must have their firstBytes already.
 func (p *regexpProgram) begins(pc int) {
 	in := &p.instructions[pc]
 	f := &in.firstBytes
@@ -203,8 +204,9 @@ func (p *regexpProgram) unroll(re, sub *syntax.Regexp, least, most int) {
 	p.add(rest)
 }
 
-// wideRunes returns the characters at the end of a class that are CJK characters or full-width characters, one
-// expression for each character.
+// wideRunes returns the single characters at the end of the character class re that are U+3000 or above, such as CJK
+// and full-width characters. It returns one expression for each character, and the last character comes first. It stops
+// at the first range of several characters. It returns nil if re is no character class.
 func wideRunes(re *syntax.Regexp) (wide []*syntax.Regexp) {
 	if re.Op != syntax.OpCharClass {
 		return nil
@@ -215,8 +217,9 @@ func wideRunes(re *syntax.Regexp) (wide []*syntax.Regexp) {
 	return wide
 }
 
-// setOf returns the bytes that an expression matches. It returns false if the expression does not match exactly one
-// byte.
+// setOf returns the set of bytes with which a match of the expression re can begin, if re matches exactly one
+// character. Characters outside of ASCII are in the set as all bytes above 0x7f. It returns false if re is neither a
+// single ASCII character nor a class of characters.
 func setOf(re *syntax.Regexp) (s byteSet, ok bool) {
 	ranges := re.Rune
 	switch re.Op {
@@ -242,7 +245,10 @@ func setOf(re *syntax.Regexp) (s byteSet, ok bool) {
 		for c := ranges[i]; c <= min(ranges[i+1], 0x7f); c++ {
 			s.add(byte(c))
 		}
-		if ranges[i+1] > 0x2fff { // Ignore the two letters outside of ASCII whose lower case is an ASCII letter.
+		// A class with large characters contains almost all characters outside of ASCII, so add all bytes above 0x7f. A
+		// class that ignores case may contain the two letters outside of ASCII that fold to ASCII letters, which are
+		// below this limit and are ignored.
+		if ranges[i+1] > 0x2fff {
 			s[2], s[3] = math.MaxUint64, math.MaxUint64
 		}
 	}
@@ -299,8 +305,10 @@ func newAutomaton(words []ruleKeyword) *keywordAutomaton {
 	return a
 }
 
-// link gives each state the transitions and the words of its longest proper suffix that is also a state. The states
-// are processed in order of depth.
+// link completes the automaton that searches for keywords. A state stands for the beginning of a keyword. For each
+// state, link finds the longest proper suffix of its text that is also a state. The state gets the keywords of the
+// suffix, and the suffix's transition for each byte class for which it has no transition itself. link processes the
+// states in order of depth, because a suffix must be complete before it is used.
 func link(next []uint16, width int, ends [][]ruleKeyword) {
 	fail := make([]uint16, len(ends))
 	var queue []uint16

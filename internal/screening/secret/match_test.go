@@ -16,7 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// reference returns the findings that [Find] would return. It searches the whole text for each rule with Go's regexp.
+// reference returns the findings that [Find] must return. For each rule, it searches the whole text with Go's regexp.
+// It ignores matches that do not begin near a keyword of the rule.
 func reference(t testing.TB, text string) []Finding {
 	var found []Finding
 	rules := ruleSet()
@@ -192,7 +193,8 @@ func FuzzFindAsRegexp(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { sameAsReference(t, text) })
 }
 
-// hostile returns texts in which many matches begin, or almost begin.
+// hostile returns texts for a test of searching for secrets. The texts consist of repeated words and symbols. Many
+// matches begin there, or begin and then fail. The keys of the map name the texts.
 func hostile() map[string]string {
 	units := map[string]string{}
 	var all, assigned strings.Builder

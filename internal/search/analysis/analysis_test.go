@@ -266,8 +266,8 @@ func TestAsksAndTellsWhen(t *testing.T) {
 	}
 }
 
-// FuzzDoc tests for arbitrary bytes that the terms are folded and cover each word of the text, and that a new analyzer
-// returns the same terms.
+// FuzzDoc tests Analyzer.Doc with arbitrary bytes. No term may be empty, contain a space, a colon or a newline, or be
+// too long. A new analyzer must return the same terms and the same length.
 func FuzzDoc(f *testing.F) {
 	for _, s := range []string{"getUserName a/b.c v1.2", "C++ 東京Go 1,2", "\xff'x'-_", "user: a\n\nassistant: b",
 		"İıſ"} {
@@ -300,7 +300,7 @@ func BenchmarkDoc(b *testing.B) {
 	}
 }
 
-// Doc returns the document to which SetDoc sets an empty document.
+// Doc returns a new document that SetDoc has filled with the terms of the fields.
 func (a *Analyzer) Doc(fields []Field) index.Document {
 	var d index.Document
 	a.SetDoc(context.Background(), &d, fields)

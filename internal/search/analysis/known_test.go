@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// TestKnownAsCut tests that the cached units of a chunk are equal to the units that an analysis returns. The chunks
-// are similar: they have all lengths and the same first and last bytes, and some of them are already in the cache.
+// TestKnownAsCut tests that termsOfChunk of the cache returns the same terms for a chunk (a sequence of letters, digits
+// and marks) as appendChunkTerms, which does not use the cache. The chunks have random lengths and mostly the same
+// bytes, so that chunks which resemble each other could be confused. Some of the chunks are already in the cache.
 func TestKnownAsCut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	a := NewAnalyzer()

@@ -67,8 +67,9 @@ func corpusOf(b *testing.B, n int) *corpus {
 	return c
 }
 
-// marked returns the document with this ID. It gets a term for each part of the documents to which it belongs, and its
-// ID as its time.
+// marked returns a document with this ID and these words. The list parts divides documents by their ID: for each number
+// every in the list, one in every IDs belongs to the part. The document has an additional term for each part to which
+// its ID belongs. The document's creation time is its ID.
 func marked(id uint64, words []string) Doc {
 	d := DocumentOfWords(0, words)
 	d.Created = int64(id)
@@ -84,7 +85,8 @@ var parts = []uint64{2, 10, 30, 100, 1000} // for each part p, one in p document
 
 func mark(every uint64) string { return fmt.Sprint("one in ", every) }
 
-// addUp is a simple form of Search, which adds up all postings of the query's terms.
+// addUp is a simple form of Search for comparison. It scores each document that contains a query term, and returns the
+// best ask.Limit documents.
 func addUp(x *Index, ask Query) []Hit {
 	q := newSearchState(x.Searcher(), ask.Terms)
 	defer q.release()
@@ -102,13 +104,15 @@ func addUp(x *Index, ask Query) []Hit {
 	return best.takeHits()
 }
 
-// quantile returns, in µs, the duration that the share q of the durations does not exceed. It sorts the durations.
+// quantile returns the quantile q of the durations took, in µs. For example, half of the durations are at most the
+// quantile .5. quantile sorts took.
 func quantile(took []time.Duration, q float64) float64 {
 	slices.Sort(took)
 	return float64(took[int(q*float64(len(took)-1))]) / 1e3
 }
 
-// BenchmarkSearch measures the search for the best documents and, in turns, adding up all postings.
+// BenchmarkSearch measures Search, which finds the best documents without scoring all. For comparison, it also measures
+// addUp, which scores all documents. Both must return the same hits.
 func BenchmarkSearch(b *testing.B) {
 	for _, n := range []int{1e3, 1e4, 1e5} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
@@ -134,8 +138,9 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkFiltered measures searches in all documents and, in turns, in a part of them: the documents with a term,
-// those without a term, the newest, and those that a function accepts.
+// BenchmarkFiltered measures searches in all documents and in parts of them. The parts are documents with a term,
+// documents without a term, the newest documents, and documents that a function accepts. It alternates between these
+// searches.
 func BenchmarkFiltered(b *testing.B) {
 	for _, every := range parts {
 		b.Run(fmt.Sprintf("n=100000/1in%d", every), func(b *testing.B) {
@@ -335,9 +340,9 @@ func BenchmarkBruteScan(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstSearch measures queries for words that nobody has searched for since the snapshot was opened. Most of
-// the time is needed to decode their lists. It also reports the median, which queries with common words hardly affect,
-// and the time per posting.
+// BenchmarkFirstSearch measures queries in a snapshot that was opened shortly before. Most of the time is needed to
+// decode lists of documents of words that were not searched yet. It also reports the median time, which queries with
+// common words affect little, and the time per decoded posting.
 func BenchmarkFirstSearch(b *testing.B) {
 	for _, n := range []int{1e5, 1e6} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {

@@ -48,7 +48,8 @@ func fillRuns(x *Index, runs *RunOptions, ids []uint64, docs []Doc) {
 
 var _ iter.Seq[*Document]
 
-// number sets term numbers in some of the documents. The numbers come from two analyzers.
+// The function number numbers some terms of some documents. The numbers come from two caches, as if two analyzers had
+// made the documents. About a third of the documents get no numbers.
 func number(r *rand.Rand, docs []Doc) {
 	var makers [2]TermNumberCache
 	var known [2]map[string]uint32
@@ -85,7 +86,7 @@ func TestFillIsAsPut(t *testing.T) {
 			one.put(id*7%61, d.Updated, d)
 		}
 		number(r, docs)
-		if seed%2 == 0 { // the numbers were already used with another index
+		if seed%2 == 0 { // Before, fill another index with the same term numbers.
 			fill(New(Params{}), ids, docs)
 		}
 		fill(all, ids, docs)

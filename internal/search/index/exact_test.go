@@ -42,8 +42,10 @@ func (m *model) put(id uint64, newer int64, terms []string) {
 	m.docs[id] = d
 }
 
-// search ranks all documents of the list. It computes scores with the scale's score, so that equal scores are equal to
-// the last bit. It compares each score with the formula from the literature.
+// search returns the best hits among the documents of the model, at most limit, in the order of plainHit.compare. If
+// allow is not nil, only documents for which allow returns true are hits. The result count is the number of all hits.
+// search computes the scores with the method bm25Scale.score, which the index also uses, so that a test can compare the
+// scores exactly. It also compares each score with the BM25 formula from the literature.
 func (m *model) search(t *testing.T, terms []string, limit int, allow func(uint64) bool) (hits []Hit, count int) {
 	t.Helper()
 	terms = slices.Compact(slices.Sorted(slices.Values(terms)))
@@ -95,15 +97,18 @@ func (m *model) search(t *testing.T, terms []string, limit int, allow func(uint6
 	return hits, len(all)
 }
 
-// Small indexes change all the time and have many equal scores. Large indexes have many windows, in which weak terms
-// are skipped.
+// TestExactAgainstBruteForce compares Search, Count and Explain with a simple model that scores all documents. The
+// documents, changes and queries are random. The small indexes change often and have many equal scores. The large index
+// has so many documents that Search scores them in several parts (windows), and skips terms that cannot affect the
+// result.
 func TestExactAgainstBruteForce(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	tests := []struct {
 		name                          string
 		params                        Params
 		docs, changes, queries, vocab int
-		shape                         float64 // shape of the frequencies: the larger it is, the rarer are most words
+		// shape of the frequency distribution (a larger value makes most words rarer)
+		shape float64
 	}{
 		{"tiny", Params{}, 0, 3, 600, 12, 1.5},
 		{"small", Params{CountEmptyDocuments: true}, 100, 5, 600, 60, 1.2},
@@ -286,7 +291,8 @@ func TestRewritesDoNotPileUp(t *testing.T) {
 	checkInside(t, x)
 }
 
-// The index must copy the caller's strings, because a term may be a slice of a large text.
+// TestPutCopiesTerms tests that the index does not change if the caller changes the slice of words after a put. The
+// index must copy the strings, because a term may be a slice of a large text.
 func TestPutCopiesTerms(t *testing.T) {
 	x := New(Params{})
 	b := []string{strings.Repeat("k", 3)}

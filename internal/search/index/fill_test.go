@@ -133,7 +133,8 @@ func TestRunsAreAsOnePiece(t *testing.T) {
 	}
 }
 
-// With runs, IDs that do not ascend must be refused, because two runs might contain the same ID.
+// TestRunsRefuse tests that Fill panics if its runs (temporary files) get documents whose IDs do not ascend. Otherwise
+// two runs might contain the same ID.
 func TestRunsRefuse(t *testing.T) {
 	defer func() {
 		if recover() == nil {

@@ -13,7 +13,7 @@ import (
 func hashOf(number uint32, kind uint64) uint64 {
 	h := idHash(uint64(number))
 	switch kind {
-	case 1: // all hashes begin at one of eight slots, the last of which is at the end of the table
+	case 1: // the search in the hash table begins at one of eight slots, the last near the table's end
 		return h%8<<61 | h>>60<<32 | 7
 	case 2: // all hashes are equal
 		return 1<<64 - 1
@@ -69,7 +69,8 @@ func TestTexts(t *testing.T) {
 		case 0:
 			s = ""
 		case 1:
-			s = strings.Repeat(s, maxBlockStringBytes/len(s)) // as long as a string in a block can be, or almost
+			// the maximum length of a string in a block, or up to four bytes less
+			s = strings.Repeat(s, maxBlockStringBytes/len(s))
 		case 2:
 			s = strings.Repeat("x", maxBlockStringBytes+i%2)
 		case 3:
@@ -142,7 +143,7 @@ func TestLongDocument(t *testing.T) {
 	x := New(Params{})
 	words := make([]string, 5000)
 	for i := range words {
-		words[i] = fmt.Sprint("w", i%700*(i%2)) // w0 occurs 2504 times, and each word with an odd number 7 or 8 times
+		words[i] = fmt.Sprint("w", i%700*(i%2)) // w0 occurs 2500 times, and each word with an odd number 7 or 8 times
 	}
 	count := map[string]int{}
 	for _, w := range words {

@@ -180,7 +180,9 @@ func TestExplain(t *testing.T) {
 	if !ok {
 		t.Fatal("Explain(1) = false")
 	}
-	// With DocumentCount = 3 and avgdl = 8/3, k1·(…) = 1.2·(0.25+0.75·3·3/8) = 1.3125 for document 1.
+	// In the BM25 formula, the score of a term is IDF·Occurrences·(k1+1) / (Occurrences + k1·(1−b+b·Len/AvgLen)). With
+	// k1 = 1.2, b = 0.75, Len = 3 and AvgLen = 8/3, the second summand of the divisor is 1.2·(0.25+0.75·3·3/8) =
+	// 1.3125.
 	want := Explanation{DocumentCount: 3, Len: 3, AvgLen: 8.0 / 3, Terms: []TermScore{
 		{"nowhere", 1, 0, 0, math.Log(3.5/0.5 + 1), 0},
 		{"x", 1, 2, 1, math.Log(2.5/1.5 + 1), math.Log(2.5/1.5+1) * 4.4 / 3.3125},
@@ -381,7 +383,8 @@ func TestTermScoresAreExplanations(t *testing.T) {
 		}
 		ids := []uint64{n - 1, 3, 350, 3, 7, 100, 1 << 40, own * 7 % n}
 		for range 40 {
-			first, step := r.Uint64()%n, []uint64{1, 7}[r.Uint64()%2] // the next document, by ID or by number
+			// step to the next document: 1 by ID, 7 by number in the index
+			first, step := r.Uint64()%n, []uint64{1, 7}[r.Uint64()%2]
 			for i := range 1 + r.Uint64()%150 {
 				ids = append(ids, (first+i*step)%n)
 			}

@@ -27,7 +27,9 @@ type row struct {
 	tf    []uint16 // frequency of each word
 }
 
-// best ranks all documents by the scale's score.
+// best returns the best q.Limit documents for the query q. It computes the BM25 score of each document with the
+// functions of bm25Scale, multiplies the score by q.ScoreFactor, and leaves out documents that the query does not
+// accept.
 func (m *table) best(q Query) []Hit {
 	ts := distinctTerms(nil, q.Terms)
 	s := bm25Scale{scoredDocumentCount: float64(m.n), k1: defaultK1}
@@ -93,11 +95,13 @@ func (m *table) meets(d *row, q Query) bool {
 	return q.CreatedRange == nil || (d.time >= q.CreatedRange.First && d.time <= q.CreatedRange.Last)
 }
 
-// Documents have one of few lengths and times, so that many scores are equal. New documents are sometimes longer, so
-// that the average length differs from the average with which the impacts were computed.
+// TestTenThousandQueries compares Search and Count with a simple model that scores all documents. The documents,
+// changes and queries are random. The lengths and times of the documents have few different values, so that many scores
+// are equal. Sometimes new documents are longer, so that the average length differs from the average with which the
+// stored score bounds (impacts) were computed.
 func TestTenThousandQueries(t *testing.T) {
 	testenv.SkipInShortMode(t)
-	const vocab, ids = 250, 6000 // large enough that not all postings are added up
+	const vocab, ids = 250, 6000 // enough documents that Search skips some postings
 	queries := testenv.RepeatCount(100, 10_700)
 	seed := rand.Uint64()
 	defer func() {
@@ -210,7 +214,8 @@ func TestTenThousandQueries(t *testing.T) {
 	checkInside(t, x)
 }
 
-// Weights may be so large that sums overflow, or so small that scores become 0.
+// TestExtremeWeights tests weights that are so large that sums overflow, or so small that scores become 0. A search
+// with a small limit must return the first hits of a search that scores all documents.
 func TestExtremeWeights(t *testing.T) {
 	x := New(Params{B: 1})
 	for i := range 2*docsPerScoreWindow + 300 {
@@ -230,8 +235,10 @@ func TestExtremeWeights(t *testing.T) {
 	}
 }
 
-// The postings of a term are stored as a list if few documents contain it, in columns if more do, with a bit for each
-// document if many do, and with a byte for each document if most do.
+// TestFormsOfPostings tests how the index stores the postings of a term. The form depends on the share of the documents
+// that contain the term. If the share is small, the postings are a list. If it is larger, they are stored in columns.
+// If it is still larger, the columns also have a bit for each document. If it is very large, they also have a byte for
+// each document.
 func TestFormsOfPostings(t *testing.T) {
 	for _, step := range []struct {
 		often, seldom int
@@ -284,7 +291,7 @@ func TestColumns(t *testing.T) {
 	for _, docs := range []int{64, 100, 4095, 1 << 16, 1<<16 + 1, 200_000} {
 		for _, share := range []int{1, 2, 3, 4, 5, 8, 9, 32, 40, 1000, 3000} {
 			var list []posting
-			// about this many consecutive documents contain the term
+			// All frequencies are multiples of unit. About run consecutive documents contain the term.
 			unit, run := []int{1, TFPerOccurrence}[rng.IntN(2)], []int{1, 20}[rng.IntN(2)]
 			for n := rng.IntN(share); n < docs; n++ {
 				if rng.IntN(run) == 0 {
@@ -358,9 +365,11 @@ func TestManyDocuments(t *testing.T) {
 	}
 }
 
-// The ten strongest postings of a term may raise the threshold only if their documents count. They do not count if
-// they are deleted or refused, if their scores are multiplied by a factor, or if documents have become shorter on
-// average since the impacts were computed.
+// TestTenStrongest tests a shortcut of a search for at most ten hits. The index knows how much each term adds at least
+// to the scores of its ten strongest documents. From this, the search knows a minimum score in advance, the threshold,
+// and skips weaker documents. The hits must stay right if these ten documents were deleted, are refused or do not match
+// a condition, if a factor changes the scores, or if documents have become shorter on average since the index computed
+// the scores.
 func TestTenStrongest(t *testing.T) {
 	const docs, strong = 2*docsPerScoreWindow + 300, 12
 	for _, c := range []struct {
@@ -416,8 +425,10 @@ func TestTenStrongest(t *testing.T) {
 	}
 }
 
-// If times do not ascend with the document numbers, they are compared late in searches that visit few documents. For a
-// wide range, a narrow range and a common word, the search must find the same documents as adding up all postings.
+// TestLateTimes tests searches for documents in a range of creation times, if the times do not ascend with the document
+// numbers. If a search examines only few documents, it checks the times of these documents only when it reaches them,
+// and not before the search. Wide and narrow ranges, combined with rare and common words, must find the same documents
+// as a search that calls AcceptDocument for each document.
 func TestLateTimes(t *testing.T) {
 	const docs = 4*docsPerScoreWindow + 77
 	rng := rand.New(rand.NewPCG(5, 6))

@@ -153,7 +153,9 @@ func TestSnapshotIsReadByNeed(t *testing.T) {
 	}
 }
 
-// The terms with a prefix are read without reading other terms.
+// TestTermsOfAPrefix tests that TermsWithPrefix returns the terms that begin with a prefix, and the number of documents
+// of each. For a prefix with few terms, the snapshot's other terms must not be read, apart from those in the same
+// blocks.
 func TestTermsOfAPrefix(t *testing.T) {
 	x := New(Params{})
 	for i := range 3000 {
@@ -446,7 +448,9 @@ func TestEachTermText(t *testing.T) {
 	}
 }
 
-// resum sets the checksums in a snapshot so that they are valid, if the bytes resemble a snapshot.
+// resum corrects the checksums in b, a snapshot whose other bytes may be damaged. Without valid checksums, a test with
+// random bytes would only reach the check of the checksums. If b is too short for a snapshot, resum changes nothing. It
+// skips the parts whose position or size does not fit into b.
 func resum(b []byte) {
 	le := binary.LittleEndian
 	if len(b) < pagefile.PageSize+footerSize {
@@ -503,8 +507,9 @@ func resum(b []byte) {
 	}
 }
 
-// If the old document is known, it is removed from a snapshot without reading the lists. The result must be the same
-// as with reading them.
+// TestOldDocumentsSpareReading tests the removal of documents from a snapshot. If a Change contains the old document in
+// its field Old, the snapshot's document lists must not be read. If the field is empty or has the wrong length, the
+// lists must be read. The results of searches must be the same in both cases.
 func TestOldDocumentsSpareReading(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	x := New(Params{})

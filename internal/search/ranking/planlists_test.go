@@ -33,8 +33,9 @@ func (n *note) FillText(t *ItemText) {
 
 func (n *note) Keywords() []string { return nil }
 
-// TestClausesInTheIndexMakeNoLists checks that a search makes no list of all entries with a word if the index can
-// evaluate the clause.
+// TestClausesInTheIndexMakeNoLists tests that a search makes a list of all entries that contain a word only if the
+// index cannot evaluate the clause. The index can evaluate required and excluded words and word beginnings. It cannot
+// evaluate a required phrase.
 func TestClausesInTheIndexMakeNoLists(t *testing.T) {
 	r := NewScorer(OxbowRanking, nil)
 	err := r.FillIndex(t.Context(), func(yield func(Item, error) bool) {

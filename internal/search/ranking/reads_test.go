@@ -34,8 +34,9 @@ func (c *chat) FillText(t *ItemText) {
 
 func (c *chat) Keywords() []string { return nil }
 
-// TestReads checks that a search for chats reads each item at most once. It must read only the hits and the items
-// whose best stretch could make them hits, which are fewer than it ranks.
+// TestReads checks that a search for chats reads each item at most once. A search finds more items than it reads. It
+// must read only the hits and those items whose best stretch (the part with the most words of the query) could make the
+// item a hit.
 func TestReads(t *testing.T) {
 	r := NewScorer(OxbowRanking, nil)
 	const n = 200

@@ -125,8 +125,9 @@ func TestNearDuplicatesWeight(t *testing.T) {
 	}
 }
 
-// TestNearDuplicatesByChance compares texts of random words. The part of one of the texts must be found among all
-// texts with the same rarest word, and the number of comparisons must not exceed its limits.
+// TestNearDuplicatesByChance tests findAllDuplicates with texts of random words and a last text that is a part of text
+// 17. The numbers of comparisons must not exceed their limits. If few pairs of texts need a comparison of their words,
+// as in the first case, the part must be found, although many texts have the same rarest word.
 func TestNearDuplicatesByChance(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	for _, tt := range []struct {
@@ -168,8 +169,9 @@ func TestNearDuplicatesByChance(t *testing.T) {
 	}
 }
 
-// FuzzNearDuplicates checks that a kept text is not dropped itself, that it has the same digits as the dropped text,
-// and that the result is the same when it is computed again.
+// FuzzNearDuplicates checks the pairs of a dropped text and the text that is kept for it. No text may be dropped twice.
+// A text that is kept must not be dropped by another pair. Both texts of a pair must contain each digit equally often.
+// A second call must return the same pairs.
 func FuzzNearDuplicates(f *testing.F) {
 	f.Add("a b c d\na b c\nA B C d.\nnot a b c d\n")
 	f.Add("We ship on Tuesdays\nwe ship on tuesdays\nWe ship on Tuesdays and Fridays\nport 80\nport 81\n猫\n猫")

@@ -224,8 +224,9 @@ func TestParseTokensDiagnostics(t *testing.T) {
 	}
 }
 
-// FuzzParseTokens tests with arbitrary files that each accepted token can be found only by its secret, and that each
-// error has a position.
+// FuzzParseTokens parses arbitrary token files. ParseTokens must return either tokens or an error, and an error must
+// begin with the file's name. The names of the tokens must be valid and different. A secret that is not in the file
+// must not find a token, unless the file contains hashed secrets.
 func FuzzParseTokens(f *testing.F) {
 	f.Add("ci a-secret-of-24-characters ro project=harbor # x\n")
 	f.Add("vtt sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 rw profile=vtt\r\n")

@@ -54,7 +54,9 @@ func hitNames(t *testing.T, m *oxbow.Memory, words string) (names []string) {
 	return names
 }
 
-// A checkpoint of an overlay writes the index of the upper store, and does not change the overlay.
+// TestCheckpoint tests a checkpoint of the overlay both, which shows the entries of the memory own above those of the
+// memory under. The checkpoint must write the index file of own without entries of under. The overlay must find the
+// same entries afterwards.
 func TestCheckpoint(t *testing.T) {
 	ctx, fsys := t.Context(), vfs.NewMem()
 	under, err := oxbow.Open("under.oxbow", &oxbow.Options{FS: vfs.NewMem()})

@@ -19,7 +19,9 @@ func openLog(t *testing.T) oxbow.Store {
 	return m.Store()
 }
 
-// This test does not use entries of the lower store, because the upper store's history does not contain them.
+// TestOptionalInterfaces tests the optional interfaces of an overlay, a store that shows the entries of an upper and a
+// lower store and writes to the upper store. The lower store is empty in this test, because the history of the overlay
+// comes from the upper store and does not contain entries of the lower store.
 func TestOptionalInterfaces(t *testing.T) {
 	storetest.RunWrapper(t, openLog, storetest.Wrapper{
 		Ops: []oxbow.Op{

@@ -78,8 +78,9 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestHostileChanges connects to a server that was synchronized before and now reports false changes. The run must
-// end, and must change neither the home nor the state.
+// TestHostileChanges tests Pull and Push with a server that sends false lists of changes to a home (a user's memory)
+// that was synchronized with it before. Both functions must return an error, even if the list is endless. They must
+// change neither the memory nor the file "state", which stores what was synchronized.
 func TestHostileChanges(t *testing.T) {
 	entry := func(id int, name string) string {
 		return fmt.Sprintf(
@@ -164,8 +165,8 @@ func TestHostileChanges(t *testing.T) {
 	}
 }
 
-// TestOddTimes checks entries with impossible creation times. They must be pulled once, and must not count as changed
-// afterwards.
+// TestOddTimes tests entries that were created in unusual years, such as 1 or 9999. The first pull must copy these
+// entries. Later pushes and pulls must not report them as changed.
 func TestOddTimes(t *testing.T) {
 	w := newWorld(t)
 	h := w.home("h")

@@ -34,8 +34,8 @@ type writer struct {
 	n       *int
 }
 
-// giveAlias adds an alias to an entry, unless another entry of the home has it. In the first rounds, both homes give
-// the same aliases.
+// giveAlias adds an alias to an entry, unless another entry already has the alias. The alias contains the writer's
+// counter divided by 20, so different homes give the same aliases while their counters are close to each other.
 func (w *writer) giveAlias(t testing.TB, e oxbow.Entry) {
 	t.Helper()
 	alias := fmt.Sprint("alias ", *w.n/20)
@@ -125,7 +125,7 @@ func (w *writer) edit(t testing.TB) {
 func TestRandom(t *testing.T) {
 	rounds := *rounds
 	if testing.Short() {
-		rounds = min(rounds, 1) // everything runs in one goroutine with one server
+		rounds = min(rounds, 1) // A round is slow, and -short must be fast.
 	}
 	for _, apart := range []bool{false, true} {
 		for i := range uint64(rounds) {

@@ -34,7 +34,9 @@ type world struct {
 	between func()                                     // called once, before the server makes the next change
 }
 
-// takeBetween returns the function to call before a request, or nil. It returns each function only once.
+// takeBetween returns the function w.between, which must be called before the server applies the request r, and sets
+// w.between to nil. Therefore the function is called only once. takeBetween returns nil if w.between is nil, or if r is
+// not a request that applies changes.
 func (w *world) takeBetween(r *http.Request) func() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -46,14 +48,16 @@ func (w *world) takeBetween(r *http.Request) func() {
 	return fn
 }
 
-// cutBy makes fn decide which requests are interrupted. If fn is nil, none is.
+// cutBy sets the function fn, which decides for each request whether it is interrupted before the server handles it, or
+// after that, before its answer. If fn is nil, no request is interrupted.
 func (w *world) cutBy(fn func(r *http.Request) (before, after bool)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.cut = fn
 }
 
-// cuts reports whether a request is interrupted before the server handles it, or afterwards.
+// cuts reports whether the request r is interrupted before the server handles it, or afterwards. Both results are false
+// if the request is not interrupted.
 func (w *world) cuts(r *http.Request) (before, after bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -101,7 +105,9 @@ func (w *world) home(name string) *home {
 	return &home{Memory: storetest.Open(w.t, name, &oxbow.Options{FS: vfs.NewMem()}), w: w, files: vfs.NewMem()}
 }
 
-// run synchronizes with the state in the file, and writes the new state, unless the test wants it to be lost.
+// run calls the function fn, such as Pull or Push, with the state in the file "state". Afterwards it writes the new
+// state to the file. It does not write the state if the parameter lost is true, in a dry run, or if fn failed without
+// changes.
 func (h *home) run(
 	fn func(context.Context, oxbow.Store, oxbow.Store, *State, *Options) (Report, error),
 	lost bool,
@@ -307,7 +313,8 @@ func lastOf(t *testing.T, m *oxbow.Memory) (c oxbow.Change, seq uint64, err erro
 	return c, 0, errors.New("no change")
 }
 
-// TestOtherStore checks that nothing is removed if the server or the home is replaced by an empty store.
+// TestOtherStore checks that a pull removes nothing if the server's store is replaced by another store. It also checks
+// that a push removes nothing if the home is replaced by an empty home.
 func TestOtherStore(t *testing.T) {
 	w := newWorld(t)
 	a := w.home("a")
@@ -381,7 +388,9 @@ func TestOtherRun(t *testing.T) {
 	same(t, "a backup", w.server, a)
 }
 
-// TestBlocked checks that entries that must not be sent are not sent, and that a dry run changes nothing.
+// TestBlocked tests which entries push does not send. An entry that CheckMaySendEntry refuses is reported as kept. A
+// handoff is not sent and not reported. The label that says that an entry was verified is not sent with the entry. A
+// dry run must change nothing.
 func TestBlocked(t *testing.T) {
 	w := newWorld(t)
 	a := w.home("a")

@@ -21,7 +21,8 @@ import (
 
 type run func(context.Context, oxbow.Store, oxbow.Store, *State, *Options) (Report, error)
 
-// starred is a screen for a home. Like a screen for secrets, it replaces the word "sesame".
+// starred is a function for the option Screen of a home, which may change ops before they are stored. It replaces the
+// word "sesame" by "***", as the real function replaces secrets.
 func starred(_ context.Context, _ oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
 	for i, op := range ops {
 		switch op := op.(type) {
@@ -36,8 +37,9 @@ func starred(_ context.Context, _ oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, erro
 	return ops, nil
 }
 
-// meet returns a home and its server, with the home's files on the disk. They were synchronized and have changed since
-// in all possible ways. If first is set, they were never synchronized.
+// meet returns a home whose files are on the disk, and which has a server to synchronize with. If the parameter first
+// is true, the home and the server have never been synchronized and have different entries. Otherwise they were
+// synchronized, and have changed since in all combinations: on one side, on both sides, by renaming, and by deleting.
 func meet(t *testing.T, disk *crashfs.Disk, first bool) *home {
 	w := newWorld(t)
 	h := &home{w: w, files: disk.Process()}
@@ -105,7 +107,9 @@ type kills struct {
 	server string // "before" or "after" the server handles the request ("" for a disk operation)
 }
 
-// killed performs a run that is killed at step k. It returns false if the run ends before that step.
+// killed performs the run fn. If k.server is empty, the process is killed at the disk operation k.at, and killed
+// reports whether this happened. Otherwise, all requests from number k.at on are interrupted before or after the server
+// handles them, and killed reports whether fn failed.
 func (h *home) killed(t *testing.T, disk *crashfs.Disk, fn run, k kills) bool {
 	if k.server != "" {
 		left := k.at - 1
@@ -134,7 +138,8 @@ func (h *home) killed(t *testing.T, disk *crashfs.Disk, fn run, k kills) bool {
 	return p.SyncDir(".") != nil
 }
 
-// edit changes, in lines of its own, the entries that a run may have pulled or pushed.
+// edit changes the entries merged, ours and theirs, which a run may have pulled or pushed. It inserts a line after the
+// line "4", and removes labels with the value "h". If the entry "new here" exists, edit removes this entry.
 func (h *home) edit(t *testing.T) {
 	for _, name := range []string{"merged", "ours", "theirs"} {
 		e, err := h.Get(t.Context(), name)
@@ -154,8 +159,9 @@ func (h *home) edit(t *testing.T) {
 	}
 }
 
-// TestKilled kills a run at each disk operation, and interrupts it at each request. After the following runs, both
-// sides must be as without the interruption, even if the home was edited in between.
+// TestKilled tests a pull or push that is ended at each of its disk operations and, in other cases, before or after
+// each of its requests to the server. The same run is then repeated. Both sides must end with the same entries as
+// without the interruption. In some cases, the home is edited between the two runs.
 func TestKilled(t *testing.T) {
 	for what, fn := range map[string]run{"pull": Pull, "push": Push} {
 		for _, first := range []bool{false, true} {
@@ -208,8 +214,9 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestKilledThenUndone checks that a pull that was killed and then recognized can be undone like any other pull: the
-// next push removes nothing from the server.
+// TestKilledThenUndone tests a pull that ends after it has changed the memory and before it has saved its state. The
+// next pull finds that the work is done. If the pull is then reverted, the next push must not remove the reverted
+// entries from the server.
 func TestKilledThenUndone(t *testing.T) {
 	disk := crashfs.New(nil)
 	h := meet(t, disk, false)
@@ -242,8 +249,9 @@ func TestKilledThenUndone(t *testing.T) {
 	}
 }
 
-// TestLostPart checks that the last request of a push counts as sent if it arrived but the answer was lost, even if
-// the entries were edited or removed in the home meanwhile.
+// TestLostPart tests a push of two parts, of which the second arrives, but its answer is lost. The next push must
+// recognize the entries that the server already has. It must send only the changes that were made in the home after the
+// first push.
 func TestLostPart(t *testing.T) {
 	w := newWorld(t)
 	h := w.home("h")
@@ -274,7 +282,8 @@ func TestLostPart(t *testing.T) {
 	same(t, "at the end", w.server, h)
 }
 
-// FuzzParsePlan checks that each plan that can be parsed fits the state.
+// FuzzParsePlan tests that each step of a parsed plan refers to one of the given number of records, or contains a
+// record.
 func FuzzParsePlan(f *testing.F) {
 	f.Add([]byte(`{"oxbow_plan":1,"salt":"AA==","sum":"47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="}`+"\n"), 0)
 	f.Fuzz(func(t *testing.T, b []byte, records int) {

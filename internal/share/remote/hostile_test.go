@@ -24,8 +24,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// asked sends a request to a handler and returns the answer. The answer must come from the store, or be an error that
-// blames the request.
+// asked sends a request to a handler and returns the answer. The status must be 200, or the answer must be a complete
+// Problem whose status is not 500. A Problem tells the client what is wrong with the request.
 func asked(t *testing.T, h http.Handler, method, target string, body io.Reader) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequest(method, routePrefix, body)
@@ -189,7 +189,9 @@ func TestLargeRequests(t *testing.T) {
 	}
 }
 
-// TestHostileAnswers checks how the client handles a server that sends wrong answers to every call.
+// TestHostileAnswers tests a client whose server sends invalid answers to every call. The call must return an error.
+// Only Check, Stats, Position, Revert and AsOf may accept an answer that is valid JSON with status 200. The error must
+// never be ErrNotFound. An endless answer must be refused.
 func TestHostileAnswers(t *testing.T) {
 	var status int
 	var kind string
@@ -290,7 +292,9 @@ func TestLongErrors(t *testing.T) {
 	}
 }
 
-// TestOrderOfAnswers checks that the client refuses lists that are not in the order that the store interfaces require.
+// TestOrderOfAnswers tests that the client refuses invalid lists of a server. The entries or changes may be in the
+// wrong order, the end may be missing or have a wrong count, and a change may lack a version or have an invalid
+// version.
 func TestOrderOfAnswers(t *testing.T) {
 	read := func(text string, next func(*streamReader) error) error {
 		r := newStreamReader(strings.NewReader(text))
@@ -413,7 +417,10 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// TestForms checks that entries, filters and reports are unchanged after they were encoded and decoded.
+// TestForms tests that filters and check reports are unchanged after they were encoded and decoded. There are three
+// exceptions in filters. A key that is not valid UTF-8 is replaced and loses its values. A value that is not valid
+// UTF-8 is dropped. A time that JSON cannot represent is replaced by the nearest time that JSON can represent. An
+// operation with such a time cannot be encoded and fails with ErrInvalid.
 func TestForms(t *testing.T) {
 	first, last := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
 	f := oxbow.Filter{
@@ -458,7 +465,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestBlankRequest sends requests with more white space than a program writes.
+// TestBlankRequest tests that decodeApply and decodeDocument return ErrInvalid for a request with 4 MB of spaces, which
+// is more white space than a program writes.
 func TestBlankRequest(t *testing.T) {
 	blank := strings.Repeat(" ", 4<<20)
 	requests := []string{blank + `{"note":"x"}`, `{"note":` + blank + `"x"}`, `{"ops":[` + blank + `]}`, `{}` + blank}

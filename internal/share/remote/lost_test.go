@@ -68,7 +68,8 @@ func changes(t *testing.T, m *oxbow.Memory) (n int) {
 	return n
 }
 
-// TestLostAnswer checks that a change is made once if its answer was lost.
+// TestLostAnswer tests Apply if the connection loses requests or answers. Apply sends the request at most twice, and
+// the change must not be made twice. If the second attempt fails as well, Apply returns ErrUnknownOutcome.
 func TestLostAnswer(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -104,8 +105,9 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// TestLostAnswerOfACondition checks that the server recognizes the repetition before it checks the condition of the
-// change, even in a scope.
+// TestLostAnswerOfACondition tests that a client repeats an Apply call if the answer to the first request is lost. The
+// server must recognize the operation ID, and not check the condition of the change again, because the condition would
+// fail after the first request. The server must do the same if it serves only a part of the memory.
 func TestLostAnswerOfACondition(t *testing.T) {
 	for _, part := range []bool{false, true} {
 		m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
@@ -260,8 +262,8 @@ func (w *timed) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// TestSlowReader checks that each write to a stream has its own deadline, and that no deadline remains for the next
-// request on the connection.
+// TestSlowReader checks that a stream sets a new write deadline for each 32 kB that it writes. After close, no deadline
+// remains, so that the next request on the connection has no deadline either.
 func TestSlowReader(t *testing.T) {
 	w := &timed{ResponseRecorder: httptest.NewRecorder()}
 	out := newStreamWriter(w, nil)

@@ -20,7 +20,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// sent lets a server answer with err. It returns the status of the answer, and the error that the client makes of it.
+// sent makes a problem document of the error err and writes it as the answer of a server does. It returns the HTTP
+// status and the error that the client makes of the document.
 func sent(t *testing.T, err error) (int, error) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -138,7 +139,8 @@ func TestOtherErrors(t *testing.T) {
 	}
 }
 
-// If an answer comes from another program, the client's error contains at least the status.
+// TestForeignProblem tests that a problem in an answer becomes an error with a text, even if another program sent the
+// answer.
 func TestForeignProblem(t *testing.T) {
 	for _, p := range []Problem{
 		{Status: 502},

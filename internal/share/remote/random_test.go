@@ -129,7 +129,7 @@ func randomOp(r *rand.Rand) oxbow.Op {
 func TestRandom(t *testing.T) {
 	seeds := uint64(6)
 	if testing.Short() {
-		seeds = 1 // everything runs in one goroutine with one server
+		seeds = 1 // Each seed is slow, and -short must be fast.
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

@@ -105,7 +105,8 @@ func TestMemory(t *testing.T) {
 	storetest.Run(t, open, storetest.Can{Labels: true, Aliases: true})
 }
 
-// TestScoped serves a scope of a memory, which cannot number its changes and cannot be checked.
+// TestScoped tests a client of a server that serves a scope of a memory. A scope offers a part of the entries. It does
+// not support change numbers and checks, so the test uses the interfaces Committer and Watcher only.
 func TestScoped(t *testing.T) {
 	open := func(t *testing.T) oxbow.Store {
 		m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
@@ -263,7 +264,8 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestStamp checks that only the claim is recorded from what a client says about itself.
+// TestStamp checks that a client cannot set the source of a change. The server records only the client's claim about
+// itself and the note. The rest of the source is set by the server.
 func TestStamp(t *testing.T) {
 	m, c := opened(t)
 	claim := oxbow.Claim{Client: "editor 1.2", Agent: "model"}

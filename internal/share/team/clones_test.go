@@ -178,7 +178,7 @@ func (w *writer) history(entries, edits int) *history {
 	return h
 }
 
-// write writes the files of the versions to a directory.
+// write writes the files of the versions to the directory Dir within dir. It removes the files of deleted versions.
 func write(t *testing.T, dir string, vs map[string]*version) {
 	t.Helper()
 	for f, v := range vs {

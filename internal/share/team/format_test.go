@@ -12,10 +12,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// equalEntries reports whether two entries have the same file in the format of package mdtree, which is exact.
+// equalEntries reports whether the entries a and b have the same text in the format of package mdtree. This format
+// loses nothing, so different entries have different texts.
 func equalEntries(a, b oxbow.Entry) bool { return mdtree.FormatEntry(a) == mdtree.FormatEntry(b) }
 
-// TestFormat compares files with the text that reviewers should see.
+// TestFormat tests that FormatEntry writes an entry as the text that reviewers should see.
 func TestFormat(t *testing.T) {
 	e := oxbow.Entry{
 		Name:    "card network",

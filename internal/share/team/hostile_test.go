@@ -27,7 +27,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// digest returns a text with the paths, modes, times and contents of all files in a directory.
+// digest returns a SHA-256 hash of the paths, modes, sizes, times and contents of all files in a directory. Tests use
+// the hash to detect any change.
 func digest(t *testing.T, dir string) string {
 	t.Helper()
 	h := sha256.New()
@@ -145,7 +146,8 @@ func (e *evil) git(dir string) {
 	}
 }
 
-// text returns the content of a file.
+// text returns the random content of an entry file. The content is often damaged, or contains a name, markup or front
+// matter with which an attacker could harm a reader.
 func (e *evil) text() string {
 	name := e.pick("a", "A", "ä", "a\u0308", "../../x", "a/b", strings.Repeat("n", 300), "", "-x", "a\nb")
 	good := FormatEntry(oxbow.Entry{
@@ -170,7 +172,8 @@ func (e *evil) text() string {
 	return good
 }
 
-// team creates team files.
+// The method team creates random files in dir that could be dangerous to a reader of team files. These files are
+// symbolic links, named pipes, files with unusual names, and settings files with hostile content.
 func (e *evil) team(dir string) {
 	oxbowDir := filepath.Join(dir, ".oxbow")
 	at := filepath.Join(oxbowDir, "team")

@@ -11,7 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// entryFrom parses a short form of an entry: "name|content|alias,alias|key:value,…".
+// entryFrom parses an entry from a short form s: "name|content|alias,alias|key:value,…". Each "/" in the content
+// becomes a line break. Parts at the end may be missing.
 func entryFrom(t testing.TB, s string) oxbow.Entry {
 	t.Helper()
 	parts := append(strings.Split(s, "|"), "", "", "")

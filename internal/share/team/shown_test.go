@@ -100,7 +100,8 @@ func TestShown(t *testing.T) {
 		t.Errorf("the source of a reviewed entry is %+v", e.Source)
 	}
 
-	// After a review, the entry is the team's. After an edit of its file, it is not.
+	// Once the file of an entry was reviewed, the entry has the trust "team". An entry whose file was edited without a
+	// review is tainted again.
 	put(t, up, map[string]string{inDir(2): FormatEntry(pinned)})
 	runGit(t, up, "add", "-A")
 	runGit(t, up, "commit", "-qm", "reviewed")
@@ -161,7 +162,7 @@ func TestReviewedCountsFirst(t *testing.T) {
 		},
 	)
 	want("déploy", "the crane is blue", "team", 1)
-	// The reviewed file has the same text.
+	// The unreviewed file has the same text as the reviewed file.
 	put(t, clone, map[string]string{inDir(1): noteFile("déploy", "the crane is blue")})
 	want("déploy", "the crane is blue", "team", 1)
 	// Names that only look alike are different names.

@@ -19,7 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// runGit runs git in a directory without the user's settings, and returns git's output.
+// runGit runs git without the user's settings in the directory dir. It returns git's output. If git fails, runGit ends
+// the test.
 func runGit(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	out, err := tryGit(t, dir, args...)
@@ -82,7 +83,7 @@ func shared(t testing.TB, files map[string]string) (upstream, clone string) {
 	return upstream, clone
 }
 
-// opened returns the store for the team files of a directory. The store is checked at the end of the test.
+// opened returns the store for the team files in the directory dir. The store is closed at the end of the test.
 func opened(t testing.TB, dir string) *Store {
 	t.Helper()
 	tree, err := FindTree(dir)
@@ -148,7 +149,8 @@ func TestStanding(t *testing.T) {
 	if c, err := s.Commit(ctx, "b"); err != nil || !strings.HasPrefix(first, c) || len(c) != shortCommitLength {
 		t.Errorf("Commit(b) = %q, %v, want the beginning of %s", c, err, first)
 	}
-	// An edited file, a new file, and a file on the user's own branch that was pushed do not count as reviewed.
+	// A file that was edited, or that is new, does not count as reviewed. This is also true after the user has
+	// committed the files to the branch "mine" and pushed this branch.
 	put(t, clone, map[string]string{inDir(2): noteFile("b", "edited"), inDir(4): noteFile("d", "four")})
 	standing("a", "c")
 	runGit(t, clone, "checkout", "-qb", "mine")
@@ -300,7 +302,8 @@ func TestSettings(t *testing.T) {
 }
 
 func TestFileName(t *testing.T) {
-	// This is the time in the example of the ULID specification: 01ARZ3NDEKTSV4RRFFQ69G5FAV.
+	// The time in the call of fileName, and the bytes, are from the example of the ULID specification:
+	// 01ARZ3NDEKTSV4RRFFQ69G5FAV. The keys of the map are names, and the values are the file names for these names.
 	for name, want := range map[string]string{
 		"":                        "01ARZ3NDEKTSV4RRFFQ69G5FAV.md",
 		"港":                       "01ARZ3NDEKTSV4RRFFQ69G5FAV.md",

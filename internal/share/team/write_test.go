@@ -165,8 +165,8 @@ func TestWriteKeepsEdits(t *testing.T) {
 	}
 }
 
-// TestRemoveRefuses checks that a file that is not an entry is not removed, and neither is a file that a person wrote
-// without a date.
+// TestRemoveRefuses tests that RemoveEntry returns ErrNotFound for a file that is not the file of an entry, and does
+// not remove the file. It must remove the file of an entry without a date.
 func TestRemoveRefuses(t *testing.T) {
 	_, clone := shared(t, map[string]string{inDir(1): "---\nname: a\n---\n\none\n", Dir + "/README.md": "read me\n",
 		inDir(2): "no front matter\n"})
@@ -191,8 +191,8 @@ func TestRemoveRefuses(t *testing.T) {
 	}
 }
 
-// TestWriteSeesOtherWriters writes the same new entry through two stores that were opened before. There must be only
-// one file afterwards.
+// TestWriteSeesOtherWriters writes an entry with the same name through two stores that were opened before. The second
+// store must change the file that the first store created, and must not create another file.
 func TestWriteSeesOtherWriters(t *testing.T) {
 	_, clone := shared(t, map[string]string{inDir(1): noteFile("a", "one")})
 	first, second := opened(t, clone), opened(t, clone)

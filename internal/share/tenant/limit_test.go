@@ -19,7 +19,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// limited opens a memory with a quota, and returns the memory and its clock.
+// limited opens a memory with a quota. It returns the memory and the clock of the quota, in nanoseconds since 1970.
 func limited(t *testing.T, q auth.Quota) (*oxbow.Memory, *atomic.Int64) {
 	t.Helper()
 	var clock atomic.Int64
@@ -154,7 +154,8 @@ func TestWritersAtOnce(t *testing.T) {
 	}
 }
 
-// TestUndo tests that texts that undo or restore brings back count, even through a scope.
+// TestUndo tests that Restore and Revert fail if the text that they bring back would exceed the memory's quota. This
+// must also be so if they are called through a scope, which shows only a part of the memory.
 func TestUndo(t *testing.T) {
 	m, clock := limited(t, auth.Quota{MaxEntries: 2, MaxBytes: 3000, MaxWritesPerSecond: 1000})
 	ctx := t.Context()

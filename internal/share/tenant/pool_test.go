@@ -182,8 +182,8 @@ func TestInUse(t *testing.T) {
 	})
 }
 
-// TestManyTenants sends many requests of many tenants to a pool with too few places. No home may be open twice, and no
-// home may be closed while it serves a request.
+// TestManyTenants sends many requests of three tenants to a pool that may keep at most two homes open at once. A home,
+// which contains a tenant's memory, must not be opened twice. A home must not be closed while it serves a request.
 func TestManyTenants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStreet(Options{MaxOpen: 2, IdleTimeout: 20 * time.Millisecond})
@@ -247,8 +247,8 @@ func TestFailure(t *testing.T) {
 	})
 }
 
-// TestTooLarge tests that a request whose body is too large for a guard is passed to the home of its tenant, which
-// refuses it. With an unknown token, it is passed to the handler for requests without a tenant.
+// TestTooLarge tests requests with a body of more than auth.MaxBodyBytes. A request with a tenant's token must reach
+// the handler of this tenant. A request with an unknown token must reach NoTenantHandler.
 func TestTooLarge(t *testing.T) {
 	s := newStreet(Options{})
 	token := auth.NewToken("a", secretOf("a"), auth.Permissions{})

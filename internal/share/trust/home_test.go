@@ -84,7 +84,8 @@ func TestMayBeHome(t *testing.T) {
 
 func TestJudgeUnrecorded(t *testing.T) {
 	began := begunRecord
-	// This record starts at its first use, after the home was created.
+	// future returns a list in a directory that does not exist yet. The list's record of homes begins at its first use,
+	// after the home was created, so the home counts as old.
 	future := func(t *testing.T) List { return List{Dir: filepath.Join(t.TempDir(), "config")} }
 	none := func(*testing.T) List { return List{} }
 	for _, tt := range []struct {
@@ -158,8 +159,10 @@ func write(t *testing.T, path string) {
 	}
 }
 
-// TestJudgeRecorded tests that a recorded home stays the user's own if it is moved or damaged, or if git tracks its
-// store. It does not if its store or its sessions are replaced by others.
+// TestJudgeRecorded tests whether a home that was recorded as the user's own still counts as own after a change. It
+// does if it is moved, restored from a copy or damaged, or if its store is missing. If git tracks its store, it is
+// trusted. A home is foreign if it is copied to another path, if its store is replaced by another store, or if git
+// tracks its sessions. A new clone at the same path is foreign too.
 func TestJudgeRecorded(t *testing.T) {
 	other := newStore(t, t.TempDir())
 	for _, tt := range []struct {

@@ -24,7 +24,8 @@ import (
 // secret is a word that is in the memory and must not be in an encrypted file.
 const secret = "swordfish"
 
-// memory returns a memory with some entries. One of them is longer than a block that age encrypts at once.
+// The function memory returns a memory with entries. The content of the entry "b" is longer than a block that the
+// encryption program age encrypts at once.
 func memory(t *testing.T) *oxbow.Memory {
 	t.Helper()
 	m := storetest.Open(t, filepath.Join(t.TempDir(), "memory.oxbow"), nil)
@@ -40,7 +41,8 @@ func memory(t *testing.T) *oxbow.Memory {
 	return m
 }
 
-// keys returns new keys in files of the directory.
+// The function keys makes a new key pair. It writes the secret key to the file name in the directory dir. It returns
+// both keys in a Keys value, and the secret key as identity.
 func keys(t *testing.T, dir, name string) (Keys, *age.X25519Identity) {
 	t.Helper()
 	id, err := age.GenerateX25519Identity()
@@ -243,7 +245,8 @@ func TestKeepsTheEarlierBackup(t *testing.T) {
 	}
 }
 
-// FuzzDecrypt tests that any file is either restored or refused.
+// FuzzDecrypt reads arbitrary files through newDecryptReader, which must not panic. If a file is not encrypted, the
+// reader must return the file's bytes unchanged.
 func FuzzDecrypt(f *testing.F) {
 	id, err := age.ParseX25519Identity("AGE-SECRET-KEY-184JMZMVQH3E6U0PSL869004Y3U2NYV7R30EU99CSEDNPH02YUVFSZW44VU")
 	if err != nil {

@@ -18,8 +18,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// bySide calls the works alternately, once in each round of the benchmark. It reports the least and the median
-// processor time of each work in milliseconds.
+// bySide measures several functions, works, side by side. In each round of the benchmark, it calls each function once.
+// It reports the least and the median processor time of each function in milliseconds, under the function's name in
+// names.
 func bySide(b *testing.B, names []string, works ...func()) {
 	b.Helper()
 	took := make([][]time.Duration, len(works))
@@ -47,8 +48,9 @@ func eachSize(b *testing.B, run func(b *testing.B, data []byte)) {
 	}
 }
 
-// BenchmarkOpenCPU opens the file and searches it once. For comparison, it counts the words of the same bytes with a
-// map, because building an index takes at least as long.
+// BenchmarkOpenCPU measures the processor time to open the file and search it once. For comparison, it measures the
+// time to decode the file, and to count the words of the file with a map. Building an index takes at least as long as
+// counting the words.
 func BenchmarkOpenCPU(b *testing.B) { eachSize(b, benchmarkOpenCPU) }
 
 func benchmarkOpenCPU(b *testing.B, data []byte) {
@@ -78,8 +80,9 @@ func benchmarkOpenCPU(b *testing.B, data []byte) {
 	})
 }
 
-// BenchmarkAddCPU adds an entry and removes it. For comparison, it writes the same number of bytes twice in the same
-// way as the store: a new file, a sync of the file, a rename, and a sync of the directory.
+// BenchmarkAddCPU measures adding an entry and removing it. Each of these two changes writes the whole store file. For
+// comparison, the benchmark also writes a file of the same size twice, in the same way as the store: a new file, a sync
+// of the file, a rename, and a sync of the directory.
 func BenchmarkAddCPU(b *testing.B) { eachSize(b, benchmarkAddCPU) }
 
 func benchmarkAddCPU(b *testing.B, data []byte) {

@@ -90,8 +90,9 @@ func TestCrashAnywhere(t *testing.T) {
 	}
 }
 
-// TestFaults checks that a failed file operation is reported as an error. The store must then have the previous
-// entries, unless another store sees the new entries, and the next change must succeed.
+// TestFaults tests a change during which one file operation fails. If Apply succeeds, the store must have the new
+// entry. If Apply fails, the store must have only the previous entries, except with ErrUnknownOutcome. A second store
+// of the same file must always see the same entries as the first. The next change must succeed and be durable.
 func TestFaults(t *testing.T) {
 	start := vfs.NewMem()
 	s := open(t, start)

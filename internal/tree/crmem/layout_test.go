@@ -28,7 +28,8 @@ func (c *crabFile) record(op, col byte, key, value string) int {
 	return at
 }
 
-// snapshot writes an index of the keys in column 2, and changes the header to refer to the index.
+// snapshot appends an index to the file and changes the header to refer to the index. The parameter keys contains the
+// offset of each key. All keys belong to the column crabMemoryColumn.
 func (c *crabFile) snapshot(keys map[string]int) {
 	at := len(c.b)
 	c.b = binary.LittleEndian.AppendUint32(c.b, uint32(len(keys)))

@@ -214,8 +214,8 @@ func TestStrangeEntries(t *testing.T) {
 	checkStore(t, s)
 }
 
-// TestAliasOwners checks the entry that an AliasError names. An entry without a name can have an alias. If several
-// entries have the same alias, the oldest of them is named.
+// TestAliasOwners tests which entry is named in an AliasError for an alias that is not unique. If an entry has the
+// alias as its name, this entry is named. Otherwise, the oldest entry with the alias is named, even if it has no name.
 func TestAliasOwners(t *testing.T) {
 	fsys := vfs.NewMem()
 	putFile(t, fsys, "memory.db", memoryFile{NextID: 30, Entries: []record{

@@ -47,8 +47,8 @@ func TestParseDate(t *testing.T) {
 	}
 }
 
-// TestCalendarDateInAllZones tests that a date without a time is the same day in the time zones where many people
-// live.
+// TestCalendarDateInAllZones tests that a date without a time is the same day in all time zones from UTC−10:00 to
+// UTC+13:45.
 func TestCalendarDateInAllZones(t *testing.T) {
 	got, err := parseDate("2026-03-01", nil)
 	if err != nil {

@@ -288,7 +288,7 @@ func TestReadStream(t *testing.T) {
 	if it.Entry.Name != "a" || it.Ref != "-:1" {
 		t.Errorf("ReadStream = %+v, want a at -:1", it)
 	}
-	// A compressed file that is cut off is reported after the items before the end.
+	// If a compressed file is cut off, ReadStream returns all complete items before it returns the error.
 	packed := pack(t, strings.Repeat(entryLine, 10)+strings.Repeat(`{"name":"z","content":"`+noise(40000)+"\"}\n", 3))
 	items, errs := collect(ReadStream(strings.NewReader(packed[:len(packed)-20000]), "x.jsonl.gz", nil))
 	if len(items) < 10 || len(errs) != 1 || !strings.Contains(errs[0], "unexpected EOF") {
@@ -302,7 +302,8 @@ func TestReadStream(t *testing.T) {
 	}
 }
 
-// noise returns n random hexadecimal digits, which gzip can hardly compress.
+// noise returns n hexadecimal digits that look random, so that gzip cannot make the text much smaller than half. The
+// digits are the same in each call.
 func noise(n int) string {
 	var b strings.Builder
 	for h := digestParts("noise"); b.Len() < n; h = digestParts(string(h[:])) {

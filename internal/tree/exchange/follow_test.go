@@ -11,7 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// follow imports the text of a file into a memory, with the option Follow.
+// follow imports the text content, as the text of the file vault/boat.md, into the memory m. ImportsOverEdits is set,
+// so that a changed file replaces the text of its entry even if the entry was edited.
 func follow(t *testing.T, m *oxbow.Memory, content string) Report {
 	t.Helper()
 	items := ReadStream(strings.NewReader(content), "vault/boat.md", nil)
@@ -127,7 +128,8 @@ func TestRewritten(t *testing.T) {
 			items = append(items, it)
 		}
 		content := tt.content
-		if strings.Contains(tt.file, "rating") { // The comment must stay above the text.
+		// the front matter has a YAML comment, which the content begins with and must keep
+		if strings.Contains(tt.file, "rating") {
 			content = items[0].Entry.Content[:items[0].frontMatterTextLen] + content
 		}
 		got, err := ReplaceContent(tt.file, items[0], content)

@@ -129,8 +129,9 @@ func FuzzFrontMatter(f *testing.F) {
 	})
 }
 
-// checkWordsKept checks that each word of the front matter is in an entry. It ignores words with a meaning of their
-// own, such as keys that correspond to fields, and texts with escapes.
+// checkWordsKept checks that each word of the front matter, which is the first size bytes of the text in, is found in
+// an entry. It ignores keys without values, words that the format defines, such as the keys of fields, and numbers. It
+// checks nothing if the text has errors or the front matter contains a backslash.
 func checkWordsKept(t *testing.T, in string, keys []frontKey, size int) {
 	items, errs := collect(markdown("f.md", in))
 	if len(errs) > 0 || strings.Contains(in[:size], `\`) {

@@ -11,7 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// TestMayBeOneError compares mayDifferByOneTypingError with the distance, for random changes of the known keys.
+// TestMayBeOneError tests mayDifferByOneTypingError with random changes of the known header fields. The function must
+// return true if the edit distance between the two texts is 0 or 1. It may also return true for larger distances, but
+// must reject many of these pairs.
 func TestMayBeOneError(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	counts := map[int]int{} // pairs by distance
@@ -73,7 +75,8 @@ func TestMayBeConflictCopy(t *testing.T) {
 	}
 }
 
-// TestMayHavePermalink compares isBasicMemory for keys in several spellings.
+// TestMayHavePermalink tests that isBasicMemory finds the key permalink in several spellings, and no other text. It
+// also tests that mayHavePermalink does not read the text below the front matter.
 func TestMayHavePermalink(t *testing.T) {
 	for front, want := range map[string]bool{
 		"title: a\ntype: note\npermalink: b\n":       true,

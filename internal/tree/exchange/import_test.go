@@ -122,8 +122,9 @@ func TestImportWithoutChanges(t *testing.T) {
 	}
 }
 
-// TestImportMarkdownLife imports a Markdown file several times: unchanged, changed, after an edit of the entry, and
-// after both.
+// TestImportMarkdownLife imports a Markdown file several times. Between the imports, the file, its entry, or both are
+// changed. An unchanged file, and a file that agrees with the entry, change nothing. If only the file has changed, its
+// text replaces the entry's text. If both have changed, the import is skipped, unless the option Overwrite is set.
 func TestImportMarkdownLife(t *testing.T) {
 	s := newStore()
 	file := func(text string) iter.Seq2[Item, error] { return markdown("n/plan.md", text) }
@@ -188,7 +189,9 @@ func TestImportOfStamped(t *testing.T) {
 	}
 }
 
-// TestImportForeign tests that an entry of another origin never changes, and that a file finds its own entry.
+// TestImportForeign tests the import of files whose name is already used by an entry that was not imported from the
+// same file. Such an entry must not change, so the new entry gets another name. If the file is imported again with
+// Overwrite, the entry that was imported from this file changes.
 func TestImportForeign(t *testing.T) {
 	s := newStore()
 	s.must(t, oxbow.Add{Name: "plan", Content: "mine"})
@@ -369,8 +372,9 @@ func TestImportRefused(t *testing.T) {
 	}
 }
 
-// TestImportWithoutPlaceForOrigin tests two stores that cannot store import marks. A store without labels gets the
-// items without marks. A store that changes the kind of notes must recognize them in the next import.
+// TestImportWithoutPlaceForOrigin tests the import to a store without labels, which cannot record the file that an
+// entry comes from. The report must contain a note about it. An item with labels is refused. A second import must
+// recognize all other items and add nothing.
 func TestImportWithoutPlaceForOrigin(t *testing.T) {
 	s := noLabels{newStore()}
 	s.must(t, oxbow.Add{Name: "known", Kind: oxbow.World, Content: "text"})

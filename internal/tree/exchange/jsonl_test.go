@@ -227,8 +227,8 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// TestGraphOfForks tests files of forks of the memory server, which write other keys, observations as texts or
-// objects, and further members.
+// TestGraphOfForks tests files that forks of the memory server wrote. The forks use other keys, write observations as
+// texts or objects, and add further members.
 func TestGraphOfForks(t *testing.T) {
 	items, errs := collect(
 		jsonl(`{"type":"entity","name":"Wren","entity_type":"person","observations":"keeps the log",` +
@@ -294,7 +294,8 @@ func TestExportRoundTrip(t *testing.T) {
 	}
 }
 
-// TestExportLargest tests that a line can contain the content that JSON's escapes make longest.
+// TestExportLargest tests that an entry of maximum size can be exported and read again if each byte is a control
+// character, because JSON needs the most bytes to escape control characters.
 func TestExportLargest(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	s := newStore()

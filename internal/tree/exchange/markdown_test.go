@@ -15,7 +15,7 @@ import (
 func TestFrontMatter(t *testing.T) {
 	for _, tt := range []struct {
 		name, in string
-		want     string // values as key=value, joined by |, followed by the text
+		want     string // fields as key=value, separated by spaces; list values are joined by |; errors are !key
 		rest     string
 	}{
 		{"none", "text\n---\n", "", "text\n---\n"},
@@ -181,7 +181,7 @@ func TestMarkdownBadHeader(t *testing.T) {
 			t.Errorf("%s: content = %q", tt.line, it.Entry.Content)
 		}
 	}
-	// A property whose values are in the properties below it has values.
+	// There is no warning for a property whose value is a list of mappings.
 	if it := one(t, markdown("x.md", "---\nparameters:\n  - name: a\n---\nthe text\n")); len(it.Warnings) != 0 {
 		t.Errorf("a list of mappings: warnings = %q, want none", it.Warnings)
 	}
@@ -271,7 +271,8 @@ func TestMoreAliasesThanAnEntryHas(t *testing.T) {
 	}
 }
 
-// TestNoteOfUnreadProperties tests that a note that has only front matter that is no plain YAML is not empty.
+// TestNoteOfUnreadProperties tests a note that consists only of front matter which is not plain YAML. The note must not
+// become empty: it must have the front matter as its content, and a warning.
 func TestNoteOfUnreadProperties(t *testing.T) {
 	it := one(t, markdown("x.md", "---\na: &x\n  b: y\n---\n"))
 	if want := "a: &x\n  b: y\n"; it.Entry.Content != want || len(it.Warnings) != 1 {

@@ -46,7 +46,8 @@ func bundleFiles(t *testing.T, fsys vfs.FS, dir string) (files []string) {
 	return files
 }
 
-// frontOf returns the front matter of a file, without the keys that oxbow adds.
+// frontOf returns all keys and values in the front matter of a file. If the file has no front matter, frontOf ends the
+// test.
 func frontOf(t *testing.T, fsys vfs.FS, name string) map[string]any {
 	t.Helper()
 	b, err := vfs.ReadFile(fsys, name, 1<<20)
@@ -112,7 +113,7 @@ func TestOKFRoundTrip(t *testing.T) {
 	conforms(t, mem)
 }
 
-// conforms checks the rules in section 11 of the specification.
+// conforms checks that the files of an OKF bundle conform to section 11 of the specification of OKF 0.2.
 func conforms(t *testing.T, fsys vfs.FS) {
 	t.Helper()
 	for _, name := range bundleFiles(t, fsys, ".") {
@@ -137,7 +138,8 @@ func conforms(t *testing.T, fsys vfs.FS) {
 	}
 }
 
-// TestOKFOfOthers tests that an export contains what another program wrote about a concept.
+// TestOKFOfOthers tests that an OKF bundle that another program wrote keeps its front matter if it is imported and
+// exported. oxbow may add its own keys, and a description or tags in another order.
 func TestOKFOfOthers(t *testing.T) {
 	fsys := openPrograms(t)
 	s := newStore()
@@ -236,7 +238,7 @@ func sortTags(front map[string]any) {
 	}
 }
 
-// bodyOf returns the text of a concept without its front matter.
+// bodyOf returns the text of a file without its front matter.
 func bodyOf(t *testing.T, fsys vfs.FS, name string) string {
 	t.Helper()
 	b, err := vfs.ReadFile(fsys, name, 1<<20)

@@ -67,8 +67,8 @@ func examples(t testing.TB) []string {
 	return dirs
 }
 
-// exampleFormat returns the format of an example: the one with the longest name with which the directory's name
-// begins.
+// exampleFormat returns the format of the example in the directory dir. This is the longest format name with which the
+// name of the directory begins.
 func exampleFormat(dir string) Format {
 	best := ""
 	for _, f := range FormatNames() {
@@ -187,7 +187,8 @@ func TestProgramsAgain(t *testing.T) {
 	}
 }
 
-// TestZip tests that an archive is read like the directory in it.
+// TestZip tests that a ZIP archive is read as its files would be without the archive. The file may be in a
+// subdirectory. A damaged archive must cause an error.
 func TestZip(t *testing.T) {
 	for _, tt := range []struct {
 		files map[string]string

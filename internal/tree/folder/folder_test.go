@@ -17,7 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// later returns a time at which none of the files that a test wrote counts as recently changed.
+// later returns a time one hour from now. At this time, the files of the test are old enough that the store can trust
+// their modification times.
 func later() time.Time { return time.Now().Add(time.Hour) }
 
 // tree is a folder in a temporary directory. Its state is stored in a temporary home.
@@ -151,7 +152,7 @@ func TestCompare(t *testing.T) {
 			tt.change(tr)
 			c := tr.compare(tt.prune)
 			if !slices.Equal(c.ChangedFiles, tt.changed) && len(c.ChangedFiles)+len(tt.changed) > 0 {
-				// A renamed file is also in Changed, because its name is new.
+				// The name of a renamed file is new, so ChangedFiles contains the file too.
 				t.Errorf("changed are %v, want %v", c.ChangedFiles, tt.changed)
 			}
 			if len(c.RenamedFiles)+len(tt.moved) > 0 && !reflect.DeepEqual(c.RenamedFiles, tt.moved) {

@@ -27,7 +27,9 @@ type stopFS struct {
 	late bool
 }
 
-// step reports whether the call has its effect, and the error that it returns.
+// step is called before each call that changes the file system. The result do reports whether the call must be carried
+// out, and err is the error that the call returns. The first s.left calls are carried out. All later calls fail with
+// errStop. If s.late is set, the first of these later calls is carried out nevertheless.
 func (s *stopFS) step() (do bool, err error) {
 	s.left--
 	if s.left >= 0 {
@@ -78,7 +80,8 @@ func (f *stopFile) WriteAt(p []byte, off int64) (n int, err error) {
 }
 func (f *stopFile) Sync() error { return f.s.do(f.File.Sync) }
 
-// history returns the store before and after a change. The tests add files of the user to the tree.
+// history returns the contents of a store before and after a change. The change adds, updates, removes, moves and
+// renames entries.
 func history(t *testing.T) (old, next *mapStore) {
 	old = storeOf(t, note("keep", "k"), note("change", "before"), note("go", "g"), note("Case", "same"),
 		oxbow.Add{Name: "arch", Kind: oxbow.Archive, Content: "a", Created: noon},
@@ -114,8 +117,10 @@ func TestStopAnywhere(t *testing.T) {
 		want["theme/x.css"], want["notes/own.txt"] = "css", "own"
 		oldWant, newWant := describeAll(old.entries), describeAll(next.entries)
 
-		// run writes the old tree. It then dumps the new tree, and stops the dump after first calls. It repeats this
-		// dump, and stops it after second calls.
+		// The function run writes the old tree and then dumps the new tree. The dump stops after a number of calls that
+		// change a file, given by the parameter first. If the parameter second is not negative, run dumps the new tree
+		// again, and stops this dump after that number of calls. If late is true, the first call that fails changes the
+		// file nevertheless.
 		sawOld, sawNew := 0, 0
 		run := func(t *testing.T, first, second int, late bool) (doneFirst, doneSecond bool) {
 			fsys := base()
@@ -180,9 +185,10 @@ type crashed struct {
 	first, done bool   // arguments of check
 }
 
-// TestCrashAnywhere is like TestStopAnywhere, but the machine stops, and any combination of changes that were not
-// synced is lost. See package crashfs for the changes that may be lost. If the dump has returned without an error, the
-// new tree must exist.
+// TestCrashAnywhere lets the machine stop at each step of a dump. Any combination of changes that were not synced may
+// then be lost. See package crashfs for the changes that may be lost. After the crash, ReadTree must return exactly the
+// old or the new tree, and the next dump must write the new tree. If no old tree existed, ReadTree may also return
+// ErrNoTree. If the dump had returned without an error, ReadTree must return the new tree.
 func TestCrashAnywhere(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	ctx := t.Context()
@@ -321,7 +327,7 @@ func testSyncFails(t *testing.T, o *DumpOptions) {
 		if got := describeAll(tree.Entries); !slices.Equal(got, newWant) && (!failed || !slices.Equal(got, oldWant)) {
 			t.Fatalf("fault at %d: Read = %q, want the old or the new tree", at, got)
 		}
-		// The next dump must not assume that the failed dump has synced something, whenever the machine stops.
+		// The next dump may crash at any operation. It must not assume that the failed dump has synced its files.
 		for stop := 1; failed && stop < 12; stop++ {
 			crashing := disk.Clone()
 			crashing.StopAt(crashing.CountOps() + stop)
@@ -384,8 +390,9 @@ func TestEditAfterCrash(t *testing.T) {
 	}
 }
 
-// TestEditAfterFirstCrash checks that a file is kept that a user adds to a directory after the first dump to it
-// crashed. The files of the dump must exist next to it.
+// TestEditAfterFirstCrash checks files that a user writes to a directory after the first dump to this directory
+// crashed. The next dump must fail with ErrEdited or ErrForeign, and must not change the user's files. Reading the tree
+// must return the same entries before and after this dump.
 func TestEditAfterFirstCrash(t *testing.T) {
 	_, next := history(t)
 	finished := 0

@@ -111,7 +111,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// addRaw returns the op that adds an entry to a store that accepts any alias.
+// addRaw returns an op that adds the entry e with its fields unchanged. It is for stores that accept any alias, so that
+// the aliases need not be valid.
 func addRaw(e oxbow.Entry) oxbow.Add {
 	return oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases, Labels: e.Labels,
 		Created: e.Created}
@@ -191,9 +192,10 @@ func TestDumpAgain(t *testing.T) {
 	}
 }
 
-// TestDumpForbidsDirectives checks that mdbook does not follow directives in the texts of entries, because they could
-// include local files in the pages. A dump replaces settings that an earlier dump wrote, but not those that a user
-// wrote. With the latter, the report lists the entries that are dangerous.
+// TestDumpForbidsDirectives checks that mdbook does not follow directives in the texts of entries, because the
+// directives could include local files in the pages. A dump replaces mdbook's settings if an earlier dump wrote them,
+// but not if a user wrote them. If the user's settings allow directives, the report lists the entries that contain
+// directives.
 func TestDumpForbidsDirectives(t *testing.T) {
 	const text = "See {{#include /etc/hostname}} and \\{{#include x}}."
 	for _, c := range []struct{ name, settings, want, told string }{
@@ -465,7 +467,9 @@ func TestDumpRenameCase(t *testing.T) {
 	}
 }
 
-// TestDumpNormalForm uses a file system that changes the Unicode normal form of names, like HFS+.
+// TestDumpNormalForm tests a dump on a file system that changes the Unicode normal form of file names, like HFS+. The
+// test renames a file as such a file system would. The entry must still have its original name, and the file must not
+// be missing.
 func TestDumpNormalForm(t *testing.T) {
 	fsys := vfs.NewMem()
 	s := storeOf(t, note("caf\u00e9", "x"))

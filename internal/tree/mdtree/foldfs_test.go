@@ -14,7 +14,8 @@ type foldFS struct{ *vfs.Mem }
 
 func newFoldFS() *foldFS { return &foldFS{vfs.NewMem()} }
 
-// real returns the name as it is spelled on disk, or the name itself if no such file exists.
+// real returns the path name as its directories and its last element are spelled on disk. It ignores upper and lower
+// case. An element that does not exist on disk keeps its spelling.
 func (f *foldFS) real(name string) string {
 	if name == "." {
 		return name

@@ -68,8 +68,8 @@ func TestHiddenPrefix(t *testing.T) {
 	}
 }
 
-// TestCreatedStays checks the time of creation of an entry whose text contains none. It is the time at which the file
-// was first read, and a change does not alter it.
+// TestCreatedStays tests the creation time of an entry whose file contains no creation time. The creation time is the
+// time at which the file was first read. Later changes of the file do not alter the creation time.
 func TestCreatedStays(t *testing.T) {
 	m := vfs.NewMem()
 	now := noon
@@ -92,7 +92,8 @@ func TestCreatedStays(t *testing.T) {
 	}
 }
 
-// TestLockOfSomewhereElse checks that a tree has a single lock if it is opened from two directories.
+// TestLockOfSomewhereElse checks a store whose option LockPath specifies a lock in another directory. The store must
+// use this lock, and must not create a second lock file in the tree.
 func TestLockOfSomewhereElse(t *testing.T) {
 	m := vfs.NewMem()
 	s := openOn(t, m, Options{LockPath: "place/.lock", LockWait: time.Millisecond})

@@ -87,7 +87,9 @@ func (c *readFS) take() []string {
 	return read
 }
 
-// stamped returns a file system whose files have stamps, and its directory.
+// stamped returns a file system in a temporary directory, and the path of this directory. On Linux and macOS, a file
+// has a stamp (its size, inode and times), which shows whether the file has changed, so that an unchanged file need not
+// be read. On other systems, stamped skips the test.
 func stamped(t *testing.T) (*readFS, string) {
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skip("files have no stamps on this system, so that all of them are read")
@@ -134,7 +136,9 @@ func TestUnchangedFilesAreNotRead(t *testing.T) {
 	fsys, dir := stamped(t)
 	s := storeOf(t, note("a", "one"), note("b", "two"), note("c", "three"))
 	origin := StoreIdentity{Name: "x", IsNameOfStore: func(was string) bool { return was == "x" }}
-	// The resolution of -1 hour makes files settled although they have just been changed.
+	// A dump skips an unchanged file only if the file was last changed before the last tick of the file system's clock,
+	// because a later change might otherwise have the same modification time. With a clock resolution of -1 hour, files
+	// that have just been changed are skipped, too.
 	o := &DumpOptions{Origin: origin, clockResolution: -time.Hour}
 	dump := func() DumpReport {
 		t.Helper()
@@ -187,8 +191,9 @@ func TestUnchangedFilesAreNotRead(t *testing.T) {
 	}
 }
 
-// TestRecentFilesAreRead checks that a file is read again if it was changed just before a dump examined it. The stamp
-// may stay the same if the file is changed again.
+// TestRecentFilesAreRead checks that SkipUnchanged does not skip a file that was changed just before a dump examined
+// it. Such a file must be read again. Its stamp, which contains the change time, proves nothing, because a second
+// change within the resolution of the clock leaves the stamp the same.
 func TestRecentFilesAreRead(t *testing.T) {
 	fsys, _ := stamped(t)
 	s := storeOf(t, note("a", "one"), note("b", "two"))
@@ -231,7 +236,8 @@ func TestFileEditedBeforeCommitIsRead(t *testing.T) {
 			counted, dir := stamped(t)
 			fsys := &editingFS{OS: counted.OS}
 			s := storeOf(t, note("a", "one"), note("b", "two"))
-			o := &DumpOptions{clockResolution: -time.Hour} // all files count as settled
+			// with a negative clock resolution, file times count as reliable at once
+			o := &DumpOptions{clockResolution: -time.Hour}
 			if _, err := Dump(t.Context(), s, fsys, "brain", o); err != nil {
 				t.Fatal(err)
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// TestEditBehindALink edits a file to which a link elsewhere in the tree refers. The edit must become visible, even if
-// the directory of the link is watched.
+// TestEditBehindALink edits files that lie outside the directory cards, while the directory contains symbolic links to
+// them. The edits must become visible, even if the directory is watched for changes.
 func TestEditBehindALink(t *testing.T) {
 	for _, files := range []int{1, 2 * minFilesToWatchDir} {
 		fsys, dir := tempTree(t)

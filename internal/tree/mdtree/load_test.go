@@ -111,7 +111,8 @@ func TestReadManyProblems(t *testing.T) {
 	}
 }
 
-// TestMaxFiles checks that a tree may contain all entries of a dump, and a limited number of further entries.
+// TestMaxFiles tests how many files a tree may contain. The number is MaxEntries if it is set. Otherwise it is the
+// number of entries in the dump that the manifest describes, plus 100,000.
 func TestMaxFiles(t *testing.T) {
 	dumped := &manifest{manifestHead: manifestHead{EntryCount: 250_000}}
 	for _, tt := range []struct {

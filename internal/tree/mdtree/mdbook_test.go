@@ -62,7 +62,8 @@ func readBook(t *testing.T, source string) []chapter {
 	return chapters
 }
 
-// plain returns the text below a node.
+// plain returns the text below the node n. It inserts "<MARKUP>" for each code span, emphasis, image, HTML tag and link
+// in it, at the beginning and at the end.
 func plain(n ast.Node, src []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, in bool) (ast.WalkStatus, error) {
@@ -76,7 +77,7 @@ func plain(n ast.Node, src []byte) string {
 				b.Write(n.Value)
 			}
 		case *ast.CodeSpan, *ast.Emphasis, *ast.Image, *ast.RawHTML, *ast.AutoLink:
-			b.WriteString("<MARKUP>") // a part of the name was parsed as markup
+			b.WriteString("<MARKUP>") // part of the text was parsed as markup
 		}
 		return ast.WalkContinue, nil
 	})
@@ -146,8 +147,8 @@ func TestMdbookReadsTheDump(t *testing.T) {
 	}
 }
 
-// TestMdbookReadsCrabtalksTree checks that trees that crabtalk wrote are books too, except for names that crabtalk
-// does not escape.
+// TestMdbookReadsCrabtalksTree dumps the entries of a store that crabtalk has dumped (book-dump.json). The dump must be
+// a book: each chapter in its summary file must lead to a file of the dump.
 func TestMdbookReadsCrabtalksTree(t *testing.T) {
 	var v dumpVector
 	readJSON(t, "book-dump.json", &v)

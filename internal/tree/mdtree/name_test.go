@@ -197,7 +197,8 @@ func TestNamesInjective(t *testing.T) {
 		if why := safeStem(stem); why != "" {
 			t.Errorf("stem %q of %q is not safe: %s", stem, names[i], why)
 		}
-		// This key is computed independently of foldFileName, and treats fewer names as equal.
+		// Two stems are equal without regard to case if their keys are equal. This key does not use foldFileName. It
+		// ignores fewer differences between names than foldFileName does.
 		key := sha256.Sum256([]byte(strings.ToLower(strings.ToUpper(normalizeNFC(stem)))))
 		if other, ok := lower[key]; ok {
 			t.Errorf("%q and %q get stems that are one without case", other, names[i])
@@ -206,8 +207,9 @@ func TestNamesInjective(t *testing.T) {
 	}
 }
 
-// TestStemsLikeASet checks that fileStemsLackingNames, which compares hashes, assigns the same stems as an algorithm
-// with a set of all keys.
+// TestStemsLikeASet tests assignStems with random names. assignStems calls fileStemsLackingNames, which finds equal
+// stems by comparing hashes. It must return the same stems as the algorithm in this test, which uses the map taken with
+// all keys instead of hashes.
 func TestStemsLikeASet(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	parts := []string{

@@ -109,7 +109,9 @@ func TestPlanConflict(t *testing.T) {
 	}
 }
 
-// TestPlanMissing checks that missing files do not remove entries unless Prune is set.
+// TestPlanMissing checks entries whose files are missing. Without RemovesMissing, PlanLoad removes no entry: it fails
+// with ErrMissing in ReplaceMode, and plans no change otherwise. With ReplaceMode and RemovesMissing, it removes the
+// entries.
 func TestPlanMissing(t *testing.T) {
 	fsys := vfs.NewMem()
 	s := storeOf(t, note("a", "x"), note("b", "x"), note("c", "x"))
@@ -140,7 +142,8 @@ func TestPlanMissing(t *testing.T) {
 	}
 }
 
-// TestPlanProblems checks that entries that no store accepts are listed, unless the store already has them.
+// TestPlanProblems tests that PlanLoad returns a ProblemsError with the files whose entries are invalid. If the store
+// already contains the same invalid entries, PlanLoad must accept the files, because nothing has to be changed.
 func TestPlanProblems(t *testing.T) {
 	fsys := vfs.NewMem()
 	bad := storeOf(t, note(" padded", "x"), note("zero", "x\x00"), note("good", "x"))
@@ -246,8 +249,9 @@ func TestPlanEditedManifest(t *testing.T) {
 	}
 }
 
-// TestUnfinishedFiles checks that a file is listed and changes nothing if it lost its text or contains git's conflict
-// markers. Blank text or markers are loaded if the store's entry also has them.
+// TestUnfinishedFiles tests files that have lost their text or contain git's conflict markers. PlanLoad must return an
+// error that names the file and its problem. If the entry in the store also has no text, or has the same markers,
+// PlanLoad must succeed.
 func TestUnfinishedFiles(t *testing.T) {
 	const markers = "<<<<<<< ours\nx\n=======\ny\n>>>>>>> theirs\n"
 	for _, c := range []struct {

@@ -59,8 +59,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// TestMemoryOverATree checks that a memory updates its index from the changes of the tree, and does not read all
-// entries again.
+// TestMemoryOverATree tests that a memory over a tree of Markdown files finds entries after they were changed or
+// removed. It must not find the old texts.
 func TestMemoryOverATree(t *testing.T) {
 	fsys, _ := tempTree(t)
 	s := openOn(t, fsys, Options{})

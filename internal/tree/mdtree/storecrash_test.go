@@ -16,7 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// problemsOf returns the entries of a store in order of name, and the problems that Check finds.
+// problemsOf returns a sorted list with one string for each entry of the store. The string contains the entry's name,
+// kind, content and labels.
 func problemsOf(t *testing.T, s *Store) []string {
 	t.Helper()
 	var all []string
@@ -37,9 +38,10 @@ func mustApply(t *testing.T, s oxbow.Store, ops ...oxbow.Op) {
 	}
 }
 
-// TestStoreCrashAnywhere stops the machine at each operation of a change. Any combination of changes that were not
-// synced is lost. The tree must be the tree before or after the change. A change that was acknowledged must exist. The
-// recovery may be stopped at each operation as well.
+// TestStoreCrashAnywhere tests that a crash never leaves an operation half done. It stops the machine at each disk
+// operation of Open and Apply, and then loses any combination of the disk operations that were not synced. The next
+// Open must find the entries from before or after the call of Apply. If Apply had succeeded, Open must find the entries
+// from after the call. The test also stops the machine during the recovery.
 func TestStoreCrashAnywhere(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	start := vfs.NewMem()
@@ -173,8 +175,10 @@ func TestStoreCrashAnywhere(t *testing.T) {
 	}
 }
 
-// TestFailAnywhere lets each operation fail. The tree must be the tree before the change or, if the error says that
-// the outcome is unknown, the tree after it. The store can still be used in both cases.
+// TestFailAnywhere lets each file operation of a change fail, in turn. If done is false, the operation has no effect.
+// If done is true, the operation is executed but still returns an error. If Apply fails, the tree must be as it was
+// before the change. The tree may contain the change only if the error is ErrUnknownOutcome. In both cases, the store
+// must still be usable afterwards.
 func TestFailAnywhere(t *testing.T) {
 	broken := errors.New("broken")
 	for _, done := range []bool{false, true} {
@@ -226,8 +230,9 @@ func TestFailAnywhere(t *testing.T) {
 	}
 }
 
-// TestStrangeJournal checks that a journal by an attacker in the tree can change only files that a change may write.
-// The store must not delete the journal without reading it.
+// TestStrangeJournal checks journals that an attacker has put into the tree. Open must refuse a journal that is
+// damaged, that has an unknown version, or that names a file which no change may write. Open must leave the refused
+// journal unchanged.
 func TestStrangeJournal(t *testing.T) {
 	for _, tt := range []struct {
 		journal string
@@ -305,8 +310,9 @@ func mustBeSound(t *testing.T, s *Store) {
 	}
 }
 
-// TestCrashWithoutJournal stops a store without a journal at each operation of a change. The tree must contain the
-// change or not. The next store can write, and deletes the leftover files as soon as they are stale.
+// TestCrashWithoutJournal stops a store without a journal at each operation of a change. Afterwards the tree must
+// contain the whole change or nothing of the change. The next store can write. It deletes the leftover files as soon as
+// they are stale. A store without a journal refuses a change of two files with ErrUnsupported.
 func TestCrashWithoutJournal(t *testing.T) {
 	start := vfs.NewMem()
 	s := openOn(t, start, Options{NoJournal: true})

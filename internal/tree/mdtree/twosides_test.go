@@ -147,7 +147,8 @@ func (r *twoSides) fill(t *testing.T) error {
 	return nil
 }
 
-// origin identifies the memory by its position in the log, like the program.
+// origin returns the identity that a dump records, so that a later load recognizes the memory and finds its changes
+// since the dump. As in the oxbow program, the identity is the memory's position in the log, as hexadecimal digits.
 func (r *twoSides) origin(t *testing.T) (StoreIdentity, error) {
 	at, err := r.m.Store().(oxbow.Sequencer).Position(t.Context())
 	return StoreIdentity{Name: hex.EncodeToString([]byte(at)), IsNameOfStore: func(was string) bool {
@@ -290,7 +291,8 @@ func (r *twoSides) changed(e oxbow.Entry) oxbow.Entry {
 	return e
 }
 
-// edit writes the file of an entry like a person's editor. It sometimes adds or removes a line break at the end.
+// edit writes the file of the entry e as if a person had edited it. At random, in one of four calls, the file gets an
+// additional line break at its end.
 func (r *twoSides) edit(t *testing.T, e oxbow.Entry) {
 	p := r.paths[e.Name]
 	showName := decodeStem(fileStem(p)) != e.Name
@@ -302,7 +304,9 @@ func (r *twoSides) edit(t *testing.T, e oxbow.Entry) {
 	r.files[e.Name] = e
 }
 
-// refusedDump checks that a dump before the load does not change a file whose text the memory does not contain.
+// refusedDump tests a dump into files that were edited and not yet loaded into the memory. Dump must fail with
+// ErrEdited, name the files whose edits the memory does not have, and change no file. If there are no such files,
+// refusedDump returns nil without a dump.
 func (r *twoSides) refusedDump(t *testing.T) error {
 	before := files(t, r.fsys, "brain")
 	origin, err := r.origin(t)
@@ -337,7 +341,9 @@ func (r *twoSides) refusedDump(t *testing.T) error {
 	return nil
 }
 
-// load loads the files, and compares the memory with the expected entries.
+// load loads the files of the directory brain into the memory, sometimes in ReplaceMode, and compares the memory with
+// the entries that expect returns. If files are in conflict with the memory, the first attempt must fail with
+// ErrDiverged and name these files. The second attempt has the option FilesWin. The load must not change files.
 func (r *twoSides) load(t *testing.T) error {
 	before := files(t, r.fsys, "brain")
 	have, err := r.entries(t)
@@ -424,7 +430,10 @@ func (s *scanCounter) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxb
 	return s.Store.Entries(ctx, f)
 }
 
-// expect returns the entries that the memory must have after the load, and the files in conflict.
+// expect returns the entries that the memory must have after a load with the options o, and the paths of the files in
+// conflict. The parameter have contains the entries before the load. A file is in conflict if the file and its entry
+// both changed since the last dump, and the changes cannot be merged. The function counts the cases that occur in
+// r.count.
 func (r *twoSides) expect(have map[string]oxbow.Entry, o PlanOptions) (map[string]oxbow.Entry, []string) {
 	want := maps.Clone(have)
 	var conflicts []string
@@ -475,8 +484,9 @@ func (r *twoSides) expect(have map[string]oxbow.Entry, o PlanOptions) (map[strin
 	return want, conflicts
 }
 
-// mergeSides returns the entry with the changes of both sides. ok is false if both changed the same or adjacent
-// lines.
+// mergeSides merges the changes that the file and the memory made to the entry base. The aliases and labels of merged
+// are those of both sides. The result ok is false if both sides changed the same or adjacent lines of the content. In
+// this case, merged must not be used.
 func mergeSides(base, file, memory *oxbow.Entry) (merged oxbow.Entry, ok bool) {
 	merged = *memory
 	merged.Content, ok = diff.MergeLines(base.Content, file.Content, memory.Content)
@@ -486,7 +496,8 @@ func mergeSides(base, file, memory *oxbow.Entry) (merged oxbow.Entry, ok bool) {
 			file.Content, memory.Content, base.Content, merged.Content))
 	}
 	merged.Aliases = slices.Clone(file.Aliases)
-	for _, a := range memory.Aliases { // neither side removes aliases or labels
+	// Keep the aliases of both sides, because neither side removes aliases or labels.
+	for _, a := range memory.Aliases {
 		if !slices.Contains(merged.Aliases, a) {
 			merged.Aliases = append(merged.Aliases, a)
 		}
@@ -511,7 +522,7 @@ func hasChange(base, changed, merged string) bool {
 	return true
 }
 
-// sameFile reports whether two entries have the same file. It does not use the code that is tested.
+// sameFile reports whether a tree must store two entries in the same way. It does not use the code that is tested.
 func sameFile(a, b *oxbow.Entry) bool { return describeEntry(a) == describeEntry(b) }
 
 func diffEntries(what string, got, want map[string]oxbow.Entry) error {

@@ -29,8 +29,9 @@ type dumpVector struct {
 	Reloaded []vectorEntry
 }
 
-// store returns the store that crabtalk dumped. Topics (crabtalk's third kind) are left out if the bytes are compared,
-// because oxbow stores them as notes with a label.
+// store returns a store with the entries that crabtalk (the program whose file format is tested) added before it dumped
+// its memory. Entries of the kind "topic" are left out, because oxbow stores topics as notes with a label, so their
+// files would have different bytes.
 func (v *dumpVector) store(t *testing.T) *mapStore {
 	s := storeOf(t)
 	for _, op := range v.Ops {
@@ -131,7 +132,7 @@ func TestReadCrabtalkTree(t *testing.T) {
 		t.Errorf("warnings = %v, want one about topics", tree.Warnings)
 	}
 
-	// The store accepts all entries, and a dump to the same tree loses nothing: topics become notes.
+	// The store accepts all entries, and a dump to the same tree keeps all of them. Topics become notes.
 	s := storeOf(t)
 	load(t, tree, s, nil)
 	r := mustDump(t, s, fsys, "brain")

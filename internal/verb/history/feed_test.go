@@ -35,7 +35,8 @@ func newFeeds(t *testing.T, path string) *feeds {
 	return f
 }
 
-// listen returns a listener for m, which may be a part of the feed's memory.
+// listen returns a listener for the changes in m, which is f.m or a memory with a part of its entries. The listener
+// first returns the changes after the change with the number in after. If after is "", it returns no old changes.
 func (f *feeds) listen(m *oxbow.Memory, after string) *ChangeListener {
 	f.t.Helper()
 	l, err := f.Listen(
@@ -52,7 +53,8 @@ func (f *feeds) listen(m *oxbow.Memory, after string) *ChangeListener {
 	return l
 }
 
-// take waits until the listener is ready. It returns the names of the changed entries and the changes.
+// take waits until the listener l has changes, and takes them. It returns the verb and name of each changed entry, such
+// as "add one", and the taken changes. It checks that the changes contain no text of an entry.
 func (f *feeds) take(l *ChangeListener) (names []string, n TakenChanges) {
 	f.t.Helper()
 	select {
@@ -93,8 +95,8 @@ func TestFeed(t *testing.T) {
 	)
 	all, some := f.listen(f.m, ""), f.listen(part, "")
 
-	// A change by this process arrives without a tick. The listener for a part of the memory gets only changes of this
-	// part.
+	// A change by this process arrives at once, without a tick, which is the time at which the feed looks for changes
+	// of other processes. The listener some, for entries of project a, gets only the changes of these entries.
 	f.add(f.m, "one", "a")
 	f.add(f.m, "two", "b")
 	if got, _ := f.take(all); !slices.Equal(got, []string{"add one", "add two"}) {
@@ -138,7 +140,8 @@ func TestFeed(t *testing.T) {
 		t.Errorf("of what is outside a part hears %q", got)
 	}
 
-	// A listener that connects again gets the changes that it has missed, or a reset.
+	// A listener that connects again gets the changes that it has missed. If its last change is unknown or there are
+	// too many changes, MustReadEverything is set instead: the listener must read all entries again.
 	if got, n := f.take(f.listen(f.m, "1")); !slices.Equal(
 		got,
 		[]string{"add one", "add two", "add three", "label three", "label three"},

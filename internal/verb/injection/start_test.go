@@ -20,8 +20,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// TestStartIsBounded tests the block of a new session in memories of several sizes. The block must stay within its
-// budget, must contain the pinned note, and must record each note that it shows.
+// TestStartIsBounded tests the text that StartBlock returns at the beginning of a session. For an empty memory, the
+// text is empty. For a memory with 301 notes, the text must stay within two different token budgets, must contain the
+// pinned note, and must list in ShownEntries each note that it contains.
 func TestStartIsBounded(t *testing.T) {
 	w, m := startWorkspace(t)
 	if out, err := StartBlock(t.Context(), w, StartIn{Project: "harbor",
@@ -82,8 +83,9 @@ func TestStartIsBounded(t *testing.T) {
 	checkMemory(t, m)
 }
 
-// TestStartOfManyDecisions tests the block of a project with 144 decisions, which do not all fit. The decision that an
-// agent used comes first. The others are mentioned by their number and a few names.
+// TestStartOfManyDecisions tests the text at the start of a session for a project with 144 decisions, which do not all
+// fit. The decision that an agent used in an earlier session must come first. For the decisions that do not fit, the
+// text must contain how many there are, and a few of their names.
 func TestStartOfManyDecisions(t *testing.T) {
 	w, m := startWorkspace(t)
 	var ops []oxbow.Op
@@ -133,7 +135,8 @@ func TestStartOfManyDecisions(t *testing.T) {
 	checkMemory(t, archive.Memory)
 }
 
-// TestStartWithoutRoomForAName tests that a note is left out if its name alone does not fit into the block.
+// TestStartWithoutRoomForAName tests that the block at the start of a session never has more tokens than its budget,
+// even if the names of notes alone are too long for the block.
 func TestStartWithoutRoomForAName(t *testing.T) {
 	w, m := startWorkspace(t)
 	person := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person})
@@ -200,8 +203,9 @@ func TestStartHoldsWhatIsVouchedFor(t *testing.T) {
 	}
 }
 
-// TestStartNamesNoInstruction tests that the block does not name a note whose name reads like an instruction. The note
-// lacks the label for such names, as notes of earlier versions do.
+// TestStartNamesNoInstruction tests that the text at the start of a session does not contain the name of a note if the
+// name reads like an instruction. Usually a label marks such a note. The note in this test has no such label, like
+// notes that earlier versions of oxbow wrote.
 func TestStartNamesNoInstruction(t *testing.T) {
 	w, m := startWorkspace(t)
 	agent := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Agent})

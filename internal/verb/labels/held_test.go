@@ -45,8 +45,8 @@ func change(t *testing.T, m *oxbow.Memory, op oxbow.Op) {
 	}
 }
 
-// TestHeldFromHeads tests that ListHeld returns the same result if a snapshot contains the labels of the entries and
-// if the entries must be read.
+// TestHeldFromHeads calls ListHeld before and after the store is reopened. At first, ListHeld must read the entries.
+// After reopening, it reads the entries' labels from a snapshot. Both calls must return the same result.
 func TestHeldFromHeads(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.oxbow")
 	m, err := oxbow.Open(path, &oxbow.Options{KeepIndex: true})

@@ -60,7 +60,7 @@ func TestOutputKeepsEdits(t *testing.T) {
 	edit("typed")
 	write("three", "f.kept")
 	edit("four")
-	write("four", "") // the edit is not lost, because the file has the text again that oxbow wrote
+	write("four", "") // no copy is needed, because the file already has the text that oxbow writes
 	edit("one")       // an older text by oxbow
 	write("five", "f.kept-2")
 	if kept, err := o.WriteAtomically(t.Context(), func() error {
@@ -145,9 +145,9 @@ func TestOutputReplacesFilesOnly(t *testing.T) {
 	}
 }
 
-// TestOutputAtEveryStop tests that the file is either the complete old file or the complete new file, whenever the
-// writer is killed or the machine stops. An edit must be in the file or in a copy, and the next run must remove all
-// other files.
+// TestOutputAtEveryStop kills the writer, or stops the machine, at each step of writing a file. Afterwards the file
+// must be either the complete old file or the complete new file. If the new file has replaced the old file, which a
+// person had edited, a copy must contain the old text. The next run must succeed.
 func TestOutputAtEveryStop(t *testing.T) {
 	nobodys := func(string) bool { return false }
 	long := strings.Repeat("new text ", 1000)

@@ -16,7 +16,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// buildHome creates a home with several entries in the directory "home".
+// buildHome creates a home (the directory of a memory) with several entries in the directory "home". The result cleared
+// is the name of the unfinished directory that a killed builder left and that buildHome removed. It is "" if there was
+// none.
 func buildHome(fsys vfs.FS) (cleared string, err error) {
 	d, err := vfs.NewDraftDir(fsys, "home", 0o700)
 	if err != nil {
@@ -44,7 +46,8 @@ func fillHome(fsys vfs.FS, dir string) (err error) {
 	return vfs.WriteFile(fsys, dir+"/sub.md", []byte("a file"), 0o600)
 }
 
-// checkHome returns an error if "home" exists and is not a complete home.
+// checkHome returns nil if "home" does not exist or is complete. A complete home has a valid memory with the entries
+// one, two and three, and the file sub.md. Otherwise checkHome returns an error.
 func checkHome(fsys vfs.FS) error {
 	if _, err := fsys.Stat("home"); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -89,7 +92,7 @@ func TestOutputDirAtEveryStop(t *testing.T) {
 			seen++
 			return
 		}
-		if image > 2 { // The next run is slow, and its result is the same for all images.
+		if image > 2 { // The next run is slow, so test it only with the first three of the possible disk contents.
 			return
 		}
 		left, err := buildHome(m)
@@ -128,8 +131,9 @@ func TestOutputDirAtEveryStop(t *testing.T) {
 	}
 }
 
-// TestOutputDirLeavesOthers tests that the builder does not change the files of a person that have one of its
-// temporary names, and that a second builder waits for the first.
+// TestOutputDirLeavesOthers tests that BuildInPlace does not change files that a person has put into the directories
+// with its temporary names, such as a.unfinished. It must fail with fs.ErrExist instead. If another call builds the
+// same directory, BuildInPlace must return vfs.ErrBusy.
 func TestOutputDirLeavesOthers(t *testing.T) {
 	top := t.TempDir()
 	at := func(name string) OutputDir {

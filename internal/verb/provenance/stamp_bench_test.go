@@ -57,7 +57,7 @@ func BenchmarkStamp(b *testing.B) {
 	}
 }
 
-// benchText returns a text of at least size bytes.
+// benchText returns a text of at least size bytes. Different values of n give different texts.
 func benchText(n, size int) string {
 	words := strings.Fields(
 		"harbor crane gate quay tide signal keeper mirror lantern barge pilot rope anchor chart depth buoy",

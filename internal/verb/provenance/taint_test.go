@@ -92,8 +92,8 @@ func TestUnvouchedStays(t *testing.T) {
 	}
 }
 
-// TestTaintBeforeAnAlias adds an entry and an alias of it in a single call. The alias must not remove the labels about
-// suspicious content, even if the entry is changed in between.
+// TestTaintBeforeAnAlias adds an entry with suspicious text, changes it and gives it an alias in a single call. The
+// entry must keep its labels "quarantine" and "taint". The op for the alias must not reset them.
 func TestTaintBeforeAnAlias(t *testing.T) {
 	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	ctx := oxbow.WithSource(verb.WithTaintLabels(t.Context(), []string{"WebFetch"}), oxbow.Source{Actor: oxbow.Agent})
@@ -117,7 +117,7 @@ func TestTaintBeforeAnAlias(t *testing.T) {
 	}
 }
 
-// TestStampManyLabels checks that a change with too many labels is refused before much time is spent on it.
+// TestStampManyLabels tests that ScreenOps accepts an op with 5,000 labels and allocates at most 50 MiB for it.
 func TestStampManyLabels(t *testing.T) {
 	m := storetest.Open(t, "memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	op := oxbow.Add{Name: "n", Content: "x"}

@@ -24,8 +24,10 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// TestStamp tests that the calls of a session share the entries that they were shown, and that only a digest of the
-// session's ID is kept.
+// TestStamp tests the source that ContextWithSource gives to a call. All calls of a session must have the same record
+// of the entries that the session was shown. The source contains only a digest of the session's ID. A call without an
+// ID gets RunID as its session, with the token's name before it. If there are more than maxSeenSessions sessions, the
+// oldest record must be dropped.
 func TestStamp(t *testing.T) {
 	d := &AgentDoor{DoorName: "http", RunID: "run1", MergesWithShownEntries: true}
 	w := &verb.Workspace{Source: oxbow.Source{Profile: "p", Actor: oxbow.Person}}

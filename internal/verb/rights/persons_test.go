@@ -20,8 +20,9 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// TestOnlyPersonsDecide calls the verbs that need a person, as callers at each door and as other actors. A person
-// started the server, so the source of the workspace is a person.
+// TestOnlyPersonsDecide tests that certain verbs (operations of oxbow) fail unless a person calls them. It calls the
+// verbs as an agent that uses the MCP or the HTTP interface, and as several actors that are not persons. The source of
+// the workspace is a person, as if a person had started the server, but this must not help the callers.
 func TestOnlyPersonsDecide(t *testing.T) {
 	home := t.TempDir()
 	m := storetest.Open(t, filepath.Join(home, "memory.oxbow"), nil)

@@ -86,7 +86,8 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// TestPaceOfTheReader checks that the time between two reads does not count as the server's.
+// TestPaceOfTheReader tests that minSpeedTransport, which ends connections to slow servers, measures only the server's
+// time. The reader waits for an hour between two reads. This time must not end the connection.
 func TestPaceOfTheReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1", nil)

@@ -17,7 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// signing opens a memory, which is checked at the end of the test, and returns the function that signs its heads.
+// signing opens a memory, which is checked at the end of the test. It also returns the function that signs the hash of
+// the memory's log. The signatures have a fixed time.
 func signing(t testing.TB, store string) (*oxbow.Memory, func()) {
 	t.Helper()
 	m := storetest.Open(t, store, nil)

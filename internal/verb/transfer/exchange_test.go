@@ -14,9 +14,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// TestMakeIndexAfterMany checks that an import of many entries updates an index file that exists, because a hook has
-// too little time to index them. The file need not contain an import of a few entries. If the file does not exist, it
-// is not created.
+// TestMakeIndexAfterMany tests that an import of many entries brings an existing index file up to date. Otherwise a
+// hook would have to index these entries, and has too little time. After an import of few entries, the index file may
+// stay as it is. If there is no index file, the import must not create one.
 func TestMakeIndexAfterMany(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "memory.oxbow")
 	put := func(from, to int) (ops []oxbow.Op) {

@@ -89,8 +89,9 @@ func (r *roundTrip) run(ctx context.Context) error {
 	return errors.Join(err, own.Close())
 }
 
-// foreign converts a memory with entries that the layout may not be able to represent. A report must name what does
-// not fit.
+// foreign fills a memory in oxbow's own layout with random entries, and converts it into a home of the tested layout.
+// The tested layout may be unable to represent some entries. The conversion must then report these entries by name. If
+// an entry differs and is not reported, foreign returns an error.
 func (r *roundTrip) foreign(ctx context.Context) error {
 	own, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	if err != nil {
@@ -109,7 +110,9 @@ func (r *roundTrip) foreign(ctx context.Context) error {
 	return errors.Join(err, own.Close())
 }
 
-// back converts oxbow's own layout into a new home, and reads the home as another process would.
+// back converts the memory own, which has oxbow's own layout, into a new home of the tested layout. It returns an error
+// if an entry of the new home differs from the original and the conversion does not report the difference. It then
+// opens the new home a second time, as another process would, and returns an error if an entry is different.
 func (r *roundTrip) back(ctx context.Context, own *oxbow.Memory) error {
 	was, err := allEntries(ctx, own.Store())
 	if err != nil {
@@ -137,7 +140,8 @@ func (r *roundTrip) open(ctx context.Context, fsys vfs.FS) (layout.Home, error) 
 	return r.d.Open(ctx, personAndAgentHome{fsys, r.d}.options())
 }
 
-// convert copies a store, and compares the copy with the entries in was.
+// convert copies all entries of the store from to the store to. It returns an error if the copy differs from the
+// entries in the map was, except for entries that the conversion reports as adapted or refused.
 func (r *roundTrip) convert(ctx context.Context, from, to oxbow.Store, was map[string]oxbow.Entry) error {
 	rep, err := exchange.Convert(ctx, from, to, &exchange.ConvertOptions{AdaptEntries: true})
 	if err != nil {
@@ -161,7 +165,9 @@ func (r *roundTrip) convert(ctx context.Context, from, to oxbow.Store, was map[s
 	return diffEntries("after a conversion", was, now, isNamed)
 }
 
-// makeHome creates a home with random entries. In every second home, a person also edits a file.
+// makeHome creates a home with 2 to 9 random entries. At random, in half of the calls, it closes the home, lets a
+// person edit a file and opens the home again, unless the layout has a single file. It returns the entries by name, and
+// the home. Entries that the layout does not accept are counted.
 func (r *roundTrip) makeHome(ctx context.Context) (map[string]oxbow.Entry, layout.Home, error) {
 	fsys := vfs.NewMem()
 	h, err := r.open(ctx, fsys)
@@ -290,7 +296,10 @@ func allEntries(ctx context.Context, s oxbow.Store) (map[string]oxbow.Entry, err
 	return all, nil
 }
 
-// diffEntries returns an error for the first entry that differs and that no report names.
+// diffEntries compares the entries want with the entries got. It returns an error for the first entry of want that is
+// missing in got or different there, unless isNamed contains its name. It also returns an error for an entry of got
+// that is not in want. Only the kinds, contents, aliases, labels and creation times are compared. The argument what is
+// the beginning of the error.
 func diffEntries(what string, want, got map[string]oxbow.Entry, isNamed map[string]bool) error {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		a := want[name]

@@ -20,7 +20,7 @@ func (s *scripted) decideAnswer(context.Context, string) (Decision, error) {
 	return d, nil
 }
 
-// script returns a rule whose sessions each begin with the first decision.
+// script returns a rule for tests. Each of its sessions returns the decisions ds in order, beginning with the first.
 func script(ds ...Decision) DisplayRule {
 	return DisplayRule{"script", func(*openedMemory) displayRuleSession { return &scripted{ds} }}
 }
@@ -39,7 +39,7 @@ func TestScorer(t *testing.T) {
 	for _, c := range []struct {
 		name              string
 		d                 Decision
-		own, any          int // expected number of matches of one prompt in the arm
+		own, any          int // expected number of matches for one prompt
 		ownPoint, anyPoin int
 	}{
 		{"silence", show(gate.AnswerSilence), 0, 0, 0, 0},
@@ -72,7 +72,9 @@ func TestScorer(t *testing.T) {
 	}
 }
 
-// TestScorerOfRepeats asks a question in two sessions. It is followed by the same question, and by its paraphrase.
+// TestScorerOfRepeats tests measureRepeatedPrompts, which asks a question in two sessions. In one session the same
+// question follows, and in the other a paraphrase. If the first answer shows nothing, the question must not count. The
+// second answer must count as a repetition if it shows a note that the first answer has shown.
 func TestScorerOfRepeats(t *testing.T) {
 	for _, c := range []struct {
 		name          string

@@ -72,8 +72,9 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestForms checks the changed stores. Units are added, or moved to the output of a command, and no other unit is
-// lost.
+// TestForms tests the functions that change a test memory. A unit is a turn of a conversation. Interleaving the
+// sessions of two memories and adding a long session must keep all units. withAnswersAsToolOutput must move the text of
+// a prompt to the output of a tool.
 func TestForms(t *testing.T) {
 	var ss []*TestMemory
 	for s := range few(2) {
@@ -134,8 +135,9 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
-// TestPrompts checks that there are many work orders and that none is repeated. None may be a decoy, because a prompt
-// that calibrates a rule cannot measure the rule.
+// TestPrompts checks that there are many work orders (prompts for which the memory should show nothing) and that none
+// is repeated. No work order may be a decoy, because decoys were used to set the threshold of the rule that is measured
+// here.
 func TestPrompts(t *testing.T) {
 	seen := map[string]bool{}
 	for _, d := range gate.DecoyPrompts() {

@@ -90,7 +90,7 @@ q2_abs of sessions holds [a]
 				}
 				fmt.Fprintf(&b, "  %s %s %v of %v\n", mark, a.Text, slices.Sorted(maps.Keys(a.Right)), a.From)
 			}
-			m, err := s.openMemory(t.Context()) // open fails if a unit is not a turn
+			m, err := s.openMemory(t.Context()) // openMemory fails if a unit cannot be stored as a turn
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +104,8 @@ q2_abs of sessions holds [a]
 	}
 }
 
-// TestForeign checks that the foreign questions of a store are questions that it cannot answer.
+// TestForeign tests that otherMemoryQuestions returns only questions whose answers are not in the memory s. The second
+// argument is the index of the first question to examine, and the third is the maximum number of questions.
 func TestForeign(t *testing.T) {
 	p := questionPool{
 		questions: []Question{

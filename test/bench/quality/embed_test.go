@@ -30,13 +30,14 @@ func client(t *testing.T, s *vectorstest.Server) (*vectors.Client, *[]time.Durat
 	return e, waits
 }
 
-// A made-up history in which words and vectors disagree.
+// herons returns a made-up history in which the rankings by words and by vectors disagree. The parameter right is the
+// ID of the session that counts as the answer.
 //
-// The question is "Any heron?", the vector of which has length √2. x says heron
-// four times among 40 other words, and "user": its cosine is 4/(√(16+41)·√2) =
-// .375. y says "user: heron": 1/(√2·√2) = .5. z has one word more: 1/(√3·√2) =
-// .408. By words, four times is more. So words rank x y z, vectors y z x, and
-// fused they are y x z (see TestFuse in internal/search/ranking).
+// The question is "Any heron?". Its vector has the length √2. Session x contains "heron" four times, 40 other words,
+// and the role "user", so its cosine is 4/(√(16+41)·√2) = .375. Session y is "user: heron" and has the cosine 1/(√2·√2)
+// = .5. Session z has one more word and the cosine 1/(√3·√2) = .408. The ranking by words prefers four occurrences. So
+// the order by words is x y z, the order by vectors is y z x, and the fused order is y x z (see TestFuse in
+// internal/search/ranking).
 func herons(right string) string {
 	other := func(n int) string {
 		var b strings.Builder

@@ -68,9 +68,10 @@ func TestSums(t *testing.T) {
 	if got := s.meanScores(); got != (Scores{}) {
 		t.Errorf("means of nothing = %+v, want 0", got)
 	}
-	s.addResult(questionQueryResult{[]string{"a", "b"}, []string{"a"}}, ids("a")) // 1
-	s.addResult(questionQueryResult{[]string{"b", "a"}, nil}, ids("a"))           // 1/2
-	s.addResult(questionQueryResult{[]string{"x"}, []string{"x", "a"}}, ids("a")) // 0, and shown
+	s.addResult(questionQueryResult{[]string{"a", "b"}, []string{"a"}}, ids("a")) // the reciprocal rank is 1
+	s.addResult(questionQueryResult{[]string{"b", "a"}, nil}, ids("a"))           // the reciprocal rank is 1/2
+	// the reciprocal rank is 0, but a is among the shown results
+	s.addResult(questionQueryResult{[]string{"x"}, []string{"x", "a"}}, ids("a"))
 	ten := []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "a"}
 	s.addResult(questionQueryResult{ranking: ten}, ids("a")) // rank 11 is beyond the ten
 	want := Scores{

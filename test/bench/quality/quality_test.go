@@ -77,21 +77,21 @@ func TestRun(t *testing.T) {
 		set, unit, ranking string
 		want               Scores
 	}{
-		// q1 looks for "which whale sings": a says whale twice and stands
-		// before b, by seed. q2 looks for a word of the session's id, which no
-		// entry may be found by.
+		// The question of q1 is "Which whale sings?". By the seed ranking, session a is first because it contains
+		// "whale" twice, but b is right. The question of q2 is "answer". This is a part of a session's ID, which must
+		// not make the session a hit.
 		{"longmemeval", "sessions", "seed", scoresOf(2, 0, .5, .5, .5, second/2, .25)},
 		{"longmemeval", "turns", "seed", scoresOf(1, 0, 1, 1, 1, second, .5)},
-		// The second question finds session 1, where half of the answer stands,
-		// and turn D1:1 by its word, which is not right. The gain of a first of
-		// two right ones is 1/(1 + 0.63093).
+		// The question about the kayak has two right sessions, D1 and D3. Only D1 is found. If one of two right entries
+		// is found and is the first hit, the nDCG is 1/(1 + 0.63093). The same question finds turn D1:1, which contains
+		// "kayak" but is not right.
 		{"locomo", "sessions", "seed", scoresOf(2, 1, 1, 1, .5, (1+1/(1+second))/2, 1)},
 		{"locomo", "turns", "seed", scoresOf(2, .5, .5, .5, .5, .5, .5)},
-		// The kayak is found in one of the two messages of the one question,
-		// and nothing of the other.
+		// Of two questions, one asks about the kayak and has two right messages, of which one is found. The other
+		// question finds no right message.
 		{"beam", "turns", "seed", scoresOf(2, .5, .5, .5, 0, 1/(1+second)/2, .5)},
-		// "budget" stands in turn 3, which is shorter, and in turn 1; "the" in
-		// turn 1 too: both are right, of three.
+		// The query "What of the budget?" has three right turns: 1, 2 and 3. It finds turn 3, which is short and
+		// contains "budget", and turn 1, which contains "the" and "budget".
 		{"qmsum", "turns", "seed", scoresOf(1, 1, 1, 1, 0, (1+second)/(1+second+.5), 1)},
 		// "camel" is no word of the abstracts, nor is "whale".
 		{"scifact", "abstracts", "seed", scoresOf(2, 0, 0, 0, 0, 0, 0)},
@@ -129,7 +129,8 @@ func TestRun(t *testing.T) {
 	if want := map[string]int{"": 4, "answerable": 2, "plain": 4}; !maps.Equal(groups, want) {
 		t.Errorf("groups = %v, want %v", groups, want)
 	}
-	// The proof is tried. It fails because there are only three abstracts.
+	// The scorer is compared with the published result (see ScorerCheck). The result is different because there are
+	// only three abstracts.
 	if p := r.ScorerCheck; p.IsPublishedNDCGReproduced || p.UsesWholeDataSet() || p.Reason == "" ||
 		math.Abs(p.NDCG-(1+second)/2) > 1e-4 {
 		t.Errorf("proof = %+v", p)
@@ -185,7 +186,7 @@ func TestOddAndBroken(t *testing.T) {
 	if !maps.EqualFunc(notes, want, slices.Equal) {
 		t.Errorf("notes = %q, want %q", notes, want)
 	}
-	// Turns 1 to 3 are still right.
+	// The evidence of turns 1 to 3 remains. The ranking "seed" must still find it.
 	if got := rows(r, "qmsum", "turns")["seed"]; got.QuestionCount != 1 || got.RecallAnyAt1 != 1 {
 		t.Errorf("QMSum by seed = %+v", got)
 	}

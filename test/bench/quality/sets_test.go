@@ -111,8 +111,9 @@ func zipped(t testing.TB) *fstest.MapFile {
 	return &fstest.MapFile{Data: z.Bytes()}
 }
 
-// forms returns the sets in the published format and in a reduced format. Both must be read in the same
-// way.
+// forms returns each data set in several forms, which must be read in the same way. The first form has the names and
+// the format of the published files. The other forms have other paths or packed files, or contain the questions and
+// sessions in separate files.
 func forms(t testing.TB) map[string][]fstest.MapFS {
 	return map[string][]fstest.MapFS{
 		"longmemeval": {
@@ -262,7 +263,8 @@ turns
 	}
 }
 
-// TestFind tests that files with names that many sets use are only read beside other signs of the set.
+// TestFind tests how the files of a test set are found. A file name such as val.jsonl is used by many sets. Such a file
+// may only be used if another sign, such as the directory's name, shows that it belongs to the set.
 func TestFind(t *testing.T) {
 	other := fstest.MapFS{"nfcorpus/corpus.jsonl": file(beirCorpus), "nfcorpus/queries.jsonl": file(beirQueries),
 		"nfcorpus/qrels/test.tsv": file(beirQrels),

@@ -68,8 +68,8 @@ func (w *worker) click(selector, text string) {
 	w.t.Fatalf("three clicks on %q did not arrive", text)
 }
 
-// mark marks the element that click clicks with the number of the click. It returns false if the page has no such
-// element.
+// mark finds the first visible element that the method click would click. It stores the number of the click in the
+// element's attribute data-click. It returns false if the page has no such element.
 func (w *worker) mark(selector, text string) bool {
 	w.t.Helper()
 	return w.eval(fmt.Sprintf(`(() => {
@@ -78,7 +78,8 @@ func (w *worker) mark(selector, text string) bool {
 		return !!e })()`, selector, text, w.clicks))
 }
 
-// arrive waits until another page than the page of the last click is loaded.
+// arrive waits until the page that follows the last click has been loaded. The page of the click has the attribute
+// data-before, which the new page lacks.
 func (w *worker) arrive() {
 	w.t.Helper()
 	chromiumtest.RunActions(
@@ -106,7 +107,7 @@ func (w *worker) shows(text string) bool {
 	return chromiumtest.EvalJavaScript[bool](w.t, w.tab, fmt.Sprintf("document.body.innerText.includes(%q)", text))
 }
 
-// TestJobs does each job of a person once, with scripts.
+// TestJobs does each job of a person once, in a browser that runs the page's scripts.
 func TestJobs(t *testing.T) {
 	s := serveTrial(t)
 	w := &worker{person: person{visit: s.enter(t), t: t}}
@@ -231,7 +232,8 @@ func jobInboxByKeys(t *testing.T, w *worker) {
 	w.most("the inbox by keys", 1)
 }
 
-// jobInboxByGroups decides about the remaining rows of the inbox by groups.
+// jobInboxByGroups approves or rejects the rows of the inbox by groups, with one click for each group. Only the two
+// imports must remain. Then it undoes the last rejection, so that the rows of this group must be in the inbox again.
 func jobInboxByGroups(t *testing.T, w *worker) {
 	w.from("inbox")
 	for _, button := range []string{"Approve all", "Reject all 3", "Reject all"} {
@@ -249,7 +251,7 @@ func jobInboxByGroups(t *testing.T, w *worker) {
 	}
 }
 
-// jobLabelInBulk adds a label to all entries that have a tag.
+// jobLabelInBulk adds the label tag:queue to all entries with the tag nats.
 func jobLabelInBulk(t *testing.T, w *worker) {
 	w.from("find?q=tag:nats")
 	w.click(".bulk .all", fmt.Sprintf("All %d entries", trial.NatsTagEntryCount))
@@ -264,8 +266,9 @@ func jobLabelInBulk(t *testing.T, w *worker) {
 	w.most("label 186 entries", 5)
 }
 
-// jobResults tests the page Find. It must not show results of an earlier query after an update, keys must work after
-// an update, and the page must show if the server does not answer any more.
+// jobResults tests the page Find. After the person types a new query, the results of the earlier query and their ticks
+// must disappear. The key "/" must move the cursor to the search field. If the server does not answer any more, the
+// page must say that the server cannot be reached, and must not show old results.
 func jobResults(t *testing.T, w *worker) {
 	w.from("find?q=tag:nats")
 	w.click(".row.choice > input", "")
@@ -362,7 +365,7 @@ func jobExport(t *testing.T, w *worker) {
 	w.most("export what was found", 2)
 }
 
-// jobImport imports a file after a preview.
+// jobImport imports a file after a preview, undoes the import, and then undoes the undoing.
 func jobImport(t *testing.T, w *worker) {
 	file := filepath.Join(t.TempDir(), "berths.jsonl")
 	if err := os.WriteFile(file, []byte(`{"name":"berth 7","content":"It is for pilots."}`+"\n"), 0o600); err != nil {

@@ -31,7 +31,8 @@ func newWatcher(t *testing.T) *watcher {
 	return w
 }
 
-// openPage opens a page whose root remembers the documents that the page reads.
+// openPage opens a page. It stores the text of the last document that the page parses in window.read. It also sets the
+// attribute data-before of the page, so that a test detects when another page is loaded.
 func (w *watcher) openPage(path string) {
 	w.t.Helper()
 	w.open(w.t, path)
@@ -110,8 +111,8 @@ func TestLiveKeepsPresses(t *testing.T) {
 	}
 }
 
-// TestLiveShowsChangesAfterwards tests that a page that postponed an update shows the change when the person has
-// finished.
+// TestLiveShowsChangesAfterwards tests that a page postpones an update while the person presses, drags or selects
+// something. When the person has finished, the page must show the change.
 func TestLiveShowsChangesAfterwards(t *testing.T) {
 	w := newWatcher(t)
 	away := point{X: 5, Y: 5}
@@ -149,7 +150,8 @@ func TestLiveShowsChangesAfterwards(t *testing.T) {
 	}
 }
 
-// TestLiveKeepsTheView tests what an update leaves as it is.
+// TestLiveKeepsTheView tests what must stay the same for the user when a page is updated while it is open, for example
+// the focus and the scroll position.
 func TestLiveKeepsTheView(t *testing.T) {
 	w := newWatcher(t)
 	for _, test := range []struct {
@@ -196,7 +198,8 @@ func testCurrentRow(t *testing.T, w *watcher) {
 	}
 }
 
-// testOpenDetails tests that open details stay open, with and without an id, and that no others are opened.
+// testOpenDetails opens two HTML details elements, one with an ID and one without. After the page updates, both must
+// still be open, and no other details element may be open in the results.
 func testOpenDetails(t *testing.T, w *watcher) {
 	w.openPage("find?q=pier+crane&explain=1")
 	w.eval(
@@ -249,7 +252,8 @@ func testCopyButton(t *testing.T, w *watcher) {
 	}
 }
 
-// testUnchangedPart tests that the page does not replace a part to which only the page's script has added elements.
+// testUnchangedPart tests that the page does not replace a part of itself if another entry is added and the part has
+// not changed. Elements that the page's own script added to the part do not count as a change.
 func testUnchangedPart(t *testing.T, w *watcher) {
 	w.openPage("entries/pier%205")
 	w.eval("(() => { window.part = document.querySelector('#entry'); return true })()")
@@ -261,8 +265,9 @@ func testUnchangedPart(t *testing.T, w *watcher) {
 	}
 }
 
-// TestLiveKeepsInput tests that an update keeps a field that a person has filled and left, and a row of the log whose
-// change was asked for and has not arrived.
+// TestLiveKeepsInput tests that an update of a page keeps the text of a field that does not have the focus any more. An
+// update of the log page must also keep a row that a person has opened, even if the server has not yet sent the row's
+// change.
 func TestLiveKeepsInput(t *testing.T) {
 	w := newWatcher(t)
 	w.openPage("find?q=pier")

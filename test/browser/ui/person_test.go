@@ -48,8 +48,10 @@ func (p *person) middleOf(selector string) point {
 	return *middle
 }
 
-// waitForMiddle scrolls an element into the window, waits until a JavaScript expression about the variables e, the
-// element, and middle is true, and returns the middle. It returns nil if the page has no such element, or no longer.
+// waitForMiddle scrolls the first element that matches selector into the window. It waits until the JavaScript
+// expression condition is true, and returns the middle of the element in the window. The expression may use the
+// variable e (the element) and the variable middle (its middle). waitForMiddle returns nil if no element matches, or if
+// the element disappears while it waits.
 func (p *person) waitForMiddle(selector, condition string) *point {
 	p.t.Helper()
 	return chromiumtest.EvalJavaScript[*point](p.t, p.tab, fmt.Sprintf(`new Promise(done => { const look = () => {
@@ -110,8 +112,9 @@ func (p *person) expectEvent(eventType, isExpected string) {
 		return true })()`, isExpected, eventType))
 }
 
-// receivedEvent returns "expected" if an event arrived as expected or another page is loaded, "" if no event arrived at
-// an element that people use, and otherwise the HTML of the element at which an event arrived.
+// receivedEvent reports where the event of a click or key arrived. It returns "expected" if the event arrived at the
+// expected element, or if another page is loaded. It returns the HTML of the element if the event arrived at another
+// link, button or form element. It returns "" if the event arrived at none of these.
 func (p *person) receivedEvent() string {
 	p.t.Helper()
 	const received = `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => {
@@ -143,8 +146,9 @@ func (p *person) aimAt(selector string) *point {
 	return p.waitForMiddle(selector, "e.contains(document.elementFromPoint(middle.X, middle.Y))")
 }
 
-// TestClick tests that click clicks exactly once: also if the element moves away between the press and the release, so
-// that the browser sends no click.
+// TestClick tests that the method click of worker causes exactly one click event. An element may move away between the
+// press and the release of the mouse button, so that the browser sends no click event. In this case, the method must
+// still cause exactly one click event.
 func TestClick(t *testing.T) {
 	w := &worker{person: person{visit: serve(t).enter(t), t: t}}
 	w.look(t, 1280, "light", true)

@@ -93,7 +93,8 @@ func writeTrial() (dir string, err error) {
 	return dir, errors.Join(err, failed)
 }
 
-// serveTrial copies the memory of package trial, and serves the pages of the copy until the test ends.
+// serveTrial copies the trial memory, which has example entries for tests. It serves the pages of the copy until the
+// test ends.
 func serveTrial(t *testing.T) *site {
 	t.Helper()
 	source, err := shared.trial()
@@ -192,7 +193,8 @@ func TestTrialPages(t *testing.T) {
 		}
 		v.inspect(t, p.name, source, shots, [3]int64{375, 1280, 1920})
 	}
-	// TestEveryPage tests all kinds of pages. Therefore this test only checks that each page fits.
+	// TestEveryPage tests all kinds of pages in detail. Therefore this test only checks that these pages fit into a
+	// narrow window and cause no errors, unless OXBOW_SHOTS is set.
 	for _, p := range otherTrialPages {
 		v.open(t, p.path)
 		if shots := os.Getenv("OXBOW_SHOTS"); shots != "" {

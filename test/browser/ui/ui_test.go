@@ -91,7 +91,8 @@ func (s *site) enter(t *testing.T) *visit {
 	return v
 }
 
-// listen records what a page does although it is not permitted.
+// listen records in v.wrong what a page must not do: requests to other servers, and errors in the console and in
+// scripts. It records in v.weight the size of each response in bytes.
 func (v *visit) listen(t *testing.T) {
 	t.Helper()
 	requested := map[network.RequestID]string{}
@@ -128,7 +129,8 @@ func (v *visit) listen(t *testing.T) {
 	}
 }
 
-// clean fails the test if there were problems in the tab.
+// clean fails the test for each problem that was found in the tab since the last call, and then forgets these problems.
+// The parameter where is the beginning of the error message.
 func (v *visit) clean(t *testing.T, where string) {
 	t.Helper()
 	v.mu.Lock()
@@ -163,8 +165,8 @@ func (v *visit) open(t *testing.T, path string) {
 	v.loaded(t)
 }
 
-// loaded waits until the script of the page has run and the page is painted, because Chromium can drop input before
-// that.
+// loaded waits until the page's script has run and the page is painted, because Chromium can drop input before that. If
+// v.script is false, loaded does not wait.
 func (v *visit) loaded(t *testing.T) {
 	t.Helper()
 	if v.script {
@@ -181,7 +183,9 @@ func (v *visit) waitUntil(t *testing.T, expression string) {
 	))
 }
 
-// links returns the pages below the root to which the current page has links.
+// links returns the paths of the pages to which the current page links, without fragments. The paths are relative to
+// v.root. Links to other sites, downloads, assets, raw texts, exports, and pages whose path begins with "enter" are
+// left out.
 func (v *visit) links(t *testing.T) []string {
 	t.Helper()
 	var paths []string
@@ -286,8 +290,8 @@ func (v *visit) barriers(t *testing.T) []string {
 	)
 }
 
-// faint returns the texts on the page whose contrast is too low. In the second color scheme, this check is sufficient,
-// because only colors depend on the scheme.
+// faint returns the texts on the page whose contrast is too low. In the dark color scheme, no other check is needed,
+// because the schemes differ only in their colors.
 func (v *visit) faint(t *testing.T) []string {
 	t.Helper()
 	return chromiumtest.EvalJavaScript[[]string](
@@ -298,7 +302,7 @@ func (v *visit) faint(t *testing.T) []string {
 	)
 }
 
-// colours sets the color scheme.
+// colours sets the preferred color scheme of the browser to the argument scheme, and switches animations off.
 func (v *visit) colours(t *testing.T, scheme string) {
 	t.Helper()
 	_, err := chromedp.Call(
@@ -312,10 +316,11 @@ func (v *visit) colours(t *testing.T, scheme string) {
 	}
 }
 
-// inspect checks the page that is open. The page must fit into the window at each width. At the narrowest and the
-// middle width, axe-core must find no serious problem. In the dark scheme, there must be no text whose contrast is too
-// low. The page is not loaded again, because only its styles depend on the width and the scheme. If shots is not
-// empty, inspect writes pictures, whose file names begin with shots.
+// inspect checks the page that is open. The page must fit into the window at each width. At the first two widths,
+// axe-core must find no serious problem. In the dark scheme, no text may have too little contrast. The dark scheme is
+// checked only at the middle width, but at each width if pictures are written. The page is not loaded again, because
+// only its styles depend on the width and the scheme. If the parameter shots is not empty, inspect writes pictures to
+// files whose names begin with the value of shots.
 func (v *visit) inspect(t *testing.T, page, source, shots string, widths [3]int64) {
 	t.Helper()
 	v.loadAxe(t, source)
@@ -435,7 +440,8 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
-// TestKeys corrects a memory only with the keyboard: Tab to an element, then Enter.
+// TestKeys edits an entry with only the keyboard: Tab moves the focus to an element, and Enter activates it. It also
+// tests the keys of the inbox.
 func TestKeys(t *testing.T) {
 	s := serve(t)
 	s.cli("--home", s.home, "remember", "quay light", "--content", "The quay light is red.")
@@ -446,7 +452,7 @@ func TestKeys(t *testing.T) {
 		t.Helper()
 		chromiumtest.RunActions(t, v.tab, fmt.Sprintf("pressing %q", keys), chromedp.KeyEvent(keys))
 	}
-	// reach presses Tab until an element has the focus. The element must be visible.
+	// reach presses Tab until the element that matches sel has the focus. The outline of the focus must be visible.
 	reach := func(sel string) {
 		t.Helper()
 		for range 150 {

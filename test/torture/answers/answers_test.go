@@ -165,7 +165,9 @@ type message struct {
 	Error *struct{ Message string }
 }
 
-// TestProcesses tests the answers of eight processes of "oxbow mcp" that write the same entry.
+// TestProcesses starts eight processes of "oxbow mcp", which all write the same entry at the same time. Each process
+// must answer each call with the text that the call wrote. The log must contain each of these writes as the change
+// whose number is in the answer.
 func TestProcesses(t *testing.T) {
 	home := newHome(t)
 	const processes = 8

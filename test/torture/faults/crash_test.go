@@ -42,7 +42,9 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestSeedsRepeat tests that a seed always gives the same images. An image is identified by its names and bytes.
+// TestSeedsRepeat tests that two runs with the same seed find no violation and return the same counts. One of the
+// counts is the number of different disk contents after a crash. Contents are different if the names or bytes of their
+// files are.
 func TestSeedsRepeat(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	for _, seed := range []uint64{1, 2, 4} { // These seeds have few images.
@@ -54,8 +56,8 @@ func TestSeedsRepeat(t *testing.T) {
 	}
 }
 
-// TestMisjudged repeats scripts that the campaign has judged wrongly before. In them, a change with an op ID is
-// refused in the middle of another change that is repeated.
+// TestMisjudged repeats the script of a seed that the test of crashes once reported as wrong by mistake. In this
+// script, a change with an op ID is refused while the repetition of another change is in progress.
 func TestMisjudged(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	for _, seed := range []uint64{1343} {

@@ -41,7 +41,8 @@ func samples(f *testing.F) [][]byte {
 		clear(torn[s.records[1].fromOffset+8 : s.records[1].fromOffset+20])
 		bs = append(bs, torn)
 	}
-	// The file consists of marks of records, each of which claims to be very long.
+	// The last sample is the header of a store, followed by many marks. Each mark begins a record and specifies a very
+	// large length.
 	claim := []byte("\noxr\x00\x00\x00\x03")
 	head := bytes.Clone(bs[0][:96])
 	return append(bs, nil, head, append(head, bytes.Repeat(claim, 4000)...))

@@ -107,7 +107,7 @@ func TestWASI(t *testing.T) {
 	}
 	must("host: Written outside.\n", "recall", file, "outside")
 
-	// The process cannot read a directory that it did not receive.
+	// The process cannot write to a directory that it did not receive.
 	outside := t.TempDir()
 	_, errs, code := g.run(t, dir, "remember", filepath.ToSlash(outside)+"/memory.oxbow", "a", "b")
 	if names, err := os.ReadDir(outside); code == 0 || errs == "" || err != nil || len(names) != 0 {

@@ -97,8 +97,8 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// TestLockFileMayBeRead tests that reading the lock file, which makes a lock with fcntl fail, does not affect the real
-// lock.
+// TestLockFileMayBeRead tests that the real lock works while processes read the lock file. A lock with fcntl would fail
+// then, because it is released if the process closes the lock file after reading it.
 func TestLockFileMayBeRead(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 2 seconds")

@@ -74,7 +74,8 @@ func TestSystemCalls(t *testing.T) {
 	}
 }
 
-// TestJudge tests that it is found out if a child reports more or fewer steps than it did.
+// TestJudge tests that checkStoreAfterFault returns an error if a child process reports more or fewer steps than it has
+// done.
 func TestJudge(t *testing.T) {
 	var said strings.Builder
 	home := t.TempDir()

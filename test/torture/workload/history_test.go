@@ -130,8 +130,9 @@ type version struct {
 	e   *oxbow.Entry // entry (nil if it was removed)
 }
 
-// versions returns the versions that Versions must yield: those in the log, newest first, then the version that a
-// compaction kept.
+// versions returns the versions of the entry with the given name. A store's method Versions must return the same
+// versions. First come the versions in changes after h.base, newest first. The last is the version in the state h.base,
+// if the entry existed then. A compaction keeps this version and deletes older ones.
 func (h *history) versions(name string) []version {
 	var vs []version
 	for seq := h.last(); seq > h.base; seq-- {
@@ -147,7 +148,8 @@ func (h *history) versions(name string) []version {
 	return vs
 }
 
-// same reports whether two entries are equal except for their versions.
+// same reports whether two entries have the same ID, kind, content, aliases and labels. Other fields, such as the name
+// and the version, are ignored. If one of the entries is nil, the other must also be nil.
 func same(a, b *oxbow.Entry) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -156,7 +158,9 @@ func same(a, b *oxbow.Entry) bool {
 		slices.Equal(a.Aliases, b.Aliases) && slices.Equal(a.Labels, b.Labels)
 }
 
-// revert makes the same change as the method Revert of a store. The numbers are ascending.
+// revert does to h what the method Revert of a store does. The change numbers seqs must be ascending. revert returns
+// ErrNotFound if a change does not exist, ErrInvalid if a change touched no entry, and ErrConflict if an entry was
+// changed later.
 func (h *history) revert(seqs ...uint64) error {
 	for _, seq := range seqs {
 		if seq <= h.base || seq > h.last() {
@@ -200,7 +204,7 @@ func (h *history) revert(seqs ...uint64) error {
 	return nil
 }
 
-// undoable returns the numbers of those of the last n changes that can be undone, the newest first.
+// undoable returns the numbers of the last changes that can be undone, the newest first. It returns at most n numbers.
 func (h *history) undoable(n int) []uint64 {
 	var found []uint64
 	undone := map[uint64]bool{}
@@ -240,7 +244,7 @@ func (h *history) restore(name string, seq uint64) error {
 	return oxbow.ErrNotFound
 }
 
-// compact drops the changes before the state base.
+// compact drops the changes up to the change with the number in the parameter base.
 func (h *history) compact(base uint64) {
 	d := h.draft()
 	d.commit()

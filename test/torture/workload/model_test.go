@@ -197,7 +197,8 @@ func (m *machine) batch(t *rapid.T) {
 	)
 }
 
-// cas changes an entry if it has a certain version, which may be outdated.
+// cas (compare and swap) calls Apply with an Update that changes an entry only if the entry has a certain version. The
+// version is random, so it may be outdated. The result must agree with the result of the model h.
 func (m *machine) cas(t *rapid.T) {
 	if m.h.last() == 0 {
 		t.Skip("there is no version yet")
@@ -367,8 +368,8 @@ func (m *machine) reopen(t *rapid.T) {
 	m.open(t, i)
 }
 
-// crash crashes the machine. All changes were acknowledged, so that each possible state of the disk must contain all
-// of them.
+// crash crashes the machine, chooses one of the possible states of the disk after the crash, and opens both memories on
+// it again. All changes were acknowledged, so each possible state must contain all changes.
 func (m *machine) crash(t *rapid.T) {
 	m.disk.Stop()
 	n := rapid.IntRange(0, 30).Draw(t, "image")
@@ -387,7 +388,7 @@ func (m *machine) crash(t *rapid.T) {
 
 // end checks everything that no earlier step has checked.
 func (m *machine) end(t *rapid.T) {
-	// A crash may have damaged the commit mark, which the next change cuts off.
+	// The crash may have damaged the commit mark at the end of the log. The next change removes the damaged mark.
 	m.agree(t, "Apply()", m.ms[0].Apply(m.ctx, oxbow.Add{Name: "last", Content: "at the end"}),
 		m.h.apply("", oxbow.Add{Name: "last", Content: "at the end"}))
 	m.check(t)
@@ -405,8 +406,9 @@ func (m *machine) end(t *rapid.T) {
 	}
 }
 
-// aliasesOf draws aliases that only the entry with this name may have. A restored entry loses aliases that another
-// entry has got since. The model does not implement this; tests of the log store check it.
+// aliasesOf draws aliases that contain the entry's name, so that no other entry can have them. Otherwise a restore
+// could find that another entry has got one of its aliases, and the restored entry would lose the alias. The model in
+// this package does not implement this loss; tests of the log store check it.
 func aliasesOf(t *rapid.T, name string) []string {
 	var own []string
 	for _, alias := range aliasGen.Draw(t, "aliases") {

@@ -368,7 +368,8 @@ var examples = []struct {
 		[]string{"Vou usar isso em vez de um mapa."}},
 }
 
-// ruleOf returns the rule for a row as signalTable's rules are looked up.
+// ruleOf returns the compiled rule for the table row row. It searches the rules for CJK text and the rules for the word
+// row.signal. It panics if there is no such rule.
 func ruleOf(row tableRow) *sentenceRule {
 	t := compiledRuleIndex()
 	of := t.cjkRules
@@ -442,7 +443,8 @@ func TestProse(t *testing.T) {
 	}
 }
 
-// TestWordBoundaries tests that a word of one script does not match inside a word of another script.
+// TestWordBoundaries tests that FindRememberRequests does not find a word inside a longer word, such as "forget" in
+// "Unforgettable". It also tests that foldWords separates a word from a neighbouring word in another script.
 func TestWordBoundaries(t *testing.T) {
 	for _, s := range []string{"Unforgettable, remembers that.", "Hallway always.", "Непомни: это.",
 		"Nevertheless use it.", "rememberthat we use pnpm"} {

@@ -19,7 +19,8 @@ import (
 
 var start = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
-// events makes the given events the events of one session, a second apart.
+// events changes the passed events so that they belong to the session id, and returns them. Each event is one second
+// later than the event before.
 func events(id string, all ...session.Event) []session.Event {
 	for i := range all {
 		all[i].Client = "claude"
@@ -119,7 +120,9 @@ func TestFixSaid(t *testing.T) {
 	}
 }
 
-// TestRevertedByAFile tests that all edits in between are reverted if a later turn restores the whole file.
+// TestRevertedByAFile tests that findRevertedFiles returns the edits of a file that a later turn undid. A later turn
+// undoes an edit if it writes the content that the file had before the edit. Then all edits of the file from that edit
+// until the later turn are reverted.
 func TestRevertedByAFile(t *testing.T) {
 	write := func(file, before, after string) session.Event {
 		e := edits(file)
@@ -267,7 +270,8 @@ func TestReverted(t *testing.T) {
 	}
 }
 
-// TestCorrected tests that a correction applies only to the files that the person names.
+// TestCorrected tests that a correction is recorded only for a file that the person names in the prompt and that the
+// previous turn has edited. A prompt that corrects nothing, or that names no edited file, records nothing.
 func TestCorrected(t *testing.T) {
 	for prompt, want := range map[string][]turnFileLabel{
 		"No, do not call the test TestX, instead name it TestY.": nil,
@@ -409,8 +413,9 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestCountsAreWrittenInParts tests that the commands that passed are counted as if each session rewrote all counts of
-// its project, although each session writes only few counts.
+// TestCountsAreWrittenInParts tests the counts of the commands that passed in a project. The counts must be the same as
+// if each session wrote all counts of its project again. But each session must write only a few counts, so that the
+// store needs at most a third of the bytes.
 func TestCountsAreWrittenInParts(t *testing.T) {
 	a := open(t)
 	const sessions, perSession = 400, 8

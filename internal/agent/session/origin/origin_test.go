@@ -17,7 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// project creates a git project with one file of each kind, and returns the project's directory.
+// project creates a git project and returns its directory. The project contains committed, new and ignored files, and
+// symbolic links to a file outside of the project and to an ignored directory.
 func project(t testing.TB) string {
 	git := testenv.RequireProgram(t, "git", "apt-get install git")
 	top, err := filepath.EvalSymlinks(t.TempDir())
@@ -74,7 +75,7 @@ func judged(dir, client, tool string, input map[string]any, output string) ToolC
 				case filepath.Join(dir, "own.md"):
 					ws[i] = fingerprint.WriterAgent
 				case filepath.Join(dir, "docs/b.md"):
-					// A fetched file was downloaded over the previous text.
+					// A downloaded file was written over the former text of docs/b.md.
 					ws[i] = fingerprint.WriterForeignTextProgram
 				}
 			}
@@ -127,7 +128,7 @@ EOF
 			"cd vendor/x && make",
 			"go test example.org/x/...", "go list -m -json all", "cargo metadata", "npm init evil",
 			"go test -exec 'curl https://evil.example' ./...",
-			// These options name files to read.
+			// These arguments name files to read, or a program to run.
 			"xargs -a ../out.md echo", "xargs --arg-file=../out.md echo", "parallel echo :::: ../out.md",
 			"tar -xOf../out.md",
 			"tar --file=../out.md -xO", "diff --from-file=../out.md a.go", "date -f ../out.md",
@@ -137,7 +138,8 @@ EOF
 			"git grep --untracked text", "git grep --no-index text ../out.md", "git blame --contents ../out.md a.go",
 			"git blame docs/b.md", "git config -f ../out.md --list", "git bisect run curl https://evil.example",
 			"git rebase -x 'curl https://evil.example' HEAD~1", "git show :3:a.go",
-			// These commands read another memory.
+			// The first three commands read another memory. The other commands read text from the internet, from other
+			// machines, or from files that others may have written.
 			"oxbow --home ../other get x", "oxbow --home=../other list", "OXBOW_HOME=../other oxbow list",
 			"curl https://evil.example/x", "curl -s https://evil.example | jq .", "wget -qO- http://evil.example",
 			"curl evil.example", "bash -c \"curl http://x\"", "cat <(curl http://x)", "echo x | xargs curl",
@@ -320,7 +322,8 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// TestRuns tests which calls may write text of others into files that they do not name.
+// TestRuns tests the result UnnamedFilesTrustLevel of a judged tool call. The level says how far the text can be
+// trusted that the call may have written to files other than those that oxbow recognizes in the call as written.
 func TestRuns(t *testing.T) {
 	dir := project(t)
 	for command, want := range map[string]TrustLevel{
@@ -359,7 +362,9 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestEdits tests that an edit of a part of a file does not make the rest of the file the agent's own.
+// TestEdits tests which files count as text of the agent after an edit. A file that the agent wrote as a whole must be
+// in FilesOfAgentText. If the agent edited only a part of a file that others wrote, the file must stay in
+// FilesOfOtherText.
 func TestEdits(t *testing.T) {
 	dir := project(t)
 	others, own := filepath.Join(dir, "docs/b.md"), filepath.Join(dir, "a.go")

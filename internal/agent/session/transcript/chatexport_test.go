@@ -195,7 +195,9 @@ func TestChatExportParts(t *testing.T) {
 	}
 }
 
-// testLinesInParts reads conversations that are not in an array, one on each line, with a separate call for each.
+// testLinesInParts reads a file that contains the conversations in the list all. Each conversation is on a line of its
+// own, because the file contains no JSON array. The field maxBytes is 1, so that the reader needs several calls. All
+// conversations must be read, in at least half as many calls as there are conversations.
 func testLinesInParts(t *testing.T, path string, all []json.RawMessage) {
 	t.Helper()
 	var lines strings.Builder
@@ -232,8 +234,8 @@ func testLinesInParts(t *testing.T, path string, all []json.RawMessage) {
 	}
 }
 
-// FuzzChatExport reads any file as an export, whole and in parts. There must be no panic, each part must make
-// progress, and each event must belong to a session.
+// FuzzChatExport reads any file as an export of a chat service, in parts. No call may panic. Each call must move the
+// cursor forward, and each event must belong to a valid session and to the client.
 func FuzzChatExport(f *testing.F) {
 	f.Add(chatGPTExport, true)
 	f.Add(claudeExport, false)

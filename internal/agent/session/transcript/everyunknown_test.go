@@ -27,7 +27,8 @@ type reading struct {
 	reports []string       // lines that were not read, parts that were not understood, and the error
 }
 
-// readAndReport reads a whole transcript.
+// readAndReport reads a whole transcript. It returns how often each prompt, text and call occurs, and the problems that
+// the reader reported.
 func readAndReport(t *testing.T, f transcript.FoundTranscript) reading {
 	t.Helper()
 	r := reading{said: map[string]int{}}
@@ -52,7 +53,8 @@ func readAndReport(t *testing.T, f transcript.FoundTranscript) reading {
 	return r
 }
 
-// textTranscripts returns the recorded transcripts, and the test transcripts of all clients that are no databases.
+// textTranscripts returns the recorded transcripts, and the test transcripts of all clients. It leaves out directories
+// and transcripts that are databases.
 func textTranscripts(t *testing.T) (all []transcript.FoundTranscript) {
 	t.Helper()
 	for _, path := range recorded(t) {
@@ -74,9 +76,10 @@ func textTranscripts(t *testing.T) (all []transcript.FoundTranscript) {
 // unknownWord is a type that no client writes.
 const unknownWord = "hologram"
 
-// describesLoss reports whether a report names the place at which a transcript was changed. The line is the number of
-// the changed line, or 0 if the transcript is a document or a database. A report must then name at least the
-// transcript.
+// describesLoss reports whether a report names the place at which a transcript was changed. The parameter path is the
+// path of the transcript. The parameter line is the number of the changed line. It is 0 if the transcript is a document
+// or a database, which has no lines. If line is 0, it is sufficient that a report names the path. Otherwise, if a
+// report adds a line number to the path, the number must begin with the digits of line.
 func (r reading) describesLoss(path string, line int) bool {
 	return slices.ContainsFunc(r.reports, func(report string) bool {
 		_, place, isNamed := strings.Cut(report, path)

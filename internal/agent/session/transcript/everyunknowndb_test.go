@@ -71,10 +71,11 @@ func readDocument(t *testing.T, path string) []byte {
 	return b
 }
 
-// TestEveryUnknownTypeInDocuments replaces each type and role in the documents that are made from the sessions of the
-// test databases. If a prompt, a text or a call is lost by this, the reader must report it.
+// TestEveryUnknownTypeInDocuments replaces each type and role in some documents, one at a time, by a word that no
+// client uses. The documents are made from the sessions in the test databases. If a prompt, a text or a call is missing
+// in the result because of the replacement, the reader must report the loss.
 func TestEveryUnknownTypeInDocuments(t *testing.T) {
-	tried := map[string]int{} // places by client
+	tried := map[string]int{} // number of changed places, by client
 	for _, f := range databaseSessions(t) {
 		document := readDocument(t, f.Path)
 		changed := transcript.FoundTranscript{Client: f.Client, Path: filepath.Join(t.TempDir(), "document.json")}

@@ -15,7 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 )
 
-// told returns the events of a transcript as short lines: prompts, texts, and calls with their outcome.
+// told returns the events of a transcript as text, one event a line. A line consists of the kind of the event and its
+// text. The line of a tool call contains the tool, the command and the written files instead, and begins with "failed"
+// if the call failed.
 func told(events []session.Event) string {
 	var lines []string
 	for _, e := range events {
@@ -53,7 +55,8 @@ const (
 	patchCall = `{"timestamp":"2026-02-01T10:00:06.000Z","type":"response_item","payload":{"type":"custom_tool_call","call_id":"c2","name":"apply_patch","input":"*** Begin Patch\n*** Update File: a.go\n@@\n-a\n+b\n*** End Patch"}}`
 )
 
-// patchEnd returns the line with the result of patchCall. The output is a JSON string.
+// patchEnd returns the transcript line with the result of the tool call that patchCall returns. The argument output
+// must be encoded as a JSON string.
 func patchEnd(output string) string {
 	return `{"timestamp":"2026-02-01T10:00:06.500Z","type":"response_item","payload":{"type":"custom_tool_call_output","call_id":"c2","output":` + output + `}}`
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 )
 
-// importTo reads the part of a transcript after a cursor. It appends the events to all, and returns the next cursor.
+// importTo reads the part of a transcript after the argument cursor. It appends the events to the slice *all, and
+// returns the cursor at the end of the transcript.
 func importTo(t *testing.T, all *[]session.Event, client, path, cursor string) string {
 	t.Helper()
 	read := transcript.NewFinalReader(strings.TrimSpace, nil)
@@ -86,8 +87,9 @@ func TestGrowing(t *testing.T) {
 	}
 }
 
-// TestRewritten imports a transcript, and again after the client has rewritten it: without its beginning, longer than
-// before, and with the same length.
+// TestRewritten imports a transcript, and imports it again after the client has rewritten it. The rewritten file has
+// lost its beginning, is longer than before, or has the same length. After both imports, the events must contain each
+// of the four turns once.
 func TestRewritten(t *testing.T) {
 	ask := func(uuid, text string) string {
 		return claudeHead + `"type":"user","uuid":"` + uuid + `","promptId":"` + uuid + `",` +
@@ -178,7 +180,8 @@ func TestPromptLists(t *testing.T) {
 	for path, text := range map[string]string{
 		in(".claude", "history.jsonl"): claude(gone, "Raise the jetty.", "{}") + claude(kept, "Oil it.", "{}") +
 			claude(gone, "/clear ", "{}") + claude(gone, "! ls", "{}") + claude(kept, "! ls", "{}") +
-			// The session ID is only a part of a transcript's name.
+			// The prompt of session "000002" is reported, because no transcript belongs to this session. The name of a
+			// transcript only ends with these digits.
 			claude("", "Of an old version.", "{}") + claude("000002", "Short.", "{}") +
 
 			claude(gone, "See [Pasted text #1 +2 lines] and [Pasted text #2 +9 lines].",

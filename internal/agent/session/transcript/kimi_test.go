@@ -136,8 +136,8 @@ func TestKimi(t *testing.T) {
 	}
 }
 
-// TestKimiSubagent reads the file of a sub-agent of Kimi CLI. Its prompt is by the agent, and the file belongs to the
-// session above it.
+// TestKimiSubagent reads the transcript of a sub-agent of Kimi CLI. The main agent wrote the prompt in this file, so
+// the prompt must not become an event. The other events must belong to the session of the main agent.
 func TestKimiSubagent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sessions", "p1", "s1", "subagents", "a1", "wire.jsonl")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

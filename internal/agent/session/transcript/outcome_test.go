@@ -8,8 +8,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 )
 
-// TestInterpretedStatus tests calls of Claude Code that report no exit status. If the report interprets the status, as
-// for a test or grep whose status is not 0 but no error, the status is unknown. Otherwise it is 0.
+// TestInterpretedStatus tests calls of Claude Code that report no exit status. The status is unknown if the call runs
+// in the background. It is also unknown if the report contains an interpretation, because a command such as grep may
+// then have returned a status other than 0 without an error. In all other cases the status is 0.
 func TestInterpretedStatus(t *testing.T) {
 	for response, want := range map[string]bool{
 		`{"stdout":"","stderr":"","interrupted":false}`:                                                 true,

@@ -127,7 +127,9 @@ func TestReportIsLimited(t *testing.T) {
 	}
 }
 
-// TestHookReports stores what hooks left out, for two clients, and takes it again. A damaged file must not stop hooks.
+// TestHookReports tests the reports about parts of transcripts that the reader does not know, and therefore skips. The
+// reader stores such a report for each client. List returns all reports, and Take returns the report of one client and
+// deletes it. A damaged report file must not make a later read fail.
 func TestHookReports(t *testing.T) {
 	spool := t.TempDir()
 	reports := transcript.HookReports{Dir: spool}

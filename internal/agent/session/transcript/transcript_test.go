@@ -114,8 +114,9 @@ func TestCursor(t *testing.T) {
 	}
 }
 
-// TestStrange reads damaged transcripts and files that are not transcripts. Reading must not fail, and the undamaged
-// lines must be found.
+// TestStrange tests the reader with a damaged transcript, a directory and a missing file. In the damaged transcript,
+// the reader must count the bad lines and return the events of all other lines. For the directory and the missing file,
+// the reader must return an error.
 func TestStrange(t *testing.T) {
 	dir := t.TempDir()
 	long := filepath.Join(dir, "long")
@@ -148,11 +149,12 @@ func TestStrange(t *testing.T) {
 	}
 }
 
-// TestClock tests a session during which the clock is set back, even to before its beginning.
+// TestClock tests a session during which the computer's clock is set back to a time before the beginning of the
+// session.
 func TestClock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	line := `{"type":"user","uuid":"u%[1]d","sessionId":"s","promptId":"p%[1]d","timestamp":"2026-11-23T01:%02[2]d:00Z","message":{"content":"ask %[1]d"}}` + "\n"
-	// This line is a copy from another session.
+	// The second line of head is copied from another session: its time is before that of the first line.
 	head := `{"type":"queue-operation","timestamp":"2026-11-23T01:30:00Z","sessionId":"s"}` + "\n" +
 		fmt.Sprintf(line, 0, 10)
 	if err := os.WriteFile(
@@ -172,7 +174,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// FuzzReader reads any bytes as a transcript of each client.
+// FuzzReader reads any bytes as a transcript of each client. No call may panic. Each event must have a client, a
+// session and a kind. If the reader is called again at the end of the file, it must return the same position.
 func FuzzReader(f *testing.F) {
 	for _, file := range recorded(f) {
 		b, err := os.ReadFile(file)
@@ -254,7 +257,9 @@ func TestFindDir(t *testing.T) {
 	}
 }
 
-// TestFindDirectories tests that the default directories of all clients are found, and the directory of a project.
+// TestFindDirectories tests that FindDirectories finds the default directories of Claude and Codex. It must also find
+// the directories that CLAUDE_CONFIG_DIR names. If a project is given, only the project's directory is returned from
+// its parent directory.
 func TestFindDirectories(t *testing.T) {
 	home := t.TempDir()
 	for _, dir := range []string{".claude/projects/-home-pat-harbor", ".claude/projects/-home-pat-pier",

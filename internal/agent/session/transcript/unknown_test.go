@@ -12,7 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 )
 
-// countParts reads a transcript. It returns the events, and the counts of parts that are not stored, each as a line.
+// countParts reads a transcript. The result events contains the events, one a line. The result parts is a sorted list
+// of what the reader did not store: the number and kind of the parts that were left out, and the place, number and kind
+// of the parts that the reader does not know.
 func countParts(t *testing.T, client, path string) (events string, parts []string) {
 	t.Helper()
 	some, next, err := transcript.NewFinalReader(strings.TrimSpace, func(r transcript.ReadReport) {

@@ -64,7 +64,9 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// TestDatabaseVariable tests that a database that an environment variable names is found under any name.
+// TestDatabaseVariable tests that FindTranscripts finds the database whose path is in the environment variable
+// OPENCODE_DB. The file may have any name and directory. Nothing is found if the value is ":memory:" or the file is
+// missing.
 func TestDatabaseVariable(t *testing.T) {
 	home := t.TempDir()
 	database, err := os.ReadFile(filepath.Join(clientsHome, ".local", "share", "opencode", "opencode.db"))

@@ -99,7 +99,8 @@ func (p *provider) verifier(t *testing.T) *Verifier {
 	return v
 }
 
-// claims returns the claims of an accepted token. The claims in other replace some of them.
+// claims returns the claims of a token that is accepted. The claims in the map other replace some of them. A nil value
+// in other removes a claim.
 func (p *provider) claims(other map[string]any) map[string]any {
 	c := map[string]any{"iss": p.URL, "aud": resource, "sub": "u", "exp": p.now.Add(time.Hour).Unix(),
 		"iat": p.now.Unix(), "scope": "openid oxbow:write", "org": "acme"}
@@ -337,8 +338,9 @@ func TestHostileProvider(t *testing.T) {
 	}
 }
 
-// TestGuard tests that a guard accepts signed tokens beside the tokens in its file, and tells clients where to get a
-// token.
+// TestGuard tests a guard that accepts tokens signed by a provider besides the guard's own tokens. The guard of a
+// tenant must accept only signed tokens of this tenant. If the provider cannot be reached, the guard must refuse the
+// request with status 503. If the token is missing, the answer must tell the client where it can get a token.
 func TestGuard(t *testing.T) {
 	p := newProvider(t)
 	v := p.verifier(t)
