@@ -1,4 +1,5 @@
-// Checkpoints: what they write, when the memory does without them, and what Close leaves.
+// This file tests checkpoints, which write the index of a memory to the index file. It tests what a checkpoint writes,
+// when no checkpoint is due, and which files exist after Close.
 
 package oxbow
 

@@ -1,4 +1,4 @@
-// Tests hits that say the same.
+// This file tests that recall merges hits whose texts say the same thing.
 
 package oxbow
 

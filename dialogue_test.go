@@ -1,4 +1,4 @@
-// Tests that what is kept of the turns of a talk is as new as they are.
+// This file tests cached data about the turns of conversations. If a turn changes, the cached data must change, too.
 
 package oxbow_test
 

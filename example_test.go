@@ -1,5 +1,5 @@
-// The manual: the first things that a program does with a memory,
-// each as an example that runs.
+// This file contains the examples of the package documentation. They show the first things that a program does with a
+// memory. Each example runs as a test.
 
 package oxbow_test
 

@@ -1,5 +1,5 @@
-// Tests of an index that was filled by way of files: it is the one that was filled in
-// memory, and nothing is left of the files.
+// This file tests indexes that are built with the help of temporary files. Such an index must be equal to an index that
+// was built in memory, and all temporary files must be deleted afterwards.
 
 package oxbow
 
@@ -19,11 +19,13 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// runsFS tells of the writes to files that an index is filled by, and may fail them.
+// runsFS is an in-memory file system that observes writes to runs, which are temporary files from which an index is
+// built. Its function onWrite can make such a write fail.
 type runsFS struct {
 	*vfs.Mem
 	runs atomic.Int64 // files that were made
-	// With the number of the file and an error that fails the write; nil for none
+	// onWrite is called before each write to a run, with the name of the file and its number. If onWrite returns an
+	// error, the write fails with this error. onWrite may be nil.
 	onWrite func(name string, n int64) error
 }
 

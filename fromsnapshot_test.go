@@ -1,5 +1,5 @@
-// Tests stores that are opened without reading their log: they answer
-// as others do, whatever happens to the log and to the index file meanwhile.
+// This file tests stores that are opened from a snapshot, without reading the log. They must answer like stores that
+// have read the log, even if the log or the index file changes while the stores are open.
 
 package oxbow
 

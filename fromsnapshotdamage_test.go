@@ -1,5 +1,5 @@
-// Tests that a store opened without reading its log believes neither
-// damage nor the index file of another.
+// This file tests stores that are opened from a snapshot, without reading the log. Such a store must detect a damaged
+// file, and must not use the index file of another store.
 
 package oxbow
 

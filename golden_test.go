@@ -1,6 +1,6 @@
-// Golden files of recall: hits, the bits of their scores, explanations and
-// diagnoses over a corpus of several kinds and languages. They prove that a
-// change of the index or of ranking changes no answer.
+// This file compares recall with golden files, which contain hits, the exact bits of their scores, explanations and
+// diagnoses. The entries have several kinds and languages. The golden files show whether a change of the index or of
+// the ranking changes any answer.
 
 package oxbow_test
 
@@ -294,7 +294,8 @@ func asDiagnosed(d oxbow.Diagnosis) any {
 	}{d.Entries, terms, d.StopWords, d.Unfiltered, removed, d.Near}
 }
 
-// goldenHome is a file system with a memory in it, whose clock each change moves on.
+// goldenHome is a file system that contains one memory. The memory's clock shows the time now, which each change
+// advances by a minute.
 type goldenHome struct {
 	t   *testing.T
 	fs  vfs.FS

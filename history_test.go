@@ -23,7 +23,7 @@ func clock() func() time.Time {
 	return func() time.Time { now = now.Add(time.Minute); return now }
 }
 
-// clockEnd is after all that clock shows in a test.
+// clockEnd is later than every time that the function clock returns in a test.
 var clockEnd = time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // newMemory opens an empty memory whose clock runs a minute a change, and

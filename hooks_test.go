@@ -1,4 +1,5 @@
-// What tests within the package cannot import.
+// This file sets variables of package oxbow to functions of packages query and scope. Tests within package oxbow cannot
+// import these packages, because these packages import oxbow.
 
 package oxbow_test
 

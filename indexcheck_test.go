@@ -1,5 +1,5 @@
-// Tests that a check finds what is wrong with an index file, and does
-// not mind one that nobody believes.
+// This file tests that a check finds the errors of an index file. A check must not report an index file that no process
+// would use.
 
 package oxbow
 
@@ -97,7 +97,8 @@ func TestCheckIndexFile(t *testing.T) {
 	h.close(m)
 }
 
-// fileOf is the index file of a store that no entry is asked of.
+// fileOf is the index file of the store in the field of. Its method StateAt always fails, because the tested check must
+// end before it reads an entry.
 type fileOf struct {
 	logstore.DerivedFile
 	of *logstore.DB

@@ -1,4 +1,5 @@
-// The index file next to a store: reuse, refusal of one that does not fit, redaction.
+// This file tests the index file of a store. It tests that the file is used again, that it is written again if
+// necessary, and that a file that does not belong to the store's current state is refused.
 
 package oxbow
 

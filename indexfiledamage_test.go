@@ -1,4 +1,5 @@
-// Damaged index files: refused or harmless, whatever their bytes.
+// This file tests damaged index files. Whatever bytes an index file contains, it must be refused, or must not change
+// any answer.
 
 package oxbow
 
@@ -266,7 +267,7 @@ func FuzzOpenIndex(f *testing.F) {
 	})
 }
 
-// nowhere is a file of which nothing is kept.
+// nowhere is a file that discards everything that is written to it.
 type nowhere struct{}
 
 // WriteAt implements [io.WriterAt].

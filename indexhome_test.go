@@ -1,4 +1,5 @@
-// Test stores with an index file, and their answers with it and without.
+// This file creates stores with an index file for tests, and compares a store's answers with the index file and without
+// it.
 
 package oxbow
 

@@ -1,4 +1,4 @@
-// Tests of when the index file is written again.
+// This file tests under which conditions a process writes the index file again.
 
 package oxbow_test
 

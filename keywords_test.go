@@ -1,5 +1,5 @@
-// Tests that filters find the same whether the index looks them up or
-// they are put to the entries.
+// This file tests that a filter finds the same entries in two ways: by a lookup in the index, and by a comparison of
+// the filter with every entry.
 
 package oxbow
 

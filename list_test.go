@@ -1,4 +1,4 @@
-// Tests of listings and numbers.
+// This file tests how the entries of a store are listed and counted.
 
 package oxbow_test
 

@@ -1,4 +1,5 @@
-// Tests of calls that make no sense: they are refused, and the memory goes on.
+// This file tests calls with invalid arguments and other misuse. Such a call must be refused, and the memory must work
+// as before.
 
 package oxbow_test
 

@@ -1,4 +1,5 @@
-// Overlays and the index file, which is of the log alone.
+// This file tests overlays, which add entries from elsewhere to a memory. The index file must contain only the entries
+// of the memory's own log.
 
 package oxbow_test
 

@@ -22,7 +22,7 @@ type pastHome struct {
 	rand *rand.Rand
 
 	asked int // number of questions
-	fast  int // number of questions that the current index answered
+	fast  int // number of questions answered from the index of the present state
 }
 
 func (h *pastHome) text() string {
@@ -202,7 +202,8 @@ func TestPastFromTheCurrentIndex(t *testing.T) {
 	}
 }
 
-// readingHistory wraps a history and limits only what is written.
+// readingHistory wraps a Historian. Its method ReadsFrom reports that reads return the same data as the wrapped
+// Historian, as in a wrapper that only limits writes.
 type readingHistory struct{ Historian }
 
 func (h readingHistory) ReadsFrom() Historian { return h.Historian }

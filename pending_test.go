@@ -1,5 +1,4 @@
-// Tests that what was acknowledged is found, whichever reader takes it into the
-// index.
+// This file tests that recall finds every acknowledged change, no matter which reader applies the change to the index.
 
 package oxbow
 

@@ -1,5 +1,5 @@
-// Measures recall under both rankings, in turns, so that their ratio
-// holds on a noisy machine.
+// This file measures recall with two rankings. The measurements alternate between the rankings, so that the ratio of
+// the times is reliable even on a noisy machine.
 
 package oxbow_test
 

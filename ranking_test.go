@@ -1,5 +1,5 @@
-// Tests the default ranking over a memory: fields, operators, slips,
-// dates, turns of a talk, and the account of scores.
+// This file tests the default ranking of a memory: fields, operators, misspelled words, dates, and messages of a
+// conversation. It also tests the explanations of scores.
 
 package oxbow_test
 

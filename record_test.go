@@ -1,5 +1,5 @@
-// Tests the file format against what is written down of it: the
-// worked example of docs/format.md, and a file that the first version wrote.
+// This file tests the file format. It compares stores with the worked example of docs/format.md, and reads a file in
+// the format of version 1.
 
 package oxbow_test
 
@@ -19,7 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the files that hold expected results")
 
-// sequence gives the bytes 0, 1, 2 … as randomness.
+// sequence is an io.Reader that returns the bytes 0, 1, 2 and so on. Tests use it in the place of random bytes, so that
+// the result is always the same.
 type sequence byte
 
 func (s *sequence) Read(b []byte) (int, error) {

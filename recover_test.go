@@ -1,5 +1,4 @@
-// Tests the ways out: backup, recovery, erasure, and a store that
-// went back to an earlier state.
+// This file tests backup, recovery of damaged files, erasure, and stores that were replaced by an older copy.
 
 package oxbow_test
 

@@ -1,4 +1,5 @@
-// Scans answer as the whole index does, and leave an empty file next to the store.
+// This file tests scans. A scan answers a query by reading the store without an index. The answer must be the same as
+// with an index. A scan leaves an empty file next to the store.
 
 package oxbow
 

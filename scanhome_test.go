@@ -1,4 +1,5 @@
-// Stores that are scanned, questions of them, and the answers in words.
+// This file contains helper functions for the tests of scans, which answer queries without an index. The functions
+// create stores, make queries of any form, and convert the answers to text.
 
 package oxbow
 

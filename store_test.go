@@ -1,4 +1,4 @@
-// The contract of Store, on the default store and on Memory.
+// This file runs the tests that every Store must pass, both with the default store and with a Memory.
 
 package oxbow_test
 

@@ -1,4 +1,5 @@
-// Tests how far entries are believed, and that no word finds what is in quarantine.
+// This file tests the trust in entries, which depends on their authors and labels. It also tests that no search finds
+// an entry in quarantine (an entry that is held back until a person approves it).
 
 package oxbow_test
 

@@ -1,4 +1,4 @@
-// Undoing changes of which a later one made the entry again, under another id.
+// This file tests Undo for an entry that was removed and later added again with the same name but another ID.
 
 package oxbow_test
 

@@ -1,4 +1,4 @@
-// Tests that a memory offers what its store offers.
+// This file tests that a memory implements the same optional interfaces as its store, such as Compactor.
 
 package oxbow_test
 

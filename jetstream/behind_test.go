@@ -1,5 +1,5 @@
-// This file tests servers whose copy of a stream does not catch up, or becomes older than it was (nats-server 8319,
-// 7791). Readers must never get an outdated answer.
+// This file tests servers whose copy of a stream does not catch up, or is replaced by an older copy. Issues 8319 and
+// 7791 of nats-server describe such failures. Readers must never get an outdated answer.
 
 package jetstream
 

@@ -26,21 +26,22 @@ var repeats = flag.Int(
 	"how often a campaign does each of its faults; with more than 1, bits flip at all places",
 )
 
-// These constants determine the number of clients.
+// These constants are the numbers of brains (memories), clients and connections in a campaign, which is one run of the
+// test.
 const (
 	campaignBrains  = 8
 	campaignClients = 16
-	campaignReaders = 4 // further clients that only read
-	campaignHosts   = 4 // connections to the servers, which the clients share
+	campaignReaders = 4 // additional clients that only read
+	campaignHosts   = 4 // connections to the servers; clients share them
 )
 
-// regInput is a call of a client. Each brain contains a single entry, "reg", so that its version increases by one with
-// each change.
+// regInput describes one call of a client, which reads or writes the entry "reg". It is the only entry of each brain
+// (memory). Therefore the version of the entry increases by one with each change of the brain.
 type regInput struct {
 	brain int
 	write bool
 	value string
-	ifAt  uint64 // for a write, the required version (0 for any)
+	ifAt  uint64 // version that a write requires; 0 allows any version
 }
 
 type regOutput struct {
@@ -55,7 +56,9 @@ type regState struct {
 	version uint64
 }
 
-// register is the model of an entry with versions.
+// register tells the checker porcupine how the single entry of a brain (memory) must behave. A read must return the
+// current value and version. A write increases the version by one. A write that requires another version must be
+// refused.
 var register = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		parts := make([][]porcupine.Operation, campaignBrains)
@@ -80,7 +83,8 @@ var register = porcupine.Model{
 	},
 }
 
-// campaign is one run of the test.
+// campaign is one run of a test that lets clients read and write while servers fail. The field hosts contains the
+// connections to the servers. The field acked counts the acknowledged writes.
 type campaign struct {
 	t     *testing.T
 	nodes *nodes
@@ -93,7 +97,7 @@ type campaign struct {
 
 	mu      sync.Mutex // guards the fields below
 	history []porcupine.Operation
-	busy    []string // values that were certainly not written
+	busy    []string // values whose writes failed with ErrBusy, so the values must not be stored
 }
 
 // newCampaign starts servers and opens the brains.

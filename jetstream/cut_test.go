@@ -1,4 +1,5 @@
-// This file tests the replacement of a server while another server is disconnected (nats-server 7545).
+// This file tests the replacement of a server while another server is disconnected. Issue 7545 of nats-server describes
+// a failure in this situation.
 
 package jetstream
 

@@ -1,4 +1,5 @@
-// This file tests damage on servers. A reader or an audit must find it before a wrong answer is given.
+// This file tests servers with damaged files. A reader, or an audit (a check of all servers), must find the damage
+// before a wrong answer is returned.
 
 package jetstream
 
@@ -19,7 +20,8 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream/server"
 )
 
-// harmed is three servers with a brain of 40 messages. One of the servers, the victim, is damaged.
+// harmed is a cluster of three servers that stores a brain (memory) of 40 messages. The field victim is the number of
+// the server that a test damages.
 type harmed struct {
 	*trio
 	c      *Cluster

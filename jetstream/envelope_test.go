@@ -1,4 +1,5 @@
-// This file tests how envelopes are encoded and decoded, including messages that are not envelopes.
+// This file tests how envelopes are encoded and decoded. An envelope is the message that stores changes in a stream.
+// The file also tests messages that are not envelopes.
 
 package jetstream
 

@@ -18,12 +18,13 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// faulty sends requests with faults. It calls fault instead of publishing a message to a brain. fault may send the
-// message, and returns the answer.
+// faulty is a messageRequester that can cause faults. For a message that publishes changes of a brain (memory), faulty
+// calls the function in its field fault. This function may call send to send the message. The function returns the
+// answer to the message.
 type faulty struct {
 	messageRequester
 	mu    sync.Mutex
-	fault func(send func() (*nats.Msg, error)) (*nats.Msg, error) // nil if there is no fault
+	fault func(send func() (*nats.Msg, error)) (*nats.Msg, error) // nil if every message is sent normally
 	sent  int
 }
 

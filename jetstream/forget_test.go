@@ -1,5 +1,5 @@
-// This file tests servers that forget the streams. On one or two of the servers, the snapshot of the metadata is
-// replaced by an empty one, as damage has done (nats-server 7556, 6888).
+// This file tests servers that lose their list of streams. The tests replace the snapshot of the metadata on one or two
+// of the servers by an empty snapshot. Real damage has had the same effect (issues 7556 and 6888 of nats-server).
 
 package jetstream
 

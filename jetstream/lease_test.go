@@ -1,4 +1,5 @@
-// This file tests leases. If a server only considers itself the leader, its answers may be outdated.
+// This file tests leases. With a lease, a process trusts for a limited time that it knows the leader of a stream. A
+// server may wrongly consider itself the leader, and its answers may then be outdated.
 
 package jetstream
 
@@ -14,14 +15,15 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// revenant answers like a leader that was stopped after revenant began to record its answers. Its answers arrive
-// first, until the stopped server would have heard of the new leader.
+// revenant imitates a former leader that still answers requests. It first records the servers' answers to requests
+// about streams. If the field answers is then set to n, revenant returns recorded answers to the next n requests that
+// it has seen before. These answers are outdated. Later requests reach the servers.
 type revenant struct {
 	messageRequester
 	mu       sync.Mutex // guards the fields below
 	recorded map[string][]byte
-	answers  int // number of outdated answers that arrive first
-	marks    int // number of marks that were sent
+	answers  int // number of requests that still get an outdated answer
+	marks    int // number of requests whose subject ends with .mark
 }
 
 // RequestMsgWithContext implements messageRequester. It sends the message m, and counts messages to subjects that end

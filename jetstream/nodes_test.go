@@ -57,7 +57,7 @@ func serveNode(options string) {
 type node struct {
 	t       testing.TB
 	options server.Options
-	inside  []string // command that runs another command in the network of the node
+	inside  []string // prefix of the command, to run it in the network of the node; may be empty
 	cmd     *exec.Cmd
 	ready   io.Reader // contains a line as soon as the server accepts connections
 }
@@ -147,7 +147,8 @@ func (n *node) kill() {
 func (n *node) pause()  { _ = n.cmd.Process.Signal(syscall.SIGSTOP) }
 func (n *node) resume() { _ = n.cmd.Process.Signal(syscall.SIGCONT) }
 
-// networked is the number of calls of networks, because each call needs different names and addresses.
+// The variable networked counts the calls of the function networks. The count is used in names and addresses, because
+// each call needs different ones.
 var networked atomic.Int64
 
 // networks creates a network for each of three servers. Each network has a link to this process and a link to the other

@@ -1,5 +1,5 @@
-// This file runs the tests that every store must pass, with a brain on a single server. It uses one handle, and two
-// handles.
+// This file runs the tests that every store must pass, with a brain (memory) on a single server. TestStore opens the
+// brain once. TestTwoProcesses opens the brain twice, and alternates between the two Stores.
 
 package jetstream
 
@@ -102,7 +102,8 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// either is a store that alternates between two processes from call to call.
+// The type either is a store that consists of two Stores for the same brain (memory). Each Store has its own
+// connection, like a Store in a separate process. Calls of Get, Apply and Commit alternate between the two Stores.
 type either struct {
 	*Store
 	other *Store

@@ -1,4 +1,5 @@
-// This file tests that a context gets a warning if a file that agents write looks like instructions.
+// This file tests the function Caution, which returns a warning about the context of a model. The context contains
+// files that agents write. Caution must return a warning if the text of such a file looks like instructions.
 
 package layout
 

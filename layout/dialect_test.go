@@ -1,4 +1,5 @@
-// This file tests how the dialect of a directory is found.
+// This file tests how the dialect of a directory is detected. A dialect is the form in which a certain program stores
+// its memory.
 
 package layout
 

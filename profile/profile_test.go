@@ -1,4 +1,5 @@
-// Tests of the parsing of profiles, of what they select, and of the budget.
+// This file tests how profiles are parsed, which entries a profile selects, and whether a selection stays within its
+// budget (maximum number of tokens).
 
 package profile
 
@@ -16,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// design is the profile in the design document.
+// design is the example of a profile that the design document contains.
 const design = `# memory-profiles/vtt-developer.yaml
 name: vtt-developer
 description: "CR as VTT developer"

@@ -1,4 +1,5 @@
-// Tests that a selection from the heads of entries is equal to a selection from the entries themselves.
+// This file tests selections that read the heads of entries. A head is an entry without its content. The result must be
+// equal to a selection that reads the whole entries.
 
 package profile
 
@@ -18,7 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// plain is a store that does not support heads.
+// plain is a store without support for heads, so that whole entries must be read. A head is an entry without its
+// content.
 type plain struct{ oxbow.Store }
 
 // randomOps returns n operations that add random entries. The first entry has the name "n" and the number from, such as

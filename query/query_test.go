@@ -1,5 +1,5 @@
-// This file tests the language of filters and queries: what is accepted, what is refused with which message, and that
-// a filter is unchanged after it was written and parsed.
+// This file tests the language of filters and queries: which texts are accepted, and which are refused with which
+// message. If a filter is written as text, parsing the text must return an equal filter.
 
 package query_test
 
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // contains the time zones that the dates below name, because a machine may lack them
+	_ "time/tzdata" // time zones of the dates below, because a machine may lack them
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/query"

@@ -1,5 +1,5 @@
-// This file tests changes by others between the check of a change and the change itself. They must not make the change
-// leave its scope.
+// A scope is a restricted view of a store. It checks each change before it makes the change. This file tests changes
+// that others make in between. Even then, a change through the scope must not affect entries outside the scope.
 
 package scope_test
 
@@ -47,8 +47,8 @@ func TestScopeRaces(t *testing.T) {
 	}
 }
 
-// meanwhile is a store in which something happens after a scope has read the history and before the scope makes a
-// change.
+// The type meanwhile is a store that calls the function happens at the beginning of RestoreIf. At this time, a scope (a
+// restricted view of the store) has already read the history, but has not made the change yet.
 type meanwhile struct {
 	oxbow.Historian
 	happens func()

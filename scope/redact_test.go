@@ -232,7 +232,8 @@ func TestScreenSeesWhatIsWritten(t *testing.T) {
 	}
 }
 
-// partial is a store whose heads never contain whole entries, like those of a snapshot.
+// partial is a store whose heads never contain whole entries, like the heads in a snapshot. A head is an entry without
+// its content.
 type partial struct{ oxbow.Store }
 
 func (p partial) ViewHeads(

@@ -1,5 +1,5 @@
-// This file tests that no verb reveals entries outside a scope, and that no entry can enter or leave through the
-// scope.
+// A scope is a restricted view of a store. This file tests that no method of a scope reveals entries outside the scope.
+// It also tests that no change through the scope can move an entry into the scope or out of it.
 
 package scope_test
 

@@ -1,4 +1,5 @@
-// This file tests that a closed scope no longer watches the store below it.
+// A scope is a restricted view of another store. This file tests that a scope that was closed no longer watches this
+// store.
 
 package scope_test
 
@@ -16,7 +17,8 @@ import (
 // all is a scope that selects all entries.
 var all = scope.Scope{Any: []oxbow.Filter{{}}}
 
-// countedStore is a store that counts the functions that watch it.
+// countedStore is a store that counts its watchers. A watcher is a function that was registered with Watch and is not
+// yet unregistered.
 type countedStore struct {
 	oxbow.Store
 	watchers int

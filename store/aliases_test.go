@@ -1,4 +1,4 @@
-// This file tests what happens to aliases that another entry has.
+// This file tests what happens if several entries have or request the same alias.
 
 package store_test
 

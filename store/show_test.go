@@ -1,4 +1,5 @@
-// This file tests on which occasions entries may be shown.
+// This file tests whether an entry may be shown, depending on its labels, its author and its text. Some entries are
+// shown only on request.
 
 package store_test
 

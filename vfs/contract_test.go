@@ -1,4 +1,5 @@
-// Runs the tests of the contract of FS for the file systems of this module.
+// This file runs the tests that every implementation of vfs.FS must pass. It runs them for the file systems of this
+// module.
 
 package vfs_test
 
@@ -36,7 +37,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// These are the checks of the contract, for tests that concern only one file system.
+// These helpers of package vfstest are also used by the tests of a single file system in this package. Package vfstest
+// contains the tests that every implementation of vfs.FS must pass.
 var (
 	must, wantErr, create, put   = vfstest.Must, vfstest.WantErr, vfstest.Create, vfstest.Put
 	wantFile, wantOpen, wantList = vfstest.WantFile, vfstest.WantOpen, vfstest.WantList

@@ -1,4 +1,5 @@
-// Tests of a sync that starts before a program waits for it.
+// This file tests StartSync, which starts to write the content of a file to the disk. The program does not wait for the
+// end of the sync until it calls Sync.
 
 package vfs_test
 

@@ -21,8 +21,9 @@ var update = flag.Bool("update", false, "write NOTICE again")
 // noticePath is the path of NOTICE from this directory.
 const noticePath = "../../NOTICE"
 
-// goModule is a module of the Go project that has the same license as Go. Its license files are used for Go itself,
-// because some distributions install Go without these files.
+// goModule is the name of a module that the Go project publishes under the license of Go itself. The space after the
+// name excludes longer module names. The license files of this module are also used for Go, because some distributions
+// install Go without its license files.
 const goModule = "golang.org/x/sys "
 
 // licenseFile matches names of files, such as LICENSE, whose text must be distributed with a program.

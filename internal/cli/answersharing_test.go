@@ -12,8 +12,9 @@ import (
 	"testing"
 )
 
-// sharingCommands contains the commands in the order in which they run. The words write, append and damage are not
-// commands of oxbow: they write a file, append to a file, and change a byte in a file.
+// sharingCommands contains the command lines that the test runs, in this order. The word URL stands for the address of
+// a server. The words write, append and damage are not commands of oxbow: they write a file, append to a file, and
+// change a byte in a file.
 var sharingCommands = [][]string{
 	{"push", "URL", "--token-file", "token", "--dry-run"}, {"push", "URL", "--token-file", "token"}, {"push"},
 	{"pull", "URL", "--token-file", "token", "--home", "other"}, {"pull", "--home", "other"}, {"remote"},

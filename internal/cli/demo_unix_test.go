@@ -1,4 +1,5 @@
-// This file ends the demo from outside, and checks that it leaves nothing behind.
+// This file ends the command demo by closing the pipe that it writes to. Afterwards, the demo must have left no
+// temporary files behind.
 
 //go:build unix
 

@@ -43,7 +43,7 @@ func pages(t *testing.T) map[string]string {
 
 // addCommand describes the command "CLIENT mcp add" of a client version that docs/mcp.md names.
 type addCommand struct {
-	user     string   // value of the flag -s that selects the user's configuration ("" if there is no other)
+	user     string   // value of the flag -s for the user's configuration ("" if the client has no flag -s)
 	values   []string // flags that have a value
 	switches []string // flags that have no value
 	http     string   // flag that selects the transport ("" if the flag --url contains the URL)
@@ -58,7 +58,8 @@ var addCommands = map[string]addCommand{
 	"codex":   {"", []string{"--url", "--bearer-token-env-var"}, nil, "", ""},
 }
 
-// added is the configuration of one server that a command creates.
+// added describes the configuration of one server that a command "CLIENT mcp add" creates. The field from names the
+// text that contains the command, and line is the command itself.
 type added struct {
 	from, client string
 	line         string
@@ -294,7 +295,8 @@ func TestHTTPClientLines(t *testing.T) {
 	}
 }
 
-// readmeSays contains the expected output of some commands in the README. All other commands only have to succeed.
+// readmeSays contains texts that the output of some commands in the README must contain. A key is the beginning of the
+// command line. All other commands only have to succeed.
 var readmeSays = map[string]string{
 	"go run ./cmd/oxbow demo":     "forget",
 	"oxbow setup  ":               "Claude Code",

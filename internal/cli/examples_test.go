@@ -29,7 +29,8 @@ var notRun = regexp.MustCompile(`` +
 	`^oxbow (push|pull|remote forget)|` + // These need a server. TestPushAndPull tests them.
 	`--http|` + // These serve until they are stopped. TestServeHTTP tests them.
 	`bot --to duragent|` + // This needs the directory of another example.
-	`compress (week|month|undo|--dry-run)`) // These need a home with days. The script coderhapsody.txt tests them.
+	// These need a home with daily notes. The script coderhapsody.txt tests them.
+	`compress (week|month|undo|--dry-run)`)
 
 // failing contains the examples that end with an exit status other than 0 in this test.
 var failing = map[string]int{

@@ -1,4 +1,4 @@
-// This file tests that servers follow registered folders while they run.
+// This file tests that a running server notices changed files in folders that were added to the memory.
 
 package cli
 

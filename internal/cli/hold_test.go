@@ -77,7 +77,8 @@ func holdCommand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("HOLDER", strconv.Itoa(p.Pid))
 }
 
-// holders contains the processes that hold a lock, by process ID.
+// holders contains the processes that hold the lock of a store for a script. The keys are process IDs, and the values
+// have the type *os.Process.
 var holders sync.Map
 
 // endHolder ends a process that holds a lock. It does nothing if the process was already ended.

@@ -1,4 +1,4 @@
-// This file tests the blocks that hooks show to a model.
+// This file tests the blocks of text from the memory that hooks show to a model.
 
 package cli
 
@@ -19,7 +19,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 )
 
-// prompted is a home whose hooks answer each prompt with a block.
+// prompted is a home for tests of hooks. When a hook asks for the text to show for a prompt, it gets the values of the
+// fields block and err. If late is true, the hook gets them only after its context has ended. The slice asked collects
+// the prompts.
 type prompted struct {
 	*world
 	home  string

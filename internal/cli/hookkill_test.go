@@ -1,5 +1,5 @@
-// This file kills hooks at any time while other processes drain the spool. Each acknowledged event must be in the
-// archive exactly once.
+// This file kills hooks at any time while other processes move events from the spool (the files of new events) to the
+// archive. Each acknowledged event must be in the archive exactly once.
 
 package cli
 
@@ -33,7 +33,7 @@ func sayBegun() {
 	}
 }
 
-// said collects the output of a process, and calls begun at the first output.
+// said collects the output of a process. It calls the function in the field begun at the first output.
 type said struct {
 	strings.Builder
 	begun func()

@@ -1,4 +1,5 @@
-// This file tests the answers of hooks in homes with files of many sizes, in every layout.
+// This file tests the size of the answers of hooks. The test homes (directories of a memory) have every layout, and
+// contain files of many sizes.
 
 package cli
 
@@ -11,9 +12,9 @@ import (
 	"testing"
 )
 
-// hookLimits contains for each client the maximum number of characters of a hook's answer that its model is shown.
-// Claude Code, Codex and Copilot CLI cut an answer at about 10,000 characters. Gemini CLI has shown 40,000. The
-// plug-in for opencode has no limit, and for Qwen Code none is known.
+// hookLimits contains for each client how many characters of a hook's answer the client shows to its model. Claude
+// Code, Codex and Copilot CLI cut an answer at about 10,000 characters. Gemini CLI has shown 40,000. The plug-in for
+// opencode has no limit, and for Qwen Code no limit is known. For both, the value 1<<20 means that there is no limit.
 var hookLimits = map[string]int{
 	"claude": 10_000, "codex": 10_000, "copilot": 10_000, "gemini": 40_000, "opencode": 1 << 20, "qwen": 1 << 20,
 }

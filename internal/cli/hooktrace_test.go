@@ -1,4 +1,4 @@
-// This file tests the label of notes that were written while an agent read text by others.
+// This file tests the label that a note gets if the agent has read text by others before it wrote the note.
 
 package cli
 

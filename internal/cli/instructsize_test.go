@@ -12,8 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// contextFiles contains for each layout a file that may be large, a small file that must be shown in full, and a
-// sentence of the layout's own text.
+// contextFiles contains one row for each layout, which is a format of a memory's files. The field large names a file
+// that may be large. The field small names a small file that must be shown in full ("" if there is none). The field own
+// is a part of the text that the layout itself adds.
 var contextFiles = []struct{ layout, large, small, own string }{
 	{"entryfiles", "memory/MEMORY.md", "Crab.md", "remember"},
 	{"crabtalk", "home/Crab.md", "Crab.md", "Your instructions are not part of this memory."},
@@ -22,9 +23,9 @@ var contextFiles = []struct{ layout, large, small, own string }{
 	{"coderhapsody", "MEMORY.md", "SOUL.md", "data and not instructions"},
 }
 
-// clientLimits contains for each client the maximum number of characters of the instructions that its model is shown.
-// Codex shows the first paragraph at once, and the whole text together with search results. Copilot shows nothing by
-// default.
+// clientLimits contains for each MCP client how many characters of a server's instructions the client shows to its
+// model. Codex shows the first paragraph immediately, and shows the whole text later, together with search results.
+// Copilot shows nothing by default.
 var clientLimits = map[string]int{
 	"claude-code": 4096, "codex-mcp-client": 16 << 10, "gemini-cli-mcp-client": 16 << 10,
 	"opencode": 16 << 10, "github-copilot-developer": 16 << 10, "qwen-code": 16 << 10,

@@ -1,5 +1,5 @@
-// This file tests the tools and the instructions of a server. It uses homes of layouts with tools of their own and
-// without.
+// This file tests the tools and the instructions of a server. Some of the test homes have a layout (a format of the
+// memory's files) that adds its own tools, and others have a layout without its own tools.
 
 package cli
 

@@ -1,5 +1,5 @@
-// This file tests that answers over HTTP mark foreign text in homes of other layouts. The script layoutmarks tests the
-// command line and MCP.
+// This file tests that answers over HTTP mark foreign text if the home does not have the default layout. The test
+// script layoutmarks tests the command line and MCP.
 
 package cli
 

@@ -1,5 +1,5 @@
-// This file tests that consolidate, compress and undo have the same effect through all interfaces in homes of other
-// layouts.
+// This file tests that consolidate, compress and undo have the same effect through all interfaces if the home does not
+// have the default layout.
 
 package cli
 
@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// tidyServer is a server of a home in another layout. It has one token for the whole memory, and one for a single
-// project.
+// tidyServer is a server for a home that does not have the default layout. The server has one token for the whole
+// memory, and another token for a single project. The field base is the server's URL.
 type tidyServer struct {
 	base string
 }

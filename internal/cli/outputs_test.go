@@ -14,7 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// gitDrivers contains the commands that write the file that git merges. Git still has all versions of that file.
+// gitDrivers contains the commands that git calls to merge a file. These commands may overwrite the file, because git
+// still has all of its versions.
 var gitDrivers = []string{"annotate merge-driver", "merge-entry"}
 
 const typedText = "A person typed this."

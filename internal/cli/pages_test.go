@@ -23,7 +23,7 @@ var updatePages = flag.Bool("update-pages", false, "write what the commands prin
 var pageBlock = regexp.MustCompile("(?ms)^```console\n(.*?)^```$|^````console\n(.*?)^````$|" +
 	"^<!-- run\n(.*?)^-->$|^<!-- (serve) -->$")
 
-// outputSkip is a line in a session's output that matches any number of lines.
+// outputSkip is a line in the expected output of a session. It stands for any number of lines in the real output.
 const outputSkip = "…"
 
 // volatile contains patterns for the parts of an output that differ from run to run, with their replacements.
@@ -103,7 +103,7 @@ func parseSession(session string) (all []shownCommand) {
 	return all
 }
 
-// pageShell is the shell of a person who follows a page. It has an empty home directory.
+// pageShell is the shell of a person who types the commands of a documentation page. It has an empty home directory.
 type pageShell struct {
 	dir  string // home directory, which the output shows as /home/ada
 	wd   string

@@ -91,7 +91,7 @@ func (s *screenRun) settings() unix.Termios {
 	return *got
 }
 
-// control matches the control sequences that the screen writes.
+// control matches a control sequence at the beginning of the output that the recall screen writes to the terminal.
 var control = regexp.MustCompile(`^\x1b\[([?0-9;]*)([A-Za-z])`)
 
 // feed applies the program's output to the displayed text.

@@ -1,4 +1,5 @@
-// This file tests that each command of oxbow in a message works as typed.
+// This file tests the oxbow commands that messages tell the user to type. Each command must work exactly as it is
+// printed.
 
 package cli
 
@@ -19,8 +20,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// value stands for each variable part of a message, such as the name of an entry. It is both a valid number and a
-// valid name.
+// value replaces each variable part of a message, such as the name of an entry, when a test examines the message. It is
+// both a valid number and a valid name.
 const value = "1"
 
 var (
@@ -45,8 +46,8 @@ var notCommands = strings.Fields(
 	also asks checks compares estimates from makes never recognizes refuses sends stores uses`,
 )
 
-// statements contains words that follow a command in a sentence that says what the command did. Such a sentence is not
-// advice.
+// statements contains words that can follow a command in a message. Such a word shows that the message only reports
+// what the command did. The message does not advise the user to type the command.
 var statements = []string{"could", "named", "would", "wrote"}
 
 // textOf returns the text of a string expression, and whether the expression is a string. It replaces parts that are

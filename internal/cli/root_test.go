@@ -1,4 +1,5 @@
-// This file tests which commands are built for a command line.
+// This file tests which command objects the program creates for its arguments. It creates only the called subcommand if
+// the arguments name one, and otherwise all subcommands.
 
 package cli
 

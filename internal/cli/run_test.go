@@ -1,5 +1,5 @@
-// This file contains tests that a script cannot do: other operating systems, the help of every command, and special
-// environments.
+// This file contains tests that cannot be written as scripts. They test the behavior on other operating systems, the
+// help of every command, and special environments.
 
 package cli
 

@@ -1,5 +1,5 @@
-// This file tests how a memory is protected in situations that a script cannot create: all kinds of file systems,
-// questions at a terminal, and clocks that differ.
+// This file tests how a memory is protected in situations that a script cannot create. The tests simulate all kinds of
+// file systems, questions at a terminal, and wrong clocks.
 
 package cli
 

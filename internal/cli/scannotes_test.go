@@ -1,5 +1,5 @@
-// This file tests that scan finds and removes secrets outside of entries: in the notes of changes, in sources and in
-// files.
+// This file tests that the command scan finds and removes secrets outside of the text of entries. Such secrets are in
+// the notes and the recorded sources of changes, and in files of the home.
 
 package cli
 

@@ -22,7 +22,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// workerEnv is the environment variable that makes a process of oxbow a worker.
+// workerEnv is an environment variable. If it is set, an oxbow process becomes a worker, which runs all commands of a
+// test script.
 const workerEnv = "OXBOW_SCRIPT_WORKER"
 
 // workerCall is a command that a worker runs, with the environment that a separate process would have.
@@ -90,7 +91,7 @@ func (c workerCall) run() (int, error) {
 // worker is the process that runs the commands of one script.
 type worker struct {
 	set     []string // variables that startWorker set
-	others  []string // variables that lines of the script may set
+	others  []string // variables that the script's lines may set in addition
 	dir     string   // directory with the files of the calls
 	stdin   string   // path of the next call's input
 	crash   bytes.Buffer
@@ -98,7 +99,8 @@ type worker struct {
 	answers *gob.Decoder
 }
 
-// workerKey is the key under which a script stores its worker.
+// workerKey is the key under which the values of a testscript.TestScript contain the script's worker, which is the
+// process that runs its commands.
 type workerKey struct{}
 
 // workerOf returns the worker of a script.
@@ -190,7 +192,8 @@ func inputCommand(ts *testscript.TestScript, neg bool, args []string) {
 	workerOf(ts).stdin = ts.ReadFile(args[0])
 }
 
-// These patterns match lines of a script after their conditions and "!".
+// These patterns match lines of a test script. A line may begin with conditions in brackets, and an oxbowLine may also
+// have "!" after them.
 var (
 	oxbowLine = regexp.MustCompile(`^((?:\[[^\]]+\] )*(?:! )?)exec oxbow( .*[^&])?$`)
 	stdinLine = regexp.MustCompile(`^((?:\[[^\]]+\] )*)stdin (.*)$`)
@@ -223,8 +226,8 @@ func forWorker(script string) string {
 	return body + "\n-- " + files
 }
 
-// notWorked contains the scripts whose commands stay separate processes. In these scripts, the lock of a store must
-// contain the subcommand with which the process was started.
+// notWorked contains the scripts whose commands run as separate processes instead of in a worker. In these scripts, the
+// lock of a store must contain the subcommand with which the process was started.
 var notWorked = []string{"doctor.txt"}
 
 // rewriteForWorker rewrites scripts so that their commands run in a worker process. It writes each changed script to a

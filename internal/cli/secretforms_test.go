@@ -1,5 +1,6 @@
-// This file tests secrets in the forms in which agents meet them, through each interface. No file below the home may
-// contain any part of a secret.
+// This file tests secrets in the forms in which they occur in texts that agents handle, such as settings and private
+// keys. Each secret is sent through each interface. Afterwards, no file below the home may contain any part of a
+// secret.
 
 package cli
 
@@ -19,7 +20,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// These are keys that no service has issued, and lines of an invalid private key.
+// These are invented secrets, which tests insert into texts to find out whether a file contains them later. No service
+// has issued them, and plantedLine is a line of an invalid private key.
 const (
 	plantedToken    = "x9Kd82mQpZ4Rt7VbNc1W"
 	plantedPassword = "Tr0ub4dor&3x"

@@ -1,4 +1,5 @@
-// This file tests when the archive can be queried at once.
+// This file tests when the session archive is small enough, or has an index, so that it can be queried without a long
+// wait.
 
 package cli
 

@@ -1,6 +1,6 @@
 //go:build !unix
 
-// This file is for systems on which a process cannot be suspended.
+// This file contains a function stop that always fails, for systems on which a process cannot be suspended.
 
 package cli
 

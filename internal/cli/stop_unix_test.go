@@ -1,6 +1,6 @@
 //go:build unix
 
-// This file suspends a process.
+// This file contains a function that suspends a child process, for tests on Unix.
 
 package cli
 

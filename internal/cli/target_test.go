@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// writers contains the commands that write to a path, with a function that returns the arguments for a path.
+// writers contains the commands that can write a file or directory at a given path. Each value is a function that
+// returns the command's arguments for a path. The commands mcp and serve write a token file if it does not exist.
 var writers = map[string]func(path string) []string{
 	"export":  func(p string) []string { return []string{"export", p, "--force"} },
 	"backup":  func(p string) []string { return []string{"backup", p, "--force"} },
@@ -31,8 +32,8 @@ var writers = map[string]func(path string) []string{
 	},
 }
 
-// readsFile contains the commands whose usage names a path, but which only read it or choose their output path
-// themselves.
+// readsFile contains the commands that never write to a path that the user names, although their usage names a file or
+// directory. Some of them only read the path, and others choose the path of their output themselves.
 var readsFile = []string{"init", "import", "folder add", "session import", "load", "annotate", "annotate import",
 	"annotate move",
 	"annotate list", "annotate check", "annotate gc",

@@ -23,14 +23,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-// neighbours contains the tenants of one server, and "own", which is the server's own home. Every part of a home
-// contains secret words of that home. The names of the parts are n-NAME, which all tenants know.
+// neighbours contains the names of the homes that one server serves. The homes "alpha" and "beta" belong to tenants,
+// and "own" is the server's own home. Every part of a home, such as an entry, contains secret words of that home. The
+// part's name is n-NAME, where NAME is the name of the home. All tenants know these names.
 var neighbours = []string{"alpha", "beta", "own"}
 
 func hush(of string) string { return "hush" + of }
 func pass(of string) string { return "pass-of-" + of + "-0123456789" }
 
-// street is a server that serves the neighbours.
+// street is a test server that serves all homes in the list neighbours.
 type street struct {
 	*world
 	url   string
@@ -171,7 +172,8 @@ func (s *street) send(t *testing.T, c *http.Client, method, target, secret, body
 	return res.StatusCode, fmt.Sprint(res.Header) + string(b)
 }
 
-// watcher checks all answers that one neighbour gets.
+// watcher checks all answers that one tenant of the server gets. The field of is the tenant's name in the list
+// neighbours.
 type watcher struct {
 	of     string
 	own    map[string]int // number of answers that contain the neighbour's own words, by interface
@@ -310,7 +312,8 @@ func (s *street) api(t *testing.T, w *watcher, to string) {
 	w.look(t, "store", "entries", answer)
 }
 
-// carrier sends a token with each request, and passes the answer to look.
+// carrier is an HTTP transport that sends the token secret with each request. It calls the function in the field look
+// with each answer.
 type carrier struct {
 	secret string
 	look   func(answer string)

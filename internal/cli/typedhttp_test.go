@@ -1,4 +1,4 @@
-// This file tests the commands in answers over HTTP.
+// This file tests that the commands that answers over HTTP tell the user to type name the right home.
 
 package cli
 

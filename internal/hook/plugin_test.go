@@ -13,7 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// answers is a program that answers a prompt with two words, and also answers a session's start.
+// The constant answers contains a JavaScript program. If a session starts, the program prints a context. If a prompt
+// contains a space, the program prints a context that repeats the prompt. The program ignores all other events.
 const answers = `let text = ""
 process.stdin.on("data", (d) => (text += d)).on("end", () => {
   const r = JSON.parse(text)
@@ -36,7 +37,8 @@ await say(1, "when ship")
 await say(2, "thanks")
 await p.dispose()`
 
-// keeps is a program that writes the event of a report to a file.
+// The constant keeps contains a JavaScript program that reads the report of an event and creates an empty file. The
+// name of the file is "kept." followed by the name of the event.
 const keeps = `import { writeFileSync } from "node:fs"
 let text = ""
 process.stdin.on("data", (d) => (text += d)).on("end", () => {
@@ -44,7 +46,9 @@ process.stdin.on("data", (d) => (text += d)).on("end", () => {
   writeFileSync(new URL("kept." + name, import.meta.url), "")
 })`
 
-// slow runs the plug-in with a deadline that no program meets, and waits until the program has written the file.
+// The constant slow contains a JavaScript program that calls the plug-in with the result of a command, and then with a
+// prompt. The plug-in starts the program keeps for both, with a deadline that is too short. The program slow waits
+// until keeps has created the file for the command, and prints whether the file for the prompt exists.
 const slow = `import { existsSync } from "node:fs"
 import { Oxbow } from "./oxbow.mjs"
 const p = await Oxbow({ directory: "/p" })

@@ -23,7 +23,7 @@ import (
 // hostile generates random requests.
 type hostile struct {
 	*rand.Rand
-	mark string // word that marks texts of the token's own project
+	mark string // word put into generated texts; it marks the project that the token may access
 }
 
 func pick[T any](h hostile, from ...T) T { return from[h.IntN(len(from))] }

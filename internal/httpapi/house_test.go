@@ -30,7 +30,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Each word occurs only in texts of one project. A response to the other project's token must not contain it.
+// The word markA occurs only in texts of project a, and the word markB only in texts of project b. A response to a
+// client whose token is for one project must not contain the word of the other project.
 const (
 	markA = "quokkaalpha"
 	markB = "wombatbeta"

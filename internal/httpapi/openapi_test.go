@@ -266,7 +266,8 @@ type shared struct {
 	schemas obj               // schemas by name
 }
 
-// least is the minimum size in bytes of a schema that gets a name.
+// The constant least is the minimum size in bytes of the JSON of a schema that is shared. A shared schema is stored
+// once under a name, and references to the name replace its occurrences.
 const least = 100
 
 func keyOf(v obj) (string, bool) {

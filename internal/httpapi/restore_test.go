@@ -1,4 +1,5 @@
-// This file follows the remedy in the response about a forgotten entry.
+// The response about a forgotten entry suggests a request that restores the entry. This file tests that the suggested
+// request works.
 
 package httpapi
 

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// examples contains one working call for each route. The order matters, because some calls need entries that earlier
-// calls created.
+// The list examples contains one call for each route. The response must have the given status, and its body must
+// contain the string holds. Some calls are refused with status 400 or 501, because the route is only for persons or is
+// not supported by this memory. The order matters, because some calls need entries that earlier calls created.
 var examples = []struct {
 	route  string
 	target string

@@ -1,4 +1,5 @@
-// This file tests that lists wait for a turn and recalls do not.
+// Only a few expensive requests may run at the same time, and each further request waits for its turn. This file tests
+// that requests for a list wait for a turn, and that requests for a recall do not wait.
 
 package httpapi
 

@@ -1,4 +1,4 @@
-// Tests of counts from the index.
+// This file tests the numbers of entries for each label, which are counted with the index.
 
 package label
 

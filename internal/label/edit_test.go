@@ -151,7 +151,9 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// racer is a store in which another writer changes an entry between planning and applying.
+// racer is a store that simulates another writer. Method Apply calls the function race before it applies operations, so
+// that entries change after a plan was made and before the plan is applied. The field times is the number of further
+// calls of race. The argument n of race is the number of calls that then remain.
 type racer struct {
 	oxbow.Store
 	times int

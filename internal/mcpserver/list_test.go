@@ -16,11 +16,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 )
 
-// Maximum sizes of the list of tools. A client sends the list to the model with each turn of a conversation, so
-// measure the effect before raising a limit. maxCore and maxFull are estimated tokens of the parts that a model reads:
-// the names, descriptions and parameter schemas. For JSON, the estimate is about 50 % too high: tokenizers count about
-// 1,000 tokens for the core tools, and TestToolList in test/bench allows 1,100. maxCoreByBytes assumes four bytes per
-// token. maxCoreBytes and maxFullBytes also include titles and hints, which models do not read.
+// Maximum sizes of the list of tools: maxCore and maxCoreBytes apply to the core tools, and maxFull and maxFullBytes
+// apply to all tools. A client sends the list to the model with each turn of a conversation, so measure the effect
+// before raising a limit.
+//
+// maxCore and maxFull are numbers of estimated tokens in the parts that a model reads. These parts are the names,
+// descriptions and parameter schemas. For JSON, the estimate is about 50 % too high. Real tokenizers count about 1,000
+// tokens for the core tools, and the limit in TestToolList in test/bench is 1,100.
+//
+// maxCoreByBytes is a maximum number of tokens of the core tools, computed with four bytes per token. maxCoreBytes and
+// maxFullBytes also include titles and hints, which models do not read.
 const (
 	maxCore, maxCoreBytes = 1500, 8_000
 	maxFull, maxFullBytes = 4100, 19_000

@@ -1,6 +1,6 @@
-// This file tests that a server reveals nothing about entries outside of the profile to which the memory is bound. The
-// tests call every tool and read every kind of resource, with two different memories: the entries outside of the
-// profile differ. All answers must be equal.
+// This file tests that a server whose clients are restricted to a profile reveals nothing about entries outside of the
+// profile. The tests call every tool and read every kind of resource. They do so with two memories that differ only in
+// the entries outside of the profile. Both memories must return equal answers.
 
 package mcpserver
 
@@ -50,10 +50,13 @@ func harborProfiles(t *testing.T) *profile.Set {
 	return &profile.Set{Places: []profile.Place{{FS: fsys, Dirs: profile.HomeDirs}}}
 }
 
-// stranger is an entry outside of the profile.
+// stranger is an entry that a client must not see, because its project is not in the profile harbor. The entry is first
+// added with the given name, alias, project and text, and then updated to the content later.
 type stranger struct{ name, alias, project, text, later string }
 
-// strangers contains the two entries that a client bound to the harbor must not be able to distinguish.
+// The list strangers contains two entries that do not belong to the project harbor. A test memory contains one of them
+// and texts derived from it. The answers to a client that is restricted to the project must not show which of the two
+// entries was used.
 var strangers = []stranger{
 	{"zeppelin", "airship", "airfield", "The zeppelin carries passengers.",
 		"Sold to the zymurgist, with container and crane."},
@@ -98,7 +101,8 @@ func strangerMemory(t *testing.T, out stranger, sealedProject string) *oxbow.Mem
 // bounds lists the ways in which a client can be restricted to the harbor.
 var bounds = []struct {
 	name string
-	// the client is restricted to the project and not by the profile: it sees the sealed entry, but not the shared one
+	// The client is restricted to project harbor, but not by profile harbor. It sees the entry with the tag sealed,
+	// which the profile excludes. It does not see the entry habit, which belongs to no project but to all profiles.
 	project bool
 	ro      bool
 	short   bool // also tested in short runs

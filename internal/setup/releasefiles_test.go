@@ -1,4 +1,5 @@
-// This file tests the files with which a release's packages are described.
+// This file tests the files that describe a release to package registries: the entry for the MCP registry, the manifest
+// of the bundle, and the npm package.
 
 package setup
 

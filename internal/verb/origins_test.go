@@ -1,4 +1,5 @@
-// This file tests which callers may say from what an entry was made.
+// A label can specify the text from which an entry was made. This file tests which callers are allowed to set such
+// labels.
 
 package verb_test
 

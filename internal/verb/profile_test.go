@@ -1,5 +1,5 @@
-// This file tests loading and unloading memory profiles: to which profile calls are restricted, what handles do, and
-// that no budget is exceeded.
+// This file tests how memory profiles are loaded and unloaded. It tests to which profile the calls of tools are
+// restricted, what the handles of loaded profiles do, and that no budget is exceeded.
 
 package verb
 

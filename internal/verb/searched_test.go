@@ -1,5 +1,5 @@
-// This file tests that each text of a call is searched for secrets only once, and that remembering searched texts lets
-// no secret pass.
+// This file tests that each text of a call is searched for secrets only once. To avoid a second search, the call
+// remembers the texts that were searched. This must never allow a secret into the memory.
 
 package verb
 

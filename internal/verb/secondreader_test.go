@@ -1,4 +1,4 @@
-// This file tests the type SecondMemory.
+// This file tests the type SecondMemoryReader, which opens a memory a second time, only for reading.
 
 package verb_test
 

@@ -1,4 +1,4 @@
-// This file tests when an entry counts as seen if it is shown in pages.
+// This file tests whether an entry counts as seen after its content was shown in several pages.
 
 package verb
 

@@ -1,4 +1,5 @@
-// This file tests that each verb belongs to exactly one set.
+// This file tests that each verb (an operation such as remember or recall) belongs to exactly one of the sets of verbs
+// that KnownSets returns.
 
 package verb_test
 

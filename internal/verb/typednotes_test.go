@@ -1,4 +1,5 @@
-// This file tests in which types RewriteAnswerCommands looks for notes.
+// This file tests the function RewriteAnswerCommands, which changes commands in notes and advice. It tests which types
+// the function searches for notes and advice.
 
 package verb
 
@@ -15,7 +16,7 @@ type noteless struct {
 	Text string
 }
 
-// whole and part contain each other. Only part contains a note.
+// The types whole and part contain each other. Only the type part has a field of type Note.
 type (
 	whole struct{ Parts []part }
 	part  struct {
@@ -24,7 +25,7 @@ type (
 	}
 )
 
-// finding contains advice but no note.
+// The type finding has a field with advice, Mend, but no field of type Note.
 type finding struct{ Mend string }
 
 // TestTypeCommands checks that RewriteAnswerCommands changes the commands in notes, in findings, and in the text that

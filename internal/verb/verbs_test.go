@@ -1,4 +1,4 @@
-// This file tests the verbs with a memory, beginning with its first entry.
+// This file tests the verbs, which are operations such as remember and recall. Each test calls them on a memory.
 
 package verb
 

@@ -1,4 +1,4 @@
-// This file tests the section about texts that agents changed.
+// This file tests the section of a web page that shows which texts of a person were changed by agents.
 
 package web
 

@@ -1,4 +1,5 @@
-// This file tests the page that follows directories of Markdown files.
+// This file tests the web page on which a person chooses directories of Markdown files to follow. If a directory is
+// followed, edits of its files can be imported into the memory.
 
 package web
 

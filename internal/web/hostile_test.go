@@ -39,7 +39,7 @@ var (
 	voids   = map[string]bool{"meta": true, "link": true, "input": true, "br": true, "hr": true, "path": true}
 	foreign = map[string]bool{"img": true, "iframe": true, "base": true, "style": true, "object": true,
 		"embed": true, "audio": true, "video": true}
-	values    = regexp.MustCompile(` value="[^"]*"`) // values of fields, which contain the names
+	values    = regexp.MustCompile(` value="[^"]*"`) // value attributes of form fields; the values contain entry names
 	localLink = regexp.MustCompile(`^(/ui/|#main$|https?://e\.example|mailto:)`)
 )
 

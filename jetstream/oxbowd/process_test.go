@@ -37,7 +37,7 @@ func oxbowd(ctx context.Context, dir string, args ...string) *exec.Cmd {
 // process is a process of oxbowd that serves memories.
 type process struct {
 	cmd   *exec.Cmd
-	found chan string   // the URL, or the whole output if the output contains no URL
+	found chan string   // receives the server's URL, and the whole output when the output has ended
 	ended chan struct{} // closed when the process has ended
 	err   error         // error with which the process ended
 }

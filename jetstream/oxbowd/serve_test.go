@@ -22,7 +22,8 @@ import (
 	"github.com/oxbow-memory/oxbow/jetstream"
 )
 
-// These are the tokens of two tenants.
+// The constants acme and rival are the tokens of two tenants. The constant secret is the secret of the cluster, with
+// which programs connect to its servers.
 const (
 	acme   = "kE0v1sVQxqB8oVbW2mZt5wAAAA"
 	rival  = "zE0v1sVQxqB8oVbW2mZt5wBBBB"

@@ -1,5 +1,5 @@
-// Crashes of the machine anywhere in a change of both files, and in the
-// first write of a new home.
+// This file tests crashes of the machine. The machine crashes at any point of a change of both memory files, MEMORY.md
+// and HISTORY.md, or of the first write of a new home.
 
 package clawft
 

@@ -1,4 +1,4 @@
-// The manual of conversations: a runtime that embeds the dialect.
+// This file contains an example of a program that uses this package to conduct conversations with a model.
 
 package clawft_test
 
@@ -16,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// turn is what the scripted model does with a message: it may call a tool, and it
-// answers.
+// turn is a message to the scripted model and the model's reaction. If tool is not empty, the model first calls this
+// tool with the arguments args. It then replies with the text answer.
 type turn struct {
 	message, tool, args, answer string
 }

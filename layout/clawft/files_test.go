@@ -1,4 +1,4 @@
-// Tests of the two files in whole: reading, writing and searching them.
+// This file tests how the files MEMORY.md and HISTORY.md are read, written and searched as whole files.
 
 package clawft
 

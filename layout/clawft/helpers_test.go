@@ -1,4 +1,5 @@
-// What the tests of this package share.
+// This file contains helper functions for the tests of this package, such as functions that open a home and call its
+// tools.
 
 package clawft
 

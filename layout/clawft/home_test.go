@@ -1,5 +1,5 @@
-// Tests of homes: where the memory is, what is before the model, and
-// conversations.
+// This file tests homes, which are directories with a memory. It tests where the memory is found, which texts a model
+// gets, and conversations.
 
 package clawft
 

@@ -1,5 +1,5 @@
-// Tests of the layout: the contract of a store, what of a text is an
-// entry, and that nothing else of it changes.
+// This file tests the layout, which is the form of the memory files. It runs the tests that every store must pass. It
+// also tests which parts of a text are entries, and that a change of an entry leaves the rest of the text unchanged.
 
 package clawft
 

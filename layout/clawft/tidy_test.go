@@ -1,4 +1,4 @@
-// Tests of consolidation, compression, and taking them back.
+// This file tests consolidation and compression, which shorten the memory files. It also tests that both can be undone.
 
 package clawft
 

@@ -1,5 +1,5 @@
-// Runs the calls that were made of clawft's own code, and compares the
-// replies and the files.
+// This file repeats tool calls that were recorded with clawft's own code. It compares the replies and the files with
+// the recorded ones.
 
 package clawft
 
@@ -14,9 +14,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// better says where the files are not to be as clawft leaves them: there, what one
-// part of it appends is glued to what another did. Elsewhere they are the same but
-// for blank lines at the end, since oxbow has one way to append.
+// better contains the expected files of the test cases in which clawft's result is not wanted. In these cases, clawft
+// appends a text to the end of another text without a separator. The keys are the name of the case and the path of the
+// file. In all other cases, the files must be equal to clawft's files except for blank lines at the end. Such blank
+// lines can differ because oxbow appends texts in only one way.
 var better = map[string]map[string]string{
 	"mixed store then tool then store": {".clawft/workspace/memory/MEMORY.md": "a\n\nb\n\nc"},
 	"legacy nanobot only":              {".nanobot/workspace/memory/MEMORY.md": "old\n\nn\n\ns"},

@@ -1,4 +1,5 @@
-// This file tests compression: the content of a digest, that nothing is lost, and that it can be undone.
+// This file tests compression, which replaces the logs of several days by a digest (a summary). It tests the content of
+// digests, that compression loses no entry, and that compression can be undone.
 
 package coderhapsody
 

@@ -1,4 +1,5 @@
-// This file tests how much shorter days of realistic size become by compression, and which days stay unchanged.
+// This file tests the compression of daily logs with realistic sizes. It tests how much shorter the logs become, and
+// which logs stay unchanged.
 
 package coderhapsody
 

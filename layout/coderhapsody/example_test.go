@@ -16,7 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// turn is the reaction of the scripted model to a message. The model may call a tool, and then answers.
+// turn is a message to the scripted model and the model's reaction. If tool is not empty, the model first calls this
+// tool with the arguments args. It then replies with the text answer.
 type turn struct {
 	message, tool, args, answer string
 }

@@ -57,7 +57,7 @@ func TestContract(t *testing.T) {
 	}, storetest.Can{Labels: true, Aliases: true, Reopen: open})
 }
 
-// old is a log from before labels existed.
+// old is the text of a daily log in the old format, which has no labels at the beginning.
 const old = "# April 18th\r\n\r\nBuilt the grid.\r\n\r\n---\r\n\r\n## Rejected\r\n\r\nHexes.\r\n"
 
 // TestEditsSplice checks that an edit changes only the bytes of its entry.

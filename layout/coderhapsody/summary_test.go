@@ -1,4 +1,4 @@
-// This file tests the texts of digests.
+// This file tests the texts of digests, which are the summaries that replace the logs of several days.
 
 package coderhapsody
 

@@ -1,5 +1,5 @@
-// Tests of homes and tools: the layout found and made, the ranking
-// against crabtalk's own, and what the tools say.
+// This file tests homes and tools: how a home is found and created, whether the ranking is equal to crabtalk's ranking,
+// and what the tools answer. A home is a directory with a memory.
 
 package crabtalk
 

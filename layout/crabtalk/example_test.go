@@ -1,4 +1,4 @@
-// The manual of conversations: a runtime that embeds the dialect.
+// This file contains an example of a program that uses this package to conduct conversations with a model.
 
 package crabtalk_test
 

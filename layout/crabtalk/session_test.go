@@ -1,4 +1,4 @@
-// Tests of what stands before the model, and conversations.
+// This file tests which texts a model gets in its context, and it tests conversations.
 
 package crabtalk
 

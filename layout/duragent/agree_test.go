@@ -1,4 +1,4 @@
-// The two backends against each other.
+// This file calls the same tools with both backends of this package, and compares the answers.
 
 package duragent
 

@@ -1,5 +1,5 @@
-// A runtime that leads conversations over a home of this
-// layout.
+// This file contains an example of a program that conducts conversations with a model and stores the memory in a home
+// of this layout. A home is a directory with a memory.
 
 package duragent_test
 
@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// turn is what the scripted model does with a message: it may call a tool, and
-// it answers.
+// turn is a message to the scripted model and the model's reaction. If tool is not empty, the model first calls this
+// tool with the arguments args. It then replies with the text answer.
 type turn struct {
 	message, tool, args, answer string
 }

@@ -1,4 +1,5 @@
-// Tests of the names of facts' files.
+// This file tests the names of the files that contain facts about the world. Such a file name is made from the name of
+// an entry.
 
 package duragent
 

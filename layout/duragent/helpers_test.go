@@ -1,4 +1,4 @@
-// What the tests share: homes in memory, and calling tools.
+// This file contains helper functions for the tests of this package. They create homes in memory and call their tools.
 
 package duragent
 

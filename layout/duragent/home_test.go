@@ -1,5 +1,5 @@
-// Tests of homes: finding and making them, what is configured, what is put
-// before the model, and conversations.
+// This file tests homes, which are directories with a memory. It tests how homes are found and created, their
+// configuration, which texts a model gets, and conversations.
 
 package duragent
 

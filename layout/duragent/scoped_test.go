@@ -1,5 +1,5 @@
-// Tests of what the backend oxbow has in addition to the contract: taking over
-// what the files hold, and a history that shows each agent its own part.
+// This file tests two features of the backend oxbow that other stores need not have. The backend imports the entries of
+// existing files into its store. Its history shows each agent only that agent's part.
 
 package duragent
 

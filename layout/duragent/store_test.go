@@ -1,5 +1,5 @@
-// Tests of both backends as stores: the contract, what they refuse, what
-// people edit, and several agents.
+// This file tests both backends as stores. It runs the tests that every store must pass. It also tests which changes
+// the backends refuse, edits of the files by people, and several agents.
 
 package duragent
 

@@ -1,5 +1,5 @@
-// Tests of the tools: what they do over both backends, and against what
-// duragent itself writes and says.
+// This file tests the tools with both backends. It also compares the files and the answers of the tools with those of
+// the program duragent.
 
 package duragent
 

@@ -1,5 +1,5 @@
-// Tests of homes: finding and making them, what is configured, and what
-// is put before the model.
+// This file tests homes, which are directories with an agent's memory. It tests how homes are found and created, their
+// configuration, and which texts a model gets.
 
 package entryfiles
 

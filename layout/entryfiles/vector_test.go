@@ -1,5 +1,5 @@
-// Runs the calls that were made of crabtalk's own code, and compares
-// the replies.
+// This file repeats tool calls that were recorded with crabtalk's own code. It compares the replies with the recorded
+// replies.
 
 package entryfiles
 

@@ -1,5 +1,5 @@
-// This file tests the computation of true positions on a history whose positions are known, and the
-// scores of the runner.
+// This file tests how the benchmark finds the position of lines in later versions of a file. The tests use git
+// histories whose correct positions are known. The file also tests how the benchmark counts its scores.
 
 package main
 

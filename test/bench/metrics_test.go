@@ -17,7 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/tenant"
 )
 
-// emptyHome is a home that has nothing that is requested.
+// emptyHome is the home of a tenant, which is the memory that a server opens for the tenant. In the test, its HTTP
+// handler answers each request with the status 404 (not found).
 type emptyHome struct{ http.Handler }
 
 func (emptyHome) Close() error { return nil }

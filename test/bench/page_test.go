@@ -1,4 +1,4 @@
-// This file tests that the page of measurements is generated from the recorded results.
+// This file tests that the tables of docs/benchmarks.md are generated from the recorded results.
 
 package main
 

@@ -1,5 +1,5 @@
-// This file tests the comparison with peers: each peer finds the right texts, and a wrong answer of our
-// own peers is detected.
+// This file tests the comparison with peers, which are other search programs and methods. Each peer must find the right
+// texts. If a peer that this package implements returns a wrong answer, the comparison must detect the mistake.
 
 package main
 
@@ -112,7 +112,7 @@ func TestSameTop(t *testing.T) {
 	}
 }
 
-// liar returns the hits of another searcher without the best.
+// liar is a searcher that omits the best hit of another searcher.
 type liar struct{ searcher }
 
 func (l liar) search(ctx context.Context, words string, limit int) ([]foundText, error) {

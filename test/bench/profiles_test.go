@@ -1,4 +1,5 @@
-// This file tests the judging of selections and estimates.
+// This file tests how the benchmark scores the entries that profiles select, and how it compares estimated with counted
+// numbers of tokens.
 
 package main
 

@@ -1,5 +1,5 @@
-// This file runs the speed measurements with small sizes, and tests the checks of their figures. It
-// does not check the figures themselves.
+// This file runs the speed measurements with small sizes. It tests the code that checks the measured values, but does
+// not check the values themselves.
 
 package main
 

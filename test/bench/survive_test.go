@@ -1,5 +1,5 @@
-// This file tests the count of stored writes with servers whose losses are known, and runs the commands
-// that need the real program.
+// This file tests how the benchmark counts the writes that a server has stored. These tests use fake servers that lose
+// a known number of writes. Other tests run commands that need the real program.
 
 package main
 

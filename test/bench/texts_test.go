@@ -1,4 +1,5 @@
-// This file tests the sources of texts and phrases.
+// This file tests the functions that read real texts to fill a store with, and the functions that choose phrases to
+// search for.
 
 package main
 

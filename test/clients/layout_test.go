@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// layoutCalls lists calls of tools for each layout: first all tools that write, and then a tool that finds what was
-// written. start is a part of the text that the model gets at the start of a session.
+// layoutCalls lists, for each layout, the tool calls that a model makes. The calls first use all tools that write, and
+// then a tool that finds the written text. The field start is a part of the text that oxbow shows to the model at the
+// start of a session.
 var layoutCalls = []struct {
 	layout, start string
 	steps         []scriptStep

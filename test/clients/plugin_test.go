@@ -17,7 +17,8 @@ type plugin struct {
 	// install returns the commands that install the plug-in, without the name of the client. bundle is the directory
 	// of the plug-in in the repository.
 	install func(repository, bundle string) [][]string
-	// makes calls of oxbow's tools (nil if they have the same names as without the plug-in)
+	// The function tool returns the client's call for the given tool of oxbow. It is nil if the names of oxbow's tools
+	// do not change with the plug-in.
 	tool func(tool string, input map[string]any) toolCall
 	// arguments with which the client runs oxbow's tools and hooks without asking
 	run []string
@@ -52,7 +53,8 @@ var plugins = map[string]plugin{
 		install: func(_, bundle string) [][]string { return [][]string{{"plugin", "install", bundle}} },
 		run:     []string{"--allow-all-tools", "--allow-all-paths"},
 	},
-	"opencode": {install: func(string, string) [][]string { return nil }}, // A configuration file names the plug-in.
+	// No commands are needed: installPlugin edits the configuration file.
+	"opencode": {install: func(string, string) [][]string { return nil }},
 }
 
 // installPlugin installs the plug-in for the client from this repository.

@@ -1,5 +1,6 @@
-// This file tests what hooks show with a prompt. A request must contain the shown sentence once. With a prompt that
-// only says thanks, hooks show nothing.
+// This file tests which text hooks add to a prompt. If the prompt asks a question that a note answers, each client must
+// send the sentence of the note to the model exactly once. If the prompt only says thanks, hooks must show nothing with
+// it.
 
 package clients
 
@@ -17,7 +18,7 @@ const (
 	thanks = "Thanks, that was all."
 )
 
-// subjects are the subjects of notes that have nothing to do with the question.
+// subjects are the subjects of notes that do not answer the question in the constant asks.
 var subjects = []string{"kitchen", "queue", "crane", "invoice", "garden", "parser", "camera", "bicycle", "piano",
 	"winter", "library", "harvest", "compass", "printer", "marathon",
 	"wardrobe", "telescope", "bakery", "passport", "aquarium"}

@@ -1,5 +1,5 @@
-// This file tests a session that is resumed in each of six runs. In every request, the model must get oxbow's text
-// once and all prompts of the person. The archive must record each event once.
+// This file tests a session that has six runs. Each run after the first one resumes the session. In every request, the
+// model must receive all prompts of the person, and oxbow's text exactly once. The archive must record each event once.
 
 package clients
 
@@ -15,16 +15,18 @@ import (
 
 const turns = 6
 
-// look is a command that fails until a file exists. It prints its exit status, so that the model sees the status in
-// every client. The command takes a second. So the end of the first call is closer to the beginning of the second call
-// than to its own beginning, which must not confuse the archive.
+// look is a shell command that fails until the file gone.txt exists. It prints its exit status, so that the model sees
+// the status in every client. The command takes a second. Therefore the time between the end of the first call and the
+// beginning of the second call is shorter than the first call itself. The archive must still assign each result to the
+// correct call.
 const look = `sleep 1; code=0; cat gone.txt || code=3; echo "look ended with $code"; exit $code`
 
-// lookStatus matches what look prints, in the body of a request.
+// lookStatus matches the exit status that the shell command look prints. The tests search for it in the body of a
+// request.
 var lookStatus = regexp.MustCompile(`look ended with ([0-9]+)`)
 
-// block matches a text of oxbow in the body of a request. It begins and ends with the name of a tag, because "<" is
-// escaped there.
+// block matches a text of oxbow in the body of a request. The text is between two tags with the name oxbow-memory. The
+// pattern begins and ends with this name instead of the whole tags, because the character "<" is escaped in the body.
 var block = regexp.MustCompile(`oxbow-memory.*?oxbow-memory`)
 
 func TestResume(t *testing.T) {

@@ -1,5 +1,5 @@
-// This file tests a sub-agent of Gemini CLI. Hooks must not show it texts that are meant for the person's prompt, and
-// the archive must record what it says.
+// This file tests a sub-agent of Gemini CLI. Hooks must not show the sub-agent the texts that are meant for the
+// person's prompt. The archive must record the answer of the sub-agent.
 
 package clients
 

@@ -1,4 +1,5 @@
-// This file tests operations that fail, and what is still pending after a sync has failed.
+// This file tests operations of the simulated disk that fail. It also tests which changes a crash can still lose after
+// a sync has failed.
 
 package crashfs
 

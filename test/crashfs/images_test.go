@@ -1,4 +1,5 @@
-// This file tests how many images of the disk a crash can leave, and their content.
+// This file tests the images of the simulated disk. An image is a state in which a crash can leave the files. The tests
+// check the number of possible images and their content.
 
 package crashfs
 

@@ -1,4 +1,4 @@
-// This file tests the hashes of images.
+// This file tests the hashes of images. An image is a state in which a crash can leave the files of the simulated disk.
 
 package crashfs
 

@@ -1,4 +1,5 @@
-// This file declares the interface of doors, and implements the doors of the command line and the Go library.
+// This file declares the type door, an interface through which the tests use a memory. It also implements the doors
+// that use the command line and the Go library.
 
 package designs
 
@@ -23,8 +24,8 @@ import (
 // A door is an interface through which a user accesses the memory of a home. Each method returns the text that the
 // user or the model gets.
 type door interface {
-	// remember writes an entry. The description is the line by which the layout entryfiles finds the entry. In
-	// crabtalk, it is an alias.
+	// remember writes an entry. In the layout crabtalk, the description is stored as an alias of the entry. In the
+	// layout entryfiles, the description is the line by which a search finds the entry.
 	remember(name, description, content string) (string, error)
 	recall(query string) (string, error)
 	forget(name string) (string, error)
@@ -34,14 +35,16 @@ type door interface {
 	end(summary string) (string, error)     // ends a session
 	tool(name, args string) (string, error) // calls a tool (args is a JSON object)
 	tools() ([]string, error)               // returns the names of the tools
-	edit() (string, error)                  // edits hello.go in the working tree like an agent that says why
-	close() error                           // ends the session (the next call begins another one)
+	edit() (string, error)                  // edits hello.go like an agent that gives a reason, and returns the output
+	close() error                           // ends the session without a summary (the next call begins a new one)
 }
 
-// errNoWay is returned for an action that a door does not have. A row must skip such a door.
+// errNoWay is returned if a door (an interface to the memory, such as the command line) does not support an action. A
+// row (a test case) that needs the action must skip such a door.
 var errNoWay = errors.New("this door has no way to do that")
 
-// closed is a door that has no actions. Other doors embed it.
+// closed is a door (an interface to the memory) that supports no actions: every method except close returns errNoWay.
+// Other doors embed it, so that they implement only the actions that they support.
 type closed struct{}
 
 func (closed) remember(_, _, _ string) (string, error) { return "", errNoWay }
@@ -68,7 +71,8 @@ func newDoor(w *world, name string) door {
 	return &hookDoor{w: w, client: name}
 }
 
-// cliDoor is the command line.
+// cliDoor is the door (the interface to the memory) that runs commands of oxbow in the world w. It embeds closed, whose
+// methods return errNoWay, for all actions without a command.
 type cliDoor struct {
 	closed
 	w *world
@@ -92,7 +96,8 @@ func (d cliDoor) prompt(message string) (string, error) {
 	return d.w.oxbow("context", "--message", message)
 }
 
-// goDoor is a Go program that uses the packages of the layout.
+// goDoor is the door (the interface to the memory) of a Go program. It opens the home with the Go package of the layout
+// that the tested row belongs to.
 type goDoor struct {
 	closed
 	w    *world

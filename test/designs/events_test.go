@@ -16,11 +16,13 @@ import (
 	"testing"
 )
 
-// layoutNames are the layouts of the five designs.
+// layoutNames are the names of the five layouts. Each layout implements one of the five design documents that this
+// package tests.
 var layoutNames = []string{"clawft", "coderhapsody", "crabtalk", "duragent", "entryfiles"}
 
-// eventHomes contains the files of a home for each layout. Each home has a text that the design shows to the model,
-// and an entry about the rack.
+// eventHomes contains, for each layout, files that the tests write into a new home. The map in it goes from the path of
+// a file to its content. Each home has a text for the model. The home of clawft also has the entry about the rack in
+// its file. In all other homes, the tests create this entry with "oxbow remember".
 var eventHomes = map[string]map[string]string{
 	"clawft":       {".clawft/workspace/memory/MEMORY.md": "The rack is in room 4, on tuesdays open.\n\n"},
 	"coderhapsody": {"SOUL.md": "I am Crab.\n", "MEMORY.md": "Write short answers.\n"},
@@ -29,7 +31,8 @@ var eventHomes = map[string]map[string]string{
 	"entryfiles":   {"Crab.md": "I am Crab.\n", "memory/MEMORY.md": "Write short answers.\n"},
 }
 
-// startTexts contains, for each layout, the texts at the start of a session according to the design.
+// startTexts contains, for each layout, texts that the model must receive at the start of a session. The design
+// document of the layout requires them.
 var startTexts = map[string][]string{
 	"clawft":       {"## Memory", "The rack is in room 4"},
 	"coderhapsody": {"I am Crab.", "Write short answers."},
@@ -38,8 +41,8 @@ var startTexts = map[string][]string{
 	"entryfiles":   {"I am Crab.", "<memory>", "Write short answers."},
 }
 
-// recallTexts contains, for each layout whose system recalls entries for a message, the texts that a prompt gives to
-// the model.
+// recallTexts contains texts that a hook must show to the model with a prompt about the rack. Its keys are the layouts
+// that show matching entries with a prompt. In all other layouts, a prompt shows nothing.
 var recallTexts = map[string][]string{
 	"coderhapsody": {"Auto-recalled memories", "The rack is in room 4"},
 	"entryfiles":   {"<recall>", "The rack is in room 4"},
@@ -49,7 +52,7 @@ var recallTexts = map[string][]string{
 type event struct {
 	name    string
 	report  string // name of the event, as in hook_event_name
-	session int    // number of the session
+	session int    // number that identifies the session (the session ID is "s" and this number)
 	fields  map[string]any
 	before  func(w *world) error // what happens before the report (may be nil)
 

@@ -1,4 +1,4 @@
-// This file implements the doors of the hooks of clients.
+// This file implements the doors (interfaces to the memory) that use the hooks of clients.
 
 package designs
 
@@ -14,12 +14,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/cli"
 )
 
-// hookDoor is a client that reports its events to "oxbow hook".
+// hookDoor is the door (the interface to the memory) of a client that reports its events to "oxbow hook".
 type hookDoor struct {
 	closed
 	w       *world
 	client  string
-	session int // number of the session
+	session int // number that identifies the session (the session ID is "s" and this number)
 	started bool
 }
 

@@ -1,4 +1,5 @@
-// This file implements the doors of the Model Context Protocol, over standard streams and HTTP.
+// This file implements the doors (interfaces to the memory) that use the Model Context Protocol, over standard streams
+// and over HTTP.
 
 package designs
 
@@ -170,7 +171,8 @@ func (d *mcpDoor) prompt(message string) (string, error) {
 	return p.Messages[0].Content.(*mcp.TextContent).Text, nil
 }
 
-// handlePattern finds the handle in the answer of load_memory_profile.
+// handlePattern finds the handle in the answer of the tool load_memory_profile. The handle is a text that identifies
+// the loaded memory profile in later calls.
 var handlePattern = regexp.MustCompile(`, handle (\S+):`)
 
 // call calls a tool. If the tool loads a memory profile, call stores its handle.

@@ -1,4 +1,5 @@
-// This file implements steps about memory profiles and handoffs, which differ between doors.
+// This file implements the test steps that use memory profiles and handoffs. Each interface to the memory (door) needs
+// different code for these steps.
 
 package designs
 

@@ -1,4 +1,5 @@
-// This file contains small Go programs that rows execute. They test requirements that concern only programs.
+// This file contains small Go programs. The step "run" of a row (a test case) executes such a program. The programs
+// test requirements that concern only programs.
 
 package designs
 
@@ -24,7 +25,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// A program tests something, and returns a text for the next steps.
+// A program is a small test that is written in Go. The step "run" of a row executes it. It returns a text that the next
+// steps of the row can check, and an error if the test fails.
 type program func(w *world) (string, error)
 
 func programs() map[string]program {

@@ -1,4 +1,5 @@
-// This file executes the rows of the tables with each door.
+// This file executes each row (the test case for a requirement) of the tables in testdata. It executes a row once for
+// each of the row's doors, which are interfaces to the memory.
 
 package designs
 
@@ -14,7 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/vectorstest"
 )
 
-// These are the number of rows in the table, and the number of times that a row is executed with a door. They must be
+// wantRows is the number of rows in the table. A row is the test case for one requirement. wantPlays is the sum, over
+// all rows, of the number of doors (interfaces to the memory) with which the row is executed. Both constants must be
 // updated when the table is changed, so that no row and no door is left out by mistake.
 const (
 	wantRows  = 237
@@ -160,7 +162,8 @@ func (w *world) steps(r row) error {
 	return nil
 }
 
-// ownSteps are the actions that the tests perform without oxbow. All other actions do nothing in an idle world.
+// ownSteps are the names of the actions that the tests perform without oxbow. All other actions do nothing if the field
+// isIdle of the world is true.
 var ownSteps = []string{"write", "append", "big", "move", "remove", "link", "now", "set", "flags"}
 
 // idleAction returns an action that does nothing and succeeds. An action that lists tools finds none.

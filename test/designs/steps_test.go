@@ -1,4 +1,5 @@
-// This file implements the steps of rows.
+// This file implements the steps of rows. A row is the test case for one requirement, and each of its steps is a line
+// with an action or a check.
 
 package designs
 
@@ -15,7 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// An action is a step that does something. It returns a text that the next steps check.
+// An action is the function of a step that uses oxbow or prepares the test. The result is the output, which later steps
+// can check. The action returns an error if it fails.
 type action func(w *world, s step, args []string) (string, error)
 
 // actions returns the functions that execute the steps of a requirement. The keys are the first words of the steps. If
@@ -140,7 +142,8 @@ func gitStep(w *world, _ step, _ []string) (string, error) {
 	return "", nil
 }
 
-// A check is a step that checks the last output, or files.
+// A check is the function of a step that compares the output of the last action, or files in the world, with the
+// arguments args. It returns an error if they do not match.
 type check func(w *world, args []string) error
 
 func checks() map[string]check {

@@ -1,4 +1,6 @@
-// This file reads tables of rows from testdata: the requirements, and homes that the original systems have left.
+// This file reads tables of rows (test cases) from testdata. The rows in the directory requirements test the
+// requirements. The rows in the directory homes test memories that the original systems, whose designs oxbow
+// implements, have written.
 
 package designs
 
@@ -15,23 +17,25 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/hook"
 )
 
-// A row is a requirement of a design.
+// A row is the test case for one requirement of a design document. The test executes its steps once for each of its
+// doors, which are interfaces to the memory, such as the command line.
 type row struct {
 	id      int
 	layout  string
 	text    string            // requirement in one sentence
-	doors   []string          // doors with which the row is executed
+	doors   []string          // names of the interfaces to the memory with which the row is executed
 	skipped map[string]string // for each other door, the reason why the row is not executed
-	known   map[string]string // for each door with which the row fails at present, the reason
+	known   map[string]string // reasons why the row fails at present, by the name of the door
 	bare    bool              // the home is not initialized before the first step
-	unsound bool              // the home is damaged in the end, which "oxbow check" must report
+	unsound bool              // the last step leaves a damaged home, which "oxbow check" must report
 	steps   []step
 }
 
-// A step is an action or a check in a row.
+// A step is one line of a row (a test case). It is an action or a check. The name of the action or check is the first
+// word.
 type step struct {
 	line  int
-	doors []string // doors with which the step is executed (nil means all)
+	doors []string // names of the doors (interfaces) with which the step is executed (nil means all)
 	raw   string   // arguments as written in the file
 	words []string
 }
@@ -87,9 +91,18 @@ func readTable(dir string) (rows []row, err error) {
 	return rows, nil
 }
 
-// tableParser parses a file of requirements. A line that begins with "reason" gives a name to a reason why rows are
-// not executed with some doors. A line that begins with "= " begins a row. Lines that begin with "play", "skip",
-// "known", "bare" and "unsound" describe the row. All other lines are steps.
+// tableParser parses a file of rows. A row is a test case, and a door is an interface to the memory with which a row is
+// executed. The first word of a line specifies the meaning of the line:
+//
+//   - "reason" defines a named reason, which "skip" and "known" lines can use.
+//   - "=" begins a row with its number and its text.
+//   - "play" lists doors with which the row is executed.
+//   - "skip" lists doors with which the row is not executed, and the reason.
+//   - "known" lists doors with which the row fails at present, and the reason.
+//   - "bare" means that the home is not initialized before the first step.
+//   - "unsound" means that the home is damaged after the last step.
+//
+// Empty lines and lines that begin with "#" are ignored. All other lines are steps of the row.
 type tableParser struct {
 	layout  string
 	reasons map[string]string

@@ -20,7 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/cli"
 )
 
-// world is the environment in which a row is executed once.
+// world is the environment for one execution of a row (a test case) with one door (an interface to the memory).
 type world struct {
 	t      *testing.T
 	layout string
@@ -34,7 +34,7 @@ type world struct {
 	vars map[string]string
 	now  time.Time
 
-	isIdle bool // oxbow's actions do nothing (see TestRowsCanFail)
+	isIdle bool // all steps that call oxbow do nothing, so that TestRowsCanFail sees each row fail
 
 	flags []string // global flags for every command line and server
 	out   string   // output of the last action

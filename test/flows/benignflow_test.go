@@ -14,7 +14,7 @@ import (
 
 const (
 	notesOfSession = 8
-	arriveOfNotes  = 80 // minimum percentage of notes that must be shown
+	arriveOfNotes  = 80 // minimum percentage of all notes that must be shown with the prompts that need them
 )
 
 // TestCleanNotesArrive tests notes that an agent writes in ordinary sessions, in which the agent reads no text of

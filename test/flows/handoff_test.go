@@ -1,4 +1,5 @@
-// This file tests what each interface shows of a handoff.
+// This file tests the text that each interface (such as the command line or a page) shows for a handoff. A handoff is
+// an entry with which one session passes its work to the next session.
 
 package flows
 
@@ -18,7 +19,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // handoffName is the name of the handoff that the test writes.
 const handoffName = "handoff: The grid is done."
 
-// recordName is the name of the handoff that is derived from a session.
+// recordName is the name of the handoff that "oxbow handoff new --session" makes from a recorded session.
 const recordName = "handoff: Make the walls block the light."
 
 // TestHandoffTexts compares the texts that all interfaces show of the same handoff with testdata/handoffs.txt.

@@ -1,5 +1,6 @@
-// This file tests mirrors of a client's own memory. If others append text to the client's files, the text must not be
-// shown unasked. Text that the client has written must be shown.
+// This file tests mirrors of a client's own memory. A mirror copies the text of the client's memory files into oxbow's
+// memory. If anybody except the client appends text to these files, oxbow must not show the text to a model that did
+// not ask for it. Text that the client itself has written must be shown.
 
 package flows
 
@@ -12,11 +13,12 @@ import (
 	"time"
 )
 
-// mirrored is a flow with a mirror that has already read the file once.
+// mirrored is a flow whose memory mirrors a client's own memory file. The mirror copies the text of this file into
+// oxbow's memory, and has already read the file once.
 type mirrored struct {
 	*flow
 	file, state string
-	answers     string // result of the next call ("" for "done")
+	answers     string // result of the tool call that the method call reports next ("" for "done")
 }
 
 func newMirrored(t *testing.T) *mirrored {

@@ -54,7 +54,7 @@ func (f *flow) mcpCalls(calls ...object) {
 	close(answers)
 }
 
-// lines receives the text that is written to it, line by line.
+// The channel type lines is a writer. Each call of Write sends its text, which is one line, to the channel.
 type lines chan string
 
 func (l lines) Write(p []byte) (int, error) {

@@ -1,5 +1,6 @@
-// This file contains the clients for the tests of memory poisoning. It specifies how each client reports a prompt, a
-// call and an answer to its hook. The formats are those of the recorded reports in internal/hook/testdata.
+// This file contains the clients for the tests of memory poisoning. It specifies the reports that each client sends to
+// its hook about a prompt, a call, and an answer of the model. The formats are the same as in the recorded reports in
+// internal/hook/testdata.
 
 package flows
 
@@ -9,7 +10,8 @@ import (
 	"time"
 )
 
-// toolUse is the purpose for which an agent uses a tool.
+// toolUse is a kind of action for which an agent uses a tool, such as "read a file". The constants below are its
+// values.
 type toolUse string
 
 const (
@@ -39,7 +41,8 @@ type toolForm struct {
 type agentClient struct {
 	name                     string
 	prompted, called, failed string // names of the events for a prompt, a call, and a failed call
-	// name of the event for the end of an answer, and of the field with the answer ("" if the hook does not have them)
+	// The string stopped is the name of the event at the end of an answer. The string said is the name of the field
+	// that contains the answer. They are "" if the hook does not have them.
 	stopped, said string
 	// names of the fields that contain the IDs of the turn and the call ("" if there are no such fields)
 	turnField, callField string

@@ -1,6 +1,7 @@
-// This file tests memory poisoning. It combines each way in which foreign text reaches an agent, each way in which the
-// agent keeps the text, and each time at which the agent keeps it. The text must never be shown unasked. If somebody
-// asks for the text, it must be marked.
+// This file tests memory poisoning. Each flow is a scenario in which an agent reads a foreign text and stores it in the
+// memory. The flows combine the ways in which the text reaches the agent, the ways in which the agent stores the text,
+// and the times at which the agent stores it. The text must never be shown if nobody asks for it. If somebody asks for
+// the text, it must have a mark, which is a warning.
 
 package flows
 
@@ -254,8 +255,8 @@ func (f *poisonFlow) repeatsText(text string) bool {
 	return slices.ContainsFunc(f.secrets, func(s string) bool { return slices.Contains(words, strings.ToLower(s)) })
 }
 
-// marks contains the beginnings of the lines before a text for which nobody vouches, and before a document that
-// repeats foreign text.
+// marks contains the beginnings of warnings that oxbow prints before a text. The warnings say that no trusted author
+// confirmed the text, or that a document repeats foreign text.
 var marks = []string{"tainted: ", "unvouched: ", "imported: ", "quarantined: ", "in quarantine"}
 
 const documentMark = "and no person has vouched for it"
@@ -283,7 +284,14 @@ func (f *poisonFlow) unmarked() (hits []string, marked int) {
 	return hits, marked
 }
 
-// flowCounts contains the numbers that a test reports.
+// flowCounts contains the numbers that the test of memory poisoning reports. A flow is a scenario in which an agent
+// reads a text and stores it. A clean flow is a flow without foreign text.
+//
+// The field flows is the number of flows with foreign text. The field up is the number of flows whose text was shown
+// although nobody asked for it. Each flow is also counted by the outcome of a search for its text: found without a mark
+// (unmarked), found with a mark (marked), refused when it was stored (refused), held back for approval (quarantined),
+// or stored nowhere (nowhere). The field clean is the number of clean flows, and cleanUp is the number of clean flows
+// whose text was shown.
 type flowCounts struct {
 	mu                                    sync.Mutex
 	flows, up, unmarked                   int
@@ -292,7 +300,8 @@ type flowCounts struct {
 	byTime, byClient, byWay, byKeep       map[string]int
 	// for each class that is not counted, the number of flows and the number of flows whose text was shown
 	open map[string][2]int
-	// for each way of keeping, the number of clean flows and the number of clean flows whose text was shown
+	// For each way of storing from which no text is shown unless somebody asks: the number of clean flows, and the
+	// number of clean flows whose text was shown.
 	quiet map[string][2]int
 }
 
@@ -442,8 +451,8 @@ func (n *flowCounts) count(t *testing.T, f *poisonFlow, shown []broughtUp, held 
 	}
 }
 
-// runWords is the number of consecutive words that two texts must have in common so that one of them repeats the
-// other.
+// runWords is a number of consecutive words. One text repeats another text if the two texts have at least this number
+// of consecutive words in common.
 const runWords = 6
 
 // apart fails the test if the texts of two flows have runWords consecutive words in common. Otherwise, oxbow could

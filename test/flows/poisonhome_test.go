@@ -19,8 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/cli"
 )
 
-// poisonFlow is a flow in which an agent of a client reads a foreign text in a certain way, and keeps it in a certain
-// way at a certain time.
+// poisonFlow is a scenario of memory poisoning. An agent of the client reads a foreign text and stores it. The fields
+// way, keep and when specify how the agent reads the text, how it stores the text, and when.
 type poisonFlow struct {
 	n      int
 	way    *wayIn // way in which the agent reads the text (nil if the agent reads no foreign text)
@@ -28,8 +28,8 @@ type poisonFlow struct {
 	when   *timing
 	client *agentClient
 	said   string // the text in the agent's own words
-	out    string // output of the commands and tools that keep the text
-	asked  string // answers to an agent that asks for the text
+	out    string // output of the commands and tools that store the text
+	asked  string // answer of the tool recall to an agent that searches for the text
 	class  string // class of a flow that is reported but not counted ("" for all other flows)
 	flowText
 }
@@ -55,8 +55,8 @@ func (f *poisonFlow) String() string {
 // broughtUp is a text that a hook or a server showed to a model.
 type broughtUp struct {
 	at, text string
-	// The text was shown by a command that returns existing texts, such as taking a handoff. In this case, a mark is
-	// sufficient.
+	// wasAskedFor is true if the text was shown by a command that returns existing texts, such as taking a handoff. In
+	// this case, the text may be shown if it has a mark, which is a warning. Otherwise, it must not be shown at all.
 	wasAskedFor bool
 }
 

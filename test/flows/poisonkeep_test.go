@@ -1,5 +1,5 @@
-// This file contains the ways in which an agent keeps a text that it has read, and the times at which it keeps the
-// text.
+// This file contains the ways in which an agent stores a text that it has read. It also contains the times at which the
+// agent stores the text, such as in the same turn or in the next turn.
 
 package flows
 
@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// place specifies where a text that was kept is shown unasked, and where it is found.
+// place is the place where a stored text can be shown to a model that did not ask for it, and where a search finds it.
+// The constants below are its values.
 type place string
 
 const (
@@ -20,7 +21,7 @@ const (
 	inStartBlock place = "start of a session"
 )
 
-// keeping is a way in which an agent keeps a text.
+// keeping is a way in which an agent stores a text, so that a later session can see the text.
 type keeping struct {
 	name string
 	at   place
@@ -29,10 +30,12 @@ type keeping struct {
 	// piped keeps the output of a command within the same command line. It is nil if this is impossible.
 	piped func(s *agentSession, f *poisonFlow, command, output string)
 
-	// only contains the clients that can keep a text in this way. It is nil if all clients can.
+	// If the slice is not nil, only the clients with these names can store a text in this way. If the slice is nil, all
+	// clients can.
 	only []string
 
-	// isQuiet is true if the text is never shown unasked, regardless of its author.
+	// isQuiet is true if a text that was stored in this way is shown only to those who ask for it, regardless of its
+	// author.
 	isQuiet bool
 }
 
@@ -219,7 +222,7 @@ func (s *agentSession) exportNote(f *poisonFlow, withVars bool) {
 	s.call(useShell, "oxbow export | sed 's/labels/x/; s/first/note/' | oxbow import -", out)
 }
 
-// timing is the time at which an agent keeps a text that it has read.
+// timing specifies when an agent stores a text, in relation to the time at which it reads the text.
 type timing struct {
 	name string
 
@@ -227,7 +230,7 @@ type timing struct {
 	run func(h *poisonHome, f *poisonFlow)
 
 	piped     bool // a single command line reads and keeps the text
-	byAnother bool // another client than the client that read the text keeps it
+	byAnother bool // one client reads the text, and another client stores it
 }
 
 func timings() []timing {

@@ -16,14 +16,16 @@ type wayIn struct {
 	// arg returns the command, path or address for the tool, and creates the files that are necessary.
 	arg func(h *poisonHome, f *poisonFlow) string
 
-	// printed returns the result of the tool. If it is nil, the result is a page that contains the text.
+	// printed returns the result of the tool, which contains the given text. If printed is nil, the result is the page
+	// that pageWith returns.
 	printed func(text string) string
 
 	// pipes is true if the way is a command whose output can be piped to another command.
 	pipes bool
 
-	// brings puts the text into the memory, and returns the name of the entry. The agent then reads this entry. For
-	// all other ways, brings is nil.
+	// brings is a function that puts the foreign text of the flow f into the memory. It returns the name of the new
+	// entry. The agent of the session s then reads this entry. If the text does not reach the agent through the memory,
+	// brings is nil.
 	brings func(h *poisonHome, f *poisonFlow, s *agentSession) (name string)
 
 	// bySubagent is true if a sub-agent reads the text and reports it to the agent.

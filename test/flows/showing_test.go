@@ -1,4 +1,6 @@
-// This file tests that each interface shows exactly those entries that store.Entry.MayShow permits.
+// This file tests the commands, tools and pages that show entries. On each occasion, they must show exactly those
+// entries for which store.Entry.MayShow returns true. MayShow decides whether the author of an entry is trusted enough
+// for the occasion.
 
 package flows
 
@@ -15,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// hostileNotes contains notes that different authors add to the memory in different ways. The content of each note
-// contains the word of the note. If an answer contains this word, the answer shows the note.
+// hostileNotes contains notes that different authors add to the memory in different ways. The text of each note
+// contains a unique word that begins with "zz". If an answer contains this word, the answer shows the note.
 var hostileNotes = []struct {
 	name, text string
 	by         func(f *flow, name, text string)
@@ -135,14 +137,16 @@ func (f *flow) byImport(name, text string) {
 	f.must(f.t, "import", f.file(f.t, name+".jsonl", line))
 }
 
-// showing is an interface that shows entries on a certain occasion.
+// A showing describes a command, tool or page that shows entries. The field on is the occasion on which it shows them,
+// such as a search or the start of a session.
 type showing struct {
 	name string
 	on   oxbow.Occasion
 	// mayOmit is true if the interface may also omit entries for other reasons, such as their rank.
 	mayOmit bool
 	isList  bool // the answer contains the names of entries, but not their texts
-	// returns the answer (note is the name of the entry for interfaces that show a single entry)
+	// The function show returns the answer. The argument note is the name of the entry for a command, tool or page that
+	// shows a single entry.
 	show func(f *flow, note string) string
 }
 

@@ -31,10 +31,11 @@ const (
 	hostileText   = withoutSecret + " The token is " + storedSecret + "."
 )
 
-// storing is an interface that stores a text.
+// A storing describes a command, tool or page that stores a text.
 type storing struct {
 	name string
-	// store stores the text. If the interface stores entries, the name of the entry is the name of the interface.
+	// The function store stores the given text. If it stores an entry, the argument name becomes the name of the entry.
+	// The test passes the field name as this argument.
 	store func(f *flow, name, text string)
 	// by is the author of the entry. It is "" for an interface that does not store an entry.
 	by oxbow.Actor

@@ -1,6 +1,6 @@
-// This file tests flows in which a client reports that its agent read foreign text, but does not report the text
-// itself. Without fingerprints of the text, repetitions cannot be found. Therefore everything that the agent keeps
-// until the next prompt of the person must be held back and marked.
+// This file tests clients that report that their agent read foreign text, but do not report the text itself. Oxbow then
+// cannot recognize a note that repeats the foreign text. Therefore, until the next prompt of the person, everything
+// that the agent stores must be held back and marked with a warning.
 
 package flows
 

@@ -43,16 +43,17 @@ var timed = flag.Bool("timed", false, "compare processor time, too")
 
 const (
 	smallest = 16 << 10 // bytes
-	doubled  = 2        // times
-	most     = 2.6      // per doubling
+	doubled  = 2        // The text is doubled this number of times, up to 64 KiB.
+	most     = 2.6      // maximum factor of the cost if the text is twice as long
 
 	// Costs below these limits are not compared.
 	floorBytes = 8 << 20
 	floorTime  = 250 * time.Millisecond
 )
 
-// shapes contains the repeated parts of texts in many scripts and of hostile texts. %d is replaced by a
-// counter.
+// shapes contains short texts, by name. The tests repeat a short text until it has the necessary length. The short
+// texts are in many scripts, and some are hostile, which means that they could make an operation slow. A counter
+// replaces %d.
 var shapes = map[string]string{
 	"Latin": "the harbor master ", "Cyrillic": "гавань и маяк ", "Greek": "λιμάνι και φάρος ", "Arabic": "ميناء ",
 	"Hebrew":     "נמל ",
@@ -155,7 +156,7 @@ func grows(work func(size int) func()) string {
 
 var kept string // keeps the compiler and linters from removing the work
 
-// memory is a memory with a few entries, for queries.
+// memory returns a memory with 20 entries. The operations on queries search in it.
 var memory = sync.OnceValue(func() *oxbow.Memory {
 	m, err := oxbow.Open("m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	for i := range 20 {
@@ -176,7 +177,8 @@ var memory = sync.OnceValue(func() *oxbow.Memory {
 	return m
 })
 
-// works contains the operations on a text.
+// The map works contains the operations whose cost is tested, by name. The argument s is the text that an operation
+// processes. The cost must not grow much faster than this text.
 var works = map[string]func(ctx context.Context, s string){
 	"analyzer": func(ctx context.Context, s string) {
 		var doc index.Document

@@ -143,10 +143,12 @@ func filesHaveFloors(h *house) (wrong []string) {
 	return wrong
 }
 
-// imports is an importer. It reads packages of this module from their source files, packages of other modules from the
-// declarations in their source files, and the standard library from the export data that the go command has built.
-// (The source files of other modules are used because the go command may be building these packages for their tests at
-// the same time, and would build them twice.) Packages that are not listed are treated as empty.
+// imports is an importer for the type checker. It reads packages of this module from their source files. It reads
+// packages of other modules from the declarations in their source files. It reads the standard library from the export
+// data that the go command has built. Packages that are not listed are treated as empty.
+//
+// The importer does not use export data for other modules, because the go command would have to build these modules for
+// it. If the go command is building them for other tests at the same time, they would be built twice.
 type imports struct {
 	h      *house
 	std    types.Importer
@@ -228,7 +230,9 @@ var circleRules = []rule{
 	},
 }
 
-// A chain of files is not a cycle. Uses of methods, fields and types count. Uses of local names do not count.
+// knotted contains source files for the test of the rule that files must not use each other in a cycle. In the root
+// package, only a.go, b.go and c.go form a cycle. The file d.go uses b.go, but no file uses d.go, so d.go is not in a
+// cycle. Uses of methods, fields and types count. Uses of local names, as in e.go, do not count.
 var knotted = map[string]string{
 	"a.go":       "package oxbow\ntype A struct{ n int }\nfunc (a A) m() { b() }",
 	"b.go":       "package oxbow\nfunc b() { A{}.c() }",

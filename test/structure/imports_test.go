@@ -68,7 +68,8 @@ var floors = []struct {
 			"internal/log/*", "internal/code/git", "internal/threeway", "internal/tree/mdtree", "internal/share/*"},
 	},
 
-	// These packages are verbs, and layouts, which provide verbs.
+	// These packages contain verbs, which are operations that all interfaces offer, such as remember. The layouts also
+	// provide verbs.
 	{"internal/verb", belowVerbs},
 	{"internal/verb/*", append(belowVerbs, "internal/verb", "internal/verb/*")},
 	{
@@ -270,7 +271,8 @@ var importRules = []rule{
 		"vfs/a.go": `package vfs; import (_ "golang.org/x/sys/unix"; _ "` + module +
 			`/internal/base/text")`,
 		"internal/base/text/a.go": `package text; import (_ "net"; _ "net/url")`,
-		"internal/code/git/a.go":  `package git; import _ "os/exec"`, // The library does not import this package.
+		// Package oxbow does not import this package, so it may import os/exec.
+		"internal/code/git/a.go": `package git; import _ "os/exec"`,
 	}, []string{
 		"a.go: the root package imports golang.org/x/sys/unix",
 		"a.go: the library imports net/http",
@@ -320,7 +322,8 @@ var importRules = []rule{
 var finders = map[string][]string{
 	"internal/screening/secret":      {"internal/screening/*"},
 	"internal/screening/instruction": {"internal/screening/*"},
-	"internal/screening/personal":    {"internal/screening/*", "scope"}, // A scope only hides personal data.
+	// Package scope finds personal data only to hide it in the texts that it shows.
+	"internal/screening/personal": {"internal/screening/*", "scope"},
 }
 
 // screeningIsOnePlace checks that only the permitted packages import the packages in finders.

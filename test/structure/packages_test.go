@@ -31,8 +31,9 @@ The sentences come from the comments of the packages. If you change such a comme
 ` + "`go test ./test/structure -run TestPackagesPage -update`" + `.
 `
 
-// A packageGroup is a section of the page. It contains the packages in the given directories, and in all directories
-// below them. If several groups match a package, the package belongs to the first of them.
+// A packageGroup is a section of the page docs/packages.md, which lists all packages. The field about is the text below
+// the title. The section contains the packages in the given directories, and in all directories below them. If several
+// groups match a package, the package belongs to the first of them.
 type packageGroup struct {
 	title       string
 	about       string

@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// These are limits for functions. The second number of each line is the present number of functions that exceed the
-// limit.
+// These are limits for functions outside of tests. A function should have at most maxPaths paths through its code and
+// at most maxLong lines. The constants overPaths and overLong are the present numbers of functions that exceed these
+// limits. More functions are not permitted.
 const (
 	maxPaths, overPaths = 15, 60
 	maxLong, overLong   = 80, 6

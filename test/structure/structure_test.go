@@ -27,17 +27,17 @@ import (
 // module is the import path of the root package.
 const module = "github.com/oxbow-memory/oxbow"
 
-// house is a parsed module, which is checked with the rules.
+// A house is a parsed Go module. The rules in this package check the structure and the style of its code.
 type house struct {
 	fsys  fs.FS
 	fset  *token.FileSet
 	files []*goFile // files of the module, sorted by path
 
-	outside []*goFile // files of the modules inside this module
+	outside []*goFile // files of other modules in directories of this module, such as test/torture
 	imports *imports
 	limits  limits
 
-	onLinux map[string][]*goFile // cached result of linux
+	onLinux map[string][]*goFile // cached result of the method linux
 	checked map[string]*typed    // cached results of typeCheck, by directory
 }
 
@@ -277,7 +277,8 @@ var modules = []string{
 // root is the path of the module relative to this package.
 const root = "../.."
 
-// limits contains the permitted numbers of exceptions in the present module.
+// limits contains the numbers of violations that are permitted in this module: functions with too many paths (branchy),
+// functions with too many lines (long), and names that are not used (unused).
 type limits struct {
 	branchy, long, unused int
 }

@@ -75,8 +75,9 @@ func assignmentsAreSingle(h *house) []string {
 // maxColumns is the maximum width of a line in columns. A tab has the width of four columns.
 const maxColumns = 120
 
-// maxLiteral is the minimum width of a string literal that may make its line longer than maxColumns. Such a string,
-// for example a regular expression, would be difficult to read in two parts.
+// maxLiteral is the maximum width of a string literal, in columns, for which a line may not be longer than maxColumns.
+// If a line contains a wider literal, the line may be longer. Such a literal, for example a regular expression, would
+// be difficult to read in two parts.
 const maxLiteral = 80
 
 // linesAreShort finds lines of code that are longer than maxColumns, in this module and in the modules inside it.

@@ -121,7 +121,7 @@ var testRules = []rule{
 		"testdata/fuzz/FuzzGone/1":   "go test fuzz v1\n",
 		"vfs/a_test.go":              `package vfs`,
 		"vfs/testdata/empty/":        "",
-		"vfs/testdata/fuzz/FuzzA/12": "go test fuzz v1\n", // The fuzz target is in another package.
+		"vfs/testdata/fuzz/FuzzA/12": "go test fuzz v1\n", // an error, because FuzzA is in another package
 	}, []string{
 		"a_test.go:4:12: the glob \"testdata/*.json\" finds nothing",
 		"testdata/fuzz/FuzzGone: there is no fuzz target",

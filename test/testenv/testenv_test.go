@@ -1,5 +1,5 @@
-// Tests that a missing program skips a test, or fails it when it is
-// required.
+// This file tests what RequireProgram does if a program is missing. It must skip the test. If an environment variable
+// says that the program is required, it must fail the test instead.
 
 package testenv
 
@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// recorder is a test that notes how it ended.
+// recorder is a testing.TB that records whether the test failed or was skipped (the field end), and the message (the
+// field text).
 type recorder struct {
 	testing.TB
 	end, text string

@@ -7,7 +7,9 @@ import (
 	"testing"
 )
 
-// geminiMessages contains two prompts, each followed by an edit. The agent says nothing before the second edit.
+// geminiMessages contains two prompts and two edits. The first prompt and the text "It is low." precede the first edit.
+// A test replaces REWIND by a line that discards earlier messages. The agent says nothing between this line and the
+// second edit.
 const geminiMessages = `{"id":"m1","type":"user","content":"Raise the jetty."}
 {"id":"m2","type":"gemini","content":"It is low.","toolCalls":[{"id":"c1","name":"write_file","args":{"file_path":"a.go","content":"package a\n"},"status":"success"}]}
 {"id":"m3","type":"gemini","content":"Now I paint it."}

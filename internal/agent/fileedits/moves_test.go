@@ -1,4 +1,5 @@
-// This file tests patches whose text looks like a patch, and files that are renamed between two edits.
+// This file tests patches of files whose text contains lines like the headers of a patch, and files that are renamed
+// between two edits.
 
 package fileedits
 

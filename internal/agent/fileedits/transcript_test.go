@@ -1,8 +1,8 @@
-// This file tests that every edit in the sample transcripts is found, with its exact lines and the reasoning before
-// it.
+// This file tests that every edit in the sample transcripts is found, with its exact lines and the reasoning before it.
 //
 // The samples in testdata have the formats that the clients write. The file beside each sample lists the expected
-// edits, one on each line:
+// edits, one on each line. The word put means that the edit wrote the lines, and gone means that it deleted lines. The
+// last field is a hash of the text of the lines:
 //
 //	FILE:FIRST-LAST put|gone [AGENT ]| first line of the reason | hash of the block
 
@@ -24,10 +24,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/annotate"
 )
 
-// was is the path of the sample tree in the sample transcripts.
+// The constant was is the path of the directory that the sample transcripts of Claude Code and Codex edit.
 const was = "/home/ada/pool"
 
-// recorded is the path of the tree in the transcripts that were recorded with real clients and a scripted model.
+// The constant recorded is the path of the directory that is edited in transcripts of real clients. A scripted model
+// answered these clients.
 const recorded = "/home/dev/proj"
 
 func sample(t testing.TB, name string) *Transcript {

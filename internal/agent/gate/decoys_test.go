@@ -1,4 +1,5 @@
-// This file tests the list of decoys: it is long, has no duplicates, and contains prompts of every shape.
+// This file tests the list of decoys, which are prompts that no memory can answer. The list must be long and must not
+// contain duplicates. Each decoy must have the length of a usual prompt.
 
 package gate
 

@@ -1,4 +1,5 @@
-// This file tests strengths and floors on cases that were computed by hand.
+// This file tests how strongly a note or a turn matches a prompt, and the floor, which is the minimum strength for
+// being shown. The expected values were computed by hand.
 
 package gate
 

@@ -1,4 +1,5 @@
-// This file tests which notes state a rule, and how a note's strength differs from a turn's.
+// This file tests which notes state a rule. It also tests how the strength with which a note matches a prompt differs
+// from the strength of a turn of a conversation.
 
 package gate
 

@@ -1,4 +1,5 @@
-// This file tests that handoffs can be encoded and parsed, and that each handoff is taken only once.
+// This file tests handoffs, which are tasks that one session stores for another. Each handoff can be encoded and
+// parsed, and only one session can take it.
 
 package handoff
 
@@ -270,7 +271,8 @@ func TestTakeOnce(t *testing.T) {
 	}
 }
 
-// rival is a store in which another session takes the handoff just before the first Apply.
+// rival is a store in which a competing session takes the stored task (the handoff) just before the first call of Apply
+// is executed. The field calls counts the calls of Apply.
 type rival struct {
 	oxbow.Store
 	calls int

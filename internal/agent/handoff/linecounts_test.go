@@ -1,4 +1,5 @@
-// This file tests the line counts, and that a hostile repository cannot run a program.
+// This file tests how many lines git reports as changed for a handoff. It also tests that the configuration of a
+// hostile repository cannot run a program.
 
 package handoff
 

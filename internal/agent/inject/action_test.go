@@ -1,4 +1,5 @@
-// This file tests the line that is shown before an agent acts.
+// This file tests the line of text that an agent is shown before it acts. The line must stay within the limit of
+// tokens.
 
 package inject
 

@@ -1,4 +1,5 @@
-// This file tests that a turn is not an answer if only its tool output matches the prompt.
+// This file tests that an earlier turn of a conversation is not shown as an answer to a prompt if only the turn's tool
+// output matches the prompt.
 
 package inject
 

@@ -1,4 +1,5 @@
-// This file tests that a turn is not shown for a prompt if it looks like instructions.
+// This file tests that an earlier turn of a conversation is not shown for a prompt if the text of the turn looks like
+// instructions.
 
 package inject
 

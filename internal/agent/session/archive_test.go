@@ -1,4 +1,5 @@
-// This file tests the archive: turns as entries, draining the spool, and processes that are killed at any time.
+// This file tests the archive of sessions. It tests how turns are stored as entries, how events are moved from the
+// spool (the files of new events) to the archive, and what happens if processes are killed at any time.
 
 package session_test
 

@@ -1,5 +1,5 @@
-// This file measures the cost of an archive with many turns: its growth, adding a turn to a long session, and the work
-// at the start of a session.
+// This file measures the cost of an archive with many turns. It measures how the archive grows, how long the addition
+// of a turn to a long session takes, and how long the start of a session takes.
 //
 //	go test ./session -run '^$' -bench Start -benchtime 200x
 //	go test ./session -run '^$' -bench Turn -benchtime 50x

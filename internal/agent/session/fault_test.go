@@ -1,4 +1,5 @@
-// This file tests draining on a full disk, and with a clock that is set back.
+// This file tests draining, which moves events from the spool (the files of new events) to the archive. It tests a full
+// disk, a clock that is set back, and a file that cannot be drained.
 
 package session_test
 

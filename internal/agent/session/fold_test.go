@@ -1,4 +1,5 @@
-// This file tests folding: events in any order, any number of repetitions, and any parts.
+// This file tests folding, which builds the turns of a conversation from events. The same turns must be built from
+// events in any order, with any repetitions, and also if the events are added in several parts.
 
 package session_test
 

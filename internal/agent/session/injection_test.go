@@ -1,4 +1,5 @@
-// This file tests that injections are stored as a whole, and that no search finds them.
+// This file tests injections, which are texts that oxbow showed to an agent. An injection must be stored unchanged,
+// except that secrets are removed, and its words must not make its turn match a search.
 
 package session_test
 

@@ -1,4 +1,4 @@
-// This file tests which command is the proof of a turn's work.
+// This file tests which command of a turn proves that the turn's work is done, such as a test that passed or a commit.
 
 package session
 

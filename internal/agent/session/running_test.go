@@ -1,4 +1,5 @@
-// This file tests that the session that made a call is found.
+// This file tests how the session and the client that sent an MCP request are found. It also tests what is known about
+// a running session, such as its last failure.
 
 package session
 

@@ -1,4 +1,5 @@
-// This file tests the spool while many processes append to it.
+// This file tests the spool, which contains a file of new events for each session, while many processes append to it.
+// It also tests the names of these files.
 
 package session
 

@@ -1,4 +1,5 @@
-// This file tests the removal of fences, the signatures of failures, and the encoded form of a turn.
+// This file tests the removal of blocks that clients or oxbow inserted into a text. It also tests the signatures by
+// which similar failures are found, and the encoded form of a turn of a conversation.
 
 package session_test
 
@@ -182,7 +183,8 @@ func FuzzForm(f *testing.F) {
 	})
 }
 
-// anyTag matches the tags of fences anywhere in a text.
+// anyTag matches a begin tag or an end tag, anywhere in a text, of a block that a client or oxbow inserts into a
+// prompt. Tests compare StripInsertedBlocks with it.
 var anyTag = sync.OnceValue(func() *regexp.Regexp {
 	const ampersand = `(?:&|\\+u0026)`
 	const open, end = `(?:<|` + ampersand + `(?:amp;)*lt;|\\+u003c)`, `(?:>|` + ampersand + `(?:amp;)*gt;|\\+u003e)`

@@ -1,4 +1,5 @@
-// This file tests which calls taint a turn.
+// This file tests which tool calls taint a turn of a conversation, which means that the turn may repeat foreign text
+// that the agent has read.
 
 package session
 

@@ -1,4 +1,5 @@
-// This file tests that skills are found in the right order, and that no other file is read in their place.
+// This file tests the order in which directories are searched for skills. It also tests that no file is read as a skill
+// if it is not a skill.
 
 package skill
 

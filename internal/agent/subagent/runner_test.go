@@ -1,4 +1,5 @@
-// This file tests how the settings of a runner are parsed.
+// This file tests how the settings of a runner are parsed. A runner is the command with which the user wants sub-agents
+// to be started.
 
 package subagent
 

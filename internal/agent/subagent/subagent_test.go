@@ -334,7 +334,7 @@ func TestRunUnrecorded(t *testing.T) {
 	}
 }
 
-// shut is a store whose disk is full.
+// shut is a store whose method Apply always fails with ErrFull, as if the disk were full.
 type shut struct{ oxbow.Store }
 
 func (shut) Apply(context.Context, ...oxbow.Op) error { return oxbow.ErrFull }

@@ -1,4 +1,4 @@
-// This file tests which values stay within a budget.
+// This file tests which values a cache keeps if their total size is limited.
 
 package cache
 

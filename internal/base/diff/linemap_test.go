@@ -1,4 +1,4 @@
-// This file tests how the lines of two texts are mapped.
+// This file tests how the lines of an old text are mapped to the lines of a new text.
 
 package diff
 

@@ -1,4 +1,4 @@
-// This file tests the limit of white space in streams.
+// This file tests LimitBlank, which limits the amount of consecutive white space in a stream.
 
 package text
 

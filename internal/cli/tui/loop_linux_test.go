@@ -15,13 +15,14 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// shown is a screen that a test shows on a terminal.
+// shown is a screen that a test shows on a pseudo-terminal. The file person is the end at which the test types and
+// reads. The file program is the end that the screen uses.
 type shown struct {
 	t       *testing.T
 	person  *os.File
 	program *os.File
 	before  unix.Termios
-	text    string // everything that the screen wrote to the terminal
+	text    string // everything that the terminal has received from the screen
 	ended   chan any
 }
 

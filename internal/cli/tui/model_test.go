@@ -1,4 +1,5 @@
-// This file passes keys and answers to the model, and checks the rows that the model returns.
+// This file tests the model of the screen. It passes key presses and search results to the model, and checks the rows
+// that the model returns.
 
 package tui
 
@@ -15,8 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// player acts as the person at the screen, and as the verbs. Its recall finds the entries whose name or text contains
-// the query.
+// player simulates the person who uses the screen model m, and carries out the effects that the model asks for. Its
+// method recall finds the entries whose name or text contains the query.
 type player struct {
 	t       *testing.T
 	m       *model

@@ -1,4 +1,5 @@
-// This file tests which damage the check of sidecars finds, and which lines are recovered.
+// This file tests which damage is found when sidecars (the files with annotations) are checked, and which lines are
+// recovered.
 
 package annotate
 

@@ -1,4 +1,5 @@
-// This file tests the lines and names of sidecars, and how torn, merged and damaged sidecars are read.
+// This file tests the lines and names of sidecars, which are the files with annotations. It also tests how incompletely
+// written, merged and damaged sidecars are read.
 
 package annotate
 

@@ -49,12 +49,13 @@ func (p *Pool) Close() error {
 // selectSpan is the annotated block of most tests: the select statement in the function Get.
 var selectSpan = LineSpan{14, 19}
 
-// changes are changes to the source, with the position at which a lookup must find the select statement afterwards.
+// The list changes contains changes to the constant source. The annotated block in source is a select statement. The
+// field now is its position after the change, which a lookup must find.
 var changes = []struct {
 	name   string
 	change func(string) string
-	git    PlacementKind // how the block is found if git has the old version
-	text   PlacementKind // how the block is found without git
+	git    PlacementKind // how the select statement is found if git has the unchanged source
+	text   PlacementKind // how the select statement is found without git
 	now    LineSpan
 }{
 	{"nothing", func(s string) string { return s }, PlacedExactly, PlacedExactly, LineSpan{14, 19}},

@@ -1,4 +1,4 @@
-// This file tests how the sidecars of two branches are merged.
+// This file tests how git merges the sidecars (the files with annotations) of two branches.
 
 package annotate
 

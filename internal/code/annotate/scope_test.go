@@ -1,4 +1,5 @@
-// This file tests the lines that enclose a block.
+// This file tests how the lines that begin the enclosing scopes of a code block are found, such as the line of its
+// function.
 
 package annotate
 

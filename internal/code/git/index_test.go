@@ -1,4 +1,4 @@
-// This file tests that the index is read correctly in each format that git writes.
+// This file tests that git's index is read correctly in each format that git writes.
 
 package git
 

@@ -1,4 +1,5 @@
-// This file tests an image: its digests, its files, and its size if it contains the real program.
+// This file tests the container image (OCI image) that is built for oxbow. It tests the image's digests, its files, and
+// its size if it contains the real program.
 
 package main
 

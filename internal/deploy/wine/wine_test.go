@@ -1,4 +1,5 @@
-// This file tests how results are counted, and how a function of package testing is replaced.
+// This file tests how the program counts the results of tests, and how the program replaces the function in package
+// testing that removes temporary directories.
 
 package main
 

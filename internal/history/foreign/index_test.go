@@ -1,5 +1,5 @@
-// This file compares the results of the index with those of a comparison with all entries. It also does so if the
-// index file is missing, damaged or outdated.
+// This file tests that the index finds the same repeated entries as a comparison of each text with all entries. Some
+// tests delete the index file, damage it or replace it with an outdated file.
 
 package foreign
 
@@ -25,10 +25,13 @@ const (
 	testFile = testLog + keytable.ForeignSuffix
 )
 
-// plainStore hides that a store is a log, so that all its entries are read without the index.
+// plainStore wraps a store and hides all its optional methods. An Index therefore cannot use its index file, and
+// compares the texts with all entries of the store.
 type plainStore struct{ oxbow.Store }
 
-// inherited contains what a text inherits from the entries that it repeats.
+// inherited contains what a text inherits from the entries whose text it repeats. The keys of the map taints are the
+// values of the entries' taint labels, and the keys of the map unvouched are the values of their unvouched labels.
+// isImported reports whether the trust of an entry is oxbow.TrustImported.
 type inherited struct {
 	taints, unvouched map[string]bool
 	isImported        bool
@@ -67,8 +70,8 @@ type randomMemory struct {
 	rng   *rand.Rand
 	disk  *vfs.Mem
 	m     *oxbow.Memory
-	long  *Index // index that is used like in a server
-	found int    // number of texts that repeated an entry
+	long  *Index // index that stays open while the memory changes, like the index of a server
+	found int    // number of compared texts that repeated the text of an entry
 }
 
 func newRandomMemory(t *testing.T, seed uint64) *randomMemory {

@@ -1,5 +1,6 @@
-// This file tests that answers with a key file are the same as answers from the whole history, even if the file is
-// damaged, missing or stale.
+// A key file stores the words of a memory's history, so that the edges between an entry and its sources are found
+// without reading the whole history. This file tests that the edges are the same with and without a key file, even if
+// the key file is damaged, missing or outdated.
 
 package lineage
 
@@ -22,8 +23,8 @@ const (
 	testKeys = testLog + ".words"
 )
 
-// randomHistory makes random changes of a memory. Texts are copied from each other, and entries are merged, restored
-// and labelled with sources.
+// randomHistory makes random changes of a memory. Texts are copied from each other. Entries are merged, restored, and
+// labelled with the sources from which they were supposedly made.
 type randomHistory struct {
 	t     *testing.T
 	rng   *rand.Rand

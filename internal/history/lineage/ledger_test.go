@@ -1,4 +1,5 @@
-// This file tests which sources are found for a text.
+// A ledger records the texts that were shown to an agent. This file tests which of these texts a ledger reports as the
+// sources of a new text, because the new text repeats their words.
 
 package lineage
 

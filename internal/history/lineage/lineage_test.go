@@ -1,4 +1,5 @@
-// This file tests the edges by common words and by source labels.
+// This file tests the edges of the lineage graph, which lead from an entry to the entries from which it was made. An
+// edge is found by words that both entries contain, or by a label that names the source.
 
 package lineage
 

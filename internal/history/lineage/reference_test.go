@@ -1,4 +1,5 @@
-// This file tests the edges of random histories against a simple computation.
+// This file tests the edges of the lineage graph, which lead from an entry to the entries whose words it repeats. For
+// random histories, the edges are compared with the result of a simple but slow function.
 
 package lineage
 

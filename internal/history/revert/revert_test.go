@@ -40,7 +40,9 @@ func ofSession(s string, derived bool) VersionSelection {
 	}, IncludesCopiedVersions: derived}
 }
 
-// act is one action of a session. If the action is impossible in a memory, it does nothing.
+// act is one action of a session. The verb names the action, such as "write" or "merge". The action changes the entry
+// called name, and some actions also use the entry called other. The string text is the new content, tag or alias. If
+// the memory lacks the entries that an action needs, method do changes nothing.
 type act struct {
 	session, verb, name, other, text string
 }

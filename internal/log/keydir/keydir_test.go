@@ -1,4 +1,5 @@
-// This file tests that merged tables equal the tables of all rows, and that inconsistent tables are refused.
+// A row describes an entry. This file tests that tables that are merged from an older file and newer rows have the same
+// bytes as tables that are written from all rows. It also tests that inconsistent tables are refused.
 
 package keydir
 
@@ -14,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// memory is a file that is kept in memory.
+// memory contains the bytes of a file that the test writes to memory instead of a disk.
 type memory []byte
 
 func (m *memory) WriteAt(b []byte, at int64) (int, error) {
@@ -24,7 +25,9 @@ func (m *memory) WriteAt(b []byte, at int64) (int, error) {
 	return copy((*m)[at:], b), nil
 }
 
-// model contains what the tables must contain, by name.
+// model contains the data that the tables of a file must contain. The maps ids and versions contain the ID and the
+// version of each existing entry, by the entry's name. The map removed contains the numbers of the changes that removed
+// entries, also by name. The list changes contains the log offset of each change.
 type model struct {
 	ids, versions, removed map[string]uint64
 	changes                []int64

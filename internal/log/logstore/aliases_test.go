@@ -1,4 +1,5 @@
-// This file tests that no word identifies two entries, whichever changes are undone and restored.
+// This file tests that no name or alias refers to two entries at the same time, even if changes are undone and entries
+// are restored.
 
 package logstore_test
 

@@ -1,4 +1,5 @@
-// This file tests the base of a log: its records, and which entries are lost if a record is damaged.
+// The base of a log contains the entries that a compaction has kept. This file tests the size of the base's records,
+// and which entries are lost if one of these records is damaged.
 
 package logstore
 

@@ -196,7 +196,7 @@ type onSnapshot struct {
 	*vfs.Mem
 	suffix string
 	then   func()
-	again  func() // function for the next file, after this function was called
+	again  func() // function that replaces then after then was called
 }
 
 func (f *onSnapshot) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {

@@ -1,4 +1,5 @@
-// This file tests that a table of heads contains all entries of a store, in the promised order.
+// A head table lists an entry's data without its content. This file tests that a head table contains all entries of a
+// store, in the documented order.
 
 package logstore
 

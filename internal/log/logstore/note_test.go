@@ -1,4 +1,5 @@
-// This file tests that the notes of changes contain no secrets.
+// A change can have a note that describes it, such as a command. This file tests that secrets in such notes are not
+// written to the log.
 
 package logstore
 

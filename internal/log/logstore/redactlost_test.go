@@ -1,4 +1,6 @@
-// This file tests what the report of a redaction says about torn tails.
+// A torn tail consists of the bytes of a record that was not written completely. The log moves torn tails to a
+// directory. This file tests that the report of a redaction names this directory if it exists, because the torn tails
+// may still contain the redacted text.
 
 package logstore
 

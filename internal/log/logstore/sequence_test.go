@@ -1,4 +1,5 @@
-// This file compares Since with the entries in the store, for random histories.
+// This file makes random changes to a store and tests that the method Since returns the changes that lead to the
+// store's entries.
 
 package logstore
 

@@ -1,4 +1,5 @@
-// This file tests that a store with a damaged snapshot answers from the log.
+// A snapshot is a file that stores the state of a store, so that the store need not read its whole log. This file tests
+// that a store ignores a damaged snapshot and returns the same answers from its log.
 
 package logstore
 

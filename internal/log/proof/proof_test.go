@@ -1,4 +1,5 @@
-// This file tests that signed heads are read as they were written, and that changed heads are rejected.
+// A signed log head is a signed statement about the last change of a log. This file tests that signed heads are read as
+// they were written, and that changed heads are rejected.
 
 package proof
 

@@ -1,4 +1,5 @@
-// This file tests moving the position without reading the records before it.
+// This file tests JumpToRecord, which moves the read position of a log to a given record without reading the records
+// before that record.
 
 package wal
 

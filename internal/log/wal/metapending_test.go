@@ -13,7 +13,8 @@ import (
 
 var errDisk = errors.New("the disk is gone")
 
-// deaf is a file system. While it fails, it syncs nothing, creates no file, and does not write the lock file.
+// deaf is a file system. If the field fails is true, its files cannot be synced, no file can be created, and the
+// existing lock file cannot be written. Other files can still be written.
 type deaf struct {
 	vfs.FS
 	fails bool

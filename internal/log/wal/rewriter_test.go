@@ -1,4 +1,4 @@
-// This file contains a method with which tests rewrite a log.
+// This file adds the method Rewrite to Log. Tests use Rewrite to replace a log by a log with other records.
 
 package wal
 

@@ -1,5 +1,5 @@
-// This file tests that an append checks the bytes after the last record while it holds the lock, even if it checked
-// them before.
+// This file tests that an append examines the bytes after the last record while the append holds the lock, even if the
+// log already examined these bytes before it was locked.
 
 package wal
 

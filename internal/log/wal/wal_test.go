@@ -1,5 +1,5 @@
-// This file tests the log from its user's view: all processes can read what was appended, and damage is distinguished
-// from a torn tail.
+// This file tests the log in the way in which other packages use the log. All processes must be able to read what was
+// appended. The log must distinguish damage from a torn tail, which is a last record that was not written completely.
 
 package wal
 
@@ -403,7 +403,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// ordered is a file system that records the operations on its files, and in which starting a sync can fail.
+// ordered is a file system that appends the operations on its files to the list did. If the error fail is not nil,
+// starting a sync fails with that error.
 type ordered struct {
 	vfs.FS
 	did  []string

@@ -1,4 +1,5 @@
-// This file tests which repeated texts are found, and what happens when fingerprints are lost.
+// A file of fingerprints contains hashes of texts that the agent did not write. This file tests which texts are
+// recognized as repetitions of these texts, and what happens if fingerprints are missing.
 
 package fingerprint
 

@@ -1,4 +1,5 @@
-// This file tests that keys find every foreign text that a written text repeats.
+// A key is a hash that two texts have in common if one text repeats the other. This file tests that a search by keys
+// finds every foreign text, from a source that is not trusted, that a text by the agent repeats.
 
 package fingerprint
 
@@ -11,7 +12,8 @@ import (
 	"testing"
 )
 
-// textMaker makes random foreign texts, and written texts that repeat parts of them in other forms.
+// textMaker makes random texts of two sorts. A foreign text is a text from a source that is not trusted. A written text
+// is a text by the agent, and repeats parts of foreign texts in a changed form, such as capital letters or quotations.
 type textMaker struct{ rng *rand.Rand }
 
 var keyTestWords = strings.Fields("run Read the LOG of oxbow7 configuration pagination Straße naïve 部署脚本 港口 ไทย é " +

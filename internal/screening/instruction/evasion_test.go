@@ -1,4 +1,5 @@
-// Tests how many instructions are found if they are written to escape a search for words.
+// This file tests how many instructions are found in texts whose authors changed the spelling or wording, so that a
+// simple search for words does not find the instructions.
 
 package instruction
 

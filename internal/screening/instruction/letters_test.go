@@ -1,4 +1,5 @@
-// Tests that letters.txt has the content that follows from Unicode's tables and lookAlikes.
+// This file tests that letters.txt has the content that a function computes from Unicode's tables and from the map
+// lookAlikes, which lists characters that look like ASCII letters.
 
 package instruction
 

@@ -25,10 +25,9 @@ var update = flag.Bool("update", false, "write the table of rules")
 // A rule is tried at each occurrence of one of its keywords in a text. The keywords are in lower case and separated by
 // spaces. In a keyword, %20 stands for a space.
 //
-// The place limits where a match may begin. For a number, a match may begin at most that many bytes before the
-// keyword. For a range such as 0..1500, a match may begin at most the first number of bytes before the keyword and at
-// most the second number of bytes after it. For the sign =, a match must begin at the keyword, and an assignment must
-// follow.
+// The place limits where a match may begin. For a number, a match may begin at most that many bytes before the keyword.
+// For a range such as 0..1500, a match may begin at most the first number of bytes before the keyword and at most the
+// second number of bytes after it. For the sign =, a match must begin at the keyword, and an assignment must follow.
 //
 // The secret is the group with the given number. If the number is 0, the secret is the first group that is not empty.
 // The entropy of the secret's bytes must be higher than the given entropy.
@@ -36,10 +35,16 @@ var update = flag.Bool("update", false, "write the table of rules")
 // In an expression, %{name}, %{is} and %{end} stand for the rest of a name, for the characters of an assignment, and
 // for the characters that may follow a secret.
 //
-// A line that begins with a tab is an allowance of the preceding rule. It has a target and an expression. A match is
-// not a secret if its target matches the expression. The target is secret, word (the secret, unless it looks random),
-// match (the match and the name before it) or line. A line with the word also and a name is followed by allowances of
-// all rules with that name.
+// A line that begins with a tab is an allowance of the preceding rule. An allowance has a target and an expression. The
+// target selects a text. If the expression matches this text, the match of the rule is not a secret. There are four
+// targets:
+//
+//   - "secret" selects the secret.
+//   - "word" selects the secret, unless the secret looks random.
+//   - "match" selects the match and the name before the match.
+//   - "line" selects the line.
+//
+// If a line consists of the word "also" and a name, the following allowances belong to all rules with that name.
 
 // These are the source files of the rules.
 var (
@@ -51,8 +56,9 @@ var (
 	stopwords string
 )
 
-// parts replaces the signs %{…} in expressions. The expressions differ from those of gitleaks: they also find secrets
-// that are escaped in JSON or marked in Markdown, and secrets next to letters outside of ASCII.
+// The variable parts replaces the placeholders %{name}, %{is} and %{end} in the expressions of rules. The replaced
+// expressions match more than those of the program gitleaks, from which the rules come. They also find secrets that are
+// escaped in JSON or marked in Markdown, and secrets next to letters outside of ASCII.
 var parts = strings.NewReplacer(
 	"%{name}", `[ \t\w.-]{0,20}[\s'"\\*]{0,4}`,
 	"%{is}", `(?:=|>|:{1,3}=|\|\||:|：|＝|=>|\?=|,)[\x60'"\s=\\*]{0,6}`,
@@ -67,8 +73,9 @@ var fixed = []string{
 	exprIndexSecretName: `(?i)key|secret|token|pass|auth|cred`,
 }
 
-// tableWriter writes a table. In the table, the sets and the expressions precede the data that refers to them, but
-// their lists are complete only after all other data is encoded.
+// tableWriter writes the table of rules. In the table, the byte sets and the expressions precede the data that refers
+// to them. The lists of sets and expressions are complete only after all other data is encoded, so that data is
+// collected in the field rest.
 type tableWriter struct {
 	sets  []byteSet
 	exprs []string
@@ -133,7 +140,8 @@ func compiled(t testing.TB) []byte {
 	return slices.Concat(appendInts(out, len(w.exprs)), exprs, w.rest)
 }
 
-// source contains the line of a rule and the lines of its allowances.
+// source contains the line of a rule, split into fields, and the lines of the rule's allowances. An allowance is an
+// expression that describes matches which are not secrets.
 type source struct {
 	fields []string
 	allow  [][]string

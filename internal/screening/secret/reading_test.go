@@ -1,4 +1,5 @@
-// Tests that secrets in other encodings are found, and that their marks replace all of their bytes.
+// A secret in a text is replaced by a mark such as [redacted: github-pat]. This file tests that secrets in other
+// encodings are found, and that the mark replaces all bytes of the encoded secret.
 
 package secret
 

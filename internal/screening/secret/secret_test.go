@@ -1,4 +1,5 @@
-// Tests which texts are recognized as secrets, and the form of marks.
+// A secret in a text is replaced by a mark such as [redacted: github-pat]. This file tests which texts are recognized
+// as secrets, and how the marks look.
 
 package secret
 

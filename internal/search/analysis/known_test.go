@@ -1,4 +1,5 @@
-// Tests that compare the cache of chunks with a new analysis of each chunk.
+// A chunk is a part of a text from which the analyzer makes search terms. This file tests that the cache contains the
+// same terms for a chunk as a new analysis of the chunk returns.
 
 package analysis
 

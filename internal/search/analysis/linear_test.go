@@ -54,7 +54,8 @@ func TestWorkIsLinear(t *testing.T) {
 	}
 }
 
-// looked is a context that is done from the second check on.
+// looked is a context whose method Err returns nil at the first call and context.Canceled at all later calls. The field
+// looks is the number of calls.
 type looked struct {
 	context.Context
 	looks int

@@ -50,7 +50,8 @@ type corpus struct {
 	index   *Index
 }
 
-// maps the number of documents to a *corpus, which is cached because building it takes longer than a benchmark
+// The map corpora contains a *corpus for each number of documents. A corpus is cached because building it takes longer
+// than a benchmark.
 var corpora sync.Map
 
 func corpusOf(b *testing.B, n int) *corpus {
@@ -81,7 +82,7 @@ func marked(id uint64, words []string) Doc {
 	return d
 }
 
-var parts = []uint64{2, 10, 30, 100, 1000} // for each part p, one in p documents belongs to it
+var parts = []uint64{2, 10, 30, 100, 1000} // For each number p in parts, every p-th document gets an additional term.
 
 func mark(every uint64) string { return fmt.Sprint("one in ", every) }
 

@@ -1,4 +1,5 @@
-// This file tests that an index that was filled with runs has the same bytes as an index that was filled in memory.
+// A run is a part of an index that is written to a temporary file while the index is built. This file tests that an
+// index that was merged from runs has the same bytes as an index that was built in memory.
 
 package index
 
@@ -12,7 +13,9 @@ import (
 	"testing"
 )
 
-// runFiles provides files for runs. Writes fail after a number of writes.
+// A run is a part of an index that is written to a temporary file. runFiles creates the files of runs, and the field
+// runs counts these files. The field writes is the number of file creations and writes that still succeed. All later
+// ones fail.
 type runFiles struct {
 	runs   int
 	writes int

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Doc is a document for which a test sets neither the ID nor the times.
+// Doc is a short name for Document. Tests use it for documents whose ID and times are set by the method put and not by
+// the test.
 type Doc = Document
 
 // memFile is a file that exists only in memory.

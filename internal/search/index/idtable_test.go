@@ -1,4 +1,5 @@
-// This file tests the hash table and the arena that store the dictionary.
+// This file tests the parts in which the index stores its terms: a hash table, and an arena, which is a block of memory
+// that contains many strings.
 
 package index
 

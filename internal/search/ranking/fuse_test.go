@@ -1,4 +1,5 @@
-// This file compares fused rankings with rankings that were calculated by hand.
+// FuseRankings combines two rankings into one. This file compares its results with rankings that were calculated by
+// hand.
 
 package ranking
 

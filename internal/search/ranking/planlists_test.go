@@ -9,7 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// listCounter counts the lists of entries that are made.
+// listCounter counts the calls of DocumentIDs. Each call makes a list of all documents that contain a term.
 type listCounter struct {
 	termStats
 	lists int

@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// chat is an item that contains a whole chat with a program. It is not stored in the index, but read when it is
-// needed.
+// chat is an item whose content is a conversation between a user and an assistant. The content is not stored in the
+// index, but read when the content is needed.
 type chat struct {
 	ItemTextCache
 	id uint64

@@ -1,4 +1,4 @@
-// This file tests the terms of date expressions.
+// This file tests the search terms into which a time span, such as a month in a query, is converted.
 
 package ranking
 

@@ -1,4 +1,5 @@
-// This file tests which texts are near-duplicates, and which texts must not be.
+// This file tests which pairs of texts are recognized as near-duplicates, and which pairs must not be recognized as
+// near-duplicates.
 
 package sametext
 

@@ -1,4 +1,6 @@
-// This file tests that an overlay shows the same entries through each optional interface of the upper store.
+// An overlay shows the entries of two stores, an upper and a lower store, as the entries of one store. This file tests
+// that all methods of an overlay show the same entries, including the methods of the optional interfaces that the upper
+// store implements.
 
 package overlay_test
 

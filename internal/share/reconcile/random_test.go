@@ -30,7 +30,7 @@ type writer struct {
 	apart   bool            // the writer changes only its own lines, and removes no entry
 	written map[string]bool // lines written by all writers
 	dropped map[string]bool // lines removed by all writers
-	given   map[string]bool // aliases that all writers gave to entries
+	given   map[string]bool // aliases that any of the writers added to an entry
 	n       *int
 }
 

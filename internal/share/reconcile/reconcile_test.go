@@ -1,4 +1,5 @@
-// This file tests what pulls and pushes between several homes and one server change.
+// This file tests pulls and pushes between several homes, which are local memories, and one server. The tests check
+// which entries each pull or push changes.
 
 package reconcile
 
@@ -29,9 +30,11 @@ type world struct {
 	shown  func(oxbow.Store) oxbow.Store
 	asked  atomic.Int64 // number of requests
 
-	mu      sync.Mutex                                 // guards the fields below, and calls of cut
-	cut     func(r *http.Request) (before, after bool) // says which requests are interrupted (nil means none)
-	between func()                                     // called once, before the server makes the next change
+	// protects the fields below, and is held while the function cut is called
+	mu sync.Mutex
+	// reports which requests are interrupted, and when; nil means none
+	cut     func(r *http.Request) (before, after bool)
+	between func() // called once, before the server makes the next change
 }
 
 // takeBetween returns the function w.between, which must be called before the server applies the request r, and sets
@@ -67,7 +70,8 @@ func (w *world) cuts(r *http.Request) (before, after bool) {
 	return w.cut(r)
 }
 
-// home is a memory with the file of its synchronization state.
+// home is a memory that is synchronized with the server of the world w. The file system files contains the file with
+// the state of the synchronization.
 type home struct {
 	*oxbow.Memory
 	w     *world
@@ -339,7 +343,8 @@ func TestOtherStore(t *testing.T) {
 	same(t, "another home", w.server, a)
 }
 
-// oneRun is a store whose positions are valid only until it is closed, like those of a part of a memory.
+// oneRun is a store whose positions in the log are valid only until the store is closed. A store that shows only a part
+// of a memory's entries has such positions too.
 type oneRun struct {
 	oxbow.Store
 	oxbow.Watcher

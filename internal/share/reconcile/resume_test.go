@@ -1,5 +1,5 @@
-// This file kills runs at each of their steps. The next runs must end with the same result as without the
-// interruption.
+// This file interrupts pulls and pushes at each of their steps. The following pulls and pushes must have the same
+// result as without the interruption.
 
 package reconcile
 
@@ -101,7 +101,7 @@ func meet(t *testing.T, disk *crashfs.Disk, first bool) *home {
 	return h
 }
 
-// kills says at which step a run is killed.
+// kills specifies at which step a pull or push is interrupted.
 type kills struct {
 	at     int    // number of the disk operation or request, counted from 1 (0 for none)
 	server string // "before" or "after" the server handles the request ("" for a disk operation)

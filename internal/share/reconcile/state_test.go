@@ -1,4 +1,5 @@
-// This file tests that a state is read as it was written, and that a torn file is not used.
+// This file tests that the state of a synchronization is read as it was written, and that a state file whose end is
+// missing is not used.
 
 package reconcile
 

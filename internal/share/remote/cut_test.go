@@ -13,7 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// clipped is a response writer that writes at most left bytes of a body.
+// clipped is a response writer that passes on only the first bytes of a body. The field left is the number of bytes
+// that it may still pass on.
 type clipped struct {
 	http.ResponseWriter
 	left int

@@ -19,9 +19,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// busy answers some requests like a server, or like a proxy in front of it, that has too much to do.
+// busy simulates an overloaded server, or an overloaded proxy in front of a server. It answers some requests with the
+// status code and with the string after in the header Retry-After.
 type busy struct {
-	left  atomic.Int64 // number of requests that are still answered in this way
+	left  atomic.Int64 // number of further requests that are answered with the status code
 	code  int
 	after string
 	own   bool // the answers look like those of the server, and not of a proxy

@@ -24,12 +24,13 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// cutter is a proxy that interrupts connections on one route.
+// cutter simulates a proxy that interrupts connections. It only affects requests for the given route. The fields
+// before, after and gate apply to the first requests, in this order.
 type cutter struct {
 	route  string
 	before int // number of requests that do not arrive
 	after  int // number of requests that are carried out but not answered
-	gate   int // number of requests that are carried out, and for which the proxy answers with an error
+	gate   int // number of requests that are carried out, but answered with status 502 (bad gateway)
 
 	asked *atomic.Int32 // number of requests on the route
 }
@@ -245,11 +246,12 @@ func TestCanceledStream(t *testing.T) {
 	}
 }
 
-// timed is a response writer that records the deadlines that are set.
+// timed is a response writer that records the write deadlines that are set. The field set counts the calls of
+// SetWriteDeadline, and the field cleared counts the calls that remove the deadline.
 type timed struct {
 	*httptest.ResponseRecorder
 	set, cleared int
-	wrong        time.Duration // the last deadline that was not writeTimeout from then on
+	wrong        time.Duration // time until the last invalid deadline: too early, too late, or set after a removal
 }
 
 func (w *timed) SetWriteDeadline(t time.Time) error {

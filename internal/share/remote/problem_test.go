@@ -1,4 +1,4 @@
-// This file tests what a client knows about errors that a server sends as documents.
+// A server sends an error as a JSON document. This file tests which error the client returns for such a document.
 
 package remote
 

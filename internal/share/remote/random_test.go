@@ -1,4 +1,5 @@
-// This file compares random changes, by two clients and by the server's process, with a model.
+// This file lets two clients and the server's own process make random changes. The tests compare the results with a
+// model, which is a simple implementation of a memory in Go maps.
 
 package remote
 

@@ -24,7 +24,8 @@ import (
 
 const secret = "s3cret"
 
-// fromServer is the source that the server of a test records with changes.
+// fromServer is the source (who made a change, and through which interface) that the test server stores with each
+// change.
 var fromServer = oxbow.Source{Door: "http", Actor: oxbow.Agent, Session: "s1"}
 
 // served serves a store to clients with the right token. The store can be replaced.

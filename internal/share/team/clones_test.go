@@ -33,13 +33,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// line is a line of a content. number is its index in the base, or -1 for a new line.
+// line is a line in the content of an entry. The field number is the index of the line in the base, which is the state
+// from which all clones begin. A new line has the number -1.
 type line struct {
 	number int
 	text   string
 }
 
-// version is an entry in the state of one clone.
+// version is the state of one entry in one clone of the git repository.
 type version struct {
 	name            string
 	lines           []line
@@ -253,7 +254,8 @@ func merge(t *testing.T, dir, branch string) {
 	runGit(t, dir, "commit", "-qm", "merge")
 }
 
-// orders lists the ways to merge three branches. In the last three, two branches are merged first.
+// The list orders contains the orders in which the branches of the clones c0, c1 and c2 are merged. An element such as
+// "c1+c2" is a branch into which c1 and c2 were merged first.
 var orders = [][]string{
 	{"c0", "c1", "c2"},
 	{"c0", "c2", "c1"},

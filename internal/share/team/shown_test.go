@@ -1,4 +1,5 @@
-// This file tests how team entries are shown together with a memory, before and after a review.
+// A team entry is an entry from a file in a git repository that a team shares. This file tests how team entries are
+// shown together with the entries of a memory, before and after a person has reviewed the files.
 
 package team
 

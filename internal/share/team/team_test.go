@@ -1,4 +1,5 @@
-// This file tests how team files are found and read and which are reviewed, in repositories that real git created.
+// This file tests how the files of a team are found and read. It also tests which of these files count as reviewed. The
+// tests use repositories that the real program git created.
 
 package team
 

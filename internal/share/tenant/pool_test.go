@@ -18,13 +18,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/auth"
 )
 
-// street is a pool whose homes answer only with the name of their tenant.
+// street is a test environment with a pool, which opens and closes the homes (memories) of tenants. A home in a street
+// answers each request with the name of its tenant. The map now contains the number of open homes of each tenant. If
+// the error fail is not nil, opening a home fails with that error.
 type street struct {
 	pool *Pool
 
 	mu   sync.Mutex // mu guards the fields below.
 	now  map[string]int
-	log  []string // which homes were opened and closed, in order
+	log  []string // opened homes ("+" and the tenant's name) and closed homes, in order
 	fail error
 	slow time.Duration // time that closing a home takes
 }

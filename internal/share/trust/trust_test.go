@@ -1,4 +1,5 @@
-// This file tests owners, the record of homes, and the memory of a foreign home.
+// A home is a directory with a memory. A home that another user owns is foreign. This file tests who is recognized as
+// the owner of a home, the list of homes that a person has accepted, and how the memory of a foreign home is shown.
 
 package trust
 

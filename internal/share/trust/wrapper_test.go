@@ -1,4 +1,5 @@
-// This file tests that each optional interface of a foreign home's store returns only marked entries.
+// A foreign home is a directory with a memory that another user owns. This file tests that the store of a foreign home
+// returns each entry with the actor oxbow.Foreign and without the label "pinned", also through each optional interface.
 
 package trust
 

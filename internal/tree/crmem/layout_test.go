@@ -15,7 +15,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// crabFile builds a file in the layout of a crabdb.
+// crabFile builds a file in the format of crabdb, the database of the program crabtalk.
 type crabFile struct{ b []byte }
 
 func newCrab() *crabFile {

@@ -145,8 +145,9 @@ func unhex(t *testing.T, s string) []byte {
 	return b
 }
 
-// stricter lists the vectors that crabtalk's reader accepts and this package refuses, because the RFC forbids them or
-// because rewriting the file would lose data.
+// The map stricter contains the test files that crabtalk's reader accepts and this package refuses. A file is refused
+// because the RFC forbids it, or because rewriting it would lose data. Each value is a part of the expected error. If a
+// value is empty, the test does not expect another error than crabtalk's.
 var stricter = map[string]string{
 	"d12_reserved_nonzero": "reserved bytes", "d14_trailing": "behind the last entry",
 	"d15_count_less_than_entries": "behind the last entry", "d16": "",

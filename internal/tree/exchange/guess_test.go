@@ -1,5 +1,5 @@
-// This file tests the quick checks that come before a slow one: they may let through anything, but must not reject
-// what the slow check accepts.
+// Some checks of notes are slow, so a quick check is made first. If the quick check fails, the slow check is skipped.
+// This file tests that each quick check accepts everything that the slow check accepts. A quick check may accept more.
 
 package exchange
 

@@ -253,7 +253,8 @@ func TestGraphOfForks(t *testing.T) {
 	}
 }
 
-// storesOwn matches the values that a store sets itself, so they differ after an import.
+// storesOwn matches the parts of an exported entry that each store sets itself. These parts differ after an import, so
+// tests remove them before comparing two exports.
 var storesOwn = regexp.MustCompile(`"id":\d+|"updated":"[^"]*","version":\d+,"source":.*`)
 
 func export(t *testing.T, s oxbow.Store) string {

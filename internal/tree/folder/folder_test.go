@@ -1,4 +1,5 @@
-// This file tests which changes of a folder a comparison finds, and which files it withholds.
+// This file tests which changed files a comparison of a folder reports, and which files it deliberately does not
+// report.
 
 package folder
 
@@ -21,7 +22,8 @@ import (
 // their modification times.
 func later() time.Time { return time.Now().Add(time.Hour) }
 
-// tree is a folder in a temporary directory. Its state is stored in a temporary home.
+// tree is a folder of notes in the temporary directory dir. The state of the last comparison of the folder is stored in
+// the temporary directory home.
 type tree struct {
 	t         *testing.T
 	dir, home string

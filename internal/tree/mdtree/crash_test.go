@@ -1,4 +1,5 @@
-// This file tests the tree after a dump has failed or the machine has stopped, at each step of the dump.
+// A dump writes the entries of a store to a tree of files. This file interrupts a dump at each of its steps, by an
+// error or by a stop of the machine, and tests the state of the tree afterwards.
 
 package mdtree
 
@@ -179,10 +180,10 @@ func TestStopAnywhere(t *testing.T) {
 	}
 }
 
-// crashed identifies the state of a disk after a crash.
+// crashed is the key under which the test remembers that it has checked the state of a disk after a crash.
 type crashed struct {
 	sum         uint64 // hash of the files (see crashfs.Sum)
-	first, done bool   // arguments of check
+	first, done bool   // The arguments first and done of the function check.
 }
 
 // TestCrashAnywhere lets the machine stop at each step of a dump. Any combination of changes that were not synced may

@@ -1,4 +1,5 @@
-// This file tests documents.
+// A document is a file in a tree that does not contain an entry, such as an index page. This file tests how a store
+// reads and edits documents, also if a person edits the file at the same time.
 
 package mdtree
 

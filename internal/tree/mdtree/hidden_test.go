@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// hiddenCards is the layout cards below a hidden directory.
+// hiddenCards is like the layout of type cards, but its files are in the hidden directory .house.
 type hiddenCards struct{ cards }
 
 func (hiddenCards) Dirs() []string { return []string{".house/cards", "days"} }

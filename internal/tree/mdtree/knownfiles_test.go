@@ -67,7 +67,7 @@ func TestKnownFilesRoundTrip(t *testing.T) {
 	}
 }
 
-// readFS counts the files of entries that are read.
+// readFS records the names of the entry files that are opened for reading.
 type readFS struct {
 	*vfs.OS
 	read []string

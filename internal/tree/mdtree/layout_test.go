@@ -13,7 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// cards keeps an entry as
+// The layout of type cards stores each entry in one of two places. The entry X is stored in its own file, or, if its
+// kind is journal, in the common log:
 //
 //	cards/<hash of the name>.md      name: X, label: k:v, … lines, an empty line, the content
 //	days/log.md                      entries of kind journal, each "## NAME" and lines

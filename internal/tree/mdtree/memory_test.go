@@ -1,4 +1,5 @@
-// This file tests dumps and loads of a store of package oxbow.
+// A dump writes the entries of a store to files, and a load reads the files back into a store. This file tests dumps
+// and loads with a store of package oxbow.
 
 package mdtree
 

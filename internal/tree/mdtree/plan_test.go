@@ -1,4 +1,5 @@
-// This file tests how a load is planned.
+// A load reads edited files back into a store. This file tests the plan of a load, which lists the changes that the
+// load would make in the store.
 
 package mdtree
 

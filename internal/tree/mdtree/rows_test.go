@@ -1,4 +1,5 @@
-// This file tests the tables with a row for each entry.
+// A dump and a load keep a row for each entry in tables in memory. This file tests the size of the rows, and the
+// functions that find a row.
 
 package mdtree
 

@@ -1,5 +1,6 @@
-// This file tests loads with random trees. A memory is dumped, people edit files while agents change the memory, and
-// the files are loaded. Nothing may be lost, and every conflict must be reported.
+// This file tests, with random trees, that files are read back into a memory correctly. TestTwoSides writes a memory to
+// files, changes both the files and the memory as people and agents would, and reads the files back. Nothing may be
+// lost, and every conflict must be reported. The flags set the number of trees and the seed of the first tree:
 //
 //	go test ./internal/tree/mdtree -run TestTwoSides -args -trees 10000
 //	go test ./internal/tree/mdtree -run TestTwoSides -args -trees 1 -seed 17
@@ -51,7 +52,8 @@ func TestTwoSides(t *testing.T) {
 	}
 }
 
-// twoSides is a run of the test with one tree.
+// twoSides is a run of TestTwoSides with one random tree. The map count contains how often each case occurred, such as
+// "conflict".
 type twoSides struct {
 	rand  *rand.Rand
 	fsys  *vfs.Mem
@@ -415,7 +417,7 @@ func (r *twoSides) plan(t *testing.T, o PlanOptions) (LoadPlan, error) {
 	return plan, err
 }
 
-// scanCounter counts how often a plan reads all entries of a store.
+// scanCounter is a store that counts in the field scans how often all its entries are read without a filter.
 type scanCounter struct {
 	oxbow.Store
 	scans int

@@ -1,4 +1,5 @@
-// This file tests that a folder on a disk that does not answer blocks nothing.
+// If a disk does not respond, reading a folder on it may take forever. This file tests that the caller stops waiting
+// after a timeout.
 
 package folders
 

@@ -1,4 +1,5 @@
-// This file tests the feed with changes by this process, by other processes, and in a part of a memory.
+// A change feed tells listeners which entries have changed. This file tests the feed with changes by this process, with
+// changes by other processes, and with a listener that may see only a part of the memory.
 
 package history
 
@@ -15,7 +16,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store/storetest"
 )
 
-// feeds is the feed of a memory. The test makes its clock tick.
+// feeds is the change feed of the memory m. The feed checks for changes whenever the test sends a time to the channel
+// ticks.
 type feeds struct {
 	*ChangeFeed
 	t     *testing.T

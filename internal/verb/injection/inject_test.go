@@ -1,4 +1,5 @@
-// This file tests the text that a prompt gets if notes and past turns both match.
+// This file tests the text that is added to a user's prompt if both a note and an earlier prompt in another
+// conversation match the prompt.
 
 package injection
 

@@ -1,4 +1,4 @@
-// This file tests the block at the start of a session.
+// This file tests the block of notes that is added to the conversation when a session starts.
 
 package injection
 

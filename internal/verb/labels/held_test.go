@@ -1,4 +1,5 @@
-// This file tests that the entries that are held back are found although not all imported entries are read.
+// Entries of an import are held back until a person approves them. This file tests that the list of these entries is
+// complete, although the function does not read the content of all imported entries.
 
 package labels
 

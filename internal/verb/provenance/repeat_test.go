@@ -1,4 +1,5 @@
-// This file tests calls that are repeated with the same op ID while the store is busy.
+// This file tests what happens if a caller repeats a call with the same operation ID (op ID) while the store refuses
+// changes because it is busy.
 
 package provenance
 

@@ -1,4 +1,5 @@
-// This file tests that changes are compared with entries for which nobody vouches.
+// This file tests that new texts are compared with unvouched entries. An unvouched entry contains text that nobody
+// vouched for, such as imported text.
 
 package provenance
 

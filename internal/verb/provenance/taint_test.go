@@ -1,4 +1,5 @@
-// This file tests how a tainted call changes the labels of an entry.
+// This file tests which labels an entry gets from a tainted call. A tainted call comes from a session that has read
+// text that nobody vouched for.
 
 package provenance
 

@@ -1,4 +1,5 @@
-// This file tests that a run with many changes, such as an import, knows the tainted entries.
+// This file tests an import or another run with many changes. If a text repeats a tainted entry, the run must recognize
+// the repetition. A tainted entry contains text that nobody vouched for.
 
 package provenance
 

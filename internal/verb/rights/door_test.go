@@ -1,4 +1,5 @@
-// Tests what a door records about its callers.
+// This file tests which facts about its callers a door records. A door is a way to call the memory, such as MCP or
+// HTTP.
 
 package rights
 

@@ -1,4 +1,5 @@
-// This file tests that a caller at a door does not count as the person who started the server.
+// This file tests who counts as a person. If a person started the server, callers that reach the server through a door,
+// such as MCP or HTTP, must not count as this person.
 
 package rights
 

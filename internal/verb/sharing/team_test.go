@@ -1,4 +1,5 @@
-// This file tests what sharing entries refuses, and the state after an interrupted call.
+// This file tests which entries cannot be shared with a team. It also tests where an entry is stored after a call to
+// share the entry was interrupted.
 
 package sharing
 

@@ -1,5 +1,5 @@
-// This file tests that heads are signed in the background after changes, and that a change succeeds even if its head
-// cannot be signed.
+// This file tests the signing of heads. A head is the hash of the log after a change. Heads are signed in the
+// background. A change must succeed even if its head cannot be signed.
 
 package signing
 

@@ -12,7 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// own contains calls of oxbow's own tools, which homes of every layout have.
+// The variable own contains calls of the tools that oxbow adds to the homes of every layout. The tools of a single
+// layout are not included.
 var own = [][]WriteCall{
 	{
 		{"remember", Args{"name": "n", "content": "TEXT"}},

@@ -11,7 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/gate"
 )
 
-// scripted is a session that returns the decisions in a list one after another.
+// scripted is a session with prepared decisions. Each call of decideAnswer returns the next decision. The field left
+// contains the decisions that were not returned yet.
 type scripted struct{ left []Decision }
 
 func (s *scripted) decideAnswer(context.Context, string) (Decision, error) {

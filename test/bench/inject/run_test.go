@@ -1,4 +1,5 @@
-// This file tests the whole measurement with the generated set, and the set itself.
+// This file tests a whole run of the measurement with a few of the generated memories. It also tests how these memories
+// and their questions are generated.
 
 package inject
 

@@ -1,4 +1,4 @@
-// This file tests how public sets are converted to stores.
+// This file tests how published data sets of conversations and questions are converted to memories.
 
 package inject
 

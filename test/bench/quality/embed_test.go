@@ -1,4 +1,5 @@
-// This file tests vectors and fusion with an endpoint that computes real embeddings.
+// This file tests vectors with a test server that computes embeddings from the words of a text. It also tests fusion,
+// which combines the ranking by words with the ranking by vectors.
 
 package quality
 

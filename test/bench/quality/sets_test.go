@@ -1,4 +1,4 @@
-// This file tests the reading of the sets in every published format, on invented sets.
+// This file tests how data sets of chats and questions are read in every published format. The test data are invented.
 
 package quality
 
@@ -46,7 +46,8 @@ const published = `[
  "answer_session_ids":["answer_c"]}
 ]`
 
-// The same set with the sessions in a separate file.
+// These constants contain a small set of invented chats and questions in a reduced format. The sessions (splitSessions)
+// are in another file than the questions (splitAsked).
 const (
 	splitSessions = `{"id":"a","turns":[["user","blue whale whale"],["assistant","Noted."]]}
 {"id":"b","turns":[["user","Good morning."],["assistant","A whale song."]]}

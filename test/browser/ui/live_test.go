@@ -71,10 +71,12 @@ func (w *watcher) arrive(suffix string) {
 }
 
 const (
-	todayLink   = `#live a[href$="entries/pier%2029"]`           // a link in the live part of Today
-	entryButton = `#entry form[action$="/pin"] button`           // a button in the live part of an entry's page
-	moreSummary = `#places summary`                              // the head of details in the live navigation
-	scoreDetail = `#results li:has([href*="pier%2020"]) details` // details that the server sends closed, without an id
+	todayLink   = `#live a[href$="entries/pier%2029"]` // a link in the live part of Today
+	entryButton = `#entry form[action$="/pin"] button` // a button in the live part of an entry's page
+	// the summary element of a details element in the live navigation
+	moreSummary = `#places summary`
+	// a details element without an id, which the server sends closed
+	scoreDetail = `#results li:has([href*="pier%2020"]) details`
 )
 
 // TestLiveKeepsPresses tests that a press counts if the memory changes before the release, with the mouse and with

@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/test/browser/chromiumtest"
 )
 
-// person uses the pages in a tab. Its methods fail the test t.
+// person uses the pages in a tab. Its methods fail the test t if the page does not have the expected state.
 type person struct {
 	*visit
 	t *testing.T

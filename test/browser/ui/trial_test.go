@@ -154,7 +154,8 @@ func (s *site) start(t *testing.T, program string, env []string, dir string, arg
 	}
 }
 
-// trialPages contains the pages of the memory of package trial whose layout is most important for people.
+// trialPages contains pages that show the memory which package trial writes. These pages are the ones whose layout is
+// most important for people. Each path is relative to the root of the site.
 var trialPages = []struct{ name, path string }{
 	{"today", ""}, {"inbox", "inbox"}, {"find", "find?q=tag:nats"}, {"ranked", "find?q=card+network+timeout"},
 	{"entry", "entries/" + url.PathEscape(trial.ShownPrompt)}, {"changed", "entries/" + trial.OverwrittenName},
@@ -162,7 +163,7 @@ var trialPages = []struct{ name, path string }{
 	{"sessions", "sessions"}, {"log", "log"},
 }
 
-// otherTrialPages contains other pages of this memory.
+// otherTrialPages contains the pages that are not in trialPages. They show the memory which package trial writes.
 var otherTrialPages = []struct{ name, path string }{
 	{"all", "find"}, {"new", "new"}, {"edit", "entries/" + trial.OverwrittenName + "/edit"},
 	{"versions", "entries/" + trial.OverwrittenName + "/versions"},

@@ -75,7 +75,7 @@ type visit struct {
 	mu sync.Mutex // guards the following fields
 	// problems: requests to other sites, violations of the content security policy, errors of scripts
 	wrong  []string
-	weight map[string]float64 // largest number of bytes that were received, by URL
+	weight map[string]float64 // for each URL, the number of bytes of its largest response
 }
 
 // enter starts a browser and signs it in.

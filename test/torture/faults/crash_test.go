@@ -1,4 +1,5 @@
-// This file runs a short form of the crash campaign.
+// This file runs a short form of the crash campaign, which is a long randomized test that lets the simulated disk
+// crash.
 
 package faults
 

@@ -1,4 +1,4 @@
-// This file runs a short form of the damage campaign.
+// This file runs a short form of the damage campaign, which is a long test that damages the files of stores.
 
 package faults
 

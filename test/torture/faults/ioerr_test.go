@@ -1,4 +1,5 @@
-// This file runs a short form of the I/O error campaign.
+// This file runs a short form of the I/O error campaign, which is a long randomized test that lets disk operations
+// fail.
 
 package faults
 

@@ -1,4 +1,5 @@
-// This file runs a short form of the concurrency campaign.
+// This file runs a short form of the concurrency campaign, which is a long randomized test that runs goroutines in
+// several simulated processes.
 
 package faults
 

@@ -1,4 +1,5 @@
-// This file tests that the text that each mutant replaces still exists.
+// This file tests that all mutants can be applied. A mutant is a patch that inserts a fault by replacing one line of
+// oxbow's code. This line must still exist in the code.
 
 package mutants
 

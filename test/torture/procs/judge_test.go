@@ -1,6 +1,7 @@
 //go:build unix
 
-// Tests that each kind of violation is found, with a store and a ledger that are made for the test.
+// This file tests that the audit of a store finds each kind of violation, such as a lost change. Each test makes a
+// store and a ledger, which is the list of the changes that were requested and acknowledged.
 
 package procs
 

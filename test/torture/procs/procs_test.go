@@ -1,6 +1,7 @@
 //go:build unix
 
-// Tests with the short form of the campaign with real processes.
+// This file runs a short form of the campaign of this package. The campaign is a long randomized test in which real
+// processes write and read the same home, while the test kills and pauses them.
 
 package procs
 
@@ -21,8 +22,9 @@ import (
 // childEnv is an environment variable. If it is set, the test program runs as a child that uses the library.
 const childEnv = "OXBOW_TORTURE_CHILD"
 
-// The environment variable secondsEnv makes the campaign longer. programEnv contains the path of the program to test.
-// If it is not set, the tests build the program.
+// secondsEnv is an environment variable that specifies the duration of the test in seconds. If it is not set, the test
+// takes 8 seconds. programEnv is an environment variable that contains the path of the program to test. If it is not
+// set, the test builds the program.
 const (
 	secondsEnv = "OXBOW_TORTURE_SECONDS"
 	programEnv = "OXBOW_TORTURE_PROGRAM"

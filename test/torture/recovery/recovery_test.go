@@ -1,4 +1,5 @@
-// This file runs the campaign. It runs a short form by default, and a long form if flags ask for it.
+// This file runs the campaign of this package, which damages memories and then follows the advice that oxbow gives. By
+// default, it damages only some positions of each file. Flags can ask for the long form, which damages every byte.
 
 package recovery
 

@@ -1,6 +1,8 @@
 //go:build linux
 
-// Tests with the short form of the campaign with system calls, and with a store that lost something.
+// This file runs a short form of the campaign of this package. The campaign kills a process at each of its system
+// calls, and makes each system call fail. This file also tests that an error is reported for a store that lost an
+// entry.
 
 package syscalls
 
@@ -19,7 +21,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/testenv"
 )
 
-// childEnv is an environment variable. If it is set, the test program runs as the child.
+// childEnv is an environment variable. If it is set, the test program runs as the child process, which executes a short
+// session on a store.
 const childEnv = "OXBOW_TORTURE_SESSION"
 
 func TestMain(m *testing.M) {

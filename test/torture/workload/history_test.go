@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// entries is a state of the entries, by name.
+// The map entries contains all entries that exist at one time. The key is the name of the entry.
 type entries map[string]oxbow.Entry
 
 // touch is the effect of an op on the entry with a name.
@@ -27,11 +27,12 @@ type undoableChange struct {
 	reverts []uint64
 }
 
-// history is the model. The change with number n is changes[n-1], and the state after it is states[operation].
+// history is the model with which a store is compared. The change with number n is changes[n-1], and the entries after
+// this change are states[n]. The entries before the first change are states[0].
 type history struct {
 	states  []entries
 	changes []undoableChange
-	base    uint64 // number of changes that a compaction has dropped
+	base    uint64 // number of the first changes that were dropped by a compaction, but remain in changes
 	ids     uint64
 	opIDs   map[string]bool
 }
@@ -43,7 +44,9 @@ func newHistory() *history {
 func (h *history) last() uint64 { return uint64(len(h.changes)) }
 func (h *history) now() entries { return h.states[h.last()] }
 
-// draft is a change that is being made.
+// draft is a change that is not yet part of the history h. The map state contains the entries after the change. The
+// slice touches contains the effects on single entries. The field seq is the number of the change, and ids is the last
+// entry ID that was used.
 type draft struct {
 	h       *history
 	state   entries
@@ -124,7 +127,8 @@ func (h *history) apply(opID string, ops ...oxbow.Op) error {
 	return nil
 }
 
-// version is a version of an entry, as Versions yields it.
+// version is a version of an entry, in the form in which the method Versions of a memory yields it. The field seq is
+// the number of the change that wrote the version.
 type version struct {
 	seq uint64
 	e   *oxbow.Entry // entry (nil if it was removed)

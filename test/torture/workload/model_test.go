@@ -21,7 +21,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// machine consists of two memories on the same disk, and the model.
+// machine consists of two memories on the same disk, and the history h. The history is a simple model that specifies
+// which entries the memories must contain.
 type machine struct {
 	ctx    context.Context
 	disk   *crashfs.Disk

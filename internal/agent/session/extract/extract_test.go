@@ -1,4 +1,5 @@
-// This file tests each rule of the table, and that the time to search a text grows linearly with its length.
+// This file tests each rule in signalTable, which contains the rules that find sentences such as requests to remember.
+// It also tests that the time to search a text grows linearly with its length.
 
 package extract
 
@@ -9,8 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// examples contains, for each rule, sentences that the rule must match and similar sentences that no rule for its
-// signal may match.
+// examples contains test sentences for the rules in signalTable. Each rule finds sentences with one meaning, the
+// signal, in one language. The rule with the name row must match all sentences in yes. No rule for the same signal may
+// match a sentence in no.
 var examples = []struct {
 	signal    sentenceMeaning
 	lang, row string

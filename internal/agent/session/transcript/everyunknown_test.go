@@ -21,9 +21,9 @@ import (
 // typeMember matches a member of a JSON object that says what the object is. The second group is the value.
 var typeMember = regexp.MustCompile(`("(?:type|role|kind|subtype|say|ask)"\s*:\s*)"([^"\\]*)"`)
 
-// reading is what a reader made of a transcript.
+// reading contains the results of reading one transcript.
 type reading struct {
-	said    map[string]int // prompts, texts and calls, with their number
+	said    map[string]int // how often each prompt, text and tool call was read
 	reports []string       // lines that were not read, parts that were not understood, and the error
 }
 

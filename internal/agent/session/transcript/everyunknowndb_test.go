@@ -19,15 +19,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
 )
 
-// documentTypes matches what says, in the document of a session, what an object is: a member such as "type", whose
-// value may be a number, or a name such as "User" in the form of Zed. The second group is replaced.
+// documentTypes contains patterns for the type of an object in the JSON document of a session. The type is the value of
+// a member such as "type", and may be a number. In the format of Zed, the type is the name of a member, such as "User".
+// The second group of each pattern matches the type, which a test replaces.
 var documentTypes = []*regexp.Regexp{
 	typeMember,
 	regexp.MustCompile(`("type"\s*:\s*)(\d+)`),
 	regexp.MustCompile(`(")(User|Agent|Text|Thinking|ToolUse)"\s*:`),
 }
 
-// storedTypes matches the same in the pages of a database, where a column contains the value alone.
+// storedTypes contains patterns for the types of objects in the pages of a database. The type is the value of a JSON
+// member "type" or "role", or the whole value of a column. The second group of each pattern matches the type.
 var storedTypes = []*regexp.Regexp{
 	regexp.MustCompile(`("(?:type|role)"\s*:\s*")([^"\\]*)"`),
 	regexp.MustCompile(`()(user|assistant|tool|shell|json|zstd)`),

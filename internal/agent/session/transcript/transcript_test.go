@@ -1,4 +1,5 @@
-// This file tests reading from a cursor, and reading files that are not transcripts.
+// This file tests that a transcript can be read further from a stored position (the cursor), and that files that are
+// not transcripts are handled correctly.
 
 package transcript_test
 
