@@ -53,7 +53,7 @@ func analyzeAll(ctx context.Context, ds []analyzedChange, rs []*ranking.Scorer) 
 }
 
 // minChangesToDedupe is the smallest number of pending changes at which appendAndDedupeChanges removes changes that a
-// later change of the same entry replaced. After a removal, the list must double in length before the next removal.
+// later change to the same entry replaced. After a removal, the list must double in length before the next removal.
 // Therefore the list has at most twice as many changes as there are changed entries.
 const minChangesToDedupe = 1024
 

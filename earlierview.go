@@ -13,7 +13,7 @@ import (
 
 const (
 	// minScannedEntries is the number of old entry versions from which on a search indexes fewer words. If a search of
-	// the memory's earlier content must read at least this many old versions, it indexes only the words of the query,
+	// the memory's earlier content must read at least this many old versions, it indexes only the query's words,
 	// because indexing all words would take too long. If it must read fewer old versions, it indexes all their words.
 	minScannedEntries = 1024
 

@@ -29,9 +29,9 @@ func (m *Memory) Log(ctx context.Context) iter.Seq2[Change, error] {
 	return h.Log(ctx)
 }
 
-// LogFrom yields the changes whose number is at most seq, newest first. The argument skip is the number of changes that
-// LogFrom leaves out at the beginning, that is, the newest of these changes. If the store is a log file, LogFrom finds
-// its first change without reading the later changes. If seq is [LastChange], LogFrom begins at the last change.
+// LogFrom yields the changes whose number is at most seq, newest first. The argument skip says how many changes LogFrom
+// leaves out at the beginning, that is, the newest of these changes. If the store is a log file, LogFrom finds its
+// first change without reading the later changes. If seq is [LastChange], LogFrom begins at the last change.
 func (m *Memory) LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[Change, error] {
 	h, err := m.History()
 	if err != nil {
@@ -132,7 +132,7 @@ func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64
 // undone, or that contains a redacted version. The argument n limits the result. Some changes count as one change for
 // this limit: consecutive changes by the same import, and the parts of one call (see [CommitInParts]). The result still
 // contains each of these changes. If the history has fewer than n such changes or groups of changes, Undoable returns
-// all of them.
+// them all.
 func (m *Memory) Undoable(ctx context.Context, n int) ([]Change, error) {
 	h, err := m.History()
 	if err != nil {

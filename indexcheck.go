@@ -83,7 +83,7 @@ func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, 
 }
 
 // compareIndexFile compares an index file with the entries as they were when the file was written, that is, after
-// change head.position.Seq. It compares the IDs and versions of all entries, but the indexed words of at most
+// change head.position.Seq. It compares all entries' IDs and versions, but the indexed words of at most
 // maxCheckedEntries entries. It returns a text about the first difference, or "" if it finds no difference.
 func compareIndexFile(
 	ctx context.Context,
@@ -134,8 +134,8 @@ func compareIndexFile(
 	return sample.compare()
 }
 
-// maxSampleTerms limits the size of a sample of documents. If the documents of a sample have at least this many terms,
-// they are compared with the index, and a new sample begins.
+// maxSampleTerms limits the size of a document sample. If the documents of a sample have at least this many terms, they
+// are compared with the index, and a new sample begins.
 const maxSampleTerms = 1 << 16
 
 // indexSample contains documents that are all compared with an index in one pass, so that each posting list is read

@@ -100,7 +100,7 @@ func (h *indexFileHeader) snapshotOffset() int64 {
 }
 
 // readIndexFileHeader reads the head of an index file. It also returns the size, in bytes, of the word index that
-// follows the head and the table of entries.
+// follows the head and the entry table.
 func readIndexFileHeader(f vfs.File) (h indexFileHeader, snapshotSize int64, err error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -15,8 +15,8 @@ const (
 	minMissingEntriesWhileOpen = 4096
 
 	// Close writes the index file only if the write takes a few milliseconds, which is so if all of these limits are
-	// met. The limits are the number of entries, the size of the log in bytes, and the size, in bytes, of the text in
-	// pending changes.
+	// met. The limits are the entry count, the log size in bytes, and the size, in bytes, of the text in pending
+	// changes.
 	maxEntriesToSaveAtClose = 8192
 	maxLogBytesAtClose      = 2 << 20
 	maxPendingTextAtClose   = 64 << 10
@@ -37,14 +37,14 @@ func missingEntriesLimitAtStart(n int) int {
 func missingEntriesLimitWhileOpen(n int) int { return minMissingEntriesWhileOpen + n/16 }
 
 // Checkpoint updates the files next to the store if many changes of the store are missing in them. One file is the
-// snapshot, from which the next process starts. The other file is the index file, if the memory has an index. The
-// running time of Checkpoint is proportional to the store's size, unlike the running time of [Memory.Close]. Other
+// snapshot, from which the next process starts. The other file is the index file, if the memory has an index.
+// Checkpoint's running time is proportional to the store's size, unlike the running time of [Memory.Close]. Other
 // processes can read in the meantime, but cannot write while a file is being written.
 //
 // A short-lived program should call Checkpoint after printing its answer and before Close. A program that runs for long
-// need not call Checkpoint, because the memory writes the files in the background. Without Checkpoint, no change is
-// lost, but the next process has to read more of the log. If ctx is done, Checkpoint ends early. If another process is
-// writing, Checkpoint leaves the files to the next call.
+// need not call Checkpoint, because the memory writes the files in the background. Without Checkpoint, every change is
+// still kept, but the next process has to read more of the log. If ctx is done, Checkpoint ends early. If another
+// process is writing, Checkpoint leaves the files to the next call.
 func (m *Memory) Checkpoint(ctx context.Context) error {
 	d := findLog(m.store)
 	if d == nil {

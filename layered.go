@@ -27,8 +27,8 @@ func findLog(s Store) *logstore.DB {
 	return d
 }
 
-// lowerEntries returns the entries of the lower store, if s is an overlay store (a store on top of another
-// store). It returns nil for other stores.
+// lowerEntries returns the lower store's entries, if s is an overlay store (a store on top of another store). It
+// returns nil for other stores.
 func lowerEntries(s Store) []*Entry {
 	if o, ok := s.(overlayStore); ok {
 		return o.LowerEntries()

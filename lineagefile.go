@@ -23,7 +23,7 @@ type LineageFile struct {
 }
 
 // LineageFile returns the file that stores results computed from the whole history of the memory's log. It returns nil
-// if m does not show the whole history of a log. For example, a memory of package scope shows only a part of another
+// if m does not show the whole history of a log. For example, a memory with package scope shows only a part of another
 // memory, and [Options.History] can replace the history.
 func (m *Memory) LineageFile() *LineageFile {
 	h, err := m.History()

@@ -23,7 +23,7 @@ type Memory struct {
 	applyMu      ctxmutex.Mutex // held while changes are applied to the index or a ranking is added
 	minScanBytes int            // minimum size of the text, in bytes, for a scan (tests change it)
 	// minScannedEntries is a number of old entry versions. If a search of an earlier state needs at least so many, it
-	// indexes only the words of the query (tests change it).
+	// indexes only the query's words (tests change it).
 	minScannedEntries int
 
 	editLocks editLocks // locks of the entries that are being edited again after a conflict
@@ -81,7 +81,7 @@ func (m *Memory) Watch(fn func(Event)) (stop func(), err error) {
 
 // Capabilities returns the optional interfaces of the memory, for [CapabilitiesOf]. The memory itself implements
 // DryRunner. It also implements Committer and Checker if the store supports them. Therefore changes are screened by
-// [Options.Screen]. The history is wrapped by [Options.History]. All other interfaces are those of the store below the
+// [Options.Screen]. The history is wrapped by [Options.History]. All other interfaces come from the store below the
 // memory.
 func (m *Memory) Capabilities() Capabilities {
 	c := m.capabilities

@@ -86,8 +86,8 @@ func (s *searcher) applySince(ctx context.Context, pos Position) error {
 	return s.applyDeltas(ctx, last)
 }
 
-// addLowerStoreEntries adds the entries in s.lowerStoreEntries to the index. An overlay store shows the entries of a
-// log and of another store, the lower store. The index is first made from the log only, so the entries of the lower
+// addLowerStoreEntries adds the entries in s.lowerStoreEntries to the index. An overlay store shows the entries from a
+// log and from another store, the lower store. The index is first made from the log only, so the entries of the lower
 // store must be added.
 func (s *searcher) addLowerStoreEntries(ctx context.Context) error {
 	ds := make([]analyzedChange, len(s.lowerStoreEntries))
@@ -256,8 +256,8 @@ func (s *searcher) canApplyQuickly(ds []analyzedChange) bool {
 	return bytes <= maxTextToIndexAtWrite
 }
 
-// relativeAnalysisCost returns the cost of analyzing the entry e, as a multiple of the cost for an average entry. If
-// the index is not written to a file, e must be analyzed again, so the result estimates the lost work.
+// relativeAnalysisCost returns the cost to analyze the entry e, as a multiple of the cost for an average entry. If the
+// index is not written to a file, e must be analyzed again, so the result estimates the lost work.
 func relativeAnalysisCost(e *Entry) int64 {
 	const text = 4096 // analyzing this many bytes takes about as long as the other work for an average entry
 	if e == nil {

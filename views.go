@@ -21,7 +21,7 @@ import (
 // views yields views of the index for the query q, for its ranking and for the state that it asks for (see
 // [Query.AsOf]). For each view, the caller computes the answer to the query. The answer from the last view is the valid
 // answer. Usually there is only one view. views yields a second view if the first answer was wrong. This happens if the
-// index file was damaged, or if the temporary index of a scan lacked terms of the query. If views yields an error, the
+// index file was damaged, or if a scan's temporary index lacked terms of the query. If views yields an error, the
 // iteration ends. When ctx is done, the body of the caller's loop must return early.
 func (m *Memory) views(ctx context.Context, q Query) iter.Seq2[*rankedView, error] {
 	return func(yield func(*rankedView, error) bool) {
@@ -154,7 +154,7 @@ func (m *Memory) expectsIndex() bool {
 	return m.hasAnsweredByScan || m.hasIndexFile()
 }
 
-// viewFromScan returns a view of a temporary index with only the terms of the query. It reads all entries to build this
+// viewFromScan returns a view of a temporary index with only the query's terms. It reads all entries to build this
 // index. If an earlier scan has built an index with these terms, and the store has not changed since then, viewFromScan
 // returns the view of that scan.
 //

@@ -275,13 +275,13 @@ func GroupOps(ops []Op, oldBytes func(name string) int) []OpGroup {
 // EntryBytes returns the approximate size in bytes that an entry has in a change.
 func EntryBytes(e *Entry) int { return store.EntryBytes(e) }
 
-// SplitPartNote splits the note of a change that [CommitInParts] made into the note of the call, the
-// number of the part, and the number of all parts. For any other note, part and count are 0.
+// SplitPartNote splits the note of a change that [CommitInParts] made into the call's note, the part number, and the
+// part count. For any other note, part and count are 0.
 func SplitPartNote(note string) (callNote string, part, count int) { return store.SplitPartNote(note) }
 
 // WithOtherParts returns the changes cs and the changes that were made together with them, newest first. One call may
-// make several changes (see [CommitInParts]). If cs contains only some of these changes, WithOtherParts adds the
-// others.
+// make several changes (see [CommitInParts]). If cs contains only some of these changes, WithOtherParts adds the other
+// changes.
 func WithOtherParts(ctx context.Context, h Historian, cs []Change) ([]Change, error) {
 	return store.WithOtherParts(ctx, h, cs)
 }

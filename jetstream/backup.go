@@ -239,8 +239,8 @@ func (c *Cluster) checkUnchanged(
 }
 
 // readLastEnvelopePosition reads the last message of a brain in its stream. It returns the number of the last envelope
-// (a message with changes), the hash that covers all envelopes up to this envelope, and the sequence of the message in
-// the stream. If the last message is a snapshot, the hash covers the envelopes before the snapshot. If the brain has no
+// (a message with changes), the hash that covers all envelopes up to this envelope, and the message's sequence in the
+// stream. If the last message is a snapshot, the hash covers the envelopes before the snapshot. If the brain has no
 // envelopes, all results are zero.
 func (c *Cluster) readLastEnvelopePosition(
 	ctx context.Context,

@@ -52,8 +52,8 @@ const (
 	positionFileName = "place"
 )
 
-// brainFiles contains the paths of the files of a brain (a memory in the cluster). Each brain has a directory of its
-// own. This is faster because a store lists its whole directory when it creates a file.
+// brainFiles contains the file paths of a brain (a memory in the cluster). Each brain has a directory of its own. This
+// is faster because a store lists its whole directory when it creates a file.
 type brainFiles struct {
 	fsys vfs.FS
 	dir  string
@@ -166,7 +166,7 @@ type unsyncedFile struct{ vfs.File }
 // Sync implements [vfs.File].
 func (unsyncedFile) Sync() error { return nil }
 
-// logIdentitySource is the source of random bytes for the log file of a brain (a memory in the cluster). The bytes are
+// logIdentitySource supplies random bytes for the log file of a brain (a memory in the cluster). The bytes are
 // determined by the seed. Therefore every local copy of a brain has the same log file with the same chain of hashes.
 type logIdentitySource struct {
 	seed               [32]byte

@@ -438,8 +438,8 @@ func (r *brainReplica) buildEnvelope(qs []*commitRequest) (encodedEnvelope, uint
 	return encodedEnvelope{e, data, hash}, r.position.LastReadSeq, err
 }
 
-// applyStoredEnvelope applies the message m with changes to the local copy of the brain, and sets the results of the
-// requests. The servers have already stored the message under the sequence number seq. If a reader has already applied
+// applyStoredEnvelope applies the message m with changes to the local copy of the brain, and sets the requests'
+// results. The servers have already stored the message under the sequence number seq. If a reader has already applied
 // the message, it is not applied again. If the local copy cannot apply the message, applyStoredEnvelope builds the copy
 // again from the stream, because the servers have stored the changes durably, so it is too late to refuse them.
 func (r *brainReplica) applyStoredEnvelope(qs []*commitRequest, m encodedEnvelope, seq uint64) {

@@ -1,5 +1,5 @@
-// This file compacts a brain (a memory in the cluster). A compaction replaces all messages of the brain in the stream
-// by a snapshot of the brain's file.
+// This file compacts a brain (a memory in the cluster). A compaction replaces all the brain's messages in the stream by
+// a snapshot of the brain's file.
 
 package jetstream
 

@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// These are the name of the stream that contains the cluster's directory, and the prefix of the stream's subjects.
+// These are the name of the stream that contains the cluster's directory, and the prefix for the stream's subjects.
 const (
 	directoryStream  = "KV_" + clusterDirectoryBucket
 	directorySubject = "$KV." + clusterDirectoryBucket + "."

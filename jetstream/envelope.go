@@ -62,8 +62,8 @@ func (h *chainHash) UnmarshalText(b []byte) error {
 
 // envelope is a message in the stream of a brain (a memory in the cluster). It contains either changes that were made
 // together, or a snapshot of all earlier messages. Envelopes form a chain, because each envelope contains the hash of
-// the previous one. A snapshot is not a link of this chain. The EnvelopeNumber of a snapshot is the number of the last
-// envelope that the snapshot contains, and PrevChainHash is the chain hash of that envelope.
+// the previous one. A snapshot is not a link of this chain. A snapshot's EnvelopeNumber is the number of the last
+// envelope that the snapshot contains, and PrevChainHash is that envelope's chain hash.
 type envelope struct {
 	Version          int       `json:"v"`
 	BrainName        string    `json:"brain"`
@@ -136,7 +136,7 @@ func setChecksum(message []byte) {
 }
 
 // decodeEnvelope decodes a message from the stream of a brain (a memory). It returns the envelope in the message, and
-// the SHA-256 hash of the message's body. The body of a message with changes contains the hash of the previous such
+// the SHA-256 hash of the message's body. A message with changes contains in its body the hash of the previous such
 // message, so the hash covers all messages with changes up to this message. Errors match [oxbow.ErrCorrupt] or
 // [oxbow.ErrVersion].
 func decodeEnvelope(message []byte) (*envelope, chainHash, error) {

@@ -35,7 +35,7 @@ type headComparison struct {
 }
 
 // waitForNextComparison waits for the result of a comparison that starts after waitForNextComparison was called. If
-// several callers wait at the same time, the function compare of one caller runs once for all of them.
+// several callers wait at the same time, one caller's function compare runs once for all of them.
 func (rs *sharedHeadComparisons) waitForNextComparison(ctx context.Context, compare func() error) error {
 	rs.mu.Lock()
 	if rs.nextComparison == nil {

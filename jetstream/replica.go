@@ -71,8 +71,8 @@ type inFlightEnvelope struct {
 	envelopeNumber uint64
 	changeCount    int
 	isApplied      bool
-	// It is unknown whether the stream contains this envelope. This process has read a snapshot instead of the
-	// messages, and the snapshot lists only the IDs of recent envelopes, which are all newer than this envelope.
+	// It is unknown whether the stream contains this envelope. This process has read a snapshot, not the messages, and
+	// the snapshot lists only the IDs of recent envelopes, which are all newer than this envelope.
 	isOutcomeUnknown bool
 	madeChanges      []oxbow.Change
 	// error for each change in the envelope (nil if a snapshot was read that already contains the changes)

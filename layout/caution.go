@@ -19,7 +19,7 @@ var agentWrittenPartKinds = []string{
 	"memory", "recall", "summary", "archive", "log", "digest", "entry", "handoff",
 }
 
-// maxNamedSuspiciousParts is the maximum number of suspicious parts of a context that the warning lists by name.
+// maxNamedSuspiciousParts limits how many suspicious parts of a context the warning lists by name.
 const maxNamedSuspiciousParts = 3
 
 // Caution returns a warning line to put before the context c. If no part of the context is suspicious, it returns "". A

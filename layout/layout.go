@@ -117,10 +117,10 @@ type Home interface {
 	// Memory returns the memory that is stored in the home. Close also closes the
 	// memory.
 	Memory() *oxbow.Memory
-	// Tools returns the tools of the program to which this layout belongs, in the order of that program. The tools
-	// belong to this home, but they read and write the memory of the workspace that is passed to them. If Tools returns
-	// nil, a server offers oxbow's own tools (see [Dialect.Sets]). But if the home is a [MemorySwitch] whose memory is
-	// off, the server does not offer these tools.
+	// Tools returns the tools of the program to which this layout belongs, in that program's order. The tools belong to
+	// this home, but they read and write the memory of the workspace that is passed to them. If Tools returns nil, a
+	// server offers oxbow's own tools (see [Dialect.Sets]). But if the home is a [MemorySwitch] whose memory is off,
+	// the server does not offer these tools.
 	Tools() []verb.Tool
 	// Documents returns the paths of the files in the home that contain no entries and that clients
 	// may read.

@@ -9,8 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 )
 
-// A Side is one of the two profiles whose selected texts are compared, with the state of the memory from which they
-// are selected.
+// A Side is one of the two profiles whose selected texts are compared, with the memory state from which they are
+// selected.
 type Side struct {
 	Profile *Resolved
 	AsOf    uint64 // number of the change after which the memory is read (0 for the current memory)

@@ -79,8 +79,8 @@ func (e *ExistsError) Error() string { return "there is one in " + e.File }
 // Is reports whether the target is [oxbow.ErrExists].
 func (*ExistsError) Is(target error) bool { return target == oxbow.ErrExists }
 
-// Create writes a new profile into the first directory of the first element of s.Places, and returns the path of the
-// file for messages. It never replaces a file. If a profile with this name exists and does not belong to a project, the
+// Create writes a new profile into the first directory in the first element of s.Places, and returns the file's path
+// for messages. It never replaces a file. If a profile with this name exists and does not belong to a project, the
 // error is an [*ExistsError]. A project's profile with the same name is no obstacle. If the data is not a valid
 // profile, the error is a [Diagnostics].
 func (s *Set) Create(name string, data []byte) (string, error) {

@@ -102,8 +102,8 @@ type Document struct {
 	// A profile names the document explicitly. If the document's file does not exist, the person gets a warning.
 	Wanted     bool
 	placeIndex int // index of the place in Set.Places
-	// The document is one of those that a profile includes by default, such as SOUL.md. If the project does not have
-	// it, the document of the home is used.
+	// The document is one of the documents that a profile includes by default, such as SOUL.md. If the project does not
+	// have it, the document of the home is used.
 	isDefaultDocument bool
 }
 

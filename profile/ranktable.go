@@ -13,10 +13,10 @@ import (
 // rankTable is like rankEntries, with a table of heads. The profile must not list entries by name, and its scope must
 // not depend on times.
 //
-// The rank of two entries with the same traits depends only on the times of their last changes, unless the query finds
-// them. Therefore rankTable divides the entries into groups with the same traits. It adds all entries of the small
-// groups, such as pinned entries, and reads the entries of the other groups in the order of their times, newest first.
-// When an entry of a group ranks too low, all further entries in this group do as well.
+// How two entries with the same traits rank depends only on the times of their last changes, unless the query finds
+// them. Therefore rankTable divides the entries into groups with the same traits. It adds all entries in the small
+// groups, such as pinned entries, and reads the entries in the other groups ordered by their times, newest first. When
+// an entry of a group ranks too low, all further entries in this group do as well.
 func (r *Resolved) rankTable(
 	t *oxbow.HeadTable,
 	input *rankingInput,
@@ -134,12 +134,12 @@ func (s traitGroups) addSmallGroups(best *bestEntries, newRanked func(row int, g
 	}
 }
 
-// rowsPerGroupCheck is the number of rows after which addNewest checks whether older entries of a group can still be
+// rowsPerGroupCheck is the number of rows after which addNewest checks whether a group's older entries can still be
 // among the best.
 const rowsPerGroupCheck = 1024
 
 // addNewest adds entries to best, the list of the highest-ranking entries so far. It reads the rows of the table t from
-// the newest to the oldest. It offers each row of a group that still has unread entries to best, except if the query
+// the newest to the oldest. It offers each row in a group that still has unread entries to best, except if the query
 // found the row's entry, because that entry was added before. addNewest stops reading a group if none of its further
 // entries can rank high enough. The function newRanked makes the ranked entry for a row of a group.
 func (s traitGroups) addNewest(

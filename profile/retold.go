@@ -14,10 +14,10 @@ import (
 const maxDigestPeriod = 31 * 24 * time.Hour
 
 // isSummarizedBy reports whether the text of the digest d includes the entry e. A digest is an entry that summarizes
-// the entries of a period, which begins at the creation time of the digest and lasts at most maxDigestPeriod. The
-// result is true if e has the label "covered", was created in this period, and d has all labels of e. The labels
-// "covered" and "digest" and the labels for confidence and files are not compared. The result is false if d is not a
-// digest or is the same entry as e.
+// the entries of a period, which begins at the digest's creation time and lasts at most maxDigestPeriod. The result is
+// true if e has the label "covered", was created in this period, and d has all labels of e. The labels "covered" and
+// "digest" and the labels for confidence and files are not compared. The result is false if d is not a digest or is the
+// same entry as e.
 func isSummarizedBy(e, d *oxbow.Entry) bool {
 	if e.ID == d.ID {
 		return false

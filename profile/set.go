@@ -333,9 +333,9 @@ type shownDocument struct {
 	quoteBlockReason string // reason why the text must be shown in a fence ("" if no fence is necessary)
 }
 
-// readDocument returns a document. If the document is one of those that profiles include by default, and a project does
-// not have it, readDocument returns the document of the home. If no such document exists, the error matches
-// fs.ErrNotExist. readDocument returns another error if the document must not be shown or has an invalid content.
+// readDocument returns a document. If profiles include the document by default, and a project does not have it,
+// readDocument returns the home's document. If no such document exists, the error matches fs.ErrNotExist. readDocument
+// returns another error if the document must not be shown or has an invalid content.
 func (s *Set) readDocument(d Document) (shownDocument, error) {
 	if d.placeIndex >= len(s.Places) {
 		return shownDocument{filePath: d.Path}, fs.ErrNotExist

@@ -108,8 +108,8 @@ func (s *Scope) restoreLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Lab
 }
 
 // restoreContent replaces the marks in text by the personal data that the marks hide. The argument text is the new
-// content of an entry. A reader saw the content of old with a mark such as [mail] in place of each hidden value, and
-// has edited it.
+// content of an entry. A reader saw old's content with a mark such as [mail] in place of each hidden value, and has
+// edited it.
 //
 // If a line of text equals a line that the reader saw, restoreContent uses the old line with the hidden values. In an
 // edited line, a mark such as [mail] is replaced if the old lines that are not used yet contain exactly one value of

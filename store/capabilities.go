@@ -88,11 +88,11 @@ type HeadViewer interface {
 // A HeadTableViewer is a [HeadViewer] that can present heads as a table. Callers should use package heads and not call
 // a HeadTableViewer directly. A store that wraps another store does not have to implement it.
 type HeadTableViewer interface {
-	// ViewHeadTable calls fn with the heads of all entries as of one moment. fn must not use the table after it has
-	// returned. The forms in the table have exactly the labels with the given keys.
+	// ViewHeadTable calls fn with all entries' heads as of one moment. fn must not use the table after it has returned.
+	// The forms in the table have exactly the labels with the given keys.
 	//
-	// ViewHeadTable returns false if the store does not have the requested data or could not read all of it. The
-	// caller must then call ViewHeads.
+	// ViewHeadTable returns false if the store does not have the requested data or could not read all of it. The caller
+	// must then call ViewHeads.
 	ViewHeadTable(ctx context.Context, keys []string, fn func(t *HeadTable) error) (ok bool, err error)
 }
 

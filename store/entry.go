@@ -122,7 +122,7 @@ func (e Entry) Label(key string) (string, bool) {
 	return "", false
 }
 
-// Values returns the values of all labels with this key, in the order of e.Labels.
+// Values returns the values of all labels with this key, ordered as in e.Labels.
 func (e Entry) Values(key string) []string {
 	var vs []string
 	for _, l := range e.Labels {

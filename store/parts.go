@@ -52,8 +52,8 @@ type Parts struct {
 }
 
 // CommitInParts commits groups of ops. It makes a single change if the ops fit into it. Otherwise it makes several
-// changes, and adds the number of the part to the note of each, as in "approve (part 2 of 8)". [Undoable] counts all
-// parts of a call as one change.
+// changes, and adds the part number to each change's note, as in "approve (part 2 of 8)". [Undoable] counts all parts
+// of a call as one change.
 //
 // Each part is committed as a whole. If a part fails, the earlier parts stay, and the result describes them. To finish
 // the call, plan it again, and pass the number of the earlier parts in o.EarlierParts. Only the last part has the op ID
@@ -116,8 +116,8 @@ func splitGroups(groups []OpGroup, maxBytes int) (parts [][]OpGroup) {
 	return parts
 }
 
-// changeBytes returns the approximate size of a change with the group's ops. If an undo of this change would be
-// larger, it returns the size of the undo.
+// changeBytes returns the approximate size of a change with the group's ops. If an undo of this change would be larger,
+// it returns the undo's size.
 func (g *OpGroup) changeBytes() int {
 	written, keepsText := 0, false
 	for _, op := range g.Ops {
@@ -314,9 +314,9 @@ func addLaterParts(ctx context.Context, h Historian, c Change, bySeq map[uint64]
 // of several changes, RevertInParts calls [CheckRevert] to check that all changes can be reverted.
 //
 // RevertInParts returns the numbers of the new changes, in order. A call may repeat an earlier call with the same op
-// ID, which is taken from the context. If several changes are necessary, and the first change of the earlier call
-// reverted different changes than the first change of this call would revert, RevertInParts makes no changes. It then
-// returns only the number of the earlier call's first change.
+// ID, which is taken from the context. If several changes are necessary, and the earlier call's first change reverted
+// different changes than this call's first change would revert, RevertInParts makes no changes. It then returns only
+// the number of the earlier call's first change.
 func RevertInParts(ctx context.Context, h Historian, cs []Change, maxBytes int) (seqs []uint64, err error) {
 	parts, err := splitRevert(ctx, h, cs, cmp.Or(maxBytes, defaultPartBytes))
 	if err != nil {
@@ -417,7 +417,7 @@ func revertBytes(ctx context.Context, h Historian, c *Change) (size int, err err
 	return size, nil
 }
 
-// entryVersion identifies a version of an entry by the entry's name and the number of the change that wrote it.
+// entryVersion identifies an entry version by the entry's name and the number of the change that wrote the version.
 type entryVersion struct {
 	name string
 	seq  uint64

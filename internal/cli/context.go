@@ -106,10 +106,10 @@ func (mem *openMemory) printSessionContext(ctx context.Context, in profiles.Open
 	return printResult[any](mem, whole, func(any) { mem.env.printText(whole.Text) })
 }
 
-// printLayoutContext prints the context of a home that has the directory layout of another memory system. The context
-// is the text that the other system would show to a model. The parameter d describes the layout. The options of the
-// command are in the parameter called in. printLayoutContext returns a usage error if an option is set that the layout
-// does not support.
+// printLayoutContext prints the context of a home that has another memory system's directory layout. The context is the
+// text that the other system would show to a model. The parameter d describes the layout. The options of the command
+// are in the parameter called in. printLayoutContext returns a usage error if an option is set that the layout does not
+// support.
 func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect, in contextIn) error {
 	if in.PastDateOrChange != "" {
 		return usageErrorf(

@@ -47,7 +47,7 @@ func (mem *openMemory) checkDaemonHome() error {
 	return os.MkdirAll(home, 0o700)
 }
 
-// daemonPlace returns the place of a memory that a daemon keeps in its own storage, and not in a file of the home.
+// daemonPlace returns the place of a memory that a daemon keeps in its own storage, and not in a file in the home.
 // LayoutName is set in this place, so that the verbs that need a memory file return an error.
 func (finder *homeFinder) daemonPlace() (verb.Place, error) {
 	p, err := finder.memoryPlace()

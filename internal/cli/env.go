@@ -95,8 +95,8 @@ type HookTimeLimits struct {
 	// SessionStart limits the time for the context that a model is shown at the start of a session. PromptAnswer
 	// limits the time for the context that a model is shown with a prompt.
 	SessionStart, PromptAnswer time.Duration
-	// time limit for the first calibration of a memory, which finds out how well an entry must match a prompt to be
-	// shown (the time is part of the time PromptAnswer)
+	// time limit for a memory's first calibration, which finds out how well an entry must match a prompt to be shown
+	// (the time is part of the time PromptAnswer)
 	FirstMemoryCalibration time.Duration
 	// time limit for moving the hook reports of a turn into the session archive
 	SpoolDrain time.Duration

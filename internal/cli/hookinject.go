@@ -141,8 +141,8 @@ func beginsNewConversation(source string, state inject.SessionShownTexts) bool {
 	return !state.HasStart && (source == "startup" || source == "" || source == "clear")
 }
 
-// prependHandoff marks the handoff with the given name as taken, and returns the text of the handoff followed by start,
-// the context of a new session. The handoff comes first, so that the whole handoff is shown if the client shortens the
+// prependHandoff marks the handoff with the given name as taken, and returns the handoff's text followed by start, the
+// context of a new session. The handoff comes first, so that the whole handoff is shown if the client shortens the
 // text. If the handoff cannot be taken, the result is start. The caller must first record the session's start, so that
 // only one of a client's hooks takes the handoff.
 func (t contextInjector) prependHandoff(ctx context.Context, start, name string) string {

@@ -108,7 +108,7 @@ func (mem *openMemory) handleOtherLayoutHook(ctx context.Context, client string)
 }
 
 // answerReport returns the answer to a client's hook report. At the start of a session, this is the context that the
-// memory system of the layout shows to a model. For a prompt, it is the text that this memory system recalls.
+// layout's memory system shows to a model. For a prompt, it is the text that this memory system recalls.
 func (l otherLayoutHook) answerReport(ctx context.Context) []byte {
 	in := contextInjector{openMemory: l.openMemory, answeredEvent: l.firstEvent, homeDir: l.homeDir}
 	if !l.report.AcceptsContext() || in.isInjectionSwitchedOff() {

@@ -43,8 +43,8 @@ func (env *environment) paint(code, s string) string {
 }
 
 // highlightWords highlights the given words wherever they occur in s. The string code is the escape sequence for the
-// colour or style of the rest of s. The words must be in lower case and sorted. If no colours are used, highlightWords
-// returns s.
+// colour or style that the rest of s has. The words must be in lower case and sorted. If no colours are used,
+// highlightWords returns s.
 func (env *environment) highlightWords(s string, words []string, code string) string {
 	if !env.usesColour() {
 		return s

@@ -163,9 +163,9 @@ func (o *archiveOpener) openOrRetryArchive() (err error) {
 	return nil
 }
 
-// archiveHome returns the directory of the home in which an archive of sessions can be stored. It returns an error if
-// the home has another layout, is a single file, is not trusted by the user, or if its spool (the directory for
-// incoming prompts) is a symbolic link.
+// archiveHome returns the directory of the home in which a session archive can be stored. It returns an error if the
+// home has another layout, is a single file, is not trusted by the user, or if its spool (the directory for incoming
+// prompts) is a symbolic link.
 func (finder *homeFinder) archiveHome() (string, error) {
 	if err := finder.requireOwnLayout("session"); err != nil {
 		return "", err

@@ -103,8 +103,8 @@ func findGroupDuplicates(
 func hasTagKeep(e oxbow.Entry) bool { return slices.Contains(e.Values("tag"), "keep") }
 
 // mergeEntryInto merges two entries. It returns a copy of the first entry (the parameter keep), to which the names and
-// labels of the second entry (the parameter drop) are added. The copy also gets a label that names the second entry as
-// a source. The bool result is false if the merged entry is not valid, for example because it has too many labels.
+// labels from the second entry (the parameter drop) are added. The copy also gets a label that names the second entry
+// as a source. The bool result is false if the merged entry is not valid, for example because it has too many labels.
 func mergeEntryInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 	e := keep.Clone()
 	for _, name := range append([]string{drop.Name}, drop.Aliases...) {
@@ -130,9 +130,9 @@ func mergeEntryInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
 }
 
 // RemoveDuplicates removes the entries Drop of all duplicates, and updates the entries Keep. It does so in a single
-// change, which [oxbow.Memory.Undo] can undo. An entry Keep gets the name and aliases of the removed entry as aliases,
-// the labels of the removed entry, and a label that names the removed entry as a source. If dryRun is set, nothing is
-// changed, but RemoveDuplicates returns the same errors.
+// change, which [oxbow.Memory.Undo] can undo. An entry Keep gets the removed entry's name and aliases as aliases, the
+// removed entry's labels, and a label that names the removed entry as a source. If dryRun is set, nothing is changed,
+// but RemoveDuplicates returns the same errors.
 //
 // The error matches [oxbow.ErrConflict] or [oxbow.ErrNotFound] if an entry has changed meanwhile, and
 // [oxbow.ErrUnsupported] if the memory lacks a history. It is an [oxbow.InvalidError] if one of the entries is withheld

@@ -32,8 +32,7 @@ type viewState struct {
 // profile.
 const maxViews = 256
 
-// openMemory opens the part of the memory that may be read with the token and the profile of the requests that share
-// this state.
+// openMemory opens the part of the memory that the requests sharing this state may read with their token and profile.
 func (o *viewState) openMemory(ctx context.Context) (*oxbow.Memory, error) {
 	return o.Workspace.Open(ctx, verb.Read)
 }

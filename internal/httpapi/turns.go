@@ -8,7 +8,7 @@ import (
 )
 
 // heavyCallLimit is a semaphore for calls that read many entries of the memory, such as listing all entries. The limit
-// leaves processors free for recalls. Without this limit, a recall of one millisecond that runs together with fifty
+// leaves processors free for recalls. Without this limit, a one-millisecond recall that runs together with fifty
 // listings would take a quarter of a second, because Go's scheduler runs each ready goroutine for up to 10 ms. A call
 // releases the semaphore before its response is sent, so that a slow client does not block others.
 type heavyCallLimit chan struct{}

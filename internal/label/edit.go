@@ -274,8 +274,8 @@ func (sel Selection) planEdit(
 	}
 }
 
-// hasNameInSet reports whether the name or an alias of the entry e is in the set of wanted names (the parameter
-// wanted). It adds each name and alias that is in this set to the set seenNames.
+// hasNameInSet reports whether the entry e has its name or an alias in the set of wanted names (the parameter wanted).
+// It adds each name and alias that is in this set to the set seenNames.
 func hasNameInSet(e *oxbow.Entry, wanted, seenNames map[string]bool) (named bool) {
 	for _, word := range append([]string{e.Name}, e.Aliases...) {
 		word = oxbow.NormalName(word)

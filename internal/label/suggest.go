@@ -37,7 +37,7 @@ const (
 	defaultMinConfidence = 0.3
 	maxSimilarEntries    = 10   // number of similar labelled entries that are examined to suggest a label for an entry
 	maxQueryTextBytes    = 2000 // maximum length, in bytes, of the text with which similar entries are searched
-	// maximum number of labelled entries that are used to test how often the labels of similar entries are right
+	// maximum number of labelled entries that are used to test how often similar entries' labels are right
 	maxVoteTests = 200
 	// The reliability of a suggestion is estimated from tests. A test weighs more if its vote share is closer to the
 	// vote share of the suggestion. The weight is a Gaussian function of the difference, and this is the function's
@@ -457,7 +457,7 @@ func (g *suggester) addVotes(bs reasonsByLabelValue, votes []labelVote) {
 		p := g.labelVotePrecision(v.similarityShare, len(v.similarEntryNames))
 		if g.isKeySingleValued && i > 0 {
 			// The precision was measured only for the value with the most votes, so the reliability of the other values
-			// is not known. Limit the probability of another value to its share of the votes.
+			// is not known. Limit another value's probability to its share of the votes.
 			p = min(p, v.similarityShare)
 		}
 		bs.addReason(

@@ -102,7 +102,7 @@ func (d *serverTransport) labelValues(ctx context.Context, key, project string) 
 	}), nil
 }
 
-// completeTags completes the last tag in a comma-separated list. Each result consists of the earlier tags of the list,
+// completeTags completes the last tag in a comma-separated list. Each result consists of the list's earlier tags,
 // joined by ", ", and one possible last tag. Tags that are already in the list are not suggested again.
 func (d *serverTransport) completeTags(ctx context.Context, p *mcp.CompleteParams) ([]string, error) {
 	project := ""

@@ -175,8 +175,8 @@ func parseMaxTokens(args map[string]string) (*int, error) {
 }
 
 // contextText returns the text that the command "oxbow context" prints, restricted to entries that the client may see.
-// The map args contains the arguments of the prompt request: a project, tags, a message and a maximum number of tokens.
-// Each is optional. If a project or tags are given, the text contains only entries with these labels.
+// The map args contains the arguments of the prompt request: a project, tags, a message and a maximum token count. Each
+// is optional. If a project or tags are given, the text contains only entries with these labels.
 func (d *serverTransport) contextText(
 	ctx context.Context,
 	_ *mcp.GetPromptRequest,

@@ -104,9 +104,9 @@ func (d *serverTransport) readEntry(
 	}}, nil
 }
 
-// addNewestEntries adds the newest entries of the memory to the list l of MCP resources that a client receives. It adds
-// at most maxListedResources entries. The list does not contain labels, so addNewestEntries leaves out entries that
-// must not be shown without their labels.
+// addNewestEntries adds the memory's newest entries to the list l of MCP resources that a client receives. It adds at
+// most maxListedResources entries. The list does not contain labels, so addNewestEntries leaves out entries that must
+// not be shown without their labels.
 func (d *serverTransport) addNewestEntries(
 	ctx context.Context,
 	l *mcp.ListResourcesResult,

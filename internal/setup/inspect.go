@@ -89,8 +89,7 @@ func (s *Status) IsSetUp() bool { return len(s.ServerEntries) > 0 || s.HasOxbowP
 func (in *Inspection) Status(c *Client) Status {
 	s := Status{Client: c, ServerEntries: c.ServerEntries(in.World, in.Options), isTrusted: true}
 	for _, f := range c.desiredFiles(in.World, in.Options) {
-		// If the setup of a project is inspected, skip files outside of the project, although setup may also change
-		// them.
+		// If the setup of a project is inspected, skip files outside the project, although setup may also change them.
 		if !in.Options.Project || isBelow(in.World.Dir, f.path) {
 			s.inspectFile(in.World, &f)
 		}
@@ -175,7 +174,7 @@ func (f *sharedClientProblem) clientTitles() string {
 	return joinWithAnd(titles) + f.inspection.inspectedFilesText()
 }
 
-// toFinding converts the problem of some clients to a finding. If the files of a project have the same problem, the
+// toFinding converts the problem of some clients to a finding. If a project's files have the same problem, the
 // parameter project describes the project's problem, which becomes part of the finding. Otherwise the parameter project
 // is nil. The remedy for the project comes first, because a setup of the user's files fails as long as a project file
 // has a problem.

@@ -276,8 +276,8 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 	return d.replaceRange(from, pos, ","+isKept+addSpace(entry, lines))
 }
 
-// spaceAfterLastPart returns the offsets from and to, between which a new member of the object c or a new element of
-// the list c can be inserted. The offset from is after the last member or element and after its comma, if it has a
+// spaceAfterLastPart returns the offsets from and to, between which a new member can be inserted into the object c, or
+// a new element into the list c. The offset from is after the last member or element and after its comma, if it has a
 // comma. If c is empty, from is after the opening bracket. The offset to is after any comments between from and the
 // closing bracket.
 func (d *jsonDocument) spaceAfterLastPart(c jsonContents) (from, to int) {

@@ -365,8 +365,8 @@ func (c *Client) HasSetupRecord(w Machine, o Options) bool {
 }
 
 // updateHookTrust updates the entries in Codex' configuration by which Codex trusts hooks. The list all contains two
-// changes: the change of the hook file and the change of the configuration. updateHookTrust removes the entries of
-// hooks that no longer exist or have changed. If o.Trust is set, it adds an entry for each hook.
+// changes: one to the hook file and one to the configuration. updateHookTrust removes the entries of hooks that no
+// longer exist or have changed. If o.Trust is set, it adds an entry for each hook.
 func updateHookTrust(w Machine, o Options, all []*Change) error {
 	hooks, config := all[0], all[1]
 	_, text := splitBOM(config.After)

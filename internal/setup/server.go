@@ -57,7 +57,7 @@ var oxbowName = sync.OnceValue(func() *regexp.Regexp {
 
 // isOxbow reports whether the path is the path of an oxbow program. The path may have the syntax of any operating
 // system. It counts as an oxbow program if its file name is a name of oxbow, or if own.paths contains the path or
-// another path of the same file. own.paths contains the running program and the programs whose paths setup wrote into
+// another path to the same file. own.paths contains the running program and the programs whose paths setup wrote into
 // files.
 func (own oxbowPrograms) isOxbow(path string) bool {
 	base := strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])

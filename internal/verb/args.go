@@ -77,10 +77,10 @@ func ParseArguments(object json.RawMessage) (Arguments, error) {
 // the parameters. verb is the name of the verb, for messages. The function screen gets each text and must return the
 // text to store.
 //
-// A key may be the name of a parameter, a name in [Param.Also], or one of these names with capitals or dashes
-// (maxTokens, max-tokens). A number or a boolean may be written as a string, a string as a number, and a list with a
-// single item as that item. An item is never split at commas. The values null, [] and "" mean that the argument is
-// absent, except that "" is a value if [Param.Empty] is set. The key wait_for_previous is ignored.
+// A key may be a parameter's name, a name in [Param.Also], or one of these names with capitals or dashes (maxTokens,
+// max-tokens). A number or a boolean may be written as a string, a string as a number, and a list with a single item as
+// that item. An item is never split at commas. The values null, [] and "" mean that the argument is absent, except that
+// "" is a value if [Param.Empty] is set. The key wait_for_previous is ignored.
 //
 // readArgs returns an error if a key is unknown, a parameter is repeated, a required parameter is absent, a value has
 // the wrong type, or a text is not valid Unicode. The error matches [oxbow.ErrInvalid] and explains the correct form.

@@ -1,5 +1,5 @@
-// The files of some homes (a home is the directory of a memory) have no labels. In such a home, this file decides
-// whether a text needs a warning, because a label cannot mark it.
+// The files of some homes (a home is a memory's directory) have no labels. In such a home, this file decides whether a
+// text needs a warning, because a label cannot mark it.
 
 package verb
 

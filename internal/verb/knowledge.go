@@ -42,7 +42,7 @@ type SecondMemoryReader struct {
 	foreignIndex foreign.Index // index of the entries in memory that contain text by others
 }
 
-// CallWithStore calls fn with the store of a memory that r opens only for reading, and with an index of the entries
+// CallWithStore calls fn with the store of a memory that r opens only for reading, and with an index for the entries
 // that contain text by others. The memory stays open for the next call, unless fn returns an error. If r is nil or the
 // memory cannot be opened, CallWithStore calls fn with the argument store and an empty index. It returns the error of
 // fn.
@@ -136,10 +136,10 @@ func RecordFingerprints(p fingerprint.File, entries ...oxbow.Entry) {
 
 type fingerprintsContextKey struct{}
 
-// withFingerprints returns a context that contains the file of fingerprints, which are hashes of short word sequences.
-// If a call with this context shows an entry that no person wrote or approved, the entry's fingerprints are recorded.
-// If the agent later stores a text that repeats the entry, the repetition is recognized. If k.Fingerprints is nil,
-// withFingerprints returns ctx.
+// withFingerprints returns a context that contains the file with the fingerprints, which are hashes of short word
+// sequences. If a call with this context shows an entry that no person wrote or approved, the entry's fingerprints are
+// recorded. If the agent later stores a text that repeats the entry, the repetition is recognized. If k.Fingerprints is
+// nil, withFingerprints returns ctx.
 func withFingerprints(ctx context.Context, k ProvenanceData) context.Context {
 	if k.Fingerprints == nil {
 		return ctx

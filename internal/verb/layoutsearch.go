@@ -1,4 +1,4 @@
-// This file implements methods with which the tools of homes in the layouts of other memory systems search the memory.
+// This file implements methods with which the tools of homes in other memory systems' layouts search the memory.
 
 package verb
 
@@ -14,9 +14,9 @@ import (
 // [oxbow.Query.Second]).
 const entriesPerRanking = 100
 
-// SearchEntries searches for entries on behalf of a tool from a layout, which is a set of files and tools of another
-// program. It ranks by words and, if the workspace has vectors, also by vectors. The returned notes tell how many
-// entries lack a vector. The hits contain no digests.
+// SearchEntries finds entries for a tool from a layout, which is another program's set of files and tools. It ranks by
+// words and, if the workspace has vectors, also by vectors. The returned notes tell how many entries lack a vector. The
+// hits contain no digests.
 func (w *Workspace) SearchEntries(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hit, []Note, error) {
 	lacked := w.Vectors.rankByVectors(&q)
 	hits, _, err := RecallWithoutDigests(ctx, m, q)

@@ -16,8 +16,8 @@ import (
 
 // AdviseUnknownName adds advice to an error that matches [oxbow.ErrNotFound] because no entry has the given name. It
 // returns all other errors unchanged. If several entries have the name as an alias, the advice is to use the name of
-// one of them. If only the team's files contain the entry, the advice says so. Otherwise the advice contains the number
-// of the change that removed the entry, if the entry was removed, and up to 5 similar names.
+// one such entry. If only the team's files contain the entry, the advice says so. Otherwise the advice contains the
+// number of the change that removed the entry, if the entry was removed, and up to 5 similar names.
 func (w *Workspace) AdviseUnknownName(ctx context.Context, m *oxbow.Memory, name string, err error) error {
 	if !errors.Is(err, oxbow.ErrNotFound) || w.withoutAdvice {
 		return err

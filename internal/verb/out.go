@@ -278,8 +278,8 @@ func MakeSource(s oxbow.Source) Source {
 		Session: s.Session, Profile: s.Profile, Ref: s.Ref}
 }
 
-// maxTouchedEntries is the maximum number of changed entries that the description of a change lists with their names
-// and snippets. An import may change many more.
+// maxTouchedEntries is the maximum number of changed entries that a change's description lists with their names and
+// snippets. An import may change many more.
 const maxTouchedEntries = 10
 
 // VisibleChange converts a change for an answer. Texts that the caller may not see are replaced.

@@ -97,9 +97,9 @@ func listedEntryText(e Entry) string {
 	return b.String()
 }
 
-// hitCost contains the costs of a hit in the text of an answer. Each part of a hit's text consists of whole lines, so
-// that the costs of parts can be added. Therefore each part is rendered and counted only once, however often the answer
-// is cut.
+// hitCost contains the costs of a hit in the text of an answer. Each part of a hit's text has only whole lines, so that
+// the parts' costs can be added. Therefore each part is rendered and counted only once, however often the answer is
+// cut.
 type hitCost struct {
 	head    text.TokenHundredths // everything except the texts below
 	snippet text.TokenHundredths // the snippet, which is shown if the content is not
@@ -277,8 +277,8 @@ func lastHitWithTurns(hits []Entry) int {
 	return -1
 }
 
-// addBudgetNotes adds notes about what did not fit into the budget, and counts the tokens of the answer. costs contains
-// the cost of each hit.
+// addBudgetNotes adds notes about what did not fit into the budget, and counts the answer's tokens. costs contains the
+// cost of each hit.
 func (out *RecallOut) addBudgetNotes(notes []Note, costs []hitCost, allHits, maxTokens int) {
 	out.Notes = notes[:len(notes):len(notes)]
 	short, gone := 0, allHits-len(out.Hits)
@@ -367,7 +367,7 @@ func (out *GetOut) fitsBudget(maxTokens int) bool {
 }
 
 // cutContent sets out.Content to the beginning of the argument text, shortened so that the whole answer has at most
-// maxTokens tokens. It cuts after the end of a line, unless more than half of the content would be lost. It sets
+// maxTokens tokens. It cuts after the end of a line, unless more than half the content would be lost. It sets
 // out.NextOffset to the end of the content, where the next page begins. If no text fits into maxTokens, cutContent
 // returns an error.
 func (out *GetOut) cutContent(text string, maxTokens int) error {

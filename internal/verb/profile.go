@@ -199,7 +199,7 @@ func (out *LoadMemoryProfileOut) setBudget(requested *int, maxTokens int) error 
 	return nil
 }
 
-// selectParts selects the entries of the profile r, and returns the parts of the selected text. It also stores the
+// selectParts selects the entries of the profile r, and returns the selected text in parts. It also stores the
 // selection, its notes and its tokens in out. The estimated tokens of the whole answer are below out.Budget by a safety
 // margin, because an estimate may be too low. If the budget is too small, selectParts returns an error.
 func (p *Profiles) selectParts(

@@ -338,8 +338,8 @@ func (w *Workspace) explainNoHits(
 	return reasons, slices.DeleteFunc(similar, func(s string) bool { return s == own }), err
 }
 
-// removeProgramText changes the content of each hit and of the turns around it. It removes the parts that are meant
-// only for programs.
+// removeProgramText changes each hit's content and the content of the turns around it. It removes the parts that are
+// meant only for programs.
 func removeProgramText(hits []oxbow.Hit) {
 	for i := range hits {
 		h := &hits[i]
@@ -618,9 +618,9 @@ func (in GetIn) requiredAccess() MemoryAccess {
 	return Read
 }
 
-// addInjectionCounts stores in out the number of turns in which the entry was shown to a model, and the number of turns
-// in which a model used the entry. It also adds a note with these numbers. Errors of the archive are ignored, because
-// the answer is useful without these numbers.
+// addInjectionCounts stores two numbers in out: in how many turns the entry was shown to a model, and in how many turns
+// a model used the entry. It also adds a note with these numbers. Errors of the archive are ignored, because the answer
+// is useful without these numbers.
 func (out *GetOut) addInjectionCounts(ctx context.Context, w *Workspace) {
 	if w.Kept == nil {
 		return

@@ -125,7 +125,7 @@ func (s *SecretPolicy) ScreenEntry(
 }
 
 // screenedEntryTexts returns pointers to all texts of an entry that are searched for secrets: the name, the content,
-// the aliases, and the values of the labels.
+// the aliases, and the label values.
 func screenedEntryTexts(e *oxbow.Entry) []*string {
 	texts := []*string{&e.Name, &e.Content}
 	for i := range e.Aliases {
@@ -336,7 +336,7 @@ func (s *SecretPolicy) redactArguments(ctx context.Context, texts []*string, lis
 }
 
 // RedactText returns the text with its secrets replaced, and appends the secrets to found. Texts without secrets are
-// remembered in ctx, so that each of these texts is searched only once for a call of a verb.
+// remembered in ctx, so that each such text is searched only once for a call of a verb.
 func (s *SecretPolicy) RedactText(ctx context.Context, text string, found *[]screen.Secret) string {
 	searched := contextSecretFreeTexts(ctx)
 	if text == "" || searched.contains(text) {

@@ -171,8 +171,8 @@ func (s *SeenEntries) SeenVersion(e oxbow.Entry) (oxbow.Entry, bool) {
 
 // MergeUnseenChanges merges newEntry, the entry that the session wants to write, with the present storedEntry, and
 // returns the entry to write. The result keeps changes that others have made since the session saw the entry. Contents
-// are merged by line, and aliases and labels one by one. If newEntry has nil aliases or labels, the result has those of
-// storedEntry. If s is nil, the result is newEntry.
+// are merged by line, and aliases and labels one by one. If newEntry has nil aliases or labels, the result has the
+// aliases or labels of storedEntry. If s is nil, the result is newEntry.
 //
 // MergeUnseenChanges refuses the write with an error that matches [oxbow.ErrConflict] in two cases. Either somebody
 // else has changed the same lines as the session, or the session would replace a text that it has not seen. A text that
@@ -241,7 +241,7 @@ func (s *SeenEntries) CheckRemoval(stored oxbow.Entry) error {
 	return nil
 }
 
-// maxTextInMergeError is the maximum number of bytes of an entry's present text in the error of
+// maxTextInMergeError is the maximum byte count of an entry's present text in the error from
 // SeenEntries.MergeUnseenChanges.
 const maxTextInMergeError = 32 << 10
 

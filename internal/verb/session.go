@@ -112,7 +112,7 @@ func scopeDigest(s scope.Scope) string {
 // makeHandle returns a handle in the form NAME@TIME-DIGEST: the profile's name, the loading time in seconds since 1970
 // in base 36, and the digest of the profile's scope. The server need not store handles, because a handle contains
 // everything that is needed to find the profile again. A handle is not secret and gives no rights, because each use of
-// the handle checks the rights of the caller anew.
+// the handle checks the caller's rights anew.
 func makeHandle(name string, at time.Time, digest string) string {
 	return name + "@" + strconv.FormatInt(at.Unix(), 36) + "-" + digest
 }

@@ -14,7 +14,7 @@ type VerbSet struct {
 	Verbs []string
 }
 
-// These constants name sets of verbs (operations of oxbow) that a server offers. VerbSetCore is the default set.
+// These constants name sets of verbs (oxbow operations) that a server offers. VerbSetCore is the default set.
 // VerbSetFull contains all verbs of oxbow. VerbSetAll also contains the tools that a home in another layout adds.
 const (
 	VerbSetCore = "core"
@@ -34,8 +34,8 @@ var verbSets = []VerbSet{
 // KnownSets returns all sets. The default set is the first.
 func KnownSets() []VerbSet { return slices.Clone(verbSets) }
 
-// VerbSets contains the names of the sets of verbs that a server offers. A verb is an operation of oxbow, such as
-// "recall". If VerbSets is nil, the server offers all verbs.
+// VerbSets contains the names of the verb sets that a server offers. A verb is an operation of oxbow, such as "recall".
+// If VerbSets is nil, the server offers all verbs.
 type VerbSets []string
 
 // ParseSets parses names of sets. Each argument may contain several names, separated by commas.

@@ -47,7 +47,7 @@ type Tidied struct {
 type Step struct {
 	Did  string `json:"did"`  // the action on the fact: "drop", "move", "shorten" or "put back"
 	Text string `json:"text"` // text of the fact before the change
-	// text that remains in the memory in place of Text: the text of another fact, or the shortened fact
+	// text that remains in the memory in place of Text: another fact's text, or the shortened fact
 	Kept string `json:"kept,omitempty"`
 	Why  string `json:"why"`
 }

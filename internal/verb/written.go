@@ -123,8 +123,8 @@ func (w *WrittenTexts) appendHashes(hashes, newHashes []string) {
 	_, _ = f.WriteAt([]byte(strings.Join(newHashes, "\n")+"\n"), info.Size())
 }
 
-// lineHashPrefix distinguishes the hash of a line from the hash of a whole entry. It is put before the entry's name
-// when a line is hashed. The names of entries cannot contain it.
+// lineHashPrefix distinguishes a line's hash from a whole entry's hash. It is put before the entry's name when a line
+// is hashed. The names of entries cannot contain it.
 const lineHashPrefix = "\x01"
 
 // hashableLines returns the lines of an entry's content without surrounding space. Blank lines are left out.

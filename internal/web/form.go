@@ -16,9 +16,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// formField is a field of the form. The field name is also the name of the corresponding argument of the verb
-// "remember". The field labelKey is the key of the labels that the form field shows, or "" if the form field does not
-// show labels.
+// formField is a field of the form. The field name also names the corresponding argument of the verb "remember". The
+// field labelKey is the key of the labels that the form field shows, or "" if the form field does not show labels.
 type formField struct{ name, label, hint, labelKey string }
 
 // formFields lists all fields of the form except the text. In a field with several values, each value is on its own

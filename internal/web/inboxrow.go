@@ -200,8 +200,8 @@ func failedDecisionPage(err error, d decisionForm, hidden ...string) pageReply {
 	}
 }
 
-// nextInboxPath returns the path of the inbox, with the number of the row to highlight. After a decision about a row,
-// that row disappears and the next row gets the same number. So the same number is used again.
+// nextInboxPath returns the inbox path, with the number of the row to highlight. After a decision about a row, that row
+// disappears and the next row gets the same number. So the same number is used again.
 func (c *pageRequest) nextInboxPath() string {
 	n, err := strconv.Atoi(c.formValue("row"))
 	if err != nil {

@@ -1,4 +1,4 @@
-// This file shows the turns of a session, including the texts of the memory that hooks showed to the model. The page
+// This file shows the turns of a session, including the texts from the memory that hooks showed to the model. The page
 // does not reuse the plain text that the command line prints for a session, because on the page a person can fold each
 // turn, link to a turn, and turn it into a note.
 
@@ -77,7 +77,7 @@ func sessionTurnsPage(c *pageRequest) (pageReply, error) {
 // maxTitleBytes is the maximum length in bytes of a session's title.
 const maxTitleBytes = 90
 
-// sessionTitle returns the title of the session, or the beginning of its first prompt if it has no title. Without
+// sessionTitle returns the session's title, or the beginning of the first prompt if the session has no title. Without
 // either, the title is "Session" and the beginning of the session's ID.
 func sessionTitle(out sessions.SessionOut) string {
 	prompt := strings.Join(strings.Fields(out.DisplayTitle()), " ")

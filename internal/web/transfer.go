@@ -42,8 +42,8 @@ func (c *pageRequest) importExportScreen(status int, notices ...g.Node) framedPa
 	return s
 }
 
-// maxUploadBytes is the maximum size of an uploaded file, in bytes. It is 4096 bytes less than the maximum size of a
-// request, so that the request has room for the other fields of the form.
+// maxUploadBytes is the maximum size of an uploaded file, in bytes. It is 4096 bytes less than a request's maximum
+// size, so that the request has room for the other fields of the form.
 const maxUploadBytes = auth.MaxBodyBytes - 4096
 
 func importForm() g.Node {
@@ -174,7 +174,7 @@ func previewImport(c *pageRequest) (pageReply, error) {
 }
 
 // importCounts returns a sentence with the numbers of entries that an import adds, changes and leaves unchanged, and
-// with the number of skipped items. If one of these numbers is 0, it is left out, except for the number of new entries.
+// with the number of skipped items. If one of these numbers is 0, it is left out, unless it counts the new entries.
 func importCounts(out transfer.ImportOut) string {
 	s := page.CountWithNoun(out.AddedEntries, "new entry")
 	if out.UpdatedEntries > 0 {

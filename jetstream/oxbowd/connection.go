@@ -57,7 +57,7 @@ func (c *connectionFlags) addFlags(fs *pflag.FlagSet) {
 }
 
 // checkFlags returns an error if flags contradict each other. A process that runs a server needs either all TLS files
-// or none. A process that is only a client of other servers does not need all of them.
+// or none. A process that is only a client of other servers does not need all TLS files.
 func (c *connectionFlags) checkFlags(runsServer bool) error {
 	f := c.tlsFiles
 	switch {

@@ -49,8 +49,8 @@ func (u *markdownUnit) hasTagKeep() bool {
 	return u.comment != nil && slices.Contains(u.comment.Labels, "tag:keep")
 }
 
-// bulletWidths returns the length of the indentation of a list item, and the length of the indentation together with
-// the list marker. If the line does not begin a list item, it returns 0 and 0.
+// bulletWidths returns the length of a list item's indentation, without and with the list marker. If the line does not
+// begin a list item, it returns 0 and 0.
 func bulletWidths(line string) (indent, withMarker int) {
 	rest := strings.TrimLeft(line, " \t")
 	indent = len(line) - len(rest)

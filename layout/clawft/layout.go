@@ -1,4 +1,4 @@
-// This file plans how changes of entries change the text of MEMORY.md and HISTORY.md.
+// This file plans how changes to entries change the text of MEMORY.md and HISTORY.md.
 
 package clawft
 
@@ -181,7 +181,7 @@ func hasSameItemsExcept(before, after []parsedItem, i, j int) bool {
 }
 
 // removeItem returns the text without the item at index i. If several paragraphs have the same beginning, the parser
-// numbers their names, such as "Name (2)". If one of these paragraphs is removed, the numbers of the others would
+// numbers their names, such as "Name (2)". If one of these paragraphs is removed, the other paragraphs' numbers would
 // change. To prevent this, removeItem adds a comment with its name to each of the other paragraphs.
 func (l treeLayout) removeItem(path, text string, items []parsedItem, i int) string {
 	want := slices.Delete(slices.Clone(items), i, i+1)

@@ -26,7 +26,7 @@ type memoryLocation struct {
 	exists    bool
 	// ignoredMemoryDir is another directory in the home that also looks like a memory. It is not read.
 	ignoredMemoryDir string
-	// number of files and directories that are typical of this layout. 0 means that the home may have another layout.
+	// number of files and directories that are typical for this layout. 0 means that the home may have another layout.
 	layoutMarkerCount int
 }
 

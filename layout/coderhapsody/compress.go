@@ -1,6 +1,6 @@
-// This file compresses the daily logs of a memory into a log for the week, and the logs of weeks and days into a log
-// for the month. The new log is called a digest. The compressed logs are moved unchanged to memory/covered, where a
-// search still finds them. If the compression is undone, they are moved back.
+// This file compresses a memory's daily logs into a log for the week, and the logs of weeks and days into a log for the
+// month. The new log is called a digest. The compressed logs are moved unchanged to memory/covered, where a search
+// still finds them. If the compression is undone, they are moved back.
 
 package coderhapsody
 
@@ -34,7 +34,7 @@ func (h *home) Spans() []string {
 // period whose logs contain nothing to summarize.
 //
 // A digest has an entry for each group of entries whose labels are equal except for tags, files and confidence. The
-// entry has the common labels, and all tags and files of the group. If each entry of the group has a confidence, the
+// entry has the common labels, and all tags and files of the group. If each entry in the group has a confidence, the
 // digest's entry has the lowest of these confidences. Tags and files that a memory profile excludes are kept in groups
 // of their own. Handoffs are not included. Each period is compressed atomically.
 func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Digest, error) {

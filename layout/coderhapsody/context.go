@@ -163,8 +163,8 @@ type logWithoutDigest struct {
 	logPath string
 }
 
-// logsWithoutDigestForContext returns the logs that no digest summarizes. The result contains logs of days, digests of
-// weeks and months, and buckets. A bucket is a summary that CodeRhapsody itself writes. A day is omitted if a bucket
+// logsWithoutDigestForContext returns the logs that no digest summarizes. The result contains daily logs, weekly and
+// monthly digests, and buckets. A bucket is a summary that CodeRhapsody itself writes. A day is omitted if a bucket
 // contains the day. A log in summarizedLogsDir is included if its digest does not exist, because a person removed the
 // digest. Each kind is sorted from newest to oldest.
 func (h *home) logsWithoutDigestForContext(v mdtree.View) []logWithoutDigest {

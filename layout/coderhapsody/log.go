@@ -42,7 +42,7 @@ const (
 	frontKeyProcess    = "process"    // true or false
 	frontKeyPinned     = "pinned"     // whether the entry is pinned (true or false)
 	frontKeyLabels     = "labels"     // labels for which no other key exists, in the form key:value
-	// names of the logs that a digest summarizes, in the first block of the digest.
+	// names of the logs that a digest summarizes, in the digest's first block.
 	frontKeySummarizedLogs = "covers"
 )
 
@@ -88,7 +88,7 @@ func isBlockMarkerLine(line string) bool { return strings.TrimRight(line, " \t\r
 type blockStartTest func(next string) bool
 
 // openerForIndex returns the function that decides whether a line --- begins a block. index is 0 if the line is at the
-// beginning of the file. For any other line, index may be the number of the line or the number of a block.
+// beginning of the file. For any other line, index may be the line's number or a block's number.
 func openerForIndex(index int) blockStartTest {
 	if index == 0 {
 		return opensBlockAtFileStart
@@ -184,7 +184,7 @@ func parseLog(text string, isInvalidFront func(start int) bool) *logText {
 type byteRange struct{ start, end int }
 
 // findLinesAndMarkers returns the byte ranges of the lines in text[start:]. nextMarkerLines[i] is the index of the
-// first line that consists of three dashes, at line i or after it. It is -1 if no such line follows. nextMarkerLines
+// first line that contains only three dashes, at line i or after it. It is -1 if no such line follows. nextMarkerLines
 // has one element more than lines, which is always -1.
 func findLinesAndMarkers(text string, start int) (lines []byteRange, nextMarkerLines []int) {
 	for at := start; at < len(text); {

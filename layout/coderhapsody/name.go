@@ -143,16 +143,15 @@ func isoWeek(day time.Time) (string, time.Time, time.Time) {
 	return fmt.Sprintf("%04d-W%02d", year, week), from, from.AddDate(0, 0, 7)
 }
 
-// monthOfDay returns the month that contains a day, in the form 2026-04. It also returns the beginning of this month,
-// and the beginning of the next month.
+// monthOfDay returns the month that contains a day, in the form 2026-04. It also returns the beginnings of this month
+// and the next month.
 func monthOfDay(day time.Time) (string, time.Time, time.Time) {
 	from := time.Date(day.Year(), day.Month(), 1, 0, 0, 0, 0, day.Location())
 	return fmt.Sprintf("%04d-%02d", day.Year(), day.Month()), from, from.AddDate(0, 1, 0)
 }
 
-// dayForMonthOfFile returns a day that determines to which month a log file belongs. For the log of a week, this is
-// the week's Thursday, because ISO 8601 assigns a week to the year of its Thursday. For other logs, it is the first
-// day.
+// dayForMonthOfFile returns a day that determines to which month a log file belongs. For a week's log, this is the
+// week's Thursday, because ISO 8601 assigns a week to the year of its Thursday. For other logs, it is the first day.
 func (f logFile) dayForMonthOfFile() time.Time {
 	if f.spanName == "week" {
 		return f.firstDay.AddDate(0, 0, 3)

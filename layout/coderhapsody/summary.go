@@ -34,9 +34,9 @@ type entrySection struct {
 	isFirstOfEntry bool // the section is the first section of an entry
 }
 
-// composeDigestText returns a text that summarizes the entries of a group by the beginnings of their sections. The text
-// is at most an eighth as long as the entries. If there is not enough space for all sections, chooseDigestSections
-// selects some of them. If there is not enough space even for one section, the text is longer.
+// composeDigestText returns a text that summarizes a group's entries by the beginnings of their sections. The text is
+// at most an eighth as long as the entries. If there is not enough space for all sections, chooseDigestSections selects
+// some of them. If there is not enough space even for one section, the text is longer.
 func composeDigestText(name string, g *digestEntryGroup, zone *time.Location) string {
 	all, size := g.sectionsOfEntries(zone)
 	budget := size / digestShrinkFactor
@@ -166,7 +166,7 @@ func writeDigest(name string, g *digestEntryGroup, keptSections []entrySection, 
 }
 
 // shorterDigest returns the text of composeDigestText, or the entries' unchanged texts if these are shorter. If an
-// entry of the group is an archive, the result is always the text of composeDigestText.
+// entry in the group is an archive, the result is always the text of composeDigestText.
 func shorterDigest(name string, g *digestEntryGroup, zone *time.Location) string {
 	digest := composeDigestText(name, g, zone)
 	var texts []string

@@ -32,7 +32,7 @@ type crabFileText struct {
 }
 
 // instructionParts returns the instructions for the model, one part for each file. The first part is the home's
-// Crab.md. The others are the Crab.md in each directory from the root of the working file system to the working
+// Crab.md. The other parts are the Crab.md in each directory from the root of the working file system to the working
 // directory. The nearest file comes last, because it takes precedence. An empty line separates the texts, and the tags
 // <instructions> and </instructions> enclose them. If a file cannot be read, it is left out, and a warning is reported.
 func (h *home) instructionParts() []prompt.Part {

@@ -74,7 +74,7 @@ func (h *home) openScopedStore(ctx context.Context, o oxbow.Options) (*scopedSto
 	return &scopedStore{m, agentPrefix(h.directories.agentName)}, nil
 }
 
-// importFiles copies entries from files into a store in one change, if the store is empty. The files are those of all
+// importFiles copies entries from files into a store in one change, if the store is empty. These are the files of all
 // agents, and the files with facts about the world, which all agents share. importFiles does not change the files.
 func (h *home) importFiles(ctx context.Context, m *oxbow.Memory, o oxbow.Options) error {
 	fresh := func() (bool, error) {

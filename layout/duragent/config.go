@@ -107,9 +107,9 @@ func (f yamlFile) valueAt(keys string) (*yaml.Node, bool, error) {
 // isNull reports whether a YAML value is null, which is also the value of a key without a value.
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
-// textAt returns the text at a path of keys, such as "spec.memory.backend", and the YAML node of the value. If the file
-// does not contain the path, or if the value is null, textAt returns the default def. If the value is not a text, it
-// returns an error.
+// textAt returns the text at a path of keys, such as "spec.memory.backend", and the value's YAML node. If the file does
+// not contain the path, or if the value is null, textAt returns the default def. If the value is not a text, it returns
+// an error.
 func (f yamlFile) textAt(keys, def string) (string, *yaml.Node, error) {
 	n, ok, err := f.valueAt(keys)
 	if err != nil || !ok {

@@ -28,7 +28,7 @@ const memoryFile = "memory.md"
 // file in bytes.
 const maxDirectiveBytes = 1 << 20
 
-// directive is a Markdown file in a directory of directives, whose text is put into the context of an agent.
+// directive is a Markdown file in a directory of directives, whose text is put into an agent's context.
 type directive struct {
 	fileName, fileText string
 }

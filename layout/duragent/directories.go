@@ -1,5 +1,5 @@
-// This file finds the directories of a home (the directory of a memory). They are the workspace, the directory of facts
-// that all agents share (the world), and the directory of agents.
+// This file finds the directories of a home (a memory's directory). They are the workspace, the directory of facts that
+// all agents share (the world), and the directory of agents.
 
 package duragent
 

@@ -12,7 +12,7 @@ import (
 )
 
 // worldFactPrefix is put before the name of a fact that all agents share, if an agent's own entry could have the same
-// name. Such names are the name of the agent's curated note, and the names of entries in the agent's daily logs.
+// name. Such names are the name of the agent's curated note, and the entry names in the agent's daily logs.
 const worldFactPrefix = "world/"
 
 // reservedChars contains the characters that some file systems do not allow in file names, and the

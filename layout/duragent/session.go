@@ -16,7 +16,7 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	return &session{h, r}, ctx.Err()
 }
 
-// session is a conversation with an agent. A summary of the conversation is stored as an entry in the log of the day,
+// session is a conversation with an agent. A summary of the conversation is stored as an entry in the day's log,
 // because this layout has no other place for summaries.
 type session struct {
 	home    *home

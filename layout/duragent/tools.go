@@ -263,7 +263,7 @@ func (h *home) searchTool(ctx context.Context, d *verb.Workspace, in searchToolI
 }
 
 // filePathForMessage returns a text for messages that tells where an entry is stored. The text is the path of the
-// entry's file. If the entries are in a store of oxbow, the text is the path of the store and the name of the entry.
+// entry's file. If the entries are in a store of oxbow, the text is the store's path and the entry's name.
 func (h *home) filePathForMessage(name string) string {
 	if h.config.backend == backendOxbow {
 		return path.Join(h.Path, defaultStorePath(h.directories)) + " as " + strconv.Quote(name)

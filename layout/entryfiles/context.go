@@ -110,6 +110,6 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 }
 
 // lacksSuspicionLabels reports whether an entry may be put into the context. In the design of these layouts, the agent
-// itself writes the files, so the origin of a text is not a reason to omit it. Only entries that are marked as
+// itself writes the files, so a text's origin is not a reason to omit the text. Only entries that are marked as
 // suspicious, or whose text looks suspicious, are left out.
 func lacksSuspicionLabels(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }

@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// These are the paths of the directories and files in a home (the directory of a memory) of this layout.
+// These are the paths of the directories and files in a home (a memory's directory) with this layout.
 const (
 	entriesDir   = "memory/entries"
 	indexFile    = "memory/MEMORY.md"

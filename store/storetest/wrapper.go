@@ -106,8 +106,8 @@ func (s storeWithoutHeadContents) Capabilities() oxbow.Capabilities {
 	return c
 }
 
-// ViewHeads implements [oxbow.HeadViewer]. Each head, which is a short description of an entry, has all labels of the
-// entry and no name.
+// ViewHeads implements [oxbow.HeadViewer]. Each head, which is a short description of an entry, has all the entry's
+// labels and no name.
 func (s storeWithoutHeadContents) ViewHeads(
 	ctx context.Context,
 	_, _ []string,

@@ -205,7 +205,7 @@ func distinctWords(words []string) (ws []string) {
 	return ws
 }
 
-// measuredIndex is one of the compared search indexes, filled with the texts, and the measured times of its queries.
+// measuredIndex is one of the compared search indexes, filled with the texts, and its measured query times.
 type measuredIndex struct {
 	name        string
 	filledIndex comparedIndex

@@ -17,7 +17,7 @@ import (
 )
 
 // queryShapes are the kinds of queries that are measured. Each W is replaced by a random word, and each C by one of the
-// twenty most frequent words. The first shape is the plain query, with which the others are compared.
+// twenty most frequent words. The first shape is the plain query, with which the other shapes are compared.
 var queryShapes = []struct {
 	name, text string
 	query      oxbow.Query // further fields of the query

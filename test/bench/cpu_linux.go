@@ -33,8 +33,8 @@ func threadTime() (time.Duration, bool) {
 // processorTimeOf returns the processor time of all threads in another process.
 func processorTimeOf(pid int) (time.Duration, bool) {
 	var t unix.Timespec
-	// The clock of another process is the complement of its ID, shifted by three bits, with the type of the clock in
-	// these bits. Type 2 is the time on a processor.
+	// The clock for another process is the complement of its ID, shifted by three bits, with the clock's type in these
+	// bits. Type 2 is the time on a processor.
 	clock := int32(^uint32(pid)<<3 | 2)
 	if err := unix.ClockGettime(clock, &t); err != nil {
 		return 0, false

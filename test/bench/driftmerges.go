@@ -11,8 +11,8 @@ import (
 )
 
 // createMergeHistory creates a new history with merges in the clone, and checks out its last commit. It reads the first
-// parents of HEAD, the oldest first. The first commit of the new history has the content of the oldest of them. Each
-// later commit is made on a side branch, and a merge commit joins the side branch with the main branch.
+// parents of HEAD, the oldest first. The first commit in the new history has the same content as the oldest of them.
+// Each later commit is made on a side branch, and a merge commit joins the side branch with the main branch.
 func (c *repoClone) createMergeHistory(ctx context.Context) error {
 	out, err := gitIn(ctx, c.dir, "log", "--first-parent", "--reverse", "--format=%T %ct", "HEAD")
 	if err != nil {

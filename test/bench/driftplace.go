@@ -52,7 +52,7 @@ func placeByLineNumber(_, b []string, x trackedBlock) linePlacement {
 }
 
 // findBlockText searches the text b for the lines of x, which is an annotated range of lines in the text a. It returns
-// the index of the first line of each occurrence in b.
+// the index of each occurrence's first line in b.
 func findBlockText(a, b []string, x trackedBlock) []int {
 	var at []int
 	for i := 0; i+x.lineCount <= len(b); i++ {
@@ -277,13 +277,13 @@ const minPlacementConfidence = .5
 // blocks.
 type placementTally struct {
 	// Numbers of lines and blocks whose text did not change and, for blocks, whose lines are still adjacent. The first
-	// field is the total. The others are the numbers that were found at the right position, at a wrong position, and
-	// not at all.
+	// field is the total. The other fields are the numbers that were found at the right position, at a wrong position,
+	// and not at all.
 	unchangedTotal, unchangedAtRightLine, unchangedAtWrongLine, unchangedNotFound int
 
 	// Numbers of lines that were reworded, and of blocks in which a line was reworded or at least half of the lines
-	// remain. The first field is the total. The others are the numbers that were found at the right position, at a
-	// wrong position, and not at all.
+	// remain. The first field is the total. The other fields are the numbers that were found at the right position, at
+	// a wrong position, and not at all.
 	changedTotal, changedAtRightLine, changedAtWrongLine, changedNotFound int
 
 	// Numbers of lines and blocks of which no line remains. The first field is the total. The others are the numbers

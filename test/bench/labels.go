@@ -31,8 +31,8 @@ type projectLabelledEntry struct {
 	files         []string // files that the entry's labels name, if any
 }
 
-// labelSets contains sets of entries for the measurement of proposed labels. Each entry is labelled with a project. A
-// project is, for example, the talks of one pair of people, a meeting, or a repository of source files.
+// labelSets contains sets of entries for measuring proposed labels. Each entry is labelled with a project. A project
+// is, for example, the talks between one pair of people, a meeting, or a repository with source files.
 var labelSets = []struct {
 	name, what string
 	read       func(data fs.FS) ([]projectLabelledEntry, error)
@@ -226,8 +226,8 @@ func judgeHiddenLabels(
 	return v, nil
 }
 
-// readLoCoMoEntries reads the conversations of the data set LoCoMo. If turns is set, it makes an entry of every four
-// turns, otherwise of every session. The project of an entry is the conversation's number.
+// readLoCoMoEntries reads the conversations of the data set LoCoMo. If turns is set, it makes an entry from every four
+// turns, otherwise from every session. The project of an entry is the conversation's number.
 func readLoCoMoEntries(data fs.FS, turns bool) ([]projectLabelledEntry, error) {
 	src, err := quality.FindSource(data, ".", "locomo")
 	if err != nil {

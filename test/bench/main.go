@@ -203,7 +203,7 @@ func (b *bench) withTempDir(title string, fn func(ctx context.Context, dir strin
 }
 
 // printTitle prints the heading of a report. The heading consists of a line that describes the machine and a line with
-// the name of the measurement. The argument dir is the directory in which the measurement writes files.
+// the measurement's name. The argument dir is the directory in which the measurement writes files.
 func (b *bench) printTitle(name, dir string) {
 	b.printf("machine: %s\n\n## %s\n\n", describeMachine(runtime.GOOS, os.ReadFile, dir), name)
 }

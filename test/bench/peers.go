@@ -133,7 +133,7 @@ func (r *peersRun) run(ctx context.Context) error {
 	return nil
 }
 
-// measuredSearchMethod contains the measurements of one search program (such as SQLite) that contains a certain number
+// measuredSearchMethod contains the measurements for one search program (such as SQLite) that contains a certain number
 // of texts.
 type measuredSearchMethod struct {
 	*searchMethod

@@ -107,7 +107,7 @@ func generateRules(ctx context.Context, dir string) (rules []gitleaksRule, err e
 }
 
 // patternShortener replaces parts that many of gitleaks' regular expressions have in common by short names. A match of
-// the shorter expression may begin earlier, and include more characters of the variable's name that is in front of the
+// the shorter expression may begin earlier, and include more characters from the variable's name that precedes the
 // secret. The secret in the match stays the same.
 var patternShortener = strings.NewReplacer(
 	`[\w.-]{0,50}?`, ``,

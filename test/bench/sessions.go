@@ -44,10 +44,10 @@ func sessionsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	})
 }
 
-// prepareSessionImport builds oxbow and writes transcripts of a user's sessions. The texts of the transcripts come from
-// entries of the source src, and n is the number of these entries. The parameter megabytes is the approximate total
-// size of the transcripts, in MB. The parameter big is the minimum size of the first transcript, in MB.
-// prepareSessionImport returns the run, the writer of the transcripts, and the entries.
+// prepareSessionImport builds oxbow and writes transcripts of a user's sessions. The transcripts' texts come from n
+// entries of the source src. The parameter megabytes is the approximate total size of the transcripts, in MB. The
+// parameter big is the minimum size of the first transcript, in MB. prepareSessionImport returns the run, the writer of
+// the transcripts, and the entries.
 func (b *bench) prepareSessionImport(
 	ctx context.Context,
 	dir string,

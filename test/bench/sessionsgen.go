@@ -39,8 +39,8 @@ type sampleTranscript struct {
 }
 
 // writeSessions writes sessions of several clients. It stops when the sessions have at least as many bytes as the
-// argument total says. The argument big is the minimum size, in bytes, of the first session, which is a session of
-// Claude Code.
+// argument total says. The argument big is the minimum size, in bytes, of the first session, which is a Claude Code
+// session.
 func (w *transcriptWriter) writeSessions(total, big int64) error {
 	clients := []string{"claude", "codex", "claude", "gemini", "copilot", "claude", "qwen", "codex"}
 	for n := 0; w.bytes < total; n++ {

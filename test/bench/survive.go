@@ -162,8 +162,8 @@ func testedGraphServer(name string, p program) testedServer {
 	}
 }
 
-// measureSurvival tests each server with each kind of load, and prints how many of the acknowledged writes are still
-// stored at the end.
+// measureSurvival tests each server with each kind of load, and prints how many acknowledged writes are still stored at
+// the end.
 func (b *bench) measureSurvival(ctx context.Context, dir string, subjects []testedServer, ls []serverLoad) error {
 	t := newTable("load", "server", "acknowledged", "kept of them", "lost", "refused")
 	refusals := map[string]bool{}

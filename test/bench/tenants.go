@@ -140,8 +140,7 @@ func (r *tenantsRun) run(ctx context.Context) (err error) {
 	return r.measureKills(ctx)
 }
 
-// prepareHomes builds oxbow and fills a home for each tenant. It returns a description of the origin of the texts
-// (from).
+// prepareHomes builds oxbow and fills a home for each tenant. It returns a description of the texts' origin (from).
 func (r *tenantsRun) prepareHomes(ctx context.Context, dir string) (from string, err error) {
 	r.program, err = buildOxbow(ctx, dir, "oxbow", "-trimpath")
 	if err != nil {

@@ -24,8 +24,8 @@ import (
 // this size.
 const tokenCountTextBytes = 4000
 
-// maxTokenCountTexts is the maximum number of texts whose tokens are counted in each data set of tokenCountDataSets.
-// The counted texts are evenly distributed over the data set.
+// maxTokenCountTexts is the maximum number of texts whose tokens are counted in each data set that tokenCountDataSets
+// lists. The counted texts are evenly distributed over the data set.
 const maxTokenCountTexts = 300
 
 // tokenCountDataSets contains sets of texts, of the kinds that memories contain, on which oxbow's estimate of token
@@ -60,8 +60,8 @@ var tokenCountDataSets = []struct {
 }
 
 // randomTexts returns a single long text, which consists of random words that no tokenizer has learned. The argument
-// letters contains the letters of the words, and the argument size is the number of letters in each word. The string in
-// the argument between separates the words.
+// letters contains the letters of the words, and the argument size is how many letters each word has. The string in the
+// argument between separates the words.
 func randomTexts(letters string, size int, between string) []string {
 	rng := rand.New(rand.NewPCG(1, 0))
 	var b strings.Builder

@@ -20,7 +20,7 @@ import (
 // with a damaged length must not use up all memory.
 const maxFile = 1 << 30
 
-// chunksPerRead is the number of chunks, which are parts of a file, that one request to the browser reads: 4 MiB.
+// chunksPerRead is how many chunks, which are parts of a file, one request to the browser reads: 4 MiB.
 const chunksPerRead = 256
 
 var (

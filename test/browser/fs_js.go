@@ -252,7 +252,7 @@ func (f *FS) Persist() (bool, error) {
 	return false, fmt.Errorf("keeping the data of %q: %w", f.name, err)
 }
 
-// nextChangeTime returns the time for a change, in milliseconds since 1970. This is the time of the clock, but at least
+// nextChangeTime returns the time for a change, in milliseconds since 1970. This is the clock's time, but at least
 // minTimeStep later than the time of the previous change, which is the argument before.
 func (f *FS) nextChangeTime(before float64) float64 {
 	return max(float64(f.clock().UnixNano())/1e6, before+minTimeStep)

@@ -98,8 +98,8 @@ const (
 	sectorSize = 512 // number of bytes that a disk writes completely or not at all
 	// A write of at most this many bytes may end after every third byte. Trying every byte would take too long.
 	maxFinelyCutWriteBytes = 256
-	// If a write has more than maxFinelyCutWriteBytes bytes, it may end within writeEdgeBytes of its start, within
-	// writeEdgeBytes of its end, or at the end of a sector.
+	// If a write has more than maxFinelyCutWriteBytes bytes, it may end within writeEdgeBytes after its start, within
+	// writeEdgeBytes before its end, or at the end of a sector.
 	writeEdgeBytes      = 64
 	maxSectorBoundaries = 32 // maximum number of sector boundaries at which one write is cut
 )

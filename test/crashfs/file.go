@@ -71,7 +71,7 @@ func (f *openFile) truncateTo(size int64) error {
 	}, nil)
 }
 
-// addPendingOp adds an operation to the pending operations of the file, and updates the modification time of the file's
+// addPendingOp adds an operation to the file's pending operations, and updates the modification time of the file's
 // node.
 func (f *openFile) addPendingOp(op *pendingDataOp) {
 	f.node.pendingOps = append(f.node.pendingOps, op)

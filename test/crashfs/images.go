@@ -28,7 +28,7 @@ const (
 // system img, with a label that says which changes are lost. The caller owns img. The disk does not change and may be
 // used meanwhile.
 //
-// A change is pending if a crash may lose it. EachCrashFileSystem tries every subset of the pending changes of names. A
+// A change is pending if a crash may lose it. EachCrashFileSystem tries every subset of the pending changes to names. A
 // subset determines which files exist after the crash. For these files, EachCrashFileSystem tries every subset of the
 // pending writes and truncations. If there are more than 6 changes of names, or more than 4 writes and truncations, it
 // tries only some subsets: no change, all changes, all changes but one, one change, and every prefix.
@@ -447,8 +447,8 @@ func (e *crashContentEnumerator) describeLostChanges(t *fileTree, fates []crashO
 
 // eachSubset calls yield with subsets of count things. keep[i] reports whether thing i is in the subset. If count is at
 // most limit, it tries all subsets, from the set of all things to the empty set. Otherwise it tries every prefix of the
-// things, from all things to none. Then it tries each set of all things but one, and each set of only one thing. So if
-// several subsets lead to the same disk content, a subset with few losses comes first. eachSubset stops and returns
+// things, from all things to none. Then it tries each set with all things but one, and each set with only one thing. So
+// if several subsets lead to the same disk content, a subset with few losses comes first. eachSubset stops and returns
 // false as soon as yield returns false.
 func eachSubset(count, limit int, yield func(keep []bool) bool) bool {
 	keep := make([]bool, count)

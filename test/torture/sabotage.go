@@ -29,7 +29,7 @@ import (
 // deliberateFault is a deliberate fault. The disk or the library does not give a certain guarantee.
 type deliberateFault struct {
 	title string
-	// Name of a fault of the simulated disk, or "". For the campaign "procs", it is the name of a fault of files and
+	// Name of a fault in the simulated disk, or "". For the campaign "procs", it is the name of a fault in files and
 	// locks.
 	diskFault  string
 	mutantName string // name of a deliberately broken version of the library, or ""

@@ -157,9 +157,9 @@ func (s *editedNamesResult) isSavedAfter(c *oxbow.Change) bool {
 }
 
 // readHistoriesFromLog reads the changes that were made after the last saved search, newest first. The map histories
-// contains, for the name of each changed entry, a summary of the entry's versions in these changes. head contains the
-// number and the hash of the newest change. isWholeLog is false if the log contains the change at which the last search
-// ended. isWholeLog is true if readHistoriesFromLog has not found this change, and so has read the log to its start, or
+// contains, for each changed entry's name, a summary of the entry's versions in these changes. head contains the number
+// and the hash of the newest change. isWholeLog is false if the log contains the change at which the last search ended.
+// isWholeLog is true if readHistoriesFromLog has not found this change, and so has read the log to its start, or
 // maxChangesToRead changes.
 func (f *editedNamesFinder) readHistoriesFromLog() (histories map[string]*entryHistory, head editedNamesResult,
 	isWholeLog bool,

@@ -77,14 +77,14 @@ type entryHistory struct {
 
 	agentVersions                     int    // number of versions that agents wrote
 	firstAgentChange, lastAgentChange uint64 // numbers of the oldest and newest change by an agent
-	// number of the newest change of the entry that is older than all changes by agents
+	// number of the entry's newest change that is older than all changes by agents
 	changeBeforeAgent    uint64
 	base                 uint64 // number of the change in which a person last wrote the entry's text
 	isRelabelledByPerson bool   // a person changed labels or aliases after the newest version by an agent
 
 	undoneSeqs map[uint64]bool // numbers of the changes that a person has undone
-	// Parts of the entry after a person's undo, if the note of the undo lists only some of the undone changes. Older
-	// versions are then ignored until a version with equal parts is found. Otherwise nil.
+	// The entry's parts after a person's undo, if the undo's note lists only some of the undone changes. Older versions
+	// are then ignored until a version with equal parts is found. Otherwise nil.
 	restoredParts *comparedVersionParts
 }
 

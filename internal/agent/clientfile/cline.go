@@ -53,9 +53,9 @@ type clineMessage struct {
 	} `json:"contextCondense"` // summary that replaces older messages (only in files of Roo Code)
 }
 
-// isClineLine reports whether line contains the messages of a session of Cline or of one of its forks. An editor
-// extension writes an array of messages, whose first message has a text to the person (say or ask) or a role. Cline's
-// command line writes an object with a session ID and messages, whose first message has a role.
+// isClineLine reports whether line contains the messages of a session in Cline or in a Cline fork. An editor extension
+// writes an array of messages, whose first message has a text to the person (say or ask) or a role. Cline's command
+// line writes an object with a session ID and messages, whose first message has a role.
 func isClineLine(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	if bytes.HasPrefix(line, []byte("[")) {
@@ -221,7 +221,7 @@ var clineKinds = lazyWordSet(`
 	subagent_usage task_progress too_many_tools_warning user_edit_todos`)
 
 // reportUIText reports an event for a text in the client's user interface. The kind of the message determines the
-// event. A text may be a prompt, a thought of the agent, a text of the agent, or the summary of a compacted
+// event. A text may be a prompt, a thought from the agent, a text from the agent, or the summary of a compacted
 // conversation. Messages of other kinds are ignored.
 func (c *clineReader) reportUIText(kind string, m *clineMessage) {
 	isTask := kind == "task" || (kind == "text" && !c.hasPrompt)

@@ -25,7 +25,7 @@ import (
 // ToolResult. A line of Kimi Code is {"type":"turn.prompt","input","origin"}, {"type":"context.append_message",
 // "message":{"role","content","toolCalls","origin"}}, or {"type":"context.append_loop_event","event":{"type":
 // "content.part"|"tool.call"|"tool.result",…}}. Most versions of Kimi Code store a prompt twice: as turn.prompt or
-// turn.steer, and as context.append_message. Some versions store only the latter.
+// turn.steer, and as context.append_message. Some versions store only context.append_message.
 type kimiReader struct {
 	sessionID, agent, model string
 	messageCount            int
@@ -34,10 +34,10 @@ type kimiReader struct {
 	turnID      string            // ID of the last turn of the main conversation
 	sideTurnIDs map[string]string // ID of the turn for each side question, by the question's ID
 
-	// turnPrompts is needed because most versions of Kimi Code store each prompt in two lines of the session file: in
-	// a line with the type turn.prompt or turn.steer, and in a line with a message. The map contains prompts from
-	// lines of the first kind. It counts how often each prompt must still be expected as a message, so that the
-	// message is not reported again.
+	// turnPrompts is needed because most versions of Kimi Code store each prompt twice in the session file: in a line
+	// with the type turn.prompt or turn.steer, and in a line with a message. The map contains prompts from lines of the
+	// first kind. It counts how often each prompt must still be expected as a message, so that the message is not
+	// reported again.
 	turnPrompts map[string]int
 	// lastMessagePrompt is the last prompt that was found in a message line of the session file, but not in a line with
 	// the type turn.prompt or turn.steer. If a line with one of these two types and the same prompt follows before the
@@ -368,9 +368,9 @@ func (k *kimiReader) reportPrompt(m *messageReporter, text string, content json.
 	m.reportText(EventPrompt, text)
 }
 
-// kimiStates contains the types of lines that store the state of Kimi CLI or Kimi Code, or that repeat the texts of
-// other lines. If all types with the same text before the first dot are such types, kimiStates contains this text in
-// place of the types.
+// kimiStates contains the types of lines that store Kimi CLI's or Kimi Code's state, or that repeat texts from other
+// lines. If all types with the same text before the first dot are such types, kimiStates contains this text in place of
+// the types.
 var kimiStates = lazyWordSet(`
 	ApprovalRequest CompactionBegin CompactionEnd HookRequest HookResolved HookTriggered MCPLoadingBegin MCPLoadingEnd
 	Notification QuestionRequest StatusUpdate StepBegin StepInterrupted StepRetry ToolCallPart ToolCallRequest TurnEnd

@@ -93,9 +93,9 @@ func fieldNames(t reflect.Type) []string {
 	return names
 }
 
-// decodeValue decodes the JSON value into target. It returns false if the JSON type of the value does not fit the Go
-// type of target, or if a number or time is malformed. A bool becomes true if the value is true, and otherwise false.
-// An array element that does not fit becomes a zero value and does not change the result.
+// decodeValue decodes the JSON value into target. It returns false if the value's JSON type does not fit the Go type of
+// target, or if a number or time is malformed. A bool becomes true if the value is true, and otherwise false. An array
+// element that does not fit becomes a zero value and does not change the result.
 func decodeValue(value []byte, target reflect.Value) bool {
 	switch at := target.Addr().Interface().(type) {
 	case *json.RawMessage:
@@ -247,7 +247,7 @@ func contentTexts(content json.RawMessage, types ...string) []string {
 }
 
 // ContentText returns the texts in a message's content, separated by newlines. The content is a JSON string or an array
-// of parts. If types are given, ContentText returns only the texts of the parts that have one of these types.
+// of parts. If types are given, ContentText returns only the texts from the parts that have one of these types.
 func ContentText(content json.RawMessage, types ...string) string {
 	return strings.Join(contentTexts(content, types...), "\n")
 }

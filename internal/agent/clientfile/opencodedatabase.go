@@ -59,8 +59,8 @@ func readOpencodeDocument(db *sqlitefile.DB, _, id string) (any, error) {
 	return readOpencodeDocumentV1(db, id)
 }
 
-// opencodeSessionInfo converts a row of the table of sessions to the object that a session document contains under the
-// key "info".
+// opencodeSessionInfo converts a row of the session table to the object that a session document contains under the key
+// "info".
 func opencodeSessionInfo(session sqlitefile.Row) map[string]any {
 	info := map[string]any{"id": session.Text("id"), "directory": session.Text("directory")}
 	if parent := session.Text("parent_id"); parent != "" {
@@ -201,9 +201,9 @@ func (r *opencodeDocumentMessage) addPart(id string, part map[string]any) {
 	r.Parts = append(r.Parts, object)
 }
 
-// convertPartToV1 converts a part of a message from version 2 of opencode's database to the form of version 1. In
-// version 1, a tool call has other member names, such as tool instead of name, and the tool's output is a text. Any
-// other part stays the same, but loses its ID.
+// convertPartToV1 converts a message part from version 2 of opencode's database to its form in version 1. In version 1,
+// a tool call has other member names, such as tool instead of name, and the tool's output is a text. Any other part
+// stays the same, but loses its ID.
 func convertPartToV1(part map[string]json.RawMessage) map[string]any {
 	object := map[string]any{}
 	for name, value := range part {

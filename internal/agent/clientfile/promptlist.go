@@ -122,9 +122,9 @@ func (p *promptListReader) ReadLine(line []byte, offset int64, yield func(*Event
 	return true
 }
 
-// readListElement reads an element of a client's list of prompts, and passes the prompt to yield as an event. It skips
-// built-in commands of the client, and prompts of sessions that have a transcript. It reports other elements as unknown
-// or incomplete if they do not contain the whole prompt and its session. It returns false if the element is not a JSON
+// readListElement reads an element of a client's prompt list, and passes the prompt to yield as an event. It skips the
+// client's built-in commands, and prompts of sessions that have a transcript. It reports other elements as unknown or
+// incomplete if they do not contain the whole prompt and its session. It returns false if the element is not a JSON
 // object.
 func (p *promptListReader) readListElement(element []byte, offset int64, yield func(*Event)) bool {
 	var l promptLine
@@ -185,7 +185,7 @@ func (p *promptLine) withPastedTexts() string {
 }
 
 // geminiProjectDir returns the working directory of a project. The argument project is the project's directory below
-// ~/.gemini/tmp. The path of the working directory is the content of the file .project_root in this directory.
+// ~/.gemini/tmp. The working directory's path is the content of the file .project_root in this directory.
 // geminiProjectDir returns "" if this file does not exist.
 func geminiProjectDir(project string) string {
 	in, err := vfs.OpenRegular(filepath.Join(project, ".project_root"))

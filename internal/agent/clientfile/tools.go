@@ -27,7 +27,7 @@ type ClientTools struct {
 	ServerName ServerName
 	// tools of the client itself whose names have the form of an MCP tool's name, in the client's spelling
 	ServerLikeTools []string
-	// Names of client parts that look like MCP servers, because their tools are named like the tools of such a server.
+	// Names of client parts that look like MCP servers, because their tools are named like such a server's tools.
 	BuiltinServers []string
 }
 

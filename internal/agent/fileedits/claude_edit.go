@@ -179,9 +179,9 @@ func (call *claudeCall) editsFromPatch(res *claudeResult, change fileContentChan
 	return call.edit.editsFromHunks(hunks, now, texts)
 }
 
-// editsFromHunks returns an edit for each stretch of changed lines in the hunks of a diff. Each edit is a copy of e to
-// which the changed lines and the lines around them were added. If newContent contains these lines, they are copied
-// from newContent. Otherwise they are copied from the diff, which may show leading tabs as spaces. The tabs are then
+// editsFromHunks returns an edit for each stretch of changed lines in a diff's hunks. Each edit is a copy of e to which
+// the changed lines and the lines around them were added. If newContent contains these lines, they are copied from
+// newContent. Otherwise they are copied from the diff, which may show leading tabs as spaces. The tabs are then
 // restored from the strings in the list texts.
 func (e Edit) editsFromHunks(hunks []hunk, newContent *string, texts []string) []Edit {
 	var lines []string

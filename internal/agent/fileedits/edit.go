@@ -12,7 +12,7 @@ type lineRange struct {
 	isRemoval            bool // The edit only removed lines and inserted none.
 }
 
-// editsInRanges returns a copy of the edit e for each line range of the text content. If a range describes a removal,
+// editsInRanges returns a copy of the edit e for each line range in the text content. If a range describes a removal,
 // the returned edit covers the line before the removed lines and the line after them. A range without any such line is
 // skipped.
 func (e Edit) editsInRanges(content string, ranges []lineRange) []Edit {

@@ -85,8 +85,8 @@ func (h hunk) splitIntoEdits(e Edit) []Edit {
 			}
 		}
 		cut(i - 1)
-		// Lines that were removed next to or inside the inserted lines are part of the same edit, so they need no edit
-		// of their own.
+		// Lines that were removed next to or inside the inserted lines belong to the same edit, so they need no edit of
+		// their own.
 		for len(cuts) > 0 && cuts[0] <= last+2 {
 			cuts = cuts[1:]
 		}
@@ -209,8 +209,8 @@ func parsePatchEnvelope(text string) ([]fileChange, error) {
 			}
 			return ok
 		}
-		// In the section of an updated file, a line that begins with a space is text of the file, even if "*** Add
-		// File" or the like follows the space.
+		// In an updated file's section, a line that begins with a space is text of the file, even if "*** Add File" or
+		// the like follows the space.
 		text := at != nil && !at.isAddition && !at.isDeletion && len(at.hunks) > 0 && strings.HasPrefix(l, " ")
 		switch {
 		case ended:

@@ -21,7 +21,7 @@ type agentReasoning struct {
 	isFollowedByEdit                        bool // The agent has edited a file after these texts and thoughts.
 }
 
-// withNewRequestOnly returns a reasoning that contains only a new prompt of the person, without the prompt's private
+// withNewRequestOnly returns a reasoning that contains only a new prompt from the person, without the prompt's private
 // parts and without texts of the agent.
 func (r *agentReasoning) withNewRequestOnly(request string) *agentReasoning {
 	return &agentReasoning{personRequest: text.HidePrivateParts(request)}

@@ -302,9 +302,9 @@ const maxAnsweredDecoyShare = .02
 // MinStrengthFromDecoys returns the minimum strength for answers, from a test with decoys, which are prompts that no
 // memory can answer. The argument contains, by language, the strength of the memory's best match for each decoy. For
 // each language, the function finds the lowest minimum that at most maxAnsweredDecoyShare of the decoys exceed. It
-// returns the highest of these minimums, but at least lowestMinStrength. The highest minimum is that of the memory's
-// own language, because a memory is written in only one or two languages, and decoys in other languages match it
-// weakly.
+// returns the highest of these minimums, but at least lowestMinStrength. The highest minimum is the minimum for the
+// memory's own language, because a memory is written in only one or two languages, and decoys in other languages match
+// it weakly.
 func MinStrengthFromDecoys(strengthsByLanguage map[string][]float64) MinStrength {
 	floor := lowestMinStrength
 	for _, of := range strengthsByLanguage {

@@ -1,4 +1,4 @@
-// This file shortens the paths and commands in the record of a session, so that a record of limited size contains more
+// This file shortens the paths and commands in a session's record, so that a record with a limited size contains more
 // of them.
 
 package handoff
@@ -51,7 +51,7 @@ func formatFileLines(
 	return [][]string{whole, grouped}
 }
 
-// mergedCommandLine is a line of a handoff that represents one shell command or several similar shell commands of the
+// mergedCommandLine is a line in a handoff that represents one shell command or several similar shell commands of the
 // session.
 type mergedCommandLine struct {
 	words               []string

@@ -35,7 +35,7 @@ const (
 	minWeakerTurnStrengthRatio = .6
 
 	maxEntryPointers = 2 // maximum number of entries that a shown text names, if it only names entries and quotes none
-	// A pointer block names notes and turns. This is the maximum size of the text for each of them.
+	// A pointer block names notes and turns. This is the maximum text size for each of them.
 	maxEntryPointerBytes = 60
 
 	blockTagTokens     = 12 // size of the tags that the hook puts around the shown text
@@ -256,8 +256,8 @@ func sentenceFingerprint(sentence string) string {
 
 // ShownFingerprints returns fingerprints of the parts of content that were shown. shownText is the text that was shown:
 // content or a part of content, with all lines joined to one line. A sentence in content gets a fingerprint if
-// shownText contains the sentence. If shownText is the whole content, the first fingerprint is that of the whole
-// content.
+// shownText contains the sentence. If shownText is the whole content, the first fingerprint is the fingerprint of the
+// whole content.
 func ShownFingerprints(content, shownText string) (fingerprints []string) {
 	if JoinToOneLine(content) == shownText {
 		fingerprints = append(fingerprints, sentenceFingerprint(shownText))

@@ -311,7 +311,7 @@ func (f ShownTextsFile) appendNextLine(nextLine func(SessionShownTexts, []shownT
 }
 
 // appendLine appends the line l to the file. fileBytes is the present content of the file. If the file would become
-// longer than maxShownTextsFileBytes, appendLine replaces it by a file that contains only the end of fileBytes (half of
+// longer than maxShownTextsFileBytes, appendLine replaces it by a file that contains only the end of fileBytes (half
 // this limit) and the new line.
 func (f ShownTextsFile) appendLine(fileBytes []byte, l *shownTextsLine) error {
 	line, err := json.Marshal(l)

@@ -1,4 +1,4 @@
-// This file computes how strongly the entries of a memory match the words of a prompt.
+// This file computes how strongly a memory's entries match the words of a prompt.
 
 package inject
 

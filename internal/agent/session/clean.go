@@ -31,7 +31,7 @@ const (
 	// A turn has a list of its calls that returned text by others, such as a web page. This is the maximum length of
 	// the list.
 	maxTaintingCallsPerTurn = 8
-	// maximum size in bytes of an element in the list of calls that returned text by others
+	// maximum size in bytes for an element in the list of calls that returned text by others
 	maxTaintingCallTextBytes = 250
 )
 
@@ -225,8 +225,8 @@ func compareTimes(a, b *Event) int {
 	)
 }
 
-// merge combines r and o, which come from two reports about the same event. Each of them lists tool calls whose results
-// are repeated word for word in a text of the event. If r or o is nil, merge returns the other.
+// merge combines r and o, which come from two reports about the same event. Both list tool calls whose results are
+// repeated word for word in a text of the event. If r or o is nil, merge returns the other.
 func (r *RepeatedCalls) merge(o *RepeatedCalls) *RepeatedCalls {
 	if r == nil || o == nil {
 		return cmp.Or(r, o)
@@ -235,9 +235,9 @@ func (r *RepeatedCalls) merge(o *RepeatedCalls) *RepeatedCalls {
 		slices.Concat(r.UnvouchedTextCalls, o.UnvouchedTextCalls)}).normalize()
 }
 
-// normalize returns a copy of r in the form in which it is stored. In this form, the names of the calls are shortened,
-// sorted and free of repetitions, and each of the two lists contains at most maxTaintingCallsPerTurn names. It returns
-// nil if r is nil or if both lists are empty.
+// normalize returns a copy of r in the form in which it is stored. In this form, the calls' names are shortened, sorted
+// and without repetitions, and each of the two lists contains at most maxTaintingCallsPerTurn names. It returns nil if
+// r is nil or if both lists are empty.
 func (r *RepeatedCalls) normalize() *RepeatedCalls {
 	if r == nil || len(r.ForeignTextCalls)+len(r.UnvouchedTextCalls) == 0 {
 		return nil

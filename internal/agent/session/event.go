@@ -13,7 +13,7 @@ import "time"
 // EventKind is the kind of an event.
 type EventKind string
 
-// These are the kinds of events in a session of an agent.
+// These are the kinds of events in an agent's session.
 const (
 	// The session began. Text is the reason: startup, resume, clear, compact or fork.
 	KindSessionStart EventKind = "start"

@@ -53,10 +53,10 @@ type turnMetadata struct {
 	Events               []storedEvent `json:"e"`
 }
 
-// hasShownText reports whether the texts of events of kind k are part of the readable content of a stored turn. A
-// person, an agent or a tool wrote these texts. Clients or hooks wrote the texts of other events. For example, the text
-// of a KindSessionStart event may be "resume". The texts of such events are stored only in the last line of the
-// content, which is encoded.
+// hasShownText reports whether a stored turn's readable content includes the texts of events with kind k. A person, an
+// agent or a tool wrote these texts. Clients or hooks wrote the texts of other events. For example, the text of a
+// KindSessionStart event may be "resume". The texts of such events are stored only in the last line of the content,
+// which is encoded.
 func (k EventKind) hasShownText() bool {
 	return k != KindInjection && k != KindSessionStart && k != KindTurnEnd && k != KindSessionEnd
 }
@@ -185,8 +185,8 @@ func ParseTurn(content string) (Turn, error) {
 	return t, nil
 }
 
-// isLongEnoughForText reports whether texts has at least prefixSize+textSize bytes, that is, enough for a text of
-// textSize bytes after a prefix of prefixSize bytes. It returns false if prefixSize or textSize is negative.
+// isLongEnoughForText reports whether texts has at least prefixSize+textSize bytes, that is, enough for a text with
+// textSize bytes after a prefix with prefixSize bytes. It returns false if prefixSize or textSize is negative.
 func isLongEnoughForText(texts string, prefixSize, textSize int) bool {
 	if prefixSize < 0 || textSize < 0 {
 		return false

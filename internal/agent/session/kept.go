@@ -1,5 +1,5 @@
 // This file loads a stored session. If possible, it loads only the last turns, because new events usually do not change
-// the others.
+// the other turns.
 //
 // New events can change a turn in two ways. The turn may be near in time: it begins at most maxTurnInfluenceTime before
 // a turn with new events. Or a new event contains the name of the turn, or has the same identifier as an event in the

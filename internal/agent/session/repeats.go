@@ -31,8 +31,8 @@ func findRepeats(prints *fingerprint.File, events []Event) {
 	}
 }
 
-// agentText returns the part of an event that comes from the agent: the text, the plan, the summary of a compacted
-// conversation, or the command with its output. It returns "" for other events.
+// agentText returns the part of an event that comes from the agent: the text, the plan, a compacted conversation's
+// summary, or the command with its output. It returns "" for other events.
 func (e *Event) agentText() string {
 	switch {
 	case e.Kind == KindText || e.Kind == KindPlan || e.Kind == KindCompact:

@@ -105,7 +105,7 @@ func findInsertedTag(s string, offset int) (insertedTag, bool) {
 }
 
 // StripInsertedBlocks removes blocks that programs insert into prompts, such as text between <NAME> and </NAME>. It
-// removes the blocks of oxbow and of other programs. It also removes white space at both ends of the result. A block
+// removes the blocks of oxbow and other programs. It also removes white space at both ends of the result. A block
 // without an end tag extends to the end of the text. An end tag without a start tag is removed.
 func StripInsertedBlocks(s string) string {
 	tag, found := findInsertedTag(s, 0)

@@ -203,12 +203,12 @@ func isReachedByInsertion(furthest []int32, middle, k, d int) bool {
 	return furthest[middle+k-1] < furthest[middle+k+1]
 }
 
-// mapLinesAlongEditScript is the last step of Myers' diff algorithm, which compares a part of one text with a part of
-// another text. It follows a shortest sequence of edits from the end of both parts back to the start, and maps the
-// lines that the edits leave unchanged. The part of the first text has x lines and begins at line i. The part of the
-// second text has y lines and begins at line j. For each unchanged line, lineMapping gets the index of the line in the
-// second text, at the line's index in the first text. The element trace[d] contains the furthest positions that d edits
-// reach, on the diagonals -d to d.
+// mapLinesAlongEditScript is the last step in Myers' diff algorithm, which compares parts of two texts. It follows a
+// shortest edit sequence from the end of both parts back to the start, and maps the lines that the edits leave
+// unchanged. The part of the first text has x lines and begins at line i. The part of the second text has y lines and
+// begins at line j. For each unchanged line, lineMapping gets the index of the line in the second text, at the line's
+// index in the first text. The element trace[d] contains the furthest positions that d edits reach, on the diagonals -d
+// to d.
 func mapLinesAlongEditScript(trace [][]int32, x, y, i, j int, lineMapping []int) {
 	for d := len(trace); d > 0; d-- {
 		round := trace[d-1]

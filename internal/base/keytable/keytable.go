@@ -68,7 +68,7 @@ type FileHeader struct {
 	UnicodeVersion string          // version of Unicode, at most 16 bytes
 	Position       logpos.Position // the file contains the texts up to this position in the log
 	TextCount      int             // number of texts
-	// number of rows in the second table, each with a key and the number of a text that has this key
+	// row count for the second table; each row has a key and the number of a text that has this key
 	KeyRowCount        int
 	TextCountAtRebuild int // number of texts when the file was last made anew, and not extended
 }
@@ -177,8 +177,8 @@ func (f *File) EachText(fn func(t TextData)) error {
 }
 
 // KeyRow returns a row of the file's second table, which connects keys with texts. The row means that the text with the
-// number textNumber has this key. The upper 40 bits of the row are the upper 40 bits of the key, and the lower 24 bits
-// are the number of the text.
+// number textNumber has this key. The row's upper 40 bits are the key's upper 40 bits, and the row's lower 24 bits are
+// the text's number.
 func KeyRow(key uint64, textNumber int) uint64 {
 	return key>>textNumberBits<<textNumberBits | uint64(textNumber)
 }

@@ -17,8 +17,8 @@ type Table struct {
 	rootPage    uint32
 	columns     []string
 	rowIDColumn int // index of the column that is the row ID, or -1
-	// indexRoots contains the number of the root page for each index of the table. The key is the name of the index's
-	// first column. Only indexes in ascending order are included.
+	// indexRoots contains the root page number for each index of the table. The key is the name of the index's first
+	// column. Only indexes in ascending order are included.
 	indexRoots map[string]uint32
 }
 
@@ -29,7 +29,7 @@ type Row struct {
 	rowID        int64
 }
 
-// schemaRow is a row of sqlite_schema, the system table of an SQLite database. Each row describes a table or an index
+// schemaRow is a row in sqlite_schema, the system table of an SQLite database. Each row describes a table or an index
 // of the database.
 type schemaRow struct {
 	objectType, name, table, sql string

@@ -1,4 +1,4 @@
-// Package subscribers keeps a list of functions and calls all of them when a store sends an event.
+// Package subscribers keeps a list of functions and calls them all when a store sends an event.
 package subscribers
 
 import (

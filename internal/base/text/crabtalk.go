@@ -21,8 +21,8 @@ func AppendCrabtalkTerms(terms []string, s string) []string {
 	return appendMatchingWords(terms, s, func(w ucd.Word) bool { return w.Runes > 1 })
 }
 
-// CrabtalkByteTerms returns the terms of s, split as in an older version of the memory system crabtalk, which stored
-// each entry in a file (see RFC 0038 of crabtalk). It leaves out terms of a single byte. Unlike [CrabtalkTerms], it
+// CrabtalkByteTerms returns the terms in s, split as in an older version of the memory system crabtalk, which stored
+// each entry in a file (see crabtalk's RFC 0038). It leaves out terms of a single byte. Unlike [CrabtalkTerms], it
 // keeps single characters outside ASCII.
 func CrabtalkByteTerms(s string) []string {
 	return appendMatchingWords(nil, s, func(w ucd.Word) bool { return w.End-w.Start > 1 })

@@ -61,9 +61,8 @@ func NewSimilarTexts(word string, limit int) *SimilarTexts {
 
 // WouldAdd reports whether Add would add a candidate. It rejects most candidates within a few nanoseconds.
 //
-// If the candidates are sorted, sharedBytes can be the number of bytes at the start of the candidate that are equal to
-// the start of the candidate in the last call. WouldAdd does not examine these bytes again. Otherwise sharedBytes is
-// 0.
+// If the candidates are sorted, sharedBytes can be the number of leading bytes that the candidate shares with the last
+// call's candidate. WouldAdd does not examine these bytes again. Otherwise sharedBytes is 0.
 func (s *SimilarTexts) WouldAdd(candidate []byte, sharedBytes int) bool {
 	sets := s.prefixLetters
 	if cap(sets) <= len(candidate) {
@@ -123,7 +122,7 @@ func (s *SimilarTexts) Texts() []string {
 // letterSet is a set of letters in lower case. Each letter has one of 64 bits, and some letters share a bit.
 type letterSet uint64
 
-// nonASCIIMark is the bit of all bytes of letters outside ASCII, while only bytes are examined. No ASCII letter has
+// nonASCIIMark is the bit for all bytes of letters outside ASCII, while only bytes are examined. No ASCII letter has
 // it.
 const nonASCIIMark letterSet = 1 << 31
 
@@ -139,7 +138,7 @@ func bitOfLetter(r rune) letterSet {
 	return 1 << bit
 }
 
-// lettersAndLength returns the set of letters in a text in lower case, and the number of letters.
+// lettersAndLength returns the set of letters in a text in lower case, and the letter count.
 func lettersAndLength(s string) (letters letterSet, length int) {
 	for _, r := range s {
 		letters |= bitOfLetter(lowerLetter(r))

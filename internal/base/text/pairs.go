@@ -10,7 +10,7 @@ import (
 
 // PairSet is a set of pairs of adjacent letters that occur in a group of texts. The last letter of a text also forms a
 // pair, with the end of the text. Each pair has one of 512 bits, and some pairs share a bit. Index files contain such
-// sets, so a change of the bits needs a new format of the index file.
+// sets, so a change of the bits needs a new index file format.
 type PairSet [8]uint64
 
 // AddText adds the pairs of a text. If the text is not in lower case or not valid UTF-8, AddText adds all pairs.
@@ -137,7 +137,7 @@ func (s *SimilarTexts) mayBeMistyped(prefix []byte, pairs *PairSet) bool {
 		if hasRest(j, c.errors[j]) {
 			return true
 		}
-		// The last letter of the prefix and the next letter of the candidate may be swapped.
+		// The prefix's last letter and the candidate's next letter may be swapped.
 		isSwapped := c.length > 0 && j+1 < len(word) && word[j+1] == c.lastLetter
 		if isSwapped && hasRest(j+2, c.previousErrors[j]+1) {
 			return true
@@ -150,8 +150,8 @@ func (s *SimilarTexts) mayBeMistyped(prefix []byte, pairs *PairSet) bool {
 type prefixComparison struct {
 	length     int  // number of letters in the prefix
 	lastLetter rune // last letter of the prefix, if length is not 0
-	// errors[j] is the number of typing errors between the prefix and the first j letters of the word. previousErrors
-	// is the same for the prefix without its last letter. Both are rows of the table that EditDistance also computes.
+	// errors[j] is the number of typing errors between the prefix and the word's first j letters. previousErrors is the
+	// same for the prefix without its last letter. Both are rows of the table that EditDistance also computes.
 	errors, previousErrors [maxMistypedLetters + 1]int
 }
 

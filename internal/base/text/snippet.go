@@ -104,7 +104,7 @@ func nextCutPosition(s string, from, start int) int {
 	return from
 }
 
-// lastCutPosition returns the best offset for the end of an excerpt of s. The excerpt begins at the offset from, and
+// lastCutPosition returns the best offset for the end of an excerpt from s. The excerpt begins at the offset from, and
 // the parameter to is the largest possible end. A word ends before a space, before a line break and at the end of s.
 // lastCutPosition returns the first of these offsets that exists:
 //   - the parameter to, if a word ends there

@@ -68,8 +68,8 @@ const (
 // than Latin. Therefore the estimate is far too high for texts in these scripts with a newer tokenizer.
 func EstimateTokens(s string) int { return TokenCost(s).Tokens() }
 
-// TokenHundredths is a number of hundredths of a token. Unlike numbers of tokens, which are rounded up, the hundredths
-// of texts can be added.
+// TokenHundredths is a number of hundredths of a token. Unlike token counts, which are rounded up, the hundredths of
+// texts can be added.
 type TokenHundredths int
 
 // Tokens returns the number of whole tokens, rounded up.
@@ -79,7 +79,7 @@ func (h TokenHundredths) Tokens() int { return int(h+99) / 100 }
 const BlankLineTokenCost TokenHundredths = tokenCostLaterNewline
 
 // TokenCost returns the estimate of [EstimateTokens] before it is rounded up. If one text ends with a line end, and a
-// second text begins with a printable character, the cost of both texts together is exactly the sum of their costs.
+// second text begins with a printable character, the cost for both texts together is exactly the sum of their costs.
 // Therefore a text that consists of lines can be counted line by line.
 func TokenCost(s string) TokenHundredths {
 	sum := 0

@@ -148,9 +148,8 @@ func (k *unchangedBlockLines) areTooFewToFindBlock(oldSpan LineSpan) bool {
 		k.lastNewLineIndex-k.firstNewLineIndex >= 4*oldSpan.Len()+20
 }
 
-// possibleBlockStarts returns the indexes of lines at which the annotated block may begin in the new text. None of them
-// is after k.firstNewLineIndex, the first unchanged line of the block, so that the block contains all its unchanged
-// lines.
+// possibleBlockStarts returns the indexes of lines at which the annotated block may begin in the new text. No index is
+// after k.firstNewLineIndex, the first unchanged line of the block, so that the block contains all its unchanged lines.
 func (f *oldVersion) possibleBlockStarts(oldSpan LineSpan, k *unchangedBlockLines) []int {
 	if k.linesBefore == 0 {
 		return []int{k.firstNewLineIndex}
@@ -239,8 +238,7 @@ func appendCandidateRanges(
 
 // Limits of the search in [annotatedBlockSearch.findSimilar].
 const (
-	// A line of the annotated block votes for a position of the block only if it occurs at most this often in the
-	// text.
+	// A line in the annotated block votes for a position of the block only if it occurs at most this often in the text.
 	maxVotingLineOccurrences = 20
 	maxExaminedPositions     = 4 // number of positions, those with the most votes, that are examined
 )

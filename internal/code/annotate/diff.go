@@ -195,8 +195,8 @@ func (x *rangeComparison) setCommits(ctx context.Context, rangeText, headName st
 	return err
 }
 
-// comparedFileContent returns the content of a file on one side of a comparison between two commits, or between a
-// commit and the working tree.
+// comparedFileContent returns a file's content on one side of a comparison between two commits, or between a commit and
+// the working tree.
 func (x *rangeComparison) comparedFileContent(side *comparedFileSet, file string) ([]byte, error) {
 	data := x.baseBlobs.blobs[side.blobsByPath[file]]
 	if data == nil && side.isWorkingTree {
@@ -223,9 +223,9 @@ type diffJob struct {
 	newAnnotationIDs map[string]bool
 }
 
-// sidecarBlobsAtBase returns the blob names of the file's annotation files (sidecars) in the base commit, which is the
-// older of the two compared commits. The sidecar under the file's present name comes first, if it exists. The sidecars
-// under former names of the file follow.
+// sidecarBlobsAtBase returns the blob names that the file's annotation files (sidecars) have in the base commit, which
+// is the older of the two compared commits. The sidecar under the file's present name comes first, if it exists. The
+// sidecars under former names of the file follow.
 func (x *rangeComparison) sidecarBlobsAtBase(file string) []string {
 	if own, ok := x.baseFiles.blobsByPath[x.worktreeStore.sidecarDir+"/"+sidecarPath(file)]; ok {
 		return slices.Concat([]string{own}, x.formerNameSidecars[file])

@@ -225,8 +225,8 @@ func parseSidecarLine(b []byte) (*Record, *archiveEvent, bool, error) {
 // isValidRange reports whether the span is not empty and its line numbers are possible.
 func (s LineSpan) isValidRange() bool { return s.Len() > 0 && s.Last <= 1<<30 }
 
-// isWithinLimits reports whether the record's numbers of annotated lines and surrounding lines are within the limits
-// of [Store.Add]. A record with more lines was not written by oxbow.
+// isWithinLimits reports whether the record's numbers of annotated lines and surrounding lines are within [Store.Add]'s
+// limits. A record with more lines was not written by oxbow.
 func (r *Record) isWithinLimits() bool {
 	isBlockShort := r.Cut >= 0 && len(r.Block) <= maxStoredBlockLines
 	isContextShort := len(r.Before) <= ContextLines && len(r.After) <= ContextLines &&

@@ -75,8 +75,8 @@ type positionsByLineID struct {
 	positions            []int32 // positions of lines in the text, grouped by line number, in ascending order
 }
 
-// newPositionsByLineID returns an index of a text, which contains the positions of the lines with each ID. The slice
-// ids contains an ID for each line of the text. Equal lines have equal IDs. All IDs must be less than idCount.
+// newPositionsByLineID returns an index of a text, which contains the line positions for each ID. The slice ids
+// contains an ID for each line of the text. Equal lines have equal IDs. All IDs must be less than idCount.
 func newPositionsByLineID(ids []int32, idCount int) positionsByLineID {
 	p := positionsByLineID{make([]int32, idCount+1), make([]int32, len(ids))}
 	for _, n := range ids {

@@ -98,7 +98,7 @@ func findEnclosingLineIndexes(lines []string) []int32 {
 	return out
 }
 
-// spacelessLineSet returns a set of lines of the text, without their white space. The set contains the lines with the
+// spacelessLineSet returns a set of lines from the text, without their white space. The set contains the lines with the
 // indexes i for which from <= i < to. Indexes outside the text are ignored.
 func (p *indexedText) spacelessLineSet(from, to int) map[string]bool {
 	set := map[string]bool{}

@@ -17,7 +17,7 @@ type MergeResult struct {
 	RecordCount int    // number of annotations in the merged annotation file (sidecar)
 	// lines of the two merged versions that cannot be read, each with a line feed; Data does not contain these lines
 	UnreadableLines []byte
-	// number of lines that are in the common base but not in Data, because one of the two versions had deleted them
+	// how many lines are in the common base but not in Data, because one of the two versions had deleted them
 	RemovedLines int
 }
 

@@ -14,7 +14,7 @@ import (
 const (
 	// minimum number of letters of a single annotated line that can be found by its text, without its context
 	minDistinctiveLineLetters = 40
-	// minimum number of letters of a block of several lines that can be found by its text, without its context
+	// minimum number of letters in a multi-line block that can be found by its text, without its context
 	minDistinctiveBlockLetters = 30
 
 	// minimum share of the context that must match if a block is too short to be found by its text
@@ -125,9 +125,9 @@ func (f *oldVersion) isBlockPositionCertain(oldSpan LineSpan) bool {
 	return n >= minLettersForSurePosition || len(f.lines) < 2*ContextLines
 }
 
-// enclosingLineWeight is the weight, in contextMatchShare, of all lines that enclose the annotated block, such as the
-// first line of a function. It is the weight of these lines together. Each of the two lines next to the block has
-// weight 1.
+// enclosingLineWeight is the weight, in contextMatchShare, of all lines that enclose the annotated block, such as a
+// function's first line. It is the weight of these lines together. Each of the two lines next to the block has weight
+// 1.
 const enclosingLineWeight = 1.5
 
 // contextMatchShare compares the block's context with the lines around a range of the new text. The range begins at the

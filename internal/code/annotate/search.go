@@ -128,7 +128,7 @@ func (b *Store) unlocatedAnnotations(ctx context.Context) ([]FoundAnnotation, er
 }
 
 // maxRenameQueries is the maximum number of missing files in one search. The search asks git for the new name of each
-// of these files.
+// such file.
 const maxRenameQueries = 50
 
 // currentName returns the present name of a file that is missing in the working tree. If git knows no new name, it

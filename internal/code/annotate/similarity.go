@@ -19,7 +19,7 @@ type blockWordComparer struct {
 	blockWords       []int32 // words of the searched block, as numbers that numberer assigned
 	wordWeights      []int32 // each word's weight, in units of 1/1,024
 	blockWordWeight  int     // sum of the weights of all words in the searched block
-	// sum of the weights of the words that occur in the searched block and also in the window
+	// total weight of the words that occur in the searched block and also in the window
 	commonWordWeight int
 	windowWordWeight int // sum of the weights of all words in the lines from windowStartLine to windowEndLine-1
 	// indexes of the first line, and of the line after the last line, in the range that is compared with the block
@@ -47,7 +47,7 @@ func newBlockWordComparer(lines []string, ids []int32, in *lineAndWordNumberer) 
 	return b
 }
 
-// setComparedBlock sets the block of lines that is compared with the window, which is a range of lines in the text. It
+// setComparedBlock sets the block of lines that is compared with the window, which is a line range in the text. It
 // makes the window empty.
 func (b *blockWordComparer) setComparedBlock(block []string) {
 	b.moveLineWindow(0, 0)

@@ -126,8 +126,8 @@ func (b *Store) resolveMissingFile(ctx context.Context, src *fileLookupSources) 
 //   - in the commit, which is HEAD, if area is workingTreeThenHead,
 //   - in other files.
 //
-// It ends the search when it has found all lines. If the lines of an annotation are not found, the status of the
-// annotation is [NotPlaced].
+// It ends the search when it has found all lines. If the lines of an annotation are not found, the annotation's status
+// is [NotPlaced].
 func (b *Store) findStatuses(
 	ctx context.Context,
 	commit string,

@@ -33,8 +33,8 @@ type oldVersion struct {
 	oldIndex            *indexedText // index of the lines in oldFileText (nil before the first use)
 }
 
-// mapOldAndNewLines compares the old version of the file with the new text, and sets the fields that map lines of one
-// text to the other. Later calls do nothing.
+// mapOldAndNewLines compares the file's old version with the new text, and sets the fields that map lines of one text
+// to the other. Later calls do nothing.
 func (f *oldVersion) mapOldAndNewLines() {
 	if f.newIndexes != nil {
 		return

@@ -239,7 +239,7 @@ func (r *Repo) FormerNames(ctx context.Context, file string, others []string) (n
 // findCopyOrigin searches the history of head for the newest commit that created the file by renaming or copying
 // another file. It returns this commit and the path of the original file, or "" for both if no such commit exists. It
 // considers only the files in the list others and the files that the commit deleted or changed. A search in all files,
-// like that of git log --follow, would be the slowest part of a lookup.
+// as in git log --follow, would be the slowest part of a lookup.
 func (r *Repo) findCopyOrigin(
 	ctx context.Context,
 	head, file string,

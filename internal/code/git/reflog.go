@@ -85,7 +85,7 @@ func parseReflogLine(line string) (HeadMove, bool) {
 	return m, true
 }
 
-// CommitsInPeriod returns a function that finds the commits of a period in the reflog of the repository in dir. The
+// CommitsInPeriod returns a function that finds a period's commits in the reflog of the repository in dir. The
 // parameters from and to are the beginning and the end of the period. The function returns the commit that was checked
 // out at the beginning, and the commits that were created in the period. It caches the reflog of the last directory.
 // The parameter now returns the current time.

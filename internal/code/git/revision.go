@@ -243,7 +243,7 @@ func (r *Repo) CurrentNames(ctx context.Context, files []string) (map[string]str
 	return out, nil
 }
 
-// findRenames returns a map from the old path to the new path of each of the files that a commit in the history of head
+// findRenames returns a map from the old path to the new path for each of the files that a commit in head's history
 // renamed. It examines the commits that deleted the old paths. If several of these commits renamed a file, the newest
 // rename counts.
 func (r *Repo) findRenames(ctx context.Context, head string, files []string) (map[string]string, error) {

@@ -147,7 +147,7 @@ func (s *website) resolveLink(from, link string) (string, error) {
 	return address, nil
 }
 
-// relativeAddress returns the relative address of a link between two files of the site. The parameter from is the path
+// relativeAddress returns the relative address for a link between two files of the site. The parameter from is the path
 // of the file that contains the link. The parameter to is the path of the link's target. Both paths are relative to the
 // root of the site.
 func relativeAddress(from, to string) string {

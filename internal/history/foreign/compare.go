@@ -42,7 +42,7 @@ var ErrTooManyEntries = errors.New("too many entries that nobody vouches for")
 
 // EachRepeatedEntry compares the texts with all entries of the store that others wrote or for which nobody vouches. If
 // a text repeats such an entry, EachRepeatedEntry calls onRepeat with the entry e and the index i of the text. An entry
-// never counts as a repetition of itself. If a text repeats several entries of the same origin (see originHash),
+// never counts as a repetition of itself. If a text repeats several entries with the same origin (see originHash),
 // EachRepeatedEntry may call onRepeat for only one of them.
 //
 // If the store is a log, EachRepeatedEntry uses the index. It may also write the index file, if writerMemory is not nil

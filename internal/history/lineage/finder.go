@@ -83,7 +83,7 @@ func (f *lineageFinder) openLineageFile(ctx context.Context) error {
 	return nil
 }
 
-// readChangesAfterKeyFile reads the changes of the memory that are newer than the key file, which is an index of the
+// readChangesAfterKeyFile reads the memory's changes that are newer than the key file, which is an index of the
 // history. It returns an error if the history does not contain the file's last change with the same number and hash.
 // The file then belongs to another history.
 func (f *lineageFinder) readChangesAfterKeyFile(ctx context.Context, head *keyFileHead) error {
@@ -152,8 +152,8 @@ func (f *lineageFinder) readWholeHistory(ctx context.Context, keepFile bool) (er
 	return nil
 }
 
-// readPartialGraph returns a part of the history that is sufficient to find the edges of the named entries. An edge
-// leads from an entry to a source from which it was made. The part contains all versions of the named entries, and all
+// readPartialGraph returns a part of the history that is sufficient to find the named entries' edges. An edge leads
+// from an entry to a source from which it was made. The part contains all versions of the named entries, and all
 // versions that have word sequences or source labels in common with them. The key file tells in which versions of
 // entries a word sequence occurs. The part also contains all changes that are newer than the key file.
 func (f *lineageFinder) readPartialGraph(ctx context.Context, names map[string]bool) (*historyGraph, error) {

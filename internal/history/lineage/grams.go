@@ -29,9 +29,9 @@ var hashSeed = maphash.MakeSeed()
 // the program are not comparable.
 func HashWordGrams(s string) []WordGram { return new(wordGramHasher).hashTextWordGrams(s) }
 
-// A gram is a sequence of six words. gramHashFactor is the factor by which the hash is multiplied for each word of a
+// A gram is a sequence of six words. gramHashFactor is the factor by which the hash is multiplied for each word in a
 // gram. The factor is odd, so that no bits are lost, and its set bits are spread over the whole number.
-// firstWordHashFactor is the fifth power of gramHashFactor. It is the factor of a gram's first word, because the first
+// firstWordHashFactor is the fifth power of gramHashFactor. It is the factor for a gram's first word, because the first
 // word is multiplied once for each of the five words after it.
 const (
 	gramHashFactor      = 0x9e3779b97f4a7c15

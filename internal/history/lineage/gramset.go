@@ -5,9 +5,8 @@ package lineage
 
 import "math/bits"
 
-// bitsPerGram is the size of the set's bit filter in bits, divided by the number of elements. With 32 bits, the filter
-// wrongly lets through only about one in 32 values that are not in the set. Only for these, the slower map is
-// searched.
+// bitsPerGram is the number of bits that the set's bit filter has per element. With 32 bits, the filter wrongly lets
+// through only about one in 32 values that are not in the set. Only for these, the slower map is searched.
 const bitsPerGram = 32
 
 // A wordGramSet is a set of hashes of word sequences. It contains the hashes that a search looks for. Nearly all hashes

@@ -87,7 +87,7 @@ func (h *keyFileHead) encode() []byte {
 	return b
 }
 
-// decodeKeyFileHead decodes the first page of a key file, which is an index of a memory's history.
+// decodeKeyFileHead decodes the first page of a key file, which indexes a memory's history.
 func decodeKeyFileHead(b []byte) (h keyFileHead, err error) {
 	le := binary.LittleEndian
 	if [8]byte(b) != keyFileMagic || le.Uint32(b[8:]) != keyFileFormat {
@@ -164,7 +164,7 @@ func writeKeyFile(to io.WriterAt, changes []oxbow.Change) error {
 	return out.Flush()
 }
 
-// keyFile is an open key file. A key is a hash of a sequence of words, and the key file lists the entry versions that
+// keyFile is an open key file. A key is a hash of a word sequence, and the key file lists the entry versions that
 // contain each key.
 type keyFile struct {
 	head keyFileHead

@@ -9,11 +9,11 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// A key file is an index that finds texts with six consecutive words in common. A file with the hashes of all sequences
-// of six words would be larger than the log. Therefore the file contains hashes of sequences of four words. Six words
-// contain three such sequences, and only the smallest of their three hashes is stored, as the key of the six words.
-// Because neighbouring sequences often have the same key, only about half of all hashes are stored. The key depends
-// only on the six words, so each text that contains the words has the same key.
+// A key file is an index that finds texts with six consecutive words in common. A file with the hashes of all six-word
+// sequences would be larger than the log. Therefore the file contains hashes of four-word sequences. Six words contain
+// three such sequences, and only the smallest of their three hashes is stored, as the key for the six words. Because
+// neighbouring sequences often have the same key, only about half of all hashes are stored. The key depends only on the
+// six words, so each text that contains the words has the same key.
 const (
 	wordsPerVersionKey = 4
 	keyHashesPerGram   = wordsPerGram - wordsPerVersionKey + 1
@@ -38,7 +38,7 @@ func nameKey(name string) versionKey {
 	return newVersionKey(mixHashes(stableHash(b, len(name)), 1))
 }
 
-// appendWordSequenceKeys appends a key for each sequence of wordsPerGram words in a text. The key of a sequence is the
+// appendWordSequenceKeys appends a key for each sequence of wordsPerGram words in a text. A sequence's key is the
 // smallest hash of the shorter sequences in it, which have wordsPerVersionKey words each. A key that equals the last
 // key in keys is not appended.
 func (s *wordGramHasher) appendWordSequenceKeys(keys []versionKey, text string) []versionKey {

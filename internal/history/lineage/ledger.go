@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Limits of a ledger, which records the texts that a model was shown, and of the results of a search in a ledger.
+// Limits for a ledger, which records the texts that a model was shown, and for the results of a search in a ledger.
 const (
 	maxShownTextBytes = 1 << 20 // maximum total size, in bytes, of the texts that a ledger records
 	maxSources        = 4       // maximum number of sources that are returned for a text

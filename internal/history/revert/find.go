@@ -35,7 +35,7 @@ type VersionSelection struct {
 type CopiedVersion struct {
 	Name string `json:"name"`
 	Seq  uint64 `json:"seq"`
-	// where the text comes from: a version of an entry, as NAME@SEQ, or the name of a session's turn
+	// where the text comes from: an entry's version, as NAME@SEQ, or the name of a session's turn
 	SourceName string `json:"from"`
 	// how the origin of the text was recognized: "from" (by a label), "merged" (entries were merged) or "words" (by
 	// equal words)

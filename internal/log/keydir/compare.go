@@ -55,9 +55,9 @@ func NewComparison(file io.ReaderAt, tables *pagefile.Reader, formTexts []string
 }
 
 // AddEntry compares the rows of an entry with the rows in the snapshot file. The argument form encodes the entry's kind
-// and those of its labels that TableLabelSets stores. The field e.Form is ignored. The hashes are those of the entry's
-// name and aliases. AddEntry returns false if the file has other rows. The caller must then not call Finish, but
-// DifferentTable, which returns the first table that differs.
+// and those labels of the entry that TableLabelSets stores. The field e.Form is ignored. The arguments nameHash and
+// aliasHashes are the hashes of the entry's name and aliases. AddEntry returns false if the file has other rows. The
+// caller must then not call Finish, but DifferentTable, which returns the first table that differs.
 func (c *Comparison) AddEntry(e *EntryRow, form string, nameHash uint64, aliasHashes []uint64) bool {
 	appendEntry(c.entries.Writer, e)
 	number, known := c.labelSetNumbers[form]
@@ -140,9 +140,9 @@ func (c *Comparison) expectedLabelSets() (table []byte) {
 	return table
 }
 
-// keySet is a set of keys, of which only the number and a common fingerprint are stored. The fingerprint depends on a
-// random seed. Therefore, two different sets have the same fingerprint only with a probability of about 2⁻⁶⁴, if they
-// are different because of an error and not because of an attack.
+// keySet is a set of keys that stores only their number and a common fingerprint. The fingerprint depends on a random
+// seed. Therefore, two different sets have the same fingerprint only with a probability of about 2⁻⁶⁴, if they are
+// different because of an error and not because of an attack.
 type keySet struct {
 	seed        maphash.Seed
 	count       int

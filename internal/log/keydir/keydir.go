@@ -59,7 +59,7 @@ func (a TableKey) compare(b TableKey) int {
 	return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.Number, b.Number))
 }
 
-// Rows are the rows of the tables in a new snapshot file. They consist of new rows, and of the rows of the previous
+// Rows are the rows of the tables in a new snapshot file. They consist of new rows, and the rows from the previous
 // snapshot (PreviousTables) that are still valid. An entry is either in the new rows or in these valid rows, never in
 // both.
 type Rows struct {
@@ -79,7 +79,7 @@ type Rows struct {
 	labelSetNumbers map[string]uint32
 }
 
-// LabelSetNumber returns the number of a label set. A label set is the kind of an entry and those of its labels that
+// LabelSetNumber returns the number of a label set. A label set is an entry's kind and those labels of the entry that
 // many entries have in common, encoded in text. Label sets are numbered from 0, and a new label set gets the next
 // number.
 func (r *Rows) LabelSetNumber(text string) uint32 {
@@ -243,9 +243,9 @@ func (r *Rows) countRows(table int, keys []TableKey) int {
 	return n
 }
 
-// labelSetNumberInRow returns the number of a label set, which is the kind and the labels of an entry. The argument row
-// is a row of the table TableEntrySummaries in the previous snapshot. If the number in the row is too large,
-// labelSetNumberInRow records that the tables are inconsistent, and returns 0.
+// labelSetNumberInRow returns the number of a label set, which is an entry's kind and labels. The argument row is a row
+// of the table TableEntrySummaries in the previous snapshot. If the number in the row is too large, labelSetNumberInRow
+// records that the tables are inconsistent, and returns 0.
 func (r *Rows) labelSetNumberInRow(row []byte) uint32 {
 	n := binary.LittleEndian.Uint32(row)
 	if int(n) >= len(r.labelSetTexts) {
@@ -464,8 +464,7 @@ func appendEntry(w *pagefile.Writer, e *EntryRow) {
 }
 
 // appendEntrySummary appends a row about an entry to the table TableEntrySummaries. The argument form is the number of
-// the entry's label set, which consists of the entry's kind and some labels. The argument size is the size of the
-// entry's content.
+// the entry's label set: the entry's kind and some labels. The argument size is the size of the entry's content.
 func appendEntrySummary(w *pagefile.Writer, form, size uint32) {
 	w.AppendRow(uint64(form) | uint64(size)<<32)
 }

@@ -12,15 +12,15 @@ import (
 
 // A compacted log begins with records of the kept entries. maxBaseRecordEntryBytes is the approximate size of the
 // entries in one such record. A longer entry gets a record of its own. Damage to a record destroys all entries in it,
-// so large records are risky. But each record needs 72 more bytes: for entries of 20 bytes, one record for each entry
-// would double the size, while groups of this size add only 14 %.
+// so large records are risky. But each record needs 72 more bytes: for 20-byte entries, one record for each entry would
+// double the size, while groups of this size add only 14 %.
 const maxBaseRecordEntryBytes = 1 << 10
 
 // opIDsPerBaseRecord is the maximum number of op IDs in each record with which a compacted log begins.
 const opIDsPerBaseRecord = 256
 
 // baseWriter creates the records with which a compacted log begins. They contain the kept entries. Each record can be
-// decoded without the others.
+// decoded without the other records.
 type baseWriter struct {
 	emitRecord       func(b []byte, ops []loggedOp) error
 	recordBodiesHash hash.Hash // hash of all records' bodies
@@ -30,9 +30,9 @@ type baseWriter struct {
 	pendingOpsSize   int              // approximate encoded size of pendingOps, in bytes
 }
 
-// newBaseWriter returns a writer of the records with which a compacted log begins. It passes the body of each record,
-// and the ops that the record contains, to emitRecord. nextEntryID is the ID of the next new entry. opIDs contains the
-// IDs that callers gave to earlier calls. The records contain these IDs, so that a repeated call is recognized.
+// newBaseWriter returns a writer of the records with which a compacted log begins. It passes each record's body, and
+// the ops that the record contains, to emitRecord. nextEntryID is the ID of the next new entry. opIDs contains the IDs
+// that callers gave to earlier calls. The records contain these IDs, so that a repeated call is recognized.
 func newBaseWriter(
 	nextEntryID uint64,
 	opIDs []opIDWithChange,
@@ -78,8 +78,8 @@ func isLargeBaseRecord(ops []loggedOp) bool {
 	return len(ops) > 1 && size > maxBaseRecordEntryBytes
 }
 
-// writeOpIDs writes the pending op IDs in records that precede the entries. Each of these records also contains the ID
-// of the next new entry. writeOpIDs writes nothing if no op IDs are pending.
+// writeOpIDs writes the pending op IDs in records that precede the entries. Each of these records also contains the
+// next new entry's ID. writeOpIDs writes nothing if no op IDs are pending.
 func (w *baseWriter) writeOpIDs() error {
 	for len(w.pendingOpIDs) > 0 {
 		n := min(len(w.pendingOpIDs), opIDsPerBaseRecord)

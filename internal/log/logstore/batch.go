@@ -218,7 +218,7 @@ func (g *commitBatch) removeNameFromAliases(v *recordBody, name string, owner fu
 	}
 }
 
-// removeWordFromAliases removes word, which is one spelling of the entry name, from the aliases of other entries.
+// removeWordFromAliases removes word, which is one spelling of the entry name, from other entries' aliases.
 func (g *commitBatch) removeWordFromAliases(
 	v *recordBody,
 	word, name string,

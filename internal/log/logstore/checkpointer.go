@@ -23,7 +23,7 @@ const (
 	// is unsnapshottedBytesPerEntry bytes for each entry, but not more than maxUnsnapshottedLogBytes and not less than
 	// [Options.MinUnsnapshottedLogBytes]. Because the length grows with the number of entries, the bytes written for
 	// snapshots are at most a constant multiple of the bytes written to the log. Because of the maximum, the memory for
-	// the end of the log does not grow with the store.
+	// the log's end does not grow with the store.
 	maxUnsnapshottedLogBytes   = 256 << 20
 	unsnapshottedBytesPerEntry = 80
 )

@@ -41,7 +41,7 @@ func (c *guardedState) viewState(fn func(st *state)) *state {
 }
 
 // maxRecentDeltas is the maximum number of entry changes that are kept in memory for [DB.Since]. It also limits the
-// number of steps, each of which contains the entry changes between two positions.
+// number of steps. Each step contains the entry changes between two positions.
 const maxRecentDeltas = 4096
 
 // recentDeltas contains the store's current position in the history, and the latest changes of entries up to this

@@ -289,7 +289,7 @@ func (d *DB) sendResetToWatchers() {
 
 // readFromSnapshot reads the state from the snapshot, and from the part of the log that is newer than the snapshot.
 // Without a valid snapshot, it reads the whole log. It returns the state, and the log offsets of the changes that are
-// newer than the snapshot, or of all changes if it read the whole log. The caller must hold logmu exclusively.
+// newer than the snapshot (all changes if it read the whole log). The caller must hold logmu exclusively.
 func (d *DB) readFromSnapshot() (*state, []int64, error) {
 	if !d.log.Exists() {
 		return d.readAll()

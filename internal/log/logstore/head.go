@@ -26,9 +26,9 @@ var snapshotLabelKeys = []string{store.LabelConfidence, "covered", store.LabelOr
 	store.LabelProject, store.LabelQuarantine, store.LabelSuspect, store.LabelTag, store.LabelTaint,
 	store.LabelUnvouched}
 
-// encodeLabelSet encodes an entry's kind and those of its labels whose keys are in snapshotLabelKeys. Many entries have
-// the same kind and labels, and therefore the same encoding. The encoding is the kind (1 byte), then each label's key
-// and value. Each key and each value is preceded by its length (uvarint).
+// encodeLabelSet encodes an entry's kind and its labels whose keys are in snapshotLabelKeys. Many entries have the same
+// kind and labels, and therefore the same encoding. The encoding is the kind (1 byte), then each label's key and value.
+// Each key and each value is preceded by its length (uvarint).
 func encodeLabelSet(e *store.Entry) string {
 	b := []byte{byte(e.Kind)}
 	for _, l := range e.Labels {

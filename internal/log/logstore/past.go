@@ -238,10 +238,10 @@ func (r *earlierReader) yieldOnce(e *store.Entry, offset int64) error {
 }
 
 // readBase yields the entries that were written by the ops, if the log still contains these entries. All ops must be
-// older than the last compaction. The compaction kept only the newest version of each entry, in records at the start of
-// the log (the base). An entry that is missing in the base was removed or redacted, and is not yielded. If an op has a
-// name and does not add an entry, readBase returns errReadFromStart, because the base may contain another entry with
-// the same name.
+// older than the last compaction. The compaction kept only each entry's newest version, in records at the start of the
+// log (the base). An entry that is missing in the base was removed or redacted, and is not yielded. If an op has a name
+// and does not add an entry, readBase returns errReadFromStart, because the base may contain another entry with the
+// same name.
 func (r *earlierReader) readBase(ops []earlierOp) error {
 	if len(ops) == 0 {
 		return nil

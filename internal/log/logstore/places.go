@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// minIndexedBodyBytes is the minimum size, in bytes, of a log record's body for which the positions of the entries in
-// the body are recorded. A smaller body can be read and checked as a whole in the time of a single system call.
+// minIndexedBodyBytes is the minimum size, in bytes, of a log record's body for which the entries' positions in the
+// body are recorded. A smaller body can be read and checked as a whole in the time of a single system call.
 const minIndexedBodyBytes = 8 << 10
 
 // opPositions contains the positions of the entries in one record.
@@ -75,8 +75,8 @@ func findOpPositions(r *wal.Record, findRow func(id uint64) (row int, ok bool)) 
 }
 
 // checkNoOps returns an error if some fields of a record's body contain an op, which is a change of one entry, or the
-// source of the change. The fields are the part of the body in which the positions of ops cannot be determined. After
-// an error, the caller must read the record as a whole.
+// source of the change. The fields are the part of the body in which the ops' positions cannot be determined. After an
+// error, the caller must read the record as a whole.
 func checkNoOps(fields []byte) error {
 	return wire.EachField(string(fields), func(f wire.Field) error {
 		switch f.FieldNumber {

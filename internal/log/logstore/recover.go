@@ -67,8 +67,8 @@ type salvagePlan struct {
 	// after this change
 	base                   uint64
 	chainHashBeforeHistory [32]byte // value of the log's hash chain after the change with the number base
-	// offset of the end of the last record that contains entries kept by a compaction; such records are only at the
-	// start of a log
+	// end offset of the last record that contains entries kept by a compaction; a log has such records only at its
+	// start
 	baseRecordsEnd  int64
 	readChangeCount int // number of the changes that were read
 	lostRanges      [][2]uint64

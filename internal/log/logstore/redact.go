@@ -129,9 +129,8 @@ func (d *DB) callAfterRefresh(ctx context.Context, fn func() error) error {
 	return d.describeError(fn())
 }
 
-// eraseOps returns the body of a change without the contents of the entries that isPicked selects. It adds to
-// erasedOps the number of erased ops, and to erasedVersions the number of erased versions. All other parts of the body
-// stay the same.
+// eraseOps returns the body of a change without the contents of the entries that isPicked selects. It adds the numbers
+// of erased ops and versions to erasedOps and erasedVersions. All other parts of the body stay the same.
 func eraseOps(r wal.Record, isPicked func(*store.Entry) bool, erasedVersions, erasedOps *int) ([]byte, error) {
 	var out []byte
 	err := wire.EachField(string(r.Body), func(f wire.Field) error {

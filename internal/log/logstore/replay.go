@@ -61,8 +61,8 @@ func (c *comparingReplay) makeDueComparisons() error {
 	return nil
 }
 
-// areComparisonsDone reports whether all comparisons in c.stateComparisons were made. Each of them compares a file or a
-// list of entries with the entries in the log.
+// areComparisonsDone reports whether all comparisons in c.stateComparisons were made. Each compares a file or a list of
+// entries with the entries in the log.
 func (c *comparingReplay) areComparisonsDone() bool {
 	for _, o := range c.stateComparisons {
 		if !o.isDone {

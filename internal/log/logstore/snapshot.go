@@ -298,8 +298,8 @@ func (s *snapshot) readError() error {
 	return nil
 }
 
-// findNumbersByTextHash searches a table of the snapshot, such as the table of names, for rows with the text's hash. It
-// returns the number in each of these rows, such as the ID of the entry with the name.
+// findNumbersByTextHash searches a table in the snapshot, such as the table of names, for rows with the text's hash. It
+// returns the number from each such row, for example the ID of the entry with the name.
 func (s *snapshot) findNumbersByTextHash(section int, text string) []uint64 {
 	var ns []uint64
 	hash := textHash(text)
@@ -339,7 +339,7 @@ func (s *snapshot) entryPosition(row int) (version uint64, offset int64) {
 	return uint64(s.entryField(row, 1)), s.entryField(row, 2)
 }
 
-// entryLabelSets returns all label sets in the snapshot. A label set is the kind of an entry, and those of its labels
+// entryLabelSets returns all label sets in the snapshot. A label set is an entry's kind, and those labels of the entry
 // that many entries have in common. If the table of label sets cannot be read, the error is recorded, and the result
 // contains only an empty label set.
 func (s *snapshot) entryLabelSets() *labelSetTable {
@@ -387,8 +387,8 @@ func (s *snapshot) selectLabelSets(f store.Filter) []bool {
 	return selected
 }
 
-// labelSetNumberAndSize returns the number that identifies the kind and labels of the entry in a row, and the size of
-// the entry's content in bytes.
+// labelSetNumberAndSize returns the number that identifies the kind and labels of the entry in a row, and the entry's
+// content size in bytes.
 func (s *snapshot) labelSetNumberAndSize(row int) (number int, size uint32) {
 	r := s.tables.Row(sectionEntrySummaries, row)
 	number = int(binary.LittleEndian.Uint32(r))

@@ -70,7 +70,7 @@ func (s *snapshot) readEntry(row int) *store.Entry {
 }
 
 // readEntryAtPosition returns the entry in a row by reading only the bytes of the entry. It returns nil if the position
-// of these bytes is not known, or if they do not contain the version of the entry that the row describes.
+// of these bytes is not known, or if they do not contain the entry version that the row describes.
 func (s *snapshot) readEntryAtPosition(row int) *store.Entry {
 	p, ok := s.opPositions.Load(s.entryField(row, 2))
 	if !ok {

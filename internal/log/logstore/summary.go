@@ -29,8 +29,8 @@ func (s *entryTotals) addEntry(e *store.Entry, n int) {
 	s.addEntryCounts(e.Kind, e.Labels, len(e.Content), n)
 }
 
-// addEntryCounts adds n entries to the totals. All of them have this kind and these labels, and the content of each has
-// size bytes. Of the labels, only projects and tags are counted.
+// addEntryCounts adds n entries to the totals. All have this kind and these labels, and the content of each has size
+// bytes. Of the labels, only projects and tags are counted.
 func (s *entryTotals) addEntryCounts(kind store.Kind, labels []store.Label, size, n int) {
 	s.contentBytes += int64(n * size)
 	s.addLabelCount(store.Label{Key: "kind", Value: kind.String()}, n)
@@ -116,8 +116,8 @@ func (d *DB) CountFormLabels(ctx context.Context, key string) (counts map[string
 	return counts, true, err
 }
 
-// countLabelValues returns the number of entries for each value of a label key. The key must be one of the label keys
-// that snapshots contain. It counts the entries in the base snapshot and the entries that are not in the snapshot.
+// countLabelValues returns how many entries have each value of a label key. The key must be one of the label keys that
+// snapshots contain. It counts the entries in the base snapshot and the entries that are not in the snapshot.
 func (st *state) countLabelValues(key string) map[string]int {
 	counts := map[string]int{}
 	for _, e := range st.entriesNotInSnapshotByID {

@@ -88,7 +88,7 @@ const (
 	prefixSize = 40
 	chainSize  = 32
 
-	// MinTypeOutsideHashChain is the lowest type of records that are not changes, so the log's chain of hashes does not
+	// MinTypeOutsideHashChain is the lowest type of records that are not changes, so the log's hash chain does not
 	// include them.
 	MinTypeOutsideHashChain = 128
 

@@ -32,7 +32,7 @@ type Options struct {
 	FailsIfDirMoved bool
 
 	// DigestBody computes a hash of the body of a record that contains a change. The hash becomes part of the log's
-	// chain of hashes. DigestBody must not be nil.
+	// hash chain. DigestBody must not be nil.
 	DigestBody func(typ uint8, body []byte) ([32]byte, error)
 }
 

@@ -217,9 +217,9 @@ func (l *Log) findNextRecord(from int64) (next int64, lostSeqs []uint64, err err
 	return next, lostSeqs, err
 }
 
-// isTornSeal reports whether a damaged range of bytes is the rest of a seal, an empty record that marks the record
-// before it as durable. If a crash interrupts the write of a seal, either its first bytes remain, followed by zeros,
-// or only its last bytes remain, after zeros up to the boundary of a disk sector.
+// isTornSeal reports whether a damaged byte range is the rest of a seal, an empty record that marks the record before
+// it as durable. If a crash interrupts the write of a seal, either its first bytes remain, followed by zeros, or only
+// its last bytes remain, after zeros up to a disk sector boundary.
 func (l *Log) isTornSeal(from, to int64) (bool, error) {
 	if to-from != RecordOverhead {
 		return false, nil

@@ -99,7 +99,7 @@ func (l *Log) newRewriter(h Header) (*Rewriter, error) {
 
 // AppendRecord appends a record to the new file and returns the record's offset. The caller must first append records
 // of type TypeBaseSection, which contain the state after the dropped changes. Then the caller must append the remaining
-// changes with their old numbers, times and chains. The caller must set DurableSeq of each record to the number of the
+// changes with their old numbers, times and chains. The caller must set each record's DurableSeq to the number of the
 // newest change in the log, because all changes are on stable storage after the file is synced.
 func (w *Rewriter) AppendRecord(r Record) (offset int64, err error) {
 	offset = w.offset
@@ -303,9 +303,8 @@ func (l *Log) removeRewriteFiles(keepPrefix string) {
 }
 
 // isRewriteFile reports whether a file in the log's directory was created by a rewrite of the log. The argument name is
-// the file's name. The new log of a rewrite is named after the old log, followed by 12 hexadecimal digits and "tmp",
-// with a period before each of them. A file that belongs to the new log has the same name, followed by a period and a
-// suffix.
+// the file's name. A rewrite's new log is named after the old log, followed by 12 hexadecimal digits and "tmp", with a
+// period before each of them. A file that belongs to the new log has the same name, followed by a period and a suffix.
 func (l *Log) isRewriteFile(name string) bool {
 	rest, ok := strings.CutPrefix(name, path.Base(l.name)+".")
 	if !ok {

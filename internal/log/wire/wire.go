@@ -86,9 +86,9 @@ func DecodeTwoFields(message string) (first, second Field, err error) {
 // The other arguments are offsets in the message: the field begins at the first of them, its value begins at the
 // second, and the field ends at the third.
 //
-// If a field is not length-delimited or not valid, visit is called for the last time, with num 0. In this last call,
-// the first two offsets are the beginning of the field, and the third offset is the end of the message.
-// EachFieldOffsets returns the first error of visit.
+// If a field is invalid or not length-delimited, visit is called for the last time, with num 0. In this last call, the
+// first two offsets are where the field begins, and the third offset is the end of the message. EachFieldOffsets
+// returns the first error of visit.
 func EachFieldOffsets(message []byte, visit func(num, from, at, end int) error) error {
 	for from := 0; from < len(message); {
 		tag, n := binary.Uvarint(message[from:])

@@ -79,7 +79,7 @@ const (
 	unknownTextProgramRunBlock BlockKind = 7
 )
 
-// textFingerprint is a keyed hash, with 48 bits, of a sequence of words. Such a hash is also called a print.
+// textFingerprint is a keyed hash, with 48 bits, of a word sequence. Such a hash is also called a print.
 type textFingerprint uint64
 
 // cipherKey contains the ciphers that are derived from the key of a home.
@@ -122,8 +122,8 @@ func (k *cipherKey) shortHMAC(parts ...[]byte) uint64 {
 	return byteOrder.Uint64(h.Sum(nil))
 }
 
-// makeHeader returns the header of a fingerprint file. The parameter size is the number of bytes at the beginning of
-// the file that are valid.
+// makeHeader returns the header of a fingerprint file. The parameter size is how many bytes at the beginning of the
+// file are valid.
 func (k *cipherKey) makeHeader(size int64) []byte {
 	b := make([]byte, headerSize)
 	copy(b, headerMagic)
@@ -183,7 +183,7 @@ func readBlockHeader(b []byte) (h blockHeader, err error) {
 	}, nil
 }
 
-// blockSize returns the length in bytes of the block: the head, the encrypted labels and the fingerprints of one text.
+// blockSize returns the block's length in bytes: the head, the encrypted labels and the fingerprints of one text.
 func (h *blockHeader) blockSize() int {
 	return blockHeaderSize + h.encryptedLabelsSize + h.fingerprintsSize
 }

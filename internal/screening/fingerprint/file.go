@@ -45,8 +45,8 @@ const (
 )
 
 // A File stores the fingerprints of a home (the directory of a memory) in the directory Dir. The directory contains two
-// files: the first contains fingerprints of texts, and the second contains hashed paths of written files. Several
-// processes may use the directory at the same time.
+// files: the first contains text fingerprints, and the second contains hashed paths of written files. Several processes
+// may use the directory at the same time.
 type File struct {
 	Dir string // directory of the files; AddText and AddAll create it
 	Now func() time.Time
@@ -97,8 +97,8 @@ func (f File) AddAll(texts ...TextReadByTool) (ids []string, err error) {
 	return ids, err
 }
 
-// maxMiddleTextBytes is the maximum size, in bytes, of the middle of a very long text. The middle is the part between
-// the beginning and the end. If the middle is larger, none of its fingerprints are stored.
+// maxMiddleTextBytes is the maximum size, in bytes, of a very long text's middle. The middle is the part between the
+// beginning and the end. If the middle is larger, none of its fingerprints are stored.
 const maxMiddleTextBytes = 8 << 20
 
 // addMiddleFingerprints stores fingerprints of the middle of a long text. They are stored without labels in a Bloom
@@ -422,14 +422,14 @@ func (f File) HasAllIDs(ids ...string) bool {
 	return err == nil && len(missing) == 0
 }
 
-// shrinkFile makes a file of fingerprints smaller. A block of the file contains the fingerprints of one text.
+// shrinkFile makes a file of fingerprints smaller. A block in the file contains the fingerprints of one text.
 // shrinkFile first removes the blocks that are too old, which scanBlocks leaves out. Then it removes the oldest
 // remaining blocks, until the file has at most fileBytesAfterShrinking bytes. Blocks about text that a person vouched
 // for, and blocks about foreign files, are removed last.
 //
-// If a block that is removed for its size contains fingerprints of a text by others, or of a text by an unknown author,
-// shrinkFile adds these fingerprints to a Bloom filter. The Bloom filter is needed because a flood of new texts could
-// otherwise make the home forget an earlier text.
+// If a block that is removed for its size contains fingerprints of a text by others or by an unknown author, shrinkFile
+// adds these fingerprints to a Bloom filter. The Bloom filter is needed because a flood of new texts could otherwise
+// make the home forget an earlier text.
 func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
 	var blocks []storedBlock
 	err := f.scanBlocks(name, func(_ *cipherKey, h *blockHeader, sealed, prints []byte) error {

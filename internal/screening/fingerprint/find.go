@@ -44,7 +44,7 @@ type writtenTextHashes[P hashNumber] struct {
 	hashFilterMask P // selects the low bits of a hash, which are the number of its bit in hashFilter
 }
 
-// filterBitsPerHash is the number of bits in hashFilter for each hash of the written texts. It is large enough that the
+// filterBitsPerHash is how many bits hashFilter has for each hash of the written texts. It is large enough that the
 // filter rejects most hashes that no written text contains, and small enough that the filter fits into the processor's
 // cache.
 const filterBitsPerHash = 64
@@ -305,9 +305,8 @@ func textOrEmpty(texts []string, i int) string {
 	return ""
 }
 
-// searchBlock searches one block of the fingerprint file for the fingerprints of the written texts, and adds the
-// matches to found. If a person vouched for the words of the block, searchBlock instead removes their fingerprints
-// from found.
+// searchBlock searches one block of the fingerprint file for the written texts' fingerprints, and adds the matches to
+// found. If a person vouched for the words of the block, searchBlock instead removes their fingerprints from found.
 func (w *writtenTextHashes[P]) searchBlock(
 	key *cipherKey,
 	h *blockHeader,
@@ -392,7 +391,7 @@ func NewRepeatComparison(texts, ignored []string) *RepeatComparison {
 	return c
 }
 
-// FindRepeats returns the indexes of the texts in c that repeat words of the given text.
+// FindRepeats returns the indexes of the texts in c that repeat words from the given text.
 func (c *RepeatComparison) FindRepeats(text string) (indexes []int) {
 	eachStoredHash(text, func(h uint64) {
 		if !c.writtenHashes.mayContainHash(h) {

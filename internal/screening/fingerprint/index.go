@@ -42,8 +42,8 @@ type fingerprintIndex struct {
 	originNumbers map[originKey]uint32
 }
 
-// indexSlot contains a fingerprint, the number of an origin, and the time of the newest block that contains both. A
-// slot with the origin number 0 is empty.
+// indexSlot contains a fingerprint, an origin number, and the time of the newest block that contains both. A slot with
+// the origin number 0 is empty.
 type indexSlot struct {
 	fingerprint  textFingerprint
 	originNumber uint32
@@ -101,7 +101,7 @@ func (x *fingerprintIndex) originNumber(kind BlockKind, labels []string) uint32 
 	return number
 }
 
-// firstSlot returns the index of the slot at which the slots of a fingerprint begin.
+// firstSlot returns the index of the slot at which a fingerprint's slots begin.
 func (x *fingerprintIndex) firstSlot(p textFingerprint) int {
 	return int(mixBits(uint64(p)) & uint64(len(x.slots)-1))
 }

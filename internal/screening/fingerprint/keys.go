@@ -17,7 +17,7 @@ import (
 // textKeyHashBits bits of a key are zero. Keys are the same in each run of the program, so they can be stored.
 type TextKey uint64
 
-// textKeyHashBits is the number of upper bits of a [TextKey] that are set from a hash. The other bits are zero.
+// textKeyHashBits is the number of upper bits in a [TextKey] that are set from a hash. The other bits are zero.
 const textKeyHashBits = 40
 
 // TextKeyRevision must be incremented if a change of the program makes AppendTextKeys return other keys for a text than
@@ -30,8 +30,8 @@ func textKeyFromHash(hash uint64) TextKey {
 	return TextKey(hash >> (64 - textKeyHashBits) << (64 - textKeyHashBits))
 }
 
-// eachWordRunWithKey calls fn with the hash and the key of each run of words. A run is a sequence of consecutive words
-// that together have at least halfWordsPerWordRun half words. A word counts as two half words, and a letter in a script
+// eachWordRunWithKey calls fn with the hash and the key of each word run. A run is a sequence of consecutive words that
+// together have at least halfWordsPerWordRun half words. A word counts as two half words, and a letter in a script
 // without spaces counts as one. Neighbouring runs often have the same key, so a text has only about half as many keys
 // as runs.
 func eachWordRunWithKey(words []word, fn func(hash uint64, k TextKey)) {
@@ -70,7 +70,7 @@ func wordRunKey(run []word) TextKey {
 }
 
 // eachWrittenTextHashWithKey calls fn with the hashes of a text that was written, each with its index key. If the text
-// repeats words of an earlier text, one of these hashes may be equal to a hash that was stored for the earlier text.
+// repeats words from an earlier text, one of these hashes may be equal to a hash that was stored for the earlier text.
 func eachWrittenTextHashWithKey(text string, fn func(hash uint64, k TextKey)) {
 	keyLine := func(h uint64) { fn(h, textKeyFromHash(h)) }
 	for _, form := range repeatableTextForms(text) {

@@ -47,7 +47,7 @@ const (
 	hashBasis         = 14695981039346656037
 	hashPrime         = 1099511628211
 	wordRunHashFactor = 0x9e3779b97f4a7c15
-	// start value for the hash of a short line, which makes it differ from the hash of a word sequence
+	// start value for a short line's hash, which makes it differ from the hash of a word sequence
 	shortLineHashBasis = 0x5851f42d4c957f2d
 )
 
@@ -248,7 +248,7 @@ func hashShortLine(words []word) (h uint64, halfWords, letters int) {
 }
 
 // eachShortWordSequence calls fn with the hash of each sequence of words that is shorter than halfWordsPerWordRun half
-// words, but long enough to be recognized. If words contains a whole line of another text, one of these sequences may
+// words, but long enough to be recognized. If words contains a whole line from another text, one of these sequences may
 // be this line.
 func eachShortWordSequence(words []word, fn func(hash uint64)) {
 	for i := range words {
@@ -297,13 +297,13 @@ func eachStoredHash(text string, fn func(hash uint64)) {
 		eachWordRun(words, fn)
 		eachShortLine(words, fn)
 	}
-	// The text may be the output of a program that prefixes some lines of a file, for example with a line number.
+	// The text may be the output from a program that prefixes some lines of a file, for example with a line number.
 	// Remove the prefixes, so that the hashes of the file's original short lines are found, too.
 	eachShortLine(splitWords(linesWithToolPrefix(text)), fn)
 }
 
 // eachWrittenTextHash calls fn with each hash that is needed to compare a newly written text with earlier texts. If the
-// text repeats words of an earlier text, one of these hashes equals a hash that was stored for the earlier text.
+// text repeats words from an earlier text, one of these hashes equals a hash that was stored for the earlier text.
 func eachWrittenTextHash(text string, fn func(hash uint64)) {
 	for _, form := range repeatableTextForms(text) {
 		words := splitWords(form)

@@ -22,7 +22,7 @@ type pattern struct {
 	// this byte or a greater byte.
 	firstPrefix   [1<<8 + 1]uint16
 	isAtWordStart bool // The pattern matches only at the start of a word.
-	// The pattern matches only at the start of a line, or after characters that are not part of a word, such as "- ".
+	// The pattern matches only at the start of a line, or after characters that do not belong to a word, such as "- ".
 	isAtLineStart bool
 	maxLength     int // maximum length of a match in bytes (negative if unlimited)
 }

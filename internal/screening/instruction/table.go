@@ -53,8 +53,8 @@ type ruleWord struct {
 }
 
 // addTo adds the word w to a list and returns the list. If the list already contains a word with the same text, addTo
-// only adds the groups of w to the groups of that word. A group is a set of words. A rule requires that a text contains
-// at least one word of each of the rule's groups.
+// only adds w's groups to that word's groups. A group is a set of words. A rule requires that a text contains at least
+// one word of each of the rule's groups.
 func (w ruleWord) addTo(list []ruleWord) []ruleWord {
 	for i := range list {
 		if list[i].text == w.text {

@@ -27,8 +27,8 @@ type digitGroup struct {
 	separatorAfter digitSeparator
 }
 
-// maxGroups is the maximum number of digit groups that are examined together. Numbers such as a phone number consist
-// of groups of digits with separators in between, and none of the searched numbers has more groups.
+// maxGroups is the maximum number of digit groups that are examined together. Numbers such as a phone number consist of
+// digit groups with separators in between, and no searched number has more groups.
 const maxGroups = 24
 
 // maxGroupDigits is the maximum number of digits in a group, such as a part of a phone number. If a group has more
@@ -112,7 +112,7 @@ func separatorAt(text string) (digitSeparator, int) {
 }
 
 // digitGapAt examines the gap between two groups of digits. The gap begins at the start of text. digitGapAt returns the
-// kind of the gap's separator, and the length of the whole gap in bytes. The length is 0 if the text begins with no gap
+// kind of the gap's separator, and the whole gap's length in bytes. The length is 0 if the text begins with no gap
 // after which another group of digits can follow. The separator may have a space on each side. A closing parenthesis
 // may be followed by another separator.
 func digitGapAt(text string) (sep digitSeparator, size int) {

@@ -45,7 +45,7 @@ const (
 	opMatchFound
 )
 
-// An instruction of a compiled pattern can match several bytes of the same class, such as [a-z]{1,100}. If the maximum
+// An instruction in a compiled pattern can match several bytes of the same class, such as [a-z]{1,100}. If the maximum
 // number of these bytes exceeds maxUncachedRepetition, the position at which the bytes of the class end in the text is
 // cached.
 const maxUncachedRepetition = 64
@@ -62,8 +62,8 @@ type regexpMatcher struct {
 	text              string
 	groupSlots        [2 * maxRegexpGroups]int // start and end of each group (group 0 is the whole match)
 	cachedRepetitions []byteSpan               // for each instruction, the bytes that its last long repetition matched
-	// work that the matcher has done, to measure speed: the number of executed instructions, and of bytes compared for
-	// repeated characters
+	// work that the matcher has done, to measure speed: how many instructions were executed, and how many bytes were
+	// compared for repeated characters
 	stepCount int
 }
 

@@ -15,7 +15,7 @@ const genericRuleName = "generic-api-key"
 type secretRule struct {
 	name           string
 	ruleTableIndex int // index of the rule in the table
-	// A match of the rule may start at most maxBytesBefore bytes before the start of the rule's keyword, and at most
+	// A match for the rule may start at most maxBytesBefore bytes before the start of the rule's keyword, and at most
 	// maxBytesAfter bytes after it.
 	maxBytesBefore, maxBytesAfter int
 	// the rule finds values that are assigned to a name, and its keywords are parts of such names

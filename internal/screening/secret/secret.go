@@ -228,7 +228,7 @@ func replaceSecrets(text string, tag func(secret string) string) (string, []Find
 
 // A secret may be divided between two texts. These are the limits, in bytes, for the length of its two pieces. If the
 // first piece is shorter than the minimum, it does not contain the whole prefix of a key. A piece that is longer than
-// the maximum is recognized without the other one.
+// the maximum is recognized without the other piece.
 const (
 	minSecretPieceBytes = 4
 	maxSecretPieceBytes = 300
@@ -293,7 +293,7 @@ func findAcrossLines(text string) (found []Finding) {
 	}
 }
 
-// findSecretPieceStart returns the start of the characters before byte end of text that may be part of a key. It goes
+// findSecretPieceStart returns the start of the characters before byte end in text that may belong to a key. It goes
 // back as long as all characters may be part of a key, but at most maxSecretPieceBytes bytes.
 func findSecretPieceStart(text string, end int) int {
 	start := end
@@ -303,7 +303,7 @@ func findSecretPieceStart(text string, end int) int {
 	return start
 }
 
-// findSecretPieceEnd returns the end of the longest sequence of characters that may be part of a key and that begins at
+// findSecretPieceEnd returns the end of the longest character sequence that may belong to a key and that begins at
 // start.
 func findSecretPieceEnd(text string, start int) int {
 	end := start

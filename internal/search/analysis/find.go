@@ -63,8 +63,8 @@ func NewTermFinder(choice *TermSet) *TermFinder {
 }
 
 // addWordFirstLetters prepares the finder for the words in the parameter words. For each word, it adds a pattern for
-// the word's first letters. The finder analyzes a word of a document only if the first letters of that word match such
-// a pattern. The terms of the given words must be among the terms that the finder searches for.
+// the word's first letters. The finder analyzes a word of a document only if that word's first letters match such a
+// pattern. The terms of the given words must be among the terms that the finder searches for.
 func (f *TermFinder) addWordFirstLetters(words []string) {
 	for _, w := range words {
 		f.addFirstLettersPattern(packLetters(w), 8)
@@ -80,8 +80,8 @@ func packLetters(word string) (w uint64) {
 	return w
 }
 
-// packThreeLetters returns the first three letters of a word as a number of 15 bits. The parameter contains one letter
-// in each byte. In the result, each letter has five bits: a is 1, and a missing letter is 0.
+// packThreeLetters returns the first three letters of a word as a 15-bit number. The parameter contains one letter in
+// each byte. In the result, each letter has five bits: a is 1, and a missing letter is 0.
 func packThreeLetters(first uint64) uint32 {
 	return uint32(first&31<<10 | first>>8&31<<5 | first>>16&31)
 }
@@ -172,9 +172,8 @@ func (f *TermFinder) WantsWord(word string) bool {
 	return term != "" && f.termsToFind.Has(term)
 }
 
-// addStemFirstLetters registers the first letters of all plain words whose stem is t or begins with t. The first
-// letters of a word and of its stem are usually the same. For all words except those in irregularWordsByTerm, these
-// rules apply:
+// addStemFirstLetters registers the first letters of all plain words whose stem is t or begins with t. A word and its
+// stem usually have the same first letters. For all words except those in irregularWordsByTerm, these rules apply:
 //
 //   - The first two letters are always the same.
 //   - In a stem of three letters, the last letter may differ from the third letter of the word. An e in the stem may be
@@ -284,7 +283,7 @@ func (f *TermFinder) addFoundChunkTerms(d *index.Document, us []chunkTerm, weigh
 
 // measurePlainWord measures the plain word with which the text s starts. The word must be a whole chunk, which is a
 // sequence of letters, digits and marks. A contraction such as 's may follow the word. measurePlainWord returns the
-// length n of the word, the end of the chunk, and the word's first letters in the form that [packLetters] returns. The
+// word's length n, the end of the chunk, and the word's first letters in the form that [packLetters] returns. The
 // length is 0 if s does not start with such a word, or if only an analysis of the chunk can show this.
 func measurePlainWord(s string) (n, end int, first uint64) {
 	const (

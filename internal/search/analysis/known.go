@@ -172,7 +172,7 @@ func (k *chunkTermCache) findOrAnalyzeChunk(c string) *cachedChunk {
 	return &k.chunks[n]
 }
 
-// termsOfChunk returns the terms of a chunk, which is a sequence of letters, digits and marks in a text. If the chunk
+// termsOfChunk returns the terms for a chunk, which is a sequence of letters, digits and marks in a text. If the chunk
 // is too long for the cache, it is analyzed each time.
 func (k *chunkTermCache) termsOfChunk(c string) []chunkTerm {
 	if len(c) <= maxCombinedTermBytes {

@@ -53,7 +53,7 @@ const (
 type chunkTermSet struct {
 	terms            []chunkTerm
 	firstTermOfChunk int // index in terms of the first term that belongs to the current chunk
-	// the texts of the current chunk's terms among the first indexedTermCount elements of the slice terms (nil for a
+	// the texts of the current chunk's terms among the first indexedTermCount elements in the slice terms (nil for a
 	// chunk with few terms)
 	chunkTermTexts   map[string]bool
 	indexedTermCount int

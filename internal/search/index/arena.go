@@ -23,7 +23,7 @@ const (
 	maxBlocks      = 1 << (31 - blockBits)
 	longStringFlag = 1 << 31
 	minBlockBytes  = 1 << 6 // size in bytes of the first block of memory for strings; later blocks are larger
-	// maximum length in bytes of a string in a block of memory. Longer strings are in longStrings.
+	// maximum length in bytes for a string in a block of memory. Longer strings are in longStrings.
 	maxBlockStringBytes = 255
 )
 

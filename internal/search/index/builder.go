@@ -220,8 +220,8 @@ type postingListFiller struct {
 const singlePostingMark = math.MaxUint32
 
 // newPostingListFiller allocates the posting lists of the terms, which are filled later. A posting says that a document
-// contains the term. The document frequency of each term must be known, because it is the length of the term's list. A
-// term in a single document needs no list.
+// contains the term. Each term's document frequency must be known, because it is the length of the term's list. A term
+// in a single document needs no list.
 func newPostingListFiller(s *segment) *postingListFiller {
 	l := &postingListFiller{segment: s, nextPosting: make([]uint32, len(s.terms))}
 	for n := range s.terms {
@@ -266,9 +266,9 @@ func (l *postingListFiller) pushPosting(n uint32, p posting) {
 	*to++
 }
 
-// finishSearchTables computes data for fast searches from the complete posting lists: the highest score impact of each
-// term, the posting columns of frequent terms, and the table that finds a document by its ID. It also releases memory
-// that is not needed any more.
+// finishSearchTables computes data for fast searches from the complete posting lists: each term's highest score impact,
+// the posting columns of frequent terms, and the table that finds a document by its ID. It also releases memory that is
+// not needed any more.
 func (l *postingListFiller) finishSearchTables(slope float64) {
 	s := l.segment
 	few := slices.Clone(l.postings[:l.maxListPostings])

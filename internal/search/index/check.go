@@ -34,8 +34,8 @@ func (x *Searcher) CheckSnapshot() error {
 	return x.Err()
 }
 
-// checkBlock decodes the terms and the posting lists of a block. The next block of texts must have the
-// texts of these terms.
+// checkBlock decodes the terms and the posting lists of a block. The next text block must have the texts of these
+// terms.
 func (img *snapshotTerms) checkBlock(k *dictBlock, texts *textBlockReader) error {
 	terms, err := img.readBlock(k)
 	if err != nil {
@@ -77,7 +77,7 @@ type ExpectedDocument struct {
 
 // FindDifferentDocument returns the index of the first document in docs that differs from the document in the snapshot.
 // A document differs if the snapshot does not contain it, or if the snapshot has another length for it, or another
-// frequency of one of its terms. If no document differs, FindDifferentDocument returns len(docs). The index must have
+// frequency for one of its terms. If no document differs, FindDifferentDocument returns len(docs). The index must have
 // been opened from a snapshot and must not have been changed. The documents must be ordered by ID.
 func (x *Searcher) FindDifferentDocument(docs []ExpectedDocument) (i int, err error) {
 	view := &x.views[0]

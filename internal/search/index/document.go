@@ -116,9 +116,8 @@ type QueryTerm struct {
 
 // LanguageFrequency contains how frequent a term is in its language: DF of N texts contain the term. DF must be from 0
 // to N. A small index shows little about how rare a word is. Therefore N is added to the number of documents in the
-// index, and DF to the number of documents with the term, when the term's idf is computed. See smoothing by a
-// collection in Zhai and Lafferty, "A Study of Smoothing Methods for Language Models Applied to Information
-// Retrieval", 2004.
+// index, and DF to the number that contain the term, when the term's idf is computed. See smoothing by a collection in
+// Zhai and Lafferty, "A Study of Smoothing Methods for Language Models Applied to Information Retrieval", 2004.
 type LanguageFrequency struct{ N, DF float64 }
 
 // A Query contains the parameters of a search. If a term occurs twice, the larger weight counts. Terms with a

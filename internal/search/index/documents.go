@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// These are the numbers of the tables in the first part of a snapshot file, which contains the documents.
+// These are the numbers of the tables in a snapshot file's first part, which contains the documents.
 const (
 	tableNumberDocuments = iota
 	tableNumberLengths
@@ -29,7 +29,7 @@ const (
 	timeRowBytes       = 24
 
 	// The table of document lengths contains two values that are not lengths: unscoredLengthMark for a document without
-	// terms that is not counted, and longLengthMark for a length that is in the table of long lengths.
+	// terms that is not counted, and longLengthMark for a length that is in the table for long lengths.
 	unscoredLengthMark = math.MaxUint16
 	longLengthMark     = math.MaxUint16 - 1
 )
@@ -91,7 +91,7 @@ func readDocsHeader(page []byte, size int64, p Params) (docsHeader, error) {
 	return h, nil
 }
 
-// writeDocs writes the first part of a snapshot, which contains the documents, and returns the checksum of page 0. The
+// writeDocs writes a snapshot's first part, which contains the documents, and returns the checksum of page 0. The
 // function doc must return the fields of document i. The IDs that it returns must ascend, and it may be called several
 // times for a document. writeDocs itself sets longLengthCount and the checksum of the rows in h. It ignores write
 // errors. Therefore the caller must afterwards get the first error from the writer "out".

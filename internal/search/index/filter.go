@@ -131,9 +131,9 @@ func (w *filterSet) applyTermCondition(v *segmentView, c TermCondition, hash fun
 }
 
 // applyTimeRange removes documents outside the range of times t from the set. It removes a block of 64 documents at
-// once if all of them are outside. In a block with documents inside and outside the range, it must read the times of
-// all documents. If the search is expected to examine only few documents, reading only their times later is faster. In
-// this case, applyTimeRange leaves the documents of such a block in the set and sets unappliedRange.
+// once if all are outside. In a block with documents inside and outside the range, it must read the times of all
+// documents. If the search is expected to examine only few documents, reading only their times later is faster. In this
+// case, applyTimeRange leaves the documents of such a block in the set and sets unappliedRange.
 func (w *filterSet) applyTimeRange(v *segmentView, t *TimeRange, expectedVisits int) {
 	w.created = &v.created
 	blocks := v.blockTimeRanges()
@@ -158,8 +158,8 @@ func (w *filterSet) applyTimeRange(v *segmentView, t *TimeRange, expectedVisits 
 	}
 }
 
-// lateTimeCheckCost is the factor for an estimate. If a search compares the time of a document only when it reaches the
-// document, and if one in k documents is in the range of times, the search compares about lateTimeCheckCost·k times.
+// lateTimeCheckCost is the factor for an estimate. If a search compares a document's time only when it reaches the
+// document, and if one in k documents is in the time range, the search compares about lateTimeCheckCost·k times.
 const lateTimeCheckCost = 4096
 
 // lateTimeCheckLimit helps to choose between two ways to check the time range t in a search. The first way checks the

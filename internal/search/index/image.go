@@ -376,8 +376,8 @@ type snapshotTerms struct {
 	docs         *pagefile.Reader
 	rowsChecksum uint32   // checksum of the documents' rows
 	docLengths   []uint32 // length of each document, in sixteenths of a word
-	// The impact of a posting is an upper bound of what the posting can add to a score. scoreImpactScale is the version
-	// of the scoring formula for which impacts are computed.
+	// The impact of a posting is an upper bound for what the posting can add to a score. scoreImpactScale is the
+	// version of the scoring formula for which impacts are computed.
 	scoreImpactScale bm25Scale
 	termCount        int
 	blocks           []dictBlock

@@ -102,8 +102,8 @@ func (r *postingListReader) decodeBatch() (n int, err error) {
 const multiByteMask = 0x8181818181818181
 
 // pairMask selects the same bits in four pairs of bytes, but in the second byte of a pair only the first of the two
-// bits. If the selected bits are pairBits, each pair encodes a posting with a distance and a frequency. The lists of
-// keywords, to which a search's conditions refer, consist mostly of such pairs.
+// bits. If the selected bits are pairBits, each pair encodes a posting with a distance and a frequency. The keyword
+// lists, to which a search's conditions refer, consist mostly of such pairs.
 const (
 	pairMask = 0x8081808180818081
 	pairBits = 0x0001000100010001

@@ -1,4 +1,4 @@
-// A view is a segment of the index (a group of documents) together with a list of the deleted documents in the segment.
+// A view is an index segment (a group of documents) together with a list that contains the segment's deleted documents.
 // This file counts the documents of a view that contain a term and are not deleted. Such counts are needed if the terms
 // of the deleted documents are not known.
 

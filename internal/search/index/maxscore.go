@@ -229,8 +229,8 @@ const (
 	gatherLowBitsFactor = 0x0102040810204080
 )
 
-// scoreColumns estimates the scores of documents that contain the term of c. It first reads the postings with an impact
-// from minImpact to impactLimit-1. During the loop, the score that a document needs to become a hit rises. If
+// scoreColumns estimates the scores of documents that contain c's term. It first reads the postings with an impact from
+// minImpact to impactLimit-1. During the loop, the score that a document needs to become a hit rises. If
 // minUsefulScoreImpact then returns a higher value than minImpact, postings with a lower impact are skipped.
 func (b *maxScoreSearch) scoreColumns(c *queryCursor, orderIndex, minImpact, impactLimit int) {
 	w := c.columns

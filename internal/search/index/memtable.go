@@ -43,7 +43,7 @@ type memPosting struct {
 }
 
 // deletedElsewhereMark, in place of a document number, means that a document with the term was deleted from an older
-// part of the index.
+// index part.
 const deletedElsewhereMark = math.MaxUint32
 
 // A memtable with maxMemDocs documents, or with maxMemPostings pairs of a term and a document, is full. A call that
@@ -160,8 +160,8 @@ func (m *memtable) addPosting(text string, hash uint64, doc uint32, tf uint16) {
 	atomic.StoreUint32(&t.lastPosting, uint32(len(m.postings)))
 }
 
-// insertTermInSlotChain inserts term n at the start of the linked list of terms that are in the same slot of the hash
-// table.
+// insertTermInSlotChain inserts term n at the start of the linked list that contains the terms in the same hash table
+// slot.
 func (m *memtable) insertTermInSlotChain(n uint32) {
 	slot := &m.newestTermBySlot[int(m.terms[n].hash)&(len(m.newestTermBySlot)-1)]
 	m.terms[n].nextInSlot = *slot

@@ -53,7 +53,7 @@ type queryCursor struct {
 	windowStart, windowEnd int
 	termScoreGain          float64 // largest possible contribution of the term to a score
 	termScoreGainShare     float32 // gain divided by the sum of all terms' gains
-	// contribution of a posting is at most its impact times scorePerImpact (relative to the sum of all terms' gains)
+	// a posting's contribution is at most its impact times scorePerImpact (relative to the sum of all terms' gains)
 	scorePerImpact float64
 	// largest contribution of the term in this segment, divided by the sum of all terms' gains
 	maxTermScoreInSegment float64

@@ -41,7 +41,7 @@ type segment struct {
 	// reads terms and postings from a snapshot file, and is then used instead of termTable, terms, arena and
 	// postingLists.
 	snapshot *snapshotTerms
-	// terms and postings of a segment that is still growing, used instead of termTable, terms, arena and postingLists.
+	// terms and postings in a segment that is still growing, used instead of termTable, terms, arena and postingLists.
 	memtable *memtable
 }
 
@@ -206,8 +206,8 @@ func (s *segment) termPostings(n int, reusedMemory *[]posting) []posting {
 	return *reusedMemory
 }
 
-// documentNumber returns the number of the document with this ID in this part of the index. A part that still grows
-// may contain several versions of a document. Then the number of the newest version is returned.
+// documentNumber returns the number that the document with this ID has in this part of the index. A part that still
+// grows may contain several versions of a document. Then the number of the newest version is returned.
 func (s *segment) documentNumber(id uint64) (uint32, bool) {
 	if s.memtable != nil && !s.isAscending {
 		for n := len(s.docLengths) - 1; n >= 0; n-- {

@@ -297,8 +297,7 @@ func (w *snapshotWriter) encodePostingList(list []posting) {
 	w.encodedPostingList = b
 }
 
-// snapshotFooter is the end of a snapshot file. It contains the offset of the table that describes all blocks of
-// terms.
+// snapshotFooter is the end of a snapshot file. It contains the offset of the table that describes all term blocks.
 type snapshotFooter struct {
 	termCount, blockCount            int64
 	blockTableOffset, blockTableSize int64

@@ -1,4 +1,4 @@
-// This file iterates over the terms of all parts of the index, ordered by text, to write them to a snapshot file.
+// This file iterates over the terms in all parts of the index, ordered by text, to write them to a snapshot file.
 
 package index
 
@@ -34,9 +34,9 @@ type sortedTerm struct {
 	number int
 }
 
-// openCursors returns a cursor over the terms of each part of the index that has terms. The cursors are ordered by the
-// text of their first term. For each part, the slice numbers contains the new numbers that the part's documents get in
-// the snapshot that is being written.
+// openCursors returns a cursor over the terms of each index part that has terms. The cursors are ordered by the text of
+// their first term. For each part, the slice numbers contains the new numbers that the part's documents get in the
+// snapshot that is being written.
 func openCursors(views []segmentView, numbers [][]uint32) (cs []*termCursor) {
 	for i := range views {
 		c := &termCursor{view: &views[i], newDocNumbers: numbers[i], firstNumber: deletedDocument, currentIndex: -1}
@@ -172,8 +172,8 @@ func (c *termCursor) appendPostings(list []posting) []posting {
 
 // sortPostingRuns sorts the postings in list by document number. The list consists of a few ascending runs.
 // sortPostingRuns merges pairs of runs until only one run is left. It needs a second slice for the merged runs, and
-// uses reusedMemory for this purpose. The result sorted contains the sorted postings. The result other is the other one
-// of the two slices, which the caller may reuse.
+// uses reusedMemory for this purpose. The result sorted contains the sorted postings. The result other is the other
+// slice, which the caller may reuse.
 func sortPostingRuns(list, reusedMemory []posting) (sorted, other []posting) {
 	for ascendingRunLength(list) < len(list) {
 		reusedMemory = reusedMemory[:0]

@@ -180,8 +180,8 @@ func (e *encodedTexts) next() (sharedBytes int, err error) {
 	return sharedBytes, nil
 }
 
-// cutLengths decodes the lengths at the start of a text: the number of bytes that the text shares with the previous
-// text, and the number of its other bytes, with which rest begins.
+// cutLengths decodes the lengths at the start of a text: how many bytes the text shares with the previous text, and how
+// many other bytes it has (rest begins with them).
 func (e *encodedTexts) cutLengths() (sharedBytes, more int, rest []byte, err error) {
 	if b := e.encoded; len(b) >= 2 && b[0]|b[1] < 0x80 {
 		sharedBytes, more = int(b[0]), int(b[1])
@@ -243,7 +243,7 @@ func (r *textBlockReader) checkEnd() error {
 // because its memory is used again.
 //
 // EachTermText may leave out a group of terms for which mayNeed returns false. All terms of the group begin with
-// prefix, and pairs contains their pairs of letters.
+// prefix, and pairs contains their letter pairs.
 //
 // EachTermText takes much less time than [Searcher.TermsWithPrefix] for all terms. Unlike TermsWithPrefix, it may pass
 // a term several times, and it also passes terms that only deleted documents contain.

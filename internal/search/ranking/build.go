@@ -84,13 +84,13 @@ type analyzedDocuments struct {
 // It must be called after yieldAll.
 func (a *analyzedDocuments) err() error { return cmp.Or(a.failed, a.ctx.Err()) }
 
-// yieldAll passes the document of each item to the given function, in the order of the items. A document is valid only
+// yieldAll passes each item's document to the given function, in the order of the items. A document is valid only
 // during the call. If ctx is done, yieldAll does not call the function any more.
 func (a *analyzedDocuments) yieldAll(use func(d *index.Document)) {
 	ctx := a.ctx
 	most := max(1, min(runtime.GOMAXPROCS(0)-a.busyProcessors, maxWorkers))
 	toAnalyze := make(chan *itemBatch, maxWaitingItemBatches*most)
-	// the batches of toAnalyze in the order of the items (a single goroutine uses the batches)
+	// the batches of toAnalyze in the items' order (a single goroutine uses the batches)
 	toPut := make(chan *itemBatch, maxWaitingItemBatches*most)
 	// batches that are not needed any more, because their documents were added to the index; their memory is reused
 	// for new batches

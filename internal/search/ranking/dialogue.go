@@ -153,8 +153,8 @@ type hitCandidate struct {
 // spareDialogues contains used dialogueScorers for reuse, because a dialogueScorer has a size of about 50 kB.
 var spareDialogues = sync.Pool{New: func() any { return new(dialogueScorer) }}
 
-// newDialogue looks up the hits of the index and the neighbours of each hit. In a talk between people, the neighbours
-// are the turns before and after a turn. A candidate is an entry that may become a hit in the result: each hit of the
+// newDialogue looks up the hits of the index and each hit's neighbours. In a talk between people, the neighbours are
+// the turns before and after a turn. A candidate is an entry that may become a hit in the result: each hit of the
 // index, and its nearest neighbours. The caller may release the result as soon as nothing refers to a part of it.
 func newDialogue(v *View, p *Plan, hits []index.Hit) *dialogueScorer {
 	t := spareDialogues.Get().(*dialogueScorer)
@@ -343,7 +343,7 @@ func (t *dialogueScorer) eachNeighbourTurn(
 // words). Each contribution is multiplied by the weight of its term.
 type scoreExplanation struct {
 	termScores []float64 // the contribution by each query term to the score
-	// for each query term, the sum of the fourth powers of the contributions (only for a turn in a talk; see
+	// for each query term, the sum of the contributions' fourth powers (only for a turn in a talk; see
 	// addNeighbourScores)
 	fourthPowerSums []float64
 	neighbours      []neighbourTermScore // the contribution by the turns before and after this turn to the score

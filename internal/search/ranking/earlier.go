@@ -24,7 +24,7 @@ type EarlierItems struct {
 	ChosenTerms *analysis.TermSet
 }
 
-// NewEarlierView returns a view of an earlier state of the items, which the argument earlier describes. The argument x
+// NewEarlierView returns a view of the items in an earlier state, which the argument earlier describes. The argument x
 // is a searcher of the scorer's index. If earlier.ChosenTerms is not nil, only these terms are found. If a query looks
 // up another term, [View.HasMissingTerms] reports true, and the caller must discard the results of the view.
 // NewEarlierView returns an error if the items cannot be read or if ctx is done.

@@ -80,8 +80,8 @@ func (v *View) Explain(p *Plan, id uint64) *Explanation {
 }
 
 // fieldExplainer returns a function that explains the score of one query term for the item it. The returned function
-// sets ts.Score to the score of term i. It sets ts.FieldScores to the parts of this score that come from each field of
-// the item, such as its name or content.
+// sets ts.Score to the score of term i. It sets ts.FieldScores to this score's parts that come from each field of the
+// item, such as its name or content.
 func (v *View) fieldExplainer(p *Plan, id uint64, it Item, terms []index.TermScore) func(i int, ts *TermScore) {
 	texts := make([]string, len(terms))
 	for i, t := range terms {

@@ -69,8 +69,8 @@ type Plan struct {
 	isAddressedToProgram bool // the query asks for texts by programs
 	// kinds of dialogues, such as talks between people, among the best hits of the last search
 	foundDialogueKinds hitDialogueKinds
-	// IDs of some hits of the last search, in ascending order. The score of each of these hits includes a bonus. The
-	// bonus is for the part of the hit's text that contains the most query words.
+	// IDs of some hits of the last search, in ascending order. The score of each such hit includes a bonus. The bonus
+	// is for the part of the hit's text that contains the most query words.
 	passageRankedIDs []uint64
 	// reports whether a document meets the query's filter and its required and excluded words (may be nil)
 	acceptDocument func(id uint64) bool

@@ -34,7 +34,7 @@ type ItemTextCache struct {
 	Late bool
 }
 
-// TextCache returns m. Because of this method, a type that embeds an ItemTextCache has the method TextCache of [Item].
+// TextCache returns m. Through this method, a type that embeds an ItemTextCache has the method TextCache of [Item].
 func (m *ItemTextCache) TextCache() *ItemTextCache { return m }
 
 // ItemTextCacheBytes returns the approximate memory, in bytes, that is needed by an [ItemTextCache] with all cached
@@ -76,8 +76,8 @@ const (
 	timeNotMentioned
 )
 
-// For items that are not turns of a talk between people, only the kind matters. Therefore all items of a kind share
-// one element of turnByNonPersonKind.
+// For items that are not turns of a talk between people, only the kind matters. Therefore all items of a kind share one
+// element in turnByNonPersonKind.
 var turnByNonPersonKind = [...]*dialogueTurn{
 	analysis.NotDialogue:          {},
 	analysis.ProgramTurn:          {dialogueKind: analysis.ProgramTurn},

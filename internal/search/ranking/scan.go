@@ -177,8 +177,8 @@ func (sc *itemScanner) addChosenTerms(d *index.Document, terms []string, frequen
 	}
 }
 
-// setSeedRankingWords adds the words of the text t to the document d and sets the length of d to the number of words,
-// as the ranking Seed requires. It returns false if the text contains no words.
+// setSeedRankingWords adds the words of the text t to the document d and sets d's length to the word count, as the
+// ranking Seed requires. It returns false if the text contains no words.
 func (sc *itemScanner) setSeedRankingWords(t *ItemText, d *index.Document) bool {
 	sc.buffer.words = appendSeedRankingTerms(sc.buffer.words[:0], t)
 	d.Len = index.TFPerOccurrence * uint32(len(sc.buffer.words))

@@ -68,7 +68,7 @@ func newPassageFinder(terms []string) *passageFinder {
 	return s
 }
 
-// passageTermScore returns the score of a term that occurs tf times in a part of a dialogue. It is the formula BM25
+// passageTermScore returns the score for a term that occurs tf times in a part of a dialogue. It is the formula BM25
 // without the length of the text, because all parts have the same length.
 func passageTermScore(termWeight, tf float64) float64 { return termWeight * tf / (tf + bm25K1) }
 

@@ -67,7 +67,7 @@ func (v *View) Searcher() *index.Searcher { return v.searcher }
 // DF returns the number of documents that contain a term (the document frequency).
 func (v *View) DF(term string) int { return v.termStats.DF(term) }
 
-// TermFrequency returns how many documents contain a word of the plan, and the inverse document frequency of the word's
+// TermFrequency returns how many documents contain a word in the plan, and the inverse document frequency of the word's
 // term. If w.Corrected is set, the user mistyped the word, and w.Term is the corrected word. df is then 0 because no
 // document contains the mistyped word, and idf is the value for this df.
 func (v *View) TermFrequency(w QueryWordTerm) (df int, idf float64) {

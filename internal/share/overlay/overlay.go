@@ -207,7 +207,7 @@ func compareEntries(old, current []*oxbow.Entry) (deltas []oxbow.Delta) {
 	return deltas
 }
 
-// currentLowerEntries returns the entries of the lower one of the two stores, with their names in the overlay. It loads
+// currentLowerEntries returns the entries in the lower one of the two stores, with their names in the overlay. It loads
 // the entries again if one of the two stores has changed. If the overlay is closed, it returns [oxbow.ErrClosed].
 func (o *overlayStore) currentLowerEntries(ctx context.Context) ([]*oxbow.Entry, error) {
 	if o.isClosed.Load() {

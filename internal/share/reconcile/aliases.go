@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// dropTakenAliases changes the steps of a pull, so that afterwards each alias belongs to only one entry of the home. If
+// dropTakenAliases changes the steps of a pull, so that afterwards each alias belongs to only one entry in the home. If
 // a home entry without a step loses an alias, dropTakenAliases adds a step for the entry. The report lists the lost
 // aliases. The next push also removes these aliases from the server's entries.
 //

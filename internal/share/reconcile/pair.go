@@ -10,10 +10,10 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// pairEntries sets s.pairs. Each pair consists of an entry of the home, an entry of the server, or both. For each
-// record of the last synchronization whose entry was not removed, pairEntries creates a pair with the entries that the
-// record describes now. Each entry that has no record also becomes a part of a pair. If the home and the server both
-// have a new entry with the same name, these two entries become one pair.
+// pairEntries sets s.pairs. Each pair consists of a home entry, a server entry, or both. For each record of the last
+// synchronization whose entry was not removed, pairEntries creates a pair with the entries that the record describes
+// now. Each entry that has no record also becomes a part of a pair. If the home and the server both have a new entry
+// with the same name, these two entries become one pair.
 func (s *syncRun) pairEntries(home, server *homeOrServerEntries) {
 	for _, e := range home.entryList {
 		s.usedNames[oxbow.NormalName(e.Name)] = true

@@ -53,9 +53,9 @@ func (p *entryPair) isRenamedOnServer() bool {
 	return false
 }
 
-// planPullStep returns the step with which a pull updates the home for the pair p. The pair contains an entry of the
-// home, the entry of the server that belongs to it, and the sync record of the two entries. The entry of one side may
-// be missing. The result is nil if the pull changes neither the home's entry nor the sync record.
+// planPullStep returns the step with which a pull updates the home for the pair p. The pair contains a home entry, the
+// server entry that belongs to it, and the sync record of the two entries. The entry of one side may be missing. The
+// result is nil if the pull changes neither the home's entry nor the sync record.
 func (s *syncRun) planPullStep(p *entryPair) (*plannedStep, error) {
 	st := &plannedStep{oldRecord: p.lastSyncRecord, record: p.trustedRecord, serverEntry: p.server}
 	switch {
@@ -211,7 +211,7 @@ func (s *syncRun) planHomeMerge(st *plannedStep, p *entryPair) error {
 }
 
 // mergeEntry merges the two versions of an entry. The merge base is the entry at the last synchronization. It consists
-// of baseContent, and of those aliases and labels of both versions whose hashes are in the record. The result has the
+// of baseContent, and those aliases and labels from both versions whose hashes are in the record. The result has the
 // kind of the home's version.
 func (s *syncRun) mergeEntry(p *entryPair, baseContent string) (oxbow.Entry, error) {
 	a, b := p.home.Clone(), p.server.Clone()

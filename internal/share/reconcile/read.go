@@ -304,7 +304,7 @@ func (s *syncRun) mergeBaseContent(p *entryPair) (string, error) {
 // maxVersions is the maximum number of versions that are examined for an entry.
 const maxVersions = 1000
 
-// findNewestContent returns the newest content of all versions with one of these names that the function matches
+// findNewestContent returns the newest content among all versions with one of these names that the function matches
 // accepts. Removed and erased versions are ignored. The bool result is false if no such content exists.
 func (s *syncRun) findNewestContent(
 	store oxbow.Store,

@@ -92,7 +92,7 @@ func beginRun(ctx context.Context, home, server oxbow.Store, st *State, o *Optio
 	return s, s.readAndPairEntries()
 }
 
-// readAndPairEntries reads the entries of the home and of the server, and pairs the entries that belong together.
+// readAndPairEntries reads the home's and the server's entries, and pairs the entries that belong together.
 func (s *syncRun) readAndPairEntries() error {
 	if err := s.resumePull(); err != nil {
 		return fmt.Errorf("looking for what an interrupted pull did: %w", err)

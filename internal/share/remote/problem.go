@@ -145,7 +145,7 @@ func (p Problem) LogErrorWithFileNames(log *slog.Logger) {
 	}
 }
 
-// setErrorFields copies the fields of an error type of package oxbow to the fields of p, for example the name in an
+// setErrorFields copies the fields of an error type in package oxbow to p's fields, for example the name in an
 // [oxbow.NameError] to p.Name. For an [oxbow.AliasError], it also replaces p's code and title, and sets the status if
 // the alias is taken.
 func (p *Problem) setErrorFields(err error) {

@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 )
 
-// Identity returns the name of the repository in the record of the repositories that the user trusts. The name is the
-// URL of the remote, so that the trust applies to all clones. If the repository has no remote, the name is the path of
-// its root directory.
+// Identity returns the repository's name in the record of the repositories that the user trusts. The name is the URL of
+// the remote, so that the trust applies to all clones. If the repository has no remote, the name is the path of its
+// root directory.
 //
 // URLs with ssh and https are equivalent if host and path are equal, because a host that offers both protocols serves
 // the same repository. A URL whose protocol does not authenticate the host, such as http, keeps its scheme. The URL

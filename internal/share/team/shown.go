@@ -117,7 +117,7 @@ func labelReviewState(e oxbow.Entry, reviewed bool, sharedHashes map[string]bool
 }
 
 // EntryHash returns the hash by which an entry that the user shared with the team is recognized. The result is the
-// SHA-256 hash, in hex, of the text that package mdtree writes for the entry. The format of this text must not change,
+// SHA-256 hash, in hex, of the text that package mdtree writes for the entry. This text's format must not change,
 // because earlier versions stored lists of such hashes.
 func EntryHash(e oxbow.Entry) string {
 	sum := sha256.Sum256([]byte(mdtree.FormatEntry(e)))

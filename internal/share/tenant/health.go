@@ -53,7 +53,7 @@ func (h *Health) checkReady() error {
 	h.fieldsLock <- struct{}{}
 	defer func() { <-h.fieldsLock }()
 	if now := h.now(); h.checkTime.IsZero() || now.Sub(h.checkTime) >= healthMaxAge {
-		// Do not use the context of the request, because the result of the check also answers other requests.
+		// Do not use the request's context, because the result of the check also answers other requests.
 		ctx, cancel := context.WithTimeout(context.Background(), healthTimeout)
 		defer cancel()
 		h.err = h.checkMemory(ctx)

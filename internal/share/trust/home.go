@@ -36,8 +36,8 @@ func isTeamSharedName(name string) bool {
 
 // MayDirBeHome reports whether a directory may be an oxbow home, judged by the names of the files in it. An empty
 // directory may be a home. Otherwise at least one name must be a sign of a home. Names that isTeamSharedName accepts,
-// such as those of team files, are no such sign. A directory that exists but cannot be read may be a home, and a
-// directory that does not exist may not.
+// such as the names of team files, are no such sign. A directory that exists but is unreadable may be a home, and a
+// missing directory may not.
 func MayDirBeHome(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -44,8 +44,8 @@ type Home struct {
 }
 
 // matchesExactly reports whether the recorded home h is the home that was examined and has the facts f. The path, the
-// link, the ID of the directory, and the fingerprint of the memory must be equal. If the examined home has no memory or
-// a damaged memory, the fingerprints are not compared.
+// link, the directory's ID, and the memory's fingerprint must be equal. If the examined home has no memory or a damaged
+// memory, the fingerprints are not compared.
 func (h *Home) matchesExactly(f homeOwnershipFacts) bool {
 	isSameStore := h.Fingerprint == f.homeFingerprint || f.homeFingerprint == damagedStoreFingerprint ||
 		f.homeFingerprint == ""

@@ -1,6 +1,6 @@
 // This file records the repositories whose team files the user trusts. A team file is a file with an entry that people
-// share in a repository. The record is a file of its own and not part of the list of trusted homes, because older
-// versions of oxbow do not know team files and would damage the lines about teams in that list.
+// share in a repository. The record is a separate file and does not belong to the list of trusted homes, because older
+// oxbow versions do not know team files and would damage the lines about teams in that list.
 
 package trust
 

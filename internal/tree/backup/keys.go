@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// These are the prefixes of three kinds of keys: a public key of the encryption program age, a secret key of age, and
-// an SSH key.
+// These are the prefixes for three kinds of keys: a public key and a secret key for the encryption program age, and an
+// SSH key.
 const (
 	publicKeyPrefix = "age1"
 	secretKeyPrefix = "AGE-SECRET-KEY-"

@@ -20,7 +20,7 @@ import (
 // Layout is the layout of a file.
 type Layout uint8
 
-// Layouts of a file that begins like a memory file of crabtalk. Three file formats of crabtalk begin in this way: CRMEM
+// Layouts of a file that begins like a crabtalk memory file. Three file formats of crabtalk begin in this way: CRMEM
 // v1, a newer version of CRMEM that also stores topics, and crabdb. The first bytes do not tell them apart, because all
 // three have the same magic number, version and flags.
 const (

@@ -168,7 +168,7 @@ func parseATXHeading(s string) (level int, title string, ok bool) {
 	return level, rest, true
 }
 
-// headingLevelOfUnderline returns the level of the heading that a line of a Markdown text underlines. The level is 1
+// headingLevelOfUnderline returns the level of the heading that a line in a Markdown text underlines. The level is 1
 // for a line of = signs, and 2 for a line of - signs. The result for all other lines is 0. The line must not be empty.
 func headingLevelOfUnderline(s string) int {
 	switch {

@@ -416,7 +416,7 @@ func containsAll(keys []string, words ...string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(keys, w) })
 }
 
-// containsAny reports whether keys, the keys of a JSON object, contains at least one of the words.
+// containsAny reports whether keys, a JSON object's keys, contains at least one of the words.
 func containsAny(keys []string, words ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(keys, w) })
 }

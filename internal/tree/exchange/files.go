@@ -226,7 +226,7 @@ var bookSourcePattern = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // recordBookContentsPath records two paths at which the mdBook in the directory can have its table of contents. One is
-// in the directory itself. The other is in the source directory that the book's configuration names, or in src.
+// in the directory itself. The other path is in the source directory that the book's configuration names, or in src.
 func (w *fileWalker) recordBookContentsPath(dir string) {
 	src := "src"
 	text, err := vfs.ReadFile(w.fsys, path.Join(dir, bookFile), peekSize)
@@ -403,8 +403,8 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 	}
 }
 
-// readChatSessionDates reads the files that contain the dates of chat sessions. dates contains the date of each
-// session, by directory. rest contains all other files. ok is false if the caller must stop.
+// readChatSessionDates reads the files that contain the dates of chat sessions. dates contains each session's date, by
+// directory. rest contains all other files. ok is false if the caller must stop.
 func readChatSessionDates(
 	fsys vfs.FS,
 	files []string,

@@ -80,9 +80,9 @@ func formatByText(name string, head []byte) (Format, error) {
 	return Markdown, nil
 }
 
-// formatOfJSON returns the format of a JSON document or of JSON lines. text is the text of the file, and the argument
-// first is its first line of text. Errors are errChatService for exports of chat services, errTranscript for other text
-// without a known format, and an unknownDocumentError for a JSON document over several lines.
+// formatOfJSON returns the format of a JSON document or JSON lines. text is the file's text, and the argument first is
+// its first line of text. Errors are errChatService for exports of chat services, errTranscript for other text without
+// a known format, and an unknownDocumentError for a JSON document over several lines.
 func formatOfJSON(text, first []byte) (Format, error) {
 	h, isKnown := readJSONHead(text)
 	if f := detectDocumentFormat(h); isKnown && f != "" {

@@ -36,7 +36,7 @@ type graphEdge struct {
 	unofficialMembers []string
 }
 
-// These are the names of JSON members in the descriptions of relations (fromKeys, toKeys and relationKeys) and of
+// These are the names that JSON members have in the descriptions of relations (fromKeys, toKeys and relationKeys) and
 // entities (entityTypeKeys). The official memory server writes the first name in each list. Its forks write the other
 // names.
 var (

@@ -159,8 +159,8 @@ var (
 )
 
 // addTagText handles a piece of text that looks like an HTML tag. If it is not an HTML tag, addTagText adds the piece
-// to r.text unchanged. If it is a tag of an image, the alternative text of the image is added to r.imageAltTexts. Other
-// tags, and pieces that begin with "<!" (such as HTML comments), are ignored.
+// to r.text unchanged. If it is an image tag, the image's alternative text is added to r.imageAltTexts. Other tags, and
+// pieces that begin with "<!" (such as HTML comments), are ignored.
 func (r *headingReader) addTagText(tag string) {
 	switch {
 	case strings.HasPrefix(tag, "<!"):

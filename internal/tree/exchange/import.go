@@ -199,8 +199,8 @@ type importer struct {
 	// For the digest of each alias in the store, the name of the entry with this alias. The map is nil before it is
 	// needed.
 	entryNameByAlias map[digest]string
-	// Names of the entries that earlier imports made from records of other programs. The key is a digest of the
-	// program's name and the record's ID. The map is nil before it is needed.
+	// Names of the entries that earlier imports made from other programs' records. The key is a digest of the program's
+	// name and the record's ID. The map is nil before it is needed.
 	entryNameByRecord map[digest]string
 	itemCount         int  // number of imported items that were written or refused so far
 	wasStoreEmpty     bool // The store was empty when the import began.
@@ -473,7 +473,7 @@ func fileOfRef(ref string) string {
 	return ref
 }
 
-// findStaleEntries adds the names of entries from earlier imports to two lists of the report. EntriesMissingFromFile
+// findStaleEntries adds the names of entries from earlier imports to two lists in the report. EntriesMissingFromFile
 // contains the entries whose file was read now, but no longer contains the entry. EntriesOfMissingFiles contains the
 // entries whose file no longer exists.
 func (im *importer) findStaleEntries() error {

@@ -37,9 +37,9 @@ var keySynonyms = map[string]string{
 // "confidence" (a number from 0 to 1). Any other key is an error.
 //
 // Lines of the official MCP memory server are recognized because their key "type" has the value "entity" or "relation".
-// An entity becomes a note. The content of the note lists the observations of the entity, then its relations ("- works
-// at → Acme"). The type of the entity becomes a tag. These notes are yielded after all other items. The texts in the
-// graph of an input may have at most maxGraphBytes bytes.
+// An entity becomes a note. The content of the note lists the entity's observations, then its relations ("- works at →
+// Acme"). The type of the entity becomes a tag. These notes are yielded after all other items. The texts in the graph
+// of an input may have at most maxGraphBytes bytes.
 func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
 	return readObjects(eachJSONObject(r, ref), ref)
 }

@@ -282,7 +282,7 @@ func isOKFIndex(text []byte) bool {
 	return ok && strings.Contains(data, "okf_version:")
 }
 
-// maxSampledFiles limits how many files of a directory are sampled to recognize a bundle, which is a directory of
+// maxSampledFiles limits how many files in a directory are sampled to recognize a bundle, which is a directory of
 // Markdown files in the Open Knowledge Format. The front matter of the sampled files is read.
 const maxSampledFiles = 20
 

@@ -197,7 +197,7 @@ func addOriginAndTrustKeys(top *yaml.Node, e oxbow.Entry, own *okfHeader) {
 	}
 }
 
-// okfActor returns the author of an entry's text in the notation of the Open Knowledge Format, such as "human:owner".
+// okfActor returns the author of an entry's text in the Open Knowledge Format's notation, such as "human:owner".
 func okfActor(e oxbow.Entry) string {
 	switch by := e.TextBy(); by {
 	case oxbow.Person:
@@ -283,7 +283,7 @@ func isYAMLNullText(s string) bool { return s == "~" || strings.EqualFold(s, "nu
 
 func appendPairs(top, pairs *yaml.Node) { top.Content = append(top.Content, pairs.Content...) }
 
-// firstSentence returns the first sentence of the Markdown text content, without the Markdown characters at the start
+// firstSentence returns the first sentence in the Markdown text content, without the Markdown characters at the start
 // of the line, and shortened to 160 bytes. It reads only the first line with text. If the line does not contain the end
 // of a sentence, it returns the whole line.
 func firstSentence(content string) string {

@@ -69,7 +69,7 @@ func (p programRecordFormat) readRecords(
 type recordForm struct {
 	format Format
 	// Fields that together identify a record. The last field is the record's own ID. The fields before it, such as the
-	// ID of the session, become the beginning of the whole ID.
+	// session's ID, become the beginning of the whole ID.
 	idFields   []string
 	textFields []string // fields whose texts become the content, joined as paragraphs
 
@@ -112,9 +112,9 @@ func (f recordForm) toItem(o locatedJSONObject, opts *ReadOptions) (Item, error)
 	return it, nil
 }
 
-// recordID returns the ID of a record. The ID consists of the values of the fields in f.idFields, separated by slashes.
-// Only the last of these fields must be present. If it is missing, recordID returns "". The fields before it contain
-// the ID of the record's session, because a number in the last field is unique only within one database.
+// recordID returns the ID of a record. The ID joins the values of the fields in f.idFields with slashes. Only the last
+// of these fields must be present. If it is missing, recordID returns "". The fields before it contain the ID of the
+// record's session, because a number in the last field is unique only within one database.
 func (f recordForm) recordID(o jsonObject) (string, error) {
 	var parts []string
 	last := ""

@@ -25,7 +25,7 @@ const (
 	listFileName    = "memory.oxbow.folders"
 	stateFilePrefix = "memory.oxbow.folder."
 	listVersion     = 1
-	// maximum size, in bytes, of the file that lists the directories of notes which a memory follows
+	// maximum size, in bytes, of the file that lists the note directories which a memory follows
 	maxListBytes = 1 << 20
 )
 
@@ -37,7 +37,7 @@ type Folder struct {
 	AddedTime   time.Time `json:"added"`
 }
 
-// folderList is the content of the file that lists the folders of a home.
+// folderList is the content of the file that lists a home's folders.
 type folderList struct {
 	Version int      `json:"version"`
 	Folders []Folder `json:"folders"`

@@ -77,8 +77,8 @@ func kindDirectory(k oxbow.Kind) string {
 }
 
 // unixLines converts CRLF to LF if all lines of the text end in CRLF and the text begins with a metaBlockStart line,
-// which starts the metadata of an entry. In a file that a dump wrote, the lines of the metadata end in LF. Therefore
-// CRLF shows that another program has converted the line ends of the whole file. Any other text is returned unchanged.
+// which starts an entry's metadata. In a file that a dump wrote, the lines of the metadata end in LF. Therefore CRLF
+// shows that another program has converted the line ends of the whole file. Any other text is returned unchanged.
 func unixLines(text string) string {
 	if !strings.HasPrefix(strings.TrimPrefix(text, byteOrderMark), metaBlockStart+"\r\n") {
 		return text

@@ -243,8 +243,8 @@ func (d *dumper) deleteUnusedSpool() error {
 }
 
 // checkOnlyDumpedFiles returns an error if the directory seems to contain files that no dump wrote. The directory is
-// accepted if it contains the manifest or the staging directory of a dump, or a table of contents that a dump wrote. It
-// is also accepted if all its files are hidden, or if the user forced the dump.
+// accepted if it contains the manifest or a dump's staging directory, or a table of contents that a dump wrote. It is
+// also accepted if all its files are hidden, or if the user forced the dump.
 func (d *dumper) checkOnlyDumpedFiles() error {
 	if d.isForced {
 		return nil

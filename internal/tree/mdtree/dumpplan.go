@@ -142,8 +142,7 @@ func (d *dumper) appendFromStore(ctx context.Context, b []byte, out *outputFile)
 // outdatedEntryFile is an entry's file that differs from the text that the dump would write.
 type outdatedEntryFile struct {
 	path string
-	// index of the entry in the dump's list of outputs (-1 if the store does not have the entry to which the file
-	// belongs)
+	// index of the entry in the dump's output list (-1 if the store does not have the entry to which the file belongs)
 	outputRow int32
 }
 

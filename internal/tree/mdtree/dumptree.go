@@ -22,9 +22,9 @@ const (
 	commitFile   = dumpStageDir + "/commit.json"
 )
 
-// isForbiddenWrite returns true if a dump never writes a file with the path p. A dump writes only the files of entries,
-// the book file, the table of contents and the manifest. A journal that writes to a forbidden path was made by another
-// program and must not be executed.
+// isForbiddenWrite returns true if a dump never writes a file with the path p. A dump writes only entry files, the book
+// file, the table of contents and the manifest. A journal that writes to a forbidden path was made by another program
+// and must not be executed.
 func isForbiddenWrite(p string) bool {
 	return isForbiddenRemoval(p) && p != bookFile && p != summaryFile && p != manifestFile
 }

@@ -39,7 +39,7 @@ const (
 	//	3: adds the hash of the table of contents, and allows files in any order
 	knownFilesMagic = "known files of a dump of oxbow, version 3\n"
 
-	// maxKnownHashRowBytes is the maximum length, in bytes, of a row in the list of known files.
+	// maxKnownHashRowBytes is the maximum length, in bytes, for a row in the list of known files.
 	maxKnownHashRowBytes = 1024
 )
 

@@ -49,8 +49,8 @@ type Tree struct {
 	// EntryPaths contains the path of each entry's file, relative to the tree.
 	EntryPaths []string
 
-	// DumpedStore is the name of the store that was dumped to this tree, in the form of [StoreIdentity.Name]. It is ""
-	// if the manifest does not exist or does not name a store.
+	// DumpedStore is the name of the store that was dumped to this tree, in the same form as [StoreIdentity.Name]. It
+	// is "" if the manifest does not exist or does not name a store.
 	DumpedStore string
 
 	// MissingFiles lists the entries of the last dump whose files do not exist any more.
@@ -326,8 +326,8 @@ func (r *treeReader) prepareToSkipUnchanged(manifestHash string) {
 	t.isManifestUnedited = ok && manifestHash != "" && head.manifestDigest.hexText() == manifestHash
 }
 
-// readAll reads the files with entries and adds the entries to the tree. It returns how many of them are topics, a
-// kind of entry that the program crabtalk has and oxbow lacks.
+// readAll reads the files with entries and adds the entries to the tree. It returns how many are topics, a kind of
+// entry that the program crabtalk has and oxbow lacks.
 func (r *treeReader) readAll(t *dumpTree, files []entryDirFile, progress func(done, total int)) (topicCount int) {
 	total := r.unchangedFiles + len(files)
 	progress(0, total)
@@ -479,10 +479,9 @@ func (t *Tree) parseFile(kind *entryKindDir, p, text string) (oxbow.Entry, parse
 	return parseEntryFile(kind, p, text)
 }
 
-// readUnchanged reads the file of the entry in a row of the list from the last dump, and adds the entry to t.Entries.
-// The entry was not read before, because its file seemed to be unchanged since the last dump. If the file was edited in
-// the meantime, the entry has the new text. If the file's name for the entry has changed, the error matches
-// oxbow.ErrBusy.
+// readUnchanged reads the file for the entry in a row of the last dump's list, and adds the entry to t.Entries. The
+// entry was not read before, because its file seemed to be unchanged since the last dump. If the file was edited in the
+// meantime, the entry has the new text. If the file's name for the entry has changed, the error matches oxbow.ErrBusy.
 func (t *Tree) readUnchanged(row int) error {
 	last, kind := t.base.itemOfRow(row), t.base.kindDirOfRow(row)
 	text, err := t.files.readText(last.Path, maxEntryFileBytes)

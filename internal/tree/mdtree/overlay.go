@@ -1,5 +1,5 @@
 // This file implements the state of the tree for which a change is planned. This state consists of the files on disk
-// and of the edits that were already planned in the same change.
+// and the edits that were already planned in the same change.
 
 package mdtree
 

@@ -80,7 +80,7 @@ func mdBookIncludesFiles(bookSettings string) bool {
 	return !noPreprocessorsPattern().MatchString(bookSettings) || linksPreprocessorPattern().MatchString(bookSettings)
 }
 
-// summaryLink is a line in the table of contents, which links to the file of an entry.
+// summaryLink is a line in the table of contents, which links to an entry's file.
 type summaryLink struct{ entryName, path string }
 
 // writeSummary writes the table of contents with a link for each entry. linksOfDir yields the links for the entries in
@@ -174,8 +174,8 @@ func linkTarget(path string) string {
 	return "<" + targetEscaper.Replace(path) + ">"
 }
 
-// isEntryPath reports whether p could be the path of an entry's file. Such a path consists of the directory for a kind
-// of entries, and a file name that ends in ".md" and is not hidden.
+// isEntryPath reports whether p could be the path of an entry's file. Such a path consists of the directory for an
+// entry kind, and a file name that ends in ".md" and is not hidden.
 func isEntryPath(p string) bool {
 	dir, file, _ := strings.Cut(p, "/")
 	return slices.ContainsFunc(kindDirs[:], func(s entryKindDir) bool { return s.dir == dir }) &&

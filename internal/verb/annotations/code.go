@@ -221,7 +221,7 @@ func GetAnnotations(ctx context.Context, w *verb.Workspace, in GetAnnotationsIn)
 
 // getAllAnnotations returns all annotations that the argument in selects, and not only one page like GetAnnotations.
 // These are the annotations that match the query or the filter. Without a query or a filter, they are the annotations
-// of a file, or of a range of lines in the file.
+// of a file or a line range in the file.
 func getAllAnnotations(
 	ctx context.Context,
 	w *verb.Workspace,

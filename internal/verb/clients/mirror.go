@@ -22,8 +22,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// mirrorFile is the name of a file in a home, the directory of a memory. The file lists the clients whose own memory
-// files oxbow imports into the memory (mirrors).
+// mirrorFile is the name of a file in a home, which is a memory's directory. The file lists the clients whose own
+// memory files oxbow imports into the memory (mirrors).
 const mirrorFile = "mirror.json"
 
 // memoryImportTimes records how far oxbow has imported the notes in the memory files of clients such as Claude Code. It

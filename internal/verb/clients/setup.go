@@ -228,7 +228,7 @@ func (in *SetupIn) setUpClient(
 		o = inspection.OptionsOfSetup(c)
 	}
 	// When oxbow is removed, switch the annotations off before the files are changed, because changing the files may
-	// delete the last record of setup together with the directory of the records.
+	// delete the last record of setup together with the records' directory.
 	if in.Remove {
 		if err := in.switchAnnotations(c, o, s); err != nil {
 			return err
@@ -534,7 +534,7 @@ func (in *SetupIn) checkServer(
 	}
 }
 
-// parseEntryCount returns the number of entries in the memory, according to an answer of the tool named list. Such an
+// parseEntryCount returns the number of entries in the memory, according to an answer from the tool named list. Such an
 // answer begins with a text such as "0 entries" or "1 of 9 entries". In the second case, the number is 9. If the answer
 // has another form, parseEntryCount returns nil.
 func parseEntryCount(answer string) *int {

@@ -206,10 +206,10 @@ func runWithTimeout[T any](ctx context.Context, fn func() (T, error)) (T, error)
 	}
 }
 
-// originPathPrefix returns the path of the folder f for the labels that record the origin of an entry. In such a label,
-// the path is followed by the name of a file in the folder. If the home belongs to a project that contains the folder,
-// the path is relative to the project's directory. Otherwise, or if the folder is the project's directory itself, the
-// path is absolute.
+// originPathPrefix returns the path of the folder f for the labels that record an entry's origin. In such a label, the
+// path is followed by the name of a file in the folder. If the home belongs to a project that contains the folder, the
+// path is relative to the project's directory. Otherwise, or if the folder is the project's directory itself, the path
+// is absolute.
 func (c *folderSyncRun) originPathPrefix(f folder.Folder) string {
 	if filepath.Base(c.home) != ".oxbow" {
 		return filepath.ToSlash(f.Path)

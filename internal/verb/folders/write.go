@@ -296,7 +296,7 @@ func (s *folderSync) parseFile(
 
 // writeFile writes content to a file of the folder, and records in the memory that the entry e belongs to this file. To
 // record the file, writeFile adds labels to e: the labels of the item that was read from content (the parameter it),
-// the label of the folder, and labels that name the file.
+// the folder's label, and labels that name the file.
 func (s *folderSync) writeFile(
 	ctx context.Context,
 	m *oxbow.Memory,

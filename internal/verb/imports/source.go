@@ -58,7 +58,7 @@ func CheckSource(name string) error {
 
 // classifiedPaths lists the paths of an import by their contents.
 type classifiedPaths struct {
-	// names of the clients whose sessions are imported, in the order of the imported paths
+	// names of the clients whose sessions are imported, in the same order as the imported paths
 	clients    []string
 	sessions   map[string][]string // files with sessions, by the name of the client
 	entryPaths []string            // files and directories that contain entries to import

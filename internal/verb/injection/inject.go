@@ -33,8 +33,8 @@ type InjectIn struct {
 
 // InjectOut is the result of Inject.
 type InjectOut struct {
-	// the kind of text that an agent would be shown: "payload" (sentences), "pointer" (only names of entries) or
-	// "silence" (nothing)
+	// the kind of text that an agent would be shown: "payload" (sentences), "pointer" (only entry names) or "silence"
+	// (nothing)
 	Answer       string               `json:"answer"`
 	Text         string               `json:"text,omitempty"`
 	Tokens       int                  `json:"tokens"`
@@ -139,8 +139,8 @@ func explainNoInjectedText(all []inject.EntryDecision) []verb.Note {
 // injectionSource is a memory in which the notes or turns for a prompt are searched.
 type injectionSource struct {
 	inject.MemorySource
-	// path of the memory's store, beside which the minimum strength of matches (the floor) is stored ("" if it is not
-	// stored there)
+	// path of the memory's store, beside which the minimum match strength (the floor) is stored ("" if it is not stored
+	// there)
 	memoryStorePath string
 }
 

@@ -346,7 +346,7 @@ func projectFilters(project string) []oxbow.Filter {
 	}
 }
 
-// These are the groups of notes, in the order in which they are shown at the start of a session.
+// These are the note groups, in the order in which they are shown at the start of a session.
 const (
 	noteGroupPinned = iota
 	noteGroupEveryProcess
@@ -354,7 +354,7 @@ const (
 	noteGroupOther
 )
 
-// noteGroupAtStart returns the group of notes, such as noteGroupDecision, to which a note belongs at the start of a
+// noteGroupAtStart returns the note group, such as noteGroupDecision, to which a note belongs at the start of a
 // session.
 func noteGroupAtStart(e *oxbow.Entry) int {
 	switch startReason(e) {

@@ -77,7 +77,7 @@ func Approve(ctx context.Context, w *verb.Workspace, in ApproveIn) (RelabelOut, 
 	)
 }
 
-// groupEntryNames returns the names of the group's entries that the filter f selects. A group consists of entries of
+// groupEntryNames returns the names of the group's entries that the filter f selects. A group consists of entries from
 // one import that are held back from models until a person approves them. If the group does not exist, or if the filter
 // selects no entry, the error matches [oxbow.ErrNotFound].
 func groupEntryNames(ctx context.Context, m *oxbow.Memory, group string, f oxbow.Filter) (names []string, err error) {

@@ -168,8 +168,8 @@ type versionEntrySummaries struct {
 // after fn has returned. If an entry cannot be read, fn is called again with a new result.
 //
 // The summaries (heads) of all entries are examined. Because a memory can contain 100,000 imported entries, only some
-// of them are read completely: one entry of each change that imported entries, and all entries that do not belong to a
-// group.
+// of them are read completely: one entry from each change that imported entries, and all entries that do not belong to
+// a group.
 func collectQuarantinedEntries(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -251,15 +251,15 @@ func countGroupLabels(counts map[oxbow.Label]int, e *oxbow.Entry) {
 	}
 }
 
-// groupEntrySummaries assigns the entries in summariesByVersion to the imports that added them. The version of an entry
-// is the number of the change that last wrote the entry. All entries with the same version were written by the same
+// groupEntrySummaries assigns the entries in summariesByVersion to the imports that added them. An entry's version is
+// the number of the change that last wrote the entry. All entries with the same version were written by the same
 // change, so groupEntrySummaries reads one of them to find out whether the change was an import. If the change was an
 // import, all entries with this version are added to the group of this import. Otherwise groupEntrySummaries reads each
 // entry with this version and adds the entry separately.
 func (s *quarantinedCollector) groupEntrySummaries(all heads.List) error {
 	versions := slices.Sorted(maps.Keys(s.summariesByVersion))
 	// ID of one entry for each version; one entry is enough to find out whether an import wrote the version, because
-	// the same change wrote all entries of a version
+	// the same change wrote all the version's entries
 	var first []uint64
 	for _, version := range versions {
 		first = append(first, s.summariesByVersion[version].entryIDs[0])

@@ -128,7 +128,7 @@ func countLabels(
 	return slices.DeleteFunc(cs, func(c label.Count) bool { return slices.Contains(omitted, c.Label.Key) }), err
 }
 
-// EditLabelsIn contains the arguments of AddLabels and RemoveLabels, which change the labels of the selected entries.
+// EditLabelsIn contains the arguments for AddLabels and RemoveLabels, which change the labels of the selected entries.
 type EditLabelsIn struct {
 	Labels     []string `json:"labels"            flag:"-"    jsonschema:"The labels, as key:value."`
 	Filters    []string `json:"where,omitempty"               jsonschema:"Filter terms that select the entries."               value:"FILTER" usage:"the entries that this FILTER selects"`

@@ -68,9 +68,9 @@ type BackupOut struct {
 func (o BackupOut) Failed() bool { return len(o.Problems) > 0 }
 
 // Backup copies the memory to a file and checks the copy. If in.Sessions is set, it copies the archive of sessions
-// instead. Other processes can use the memory meanwhile. A copy of the memory does not contain the archive of sessions
-// and the homes of tenants. The result lists them as OmittedArchivePath and OmittedTenantHomes. After copying the
-// memory, Backup also signs the head of its log, if possible.
+// instead. Other processes can use the memory meanwhile. A copy of the memory does not contain the session archive and
+// the tenants' homes. The result lists them as OmittedArchivePath and OmittedTenantHomes. After copying the memory,
+// Backup also signs the head of its log, if possible.
 func Backup(ctx context.Context, w *verb.Workspace, in BackupIn) (BackupOut, error) {
 	left, err := archiveFile(w)
 	if err != nil {

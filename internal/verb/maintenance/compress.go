@@ -21,7 +21,7 @@ var (
 		oxbow.ErrUnsupported)
 )
 
-// CompressIn is the argument of Compress. Two kinds of homes (a home is the directory of a memory) can be compressed.
+// CompressIn is the argument of Compress. Two kinds of homes (a home is a memory's directory) can be compressed.
 // MaxTokens is used for a home with a file that every model receives as a whole. All remaining fields are used for a
 // home that stores its entries in a log for each day.
 type CompressIn struct {

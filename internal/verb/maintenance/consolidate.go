@@ -27,7 +27,7 @@ type ConsolidateOut struct {
 	Dropped []duplicate.Duplicate
 }
 
-// Consolidate removes, in one change, the entries that repeat other entries. If the home has a layout of files that can
+// Consolidate removes, in one change, the entries that repeat other entries. If the home has a file layout that can
 // itself remove repeated facts, Consolidate uses that function of the layout instead. If in.TokenThreshold is positive
 // and the memory's text has at most this number of tokens, nothing is removed.
 func Consolidate(ctx context.Context, w *verb.Workspace, in ConsolidateIn) (out ConsolidateOut, err error) {

@@ -23,8 +23,8 @@ func (d *diagnosis) checkClients(ctx context.Context, in *setup.Inspection) {
 	}
 }
 
-// clientInspection returns an inspection of the setup of AI clients. The inspection does not start the oxbow servers
-// that the clients are configured to start, because the field Start is not set.
+// clientInspection returns an inspection of the AI clients' setup. The inspection does not start the oxbow servers that
+// the clients are configured to start, because the field Start is not set.
 func (d *diagnosis) clientInspection() *setup.Inspection {
 	host := d.workspace.Host
 	user := host.Getenv("HOME")

@@ -123,9 +123,9 @@ func readStorePartText(m *oxbow.Memory) string {
 	return "it opens, and every change was read"
 }
 
-// checkStore examines an open memory, and adds its findings to d. It checks for lost changes at the end of the log, a
-// failed sync of the file, the date of the last change, entry names, the index file and the size. If the memory does
-// not have oxbow's own layout, checkStore only reports the size.
+// checkStore examines an open memory, and adds its findings to d. It checks for lost changes at the log's end, a failed
+// file sync, the date of the last change, entry names, the index file and the size. If the memory does not have oxbow's
+// own layout, checkStore only reports the size.
 func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 	s, err := m.Stats(ctx)
 	if err != nil {

@@ -244,8 +244,8 @@ type RollbackWatcher struct {
 	now    func() time.Time
 
 	mu sync.Mutex
-	// state of the lock file when it was read (nil if it was not read yet, or if the store lacked changes then), and
-	// the number of the last durable change that it recorded
+	// lock file's state when it was read (nil if it was not read yet, or if the store lacked changes then), and the
+	// number of the last durable change that it recorded
 	readLockFile   fs.FileInfo
 	readDurableSeq uint64
 }

@@ -428,8 +428,8 @@ func AcceptRollback(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptO
 	if err != nil {
 		return AcceptOut{}, err
 	}
-	// Read the number of the last durable change first, and the number of the store's last change afterwards.
-	// Otherwise a change that another process makes meanwhile would count as missing.
+	// Read the last durable change's number first, and the number of the store's last change afterwards. Otherwise a
+	// change that another process makes meanwhile would count as missing.
 	durable, err := recordedDurableSeq(store, store)
 	if err != nil {
 		return AcceptOut{}, err

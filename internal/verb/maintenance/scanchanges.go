@@ -106,9 +106,9 @@ func compactCommand(w *verb.Workspace, until time.Time) (string, error) {
 // Words with fewer letters than minWordLength are not searched for, because they are in many notes.
 const minWordLength = 3
 
-// changeNoteMentions returns a sentence about the change notes that contain the name of an entry, or one of its aliases
-// or label values. Redacting the entry does not change these notes. The sentence lists the changes with these notes,
-// and contains the command that drops all changes up to the newest of them. Words shorter than minWordLength are not
+// changeNoteMentions returns a sentence about the change notes that contain an entry's name, or one of its aliases or
+// label values. Redacting the entry does not change these notes. The sentence lists the changes with these notes, and
+// contains the command that drops all changes up to the newest of them. Words shorter than minWordLength are not
 // searched. If no note contains such a word, the result is "".
 func changeNoteMentions(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, name string) (string, error) {
 	words := map[string]bool{name: true}

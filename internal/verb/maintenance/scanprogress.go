@@ -17,7 +17,7 @@ import (
 // sessions.
 type scanProgress struct {
 	showProgress func(progress.State) // function that receives the progress (may be nil)
-	// estimated share of the scan that the user's memory needs (the rest is for the archive of sessions)
+	// estimated share of the scan that the user's memory needs (the rest is for the session archive)
 	userMemoryWorkShare float64
 	// The scan of all memories is divided into shares. finishedWorkShare is the share that was done before the scan of
 	// the current memory. memoryWorkShare is the share that the current memory needs.

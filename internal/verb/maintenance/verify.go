@@ -137,7 +137,7 @@ func (o *CheckOut) compareWithSignedHeads(
 	return err
 }
 
-// compareHeads compares the signed hashes of earlier states of the log, which are in heads, with the log of the store
+// compareHeads compares the signed hashes of the log's earlier states, which are in heads, with the log in the store
 // out.Store. The log must be undamaged. compareHeads returns the differences as problems.
 func compareHeads(
 	ctx context.Context,

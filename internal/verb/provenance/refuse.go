@@ -14,8 +14,8 @@ import (
 // CheckRepeatedForeignTexts returns an error matching [oxbow.ErrInvalid] if the texts repeat a foreign text, such as a
 // web page, that the caller may have read. It also returns this error if it is unknown which texts the caller has read.
 // Verbs that write files call CheckRepeatedForeignTexts, because a file, unlike an entry, cannot have a label that
-// warns of foreign text. The texts of a person who uses a terminal or a page of the server are not checked. textName
-// describes the texts in the error.
+// warns of foreign text. The texts of a person who uses a terminal or a server page are not checked. textName describes
+// the texts in the error.
 func CheckRepeatedForeignTexts(ctx context.Context, w *verb.Workspace, textName string, texts ...string) error {
 	if w.Knowledge == nil {
 		return nil

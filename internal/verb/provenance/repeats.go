@@ -46,8 +46,8 @@ func appendMissing(list, more []string) []string {
 	return list
 }
 
-// multiWordLabelKeys returns a list with the key of the label l if the key consists of several words, because such a
-// key may contain a sentence. It returns nil for a single word and for the keys in originRecordLabelKeys.
+// multiWordLabelKeys returns a list with the key of the label l if the key has several words, because such a key may
+// contain a sentence. It returns nil for a single word and for the keys in originRecordLabelKeys.
 func multiWordLabelKeys(l oxbow.Label) []string {
 	if strings.ContainsAny(l.Key, "-_") && !slices.Contains(originRecordLabelKeys, l.Key) {
 		return []string{l.Key}

@@ -19,7 +19,7 @@ type ScreeningSettings struct {
 
 	// ConfigDir is the user's configuration directory. It contains a key for the marks that replace secrets in texts.
 	// The key is stored there if the home has the layout of another memory system, because such a home contains only
-	// files of that system.
+	// that system's files.
 	ConfigDir string
 
 	// AllowSecrets reports whether a person has allowed secrets to be stored.

@@ -10,7 +10,7 @@ type entriesAfterChanges struct {
 	indexes map[string]int // for each entry name, the index in entries
 }
 
-// newEntriesAfterChanges returns an empty set of entries, with capacity for the number of changes.
+// newEntriesAfterChanges returns an empty entry set, with capacity for the number of changes.
 func newEntriesAfterChanges(changes int) *entriesAfterChanges {
 	return &entriesAfterChanges{make([]oxbow.Entry, 0, changes), make(map[string]int, changes)}
 }

@@ -1,5 +1,5 @@
 // This file implements the verbs (operations of oxbow) for entries whose text a person wrote and an agent changed. One
-// verb lists the changes by agents. The others keep such a change or restore the person's text.
+// verb lists the changes by agents. The other verbs keep such a change or restore the person's text.
 
 package review
 
@@ -177,7 +177,7 @@ func describeChangedEntry(
 	return c
 }
 
-// protectionLabels returns those of the labels that put an entry into every prompt (see [agentedit.ProtectingKeys]).
+// protectionLabels returns the labels in ls that put an entry into every prompt (see [agentedit.ProtectingKeys]).
 func protectionLabels(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool {
 		return !slices.Contains(agentedit.ProtectingKeys, l.Key)
@@ -359,8 +359,8 @@ func restoreEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.AgentE
 	return seqs, nil
 }
 
-// restoreEdit restores the text of an entry as the person wrote it last, and returns the number of the new change. If
-// the person changed labels after the agents' last edit (e.Relabelled), these labels are kept.
+// restoreEdit restores an entry's text as the person wrote it last, and returns the number of the new change. If the
+// person changed labels after the agents' last edit (e.Relabelled), these labels are kept.
 func restoreEdit(ctx context.Context, m *oxbow.Memory, e *agentedit.AgentEdit) (uint64, error) {
 	switch {
 	case e.Now == nil:

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// maximum number of lines that are shown for the difference of an entry in the list of changed entries
+	// how many lines are shown at most for an entry's difference in the list of changed entries
 	maxListedLines = 60
 	maxLineChars   = 200 // maximum number of characters that are shown for a line
 )

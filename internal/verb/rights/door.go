@@ -36,11 +36,11 @@ type AgentDoor struct {
 	recentSessions []string // sessions in sessionEntries (the newest is last)
 }
 
-// ContextWithSource returns the context of a call, with the source of the call's changes. The server itself determines
-// the door (the interface through which the call came), the actor and the session. Only the client's name is the
-// client's own claim. The session in the source is a digest of the argument session, which is the client's session ID.
-// If this ID is "", the session is d.RunID. If d.TokenName is not empty, the session begins with this name and a colon.
-// Only the digest is stored, because anyone who knows the session ID can make calls in the session.
+// ContextWithSource returns a call's context, with the source of the call's changes. The server itself determines the
+// door (the interface through which the call came), the actor and the session. Only the client's name is the client's
+// own claim. The session in the source is a digest of the argument session, which is the client's session ID. If this
+// ID is "", the session is d.RunID. If d.TokenName is not empty, the session begins with this name and a colon. Only
+// the digest is stored, because anyone who knows the session ID can make calls in the session.
 func (d *AgentDoor) ContextWithSource(ctx context.Context, w *verb.Workspace, session, client string) context.Context {
 	src := w.Source
 	src.Door = d.DoorName

@@ -24,7 +24,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// These are the suffixes of two files next to the store: the signing key, and the signed hashes of the log (heads).
+// These are the suffixes of two files next to the store: the signing key, and the log's signed hashes (heads).
 const (
 	signingKeySuffix  = ".signkey"
 	signedHeadsSuffix = ".heads"
@@ -356,7 +356,7 @@ func (c *SignedHashCheck) UnknownHashProblem(head string, first uint64) verb.Pro
 	)
 }
 
-// SignHead signs the hash chain of the log of a store. The hash in the argument chain is the hash of the log after the
+// SignHead signs the hash chain of a store's log. The hash in the argument chain is the hash of the log after the
 // change with the number seq. The function is meant to be called after a copy of the memory was made. If the store is
 // not the home's own store, the error matches [oxbow.ErrUnsupported]. SignHead also fails if the home is not trusted,
 // or if it must not be written to.

@@ -127,8 +127,8 @@ var variableMessageParts = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[0-9]+|(?:\b(?:key|field) )?"(?:[^"\\]|\\.)*"`)
 })
 
-// firstMessagePerCause groups messages that have the same cause. It returns the first message of each group, and
-// appends the number of further messages in the group.
+// firstMessagePerCause groups messages that have the same cause. It returns each group's first message, and appends the
+// number of further messages in the group.
 //
 // To compare two messages, it ignores the text before the first colon, all numbers, and quoted texts. A quoted text
 // directly after the word "key" or "field" is compared, because a different key or field means a different cause.

@@ -22,8 +22,8 @@ import (
 // such a file saves the entries that a load of a dump replaced or removed.
 const BeforeLoadPrefix = "before-load"
 
-// SaveEntries exports the selected entries to a new file in the home, and returns the path of the file. The name of the
-// file consists of fileStem, the current time in UTC, and the extension .jsonl.
+// SaveEntries exports the selected entries to a new file in the home, and returns the path of the file. The file's name
+// consists of fileStem, the current time in UTC, and the extension .jsonl.
 func SaveEntries(
 	ctx context.Context,
 	w *verb.Workspace,

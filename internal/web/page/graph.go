@@ -73,7 +73,7 @@ func (gr *Graph) placeNodes() {
 	gr.scaleToPicture()
 }
 
-// scaleToPicture scales the positions of the graph's nodes to the size of the picture.
+// scaleToPicture scales the positions of the graph's nodes to the picture's size.
 func (gr *Graph) scaleToPicture() {
 	left := math.Inf(1)
 	right := math.Inf(-1)

@@ -26,7 +26,7 @@ type WriteCall struct {
 // edits the text, and a tool writes again. The test fails if the second call loses the person's words. It also fails if
 // a tool cannot replace a text that only tools have written.
 //
-// Each element of rows is a list of calls that write the same text. The first call of a list creates the text, and then
+// Each element in rows is a list of calls that write the same text. The first call of a list creates the text, and then
 // each call of the list is tested with this text. Therefore each call that can create a text must be the first call of
 // a list. The test fails if a tool that may write is in no list.
 func CheckWriters(t *testing.T, d layout.Dialect, rows [][]WriteCall) {

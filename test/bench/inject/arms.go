@@ -40,7 +40,7 @@ const (
 	ToolOutputQuestions PromptGroup = "tool"
 )
 
-// PromptGroups returns the groups of test prompts in the order of the rows in the table of results.
+// PromptGroups returns the groups of test prompts in the same order as the rows in the result table.
 func PromptGroups() []PromptGroup {
 	return []PromptGroup{
 		AnswerableQuestions,
@@ -59,7 +59,7 @@ func PromptGroups() []PromptGroup {
 type RuleResult struct {
 	RuleName         string                            `json:"rule"`
 	QuoteMatchCounts map[PromptGroup]*PromptMatchCount `json:"arms"`
-	// number of prompts in each group for which only the names of entries are shown
+	// number of prompts in each group for which only entry names are shown
 	NameOnlyMatchCounts map[PromptGroup]*PromptMatchCount `json:"pointers"`
 	WorkingDayCost      WorkingDayCost                    `json:"day"`
 

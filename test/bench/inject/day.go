@@ -26,9 +26,9 @@ type WorkingDayCost struct {
 }
 
 // summarizeWorkingDay computes statistics about the Decisions of a rule, which chooses for each prompt the texts that a
-// model is shown. The prompts are those of ordinary working days. The result contains the number of prompts and of
-// prompts that got quotes or only names. It also contains the mean, the median and the 99th percentile of the tokens,
-// and the median and 99th percentile of the decision time. Without decisions, all values are 0.
+// model is shown. The prompts come from ordinary working days. The result says how many prompts there are, and how many
+// got quotes or only names. It also contains the tokens' mean, median and 99th percentile, and the median and 99th
+// percentile of the decision time. Without decisions, all values are 0.
 func summarizeWorkingDay(ds []Decision) (d WorkingDayCost) {
 	var tokens []int
 	var took []time.Duration

@@ -102,9 +102,9 @@ func (c *conversationTemplates) generateStore(personNumber int, r *rand.Rand) *T
 	return s
 }
 
-// fillForm returns the sentences of a form with words instead of placeholders such as {city}. For a list of personal
-// words, it uses the word with the index personNumber, so that each person has different words. For a list of shared
-// words, it uses a random word. The same placeholder is replaced by the same word in all sentences.
+// fillForm returns a form's sentences with words instead of placeholders such as {city}. For a list of personal words,
+// it uses the word with the index personNumber, so that each person has different words. For a list of shared words, it
+// uses a random word. The same placeholder is replaced by the same word in all sentences.
 func (c *conversationTemplates) fillForm(form []string, personNumber int, r *rand.Rand) []string {
 	parts := slices.Clone(form)
 	put := func(mark, word string) {

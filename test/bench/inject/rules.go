@@ -1,5 +1,5 @@
-// This file defines the rules that decide which notes and turns of a memory are shown to a model for a prompt: oxbow's
-// rule, and the rules of other systems.
+// This file defines the rules that decide which notes and turns from a memory are shown to a model for a prompt:
+// oxbow's rule, and the rules of other systems.
 
 package inject
 

@@ -43,7 +43,7 @@ type questionPool struct {
 const maxOtherPeopleMemories = 12
 
 // RunMeasurement measures which texts each rule in DisplayRules shows for test prompts. It measures each memory in
-// o.Stores, and changed versions of some of these memories. The result contains the counts for each rule.
+// o.Stores and, for some of these memories, also changed versions. The result contains the counts for each rule.
 func RunMeasurement(ctx context.Context, o Options) (*MeasurementResult, error) {
 	p, err := gatherQuestions(o.Stores)
 	if err != nil {
@@ -135,7 +135,7 @@ func (p *questionPool) otherMemoryQuestions(s *TestMemory, storeNumber, maxQuest
 
 // measureUnchangedMemory measures which texts the rules show with an unchanged memory. It passes these prompts to the
 // rules: the memory's own questions, questions for other memories (foreign), orders for work, unanswerable questions,
-// repeated prompts, and the prompts of a working day. storeNumber is the number of the memory. It is also the seed of
+// repeated prompts, and the prompts of a working day. storeNumber is the number of the memory. It is also the seed for
 // the random numbers that select the prompts of the working day.
 func (b *memoryMeasurement) measureUnchangedMemory(
 	ctx context.Context,

@@ -139,7 +139,7 @@ func (u *MemoryUnit) sessionEvents(name, turn string) []session.Event {
 	prompt := e
 	reply := e
 	call := e
-	// The text of the prompt is empty if a chat begins with a message of the program.
+	// The prompt's text is empty if a chat begins with a message of the program.
 	prompt.Kind, prompt.Text = session.KindPrompt, u.Prompt
 	es := []session.Event{prompt}
 	if u.Printed != "" {

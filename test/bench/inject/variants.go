@@ -61,9 +61,9 @@ func (s *TestMemory) withLongSession(others []*TestMemory) *TestMemory {
 	return &j
 }
 
-// withAnswersAsToolOutput returns a copy of the test memory in which answers are in the output of commands. If a unit
-// contains the answer to a question, its prompt becomes the output of a command (Printed). Its prompt and reply are
-// replaced by "Please run it." and "It failed."
+// withAnswersAsToolOutput returns a copy of the test memory in which answers are in command output. If a unit contains
+// the answer to a question, its prompt becomes the output of a command (Printed). Its prompt and reply are replaced by
+// "Please run it." and "It failed."
 func (s *TestMemory) withAnswersAsToolOutput() *TestMemory {
 	right := map[string]bool{}
 	for _, a := range s.Asks {

@@ -1,4 +1,4 @@
-// This file computes which share of the prompts matched, and the confidence interval of this share.
+// This file computes which share of the prompts matched, and the confidence interval for this share.
 
 package inject
 

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// publishedChat is a line of beam_100K.jsonl, a file of the data set BEAM. It contains a chat and questions about the
+// publishedChat is a line in beam_100K.jsonl, a file of the data set BEAM. It contains a chat and questions about the
 // chat.
 type publishedChat struct {
 	Messages []struct {

@@ -45,7 +45,7 @@ func PairedDifference(differences []float64) Difference {
 }
 
 // RankingComparison compares the results of two measurements, now and before, that were made with the same ranking,
-// data set and kind of entries.
+// data set and entry kind.
 type RankingComparison struct {
 	Set, Unit, Ranking string
 	N                  int

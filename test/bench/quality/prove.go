@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// The published nDCG for the test queries of the data set SciFact with k1 = 0.9 and b = 0.4, for exact document
-// lengths (Anserini stores lengths in one lossy byte, and reaches .6789), and the numbers of documents and test
-// queries in this data set.
+// The published nDCG for the test queries in the data set SciFact with k1 = 0.9 and b = 0.4, for exact document lengths
+// (Anserini stores lengths in one lossy byte, and reaches .6789), and the numbers of documents and test queries in this
+// data set.
 const (
 	publishedSciFactK1, publishedSciFactB = .9, .4
 	publishedSciFactNDCG                  = .6777

@@ -19,7 +19,7 @@ type Meeting struct {
 	answersWithoutTurns int // number of answers in the data set that refer to turns which the meeting does not have
 }
 
-// publishedMeeting is a line of train.jsonl, val.jsonl or test.jsonl, the files of the data set QMSum. It contains a
+// publishedMeeting is a line in train.jsonl, val.jsonl or test.jsonl, the files of the data set QMSum. It contains a
 // meeting and questions about the meeting.
 type publishedMeeting struct {
 	Transcript []struct {

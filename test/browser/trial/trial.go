@@ -51,8 +51,8 @@ type RunOxbow func(env map[string]string, stdin string, args ...string)
 var startTime = time.Date(2025, time.November, 3, 9, 0, 0, 0, time.UTC)
 
 // WriteTrialHome fills the memory of a home for trials. It runs the commands of oxbow that a person, imports and agents
-// would run. It writes the files for the imports to dir, and the transcripts of the sessions to home, the home
-// directory of the commands. The function run runs a command of oxbow.
+// would run. It writes the files for the imports to dir, and the session transcripts to home, the home directory of the
+// commands. The function run runs a command of oxbow.
 func WriteTrialHome(dir, home string, run RunOxbow) error {
 	files := map[string][]importedEntry{
 		"reference.jsonl": apiReferenceEntries(),

@@ -39,7 +39,7 @@ type CrashTally struct {
 	RecoveryCrashes int
 	Kills           int // number of operations at which one process was killed while a second process continued
 	FromSnapshot    int // number of stores that were opened from a snapshot
-	// number of disk contents that were tested with a snapshot file made of parts from several snapshots
+	// number of disk contents that were tested with a snapshot file that combines parts from several snapshots
 	MixedSnapshotContents int
 }
 

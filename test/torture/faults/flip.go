@@ -86,9 +86,9 @@ func (s *damagedStore) applyDamages() (DamageTally, *Violation) {
 // examineDamagedFileFunc examines a damaged file. If it returns false, no further damage is tried.
 type examineDamagedFileFunc func(b []byte, what string, args ...any) bool
 
-// tryFilesWithFlippedBit calls the function try with copies of the file in which a single bit is flipped. In the free
-// space of the file, it flips only some of the bits. It returns false if try returned false. A file with more than 8
-// KiB is skipped, and the result is true.
+// tryFilesWithFlippedBit calls the function try with copies of the file in which a single bit is flipped. In the file's
+// free space, it flips only some of the bits. It returns false if try returned false. A file with more than 8 KiB is
+// skipped, and the result is true.
 func (s *damagedStore) tryFilesWithFlippedBit(try examineDamagedFileFunc) bool {
 	if len(s.file) > 8<<10 {
 		return true

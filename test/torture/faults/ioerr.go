@@ -43,9 +43,9 @@ func (t *ErrorTally) Add(u ErrorTally) {
 	t.FromSnapshot += u.FromSnapshot
 }
 
-// FindErrors makes the script of store operations for a seed, and runs the first steps of the script many times. In
-// each run, one disk operation fails in one way. There is a run for each disk operation and each way in which the
-// operation can fail. FindErrors returns the first broken guarantee of the store, or nil.
+// FindErrors makes the script of store operations for a seed, and runs the script's first steps many times. In each
+// run, one disk operation fails in one way. There is a run for each disk operation and each way in which the operation
+// can fail. FindErrors returns the first broken guarantee of the store, or nil.
 func FindErrors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 	if o.ImageCount == 0 {
 		o.ImageCount = 24
@@ -169,8 +169,7 @@ type diskErrorJudge struct {
 	world            *workload.World
 	possibleStates   workload.PossibleOutcomes
 	hasFaultOccurred bool // The disk operation that was to fail has failed.
-	// For each of the two processes, whether it has received an error which says that the outcome of a change is
-	// unknown.
+	// For each of the two processes, whether it has received an error which says that a change's outcome is unknown.
 	hasUnknownByProcess [2]bool
 	// The possible disk contents after a crash were examined once since the first failed operation.
 	hasCheckedCrashContents bool

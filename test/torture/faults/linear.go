@@ -132,8 +132,7 @@ var entryConsistencyModel = porcupine.Model{
 type linearizabilityRun struct {
 	disk  *crashfs.Disk
 	setup workload.StoreSetup
-	// Number of calls that began plus number of calls that ended. This number is the time of these events in the
-	// history.
+	// Number of calls that began plus number that ended. This number is the time of these events in the history.
 	clock             atomic.Int64
 	newContentCounter atomic.Int64
 	mu                sync.Mutex // mu guards the fields below.
@@ -403,9 +402,8 @@ func wasChangeMade(err error, allowedErrors ...error) (bool, error) {
 	return err == nil, err
 }
 
-// readFinalState opens the store at the end of a run, and reads the entry of each name from the disk. It adds these
-// reads to the recorded calls, so that the linearizability check includes them. Then it checks the store. Errors are
-// added to r.
+// readFinalState opens the store at the end of a run, and reads each name's entry from the disk. It adds these reads to
+// the recorded calls, so that the linearizability check includes them. Then it checks the store. Errors are added to r.
 func (r *linearizabilityRun) readFinalState(seed uint64) {
 	m, err := oxbow.Open(
 		workload.StoreFile,

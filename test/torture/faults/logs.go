@@ -160,7 +160,7 @@ func readLog(log *wal.Log) ([]string, error) {
 func crashLog(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	setup := setupForSeed(seed, o)
 	tally := CrashTally{ScriptsRun: 1}
-	// bodies of the records that the log contained after a crash, by the hash of the disk content
+	// bodies of the records that the log contained after a crash, by the disk content's hash
 	judged := map[uint64][]string{}
 	distinct := 0
 	bad := func(k int, label string, err error) (CrashTally, *Violation) {

@@ -62,7 +62,7 @@ func (r *crashRun) examineMixedSnapshots(im *crashfs.CrashContent, allowed []*wo
 
 // olderOrMixedSnapshot returns a wrong snapshot file for a test. The argument own is the present snapshot file. If i is
 // 0, the result is an older snapshot file. Otherwise, the result is a copy of own in which some pages are replaced,
-// completely or by half, by pages of an older file, and some pages are zero. If there is no older file, the result is
+// completely or by half, by pages from an older file, and some pages are zero. If there is no older file, the result is
 // nil.
 func (r *crashRun) olderOrMixedSnapshot(own []byte, i int, rnd *rand.Rand) []byte {
 	if len(r.snapshots) == 0 {

@@ -47,7 +47,7 @@ type Options struct {
 	// broken file system.
 	LockOrFileFault string
 
-	// MutantCommand is the command line of a deliberately broken build of the program that runs [ChildCommand]. If
+	// MutantCommand is the command line for a deliberately broken build of the program that runs [ChildCommand]. If
 	// MutantCommand is not nil, the writing and reading processes run this build.
 	MutantCommand []string
 }

@@ -118,11 +118,11 @@ func (s *Store) RecordDamages() (all []Damage) {
 	return all
 }
 
-// DamageAllBytes returns several kinds of damage for each byte of the store file and for each of the 100 bytes after
-// the used part. A damage changes the byte, zeroes several bytes beginning with it, or cuts off the rest of the used
-// part. A cut is possible only up to the end of the used part.
+// DamageAllBytes returns several kinds of damage for each byte in the store file and in the 100 bytes after the used
+// part. A damage changes the byte, zeroes several bytes beginning with it, or cuts off the rest of the used part. A cut
+// is possible only up to the end of the used part.
 //
-// A snapshot, an index and a lock file may exist next to the store file. After every three elements of the result, the
+// A snapshot, an index and a lock file may exist next to the store file. After every three elements in the result, the
 // next set of these files is used, so that all sets are tested. The parameter seed determines the set for the first
 // element.
 func (s *Store) DamageAllBytes(seed uint64) []Damage {

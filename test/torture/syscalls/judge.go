@@ -118,7 +118,7 @@ func readContents(ctx context.Context, m *oxbow.Memory) (map[string]string, erro
 	return all, nil
 }
 
-// formatSizes returns a list of entry names, each with the length of the entry's content.
+// formatSizes returns a list of entry names, each with the entry's content length.
 func formatSizes(m map[string]string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(m)) {

@@ -1,7 +1,7 @@
 //go:build linux
 
-// This file runs the torture test that makes system calls fail. It finds all system calls of a session, and repeats
-// the session with a failure of each call.
+// This file runs the torture test that makes system calls fail. It finds all system calls in a session, and repeats the
+// session with a failure of each call.
 
 package syscalls
 
@@ -26,7 +26,7 @@ type Options struct {
 	// command line of the child process, which must call the function [ChildCommand]; the path of the home is appended
 	ChildCommand []string
 	Budget       time.Duration // time after which no further system call is made to fail (0 for no limit)
-	// maximum number of system calls that are made to fail, one in each run of the child (0 for no limit)
+	// maximum number of system calls that are made to fail, one each time the child runs (0 for no limit)
 	Limit int
 	Seed  uint64 // seed for the random order in which the system calls are made to fail
 }

@@ -31,7 +31,7 @@ const (
 	SkipTruncation // the disk does not shorten a file that is truncated
 )
 
-// DiskFaultNames contains the name of each DiskFault, in the order of the constants.
+// DiskFaultNames contains each DiskFault's name, in the order of the constants.
 var DiskFaultNames = []string{"", "no-append-sync", "no-cut-sync", "no-new-sync", "no-lost-sync", "no-name-sync",
 	"no-lost-name", "early-sync", "no-lock", "plain-rename", "no-truncate"}
 

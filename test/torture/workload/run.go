@@ -412,8 +412,8 @@ func (w *World) applyAcknowledgedStep(st Step, seq uint64) {
 // readByAllProcesses lets processes read the store after the step st, and calls fn with the entries that each process
 // reads. After about half of the steps, only the process that executed the step reads. The other processes then have
 // several changes to read at once when they read the next time, which is also tested. The choice depends only on the
-// number of the step and the seed of the script. A read changes the memory of a process, so all runs of a script must
-// read at the same steps.
+// step's number and the script's seed. A read changes a process's memory, so all runs of a script must read at the same
+// steps.
 func (w *World) readByAllProcesses(st Step, isNested bool, fn func(i int, es []oxbow.Entry, err error) error) error {
 	all := (uint64(w.CompletedEvents)+w.Script.Seed)%2 == 0
 	for i, p := range w.processes {
@@ -436,8 +436,8 @@ func (w *World) recordState(st Step, isNested, isBusy bool) error {
 	last := w.States[len(w.States)-1]
 	s := &StoreState{Model: w.model, Inner: isNested, Busy: isBusy}
 	// isNested means that one process executed st in the middle of another process's step. If st has changed nothing,
-	// do not compare the entries, because the other process may already have made its change. If st has made a change,
-	// the other process has not made its own change yet. Then the entries can be compared.
+	// skip the comparison of the entries, because the other process may already have made its change. If st has made a
+	// change, the other process has not made its own change yet. Then the entries can be compared.
 	lax := isNested && last.Model == w.model
 	err := w.readByAllProcesses(st, isNested, func(i int, es []oxbow.Entry, err error) error {
 		if err != nil {
@@ -474,9 +474,9 @@ func StatesAllowedAfterCrash(states []*StoreState, completedEvents int) []*Store
 	if completedEvents+1 < len(states) {
 		next := states[completedEvents+1]
 		allowed = append(allowed, next)
-		// next may describe a nested step, which one process executes in the middle of the step of another process. If
-		// the nested step changed nothing, the crash may have interrupted the other process instead. The content after
-		// the other process's step is the next element of states, so allow it too.
+		// next may describe a nested step, which one process executes in the middle of another process's step. If the
+		// nested step changed nothing, the crash may have interrupted the other process instead. The content after the
+		// other process's step is the next element of states, so allow it too.
 		hasDoneNothing := next.Inner && next.Model == states[completedEvents].Model
 		if hasDoneNothing && completedEvents+2 < len(states) {
 			allowed = append(allowed, states[completedEvents+2])

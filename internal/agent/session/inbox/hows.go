@@ -137,8 +137,8 @@ func (s *commandSearch) matchTask(commandWords, turnWords map[string]bool) float
 
 // bestCommands returns commands that passed at least once, best first. It leaves out a command if the share of the
 // searched task's words that match the command is less than minMatchingWordShare. The best command is the one with the
-// largest such share. Commands with equal shares are compared by the number of sessions, then by the rate of successful
-// runs, and then by the time of the last success.
+// largest such share. Commands with equal shares are compared by the session count, then by the rate of successful
+// runs, and then by the time they last succeeded.
 func (s *commandSearch) bestCommands() []PassedCommand {
 	all := []PassedCommand{}
 	for _, h := range s.byCommand {

@@ -387,7 +387,7 @@ func (it *StoredProposal) NoteText() string {
 	return it.Sentence
 }
 
-// SessionCount returns the number of sessions in which the person wrote the sentence of the proposal.
+// SessionCount returns the number of sessions in which the person wrote the proposal's sentence.
 func (it *StoredProposal) SessionCount() int {
 	seen := map[string]bool{}
 	for _, f := range it.SourceTurns {

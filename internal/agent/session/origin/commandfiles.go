@@ -33,8 +33,8 @@ type program struct {
 }
 
 // recordPrintedFiles records that the command under examination printed the given files. If a file is trusted less than
-// the rest of the command's output, the trust level of the output becomes the level of the file. If the name of a file
-// is unknown, the output counts as text by others (LevelForeignText).
+// the rest of the command's output, the output's trust level becomes the file's level. If the name of a file is
+// unknown, the output counts as text by others (LevelForeignText).
 func (s *shellState) recordPrintedFiles(files []string, cause string) {
 	s.verdict.raiseTrustLevelForReadFiles(s.currentDir, s.resolveFileWords(files), cause)
 	if slices.Contains(files, unknownWordValue) {

@@ -118,9 +118,9 @@ var gitTreeCommands = []string{
 	"commit",
 }
 
-// skipGitOptions skips the global options of git at the beginning of args, and returns the arguments that follow: the
-// git command and its arguments. If the option -C is given, skipGitOptions changes the current directory of s. It
-// returns false if an option is unknown.
+// skipGitOptions skips git's global options at the beginning of args, and returns the arguments that follow: the git
+// command and its arguments. If the option -C is given, skipGitOptions changes the current directory of s. It returns
+// false if an option is unknown.
 func (s *shellState) skipGitOptions(args []string) (rest []string, ok bool) {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "--version" {
 		switch {

@@ -243,7 +243,7 @@ func shellCommandLine(arguments map[string]any) string {
 func quoteArg(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // patchedFilePaths returns the paths of files in a patch for the tool apply_patch. The map args contains the arguments
-// of the tool. patchedFilePaths finds each line of the patch that begins with one of linePrefixes. The rest of this
+// of the tool. patchedFilePaths finds each line in the patch that begins with one of linePrefixes. The rest of this
 // line is the path.
 func patchedFilePaths(args map[string]any, linePrefixes ...string) (files []string) {
 	patch := firstTextArgument(args, "input", "patch", "patchText", "command")

@@ -85,7 +85,7 @@ type toolInput struct {
 	NotebookPath  string          `json:"notebook_path"`
 	AbsolutePath  string          `json:"absolute_path"`
 	Path          string          `json:"path"`
-	// path of the edited file, in calls of Cursor until 2025
+	// path of the edited file, in Cursor's calls until 2025
 	TargetFile      string          `json:"target_file"`
 	TargetFileCamel string          `json:"targetFile"`            // path of the edited file, in calls of Cursor
 	RelativePath    string          `json:"relativeWorkspacePath"` // path of the edited file, in edits of Cursor

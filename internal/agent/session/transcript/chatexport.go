@@ -30,7 +30,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// These names of chat services are stored in the archive as the client of a conversation.
+// These names of chat services are stored in the archive as a conversation's client.
 const (
 	ChatGPT  = "chatgpt"
 	ClaudeAI = "claude-ai"
@@ -461,7 +461,7 @@ func (m *gptMessage) isText() bool {
 // customInstructionsType is the type of ChatGPT's messages with custom instructions.
 const customInstructionsType = "user_editable_context"
 
-// Kinds of parts of an exported conversation that are not stored in the memory.
+// Kinds of parts in an exported conversation that are not stored in the memory.
 const (
 	leftOutModelThoughts = "thoughts of the model"
 	leftOutToolResults   = "tool results"

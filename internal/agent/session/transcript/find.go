@@ -134,7 +134,7 @@ func (f *transcriptFinder) walkDirectory(dir string) {
 		isLink := e.Type()&fs.ModeSymlink != 0
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && isFile: // The client has removed the file in the meantime.
-		// Ignore a symbolic link without a target, unless its name is that of a transcript.
+		// Ignore a symbolic link without a target, unless it has the name of a transcript.
 		case err != nil && isLink && !f.place.IsTranscript(filepath.ToSlash(path)):
 		default:
 			f.walkPath(path, info, err)

@@ -207,8 +207,8 @@ func (r *ReadReport) Add(o ReadReport) {
 	}
 }
 
-// DescribeLeftOutParts returns a list of the kinds of transcript parts that oxbow deliberately does not store, each
-// with the number of parts.
+// DescribeLeftOutParts returns a list with the kinds of transcript parts that oxbow deliberately does not store, each
+// with its part count.
 func (r *ReadReport) DescribeLeftOutParts() string {
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(r.LeftOutParts)) {

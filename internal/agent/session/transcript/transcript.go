@@ -153,7 +153,7 @@ func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, from 
 	return err
 }
 
-// lineRange selects lines of a file: the lines that begin at firstOffset or later, and before endOffset (0 means the
+// lineRange selects lines in a file: the lines that begin at firstOffset or later, and before endOffset (0 means the
 // end of the file). At most maxLines lines are read (0 means all).
 type lineRange struct {
 	firstOffset, endOffset int64
