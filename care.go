@@ -178,8 +178,8 @@ func (m *Memory) RedactVersions(
 }
 
 // Accept makes a store usable again if the store went back to an earlier state ([ErrRolledBack]), for example because a
-// backup was restored on purpose. The changes after that state are lost, and their numbers are used again. Accept does
-// nothing if the store is not a log.
+// backup was restored on purpose. The changes after that state are lost, and their numbers are used again. Accept has
+// an effect only if the store is a log.
 func (m *Memory) Accept(ctx context.Context) error {
 	if d, ok := m.store.(*logstore.DB); ok {
 		return d.AcceptRollback(ctx)

@@ -11,7 +11,7 @@ import (
 
 // maxRunBytes limits the memory that building a search index needs. It is the approximate size of the documents that
 // are kept in memory, enough for some 150,000 short entries. If there are more, parts of the index (runs) are written
-// to temporary files. A memory that writes no index file does not write runs either.
+// to temporary files. Only a memory that writes an index file also writes runs.
 const maxRunBytes = 64 << 20
 
 // indexRunFiles are the temporary files that contain the finished parts (runs) of a search index while the index is

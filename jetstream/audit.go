@@ -441,7 +441,7 @@ func findDifferingCopies(b brainDirectoryEntry, copies []brainCopyOnServer) (fs 
 
 // updateLeaderFences records which servers must not lead a stream, and why. It writes these records (fences) into the
 // directory of the cluster. If such a server leads the stream, updateLeaderFences makes another server the leader. If a
-// server in readServers is not in reasonByBadServer, it has no problem any more, and its fence is removed.
+// server in readServers is missing from reasonByBadServer, its problem is over, and its fence is removed.
 func (c *Cluster) updateLeaderFences(
 	ctx context.Context,
 	stream string,

@@ -197,8 +197,8 @@ func (s *restoreSourceDir) listCache() ([]restorableFile, error) {
 // that do not exist in the cluster, or are empty there. The newest file of each brain comes first in its group.
 //
 // If the cluster already contains a brain, there must be a backup file with the same last envelope. Otherwise the error
-// matches [oxbow.ErrExists]. The brain is then counted in r.report.Present. If r.options.Tenant is not empty, the
-// brains in the cluster that have no file at all are ignored.
+// matches [oxbow.ErrExists]. The brain is then counted in r.report.Present. If r.options.Tenant is set, the brains in
+// the cluster that have no file at all are ignored.
 func (r *restoreRun) missingBrains(
 	ctx context.Context,
 	filesByBrain map[string][]restorableFile,

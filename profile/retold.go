@@ -46,8 +46,8 @@ func isSummarizedBy(e, d *oxbow.Entry) bool {
 //
 // An entry is wanted if the profile lists it by name, if it is pinned, or if the query found it. If one of the entries
 // that a digest summarizes is wanted, the digest is omitted, unless the profile lists the digest by name. Otherwise the
-// digest remains, and the entries that it summarizes are omitted. Wanted entries that are not digests are never
-// omitted. All entries must have been read.
+// digest remains, and the entries that it summarizes are omitted. Wanted entries other than digests always remain. All
+// entries must have been read.
 func omitSummarizedEntries(all rankHeap) rankHeap {
 	isWanted := func(x *rankedEntry) bool {
 		return x.isNamedInProfile || x.queryRank > 0 || x.rankClass == rankClassPinned

@@ -65,8 +65,8 @@ const (
 // confidence is also equal, the entry that was changed later comes first, and then the entry with the higher ID.
 //
 // Records of runs and handoffs (the kinds history and handoff) are included only if they are pinned, or if the
-// profile's include section lists their kind or name. An entry is never included if it must not be shown to a model
-// that did not ask for it (see [oxbow.Entry.WhyHeld] and [oxbow.Unasked]).
+// profile's include section lists their kind or name. An entry is always left out if it may be shown only to a model
+// that asked for it (see [oxbow.Entry.WhyHeld] and [oxbow.Unasked]).
 //
 // [prompt.Context.FitToBudget] packs the text, so the budget is never exceeded. Only the highest-ranking entries, up to
 // four times the budget, are tried. All other entries are reported in a single line.

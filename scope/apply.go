@@ -261,8 +261,8 @@ func (b *scopedOpConverter) checkNotShownName(ctx context.Context, name string) 
 
 // bindChange checks an op that changes an entry, and adds the op to b.boundOps. The argument old is the present entry.
 // The entry must be in the scope before and after the op. If seq is not 0, the op gets the condition that the entry has
-// the version seq, so that the entry cannot leave the scope before the op is applied. An op that already requires a
-// version keeps its own condition.
+// the version seq, so that the entry stays in the scope until the op is applied. An op that already requires a version
+// keeps its own condition.
 func (b *scopedOpConverter) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
 	s := &b.store.scope
 	next := old.Clone()

@@ -11,7 +11,7 @@ import (
 )
 
 // A Scope selects a part of a store. A store that [New] or [Within] restricts to a scope behaves as if it had no other
-// entries. Entries outside the scope are not found, counted or named, and their history cannot be read, undone or
+// entries. Only entries in the scope are found, counted or named, and only their history can be read, undone or
 // restored. If a scope is applied to a store that already has a scope, both restrictions apply.
 //
 // The zero Scope selects no entries.

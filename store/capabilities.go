@@ -123,7 +123,7 @@ type HeadTable struct {
 // A Pager is a Store that can return the newest entries without reading all entries.
 type Pager interface {
 	// Newest returns one page with entries that match the filter, ordered by the time of their last change, newest
-	// first. The second result is the number of all matches. offset and limit must not be negative, and their sum must
+	// first. The second result is the number of all matches. offset and limit must be at least 0, and their sum must
 	// not overflow.
 	Newest(ctx context.Context, f Filter, offset, limit int) (page []Entry, total int, err error)
 }

@@ -106,10 +106,10 @@ func (e *Entry) WhyHeld(on Occasion) HoldReason {
 // MayShow reports whether the entry may be shown on an occasion (see [Entry.WhyHeld]).
 func (e *Entry) MayShow(on Occasion) bool { return e.WhyHeld(on) == "" }
 
-// heldBackLabelKeys contains label keys. An entry that has a label with such a key is not shown to a model without a
-// request. All keys apply on the occasions Unasked, UnaskedByLabels and AtStart, on which a model gets entries that it
-// did not ask for. On the occasion WithoutLabels, on which an entry is copied to a place that does not keep its labels,
-// only the first heldWithoutLabelsKeyCount keys apply.
+// heldBackLabelKeys contains label keys. An entry that has a label with such a key is shown to a model only on request.
+// All keys apply on the occasions Unasked, UnaskedByLabels and AtStart, on which a model gets entries that it did not
+// ask for. On the occasion WithoutLabels, on which an entry is copied to a place that does not keep its labels, only
+// the first heldWithoutLabelsKeyCount keys apply.
 var heldBackLabelKeys = []string{LabelQuarantine, LabelTaint, LabelSuspect, LabelUnvouched, LabelOrigin}
 
 const heldWithoutLabelsKeyCount = 3

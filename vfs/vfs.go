@@ -86,8 +86,8 @@ type Lock interface {
 // file.
 type BulkSyncer interface {
 	// SyncAfter calls the function write and then makes all changes that write made durable. The changes may be file
-	// contents and names, and may be anywhere in the file system that contains the directory dir. If the system does
-	// not support this, SyncAfter does not call write and returns an error that matches [ErrUnsupported].
+	// contents and names, and may be anywhere in the file system that contains the directory dir. SyncAfter calls write
+	// only if the system supports this. Otherwise it returns an error that matches [ErrUnsupported].
 	SyncAfter(dir string, write func() error) error
 }
 

@@ -90,8 +90,8 @@ const dataDirHomeRule = "your data directory"
 
 // findHomeAndRule returns the home, and a phrase that names the rule by which the home was chosen.
 //
-// If the home was not found from the working directory, findHomeAndRule also starts the list of trusted homes, unless
-// the list exists. Homes that exist when the list starts are trusted, because an earlier version of oxbow may have
+// If the home was not found from the working directory, findHomeAndRule also starts the list of trusted homes if the
+// list is missing. Homes that exist when the list starts are trusted, because an earlier version of oxbow may have
 // created them. Therefore the list must start early. Otherwise it might start when a person has just unpacked an
 // archive that contains somebody else's home, and this home would be trusted.
 func (finder *homeFinder) findHomeAndRule() (dir, rule string, err error) {
@@ -156,8 +156,8 @@ func (finder *homeFinder) nearestHome(dir string) (string, error) {
 	}
 }
 
-// usableHomeIn returns the home directly inside dir. It returns "" if dir contains no home, or none that may be used
-// in the working directory workingDir.
+// usableHomeIn returns the home directly inside dir. It returns "" if dir contains no home that may be used in the
+// working directory workingDir.
 func (finder *homeFinder) usableHomeIn(workingDir, dir string) (string, error) {
 	h := filepath.Join(dir, homeDirName)
 	if !isDir(h) || !trust.MayDirBeHome(h) {

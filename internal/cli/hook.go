@@ -173,8 +173,8 @@ func (mem *openMemory) drainSpool(ctx context.Context) {
 }
 
 // hookHome returns the home in which hooks store their reports. The reports are stored in the spool, a directory for
-// reports that are not in the memory yet. hookHome returns an error if the home is not trusted, if it does not have
-// oxbow's own layout, or if its spool cannot be used.
+// reports that are not in the memory yet. The home must be trusted, must have oxbow's own layout, and must have a
+// usable spool. Otherwise hookHome returns an error.
 func (finder *homeFinder) hookHome() (string, error) {
 	v, err := finder.trustVerdict()
 	if err != nil {

@@ -165,8 +165,8 @@ func (mem *openMemory) openDaemonMemory(accessKind accessKind) (*oxbow.Memory, e
 }
 
 // openStore opens the memory that is stored in the file at path. The parameter readOnlyReason is an error that says why
-// nothing may be written, or nil if writing is allowed. If readOnlyReason is not nil, openStore does not write the
-// index, and it returns readOnlyReason if accessKind allows writing.
+// nothing may be written, or nil if writing is allowed. openStore writes the index only if readOnlyReason is nil.
+// Otherwise, it returns readOnlyReason if accessKind allows writing.
 //
 // If the file does not exist, accessKind is createAccess, and readOnlyReason is nil, openStore creates the file. If the
 // file does not exist and accessKind is not createAccess, openStore returns an empty memory that has no file, even if
@@ -226,8 +226,8 @@ func (mem *openMemory) openStore(path string, accessKind accessKind, readOnlyRea
 
 // enableLogHashSigning makes this process sign the hash of the memory's newest change at intervals. A signature shows
 // later whether somebody has rewritten the log. enableLogHashSigning does nothing if the memory is opened read-only. It
-// also does nothing if the file at the path is not named storeFileName, because the memory is then a copy and not the
-// memory of a home.
+// also does nothing if the file at the path has a name other than storeFileName, because the memory is then a copy
+// rather than the memory of a home.
 func (mem *openMemory) enableLogHashSigning(m *oxbow.Memory, path string, accessKind accessKind) {
 	if accessKind != readOwnAccess && filepath.Base(path) == storeFileName {
 		mem.closeHooks.add(signing.SignLogHashPeriodically(m, path, mem.env.Now))

@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// usesColour reports whether standard output may contain colours. It may not if NO_COLOR is not empty
+// usesColour reports whether standard output may contain colours. It may only if NO_COLOR is empty
 // (https://no-color.org). It may, even in a pipe, if CLICOLOR_FORCE is neither empty nor "0"
 // (https://bixense.com/clicolors). NO_COLOR has priority.
 func (env *environment) usesColour() bool {

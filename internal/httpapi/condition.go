@@ -47,7 +47,7 @@ const maxConditionAttempts = 50
 // entryCondition specifies the versions of an entry that a request may change.
 type entryCondition struct {
 	ifMatch, ifNoneMatch []string // values of If-Match and If-None-Match
-	// If the entry does not exist, the request fails with 404 and not with 412 (condition failed).
+	// If the entry does not exist, the request fails with 404 instead of 412 (condition failed).
 	isNotFoundWithoutEntry bool
 }
 
@@ -110,8 +110,8 @@ func (o *viewState) callIfConditionMet(
 // callAtVersion finds the version of the entry that meets the condition c (If-Match or If-None-Match), and calls the
 // verb of the route. The verb changes the entry only if the entry still has this version. Therefore, of two requests
 // with the same condition, only the first succeeds. If another request has changed the entry after the check,
-// hasChanged is true, and the caller must check the condition again. A deletion without an existing version calls the
-// verb without this check.
+// hasChanged is true, and the caller must check the condition again. A deletion calls the verb with this check only if
+// a version exists.
 func (o *viewState) callAtVersion(
 	ctx context.Context,
 	rt *route,

@@ -134,7 +134,7 @@ type checkIn struct {
 }
 
 // checkMemory calls [maintenance.CheckAll] without signing the result. The report names files without their
-// directories, so that clients do not learn paths of the server.
+// directories, so that paths of the server stay hidden from clients.
 func checkMemory(ctx context.Context, w *verb.Workspace, in checkIn) (maintenance.CheckOut, error) {
 	out, err := maintenance.CheckAll(ctx, w, maintenance.CheckIn{Since: in.SinceLogHash})
 	out.Store = fileName(out.Store)

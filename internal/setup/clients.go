@@ -397,7 +397,8 @@ func clineClient() *Client {
 
 // clineHooks returns the hook files of Cline, which are the programs that Cline runs at its events. A hook prints
 // oxbow's answer. If this answer is empty, the hook prints an answer that lets Cline continue, because Cline expects an
-// answer. If the options do not need a hook for an event, the file has no content, so that setup removes it.
+// answer. The file for an event has content only if the options need a hook for this event. Otherwise setup removes the
+// file.
 func clineHooks(w Machine, o Options) []clientFile {
 	if w.GOOS == "windows" {
 		return nil // On Windows, Cline runs no hooks.

@@ -308,7 +308,7 @@ func revertChanges(ctx context.Context, m *oxbow.Memory, cs []oxbow.Change, maxB
 }
 
 // lastUndoableChanges returns the newest changes that can be undone, at most count. If no change can be undone, it
-// returns an error, or no changes if out.DryRun is set.
+// returns an error, or an empty list if out.DryRun is set.
 //
 // An agent that undoes the last changes may not know that a person or an import made one of them. Therefore, if the
 // caller is an agent, lastUndoableChanges returns only the changes that are newer than the newest change by a person or

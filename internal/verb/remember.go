@@ -391,7 +391,7 @@ func (e *rememberCall) makeOp(old oxbow.Entry, found bool) (oxbow.Op, error) {
 	isNameMade := e.base != ""
 	isOther := isNameMade && old.Content != e.arguments.Content
 	if found && isOther {
-		// Another entry has the name that was made for the new entry. The caller does not know this entry, so it must
+		// Another entry has the name that was made for the new entry. This entry is unknown to the caller, so it must
 		// not be overwritten.
 		return nil, errNameTaken
 	}

@@ -298,7 +298,7 @@ func DocumentEntry(path, text string) oxbow.Entry {
 //
 // Different line breaks (Windows or Unix) do not count as changes. A missing line break after the last line does not
 // count as a change either. The merged text uses Windows line breaks if the stored version contains them. Its last line
-// has no line break if the wanted version has none there.
+// has a line break only if the wanted version has one there.
 func mergeTextVersions(base, wanted, stored string) (string, bool) {
 	merged, ok := diff.MergeLines(normalizeLineEnds(base), normalizeLineEnds(wanted), normalizeLineEnds(stored))
 	if !strings.HasSuffix(wanted, "\n") {

@@ -26,8 +26,8 @@ var errNoFolders = verb.Advise(
 	"run oxbow ui on the machine that has the notes",
 )
 
-// folderSection lists the directories, with forms that change the list. It returns nil if this browser may not see the
-// directories, or if the memory is not in a file.
+// folderSection lists the directories, with forms that change the list. It returns nil unless this browser may see the
+// directories and the memory is in a file.
 func (c *pageRequest) folderSection() g.Node {
 	if c.view.IsPartial() || c.workspace.Place == nil {
 		return nil

@@ -22,7 +22,7 @@ type Options struct {
 	Listen  string   // HOST:PORT at which this server accepts clients (the default is a free port of 127.0.0.1)
 	Cluster string   // HOST:PORT at which this server accepts the cluster's other servers ("" for a single server)
 	Peers   []string // Cluster addresses (HOST:PORT) of all other servers, to which this server connects
-	// certificates of clients and servers, all signed by the same authority (without them, no TLS is used)
+	// certificates of clients and servers, all signed by the same authority (TLS is used only with them)
 	TLS TLS
 }
 

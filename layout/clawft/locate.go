@@ -87,8 +87,8 @@ func (p *fileExistenceChecker) isFile(name string) bool {
 	return info != nil && !info.IsDir()
 }
 
-// statOrNil returns the description of a file, or nil if the file does not exist or cannot be examined. In the second
-// case, it adds the error to p.err.
+// statOrNil returns the description of a file, or nil if the file is missing or cannot be examined. In the second case,
+// it adds the error to p.err.
 func (p *fileExistenceChecker) statOrNil(name string) fs.FileInfo {
 	info, err := p.fs.Stat(name)
 	if err == nil {

@@ -169,7 +169,7 @@ type codeFenceFinder struct {
 }
 
 // blockEnd returns the end of the fenced code block that begins with the line at i, including its closing line. It
-// returns 0 if no block begins there or the block is not closed.
+// returns 0 unless a block begins there and is closed.
 func (f *codeFenceFinder) blockEnd(i int) int {
 	end, next := lineBounds(f.text, i)
 	line := strings.TrimLeft(f.text[i:end], " \t")

@@ -272,8 +272,8 @@ func (l logLayout) appendEntry(p, text string, e oxbow.Entry) (string, bool) {
 // planWholeFile returns the edit that stores an entry as a whole log file. The file contains no front matter, unless
 // the entry needs it, for example for labels. Old logs have this form, and an entry from such a log gets this form
 // again when it comes back from another layout. The entry must have the name of a log file that does not exist yet. The
-// time of the entry must be the start of the day in this name, and its kind must be the default kind of such a log. If
-// the entry does not meet these conditions, or cannot be read from the file unchanged, planWholeFile returns false.
+// time of the entry must be the start of the day in this name, and its kind must be the default kind of such a log.
+// planWholeFile returns true only if the entry meets these conditions and can be read from the file unchanged.
 func (l logLayout) planWholeFile(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bool) {
 	p := logDir + "/" + e.Name + ".md"
 	if !dayNamePattern().MatchString(e.Name) {

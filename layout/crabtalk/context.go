@@ -80,7 +80,7 @@ func (h *home) projectCrabTexts() []crabFileText {
 	return layers
 }
 
-// readCrabFile returns the text of a Crab.md. It returns false if the file does not exist or cannot be read.
+// readCrabFile returns the text of a Crab.md. It returns false if the file is missing or unreadable.
 func (h *home) readCrabFile(fsys vfs.FS, name, shown string) (string, bool) {
 	b, err := vfs.ReadFile(fsys, name, maxCrabFileBytes)
 	switch {

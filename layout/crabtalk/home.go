@@ -46,8 +46,8 @@ func Dialect() layout.Dialect {
 }
 
 // countMarkers returns how many files indicate that a directory has the layout of Crabtalk. The file memory.db counts
-// as two markers, and a Crab.md next to it as a third. A Crab.md without memory.db does not count, because other
-// layouts also have it.
+// as two markers, and a Crab.md next to it as a third. A Crab.md counts only next to memory.db, because other layouts
+// also have it.
 func countMarkers(fsys vfs.FS) (int, error) {
 	name, err := findStore(fsys)
 	if err != nil || name == "" {

@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/tree/mdtree"
 )
 
-// openStore opens the configured backend. If the backend is oxbow, but its store does not exist and may not be
-// created, openStore reads the files instead.
+// openStore opens the configured backend. If the backend is oxbow, but its store is missing and may not be created,
+// openStore reads the files instead.
 func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, error) {
 	_, err := h.FS.Stat(defaultStorePath(h.directories))
 	switch oxbows := h.config.backend == backendOxbow; {

@@ -373,7 +373,7 @@ func rewriteFile(text string, old, now oxbow.Entry) (string, error) {
 		case had != "" && strings.HasPrefix(now.Content, had+"\n\n"):
 			description, content = had, now.Content[len(had)+2:]
 		case had == "" && description == before:
-			// Do not add a description, because a person wrote the file without one.
+			// Leave the description empty, because a person wrote the file without one.
 			description, content = "", now.Content
 		}
 		if description == "" && there {

@@ -16,8 +16,7 @@ type progress struct {
 	isShown bool
 }
 
-// newProgress returns a line that shows how much of the work is done. It shows nothing if the log is not a
-// terminal.
+// newProgress returns a line that shows how much of the work is done. It is shown only if the log is a terminal.
 func (b *bench) newProgress(what string) *progress {
 	f, ok := b.log.(*os.File)
 	return &progress{bench: b, label: what, isShown: ok && isatty.IsTerminal(f.Fd())}

@@ -49,8 +49,8 @@ func testLock(t *testing.T, fsys vfs.FS) {
 	if _, err := f.WriteAt([]byte("pid 7"), 0); err != nil {
 		t.Errorf("WriteAt of a locked file: %v", err)
 	}
-	// A lock belongs to the lock object and not to the file, so that closing a separately opened file must not release
-	// it.
+	// A lock belongs to the lock object rather than to the file, so that closing a separately opened file must not
+	// release it.
 	Must(t, f.Close())
 	WantFile(t, fsys, "lock", "pid 7")
 	WantNotAcquired(t, "after its file was opened and closed", b)

@@ -117,8 +117,8 @@ func (g *gooseReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 // gooseTextKinds maps the role of a message to the event kind for the message's text.
 var gooseTextKinds = map[string]EventKind{"user": EventPrompt, "assistant": EventText, "system": noEventKind}
 
-// reportMessage reports the texts, the tool calls and the results in a message. If the person does not see the message,
-// its text is not reported, because goose itself wrote the text for the model.
+// reportMessage reports the texts, the tool calls and the results in a message. A message's text is reported only if
+// the person sees the message, because goose itself wrote the other texts for the model.
 func (g *gooseReader) reportMessage(message *gooseMessage, m *messageReporter) {
 	g.messageCount++
 	m.beginNumberedMessage(g.messageCount, parseTime(message.Created))

@@ -10,8 +10,8 @@ import (
 
 // ParseClientReport parses a report that the hook of a client received, and returns the client that wrote it. The
 // writer can be another client, because some editors run hooks from other clients' settings: VS Code runs the hooks of
-// Claude Code and Copilot CLI, and Cursor can run Claude Code's hooks. ok is false if stdin is not valid JSON, or if
-// it names no session. Fields of the wrong type stay empty.
+// Claude Code and Copilot CLI, and Cursor can run Claude Code's hooks. ok is true only if stdin is valid JSON and names
+// a session. Fields of the wrong type stay empty.
 func ParseClientReport(client string, stdin []byte) (r HookReport, writer string, ok bool) {
 	stdin = bytes.TrimPrefix(stdin, []byte("\ufeff"))
 	writer = findReportWriter(client, stdin)

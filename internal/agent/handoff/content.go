@@ -130,9 +130,9 @@ func encodeJSON(v any) string {
 
 // parseTask parses the content of a handoff into a summary, a plan and a session record. The summary ends at the first
 // heading for a plan, unless the front matter contains the number of a later such heading. The session record begins at
-// the heading whose number the front matter contains. Without this number, there is no session record. If the front
-// matter is invalid, for example after an edit by hand, the whole content is parsed as the body, so that no text is
-// lost.
+// the heading whose number the front matter contains. There is a session record only if the front matter contains this
+// number. If the front matter is invalid, for example after an edit by hand, the whole content is parsed as the body,
+// so that no text is lost.
 func parseTask(content string) Task {
 	var t Task
 	head, body, _ := frontmatter.SplitFrontMatter(content)

@@ -41,7 +41,7 @@ type Task struct {
 	Project string // project to which the task belongs
 }
 
-// Handoff is a task that was read from a memory. A handoff that was never stored does not have a name.
+// Handoff is a task that was read from a memory. Only a handoff that was stored has a name.
 type Handoff struct {
 	Task
 	Name             string

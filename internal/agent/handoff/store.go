@@ -182,8 +182,8 @@ func handoffFilter() oxbow.Filter {
 	return oxbow.Filter{Terms: []oxbow.Term{{Key: "kind", Values: []string{oxbow.Handoff.String()}}}}
 }
 
-// getVisibleEntry returns the entry of a handoff by name. The error matches [oxbow.ErrInvalid] if the entry is not a
-// handoff, or if the caller may not see the entry (see [oxbow.OnRequest]).
+// getVisibleEntry returns the entry of a handoff by name. The entry must be a handoff that the caller may see (see
+// [oxbow.OnRequest]). Otherwise the error matches [oxbow.ErrInvalid].
 func getVisibleEntry(ctx context.Context, s oxbow.Store, name string) (oxbow.Entry, error) {
 	e, err := getHandoffEntry(ctx, s, name)
 	if err == nil && !e.MayShow(oxbow.OnRequest(ctx)) {

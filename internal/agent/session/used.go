@@ -21,12 +21,12 @@ func (t *Turn) InjectionEvents() []Event {
 // minRareTermsForUse is the number of an entry's rare terms that an agent must write before the entry counts as used.
 const minRareTermsForUse = 3
 
-// ShownEntriesUsed returns the entries that were shown in the turn and used in it. An entry was used if the agent
-// wrote at least minRareTermsForUse rare terms that were shown with the entry, and wrote none of these terms before.
-// The agent's texts, commands, queries and the paths of changed files are examined.
+// ShownEntriesUsed returns the entries that were shown in the turn and used in it. An entry was used if the agent wrote
+// at least minRareTermsForUse rare terms that were shown with the entry, and wrote none of these terms before. The
+// agent's texts, commands, queries and the paths of changed files are examined.
 //
-// ShownEntriesUsed only compares words. It does not notice an agent that follows a note without repeating the note's
-// words, and does not examine later turns.
+// ShownEntriesUsed only compares words. It overlooks an agent that follows a note without repeating the note's words,
+// and it ignores later turns.
 func (t *Turn) ShownEntriesUsed() (used []ShownEntry) {
 	all := t.InjectionEvents()
 	var rare []string

@@ -410,8 +410,8 @@ func isDuplicateCallReport(a, b *Event) bool {
 // mergeReportsInOrder merges reports by hooks into the calls of the transcript. It returns the reports and calls that
 // were merged, and leaves out all others. A hook reports a call when the call ends, but the transcript contains the
 // time at which the call starts. Therefore each report is merged into the earliest call that began before the report,
-// with a tolerance of clockSlack. The call must not have a report yet, and its outcome must not contradict the report's
-// outcome.
+// with a tolerance of clockSlack. The call must still be without a report, and its outcome must be compatible with the
+// report's outcome.
 //
 // The transcript of Gemini CLI contains the time at which the call was written, which is after the report. Therefore
 // the remaining reports are tried again with the longer tolerance writeDelay.

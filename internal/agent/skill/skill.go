@@ -36,8 +36,8 @@ const maxFileSize = 128 << 10
 
 // SearchRoot is a directory tree that contains directories with skills.
 type SearchRoot struct {
-	// FS gives access to the files. For a project, it must not follow links that lead out of the project, as an
-	// os.Root's FS does not. For the user's directories, it may follow links, because these often lead elsewhere.
+	// FS gives access to the files. For a project, it must refuse links that lead out of the project, as an os.Root's
+	// FS does. For the user's directories, it may follow links, because these often lead elsewhere.
 	FS        fs.FS
 	RootPath  string   // path of the tree's root, for messages
 	SkillDirs []string // paths of the directories that contain skills, with slashes, in search order

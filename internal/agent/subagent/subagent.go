@@ -222,8 +222,8 @@ func shellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// composeText joins the parts of the briefing. The task comes last, because models pay most attention to the end. It
-// is not put into a code block, because the task is an instruction of the caller and not data.
+// composeText joins the parts of the briefing. The task comes last, because models pay most attention to the end. It is
+// not put into a code block, because the task is an instruction of the caller rather than data.
 func (b *Briefing) composeText() string {
 	var w strings.Builder
 	fmt.Fprintf(

@@ -13,7 +13,7 @@ import (
 // sets, so a change of the bits needs a new index file format.
 type PairSet [8]uint64
 
-// AddText adds the pairs of a text. If the text is not in lower case or not valid UTF-8, AddText adds all pairs.
+// AddText adds the pairs of a text. Unless the text is in lower case and valid UTF-8, AddText adds all pairs.
 func (p *PairSet) AddText(s string) {
 	if lowerText(s) != s {
 		for i := range p {

@@ -384,8 +384,8 @@ func (x *rangeComparison) readMissingBlobs(ctx context.Context, names []string) 
 }
 
 // findAnnotationsInFile finds the present lines of a file's annotations in one of the two compared states. The
-// parameter side contains the files of this state. findAnnotationsInFile returns no annotations if this state does not
-// contain the file, or if the file is binary.
+// parameter side contains the files of this state. findAnnotationsInFile returns no annotations if this state lacks the
+// file, or if the file is binary.
 func (x *rangeComparison) findAnnotationsInFile(
 	ctx context.Context,
 	side *comparedFileSet,

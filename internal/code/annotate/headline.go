@@ -11,7 +11,7 @@ import (
 
 // Headline returns the most important sentence of the reasoning on one line. If the reasoning was written as an
 // annotation, Headline returns its first line. If the reasoning was taken from a transcript, it is the text that the
-// agent wrote before an edit. Headline then returns the last sentence that does not merely announce the agent's next
+// agent wrote before an edit. Headline then returns the last sentence that does more than announce the agent's next
 // step, or the whole text if there is no such sentence. If the transcript contains no reasoning, Headline returns the
 // first line.
 func (r *Record) Headline() string {

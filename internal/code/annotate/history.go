@@ -17,8 +17,7 @@ type GitHistory interface {
 	// HeadCommit returns the commit of HEAD in hex, or "" before the first commit.
 	HeadCommit(ctx context.Context) (string, error)
 
-	// ReadBlobs returns the contents of blobs, by name. Names that do not exist or are not blobs are
-	// left out.
+	// ReadBlobs returns the contents of blobs, by name. Only names of existing blobs are included.
 	ReadBlobs(ctx context.Context, names []string) (map[string][]byte, error)
 
 	// BlobAt returns the blob name of the path in a commit, or "" if the commit lacks the

@@ -62,7 +62,7 @@ func (r *Repo) ReadNotes(ctx context.Context, ref string) (map[string]string, er
 type FileAtCommit struct{ Commit, File string }
 
 // BlobsAt returns the blob name of each file at its commit, in the same order as places. The name is "" if the commit
-// lacks the file. It is also "" if the path is not valid for io/fs or contains a line feed, because git's input cannot
+// lacks the file. It is also "" if the path is invalid for io/fs or contains a line feed, because git's input cannot
 // represent such a path.
 func (r *Repo) BlobsAt(ctx context.Context, places []FileAtCommit) ([]string, error) {
 	var in bytes.Buffer

@@ -156,7 +156,7 @@ func (s *keySet) add(k TableKey) {
 
 // compareKeys compares a table of keys with the expected keys, and sets c.isTableDifferent[table] if they differ. The
 // table is right if it is sorted and contains the same keys. To save memory, only the number of keys and a hash of all
-// keys are compared. If the table cannot be read, the error is stored in *err, unless *err already contains an error.
+// keys are compared. If the table cannot be read and *err is still nil, the error is stored in *err.
 func (c *Comparison) compareKeys(table int, expected *keySet, err *error) {
 	found := keySet{seed: expected.seed}
 	var last TableKey

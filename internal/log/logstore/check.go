@@ -80,7 +80,7 @@ func (c checkPass) hasSameProblems(o checkPass) bool {
 func (d *DB) withWritersBlocked(ctx context.Context, fn func()) (isQuiet bool, err error) {
 	name := wal.LockName(d.name)
 	if _, err := d.fs.Stat(name); err != nil {
-		// Locking the store needs its lock file. The check does not create this file, because it must not write.
+		// Locking the store needs its lock file. The check does not create this file, because it may only read.
 		fn()
 		return false, nil
 	}

@@ -173,9 +173,9 @@ func (d *DB) betweenWrites(ctx context.Context, fn func() error) error {
 	return d.callWithoutOtherWriters(ctx, fn)
 }
 
-// callWithoutOtherWriters calls fn while no other process can write, and returns the error of fn. If the store's log
-// does not exist yet, it returns nil without calling fn. If another process is writing now, it returns errWriterActive.
-// The caller must hold writerMu.
+// callWithoutOtherWriters calls fn while no other process can write, and returns the error of fn. It calls fn only if
+// the store's log exists already, and otherwise returns nil. If another process is writing now, it returns
+// errWriterActive. The caller must hold writerMu.
 func (d *DB) callWithoutOtherWriters(ctx context.Context, fn func() error) error {
 	if err := d.checkOpenAndContext(ctx); err != nil {
 		return err

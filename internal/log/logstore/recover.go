@@ -90,9 +90,9 @@ func (p *salvagePlan) setStartPoint(sal *wal.SalvageDamage) {
 }
 
 // addRecord adds an undamaged record of the damaged log to the plan, and reports whether the record will be copied.
-// Three kinds of records are not copied: seals, records with a change number that is not higher than the last one, and
-// records of the compacted base that come after a change. If changes are missing before a record, the record is copied,
-// and the lost range is recorded.
+// Three kinds of records are not copied: seals, records with a change number that is at most the last one, and records
+// of the compacted base that come after a change. If changes are missing before a record, the record is copied, and the
+// lost range is recorded.
 func (p *salvagePlan) addRecord(sal *wal.SalvageDamage, r *wal.Record) bool {
 	p.setStartPoint(sal)
 	switch {

@@ -31,8 +31,8 @@ type Payload struct {
 func (l *Log) Append(payloads ...Payload) ([]Record, error) { return l.AppendWhile(nil, payloads...) }
 
 // AppendWhile is like [Log.Append], but also calls the function work while the device makes the records durable, so
-// that both happen at the same time. The function work may be nil. It is not called if nothing was written or if the
-// sync cannot be started.
+// that both happen at the same time. The function work may be nil. It is called only if something was written and the
+// sync can be started.
 func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	if err := l.prepareFile(); err != nil {
 		return nil, err

@@ -183,7 +183,7 @@ func (d docSet) addDocBits(docBits []uint64) {
 
 // eachTermWithPrefix calls fn with each term that begins with prefix, and the number of documents with the term. It
 // continues in the order of the texts until fn returns false. eachTermWithPrefix caches no terms, because it usually
-// reads many terms that are not needed again.
+// reads many terms that are needed only once.
 func (img *snapshotTerms) eachTermWithPrefix(prefix string, fn func(text string, df int) bool) {
 	first, last := img.findPrefixTermRange(prefix)
 	var b []byte

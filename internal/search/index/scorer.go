@@ -112,6 +112,6 @@ func (s bm25Scale) scoreImpactBoundFactor(slope float64) float64 {
 	return 1
 }
 
-// unscoredDocumentLength is stored as the length of a document without terms, unless [Params.CountEmptyDocuments] is
-// set. Such a document is left out of the number of documents and the average length.
+// unscoredDocumentLength is stored as the length of a document without terms if [Params.CountEmptyDocuments] is false.
+// Such a document is left out of the number of documents and the average length.
 const unscoredDocumentLength = math.MaxUint32

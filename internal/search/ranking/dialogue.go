@@ -301,8 +301,8 @@ func (t *dialogueScorer) indexOfID(id uint64) int {
 // IDs differ from the ID of turn i by at most reach, the nearest first. An entry is skipped if it is not a turn of a
 // talk, if the query's conditions do not select it, or if it was created more than an hour before or after turn i. An
 // entry is also skipped if it belongs to another session than turn i. If isWorthwhile is not nil, entries without a
-// query word and entries for which isWorthwhile returns false are skipped without being read. If the entry with index i
-// is not a turn of a talk, fn is not called.
+// query word and entries for which isWorthwhile returns false are skipped without being read. fn is called only if the
+// entry with index i is a turn of a talk.
 func (t *dialogueScorer) eachNeighbourTurn(
 	i, reach int,
 	isWorthwhile func(n *hitCandidate, step int) bool,

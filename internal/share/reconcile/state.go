@@ -1,10 +1,9 @@
-// This file stores the state of a reconciliation: the entries that both sides had at the last
-// synchronization.
+// This file stores the state of a reconciliation: the entries that both sides had at the last synchronization.
 //
-// The file has JSON lines: a header with a digest of all other lines, and a record for each entry. It contains
-// only salted hashes of contents, aliases and labels. Therefore no copy of a text remains here after the text
-// is redacted in the memory. If the file is torn, at most the header is used. Without records, the two sides
-// are merged as if they had never been synchronized, and nothing is lost.
+// The file has JSON lines: a header with a digest of all other lines, and a record for each entry. It contains only
+// salted hashes of contents, aliases and labels. Therefore no copy of a text remains here after the text is redacted in
+// the memory. If the file is torn, at most the header is used. Without records, the two sides are merged as in a first
+// synchronization, and everything is kept.
 
 package reconcile
 

@@ -46,8 +46,8 @@ type wireTerm struct {
 	Not    bool     `json:"not,omitempty"`
 }
 
-// toWireFilter converts a filter. It leaves out values that are not valid UTF-8: no entry contains such a value, and
-// JSON would change the value.
+// toWireFilter converts a filter. It leaves out values that are invalid UTF-8: no entry contains such a value, and JSON
+// would change the value.
 func toWireFilter(f oxbow.Filter) wireFilter {
 	w := wireFilter{After: text.ClampToJSONTime(f.After), Before: text.ClampToJSONTime(f.Before)}
 	for _, t := range f.Terms {

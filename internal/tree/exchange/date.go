@@ -136,7 +136,7 @@ func parseWrittenDate(s string, loc *time.Location) (time.Time, bool) {
 }
 
 // parseDay returns the day that the matched groups name, at midnight UTC. It returns false if that day does not exist,
-// or if the day and the month cannot be distinguished, as in 4/5/2026.
+// or if the order of the day and the month is ambiguous, as in 4/5/2026.
 func (f *dateForm) parseDay(groups []string) (time.Time, bool) {
 	var y, m, d int
 	for i, g := range groups {

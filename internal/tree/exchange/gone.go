@@ -12,9 +12,9 @@ import (
 )
 
 // MissingFileCheck returns a function that reports whether the file from which an entry was imported no longer exists.
-// The function's argument origin is the path of this file. The function returns false if the file was in none of the
-// directories dirs, or if that directory did not exist when MissingFileCheck was called. The paths in dirs are
-// absolute. For the argument root, see [ReadPath].
+// The function's argument origin is the path of this file. The function returns true only if the file was in one of the
+// directories dirs, and if that directory existed when MissingFileCheck was called. The paths in dirs are absolute. For
+// the argument root, see [ReadPath].
 func MissingFileCheck(root string, dirs []string) func(origin string) bool {
 	// Directories of dirs that exist, by path prefix. An entry belongs to a directory if its origin (the path of the
 	// imported file) begins with the prefix.

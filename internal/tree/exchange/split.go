@@ -29,7 +29,7 @@ type textPiece struct {
 
 // splitText splits a text at its headings of level 1 and 2. If a section is longer than maxSectionBytes, it is split at
 // headings of level 3, and then between paragraphs. A paragraph or a code block is split only if it is too long for an
-// entry. A text shorter than maxWholeTextBytes is not split, nor is a text without headings that has at most
+// entry. A text shorter than maxWholeTextBytes stays whole, as does a text without headings that has at most
 // maxSectionBytes.
 func splitText(text string) []textPiece {
 	var heads []splitPosition

@@ -190,8 +190,8 @@ func (s StagingDir) createFile(name string, perm fs.FileMode) (vfs.File, error) 
 }
 
 // LoadJournal returns the journal of a change that was committed but not completed: the journal is stored durably, but
-// some files of the change may not be in place yet, for example after a crash. If there is no such change, LoadJournal
-// returns nil.
+// some files of the change may still have to be put in place, for example after a crash. If there is no such change,
+// LoadJournal returns nil.
 //
 // It fails if the journal writes a file for whose path isBadWrite returns true, or removes a file for whose path
 // isBadRemoval returns true.

@@ -68,9 +68,9 @@ func hasDirective(e *oxbow.Entry) bool {
 }
 
 // renderEntry returns a description of the file that the dump writes for an entry. It also stores the text of the file
-// in the spool (a buffer that may move to a temporary file). It does not store the text if the hash of the text shows
-// that the last dump probably wrote the same text, unless keepsAllTexts is set. It uses the memory of buf for the text,
-// and returns the memory for the next call.
+// in the spool (a buffer that may move to a temporary file). If keepsAllTexts is false, it omits a text whose hash
+// shows that the last dump probably wrote the same text. It uses the memory of buf for the text, and returns the memory
+// for the next call.
 func (d *dumper) renderEntry(e *oxbow.Entry, buf []byte) (outputFile, []byte, error) {
 	// Copy the name, because it may share the memory of the whole entry.
 	out := outputFile{

@@ -420,7 +420,7 @@ func (f *treeFile) hasSameText(now *treeFile) bool {
 
 // compareWithState compares the text of a file, which was just read, with the text that this store read before. If the
 // text has changed, it adds the file to r.changedFiles. It adds nil for a file that no longer exists. If the new text
-// cannot be used, for example because it is not UTF-8, it adds the file with its last valid text and logs a warning.
+// is unusable, for example because it is not UTF-8, it adds the file with its last valid text and logs a warning.
 func (r *fileScan) compareWithState(p string, l *readResult) {
 	s := r.store
 	old := r.store.st.files[p]

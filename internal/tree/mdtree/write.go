@@ -128,7 +128,7 @@ func (s *Store) completeEntries(written []oxbow.Version) {
 
 // prepareChanges compares the present files with the planned texts, and returns the changes of files that are still
 // needed. If another program has changed a file and its change could not be merged, the result also contains a new file
-// with the present text, so that this text is not lost.
+// with the present text, so that this text is preserved.
 func (s *Store) prepareChanges(v *treeWithPlannedEdits, outcome *opPlanEffects) ([]fileChange, error) {
 	var changes []fileChange
 	taken := map[string]bool{}

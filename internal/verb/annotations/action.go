@@ -122,8 +122,8 @@ func decisionSentence(file string) func(e *oxbow.Entry) string {
 }
 
 // pastFixSentence returns a sentence that tells how an earlier session fixed an error. The entry e describes the fix.
-// pastFixSentence returns "" if e is not a fix, or if e must not be shown to a model that did not ask for it, for
-// example because e looks like instructions.
+// pastFixSentence returns "" if e is not a fix, or if e may be shown only to a model that asked for it, for example
+// because e looks like instructions.
 func pastFixSentence(e *oxbow.Entry) string {
 	f, ok := inbox.ParseFix(e)
 	if !ok || !e.MayShow(oxbow.Unasked) {

@@ -90,9 +90,9 @@ type MirrorIn struct {
 	ForeignTextsRead func(own []string) []string `json:"-"`
 }
 
-// Mirror imports the changes that were made in the memory files of an AI client since the last call. It does nothing
-// unless the client was set up with mirroring. It does not write to the client's files, and it does not replace a note
-// that was edited in oxbow's memory.
+// Mirror imports the changes that were made in the memory files of an AI client since the last call. It does so only if
+// the client was set up with mirroring. It does not write to the client's files, and it does not replace a note that
+// was edited in oxbow's memory.
 //
 // Changes after the first import are marked as tainted, because text by others may have influenced them. There is one
 // exception. The change of a file is not marked if the client reported that one of its own calls wrote the file, and if
@@ -235,7 +235,7 @@ func (m *memoryMirroring) postponeFile(ctx context.Context, f setup.MemoryFile) 
 // archivedWrites searches the archive of sessions for calls of tools that have written the file f. It returns labels
 // (taints) for the texts by others that may have influenced these calls. It considers the calls from m.newestTime to
 // the time of f. Calls that only read files in the list ownFiles do not add labels. foundWrite is true if a call made
-// the latest change of the file. If the workspace has no archive of sessions, nothing is found.
+// the latest change of the file. Calls are found only if the workspace has an archive of sessions.
 func (m *memoryMirroring) archivedWrites(
 	ctx context.Context,
 	f setup.MemoryFile,
@@ -253,7 +253,7 @@ func (m *memoryMirroring) archivedWrites(
 
 // filesSafeToRead returns the paths of the client files that are safe to read. A file is not safe if a note that was
 // imported from the file is held back, or if its path is too long for a label. If exceptFile is not nil, the result
-// also leaves out all changed files except *exceptFile, because their changes have not been examined yet.
+// also leaves out all changed files except *exceptFile, because their changes still have to be examined.
 func (m *memoryMirroring) filesSafeToRead(ctx context.Context, exceptFile *setup.MemoryFile) ([]string, error) {
 	ctx, mem, err := m.workspace.OpenMemory(ctx, verb.Create)
 	if err != nil {

@@ -46,8 +46,8 @@ type FolderChange struct {
 	Problems []string `json:"problems"` // messages about files that could not be read or written
 	Notes    []string `json:"notes"`
 
-	// KeptMissingFiles is the number of missing files whose notes were not forgotten, because the files may be missing
-	// without having been deleted. WithheldReason says why.
+	// KeptMissingFiles is the number of missing files whose notes were kept, because the files may be missing without
+	// having been deleted. WithheldReason says why.
 	KeptMissingFiles  int    `json:"withheld,omitempty"`
 	WithheldReason    string `json:"reason,omitempty"`
 	UnavailableReason string `json:"unavailable,omitempty"` // why the folder could not be read, or ""
@@ -150,8 +150,8 @@ func (c *folderSyncRun) syncFolder(ctx context.Context, f folder.Folder) (ch Fol
 	return ch, cmp.State.FileCount(), cmp.SaveState(c.home, f.Name)
 }
 
-// listTimeout is the maximum time for listing a folder. A file server that does not answer must not block every use of
-// the memory.
+// listTimeout is the maximum time for listing a folder. An unresponsive file server must not block every use of the
+// memory.
 const listTimeout = 10 * time.Second
 
 // listFolder opens a folder and compares its files with the state at the last synchronization. The error matches

@@ -41,7 +41,7 @@ type AddOut struct {
 
 // Add registers a folder and imports its notes into the memory. If the folder is already registered, Add imports the
 // notes again. It then updates only one setting: whether changes in the memory are also written into the folder's
-// files. A folder that cannot be read is not registered.
+// files. Only a folder that can be read is registered.
 func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err error) {
 	if err := verb.RequirePerson(w.WithSource(ctx), "registers folders", "oxbow folder add DIR"); err != nil {
 		return out, err

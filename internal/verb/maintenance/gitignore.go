@@ -20,8 +20,8 @@ import (
 var gitignoreLines = []string{"memory.oxbow*", "sessions.oxbow*", "spool/", "redact.key", "token", "unsaved/"}
 
 // tokenDraftIgnoreLine is a line that a new .gitignore gets for the temporary file of a token. A killed process may
-// leave this file. The command "doctor" does not report that the line is missing, because the .gitignore of a home from
-// an earlier version does not contain this line.
+// leave this file. The command "doctor" accepts a .gitignore without this line, because a home from an earlier version
+// has such a .gitignore.
 const tokenDraftIgnoreLine = "token.*.tmp"
 
 // WriteGitignore creates a home and a .gitignore file in the home. It does nothing if the home is outside a git working

@@ -38,8 +38,8 @@ func failureFile(home string) string {
 	return filepath.Join(home, session.SpoolDir, "failure.json")
 }
 
-// Save stores the failure for doctor. It replaces the previous failure. It does nothing if the home does not exist or
-// cannot be written to.
+// Save stores the failure for doctor. It replaces the previous failure. It does nothing if the home is missing or
+// unwritable.
 func (f HookFailure) Save(home string) {
 	// Use a nil cleaner, which has no secret key. It hides secrets, but replaces all of them by the same mark. With a
 	// key, equal secrets would get equal marks, which does not matter here.

@@ -94,8 +94,8 @@ func signLogHashAfterChanges(store string, now time.Time, seq uint64, chain stri
 }
 
 // SignAcceptedRollback signs that the owner accepts a rollback of the log to the last change in s. It signs only if the
-// heads (hashes of the log) of later changes were signed before, and returns true in this case. If there is no signed
-// head or no signing key, it returns false.
+// heads (hashes of the log) of later changes were signed before, and returns true in this case. If a signed head or the
+// signing key is missing, it returns false.
 func SignAcceptedRollback(store string, now time.Time, s oxbow.Stats) (bool, error) {
 	text, err := os.ReadFile(store + signedHeadsSuffix)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -80,7 +80,7 @@ func (r *readingGoroutine) readEntry(ctx context.Context) bool {
 
 // searchEntry chooses a recently written entry and recalls it with the given verb. The query is the entry's name, which
 // occurs in no other entry. searchEntry checks that the answer contains the entry in a state that it had during the
-// call. Otherwise it reports a violation. It returns false if there is no entry, or if the call was not answered or was
+// call. Otherwise it reports a violation. It returns false if there is no entry, or if the call was unanswered or
 // refused.
 func (r *readingGoroutine) searchEntry(ctx context.Context, verb string) bool {
 	name, before, ok := r.run.ledger.recentName(r.rand.Int())

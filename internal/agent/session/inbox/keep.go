@@ -475,8 +475,8 @@ func FindProposal(ctx context.Context, m *oxbow.Memory, id string) (StoredPropos
 	return fit[0], nil
 }
 
-// SetProposalState changes a proposal's state and the name of the note that was made from it. The name may be
-// empty. If no proposal has the ID, SetProposalState does nothing.
+// SetProposalState changes a proposal's state and the name of the note that was made from it. The name may be empty.
+// SetProposalState has an effect only if a proposal has the ID.
 func SetProposalState(ctx context.Context, m *oxbow.Memory, id, state, noteName string) error {
 	return m.Edit(ctx, "proposal/"+id, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		if !found {
@@ -588,8 +588,8 @@ func countPassedCommands(ctx context.Context, m *oxbow.Memory, turns []session.T
 }
 
 // editPassedRuns changes an entry that contains a list of successful commands. edit receives the list and returns the
-// new list. If the entry does not exist, edit receives an empty list, and the entry is created unless the new list is
-// empty.
+// new list. If the entry does not exist, edit receives an empty list, and the entry is created if the new list has
+// elements.
 func editPassedRuns(
 	ctx context.Context,
 	m *oxbow.Memory,

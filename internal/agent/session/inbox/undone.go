@@ -115,7 +115,7 @@ func (t *workingTree) applyEdit(r fileReplacement) {
 // markWholeFileRevert reports whether the edit r restores an earlier content of the whole file. If an earlier edit had
 // replaced that content, the edit r reverts this earlier edit and all later edits of the file. The reverted edits are
 // then removed from t.edits. If a reverted edit belongs to a different turn than r, the turn of the reverted edit and
-// the file are added to t.revertLabels. An edit that does not change the file reverts nothing.
+// the file are added to t.revertLabels. An edit can revert others only if it changes the file.
 func (t *workingTree) markWholeFileRevert(r fileReplacement) bool {
 	if r.fileHashAfter == "" || r.fileHashBefore == r.fileHashAfter {
 		return false

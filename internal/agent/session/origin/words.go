@@ -59,7 +59,7 @@ func braceWords(b *syntax.BraceExp) (all []*syntax.Word) {
 	return all
 }
 
-// unknownSyntaxWord returns a word whose value is not known: a variable that no command line can set.
+// unknownSyntaxWord returns a word whose value is unknown: a variable that no command line can set.
 func unknownSyntaxWord() *syntax.Word {
 	return &syntax.Word{Parts: []syntax.WordPart{&syntax.ParamExp{Param: &syntax.Lit{Value: "not known"}}}}
 }

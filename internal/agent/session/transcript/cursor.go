@@ -49,7 +49,7 @@ func (c turnReadPosition) String() string {
 
 // matchesText reports whether the transcript still contains the text that was read when the position c was stored. The
 // client may have rewritten the transcript since then. If the transcript's size is unknown, matchesText returns true.
-// If c has no checksum, it checks only that the transcript has not become shorter.
+// If c has no checksum, it checks only that the transcript is at least as long as before.
 func (c turnReadPosition) matchesText(in *clientfile.Transcript) (bool, error) {
 	size, isKnown := in.Size()
 	if !isKnown {
