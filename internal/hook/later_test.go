@@ -4,6 +4,9 @@ package hook_test
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,13 +56,29 @@ func TestTranscriptAfterHooks(t *testing.T) {
 	}
 }
 
-// storedEvents returns the events in all transcripts that a client stored in a home directory.
-func storedEvents(t *testing.T, client, home string) (all []session.Event) {
+// copyHome copies a home directory to a new directory, in which all files have the same modification time. The events
+// of transcripts without times get the modification time of their file. In the repository, this would be the time of
+// the checkout, so the order of events from several files would be random.
+func copyHome(t *testing.T, home string) string {
 	t.Helper()
-	home, err := filepath.Abs(home)
+	dir := filepath.Join(t.TempDir(), filepath.Base(home))
+	if err := os.CopyFS(dir, os.DirFS(home)); err != nil {
+		t.Fatal(err)
+	}
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		modified := testEnv.Now.Add(time.Hour) // after the reports of the hooks
+		return errors.Join(err, os.Chtimes(path, modified, modified))
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return dir
+}
+
+// storedEvents returns the events in all transcripts that a client stored in a home directory.
+func storedEvents(t *testing.T, client, home string) (all []session.Event) {
+	t.Helper()
+	home = copyHome(t, home)
 	read := transcript.NewFinalReader(testEnv.CleanText, func(r transcript.ReadReport) {
 		if r.BadLines > 0 {
 			t.Errorf("not read: %+v", r.FirstBadLines)
