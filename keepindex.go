@@ -88,10 +88,14 @@ func (m *Memory) saveIndexIfStale(ctx context.Context, d *logstore.DB, minMissin
 	if err == nil {
 		f.searcher.unsavedAnalysisWork.Add(-f.searcherUnsavedWork)
 	}
+	isUnreadable := f.searcher.readError(f.index) != nil
+	if err == nil && !isUnreadable {
+		m.trustIndexFile()
+	}
 	// A compaction or a redaction may truncate the index file while the index still reads from it. Discard the index
 	// without an error, because the file can be made again from the log. The next query builds the index from the
 	// entries.
-	if f.searcher.readError(f.index) != nil {
+	if isUnreadable {
 		m.dropUnreadableIndex(f.searcher)
 		err = ctx.Err()
 	}
@@ -110,6 +114,13 @@ func (m *Memory) dropUnreadableIndex(s *searcher) {
 		m.setSearcher(nil)
 		m.ignoresIndexFile = true
 	}
+}
+
+// trustIndexFile allows queries to open the index file again, because a sound file has replaced the unreadable one.
+func (m *Memory) trustIndexFile() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ignoresIndexFile = false
 }
 
 // saveIndexInBackground starts a goroutine that writes the index file if too many entries of the index are missing in

@@ -309,7 +309,8 @@ type rankedView struct {
 	ctx      context.Context // the query ends early when this context is done
 
 	// eachEarlierName calls the function use with the name of each entry in the earlier state that the view shows. It
-	// stops if use returns false. eachEarlierName is nil if the view shows the present state.
+	// leaves out the names for which the function isWanted returns false. eachEarlierName is nil if the view shows the
+	// present state.
 	eachEarlierName func(
 		ctx context.Context,
 		isWanted func(name []byte) bool,

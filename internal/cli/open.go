@@ -218,8 +218,8 @@ func (mem *openMemory) openStore(path string, accessKind accessKind, readOnlyRea
 	if !isFirst || accessKind != readOwnAccess {
 		return m, nil
 	}
-	if said(formatNote) != "" {
-		mem.env.printWarning("%s", said(formatNote))
+	if note := said(formatNote); note != "" {
+		mem.env.printWarning("%s", note)
 	}
 	return m, nil
 }

@@ -309,7 +309,7 @@ func (out *RecallOut) addBudgetNotes(notes []Note, costs []hitCost, allHits, max
 		)
 	}
 	// While the tokens are counted, let the text contain the number maxTokens. The final number is not longer than this
-	// number.
+	// number, unless all hits are kept although they need more tokens.
 	out.TokensUsed = maxTokens
 	out.TokensUsed = out.tokenCost(costs).Tokens()
 }

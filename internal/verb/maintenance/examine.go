@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -299,7 +300,8 @@ func (w *RollbackWatcher) knownDurableSeq(lock fs.FileInfo) (uint64, bool) {
 }
 
 func (w *RollbackWatcher) setKnown(lock fs.FileInfo, had uint64) {
-	if w.now().Sub(lock.ModTime()) < minKnownLockFileAge {
+	// Windows updates the modification time only when the process that writes the file closes it.
+	if runtime.GOOS == "windows" || w.now().Sub(lock.ModTime()) < minKnownLockFileAge {
 		return
 	}
 	w.mu.Lock()
