@@ -77,9 +77,9 @@ func (m *Memory) RecallParsed(ctx context.Context, q Query) ([]Hit, ParsedQuery,
 	return hits, parsed, nil
 }
 
-// RecallIDs returns the IDs of the entries that [Memory.Recall] finds, in the same order. It is faster, because it reads
-// an entry only if the ranking or the filter needs the entry's text. Therefore it may also return the ID of an entry that
-// cannot be read, or that was deleted while the query ran.
+// RecallIDs returns the IDs of the entries that [Memory.Recall] finds, in the same order. It is faster, because it
+// reads an entry only if the ranking or the filter needs the entry's text. Therefore it may also return the ID of an
+// entry that cannot be read, or that was deleted while the query ran.
 func (m *Memory) RecallIDs(ctx context.Context, q Query) (ids []uint64, err error) {
 	if q.Second != nil || q.Collapse { // These need the texts of all hits.
 		hits, err := m.Recall(ctx, q)

@@ -175,7 +175,7 @@ func (f *headForms) eachForm(fn func(form int, e *store.Entry)) error {
 // formOfRow returns the number of the form that the entry in a row has.
 func (f *headForms) formOfRow(row int) int {
 	number := binary.LittleEndian.Uint32(f.base.tables.Row(sectionEntrySummaries, row))
-	if int(number) >= len(f.formsByLabelSet) {
+	if uint64(number) >= uint64(len(f.formsByLabelSet)) {
 		f.base.recordLabelSetError(row)
 		number = 0
 	}
@@ -195,7 +195,7 @@ func (l *entryListing) eachHeadRow(ctx context.Context, forms *headForms, fn fun
 		for ; len(heads) > 0; heads = heads[keydir.RowSize[sectionEntrySummaries]:] {
 			number, size := binary.LittleEndian.Uint32(heads), binary.LittleEndian.Uint32(heads[4:])
 			switch {
-			case int(number) >= len(forms.formsByLabelSet):
+			case uint64(number) >= uint64(len(forms.formsByLabelSet)):
 				l.base.recordLabelSetError(row)
 			case !l.hiddenRows.hasBit(row):
 				fn(row, int(forms.formsByLabelSet[number]), int(size))

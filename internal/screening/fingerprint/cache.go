@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/oxbow-memory/oxbow/vfs"
@@ -17,6 +18,9 @@ import (
 // maxCachedBytes limits the memory for the cached content of all files together. If it is exceeded, the content of the
 // homes that were not used for the longest time is dropped.
 const maxCachedBytes = 96 << 20
+
+// emptyCacheBytes is the approximate memory for a cache without content.
+const emptyCacheBytes = 1 << 10
 
 // fileVersion identifies the content of a file, as far as the file system tells.
 type fileVersion struct{ info fs.FileInfo }
@@ -35,7 +39,12 @@ type fileCache struct {
 	lookupCount int         // number of lookups in this version, and in versions that only this process has extended
 	index       *fingerprintIndex
 
+	// whether building the index of this version has failed, so that the file is scanned for each lookup
+	cannotBeIndexed bool
+
 	removedFilters map[string]cachedRemovedFilter // by file name
+
+	sizeBytes atomic.Int64 // approximate size of the content, set by updateSize; it can be read without mu
 }
 
 // cachedRemovedFilter is the content of a file with removed fingerprints.
@@ -83,17 +92,15 @@ func cacheOfDir(dir string) *fileCache {
 }
 
 // dropOldCaches drops the content of the homes that were not used for the longest time, until maxCachedBytes is
-// enough for the others. The caller must not hold the lock of a cache.
+// enough for the others. It does not wait for the lock of a cache, because a cache may be locked while a slow disk is
+// read.
 func dropOldCaches() {
 	all := &fileCaches
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	total := 0
 	for i, dir := range slices.Backward(all.recent) {
-		c := all.byDir[dir]
-		c.mu.Lock()
-		total += c.sizeBytes()
-		c.mu.Unlock()
+		total += int(all.byDir[dir].sizeBytes.Load())
 		if total > maxCachedBytes && i < len(all.recent)-1 {
 			for _, old := range all.recent[:i+1] {
 				delete(all.byDir, old)
@@ -104,23 +111,25 @@ func dropOldCaches() {
 	}
 }
 
-func (c *fileCache) sizeBytes() int {
-	size := 0
+// updateSize sets sizeBytes. The caller must hold c.mu.
+func (c *fileCache) updateSize() {
+	size := emptyCacheBytes
 	for _, r := range c.removedFilters {
 		size += len(r.filter.data)
 	}
 	if c.index != nil {
-		size += len(c.index.slots) * indexSlotBytes
+		size += len(c.index.slots)*indexSlotBytes + c.index.labelBytes
 	}
-	return size
+	c.sizeBytes.Store(int64(size))
 }
 
 // extend calls write, which appends blocks to the file with fingerprints, and adds the blocks to the index. Other
-// goroutines look up fingerprints only before or after this. If the file was not the cached one before, extend only
+// goroutines use the index only before or after this. If the file was not the cached one before, extend only
 // calls write.
 func (c *fileCache) extend(key *cipherKey, file vfs.File, blocks []byte, write func() error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	defer c.updateSize()
 	before, err := file.Stat()
 	isCached := err == nil && c.version.isSame(before)
 	if err := write(); err != nil || !isCached {
@@ -141,8 +150,9 @@ func (c *fileCache) extend(key *cipherKey, file vfs.File, blocks []byte, write f
 			body := blocks[blockHeaderSize:h.blockSize()]
 			err = c.index.addBlock(key, &h, body[:h.encryptedLabelsSize], body[h.encryptedLabelsSize:])
 		}
-		if err != nil { // This process has encoded the blocks, so they can always be read.
+		if err != nil { // The index would be slow. The blocks can be read, because this process has encoded them.
 			c.index = nil
+			c.cannotBeIndexed = true
 			return nil
 		}
 		blocks = blocks[h.blockSize():]

@@ -3,8 +3,10 @@
 package fingerprint
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -140,6 +142,7 @@ func TestCacheIsBounded(t *testing.T) {
 				t.Fatal("the file was not indexed")
 			}
 			c.index.slots = make([]indexSlot, maxCachedBytes/2/indexSlotBytes+1) // as if it were large
+			c.updateSize()
 			files = append(files, f)
 			dropOldCaches()
 		}
@@ -181,4 +184,88 @@ func TestConcurrentIndex(t *testing.T) {
 		})
 	}
 	all.Wait()
+	if !hasIndex(f) {
+		t.Error("the file was not indexed")
+	}
+}
+
+// useIndex looks up fingerprints until an index would be used.
+func useIndex(f File) {
+	for range 2 * lookupsBeforeIndexing {
+		f.FindRepeats([]string{page}, nil)
+	}
+}
+
+// TestIndexAfterClockJump checks that an index which was built while the clock was far ahead is not used after the
+// clock was corrected, because it lacks the blocks that seemed too old.
+func TestIndexAfterClockJump(t *testing.T) {
+	f, now := newFile(t)
+	mustAdd(t, f, ForeignTextBlock, page, "page")
+	*now = now.Add(30 * 24 * time.Hour)
+	useIndex(f)
+	if !hasIndex(f) {
+		t.Fatal("the file was not indexed")
+	}
+	*now = now.Add(-30 * 24 * time.Hour)
+	if got := labelsOf(f, page, ""); got != "page|" {
+		t.Errorf("after the clock was corrected: %q", got)
+	}
+}
+
+// TestIndexWithoutHeader looks up fingerprints while another process has written a block, but not yet the header that
+// makes the block valid. The header does not change the size of the file, and here not its modification time either.
+func TestIndexWithoutHeader(t *testing.T) {
+	f, _ := newFile(t)
+	mustAdd(t, f, ForeignTextBlock, words(1, 20), "first")
+	path := filepath.Join(f.Dir, fingerprintsFile)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	withoutCaches(func() { mustAdd(t, f, ForeignTextBlock, page, "page") })
+	after, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
+	write := func(header []byte) {
+		content := append(slices.Clone(header[:headerSize]), after[headerSize:]...)
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err == nil {
+			_, err = file.WriteAt(content, 0)
+			err = errors.Join(err, file.Close(), os.Chtimes(path, written, written))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(before)
+	useIndex(f)
+	write(after)
+	if got := labelsOf(f, page, ""); got != "page|" {
+		t.Errorf("after the header was written: %q", got)
+	}
+}
+
+// TestManyOrigins adds a text under so many labels that an index would be slow. The file is then scanned, and nothing
+// is lost.
+func TestManyOrigins(t *testing.T) {
+	f, _ := newFile(t)
+	var texts []TextReadByTool
+	for i := range maxProbedSlots + 100 {
+		texts = append(texts, TextReadByTool{ForeignTextBlock, page, []string{fmt.Sprint("page ", i)}})
+	}
+	if _, err := f.AddAll(texts...); err != nil {
+		t.Fatal(err)
+	}
+	useIndex(f)
+	if hasIndex(f) || !cacheOfDir(f.Dir).cannotBeIndexed {
+		t.Error("the file was indexed")
+	}
+	got := f.FindRepeats([]string{page}, nil)
+	var want []Match
+	withoutCaches(func() { want = f.FindRepeats([]string{page}, nil) })
+	if !got[0].IsRepeat() || !slices.Equal(got[0].ForeignTextLabels, want[0].ForeignTextLabels) {
+		t.Errorf("labels are %q, want %q", got[0].ForeignTextLabels, want[0].ForeignTextLabels)
+	}
 }

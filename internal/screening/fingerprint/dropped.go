@@ -82,18 +82,30 @@ func (d *removedFingerprintFilter) checksum() uint32 {
 	return crc32.Update(crc32.Checksum(d.data[:28], castagnoli), castagnoli, d.data[removedFileHeaderSize:])
 }
 
-// readRemovedFingerprintFile reads a file with removed fingerprints. It returns nil if the file does not exist, or if
-// all fingerprints in the file are too old.
+// readRemovedFingerprintFile reads a file with removed fingerprints. It returns nil if the file does not exist.
 func (f File) readRemovedFingerprintFile(name string, key *cipherKey) (*removedFingerprintFilter, error) {
-	path := filepath.Join(f.Dir, name)
-	file, err := vfs.OpenRegular(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
+	file, err := f.openRemovedFingerprintFile(name)
+	if file == nil {
 		return nil, err
 	}
 	defer file.Close()
+	return readRemovedFilter(file, key)
+}
+
+// openRemovedFingerprintFile opens a file with removed fingerprints. It returns nil if the file does not exist.
+func (f File) openRemovedFingerprintFile(name string) (*os.File, error) {
+	file, err := vfs.OpenRegular(filepath.Join(f.Dir, name))
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return nil, err
+	}
+	return file, nil
+}
+
+// readRemovedFilter reads the content of a file with removed fingerprints.
+func readRemovedFilter(file *os.File, key *cipherKey) (*removedFingerprintFilter, error) {
 	d := &removedFingerprintFilter{data: make([]byte, removedFileHeaderSize+removedFilterBits/8)}
 	n, _ := file.ReadAt(d.data, 0) // A file that is too short counts as damaged.
 	if n != len(d.data) || string(d.data[:8]) != string(removedFileMagic) {
@@ -104,9 +116,6 @@ func (f File) readRemovedFingerprintFile(name string, key *cipherKey) (*removedF
 		return nil, errDamaged
 	}
 	d.startTime = time.Unix(int64(byteOrder.Uint64(d.data[16:])), 0)
-	if f.isTooOld(d) {
-		return nil, nil
-	}
 	return d, nil
 }
 
@@ -143,6 +152,7 @@ func (f File) readRemovedFingerprints(key *cipherKey) (sets []*removedFingerprin
 	c := cacheOfDir(f.Dir)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	defer c.updateSize()
 	for _, name := range []string{removedFingerprintsFile, oldRemovedFingerprintsFile} {
 		d, err := c.readRemovedFilter(f, name, key)
 		if err != nil {
@@ -156,21 +166,28 @@ func (f File) readRemovedFingerprints(key *cipherKey) (sets []*removedFingerprin
 }
 
 // readRemovedFilter returns the content of a file with removed fingerprints, which it reads only if the file was
-// changed since the last call. The result must not be changed. It is nil if the file does not exist or is too old. The
-// caller must hold c.mu.
+// changed since the last call. The result must not be changed. It is nil if the file does not exist. The caller must
+// hold c.mu.
 func (c *fileCache) readRemovedFilter(f File, name string, key *cipherKey) (*removedFingerprintFilter, error) {
-	info, err := os.Lstat(filepath.Join(f.Dir, name))
-	if err != nil {
+	file, err := f.openRemovedFingerprintFile(name)
+	if file == nil {
 		delete(c.removedFilters, name)
-		return f.readRemovedFingerprintFile(name, key)
+		return nil, err
+	}
+	defer file.Close()
+	// Examine the opened file, and not its path: on Windows, the result of a path is compared with the file that has
+	// the path at the time of the comparison.
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
 	}
 	if old, ok := c.removedFilters[name]; ok && old.version.isSame(info) && old.key == string(key.key) {
 		return old.filter, nil
 	}
 	delete(c.removedFilters, name)
-	d, err := f.readRemovedFingerprintFile(name, key)
-	if err != nil || d == nil {
-		return d, err
+	d, err := readRemovedFilter(file, key)
+	if err != nil {
+		return nil, err
 	}
 	if c.removedFilters == nil {
 		c.removedFilters = map[string]cachedRemovedFilter{}

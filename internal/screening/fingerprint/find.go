@@ -88,9 +88,12 @@ func (w *writtenTextHashes[P]) addText(i int, text, ignored string, convertHash 
 // foundFingerprints contains the origins of the fingerprints that were found in written texts. The origins of a
 // fingerprint are different from each other, although many earlier texts may have the same origin.
 type foundFingerprints struct {
-	byFingerprint map[textFingerprint][]*fingerprintOrigin
+	byFingerprint map[textFingerprint]originSet
 	known         map[originKey]*fingerprintOrigin // to use the same pointer for equal origins
 }
+
+// originSet is a set of origins. A set is needed because tens of thousands of earlier texts may contain the same words.
+type originSet map[*fingerprintOrigin]struct{}
 
 // origin returns the pointer for an origin.
 func (f *foundFingerprints) origin(kind BlockKind, labels []string) *fingerprintOrigin {
@@ -104,9 +107,12 @@ func (f *foundFingerprints) origin(kind BlockKind, labels []string) *fingerprint
 }
 
 func (f *foundFingerprints) add(p textFingerprint, o *fingerprintOrigin) {
-	if all := f.byFingerprint[p]; !slices.Contains(all, o) {
-		f.byFingerprint[p] = append(all, o)
+	all := f.byFingerprint[p]
+	if all == nil {
+		all = originSet{}
+		f.byFingerprint[p] = all
 	}
+	all[o] = struct{}{}
 }
 
 // FindRepeats returns a Match for each text in texts. The Match lists the earlier texts that this text repeats. The
@@ -159,7 +165,7 @@ func isLongEnoughToMatch(text string) (ok bool) {
 // searched.
 func (f File) findBatch(texts, ignored []string, matches []Match, first int) (end int, err error) {
 	var w *writtenTextHashes[textFingerprint] // created with the first block, when the home's key is known
-	found := &foundFingerprints{map[textFingerprint][]*fingerprintOrigin{}, map[originKey]*fingerprintOrigin{}}
+	found := &foundFingerprints{map[textFingerprint]originSet{}, map[originKey]*fingerprintOrigin{}}
 	end = len(texts)
 	begin := func(key *cipherKey) error {
 		w = &writtenTextHashes[textFingerprint]{textIndexesByHash: map[textFingerprint][]int32{}}
@@ -232,41 +238,51 @@ func (f File) searchIndex(
 func (f File) lookUpIndex(c *fileCache) (*fingerprintIndex, *cipherKey, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	file, key, _, err := f.openFile(fingerprintsFile)
+	defer c.updateSize()
+	file, key, validSize, err := f.openFile(fingerprintsFile)
 	if file == nil || err != nil {
 		return nil, nil, err
 	}
 	defer file.Close()
 	info, err := file.Stat()
-	if err != nil {
-		return nil, key, nil // The scan will report the error.
+	if err != nil || info.Size() != validSize {
+		// The scan will report the error. Or another process has written blocks, but not yet the header with the valid
+		// size. The header changes neither the file's size nor, within a tick of the clock, its modification time.
+		return nil, key, nil
 	}
 	return f.indexForLookup(c, key, info), key, nil
 }
 
-// lookupsBeforeIndexing is the number of lookups in an unchanged file after which its fingerprints are indexed in
-// memory. A process that compares only few texts, such as a hook, scans the file, because that is faster than to index
-// it.
+// lookupsBeforeIndexing is the number of lookups, in a file that no other process changes meanwhile, after which its
+// fingerprints are indexed in memory. A process that compares only few texts, such as a hook, scans the file, because
+// that is faster than to index it.
 const lookupsBeforeIndexing = 3
 
 // indexForLookup returns the index of the file with fingerprints, or nil if the file must be scanned. info describes
-// the file, which must be open. The caller must hold c.mu as long as it uses the index.
+// the file, which must be open. The caller must hold c.mu, and must hold it again to look up fingerprints in the index.
 func (f File) indexForLookup(c *fileCache, key *cipherKey, info fs.FileInfo) *fingerprintIndex {
-	if !c.version.isSame(info) || (c.index != nil && c.index.key != string(key.key)) {
+	// The index lacks the blocks that were too old when it was built. If the clock was set back since, the index must
+	// be built again. Round removes the monotonic clock reading, which does not show that the clock was set.
+	oldest := f.Now().Add(-maxBlockAge).Round(0)
+	isUnusable := c.index != nil && (c.index.key != string(key.key) || oldest.Before(c.index.oldest))
+	if !c.version.isSame(info) || isUnusable {
 		c.version = fileVersion{info}
 		c.lookupCount = 0
 		c.index = nil
+		c.cannotBeIndexed = false
 	}
 	c.lookupCount++
-	if c.index == nil && c.lookupCount > lookupsBeforeIndexing {
+	if c.index == nil && c.lookupCount > lookupsBeforeIndexing && !c.cannotBeIndexed {
 		x := newFingerprintIndex(key)
+		x.oldest = oldest
 		err := f.scanBlocks(fingerprintsFile, x.addBlock)
 		now, statErr := os.Stat(filepath.Join(f.Dir, fingerprintsFile))
-		if err == nil && statErr == nil && c.version.isSame(now) {
+		switch {
+		case err != nil: // A block is damaged, or the index would be slow. The lookups scan the file.
+			c.cannotBeIndexed = true
+		case statErr == nil && c.version.isSame(now):
 			c.index = x
-		} else {
-			// A block is damaged, which the scan for this lookup will find out, too. Or a block was added during the
-			// scan, so it is unknown whether x contains the block.
+		default: // A block was added during the scan, so it is unknown whether x contains the block.
 			c.lookupCount = 0
 		}
 	}
@@ -338,13 +354,13 @@ func (w *writtenTextHashes[P]) searchBlock(
 	return nil
 }
 
-// addCommonFingerprint records that the written text and earlier texts have the fingerprint p in common. The slice
+// addCommonFingerprint records that the written text and earlier texts have the fingerprint p in common. The set
 // origins describes these earlier texts. Their labels are added to UnknownAuthorLabels or ForeignTextLabels.
-func (m *Match) addCommonFingerprint(p textFingerprint, origins []*fingerprintOrigin) {
+func (m *Match) addCommonFingerprint(p textFingerprint, origins originSet) {
 	if len(origins) > 0 {
 		m.commonFingerprints = append(m.commonFingerprints, p)
 	}
-	for _, o := range origins {
+	for o := range origins {
 		if o.blockKind == UnknownAuthorTextBlock {
 			m.UnknownAuthorLabels = append(m.UnknownAuthorLabels, o.labels...)
 		} else {

@@ -4,6 +4,7 @@ package fingerprint
 
 import (
 	"encoding/binary"
+	"errors"
 	"math"
 	"sync/atomic"
 	"time"
@@ -31,15 +32,17 @@ func makeOriginKey(kind BlockKind, labels []string) originKey {
 
 // fingerprintIndex contains the fingerprints of all blocks in a file. For each pair of a fingerprint and an origin, it
 // contains only the time of the newest block. It is a hash table with open addressing: all pairs of a fingerprint are
-// in consecutive slots, beginning at the slot that its hash selects.
+// between the slot that its hash selects and the next empty slot.
 type fingerprintIndex struct {
 	key         string // key of the home with which the fingerprints were encrypted
 	slots       []indexSlot
 	usedSlots   int
+	oldest      time.Time    // blocks that are older were left out when the file was read
 	newestBlock atomic.Int64 // time of the newest block of any kind, in seconds since 1970
 
 	origins       []fingerprintOrigin // by number; number 0 is unused
 	originNumbers map[originKey]uint32
+	labelBytes    int // approximate memory for the origins
 }
 
 // indexSlot contains a fingerprint, an origin number, and the time of the newest block that contains both. A slot with
@@ -84,7 +87,9 @@ func (x *fingerprintIndex) addBlock(key *cipherKey, h *blockHeader, sealed, prin
 	}
 	seconds := uint32(min(max(h.time.Unix(), 0), math.MaxUint32))
 	for ; len(prints) >= bytesPerFingerprint; prints = prints[bytesPerFingerprint:] {
-		x.addFingerprint(decodeFingerprint(prints), number, seconds)
+		if !x.addFingerprint(decodeFingerprint(prints), number, seconds) {
+			return errManyOrigins
+		}
 	}
 	return nil
 }
@@ -97,6 +102,7 @@ func (x *fingerprintIndex) originNumber(kind BlockKind, labels []string) uint32 
 		number = uint32(len(x.origins))
 		x.origins = append(x.origins, fingerprintOrigin{kind, labels})
 		x.originNumbers[key] = number
+		x.labelBytes += 2*len(key.joinedLabels) + 128
 	}
 	return number
 }
@@ -106,13 +112,26 @@ func (x *fingerprintIndex) firstSlot(p textFingerprint) int {
 	return int(mixBits(uint64(p)) & uint64(len(x.slots)-1))
 }
 
+// maxProbedSlots is how many slots addFingerprint examines at most. Without a limit, the time would grow with the
+// square of the number of origins that a fingerprint has, for example if thousands of pages with the same footer were
+// read.
+const maxProbedSlots = 2048
+
+// errManyOrigins means that a fingerprint has so many origins that the index would be slow.
+var errManyOrigins = errors.New("a fingerprint has too many origins for an index")
+
 // addFingerprint adds a fingerprint of a block. If a person vouches for the fingerprint, the earlier origins no longer
-// count.
-func (x *fingerprintIndex) addFingerprint(p textFingerprint, originNumber, seconds uint32) {
+// count. It returns false if it would have to examine more than maxProbedSlots slots. The index is then incomplete.
+func (x *fingerprintIndex) addFingerprint(p textFingerprint, originNumber, seconds uint32) bool {
 	i := x.firstSlot(p)
 	isAdded := false
+	probes := 0
 	for ; x.slots[i].originNumber != 0; i = (i + 1) & (len(x.slots) - 1) {
 		s := &x.slots[i]
+		probes++
+		if probes > maxProbedSlots {
+			return false
+		}
 		switch {
 		case s.fingerprint != p:
 		case s.originNumber == originNumber:
@@ -123,13 +142,14 @@ func (x *fingerprintIndex) addFingerprint(p textFingerprint, originNumber, secon
 		}
 	}
 	if isAdded {
-		return
+		return true
 	}
 	x.slots[i] = indexSlot{p, originNumber, seconds}
 	x.usedSlots++
 	if x.usedSlots > len(x.slots)/4*3 {
 		x.grow()
 	}
+	return true
 }
 
 // grow rebuilds the table without retired slots. If necessary, the new table is larger, so that at most half of the
