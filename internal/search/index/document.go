@@ -131,6 +131,9 @@ type Query struct {
 	// far.
 	AcceptDocument func(id uint64) bool
 
+	// Checks are further conditions that a hit must meet. They do not affect scores.
+	Checks []DocumentCheck
+
 	// A hit must meet all Conditions, which do not affect scores. The index evaluates conditions itself, so this is
 	// fast even if many documents meet them.
 	Conditions   []TermCondition
@@ -175,6 +178,15 @@ func distinctTerms(dst, terms []QueryTerm) []QueryTerm {
 type TermCondition struct {
 	Terms     []string
 	IsNegated bool
+}
+
+// A DocumentCheck is a condition for the documents that contain all of certain terms. For example, a document with an
+// excluded phrase contains all words of the phrase, and whether the words follow each other is seen only in its text.
+type DocumentCheck struct {
+	Terms []string
+	// Accept reports whether a document that contains all Terms may be a hit. It is called in the same way as
+	// [Query.AcceptDocument]. A document that lacks one of the Terms may be a hit, and Accept is not called for it.
+	Accept func(id uint64) bool
 }
 
 // A TimeRange is a range of times that includes both First and Last. The times have the same unit as

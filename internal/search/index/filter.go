@@ -23,6 +23,9 @@ type filterSet struct {
 	// must then also call isInTime for each document that it reaches.
 	unappliedRange *TimeRange
 	created        *column[int64]
+
+	// for each of the query's Checks, and each of its terms: the documents of the view that contain the term
+	checkedDocuments [][]docSet
 }
 
 // accepts reports whether a document meets all conditions of the query.
@@ -60,6 +63,7 @@ func (w *filterSet) computeMatchingDocuments(
 	hash func(string) uint64,
 	expectedVisits int,
 ) {
+	w.findCheckedDocuments(v, ask.Checks, hash)
 	w.acceptsAll = len(ask.Conditions) == 0 && ask.CreatedRange == nil
 	w.unappliedRange = nil
 	w.matchingDocumentCount = len(v.docLengths)
@@ -87,6 +91,33 @@ func (w *filterSet) computeMatchingDocuments(
 		w.matchingDocumentCount += bits.OnesCount64(set)
 	}
 	w.matchingDocumentShare = float64(w.matchingDocumentCount) / float64(len(v.docLengths))
+}
+
+// findCheckedDocuments sets checkedDocuments for a view.
+func (w *filterSet) findCheckedDocuments(v *segmentView, checks []DocumentCheck, hash func(string) uint64) {
+	w.checkedDocuments = nil
+	for _, c := range checks {
+		documents := make([]docSet, len(c.Terms))
+		for i, text := range c.Terms {
+			documents[i] = v.termDocuments(text, hash(text))
+		}
+		w.checkedDocuments = append(w.checkedDocuments, documents)
+	}
+}
+
+// passesChecks reports whether a document meets those conditions of the query that the functions of the caller check.
+// These functions are slow, so call passesChecks only for a document that would otherwise be a hit.
+func (w *filterSet) passesChecks(v *segmentView, ask *Query, number uint32) bool {
+	if ask.AcceptDocument != nil && !ask.AcceptDocument(v.ids.valueAt(number)) {
+		return false
+	}
+	for i, c := range ask.Checks {
+		lacksDocument := func(d docSet) bool { return !d.hasDocument(number) }
+		if !slices.ContainsFunc(w.checkedDocuments[i], lacksDocument) && !c.Accept(v.ids.valueAt(number)) {
+			return false
+		}
+	}
+	return true
 }
 
 // applyTermConditions removes the documents that do not meet the conditions, and reports whether some documents are

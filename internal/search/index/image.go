@@ -170,6 +170,17 @@ type docSet struct {
 	docBits    []uint64 // for each document of the segment, one bit that says whether the document contains the term
 }
 
+// hasDocument reports whether the set contains the document with this number.
+func (d docSet) hasDocument(number uint32) bool {
+	if d.docBits != nil {
+		return d.docBits[number/64]>>(number%64)&1 != 0
+	}
+	if _, found := slices.BinarySearch(d.docNumbers, number); found {
+		return true
+	}
+	return d.postings.hasDocument(number)
+}
+
 // addDocBits sets, in docBits, the bit of each document in the set d.
 func (d docSet) addDocBits(docBits []uint64) {
 	d.postings.addDocBits(docBits)

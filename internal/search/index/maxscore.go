@@ -44,6 +44,8 @@ func (v *segmentView) searchBest(q *searchState, ask *Query, best *bestHits) (do
 		remainingNonHits:       postings / postingsPerNonHit,
 		nextCandidateBatchSize: firstCandidateBatchSize,
 	}
+	// Ignore documents without any term of the query, because they are no hits. AcceptDocument is not called for them.
+	b.threshold = math.SmallestNonzeroFloat32
 	b.scoreEstimateSlack = 1 - float32(len(q.terms)+maxRoundingErrors)*(1.0/(1<<22))
 	b.adjustedK1Base, b.adjustedK1Slope = max(
 		float32(q.scale.adjustedK1Base),
@@ -88,7 +90,8 @@ const (
 // isUnfilteredQuery reports whether each document with a query term is a hit with its full score. This is not so if the
 // query has a condition, or a function that excludes documents or reduces their scores.
 func (b *maxScoreSearch) isUnfilteredQuery() bool {
-	return b.filter.acceptsAll && b.searchQuery.AcceptDocument == nil && b.searchQuery.ScoreFactor == nil
+	hasChecks := b.searchQuery.AcceptDocument != nil || len(b.searchQuery.Checks) > 0
+	return b.filter.acceptsAll && !hasChecks && b.searchQuery.ScoreFactor == nil
 }
 
 // tenthBestScoreBound returns a score that at least ten documents of the view reach. For each term, the tenth highest
@@ -437,8 +440,7 @@ func (b *maxScoreSearch) keepCandidateIfLikelyHit(termOrderIndex int, x hitCandi
 			return
 		}
 	}
-	if b.searchQuery.AcceptDocument != nil &&
-		!b.searchQuery.AcceptDocument(b.view.ids.valueAt(x.docNumberOrPostingIndex)) {
+	if !b.filter.passesChecks(b.view, b.searchQuery, x.docNumberOrPostingIndex) {
 		b.remainingNonHits--
 		return
 	}

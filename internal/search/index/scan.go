@@ -129,6 +129,7 @@ func (q *searchState) release() {
 	clear(q.cursors)
 	clear(q.foundTerms)
 	clear(q.hitHeap[:cap(q.hitHeap)])
+	q.filter.checkedDocuments = nil
 	q.searcher = nil
 	searchStates.Put(q)
 }

@@ -57,7 +57,7 @@ func (q *searchState) searchView(ask *Query, i int, best *bestHits) {
 		if !q.filter.accepts(number) {
 			return best.minHitScore
 		}
-		if ask.AcceptDocument != nil && !ask.AcceptDocument(c.id()) {
+		if !q.filter.passesChecks(v, ask, number) {
 			return best.minHitScore
 		}
 		// ScoreFactor never increases a score. So a hit that is already too weak for the list of best hits can be
@@ -89,7 +89,7 @@ func (x *Searcher) CountHits(ask Query) int {
 			if v.isDeleted(number) || !q.filter.accepts(number) {
 				return math.SmallestNonzeroFloat64
 			}
-			if ask.AcceptDocument == nil || ask.AcceptDocument(v.ids.valueAt(number)) {
+			if q.filter.passesChecks(v, &ask, number) {
 				n++
 			}
 			return math.SmallestNonzeroFloat64
@@ -111,18 +111,20 @@ func (d documentUpdateTime) compare(other documentUpdateTime) int {
 }
 
 // insertNewest inserts the document d into the list best and returns the list. The list contains the newest documents,
-// the newest first, but at most ask.Limit documents. insertNewest does not insert d if all documents in a full list are
-// newer, or if the query does not accept d.
-func insertNewest(best []documentUpdateTime, d documentUpdateTime, ask *Query) []documentUpdateTime {
+// the newest first, but at most limit documents. insertNewest does not insert d if all documents in a full list are
+// newer, or if the function accept, which is called at most once, returns false.
+func insertNewest(
+	best []documentUpdateTime,
+	d documentUpdateTime,
+	limit int,
+	accept func() bool,
+) []documentUpdateTime {
 	at, _ := slices.BinarySearchFunc(best, d, documentUpdateTime.compare)
-	if at == ask.Limit {
-		return best
-	}
-	if ask.AcceptDocument != nil && !ask.AcceptDocument(d.id) {
+	if at == limit || !accept() {
 		return best
 	}
 	best = slices.Insert(best, at, d)
-	return best[:min(len(best), ask.Limit)]
+	return best[:min(len(best), limit)]
 }
 
 // If at most this number of documents match, the search reads the time of each document. If more documents match, it is
@@ -161,7 +163,8 @@ func (x *Searcher) NewestIDs(ask Query) []uint64 {
 					best = insertNewest(
 						best,
 						documentUpdateTime{v.updated.valueAt(number), v.ids.valueAt(number)},
-						&ask,
+						limit,
+						func() bool { return f.passesChecks(v, &ask, number) },
 					)
 				}
 			}

@@ -88,14 +88,17 @@ func (s *segment) findTerm(text string, hash uint64, singlePostings *[]posting) 
 
 // addTermBits sets the bits of the documents that have the term.
 func (s *segment) addTermBits(docBits []uint64, text string, hash uint64) {
+	s.termDocuments(text, hash).addDocBits(docBits)
+}
+
+// termDocuments returns the documents that have the term.
+func (s *segment) termDocuments(text string, hash uint64) docSet {
 	if s.snapshot != nil {
-		s.snapshot.loadDocuments(text).addDocBits(docBits)
-		return
+		return s.snapshot.loadDocuments(text)
 	}
-	var one [1]posting
-	alone := one[:0]
+	var alone []posting
 	f, _ := s.findTerm(text, hash, &alone)
-	f.addDocBits(docBits)
+	return docSet{postings: f.postings}
 }
 
 // findTermAt is like findTerm, but for a term number instead of a text. If the term has a single posting without a

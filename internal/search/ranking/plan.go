@@ -102,6 +102,9 @@ func LookupTerms(ranking string, q Query, keywordKeys []string) *analysis.TermSe
 	for _, c := range p.indexQuery.Conditions {
 		terms = append(terms, c.Terms...)
 	}
+	for _, c := range p.indexQuery.Checks {
+		terms = append(terms, c.Terms...)
+	}
 	for _, k := range keywordKeys {
 		prefixes = append(prefixes, KeywordTerm(k, ""))
 	}
@@ -333,28 +336,33 @@ func (v *View) termsWithPrefix(prefix analysis.QueryPrefix) []string {
 func (v *View) addClause(p *Plan, clause analysis.QueryClause) {
 	c := WordClause{ClauseText: clause.Text, IsExcluded: clause.IsExcluded}
 	var holds func(id uint64) bool
-	isExact := true // the index can evaluate the whole condition that the clause sets
 	if clause.Prefix != nil {
 		terms := v.termsWithPrefix(*clause.Prefix)
 		holds = v.anyTermFilter(terms)
 		c.IndexConditions = []index.TermCondition{{Terms: terms, IsNegated: c.IsExcluded}}
 	} else {
-		holds = v.sequenceFilter(clause.Terms)
-		isExact = len(clause.Terms) == 1
+		hasSequence := v.sequenceCheck(clause.Terms)
+		holds = v.filterByRarestTerm(clause.Terms, hasSequence)
+		isExact := len(clause.Terms) == 1 // the index can evaluate the whole condition that the clause sets
 		switch {
 		case !c.IsExcluded:
 			c.IndexConditions = requireAllTerms(clause.Terms)
+			if !isExact {
+				p.indexQuery.AcceptDocument = acceptBoth(p.indexQuery.AcceptDocument, hasSequence)
+			}
 		case isExact:
 			c.IndexConditions = []index.TermCondition{{Terms: clause.Terms, IsNegated: true}}
+		default:
+			p.indexQuery.Checks = append(p.indexQuery.Checks, index.DocumentCheck{
+				Terms:  clause.Terms,
+				Accept: func(id uint64) bool { return !hasSequence(id) },
+			})
 		}
 	}
 	c.MatchesDocument = func(id uint64) bool { return holds(id) != clause.IsExcluded }
 	p.WordClauses = append(p.WordClauses, c)
 	p.indexQuery.Conditions = append(p.indexQuery.Conditions, c.IndexConditions...)
 	p.acceptDocument = acceptBoth(p.acceptDocument, c.MatchesDocument)
-	if !isExact {
-		p.indexQuery.AcceptDocument = acceptBoth(p.indexQuery.AcceptDocument, c.MatchesDocument)
-	}
 }
 
 // AcceptsDocument reports whether the filter and the clauses of the query select the document.
@@ -386,30 +394,52 @@ func (v *View) anyTermFilter(terms []string) func(id uint64) bool {
 	}
 }
 
-// sequenceFilter returns a function that reports whether a field of an entry contains the words one after the other.
-// The function reads only entries that contain the rarest word. The list of these entries is made at the first call of
-// the function, because the index can often evaluate the condition without calling the function.
-func (v *View) sequenceFilter(words []string) func(id uint64) bool {
+// filterByRarestTerm returns a function that reports whether an entry contains the words one after the other. The
+// function hasSequence must report this for the entries that contain all words. It is called only for entries that
+// contain the rarest word. The list of these entries is made at the first call of the result, because the index can
+// often evaluate the condition without it.
+func (v *View) filterByRarestTerm(words []string, hasSequence func(id uint64) bool) func(id uint64) bool {
+	if len(words) == 0 {
+		return hasSequence
+	}
+	ids := sync.OnceValue(func() []uint64 {
+		rarest := slices.MinFunc(words, func(a, b string) int {
+			return cmp.Compare(v.termStats.DF(a), v.termStats.DF(b))
+		})
+		return v.termStats.DocumentIDs(rarest)
+	})
+	return func(id uint64) bool {
+		_, hasRarest := slices.BinarySearch(ids(), id)
+		return hasRarest && hasSequence(id)
+	}
+}
+
+// sequenceCheck returns a function that reports whether a field of an entry contains the words one after the other. The
+// function reads the entry, so it should be called only for entries that contain all words.
+func (v *View) sequenceCheck(words []string) func(id uint64) bool {
 	if len(words) == 0 {
 		return func(uint64) bool { return true } // without words, each entry meets the condition
 	}
-	rarest := slices.MinFunc(words, func(a, b string) int { return cmp.Compare(v.termStats.DF(a), v.termStats.DF(b)) })
-	ids := sync.OnceValue(func() []uint64 { return v.termStats.DocumentIDs(rarest) })
+	sequence := analysis.NewTermSequence(words)
 	found := map[uint64]bool{}
 	return func(id uint64) bool {
 		holds, known := found[id]
 		if known {
 			return holds
 		}
-		if _, may := slices.BinarySearch(ids(), id); !may {
-			return false
-		}
 		if it := v.findItem(id); it != nil {
-			holds = len(words) == 1 || slices.ContainsFunc(v.itemFieldWords(it), func(f fieldWordPositions) bool {
-				return f.containsSequence(v.ctx, words)
-			})
+			holds = len(words) == 1 || v.itemHasSequence(it, sequence)
 		}
 		found[id] = holds
 		return holds
 	}
+}
+
+// itemHasSequence reports whether a field of an item contains the terms of the sequence one after the other.
+func (v *View) itemHasSequence(it Item, sequence *analysis.TermSequence) bool {
+	it.FillText(&v.textBuffer)
+	v.fieldBuffer = appendFields(v.fieldBuffer[:0], &v.textBuffer)
+	return slices.ContainsFunc(v.fieldBuffer, func(f analysis.Field) bool {
+		return v.scorer.queryAnalyzer.HasSequence(v.ctx, f.Text, sequence)
+	})
 }

@@ -21,9 +21,8 @@ type View struct {
 	termStats termStats // frequencies of terms in the index
 	loadItem  func(id uint64) Item
 
-	textBuffer     ItemText // memory for an item's texts, which is used again for the next item
-	lastSplitItem  Item     // item whose fields were divided into words last
-	lastItemFields []fieldWordPositions
+	textBuffer  ItemText         // memory for an item's texts, which is used again for the next item
+	fieldBuffer []analysis.Field // memory for an item's fields, which is used again for the next item
 }
 
 // termStats are the statistics of an index that a plan needs.
@@ -245,20 +244,4 @@ func (v *View) KeywordCounts(key string) iter.Seq2[string, int] {
 			}
 		}
 	}
-}
-
-// itemFieldWords returns the words in the fields of an item. The result for the last item is cached, because all
-// phrases of a query are checked for an item before the next item is checked.
-func (v *View) itemFieldWords(it Item) []fieldWordPositions {
-	if v.lastSplitItem != it {
-		v.lastSplitItem, v.lastItemFields = it, v.lastItemFields[:0]
-		for _, f := range v.itemFields(it) {
-			w := fieldWordPositions{v.scorer.queryAnalyzer.TermSequence(v.ctx, f.Text), map[string][]int{}}
-			for i, word := range w.words {
-				w.positionsByWord[word] = append(w.positionsByWord[word], i)
-			}
-			v.lastItemFields = append(v.lastItemFields, w)
-		}
-	}
-	return v.lastItemFields
 }
