@@ -31,6 +31,8 @@ func TestLargeChange(t *testing.T) {
 			if got, want := listState(large), listState(small); !slices.Equal(got, want) {
 				t.Fatalf("seed %d, change %d: the entries are\n%q, want\n%q", seed, seq, got, want)
 			}
+			compareAliasIndex(t, large)
+			compareAliasIndex(t, small)
 		}
 	}
 }
@@ -55,6 +57,9 @@ func randomOp(rnd *rand.Rand, st *state, ops []loggedOp) loggedOp {
 		return loggedOp{verb: store.VerbRemove, entry: &store.Entry{ID: now.ID, Name: name}}
 	}
 	e := &store.Entry{Name: name, Content: fmt.Sprint(rnd.Intn(1000))}
+	for range rnd.Intn(3) {
+		e.Aliases = append(e.Aliases, fmt.Sprint("a", rnd.Intn(20)))
+	}
 	if now != nil {
 		e.ID = now.ID
 	} else {

@@ -38,6 +38,8 @@ type state struct {
 	removedNames     map[string]uint64
 	nextEntryID      uint64
 	rareLabelEntries []*store.Entry // changed entries that are quarantined, suspect or tainted, ordered by ID
+	// changed entries by alias, ordered by ID (a state that is only read, such as a frozen one, need not have this map)
+	changedByAlias map[string][]*store.Entry
 	// amount of work to read the changes after the snapshot: the number of written entries, plus one for each
 	// contentBytesPerOp bytes of their contents
 	opsSinceBase int
@@ -48,10 +50,11 @@ type state struct {
 
 func newState() *state {
 	return &state{
-		changedByName: map[string]*store.Entry{},
-		removedNames:  map[string]uint64{},
-		nextEntryID:   1,
-		opIDs:         map[string]opIDWithChange{},
+		changedByName:  map[string]*store.Entry{},
+		changedByAlias: map[string][]*store.Entry{},
+		removedNames:   map[string]uint64{},
+		nextEntryID:    1,
+		opIDs:          map[string]opIDWithChange{},
 	}
 }
 
@@ -128,13 +131,51 @@ func (st *state) findByID(id uint64) *store.Entry {
 
 // entriesWithAlias returns the entries with this alias.
 func (st *state) entriesWithAlias(alias string) (es []*store.Entry) {
-	es = st.baseEntriesWithAlias(alias)
-	for _, e := range st.entriesNotInSnapshotByID {
-		if slices.Contains(e.Aliases, alias) {
-			es = append(es, e)
+	return append(st.baseEntriesWithAlias(alias), st.changedByAlias[alias]...)
+}
+
+// addAliases adds the aliases of a changed entry to changedByAlias.
+func (st *state) addAliases(e *store.Entry) {
+	for _, alias := range e.Aliases {
+		es := st.changedByAlias[alias]
+		if i, found := searchByID(es, e.ID); !found {
+			st.changedByAlias[alias] = slices.Insert(es, i, e)
 		}
 	}
-	return es
+}
+
+// removeAliases removes the aliases of the changed entry with this ID from changedByAlias. The entry must not have been
+// replaced or removed yet. If no changed entry has the ID, removeAliases does nothing.
+func (st *state) removeAliases(id uint64) {
+	e := st.findChangedByID(id)
+	if e == nil {
+		return
+	}
+	for _, alias := range e.Aliases {
+		es := st.changedByAlias[alias]
+		i, found := searchByID(es, id)
+		switch {
+		case !found: // The entry has the alias twice.
+		case len(es) == 1:
+			delete(st.changedByAlias, alias)
+		default:
+			st.changedByAlias[alias] = slices.Delete(es, i, i+1)
+		}
+	}
+}
+
+// findChangedByID returns the entry with this ID if it changed after the snapshot, or nil. Unlike
+// entriesNotInSnapshotByID, the result includes the edits of a large change that is being applied.
+func (st *state) findChangedByID(id uint64) *store.Entry {
+	if st.largeChange != nil {
+		if e, found := st.largeChange.entriesByID[id]; found {
+			return e
+		}
+	}
+	if i, found := st.searchChangedID(id); found {
+		return st.entriesNotInSnapshotByID[i]
+	}
+	return nil
 }
 
 // baseEntriesWithAlias returns the entries with this alias that are in the snapshot and have not changed since.
@@ -263,6 +304,8 @@ func (st *state) putEntry(e *store.Entry) (replaced uint64) {
 	st.changedByName[e.Name] = e
 	delete(st.removedNames, e.Name)
 	st.addRareLabelEntry(e)
+	st.removeAliases(e.ID)
+	st.addAliases(e)
 	if st.largeChange != nil {
 		st.largeChange.entriesByID[e.ID] = e
 		return replaced
@@ -293,6 +336,7 @@ func (st *state) removeEntry(e *store.Entry, seq uint64) {
 
 // removeChangedEntry removes the entry with this ID from entriesNotInSnapshotByID.
 func (st *state) removeChangedEntry(id uint64) {
+	st.removeAliases(id)
 	if st.largeChange != nil {
 		st.removeRareLabelEntry(id)
 		st.largeChange.entriesByID[id] = nil
