@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 )
 
 // A Match lists the earlier texts whose words a text repeats. Each earlier text is represented by its labels, such as
@@ -164,7 +163,7 @@ func isLongEnoughToMatch(text string) (ok bool) {
 // fingerprints, findBatch does not search for all texts. end is the index of the first text for which it has not
 // searched.
 func (f File) findBatch(texts, ignored []string, matches []Match, first int) (end int, err error) {
-	var w *writtenTextHashes[textFingerprint] // created with the first block, when the home's key is known
+	var w *writtenTextHashes[textFingerprint] // created by begin, when the home's key is known
 	found := &foundFingerprints{map[textFingerprint]originSet{}, map[originKey]*fingerprintOrigin{}}
 	end = len(texts)
 	begin := func(key *cipherKey) error {
@@ -179,7 +178,7 @@ func (f File) findBatch(texts, ignored []string, matches []Match, first int) (en
 		w.buildFilter()
 		return f.searchRemovedFingerprints(key, w, found)
 	}
-	isDone, err := f.searchIndex(begin, &w, found)
+	isDone, key, err := f.searchIndex(begin, &w, found)
 	if err == nil && !isDone {
 		err = f.scanBlocks(fingerprintsFile, func(key *cipherKey, h *blockHeader, sealed, prints []byte) error {
 			if w == nil {
@@ -190,6 +189,10 @@ func (f File) findBatch(texts, ignored []string, matches []Match, first int) (en
 			return w.searchBlock(key, h, sealed, prints, found)
 		})
 	}
+	if err == nil && w == nil && key != nil {
+		// All blocks of the file are too old, but removed fingerprints may be newer.
+		err = begin(key)
+	}
 	for p, origins := range found.byFingerprint {
 		for _, i := range w.textIndexesByHash[p] {
 			matches[i].addCommonFingerprint(p, origins)
@@ -198,27 +201,27 @@ func (f File) findBatch(texts, ignored []string, matches []Match, first int) (en
 	return end, err
 }
 
-// searchIndex searches for the written texts' fingerprints in the index in memory. isDone is false if no index is in
-// memory, so that the file must be scanned. If the file contains blocks, searchIndex first calls begin, which sets w.
+// searchIndex searches for the written texts' fingerprints in the index in memory, and returns the home's key. isDone is
+// false if no index is in memory, so that the file must be scanned. Otherwise searchIndex first calls begin, which sets
+// w. The key is nil, and begin is not called, if no text's fingerprints were ever added.
 func (f File) searchIndex(
 	begin func(*cipherKey) error,
 	w **writtenTextHashes[textFingerprint],
 	found *foundFingerprints,
-) (isDone bool, err error) {
+) (isDone bool, key *cipherKey, err error) {
 	defer dropOldCaches()
 	c := cacheOfDir(f.Dir)
 	index, key, err := f.lookUpIndex(c)
 	if err != nil || key == nil {
-		return true, err
+		return true, nil, err
 	}
-	oldest := f.Now().Add(-maxBlockAge)
-	isOutdated := index != nil && time.Unix(index.newestBlock.Load(), 0).Before(oldest)
-	if index == nil || isOutdated {
-		return isOutdated, nil
+	if index == nil {
+		return false, key, nil
 	}
 	if err := begin(key); err != nil {
-		return true, err
+		return true, key, err
 	}
+	oldest := f.Now().Add(-maxBlockAge)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for p := range (*w).textIndexesByHash {
@@ -230,7 +233,7 @@ func (f File) searchIndex(
 			found.add(p, found.origin(o.blockKind, o.labels))
 		}
 	}
-	return true, nil
+	return true, key, nil
 }
 
 // lookUpIndex returns the index of the file with fingerprints, or nil if the file must be scanned, and the home's key.

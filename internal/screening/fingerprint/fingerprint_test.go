@@ -608,6 +608,35 @@ func TestFlood(t *testing.T) {
 	}
 }
 
+// TestRemovedWithoutBlocks reads a long text twice within a day. Its beginning and its end are not written again, so
+// they are too old before its middle, which is among the removed fingerprints. The middle must still be found, by a scan
+// and by the index.
+func TestRemovedWithoutBlocks(t *testing.T) {
+	f, now := newFile(t)
+	middle := "some words that stand in the middle of a very long page"
+	beginning, filler := words(5_000_000, 100), strings.Repeat(" x", maxFullyHashedTextBytes)
+	for range 2 {
+		if _, err := f.AddText(ForeignTextBlock, beginning+filler+"\n"+middle+".\n"+filler, "long"); err == nil {
+			t.Fatal("AddText of a long page reports no error")
+		}
+		*now = now.Add(20 * time.Hour)
+	}
+	*now = now.Add(maxBlockAge - 30*time.Hour)
+	for _, text := range []string{beginning, page} {
+		if got := labelsOf(f, text, ""); got != "|" {
+			t.Errorf("%.20q repeats %q", text, got)
+		}
+	}
+	for range 2 * lookupsBeforeIndexing {
+		if got := labelsOf(f, middle, ""); got != "|"+removedFingerprintLabel {
+			t.Errorf("the middle of a long page repeats %q, with an index: %t", got, hasIndex(f))
+		}
+	}
+	if !hasIndex(f) {
+		t.Error("the file was not indexed")
+	}
+}
+
 // If a text is read again within a day, no second block is written, whichever process wrote the first one. If the file
 // was replaced, the text gets a block in the new file.
 func TestRepeatedBlocks(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"sync/atomic"
 	"time"
 )
 
@@ -34,11 +33,10 @@ func makeOriginKey(kind BlockKind, labels []string) originKey {
 // contains only the time of the newest block. It is a hash table with open addressing: all pairs of a fingerprint are
 // between the slot that its hash selects and the next empty slot.
 type fingerprintIndex struct {
-	key         string // key of the home with which the fingerprints were encrypted
-	slots       []indexSlot
-	usedSlots   int
-	oldest      time.Time    // blocks that are older were left out when the file was read
-	newestBlock atomic.Int64 // time of the newest block of any kind, in seconds since 1970
+	key       string // key of the home with which the fingerprints were encrypted
+	slots     []indexSlot
+	usedSlots int
+	oldest    time.Time // blocks that are older were left out when the file was read
 
 	origins       []fingerprintOrigin // by number; number 0 is unused
 	originNumbers map[originKey]uint32
@@ -73,7 +71,6 @@ func newFingerprintIndex(key *cipherKey) *fingerprintIndex {
 
 // addBlock adds the fingerprints of a block. Blocks must be added in the order of the file.
 func (x *fingerprintIndex) addBlock(key *cipherKey, h *blockHeader, sealed, prints []byte) error {
-	x.newestBlock.Store(max(x.newestBlock.Load(), h.time.Unix()))
 	if h.blockKind > vouchedWordsBlock || len(prints) == 0 {
 		return nil
 	}
