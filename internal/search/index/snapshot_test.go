@@ -343,7 +343,7 @@ func FuzzSnapshot(f *testing.F) {
 		for _, q := range smallQueries {
 			x.Search(ask(q, 10, nil))
 		}
-		x.Searcher().EachTermText(needsAnyTerm, func([]byte, int) bool { return true })
+		x.Searcher().EachTermText(t.Context(), needsAnyTerm, func([]byte, int) bool { return true })
 		x.Delete(100)
 		x.put(99, 0, DocumentOfWords(0, smallQueries[1]))
 		x.Search(ask(smallQueries[1], 10, nil))
@@ -373,7 +373,7 @@ func TestTermTextsAreCompared(t *testing.T) {
 		bad := slices.Clone(sound)
 		bad[int(batch.offset)+i] ^= 1
 		x := open(bad)
-		x.EachTermText(needsAnyTerm, func([]byte, int) bool { return true })
+		x.EachTermText(t.Context(), needsAnyTerm, func([]byte, int) bool { return true })
 		if x.CheckSnapshot() == nil {
 			t.Errorf("byte %d of %d of the texts changed, and no check notices it", i, batch.size)
 		}
@@ -408,7 +408,7 @@ func TestEachTermText(t *testing.T) {
 	for _, x := range []*Index{x, y} {
 		got := map[string]bool{}
 		previous, shared := "", 0
-		x.Searcher().EachTermText(needsAnyTerm, func(text []byte, sharedBytes int) bool {
+		x.Searcher().EachTermText(t.Context(), needsAnyTerm, func(text []byte, sharedBytes int) bool {
 			if got[string(text)] || string(text[:sharedBytes]) != previous[:sharedBytes] {
 				t.Fatalf("%.50q after %.50q, %d bytes shared", text, previous, sharedBytes)
 			}
@@ -424,13 +424,14 @@ func TestEachTermText(t *testing.T) {
 			t.Error("no text shares bytes with the previous one")
 		}
 		n := 0
-		x.Searcher().EachTermText(needsAnyTerm, func([]byte, int) bool { n++; return n < 70 })
+		x.Searcher().EachTermText(t.Context(), needsAnyTerm, func([]byte, int) bool { n++; return n < 70 })
 		if n != 70 {
 			t.Errorf("%d texts, although the function returned false for text 70", n)
 		}
 	}
 	var read int
 	y.Searcher().EachTermText(
+		t.Context(),
 		func(prefix []byte, pairs *text.PairSet) bool { return strings.HasPrefix(string(prefix), "word") },
 		func(text []byte, _ int) bool {
 			read++

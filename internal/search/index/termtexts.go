@@ -6,6 +6,7 @@ package index
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -246,25 +247,32 @@ func (r *textBlockReader) checkEnd() error {
 // prefix, and pairs contains their letter pairs.
 //
 // EachTermText takes much less time than [Searcher.TermsWithPrefix] for all terms. Unlike TermsWithPrefix, it may pass
-// a term several times, and it also passes terms that only deleted documents contain.
+// a term several times, and it also passes terms that only deleted documents contain. When ctx is done, EachTermText
+// ends early.
 func (x *Searcher) EachTermText(
+	ctx context.Context,
 	mayNeed func(prefix []byte, pairs *text.PairSet) bool,
 	fn func(text []byte, sharedBytes int) bool,
 ) {
 	for i := range x.views {
-		if !x.views[i].eachTermText(mayNeed, fn) {
+		if !x.views[i].eachTermText(ctx, mayNeed, fn) {
 			return
 		}
 	}
 }
 
-// eachTermText implements [Searcher.EachTermText] for a segment. It returns false if fn has returned false.
+// textsPerContextCheck is the number of texts in memory after which eachTermText checks its context again.
+const textsPerContextCheck = 4096
+
+// eachTermText implements [Searcher.EachTermText] for a segment. It returns false if fn has returned false, or if ctx
+// is done.
 func (s *segment) eachTermText(
+	ctx context.Context,
 	mayNeed func(prefix []byte, pairs *text.PairSet) bool,
 	fn func(text []byte, sharedBytes int) bool,
 ) bool {
 	if s.snapshot != nil {
-		more, err := s.snapshot.eachTermText(mayNeed, fn)
+		more, err := s.snapshot.eachTermText(ctx, mayNeed, fn)
 		if err != nil {
 			s.snapshot.storeReadError(err)
 		}
@@ -272,6 +280,9 @@ func (s *segment) eachTermText(
 	}
 	var b []byte
 	for n := range s.termCount() {
+		if n%textsPerContextCheck == 0 && ctx.Err() != nil {
+			return false
+		}
 		if s.memtable != nil {
 			b = append(b[:0], s.memtable.terms[n].text...)
 		} else {
@@ -284,13 +295,18 @@ func (s *segment) eachTermText(
 	return true
 }
 
-// eachTermText implements [Searcher.EachTermText] for a snapshot. more is false if fn has returned false.
+// eachTermText implements [Searcher.EachTermText] for a snapshot. more is false if fn has returned false, or if ctx is
+// done.
 func (img *snapshotTerms) eachTermText(
+	ctx context.Context,
 	mayNeed func(prefix []byte, pairs *text.PairSet) bool,
 	fn func(text []byte, sharedBytes int) bool,
 ) (more bool, err error) {
 	r := textBlockReader{snapshot: img, batches: img.textBatches}
 	for img.docs.Err() == nil {
+		if isBatchEnd := len(r.rest) == 0; isBatchEnd && ctx.Err() != nil {
+			return false, nil
+		}
 		ok, err := r.next()
 		if err != nil || !ok {
 			return true, err

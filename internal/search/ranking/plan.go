@@ -166,13 +166,14 @@ func (s *scanTermStats) TermsWithPrefix(prefix string) iter.Seq2[string, int] {
 }
 
 func (s *scanTermStats) EachTermText(
+	ctx context.Context,
 	mayNeed func(prefix []byte, pairs *text.PairSet) bool,
 	fn func(text []byte, sharedBytes int) bool,
 ) {
 	if s.scannedTerms == nil || !s.scannedTerms.HasAllWithPrefix("") {
 		s.recordMissingPrefix("")
 	}
-	s.searcher.EachTermText(mayNeed, fn)
+	s.searcher.EachTermText(ctx, mayNeed, fn)
 }
 
 // MakePlan prepares a query.

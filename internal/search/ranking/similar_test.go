@@ -4,6 +4,7 @@ package ranking
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"iter"
@@ -184,4 +185,64 @@ func (f *memoryFile) WriteAt(b []byte, at int64) (int, error) {
 		*f = append(*f, make([]byte, more)...)
 	}
 	return copy((*f)[at:], b), nil
+}
+
+// readCounter counts the reads from a file, and calls afterRead after each.
+type readCounter struct {
+	io.ReaderAt
+	reads     int
+	afterRead func()
+}
+
+func (r *readCounter) ReadAt(b []byte, at int64) (int, error) {
+	r.reads++
+	n, err := r.ReaderAt.ReadAt(b, at)
+	r.afterRead()
+	return n, err
+}
+
+// TestSimilarWordsEnd cancels a search for similar words after the first read from the index file. The search must not
+// read further batches of terms, although no term of these batches is compared with the word. A listing of all words
+// must end, too.
+func TestSimilarWordsEnd(t *testing.T) {
+	x := index.New(FormulaParams(OxbowRanking))
+	x.FillEmpty(func(yield func(*index.Document) bool) {
+		for id := range 4000 {
+			d := index.DocumentOfWords(0, []string{fmt.Sprint("word", id, strings.Repeat("z", 200))})
+			d.ID = uint64(id)
+			yield(&d)
+		}
+	}, nil)
+	var file memoryFile
+	size, err := x.Searcher().WriteSnapshot(&file, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := &readCounter{ReaderAt: bytes.NewReader(file)}
+	reader.afterRead = func() {}
+	y, err := index.OpenSnapshot(reader, size, FormulaParams(OxbowRanking))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, use := range []func(*View){
+		func(v *View) { v.SimilarWords("harbour", 3) },
+		func(v *View) {
+			for range v.Vocabulary("") {
+			}
+		},
+	} {
+		reads := func(ctx context.Context, afterRead func()) int {
+			reader.reads, reader.afterRead = 0, afterRead
+			use(NewScorer(OxbowRanking, nil).ViewOfSearcher(ctx, y.Searcher(), nil))
+			return reader.reads
+		}
+		all := reads(t.Context(), func() {})
+		ctx, cancel := context.WithCancel(t.Context())
+		if n := reads(ctx, cancel); n > all/2 || n == 0 {
+			t.Errorf("%d reads after the context was canceled, %d without", n, all)
+		}
+	}
+	if y.Searcher().Err() != nil {
+		t.Fatal(y.Searcher().Err())
+	}
 }

@@ -31,6 +31,7 @@ type termStats interface {
 	DocumentIDs(term string) []uint64
 	TermsWithPrefix(prefix string) iter.Seq2[string, int]
 	EachTermText(
+		ctx context.Context,
 		mayNeed func(prefix []byte, pairs *text.PairSet) bool,
 		fn func(text []byte, sharedBytes int) bool,
 	)
@@ -187,10 +188,31 @@ func (v *View) NeighbourTurns(id uint64, maxDistance int, accept func(id uint64)
 	return before, after
 }
 
-// Vocabulary yields the words that begin with the prefix, and the number of documents that contain each word.
+// termsPerContextCheck is the number of terms after which an iteration over terms checks the view's context again.
+const termsPerContextCheck = 1024
+
+// eachTermWithPrefix yields each term with this prefix, and the number of documents that contain it. When the view's
+// context is done, the iteration ends early.
+func (v *View) eachTermWithPrefix(prefix string) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		n := 0
+		for t, df := range v.termStats.TermsWithPrefix(prefix) {
+			if n%termsPerContextCheck == 0 && v.ctx.Err() != nil {
+				return
+			}
+			n++
+			if !yield(t, df) {
+				return
+			}
+		}
+	}
+}
+
+// Vocabulary yields the words that begin with the prefix, and the number of documents that contain each word. When the
+// view's context is done, the result is incomplete.
 func (v *View) Vocabulary(prefix string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
-		for t, df := range v.termStats.TermsWithPrefix(prefix) {
+		for t, df := range v.eachTermWithPrefix(prefix) {
 			if isWord(t) && !yield(t, df) {
 				return
 			}
@@ -202,12 +224,7 @@ func (v *View) Vocabulary(prefix string) iter.Seq2[string, int] {
 // [text.FindSimilar]). When the view's context is done, the result is incomplete.
 func (v *View) SimilarWords(word string, limit int) []string {
 	similar := text.NewSimilarTexts(word, limit)
-	n := 0
-	v.termStats.EachTermText(similar.MayAddAny, func(term []byte, sharedBytes int) bool {
-		n++
-		if n%4096 == 0 && v.ctx.Err() != nil {
-			return false
-		}
+	v.termStats.EachTermText(v.ctx, similar.MayAddAny, func(term []byte, sharedBytes int) bool {
 		if !similar.WouldAdd(term, sharedBytes) {
 			return true
 		}
@@ -223,7 +240,7 @@ func (v *View) SimilarWords(word string, limit int) []string {
 func isWord(term string) bool { return !isKeyword(term) && !strings.HasPrefix(term, datePrefix) }
 
 // KeywordValues yields the values that at least one document has for a key. The key is the key of a property, such as a
-// label (see [KeywordTerm]).
+// label (see [KeywordTerm]). When the view's context is done, the result is incomplete.
 func (v *View) KeywordValues(key string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for value := range v.KeywordCounts(key) {
@@ -234,11 +251,12 @@ func (v *View) KeywordValues(key string) iter.Seq[string] {
 	}
 }
 
-// KeywordCounts yields the values that documents have for a key, and the number of documents with each.
+// KeywordCounts yields the values that documents have for a key, and the number of documents with each. When the view's
+// context is done, the result is incomplete.
 func (v *View) KeywordCounts(key string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		prefix := KeywordTerm(key, "")
-		for t, df := range v.termStats.TermsWithPrefix(prefix) {
+		for t, df := range v.eachTermWithPrefix(prefix) {
 			if !yield(t[len(prefix):], df) {
 				return
 			}
