@@ -6,6 +6,7 @@ package oxbow
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -208,6 +209,82 @@ func TestIndexPageDamaged(t *testing.T) {
 		h.agree(m)
 		h.close(m)
 	}
+}
+
+// damagePage changes a byte in page n of the index file, which may be open.
+func (h *indexHome) damagePage(n int) {
+	h.t.Helper()
+	f, err := h.fs.OpenFile(indexTestFile, os.O_RDWR, 0)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	at, b := int64(n*pagefile.PageSize+100), []byte{0}
+	_, err = f.ReadAt(b, at)
+	b[0] ^= 1
+	_, writeErr := f.WriteAt(b, at)
+	if err := errors.Join(err, writeErr, f.Close()); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// TestIndexIsTrustedAgain damages the index file while a memory uses it. The memory ignores the file, until it has
+// written a sound file.
+func TestIndexIsTrustedAgain(t *testing.T) {
+	h := newIndexHome(t, 600)
+	m := h.open(nil)
+	h.recall(m, "alpha")
+	pages := len(h.file()) / pagefile.PageSize
+	for n := 1; n < pages; n++ {
+		h.damagePage(n)
+	}
+	h.agree(m)
+	if !m.ignoresIndexFile {
+		t.Fatal("the damaged file is not ignored")
+	}
+	if err := m.Checkpoint(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	saved := m.openSavedIndex(RankOxbow)
+	if saved == nil {
+		t.Fatal("the file is still ignored after a sound file was written")
+	}
+	saved.close()
+	m.dropSearcher(m.searcher.Load())
+	h.agree(m)
+	if n := countIndexed(m); n != 0 {
+		t.Errorf("%d entries were indexed anew, although the file contains them", n)
+	}
+	h.close(m)
+}
+
+// TestEntryUnreadableWhileIndexIsSaved lets an entry be unreadable in the log before the index is saved. Checkpoint
+// must return the error, and must not ignore the sound index file from then on.
+func TestEntryUnreadableWhileIndexIsSaved(t *testing.T) {
+	h := newIndexHome(t, 600)
+	before := h.file()
+	m := h.open(nil)
+	h.recall(m, "alpha")
+	for i := range minMissingEntriesAtStart {
+		if _, err := m.Remember(t.Context(), Entry{Name: fmt.Sprint("new ", i), Content: "alpha"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := errors.New("the disk is broken")
+	m.searcher.Load().err.Store(&want)
+	if err := m.Checkpoint(t.Context()); !errors.Is(err, want) {
+		t.Errorf("Checkpoint returns %v, want %v", err, want)
+	}
+	if m.ignoresIndexFile || !bytes.Equal(before, h.file()) {
+		t.Errorf("the index file is ignored: %t, or it has changed", m.ignoresIndexFile)
+	}
+	h.agree(m)
+	if n := countIndexed(m); n != minMissingEntriesAtStart {
+		t.Errorf("%d entries were indexed anew, want only those that the file lacks", n)
+	}
+	if err := m.Checkpoint(t.Context()); err != nil || bytes.Equal(before, h.file()) {
+		t.Errorf("the index was not saved after the disk was repaired: %v", err)
+	}
+	h.close(m)
 }
 
 // sampled is like the method agree, but it recalls only one query and compares the hits with the saved answer h.want().

@@ -88,21 +88,32 @@ func (m *Memory) saveIndexIfStale(ctx context.Context, d *logstore.DB, minMissin
 	if err == nil {
 		f.searcher.unsavedAnalysisWork.Add(-f.searcherUnsavedWork)
 	}
-	isUnreadable := f.searcher.readError(f.index) != nil
-	if err == nil && !isUnreadable {
-		m.trustIndexFile()
-	}
-	// A compaction or a redaction may truncate the index file while the index still reads from it. Discard the index
-	// without an error, because the file can be made again from the log. The next query builds the index from the
-	// entries.
-	if isUnreadable {
+	switch {
+	case f.searcher.indexReadError(f.index) != nil:
+		// A compaction or a redaction may truncate the index file while the index still reads from it. Discard the
+		// index without an error, because the file can be made again from the log. The next query builds the index from
+		// the entries.
 		m.dropUnreadableIndex(f.searcher)
 		err = ctx.Err()
+	case err == nil:
+		m.trustIndexFile()
+	case f.searcher.entryReadError() != nil:
+		// The searcher keeps the error. The next query starts from the index file, which is not to blame.
+		m.dropSearcher(f.searcher)
 	}
 	if f.mustCloseSearcher {
 		f.searcher.close()
 	}
 	return err
+}
+
+// dropSearcher removes the searcher from the memory if the memory still uses it. The next query makes a new one.
+func (m *Memory) dropSearcher(s *searcher) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.searcher.Load() == s {
+		m.setSearcher(nil)
+	}
 }
 
 // dropUnreadableIndex removes the searcher from the memory after its index file could not be read. The next query

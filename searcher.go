@@ -392,9 +392,19 @@ func (v *rankedView) readError() error { return v.searcher.readError(v.Searcher(
 // readError returns the first error that occurred when an entry or the index file was read. If there was no error, it
 // returns nil. The searcher x also reads from the index file, so readError examines the error of x as well.
 func (s *searcher) readError(x *index.Searcher) error {
+	return cmp.Or(s.entryReadError(), s.indexReadError(x))
+}
+
+// entryReadError returns the first error of reading an entry from the log, or nil.
+func (s *searcher) entryReadError() error {
 	if err := s.err.Load(); err != nil {
 		return *err
 	}
+	return nil
+}
+
+// indexReadError returns the first error of reading the index file, or nil. The searcher x reads from the file.
+func (s *searcher) indexReadError(x *index.Searcher) error {
 	return cmp.Or(s.initialEntryRows.err(), x.Err())
 }
 
