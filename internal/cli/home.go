@@ -50,7 +50,7 @@ type homeFinder struct {
 	noUntrustedHomeWarning bool // The command decides by itself whether the home is trusted.
 
 	servedHome atomic.Pointer[string] // home of a server, set by rememberServedHome
-	// rememberServedHome has found a home without an archive of sessions, so servedHome stays unset
+	// rememberServedHome has found a home that cannot have an archive of sessions, so servedHome stays unset
 	hasNoServedHome atomic.Bool
 }
 

@@ -47,19 +47,33 @@ func (finder *homeFinder) openFingerprints() *fingerprint.File {
 
 // rememberServedHome remembers the home of a server that has opened the home's memory, so that the server does not look
 // for its home again in each request. The server keeps this memory open, so it cannot change to another home. As long
-// as the store does not exist, the home may still get another layout, so rememberServedHome remembers nothing.
+// as the store does not exist, the home may still get another layout, so rememberServedHome remembers nothing. If the
+// home cannot have an archive of sessions, rememberServedHome remembers this. Any other error may be temporary, so the
+// next request looks for the home again.
 func (finder *homeFinder) rememberServedHome() {
 	if finder.servedHome.Load() != nil || finder.hasNoServedHome.Load() {
 		return
 	}
 	home, err := finder.archiveHome()
 	if err != nil {
-		finder.hasNoServedHome.Store(true)
+		if finder.isHomeWithoutArchive() {
+			finder.hasNoServedHome.Store(true)
+		}
 		return
 	}
 	if _, err := os.Lstat(filepath.Join(home, storeFileName)); err == nil {
 		finder.servedHome.Store(&home)
 	}
+}
+
+// isHomeWithoutArchive reports whether the home cannot have an archive of sessions, because it has another layout or is
+// a single file. It returns false if this is unknown.
+func (finder *homeFinder) isHomeWithoutArchive() bool {
+	if _, other, err := finder.detectLayout(); err != nil || other {
+		return err == nil
+	}
+	home, err := finder.homePath()
+	return err == nil && home == storePathIn(home)
 }
 
 // repeatsForeignText reports whether a text repeats words of a foreign text, such as a web page, that an agent has

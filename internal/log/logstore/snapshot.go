@@ -74,6 +74,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -363,17 +364,37 @@ func (s *snapshot) mayHaveLabelKey(keys ...string) bool {
 	if t := s.cachedLabelSets.Load(); t != nil {
 		return t.mayHaveLabelKey(keys...)
 	}
-	found := false
+	var encodedKeys [][]byte
 	for _, key := range keys {
-		encodedKey := keydir.AppendLengthAndText(nil, key)
-		var b []byte // the end of the previous page, and a page
-		err := s.tables.EachTablePage(sectionLabelSets, func(page []byte) {
-			b = append(b[max(0, len(b)-len(encodedKey)):], page...)
-			found = found || bytes.Contains(b, encodedKey)
-		})
-		found = found || err != nil
+		encodedKeys = append(encodedKeys, keydir.AppendLengthAndText(nil, key))
 	}
-	return found
+	found, err := pagesContainAny(encodedKeys, func(fn func(page []byte)) error {
+		return s.tables.EachTablePage(sectionLabelSets, fn)
+	})
+	return found || err != nil
+}
+
+// pagesContainAny reports whether a text occurs in consecutive pages. A text may begin on one page and end on a later
+// one. eachPage is called once. It calls its argument for each page in order, and returns an error if a page cannot be
+// read.
+func pagesContainAny(texts [][]byte, eachPage func(fn func(page []byte)) error) (found bool, err error) {
+	maxLength := 0
+	for _, text := range texts {
+		maxLength = max(maxLength, len(text))
+	}
+	if maxLength == 0 {
+		return false, nil
+	}
+	var b []byte // the end of the previous pages, and a page
+	err = eachPage(func(page []byte) {
+		if found {
+			return
+		}
+		end := b[max(0, len(b)-maxLength+1):]
+		b = append(b[:copy(b, end)], page...)
+		found = slices.ContainsFunc(texts, func(text []byte) bool { return bytes.Contains(b, text) })
+	})
+	return found, err
 }
 
 // selectLabelSets returns, for each label set in the snapshot, whether the filter selects entries with this label set.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"iter"
 	"maps"
+	mathrand "math/rand/v2"
 	"os"
 	"reflect"
 	"slices"
@@ -598,4 +599,47 @@ func collect[E any](seq iter.Seq2[E, error]) (all []E, err error) {
 		all = append(all, e)
 	}
 	return all, nil
+}
+
+// TestPagesContainAny searches random pages for random texts, which may begin and end on different pages. The pages must
+// be read only once, for all texts together.
+func TestPagesContainAny(t *testing.T) {
+	r := mathrand.New(mathrand.NewPCG(8, 0))
+	random := func(n int) []byte {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = "ab"[r.IntN(2)]
+		}
+		return b
+	}
+	hits := 0
+	for range 4000 {
+		all := random(r.IntN(60))
+		var texts [][]byte
+		want := false
+		for range r.IntN(4) {
+			text := random(1 + r.IntN(9))
+			texts = append(texts, text)
+			want = want || bytes.Contains(all, text)
+		}
+		reads := 0
+		got, err := pagesContainAny(texts, func(fn func(page []byte)) error {
+			reads++
+			for rest := all; len(rest) > 0; {
+				n := 1 + r.IntN(min(7, len(rest)))
+				fn(bytes.Clone(rest[:n]))
+				rest = rest[n:]
+			}
+			return nil
+		})
+		if got != want || err != nil || reads > 1 {
+			t.Fatalf("%q in %q: %t, %v after %d reads, want %t", texts, all, got, err, reads, want)
+		}
+		if got {
+			hits++
+		}
+	}
+	if hits < 500 || hits > 3500 {
+		t.Errorf("%d of 4000 searches found a text", hits)
+	}
 }
