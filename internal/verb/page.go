@@ -121,17 +121,12 @@ func (c *hitCost) shown(h *Entry) text.TokenHundredths {
 	return c.withSnippet() + c.turns
 }
 
-// fencedTextCost returns the cost of a text in a fence.
-func fencedTextCost(language, s string) text.TokenHundredths {
-	return text.TokenCost(prompt.FenceText(language, s))
-}
-
 // snippetHitCosts returns the costs of the hits. It counts neither contents nor turns.
 func snippetHitCosts(hits []Entry) []hitCost {
 	costs := make([]hitCost, len(hits))
 	for i, h := range hits {
 		if h.Snippet != "" {
-			costs[i].snippet = fencedTextCost("snippet", h.Snippet)
+			costs[i].snippet = snippetFence(h.Snippet).cost()
 		}
 		h.Snippet = ""
 		h.Content = nil
@@ -145,13 +140,11 @@ func snippetHitCosts(hits []Entry) []hitCost {
 // countTurns counts the turns that hit h is shown with.
 func (c *hitCost) countTurns(h *Entry) {
 	c.turns = 0
-	for _, side := range []struct {
-		name  string
-		turns []Turn
-	}{{"before", h.TurnsBefore}, {"after", h.TurnsAfter}} {
-		if len(side.turns) > 0 {
-			c.turns += fencedTextCost(side.name, joinTurns(side.turns))
-		}
+	if len(h.TurnsBefore) > 0 {
+		c.turns += turnsBeforeFence(h.TurnsBefore).cost()
+	}
+	if len(h.TurnsAfter) > 0 {
+		c.turns += turnsAfterFence(h.TurnsAfter).cost()
 	}
 }
 
@@ -228,7 +221,7 @@ func (out *RecallOut) chooseContents(contents []string, costs []hitCost, maxToke
 		if len(contents[i]) > snippetWidth && len(contents[i])/100 > maxTokens-spent {
 			continue
 		}
-		costs[i].content = fencedTextCost("markdown", contents[i])
+		costs[i].content = contentFence(contents[i]).cost()
 		if n := costs[i].withContent().Tokens() + 2; n <= heads[i] || spent-heads[i]+n <= maxTokens {
 			out.Hits[i].Content, spent = &contents[i], spent-heads[i]+n
 		}
@@ -256,7 +249,7 @@ func (out *RecallOut) addTurnsAroundHits(maxTokens int) {
 				}
 				cost := prompt.EstimateTokens(turns[step].Content) + 1
 				if step == 0 {
-					cost += prompt.EstimateTokens(prompt.FenceText("before", ""))
+					cost += prompt.EstimateTokens(turnsBeforeFence(nil).String())
 				}
 				if cost <= maxTokens {
 					*sides[side], maxTokens = append(*sides[side], turns[step]), maxTokens-cost

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/oxbow-memory/oxbow"
+	"github.com/oxbow-memory/oxbow/internal/agent/prompt"
 	"github.com/oxbow-memory/oxbow/internal/base/report"
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 	"github.com/oxbow-memory/oxbow/internal/history/lineage"
@@ -112,22 +113,36 @@ func entryCells(e Entry) (cells []report.Cell) {
 	if e.Explanation != nil {
 		cells = append(cells, explanationCells(e.Score, e.Explanation)...)
 	}
-	addTurns := func(where string, turns []Turn) {
-		if len(turns) == 0 {
-			return
-		}
-		add(where, report.QuotedText(joinTurns(turns)))
+	addFence := func(f fencedText) { add(f.name, report.QuotedText(f.content)) }
+	if len(e.TurnsBefore) > 0 {
+		addFence(turnsBeforeFence(e.TurnsBefore))
 	}
-	addTurns("before", e.TurnsBefore)
 	switch {
 	case e.Content != nil:
-		add("markdown", report.QuotedText(*e.Content))
+		addFence(contentFence(*e.Content))
 	case e.Snippet != "":
-		add("snippet", report.QuotedText(e.Snippet))
+		addFence(snippetFence(e.Snippet))
 	}
-	addTurns("after", e.TurnsAfter)
+	if len(e.TurnsAfter) > 0 {
+		addFence(turnsAfterFence(e.TurnsAfter))
+	}
 	return cells
 }
+
+// fencedText is a text of an entry that an answer shows in a code fence. The name is the info string of the fence. The
+// answer and the computation of its cost get their fences from the functions below.
+type fencedText struct{ name, content string }
+
+func contentFence(content string) fencedText   { return fencedText{"markdown", content} }
+func snippetFence(snippet string) fencedText   { return fencedText{"snippet", snippet} }
+func turnsBeforeFence(turns []Turn) fencedText { return fencedText{"before", joinTurns(turns)} }
+func turnsAfterFence(turns []Turn) fencedText  { return fencedText{"after", joinTurns(turns)} }
+
+// String returns the text in its fence.
+func (f fencedText) String() string { return prompt.FenceText(f.name, f.content) }
+
+// cost returns the cost of the text in its fence.
+func (f fencedText) cost() text.TokenHundredths { return text.TokenCost(f.String()) }
 
 // joinTurns returns the contents of turns, one below the other.
 func joinTurns(turns []Turn) string {

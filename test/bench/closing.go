@@ -58,9 +58,9 @@ func closeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 						if err != nil {
 							return fmt.Errorf("closing %d entries after %d changes: %w", n, c, err)
 						}
-						row = append(row, formatDuration(costs[0].elapsedTime), formatDuration(costs[0].cpu))
+						row = append(row, formatDuration(costs[0].elapsedTime), formatProcessorTime(costs[0].cpu))
 						if recalls {
-							row = append(row, formatDuration(costs[1].elapsedTime), formatDuration(costs[1].cpu))
+							row = append(row, formatDuration(costs[1].elapsedTime), formatProcessorTime(costs[1].cpu))
 						}
 					}
 					t.addRow(row...)

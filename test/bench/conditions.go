@@ -62,6 +62,9 @@ func conditionsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if r.rounds < 1 {
 			return errors.New("measuring conditions: --rounds must be above 0")
 		}
+		if _, ok := processorTime(); !ok {
+			return errors.New("measuring conditions: the processor time of this process is unknown on this system")
+		}
 		dir, remove, err := b.tempDir()
 		if err != nil {
 			return err
@@ -124,7 +127,7 @@ func (r *conditionsRun) queryText(shape string) string {
 		switch rest := shape[i:]; {
 		case strings.HasPrefix(rest, "Pre*"):
 			fmt.Fprintf(&text, "w%d*", 10+r.rnd.IntN(90))
-			i += len("Pre")
+			i += len("Pre*") - 1
 		case strings.HasPrefix(rest, "Typo"):
 			text.WriteString(r.word() + "x")
 			i += len("Typo") - 1
@@ -136,7 +139,7 @@ func (r *conditionsRun) queryText(shape string) string {
 			text.WriteByte(rest[0])
 		}
 	}
-	return strings.ReplaceAll(text.String(), "**", "*")
+	return text.String()
 }
 
 // measureShapes fills a memory with n entries, and returns the processor times of the queries of each kind.

@@ -65,6 +65,15 @@ func formatDuration(d time.Duration) string {
 	}
 }
 
+// formatProcessorTime formats a difference of two results of processorTime. It returns a dash on systems on which the
+// processor time is unknown.
+func formatProcessorTime(d time.Duration) string {
+	if _, ok := processorTime(); !ok {
+		return "–"
+	}
+	return formatDuration(d)
+}
+
 // formatDigits formats a number below 10 with two decimals, and a number below 100 with one decimal. Larger numbers
 // are rounded to integers, and their digits are grouped by thousands, as in 1,234,567.
 func formatDigits(f float64) string {
