@@ -601,8 +601,8 @@ func collect[E any](seq iter.Seq2[E, error]) (all []E, err error) {
 	return all, nil
 }
 
-// TestPagesContainAny searches random pages for random texts, which may begin and end on different pages. The pages must
-// be read only once, for all texts together.
+// TestPagesContainAny searches random pages for random texts, which may begin and end on different pages. The pages
+// must be read only once, for all texts together.
 func TestPagesContainAny(t *testing.T) {
 	r := mathrand.New(mathrand.NewPCG(8, 0))
 	random := func(n int) []byte {

@@ -201,9 +201,9 @@ func (f File) findBatch(texts, ignored []string, matches []Match, first int) (en
 	return end, err
 }
 
-// searchIndex searches for the written texts' fingerprints in the index in memory, and returns the home's key. isDone is
-// false if no index is in memory, so that the file must be scanned. Otherwise searchIndex first calls begin, which sets
-// w. The key is nil, and begin is not called, if no text's fingerprints were ever added.
+// searchIndex searches for the written texts' fingerprints in the index in memory, and returns the home's key. isDone
+// is false if no index is in memory, so that the file must be scanned. Otherwise searchIndex first calls begin, which
+// sets w. The key is nil, and begin is not called, if no text's fingerprints were ever added.
 func (f File) searchIndex(
 	begin func(*cipherKey) error,
 	w **writtenTextHashes[textFingerprint],

@@ -609,8 +609,8 @@ func TestFlood(t *testing.T) {
 }
 
 // TestRemovedWithoutBlocks reads a long text twice within a day. Its beginning and its end are not written again, so
-// they are too old before its middle, which is among the removed fingerprints. The middle must still be found, by a scan
-// and by the index.
+// they are too old before its middle, which is among the removed fingerprints. The middle must still be found, by a
+// scan and by the index.
 func TestRemovedWithoutBlocks(t *testing.T) {
 	f, now := newFile(t)
 	middle := "some words that stand in the middle of a very long page"
