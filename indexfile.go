@@ -297,6 +297,26 @@ func openIndexFile(d *logstore.DB, rank string) (_ *savedIndex, err error) {
 	return s, nil
 }
 
+// countSavedChanges returns how many of the changes the store's index file contains. It reads only the file's header,
+// and counts only changes that wrote an entry. It returns 0 if the file is missing or unusable.
+func countSavedChanges(d *logstore.DB, ranking string, ds []analyzedChange) (n int) {
+	f, err := d.DerivedFile(indexSuffix).Open()
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	h, _, err := readIndexFileHeader(f)
+	if err != nil || h.rankingName != ranking {
+		return 0
+	}
+	for _, c := range ds {
+		if c.Entry != nil && c.Entry.Version <= h.position.Seq {
+			n++
+		}
+	}
+	return n
+}
+
 // canKeepIndexFile reports whether an index file stays valid after a compaction. For this, the
 // new log must still contain the file's entries and its last change.
 func canKeepIndexFile(f vfs.File, horizon uint64, holds func(id, version uint64) bool) bool {

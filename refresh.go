@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
@@ -97,18 +98,66 @@ func (m *Memory) setSearcher(s *searcher) {
 }
 
 // applyPendingChanges applies all pending changes to the index. If ctx is done before the changed entries were split
-// into words (analyzed), all changes stay pending. After changes were applied, the index is saved soon.
+// into words (analyzed), all changes stay pending. After changes were applied, the index is saved soon. If another
+// process has saved an index with most of the changes, this index replaces the memory's index instead.
 func (m *Memory) applyPendingChanges(ctx context.Context) error {
 	if err := m.applyMu.LockContext(ctx); err != nil {
 		return err
 	}
 	defer m.applyMu.Unlock()
 	s, ds := m.takePendingChanges()
+	if m.takeOverIndexFile(ctx, s, ds) {
+		m.pendingChanges.endApplyingChanges()
+		return nil
+	}
 	if err := m.applyOrRequeueChanges(ctx, s, ds); err != nil || len(ds) == 0 {
 		return err
 	}
 	m.saveIndexSoon()
 	return nil
+}
+
+// minChangesToTakeOver returns how many pending changes an index file must contain at least so that opening the file is
+// faster than applying the changes. n is the number of entries in the index. The time to open a file is proportional to
+// n, but it is shorter than the time to analyze a thousandth of the entries.
+func minChangesToTakeOver(n int) int { return 256 + n/1024 }
+
+// takeOverIndexFile replaces the searcher old by the index file, if another process has saved most of the pending
+// changes ds in this file. It reads the other changes from the store, so that the caller need not apply ds. It returns
+// false, and changes nothing, if the file contains too few of the changes or cannot be used. m.applyMu must be held, so
+// that no changes are applied meanwhile. Queries that still use the old searcher fail and are repeated.
+func (m *Memory) takeOverIndexFile(ctx context.Context, old *searcher, ds []analyzedChange) bool {
+	d, isLog := m.store.(*logstore.DB)
+	// An index file contains one ranking. With several rankings, continue with the index in memory.
+	if old == nil || !isLog || len(*old.scorers.Load()) > 1 {
+		return false
+	}
+	n := old.scorer(m.opts.Ranking).Index().Searcher().DocumentCount()
+	if len(ds) < minChangesToTakeOver(n) {
+		return false
+	}
+	saved := countSavedChanges(d, m.opts.Ranking, ds)
+	if saved < max(minChangesToTakeOver(n), len(ds)/2) {
+		return false
+	}
+	s := newSearcher(m.opts.Ranking, m.store)
+	s.savedIndex = m.openSavedIndex(m.opts.Ranking)
+	if s.savedIndex == nil {
+		return false
+	}
+	// The store reports a change only after it has added the change to its history. Therefore the history contains ds.
+	if err := s.startFromIndexFile(ctx); err != nil {
+		s.close()
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.searcher.Load() != old {
+		s.close()
+		return false
+	}
+	m.setSearcher(s)
+	return true
 }
 
 // takePendingChanges returns the searcher and the pending changes that must be applied to it.

@@ -18,6 +18,7 @@
 //	go run . http --n 100000     # over HTTP, beside slow clients
 //	go run . conditions --n 100000,1000000
 //	go run . requests --n 100000 # the server's processor time; --programs OLD,NEW compares
+//	go run . catchup --n 100000 # the first recall after another process wrote many entries
 //	go run . tenants --n 100000  # many tenants of one server; --kills N kills it
 //	go run . whole --imported --bytes 400 --only remember  # beside 100,000 imported notes
 //	go run . memory --n 100000,200000
@@ -79,6 +80,7 @@ func allCommands() []benchCommand {
 		{"http", "what a recall over HTTP costs beside many and slow clients", httpCommand},
 		{"conditions", "what queries with conditions cost, beside a plain one", conditionsCommand},
 		{"requests", "what one request costs the server, in processor time", requestsCommand},
+		{"catchup", "what the first recall costs after another process wrote many entries", catchupCommand},
 		{"tenants", "what calls of many tenants cost one server, and what survives kill -9", tenantsCommand},
 		{"whole", "what whole commands cost in a full home", wholeCommand},
 		{"memory", "what a process keeps in memory of a store", memoryCommand},
