@@ -10,6 +10,7 @@ import (
 
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
 	"github.com/oxbow-memory/oxbow/internal/agent/session/transcript"
+	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
@@ -44,6 +45,7 @@ func (mem *openMemory) prepareSessionImport(in *sessions.ImportSessionsIn) error
 	}
 	spool := filepath.Join(home, session.SpoolDir)
 	in.TakeHookReport = transcript.HookReports{Dir: spool}.Take
+	in.CalibrateFloors = injection.CalibrateFloors
 	// The archive of sessions is created only in a home that contains the directory spool, so create this directory.
 	return os.MkdirAll(spool, 0o700)
 }

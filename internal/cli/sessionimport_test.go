@@ -8,10 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/agent/inject"
 )
 
-// TestSessionImportMakesIndex tests that an import of many turns creates the archive's index. Without the index, no
-// later hook could answer a prompt in time.
+// TestSessionImportMakesIndex tests that an import of many turns creates the archive's index, and computes how strongly
+// a turn must match a prompt to be shown. Without these, no later hook could answer a prompt in time.
 func TestSessionImportMakesIndex(t *testing.T) {
 	w := newWorld(t)
 	dir := filepath.Join(w.vars["HOME"], ".claude", "projects", "-p")
@@ -39,6 +41,10 @@ func TestSessionImportMakesIndex(t *testing.T) {
 	fi, err := os.Stat(filepath.Join(w.vars["HOME"], ".local", "share", "oxbow", "sessions.oxbow.idx"))
 	if err != nil || fi.Size() == 0 { // An empty file means that the archive has needed no index yet.
 		t.Errorf("the archive has no index: %v", err)
+	}
+	path := filepath.Join(w.vars["HOME"], ".local", "share", "oxbow", "sessions.oxbow")
+	if c := inject.ReadMinStrengthFile(path); !c.IsUpToDateFor(400) {
+		t.Errorf("the floor of the archive is %+v, so that the next prompt would have to compute it", c)
 	}
 	if said := w.must(t, "session", "search", "heron 399"); !strings.Contains(said, "heron 399") {
 		t.Errorf("session search says %q", said)

@@ -41,6 +41,11 @@ type ImportSessionsIn struct {
 	// import. The report describes the parts of these transcripts that were omitted. The next call returns an empty
 	// report. TakeHookReport may be nil.
 	TakeHookReport func(client string) (transcript.ReadReport, error) `json:"-"`
+
+	// CalibrateFloors is called after turns were written. It computes how strongly a turn or a note must match a prompt
+	// so that a hook shows it. Otherwise the hooks of the next prompts would have to compute this, and would show
+	// nothing if they had too little time. CalibrateFloors may be nil, and its error is ignored.
+	CalibrateFloors func(ctx context.Context, w *verb.Workspace) error `json:"-"`
 }
 
 // ImportSessionsOut is the result of ImportSessions.
@@ -165,6 +170,9 @@ func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn)
 		tell(n+1, len(files))
 	}
 	verb.IndexAfterLargeWrite(ctx, archive.Memory, written)
+	if written > 0 && in.CalibrateFloors != nil {
+		_ = in.CalibrateFloors(ctx, w)
+	}
 	return out, in.addHookReports(out.Clients)
 }
 
