@@ -70,9 +70,14 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 	var of []uint64
 	here := w.currentProject()
 	left := 0
-	for _, e := range es {
+	for i := range es {
+		e := &es[i]
+		files := e.Values(oxbow.LabelFile)
+		if len(files) == 0 {
+			continue
+		}
 		blobs := fileHashes(e.Labels)
-		for _, f := range e.Values(oxbow.LabelFile) {
+		for _, f := range files {
 			if len(asked) == maxFileRefs {
 				left++
 				continue
@@ -168,10 +173,13 @@ func demoteStaleHits(hits []oxbow.Hit, citedFiles map[uint64][]FileRef) (notes [
 		}
 		return h.Score * (1 - (1-staleHitWeight)*float64(stale)/float64(len(cs)))
 	}
-	before := slices.Clone(hits)
+	before := make([]uint64, len(hits)) // IDs of the hits
+	for i := range hits {
+		before[i] = hits[i].Entry.ID
+	}
 	slices.SortStableFunc(hits, func(a, b oxbow.Hit) int { return cmp.Compare(weight(b), weight(a)) })
 	for i := range hits {
-		if hits[i].Entry.ID != before[i].Entry.ID {
+		if hits[i].Entry.ID != before[i] {
 			return []Note{PlainNote("hits that cite files which are stale stand lower than their scores say")}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/oxbow-memory/oxbow"
 	"github.com/oxbow-memory/oxbow/internal/agent/session"
@@ -230,7 +231,8 @@ func RecallWithoutDigests(
 // replaceDigestHits removes a digest (an entry that summarizes other entries) from the hits if the hits also contain
 // entries that the digest summarizes, because the digest would repeat these entries. If the hits had reached the limit
 // of the query q, replaceDigestHits searches again, and the next best hits replace the removed digests. parsedQuery
-// describes how the words and operators of the query were understood.
+// describes how the words and operators of the query were understood. The caller must not use the slice hits
+// afterwards.
 func replaceDigestHits(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -238,8 +240,9 @@ func replaceDigestHits(
 	hits []oxbow.Hit,
 	parsedQuery oxbow.ParsedQuery,
 ) ([]oxbow.Hit, oxbow.ParsedQuery, error) {
-	kept := removeRedundantDigests(slices.Clone(hits))
-	if len(kept) == len(hits) || len(hits) < hitLimit(q) {
+	found := len(hits)
+	kept := removeRedundantDigests(hits)
+	if len(kept) == found || found < hitLimit(q) {
 		return kept, parsedQuery, nil
 	}
 	// Search again with twice the limit, so that the next best hits can replace the removed digests.
@@ -249,7 +252,7 @@ func replaceDigestHits(
 		return nil, parsedQuery, err
 	}
 	kept = removeRedundantDigests(more)
-	return kept[:min(len(kept), len(hits))], parsedQuery, nil
+	return kept[:min(len(kept), found)], parsedQuery, nil
 }
 
 // hitLimit returns the maximum number of hits for a query.
@@ -421,12 +424,12 @@ type wordMatcher struct {
 	terms      map[string]bool
 	firstBytes [256]bool            // bytes with which terms begin
 	termFinder *analysis.TermFinder // finds words by their stems (nil if the ranking compares whole words)
-	words      []string             // reused buffer
+	seen       map[string]bool      // words of the present entry that matched (reused)
 }
 
 // newWordMatcher returns a wordMatcher for a query.
 func newWordMatcher(read oxbow.ParsedQuery) *wordMatcher {
-	m := &wordMatcher{terms: map[string]bool{}}
+	m := &wordMatcher{terms: map[string]bool{}, seen: map[string]bool{}}
 	for _, t := range read.Terms {
 		m.terms[t.Term] = true
 		if t.Term != "" {
@@ -443,15 +446,31 @@ func newWordMatcher(read oxbow.ParsedQuery) *wordMatcher {
 // without repetitions.
 func (m *wordMatcher) matchedWords(e *oxbow.Entry) []string {
 	var matched []string
-	seen := map[string]bool{}
-	m.words = text.AppendCrabtalkTerms(text.AppendCrabtalkTerms(m.words[:0], e.Name), e.Content)
-	for _, w := range m.words {
-		if m.isMatch(w) && !seen[w] {
-			seen[w] = true
-			matched = append(matched, w)
+	clear(m.seen)
+	for _, s := range []string{e.Name, e.Content} {
+		for w := range text.CrabtalkTermsMatching(s, m.mayMatch) {
+			if m.isMatch(w) && !m.seen[w] {
+				m.seen[w] = true
+				matched = append(matched, w)
+			}
 		}
 	}
 	return matched
+}
+
+// mayMatch reports whether a word may match a term after it was converted to lower case. It returns false for most of
+// the words that match no term.
+func (m *wordMatcher) mayMatch(word string) bool {
+	if m.termFinder != nil {
+		return m.termFinder.MayWantWord(word) || m.mayBeTerm(word)
+	}
+	return m.mayBeTerm(word)
+}
+
+// mayBeTerm reports whether a word begins like a term, without regard to case.
+func (m *wordMatcher) mayBeTerm(word string) bool {
+	c := word[0]
+	return c >= utf8.RuneSelf || m.firstBytes[c] || (c >= 'A' && c <= 'Z' && m.firstBytes[c+'a'-'A'])
 }
 
 // isMatch reports whether a word in lower case matches a term.
@@ -490,7 +509,9 @@ func (out *RecallOut) addHits(
 		return ts
 	}
 	matcher := newWordMatcher(parsedQuery)
-	for _, h := range hits {
+	out.Hits, contents = slices.Grow(out.Hits, len(hits)), make([]string, 0, len(hits))
+	for i := range hits {
+		h := &hits[i]
 		e := makeEntry(h.Entry)
 		e.Score = h.Score
 		e.Citations = cited[h.Entry.ID]
@@ -503,11 +524,13 @@ func (out *RecallOut) addHits(
 		slices.Reverse(e.turnsBeforeAndAfter[0])
 		out.Hits, contents = append(out.Hits, e), append(contents, h.Entry.Content)
 	}
-	entries := make([]*Entry, len(out.Hits))
-	for i := range out.Hits {
-		entries[i] = &out.Hits[i]
+	if w.Unlabelled { // Otherwise, makeEntry has already set the trust levels.
+		entries := make([]*Entry, len(out.Hits))
+		for i := range out.Hits {
+			entries[i] = &out.Hits[i]
+		}
+		w.setTrustLevels(entries, hitEntries(hits))
 	}
-	w.setTrustLevels(entries, hitEntries(hits))
 	return contents
 }
 

@@ -4,7 +4,11 @@
 // token estimates.
 package text
 
-import "github.com/oxbow-memory/oxbow/internal/base/ucd"
+import (
+	"iter"
+
+	"github.com/oxbow-memory/oxbow/internal/base/ucd"
+)
 
 // CrabtalkTerms returns the terms of s exactly as crabtalk's memory store does (its RFC 0150). A term is a longest
 // sequence of alphanumeric characters (Unicode 17) in full lower case. Single characters and 49 stop words are left
@@ -19,6 +23,26 @@ func CrabtalkTerms(s string) []string {
 // AppendCrabtalkTerms appends the terms of [CrabtalkTerms] to a slice.
 func AppendCrabtalkTerms(terms []string, s string) []string {
 	return appendMatchingWords(terms, s, func(w ucd.Word) bool { return w.Runes > 1 })
+}
+
+// CrabtalkTermsMatching yields the terms of [CrabtalkTerms], but leaves out the words for which mayMatch returns false.
+// A word is passed to mayMatch as it occurs in s, and is not converted to lower case. This is faster than to convert
+// all words if few of them are needed.
+func CrabtalkTermsMatching(s string, mayMatch func(word string) bool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for w := range ucd.Words(s) {
+			word := s[w.Start:w.End]
+			if w.Runes < 2 || !mayMatch(word) {
+				continue
+			}
+			if !w.Plain {
+				word = ucd.LowerWord(word)
+			}
+			if !isStopWord(word) && !yield(word) {
+				return
+			}
+		}
+	}
 }
 
 // CrabtalkByteTerms returns the terms in s, split as in an older version of the memory system crabtalk, which stored

@@ -129,31 +129,49 @@ func lastCutPosition(s string, from, to, stop int) int {
 // normalizeSpace reduces each run of white space in s to a single space. It removes spaces at both ends, and replaces
 // each run of invalid UTF-8 by U+FFFD.
 func normalizeSpace(s string) string {
-	b := make([]byte, 0, len(s))
+	var b strings.Builder
+	b.Grow(len(s))
 	needsSpace := false // white space precedes the next character
 	isInvalid := false  // the previous byte was not valid UTF-8
 	for i := 0; i < len(s); {
-		r, size := rune(s[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(s[i:])
+		if n := countVisibleASCII(s[i:]); n > 0 {
+			if needsSpace {
+				b.WriteByte(' ')
+			}
+			needsSpace = false
+			isInvalid = false
+			b.WriteString(s[i : i+n])
+			i += n
+			continue
 		}
+		r, size := utf8.DecodeRuneInString(s[i:])
 		wasInvalid := isInvalid
 		isInvalid = r == utf8.RuneError && size == 1
 		switch {
 		case unicode.IsSpace(r):
-			needsSpace = len(b) > 0
+			needsSpace = b.Len() > 0
 		case isInvalid && wasInvalid:
 			// The replacement is already in b.
 		default:
 			if needsSpace {
-				b = append(b, ' ')
+				b.WriteByte(' ')
 			}
 			needsSpace = false
-			b = utf8.AppendRune(b, r)
+			b.WriteRune(r)
 		}
 		i += size
 	}
-	return string(b)
+	return b.String()
+}
+
+// countVisibleASCII returns the number of bytes at the beginning of s that are ASCII and neither white space nor
+// control characters.
+func countVisibleASCII(s string) int {
+	n := 0
+	for n < len(s) && s[n] > ' ' && s[n] < utf8.RuneSelf {
+		n++
+	}
+	return n
 }
 
 // findBestPart finds the part of s that contains the most distinct terms. It considers only parts that begin and end
@@ -223,11 +241,18 @@ func findTermHits(s string, terms []string) (hits []termHit) {
 		runes += utf8.RuneCountInString(s[end:p.Start])
 		end = p.End
 		word := s[p.Start:p.End]
-		if !p.Plain {
-			word = ucd.LowerWord(word)
+		mayMatch := isFirstByte[word[0]] || word[0] >= utf8.RuneSelf
+		if !p.Plain && word[0] >= 'A' && word[0] <= 'Z' {
+			mayMatch = isFirstByte[word[0]+'a'-'A']
 		}
-		if isFirstByte[word[0]] {
+		if mayMatch {
+			if !p.Plain {
+				word = ucd.LowerWord(word)
+			}
 			if n, ok := termIndex[word]; ok {
+				if hits == nil {
+					hits = make([]termHit, 0, 8)
+				}
 				hits = append(hits, termHit{n, p.Start, p.End, runes, runes + p.Runes})
 			}
 		}

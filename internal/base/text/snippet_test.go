@@ -4,6 +4,7 @@ package text
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -197,6 +198,34 @@ func TestNormalizeSpace(t *testing.T) {
 		want := strings.Join(strings.Fields(strings.ToValidUTF8(s, "\ufffd")), " ")
 		if got := normalizeSpace(s); got != want {
 			t.Fatalf("normalizeSpace(%q) = %q, want %q", s, got, want)
+		}
+	}
+}
+
+// TestFindTermHits compares findTermHits with a search that converts each word to lower case.
+func TestFindTermHits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 1))
+	words := []string{"go", "Go", "GO", "gO", "ΟΔΟΣ", "οδος", "\u212aelvin", "kelvin", "Kelvin", "İx", "7up", "7UP",
+		"éa", "Éa", "ab", "Ab"}
+	for range 5_000 {
+		var terms []string
+		for range rng.IntN(5) {
+			terms = append(terms, ucd.LowerWord(words[rng.IntN(len(words))]))
+		}
+		var b strings.Builder
+		for range rng.IntN(15) {
+			b.WriteString(words[rng.IntN(len(words))] + []string{" ", "-", "é ", "\xff", ""}[rng.IntN(5)])
+		}
+		s := b.String()
+		var want []termHit
+		for w := range ucd.Words(s) {
+			if i := slices.Index(terms, ucd.LowerWord(s[w.Start:w.End])); i >= 0 {
+				before := utf8.RuneCountInString(s[:w.Start])
+				want = append(want, termHit{i, w.Start, w.End, before, before + w.Runes})
+			}
+		}
+		if got := findTermHits(s, terms); !slices.Equal(got, want) {
+			t.Fatalf("findTermHits(%q, %q) = %v, want %v", s, terms, got, want)
 		}
 	}
 }

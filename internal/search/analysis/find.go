@@ -172,6 +172,25 @@ func (f *TermFinder) WantsWord(word string) bool {
 	return term != "" && f.termsToFind.Has(term)
 }
 
+// MayWantWord reports whether the TermFinder may search for the term of the word. Unlike [TermFinder.WantsWord], it
+// does not determine the term, and the word may have capitals. It returns false for most words with other terms.
+func (f *TermFinder) MayWantWord(word string) bool {
+	if len(word) <= 2 || len(word) > maxWordBytes {
+		return true
+	}
+	var first uint64 // the word's first letters in lower case, as packLetters returns them
+	for i := range len(word) {
+		c := word[i] | 0x20 // converts a capital to lower case
+		if !isLower(c) {
+			return true
+		}
+		if i < 8 {
+			first |= uint64(c) << (8 * i)
+		}
+	}
+	return f.mayHaveTerm(first)
+}
+
 // addStemFirstLetters registers the first letters of all plain words whose stem is t or begins with t. A word and its
 // stem usually have the same first letters. For all words except those in irregularWordsByTerm, these rules apply:
 //
