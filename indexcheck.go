@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/oxbow-memory/oxbow/internal/base/ctxfile"
@@ -151,6 +152,7 @@ type indexSample struct {
 // addDocument compares the sample with the index and returns the result of the method compare. Otherwise it returns "".
 func (s *indexSample) addDocument(e *Entry, doc *index.Document) (what string, err error) {
 	d := index.ExpectedDocument{ID: e.ID, Length: doc.Len, Frequencies: map[string]int{}}
+	d.PairHashes = slices.Clone(doc.PairHashes)
 	for _, t := range doc.Terms {
 		if t.TF > 0 {
 			d.Frequencies[strings.Clone(t.Text)] += int(t.TF)

@@ -25,7 +25,7 @@ import (
 // integers are little-endian. Page 0 has these fields, with offset and size in bytes:
 //
 //	0    8 89 "oxidx" 0D 0A
-//	8    4 format, 7
+//	8    4 format, 8
 //	12    4 revision of the ranking's terms
 //	16   16 name of the ranking, padded with zeros
 //	32   16 ID of the store
@@ -56,10 +56,11 @@ import (
 //
 // Format 3 ordered the documents differently. Format 4 stored each document and each entry as one block. Format 5
 // lacked the time of the latest update in each block of documents. Format 6 had no batches with the texts of the terms.
+// Format 7 had no signatures of the entries.
 const indexSuffix = index.FileSuffix
 
 const (
-	indexFormat   = 7
+	indexFormat   = 8
 	indexHeadSize = 128
 	indexRowSize  = 24
 )

@@ -316,8 +316,8 @@ func TestIndexRevision(t *testing.T) {
 		},
 	}
 	want := map[string]string{
-		RankOxbow: "db4a12a7c18d043d",
-		RankSeed:  "e615804c47f39bd4",
+		RankOxbow: "e054fdf3564fb9cb",
+		RankSeed:  "aaa81bae94963464",
 	}
 	for _, name := range []string{RankOxbow, RankSeed} {
 		sum := sha256.New()
@@ -326,7 +326,7 @@ func TestIndexRevision(t *testing.T) {
 			var d index.Document
 			r.AnalyzeItem(t.Context(), newRankedEntryItem(&entries[i]), &d, new(ranking.AnalysisBuffer))
 			slices.SortFunc(d.Terms, func(a, b index.Term) int { return strings.Compare(a.Text, b.Text) })
-			fmt.Fprintln(sum, d.Len, d.Terms, ranking.FormulaParams(name))
+			fmt.Fprintln(sum, d.Len, d.Terms, ranking.FormulaParams(name), d.PairHashes)
 		}
 		if got := hex.EncodeToString(sum.Sum(nil)[:8]); got != want[name] {
 			t.Errorf(

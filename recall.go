@@ -276,7 +276,7 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 		clause := FilterEffect{Clause: sign + syntax.QuoteValue(c.ClauseText)}
 		removes(
 			clause,
-			index.Query{Conditions: c.IndexConditions, AcceptDocument: c.MatchesDocument},
+			index.Query{Conditions: c.IndexConditions, Checks: c.IndexChecks},
 			c.MatchesDocument,
 		)
 	}

@@ -22,6 +22,9 @@ type Analyzer struct {
 	mu              sync.Mutex
 	cache           chunkTermCache
 	currentDocument uint64 // number of the document that is being analyzed (see term.currentDocument)
+	// hash of the previous term in the field that is being analyzed, or 0 before the first term. Combined terms do not
+	// count.
+	previousTermHash uint32
 }
 
 // initialSlots is the initial size of the cache's hash table. It is large enough for the words of a few texts.
@@ -39,9 +42,10 @@ func (a *Analyzer) beginDocument() {
 	a.currentDocument++
 }
 
-// SetDoc sets the document d to the terms of the given fields. Each word counts with the weight of its field. Names
+// SetDoc sets the document d to the terms of the given fields, and to the hashes of the pairs of words that follow each
+// other in a field. Each word counts with the weight of its field. Names
 // such as getUserName add a joined term (getusername), which does not count for the document's length. SetDoc reuses
-// the memory of d.Terms. If ctx is done, SetDoc returns early, and the caller must not use d.
+// the memory of d. If ctx is done, SetDoc returns early, and the caller must not use d.
 func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -49,8 +53,10 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 	d.Terms = d.Terms[:0]
 	d.Numbers = d.Numbers[:0]
 	d.Known = a.cache.indexTermNumbers
+	d.PairHashes = d.PairHashes[:0]
 	d.Len = 0
 	for i := range fields {
+		a.previousTermHash = 0
 		f := &fields[i]
 		s, w := f.Text, contextChecker{ctx: ctx}
 		for from, to := findNextChunk(s, 0); from < to && !w.isContextDoneAt(to); from, to = findNextChunk(s, to) {
@@ -73,10 +79,14 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 // several words, such as username in user-name. Such a term does not increase the document's length, because its words
 // are counted separately.
 func (a *Analyzer) addTermOccurrence(d *index.Document, number uint32, isWhole bool, weight uint32) {
+	t := &a.cache.terms[number]
 	if !isWhole {
 		d.Len += weight
+		if a.previousTermHash != 0 {
+			d.PairHashes = append(d.PairHashes, hashTermPair(a.previousTermHash, t.hash))
+		}
+		a.previousTermHash = t.hash
 	}
-	t := &a.cache.terms[number]
 	if t.documentNumber != a.currentDocument {
 		t.documentNumber, t.documentIndex = a.currentDocument, len(d.Terms)
 		d.Terms = append(d.Terms, index.Term{Text: t.text})

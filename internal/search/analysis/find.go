@@ -227,6 +227,7 @@ func (f *TermFinder) SetDoc(ctx context.Context, d *index.Document, fields []Fie
 	f.trimCache()
 	d.Terms = d.Terms[:0]
 	d.Numbers = d.Numbers[:0]
+	d.PairHashes = nil // The TermFinder does not know the terms of all words.
 	d.Len = 0
 	for i := range fields {
 		if f.addTextTerms(ctx, d, fields[i].Text, fields[i].Weight) {

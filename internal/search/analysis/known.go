@@ -67,6 +67,7 @@ type cachedChunk struct {
 // cachedTerm is a term in the cache, with its index in the document that is being built.
 type cachedTerm struct {
 	text           string
+	hash           uint32 // see hashTerm
 	documentNumber uint64 // number of the last analyzed document that contains the term
 	documentIndex  int    // index of the term in that document's Terms
 }
@@ -210,7 +211,7 @@ func (k *chunkTermCache) appendNumberedTerms(us []chunkTerm, c string) (_ []chun
 				u.text = strings.Clone(u.text)
 			}
 			n = uint32(len(k.terms))
-			k.terms = append(k.terms, cachedTerm{text: u.text})
+			k.terms = append(k.terms, cachedTerm{text: u.text, hash: hashTerm(u.text)})
 			k.termByText[u.text] = n
 		}
 		u.termNumber, u.isStopWord = n, IsStopWord(u.word)

@@ -35,6 +35,32 @@ func (q *TermSequence) nextMatchLength(n int, term string) int {
 	return n + 1
 }
 
+// PairHashes returns the hashes of the pairs of terms that follow each other in the sequence. A document that contains
+// the sequence has all of them in [index.Document.PairHashes].
+func (q *TermSequence) PairHashes() []uint32 {
+	var hashes []uint32
+	for i := 1; i < len(q.terms); i++ {
+		hashes = append(hashes, hashTermPair(hashTerm(q.terms[i-1]), hashTerm(q.terms[i])))
+	}
+	return hashes
+}
+
+// hashTerm returns a hash of a term. It is never 0. Index files contain bits that depend on this function and on
+// hashTermPair, so a change of them needs a new format of these files.
+func hashTerm(term string) uint32 {
+	h := uint64(14695981039346656037) // FNV-1a, as in package hash/fnv, but without the memory for a hash.Hash
+	for i := range len(term) {
+		h = (h ^ uint64(term[i])) * 1099511628211
+	}
+	return uint32(h>>32) | 1
+}
+
+// hashTermPair returns a hash of two terms that follow each other.
+func hashTermPair(first, second uint32) uint32 {
+	h := (uint64(first)<<32 | uint64(second)) * 0x9e3779b97f4a7c15
+	return uint32((h ^ h>>29) * 0xbf58476d1ce4e5b9 >> 32)
+}
+
 // HasSequence reports whether the terms of the sequence q occur in a text one after the other. As in the result of
 // [Analyzer.TermSequence], terms that combine several words are left out. If ctx is done, HasSequence returns early.
 func (a *Analyzer) HasSequence(ctx context.Context, s string, q *TermSequence) bool {

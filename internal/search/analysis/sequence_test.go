@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
 // TestHasSequence compares HasSequence with a simple search in the terms of random texts. The texts contain all kinds
@@ -45,9 +47,37 @@ func TestHasSequence(t *testing.T) {
 		}
 		if has {
 			found++
+			checkPairHashes(t, a, s, NewTermSequence(wanted))
 		}
 	}
 	if found < 3000 {
 		t.Errorf("seed %d: %d texts contain the phrase", seed, found)
+	}
+}
+
+// checkPairHashes tests that the document of a text with the sequence q has all pairs of the sequence.
+func checkPairHashes(t *testing.T, a *Analyzer, text string, q *TermSequence) {
+	t.Helper()
+	var d index.Document
+	a.SetDoc(t.Context(), &d, []Field{{Text: "the", Weight: 16}, {Text: text, Weight: 16}})
+	for _, hash := range q.PairHashes() {
+		if !slices.Contains(d.PairHashes, hash) {
+			t.Fatalf("the document of %q lacks a pair of %q", text, q.terms)
+		}
+	}
+}
+
+// TestPairHashes tests that a pair of words has the same hash in each process, because index files contain bits that
+// depend on the hashes. It also tests that there are no pairs across fields, and that the order of the words matters.
+func TestPairHashes(t *testing.T) {
+	var d index.Document
+	NewAnalyzer().SetDoc(t.Context(), &d, []Field{{Text: "red", Weight: 16}, {Text: "ships user-name", Weight: 16}})
+	if want := []uint32{0x224bcf3f, 0x69b3a45f}; !slices.Equal(d.PairHashes, want) {
+		t.Errorf("the pairs have the hashes %#x, want %#x; a change needs a new format of the index file",
+			d.PairHashes, want)
+	}
+	if a, b := NewTermSequence([]string{"a", "b"}), NewTermSequence([]string{"b", "a"}); slices.Equal(
+		a.PairHashes(), b.PairHashes()) {
+		t.Error("two orders of the same words have the same hash")
 	}
 }

@@ -66,7 +66,7 @@ func (b *builder) addDocument(d *Document) {
 	}
 	b.docTermMemory = b.docTermMemory[:len(b.docTermMemory)+len(items)]
 	b.documentTerms = append(b.documentTerms, items)
-	b.approxBytes += approxDocBytes + approxDocTermBytes*len(items)
+	b.approxBytes += approxDocBytes + approxDocTermBytes*len(items) + 4*signatureUnitCount(len(d.PairHashes))
 	s.addDocumentWithoutTerms(d, b.countsEmptyDocuments)
 }
 
@@ -82,6 +82,7 @@ func (s *segment) addDocumentWithoutTerms(d *Document, countsEmpty bool) {
 	s.ids.appendValue(d.ID)
 	s.updated.appendValue(d.Updated)
 	s.created.appendValue(d.Created)
+	s.signatures.appendPairs(d.PairHashes)
 	s.docLengths = append(s.docLengths, dl)
 	s.data = append(s.data, d.Data)
 }
@@ -293,6 +294,7 @@ func (l *postingListFiller) finishSearchTables(slope float64) {
 	s.ids.releaseUnusedMemory()
 	s.updated.releaseUnusedMemory()
 	s.created.releaseUnusedMemory()
+	s.signatures.releaseUnusedMemory()
 	s.docLengths = trimCapacity(s.docLengths)
 	s.buildIDTable()
 }

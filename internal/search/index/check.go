@@ -73,12 +73,14 @@ type ExpectedDocument struct {
 	Length uint32 // length in sixteenths of a word, see [Document.Len]
 	// weighted frequency of each term; 16 is one occurrence in plain text (empty without terms)
 	Frequencies map[string]int
+	PairHashes  []uint32 // see [Document.PairHashes]
 }
 
 // FindDifferentDocument returns the index of the first document in docs that differs from the document in the snapshot.
-// A document differs if the snapshot does not contain it, or if the snapshot has another length for it, or another
-// frequency for one of its terms. If no document differs, FindDifferentDocument returns len(docs). The index must have
-// been opened from a snapshot and must not have been changed. The documents must be ordered by ID.
+// A document differs if the snapshot does not contain it, or if the snapshot has another length for it, another
+// frequency for one of its terms, or a signature for other pairs of words. If no document differs,
+// FindDifferentDocument returns len(docs). The index must have been opened from a snapshot and must not have been
+// changed. The documents must be ordered by ID.
 func (x *Searcher) FindDifferentDocument(docs []ExpectedDocument) (i int, err error) {
 	view := &x.views[0]
 	c := documentComparison{snapshot: view.snapshot, firstDifferent: len(docs)}
@@ -88,7 +90,8 @@ func (x *Searcher) FindDifferentDocument(docs []ExpectedDocument) (i int, err er
 		number, ok := view.documentNumber(d.ID)
 		isScored := ok && view.docLengths[number] != unscoredDocumentLength
 		hasTerms := len(d.Frequencies) > 0
-		isDifferent := isScored != hasTerms || (hasTerms && view.docLengths[number] != d.Length)
+		isDifferent := isScored != hasTerms || (hasTerms && view.docLengths[number] != d.Length) ||
+			(ok && !view.signatures.isSignatureOf(number, d.PairHashes))
 		if isDifferent {
 			c.addDifferent(i)
 			continue

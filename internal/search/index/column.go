@@ -1,9 +1,12 @@
-// This file implements columns, which store one number for each document, in memory or in a snapshot file.
+// This file implements columns, which store one number or one signature for each document, in memory or in a snapshot
+// file.
 
 package index
 
 import (
 	"encoding/binary"
+	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
@@ -66,4 +69,129 @@ func (c *storedColumn[T]) allValues() []T {
 	}
 	c.cachedValues.CompareAndSwap(nil, &values)
 	return *c.cachedValues.Load()
+}
+
+// signatureColumn contains the signatures of a segment's documents. A document whose pairs of words are not known has
+// an empty signature.
+type signatureColumn struct {
+	units    []uint32 // the signatures of all documents, one after the other
+	unitEnds []uint32 // for each document, the index in units after the last unit of its signature
+	snapshot *storedSignatures
+}
+
+// appendPairs appends the signature of the next document, which contains these pairs of words.
+func (c *signatureColumn) appendPairs(pairHashes []uint32) {
+	c.units = appendSignature(c.units, pairHashes)
+	c.unitEnds = append(c.unitEnds, uint32(len(c.units)))
+}
+
+// appendCopy copies the signature of a document in another segment, as the signature of the next document.
+func (c *signatureColumn) appendCopy(from *signatureColumn, number uint32) {
+	c.units = from.appendUnits(c.units, number)
+	c.unitEnds = append(c.unitEnds, uint32(len(c.units)))
+}
+
+// releaseUnusedMemory releases the unused capacity of the slices. Call it after the last document was added.
+func (c *signatureColumn) releaseUnusedMemory() {
+	c.units, c.unitEnds = trimCapacity(c.units), trimCapacity(c.unitEnds)
+}
+
+// unitRange returns the range of a document's signature in the units of all documents.
+func (c *signatureColumn) unitRange(number uint32) (from, to uint32) {
+	ends := c.unitEnds
+	if c.snapshot != nil {
+		ends = c.snapshot.loadUnitEnds()
+	}
+	if number > 0 {
+		from = ends[number-1]
+	}
+	return from, ends[number]
+}
+
+// unitCount returns the number of units in a document's signature.
+func (c *signatureColumn) unitCount(number uint32) int {
+	from, to := c.unitRange(number)
+	return int(to - from)
+}
+
+// appendUnits appends the units of a document's signature to units. The pages of a snapshot are not kept in memory. The
+// documents of a snapshot should be read in ascending order, because a page is otherwise read several times.
+func (c *signatureColumn) appendUnits(units []uint32, number uint32) []uint32 {
+	from, to := c.unitRange(number)
+	if c.snapshot == nil {
+		return append(units, c.units[from:to]...)
+	}
+	for i := from; i < to; i++ {
+		units = append(units, c.snapshot.unitAt(i))
+	}
+	c.snapshot.docs.ReleaseRows(tableNumberSignatures, int(from), int(to))
+	return units
+}
+
+// mayContain reports whether the text of a document may contain all these pairs of words. It returns true if the
+// document's pairs are not known, or if the signature cannot be read from the snapshot. In the second case, the
+// searcher's Err returns the error.
+func (c *signatureColumn) mayContain(number uint32, pairHashes []uint32) bool {
+	if len(pairHashes) == 0 {
+		return true
+	}
+	from, to := c.unitRange(number)
+	if from == to {
+		return true
+	}
+	for _, hash := range pairHashes {
+		for _, bit := range signatureBitNumbers(hash, int(to-from)) {
+			i := from + bit/signatureUnitBits
+			var unit uint32
+			if c.snapshot == nil {
+				unit = c.units[i]
+			} else {
+				unit = c.snapshot.unitAt(i)
+			}
+			if unit>>(bit%signatureUnitBits)&1 == 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isSignatureOf reports whether the signature of a document is the signature with these pairs.
+func (c *signatureColumn) isSignatureOf(number uint32, pairHashes []uint32) bool {
+	return slices.Equal(c.appendUnits(nil, number), appendSignature(nil, pairHashes))
+}
+
+// storedSignatures reads the signatures of the documents in a snapshot.
+type storedSignatures struct {
+	docs           *pagefile.Reader
+	cachedUnitEnds atomic.Pointer[[]uint32] // see signatureColumn.unitEnds (nil until they are read)
+}
+
+func (s *storedSignatures) unitAt(i uint32) uint32 {
+	return binary.LittleEndian.Uint32(s.docs.Row(tableNumberSignatures, int(i)))
+}
+
+// loadUnitEnds returns, for each document, the index after the last unit of its signature. The result is cached. If the
+// sizes of the signatures cannot be read, all signatures are empty, and the searcher's Err returns the error.
+func (s *storedSignatures) loadUnitEnds() []uint32 {
+	if ends := s.cachedUnitEnds.Load(); ends != nil {
+		return *ends
+	}
+	ends := make([]uint32, 0, s.docs.RowCount(tableNumberSignatureSizes))
+	sum := uint64(0)
+	err := s.docs.EachTablePage(tableNumberSignatureSizes, func(rows []byte) {
+		for ; len(rows) > 0; rows = rows[signatureSizeRowBytes:] {
+			sum += uint64(binary.LittleEndian.Uint16(rows))
+			ends = append(ends, uint32(sum))
+		}
+	})
+	if err == nil && sum != uint64(s.docs.RowCount(tableNumberSignatures)) {
+		err = fmt.Errorf("%w: its signatures have other sizes", errSnapshot)
+	}
+	if err != nil {
+		s.docs.RecordError(err)
+		ends = make([]uint32, cap(ends))
+	}
+	s.cachedUnitEnds.CompareAndSwap(nil, &ends)
+	return *s.cachedUnitEnds.Load()
 }

@@ -59,7 +59,10 @@ type Document struct {
 	Len     uint32
 	Created int64 // creation time, for [Query.CreatedRange]
 	Updated int64 // time of the last change; among hits with equal scores, the newest comes first
-	Data    any   // the caller's data, of the same type in all documents (see [TermScores.DocumentData])
+	// hash of each pair of words that follow each other in a field of the text, in any order and possibly repeated. It
+	// is nil if the pairs are not known. See [DocumentCheck.PairHashes].
+	PairHashes []uint32
+	Data       any // the caller's data, of the same type in all documents (see [TermScores.DocumentData])
 
 	// Known and Numbers make FillEmpty faster. Both can be set by an analyzer that has its own number for each term.
 	// Numbers contains these numbers for the first len(Numbers) elements of Terms. Known caches, for each number of the
@@ -79,6 +82,7 @@ func DocumentOfWords(id uint64, words []string) Document {
 func (d *Document) SetWords(words []string) {
 	d.Terms = d.Terms[:0]
 	d.Numbers = d.Numbers[:0]
+	d.PairHashes = nil
 	d.Len = TFPerOccurrence * uint32(len(words))
 	for _, w := range words {
 		d.Terms = append(d.Terms, Term{Text: w, TF: TFPerOccurrence})
@@ -180,13 +184,19 @@ type TermCondition struct {
 	IsNegated bool
 }
 
-// A DocumentCheck is a condition for the documents that contain all of certain terms. For example, a document with an
-// excluded phrase contains all words of the phrase, and whether the words follow each other is seen only in its text.
+// A DocumentCheck is a condition that the index cannot evaluate without the text of a document, for example that the
+// text contains a phrase. The index excludes most documents that do not match. For the others, it calls a function of
+// the caller.
 type DocumentCheck struct {
-	Terms []string
-	// Accept reports whether a document that contains all Terms may be a hit. It is called in the same way as
-	// [Query.AcceptDocument]. A document that lacks one of the Terms may be a hit, and Accept is not called for it.
-	Accept func(id uint64) bool
+	Terms []string // A document that matches contains all these terms.
+	// A document that matches contains all these pairs of words, unless its [Document.PairHashes] are not known. The
+	// index stores the pairs in a form in which it sometimes finds a pair that the document does not contain.
+	PairHashes []uint32
+	// Matches reports whether a document matches. It is called in the same way as [Query.AcceptDocument], and only for
+	// documents that have the terms and, as far as the index can tell, the pairs.
+	Matches func(id uint64) bool
+	// IsNegated is set if a hit must not match. Otherwise, a hit must match.
+	IsNegated bool
 }
 
 // A TimeRange is a range of times that includes both First and Last. The times have the same unit as

@@ -19,6 +19,8 @@ const (
 	tableNumberLengths
 	tableNumberLongLengths
 	tableNumberTimes
+	tableNumberSignatureSizes
+	tableNumberSignatures
 )
 
 const (
@@ -27,6 +29,9 @@ const (
 	documentRowBytes   = 24
 	longLengthRowBytes = 8
 	timeRowBytes       = 24
+	// size in bytes of a row in tableNumberSignatureSizes, and of a row in tableNumberSignatures
+	signatureSizeRowBytes = 2
+	signatureRowBytes     = signatureUnitBits / 8
 
 	// The table of document lengths contains two values that are not lengths: unscoredLengthMark for a document without
 	// terms that is not counted, and longLengthMark for a length that is in the table for long lengths.
@@ -40,6 +45,7 @@ type docsHeader struct {
 	totalLength               uint64
 	params                    Params
 	rowsChecksum              uint32 // checksum of all rows in the document table
+	signatureUnitCount        int    // number of units in the signatures of all documents
 	pageChecksum              uint32 // checksum of page 0
 }
 
@@ -49,6 +55,8 @@ func (h *docsHeader) tableSizes() []pagefile.TableSize {
 		{RowSize: 2, RowCount: h.docCount},
 		{RowSize: longLengthRowBytes, RowCount: h.longLengthCount},
 		{RowSize: timeRowBytes, RowCount: (h.docCount + 63) / 64},
+		{RowSize: signatureSizeRowBytes, RowCount: h.docCount},
+		{RowSize: signatureRowBytes, RowCount: h.signatureUnitCount},
 	}
 }
 
@@ -61,7 +69,8 @@ func (h *docsHeader) encode() []byte {
 	if h.params.CountEmptyDocuments {
 		empty = 1
 	}
-	return le.AppendUint32(le.AppendUint32(b, empty), h.rowsChecksum)
+	b = le.AppendUint32(le.AppendUint32(b, empty), h.rowsChecksum)
+	return le.AppendUint32(b, uint32(h.signatureUnitCount))
 }
 
 // readDocsHeader decodes page 0 of a snapshot with the given size in bytes. It returns an error if the snapshot was
@@ -69,11 +78,12 @@ func (h *docsHeader) encode() []byte {
 func readDocsHeader(page []byte, size int64, p Params) (docsHeader, error) {
 	le := binary.LittleEndian
 	h := docsHeader{
-		docCount:        int(le.Uint32(page)),
-		longLengthCount: int(le.Uint32(page[4:])),
-		totalLength:     le.Uint64(page[8:]),
-		rowsChecksum:    le.Uint32(page[36:]),
-		pageChecksum:    le.Uint32(page[pagefile.PageDataBytes:]),
+		docCount:           int(le.Uint32(page)),
+		longLengthCount:    int(le.Uint32(page[4:])),
+		totalLength:        le.Uint64(page[8:]),
+		rowsChecksum:       le.Uint32(page[36:]),
+		signatureUnitCount: int(le.Uint32(page[40:])),
+		pageChecksum:       le.Uint32(page[pagefile.PageDataBytes:]),
 		params: Params{
 			K1:                  math.Float64frombits(le.Uint64(page[16:])),
 			B:                   math.Float64frombits(le.Uint64(page[24:])),
@@ -93,12 +103,14 @@ func readDocsHeader(page []byte, size int64, p Params) (docsHeader, error) {
 
 // writeDocs writes a snapshot's first part, which contains the documents, and returns the checksum of page 0. The
 // function doc must return the fields of document i. The IDs that it returns must ascend, and it may be called several
-// times for a document. writeDocs itself sets longLengthCount and the checksum of the rows in h. It ignores write
-// errors. Therefore the caller must afterwards get the first error from the writer "out".
+// times for a document. The function signature must return the document's signature, as a column and the document's
+// number in this column. writeDocs itself sets longLengthCount, signatureUnitCount and the checksum of the rows in h.
+// It ignores write errors. Therefore the caller must afterwards get the first error from the writer "out".
 func writeDocs(
 	out io.Writer,
 	h docsHeader,
 	doc func(i int) (id uint64, updated, created int64, dl uint32),
+	signature func(i int) (column *signatureColumn, number uint32),
 ) (checksum uint32) {
 	le := binary.LittleEndian
 	var row [documentRowBytes]byte
@@ -111,6 +123,8 @@ func writeDocs(
 		if encodeShortLen(dl) == longLengthMark {
 			h.longLengthCount++
 		}
+		column, number := signature(i)
+		h.signatureUnitCount += column.unitCount(number)
 	}
 	w := pagefile.NewWriter(out)
 	w.Write(h.encode())
@@ -142,6 +156,20 @@ func writeDocs(
 		w.AppendRow(uint64(t.firstTime), uint64(t.lastTime), uint64(latestUpdate))
 	}
 	w.FinishPage()
+	for i := range h.docCount {
+		column, number := signature(i)
+		w.AppendEncodedRow(le.AppendUint16(row[:0], uint16(column.unitCount(number))))
+	}
+	w.FinishPage()
+	var units []uint32
+	for i := range h.docCount {
+		column, number := signature(i)
+		units = column.appendUnits(units[:0], number)
+		for _, unit := range units {
+			w.AppendUint32Row(unit)
+		}
+	}
+	w.FinishPage()
 	return w.FirstPageChecksum()
 }
 
@@ -159,6 +187,7 @@ func (h *docsHeader) newSegment(docs *pagefile.Reader) (*segment, error) {
 	s.ids.snapshotColumn = &storedColumn[uint64]{docs: docs}
 	s.updated.snapshotColumn = &storedColumn[int64]{docs: docs, fieldOffset: 8}
 	s.created.snapshotColumn = &storedColumn[int64]{docs: docs, fieldOffset: 16}
+	s.signatures.snapshot = &storedSignatures{docs: docs}
 	err := s.readDocumentLengths(docs)
 	if err == nil && s.totalDocumentLength != h.totalLength {
 		err = fmt.Errorf("%w: its lengths do not add up", errSnapshot)
@@ -271,6 +300,10 @@ func (img *snapshotTerms) checkDocs() error {
 			}
 		}
 	})
+	if err == nil {
+		err = img.docs.EachTablePage(tableNumberSignatures, func([]byte) {})
+	}
+	(&storedSignatures{docs: img.docs}).loadUnitEnds()
 	err = cmp.Or(err, img.docs.Err())
 	fits = fits && sum == img.rowsChecksum
 	if err == nil && !fits {

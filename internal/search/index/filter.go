@@ -86,9 +86,9 @@ func (w *filterSet) computeMatchingDocuments(
 	if ask.CreatedRange != nil {
 		w.applyTimeRange(v, ask.CreatedRange, expectedVisits)
 	}
-	w.matchingDocumentCount = 0
-	for _, set := range w.documentBits {
-		w.matchingDocumentCount += bits.OnesCount64(set)
+	w.countMatchingDocuments()
+	if w.matchingDocumentCount*pairLookupDivisor <= len(v.docLengths) {
+		w.applyPairs(v, ask.Checks)
 	}
 	w.matchingDocumentShare = float64(w.matchingDocumentCount) / float64(len(v.docLengths))
 }
@@ -112,12 +112,50 @@ func (w *filterSet) passesChecks(v *segmentView, ask *Query, number uint32) bool
 		return false
 	}
 	for i, c := range ask.Checks {
-		lacksDocument := func(d docSet) bool { return !d.hasDocument(number) }
-		if !slices.ContainsFunc(w.checkedDocuments[i], lacksDocument) && !c.Accept(v.ids.valueAt(number)) {
+		matches := w.mayMatchCheck(v, i, &c, number) && c.Matches(v.ids.valueAt(number))
+		if matches == c.IsNegated {
 			return false
 		}
 	}
 	return true
+}
+
+// mayMatchCheck reports whether a document has the terms of the query's check with index i and may have its pairs of
+// words.
+func (w *filterSet) mayMatchCheck(v *segmentView, i int, c *DocumentCheck, number uint32) bool {
+	lacksDocument := func(d docSet) bool { return !d.hasDocument(number) }
+	return !slices.ContainsFunc(w.checkedDocuments[i], lacksDocument) && v.signatures.mayContain(number, c.PairHashes)
+}
+
+func (w *filterSet) countMatchingDocuments() {
+	w.matchingDocumentCount = 0
+	for _, set := range w.documentBits {
+		w.matchingDocumentCount += bits.OnesCount64(set)
+	}
+}
+
+// If at most 1 in pairLookupDivisor documents meet the conditions, the pairs of words in the query's checks are looked
+// up in all these documents before the search. Otherwise they are looked up in the documents that the search reaches,
+// because the search often ends after few documents.
+const pairLookupDivisor = 32
+
+// applyPairs removes the documents that certainly lack a pair of words of a check that a hit must match.
+func (w *filterSet) applyPairs(v *segmentView, checks []DocumentCheck) {
+	for i := range checks {
+		c := &checks[i]
+		if c.IsNegated || len(c.PairHashes) == 0 {
+			continue
+		}
+		for block, set := range w.documentBits {
+			for ; set != 0; set &= set - 1 {
+				bit := bits.TrailingZeros64(set)
+				if !w.mayMatchCheck(v, i, c, uint32(64*block+bit)) {
+					w.documentBits[block] &^= 1 << bit
+				}
+			}
+		}
+		w.countMatchingDocuments()
+	}
 }
 
 // applyTermConditions removes the documents that do not meet the conditions, and reports whether some documents are

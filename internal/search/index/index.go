@@ -151,6 +151,7 @@ func (s *segment) copyForGrowth() *segment {
 		ids:                 s.ids,
 		updated:             s.updated,
 		created:             s.created,
+		signatures:          s.signatures,
 		docLengths:          s.docLengths,
 		data:                s.data,
 		isAscending:         s.isAscending,

@@ -178,6 +178,7 @@ func (b *builder) copyDocuments(v *segmentView) []uint32 {
 		s.ids.appendValue(id)
 		s.updated.appendValue(updated[i])
 		s.created.appendValue(created[i])
+		s.signatures.appendCopy(&v.signatures, uint32(i))
 		s.docLengths = append(s.docLengths, v.docLengths[i])
 		s.data = append(s.data, v.documentData(uint32(i)))
 		if v.docLengths[i] != unscoredDocumentLength {

@@ -20,6 +20,7 @@ type segment struct {
 	// length of each document in sixteenths of a word, or unscoredDocumentLength for a document that does not count in
 	// the average
 	docLengths []uint32
+	signatures signatureColumn
 	data       []any // Data of each document (nil if no document has Data)
 	// earliest and latest creation time in each block of 64 documents (see blockTimeRanges)
 	createdBlocks []blockTimeRange

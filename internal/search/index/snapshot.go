@@ -16,7 +16,8 @@
 //	  24    8  b, float64
 //	  32    4  1 if documents without terms count, otherwise 0
 //	  36    4  checksum of the rows of table 1, concatenated
-//	  40       zeros
+//	  40    4  number of units in the signatures of all documents
+//	  44       zeros
 //	tables, one after the other:
 //	  1 documents  24 bytes, ascending by ID: ID, updated, created
 //	  2 lengths    2 bytes: dl; 2¹⁶−1 for a document that does not count,
@@ -25,6 +26,9 @@
 //	               is 2¹⁶−2 or more, and at most 2³²−2
 //	  4 times      24 bytes for 64 documents: the earliest created, the latest
 //	               created, the latest updated
+//	  5 sizes      2 bytes: number of units in the signature of a document
+//	  6 signatures 4 bytes: a unit, which is 32 bits of a document's signature
+//	               (see signature.go); the units of a document are in order
 //	blocks, each of 64 terms except the last, ascending by text:
 //	  the lists of its terms, concatenated
 //	  for each term: length of the text (4), df (4), length of its list (4),
@@ -182,6 +186,9 @@ func (w *snapshotWriter) writeDocuments() {
 			return ids[d.viewIndex][d.documentNumber], updated[d.viewIndex][d.documentNumber],
 				created[d.viewIndex][d.documentNumber],
 				views[d.viewIndex].docLengths[d.documentNumber]
+		},
+		func(i int) (*signatureColumn, uint32) {
+			return &views[docs[i].viewIndex].signatures, docs[i].documentNumber
 		},
 	)
 }

@@ -51,6 +51,9 @@ type WordClause struct {
 	MatchesDocument func(id uint64) bool
 	// conditions that the index can check and that each document with the word or phrase meets
 	IndexConditions []index.TermCondition
+	// conditions for which the index needs the text of some documents. A document meets them and IndexConditions if and
+	// only if MatchesDocument returns true for it.
+	IndexChecks []index.DocumentCheck
 }
 
 // A Plan is a query prepared for an index.
@@ -342,27 +345,31 @@ func (v *View) addClause(p *Plan, clause analysis.QueryClause) {
 		holds = v.anyTermFilter(terms)
 		c.IndexConditions = []index.TermCondition{{Terms: terms, IsNegated: c.IsExcluded}}
 	} else {
-		hasSequence := v.sequenceCheck(clause.Terms)
+		sequence := analysis.NewTermSequence(clause.Terms)
+		hasSequence := v.sequenceCheck(sequence, len(clause.Terms))
 		holds = v.filterByRarestTerm(clause.Terms, hasSequence)
 		isExact := len(clause.Terms) == 1 // the index can evaluate the whole condition that the clause sets
+		check := index.DocumentCheck{
+			PairHashes: sequence.PairHashes(),
+			Matches:    hasSequence,
+			IsNegated:  clause.IsExcluded,
+		}
 		switch {
 		case !c.IsExcluded:
 			c.IndexConditions = requireAllTerms(clause.Terms)
-			if !isExact {
-				p.indexQuery.AcceptDocument = acceptBoth(p.indexQuery.AcceptDocument, hasSequence)
-			}
 		case isExact:
 			c.IndexConditions = []index.TermCondition{{Terms: clause.Terms, IsNegated: true}}
 		default:
-			p.indexQuery.Checks = append(p.indexQuery.Checks, index.DocumentCheck{
-				Terms:  clause.Terms,
-				Accept: func(id uint64) bool { return !hasSequence(id) },
-			})
+			check.Terms = clause.Terms
+		}
+		if !isExact {
+			c.IndexChecks = []index.DocumentCheck{check}
 		}
 	}
 	c.MatchesDocument = func(id uint64) bool { return holds(id) != clause.IsExcluded }
 	p.WordClauses = append(p.WordClauses, c)
 	p.indexQuery.Conditions = append(p.indexQuery.Conditions, c.IndexConditions...)
+	p.indexQuery.Checks = append(p.indexQuery.Checks, c.IndexChecks...)
 	p.acceptDocument = acceptBoth(p.acceptDocument, c.MatchesDocument)
 }
 
@@ -416,12 +423,12 @@ func (v *View) filterByRarestTerm(words []string, hasSequence func(id uint64) bo
 }
 
 // sequenceCheck returns a function that reports whether a field of an entry contains the words one after the other. The
-// function reads the entry, so it should be called only for entries that contain all words.
-func (v *View) sequenceCheck(words []string) func(id uint64) bool {
-	if len(words) == 0 {
+// function reads the entry, so it should be called only for entries that contain all words. The argument length is the
+// number of words.
+func (v *View) sequenceCheck(sequence *analysis.TermSequence, length int) func(id uint64) bool {
+	if length == 0 {
 		return func(uint64) bool { return true } // without words, each entry meets the condition
 	}
-	sequence := analysis.NewTermSequence(words)
 	found := map[uint64]bool{}
 	return func(id uint64) bool {
 		holds, known := found[id]
@@ -429,7 +436,7 @@ func (v *View) sequenceCheck(words []string) func(id uint64) bool {
 			return holds
 		}
 		if it := v.findItem(id); it != nil {
-			holds = len(words) == 1 || v.itemHasSequence(it, sequence)
+			holds = length == 1 || v.itemHasSequence(it, sequence)
 		}
 		found[id] = holds
 		return holds
