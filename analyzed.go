@@ -17,7 +17,7 @@ type analyzedChange struct {
 	documents map[*ranking.Scorer]index.Document
 }
 
-func withoutAnalysis(deltas []Delta) []analyzedChange {
+func newUnanalyzedChanges(deltas []Delta) []analyzedChange {
 	ds := make([]analyzedChange, len(deltas))
 	for i, d := range deltas {
 		ds[i].Delta = d
@@ -25,21 +25,21 @@ func withoutAnalysis(deltas []Delta) []analyzedChange {
 	return ds
 }
 
-// analyzeAll analyzes the entries of the changes for each ranking in rs. It returns an
-// error if ctx is done.
-func analyzeAll(ctx context.Context, ds []analyzedChange, rs []*ranking.Scorer) error {
+// analyzeChangedEntries analyzes the entries of the changes for each ranking in scorers. It returns an error if ctx is
+// done.
+func analyzeChangedEntries(ctx context.Context, changes []analyzedChange, scorers []*ranking.Scorer) error {
 	var buf ranking.AnalysisBuffer
-	for i := range ds {
-		d := &ds[i]
+	for i := range changes {
+		d := &changes[i]
 		if d.Entry == nil {
 			continue
 		}
-		for _, r := range rs {
+		for _, r := range scorers {
 			if _, done := d.documents[r]; done {
 				continue
 			}
 			if d.documents == nil {
-				d.documents = make(map[*ranking.Scorer]index.Document, len(rs))
+				d.documents = make(map[*ranking.Scorer]index.Document, len(scorers))
 			}
 			var doc index.Document
 			r.AnalyzeItem(ctx, newRankedEntryItem(d.Entry), &doc, &buf)
@@ -57,11 +57,11 @@ func analyzeAll(ctx context.Context, ds []analyzedChange, rs []*ranking.Scorer) 
 // Therefore the list has at most twice as many changes as there are changed entries.
 const minChangesToDedupe = 1024
 
-// lastChangePerEntry returns the last change of each entry, in the order of ds.
-func lastChangePerEntry(ds []analyzedChange) []analyzedChange {
-	seen := make(map[uint64]bool, len(ds)/2)
-	kept := make([]analyzedChange, 0, len(ds)/2)
-	for _, d := range slices.Backward(ds) {
+// lastChangePerEntry returns the last change of each entry, in the order of the list changes.
+func lastChangePerEntry(changes []analyzedChange) []analyzedChange {
+	seen := make(map[uint64]bool, len(changes)/2)
+	kept := make([]analyzedChange, 0, len(changes)/2)
+	for _, d := range slices.Backward(changes) {
 		if !seen[d.ID] {
 			seen[d.ID] = true
 			kept = append(kept, d)
@@ -71,14 +71,14 @@ func lastChangePerEntry(ds []analyzedChange) []analyzedChange {
 	return kept
 }
 
-// appendAndDedupeChanges appends the changes in more to the list ds. If the list then has at least *dedupeLength
-// changes, appendAndDedupeChanges keeps only the last change of each entry, and sets *dedupeLength to twice the
-// remaining length.
-func appendAndDedupeChanges(ds, more []analyzedChange, dedupeLength *int) []analyzedChange {
-	ds = append(ds, more...)
-	if len(ds) >= *dedupeLength {
-		ds = lastChangePerEntry(ds)
-		*dedupeLength = max(minChangesToDedupe, 2*len(ds))
+// appendAndDedupeChanges appends the changes in newChanges to the list changes. If the list then has at least
+// *dedupeLength changes, appendAndDedupeChanges keeps only the last change of each entry, and sets *dedupeLength to
+// twice the remaining length.
+func appendAndDedupeChanges(changes, newChanges []analyzedChange, dedupeLength *int) []analyzedChange {
+	changes = append(changes, newChanges...)
+	if len(changes) >= *dedupeLength {
+		changes = lastChangePerEntry(changes)
+		*dedupeLength = max(minChangesToDedupe, 2*len(changes))
 	}
-	return ds
+	return changes
 }

@@ -28,7 +28,7 @@ func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
 	if err != nil || rep.Damaged {
 		return rep, err // do not compare the index with the entries, because the entries are damaged
 	}
-	missing, err := m.missingInIndex(ctx)
+	missing, err := m.findUnindexedEntries(ctx)
 	for _, e := range missing {
 		rep.Problems = append(
 			rep.Problems,
@@ -39,15 +39,15 @@ func (m *Memory) Check(ctx context.Context) (CheckReport, error) {
 	return rep, err
 }
 
-// missingInIndex returns the entries that are missing in the index or have another version there.
-func (m *Memory) missingInIndex(ctx context.Context) (missing []*Entry, err error) {
+// findUnindexedEntries returns the entries that are missing in the index or have another version there.
+func (m *Memory) findUnindexedEntries(ctx context.Context) (missing []*Entry, err error) {
 	// An entry may have been written after the index was read. Therefore compare the entries that seem to be missing
 	// with the present index again.
-	versions, err := m.unindexedVersions(ctx, m.eachVersion)
+	versions, err := m.findUnindexedVersions(ctx, m.eachVersion)
 	if err != nil || len(versions) == 0 {
 		return nil, err
 	}
-	versions, err = m.unindexedVersions(ctx, func(_ context.Context, fn func(id, version uint64) bool) error {
+	versions, err = m.findUnindexedVersions(ctx, func(_ context.Context, fn func(id, version uint64) bool) error {
 		for _, id := range slices.Sorted(maps.Keys(versions)) {
 			fn(id, versions[id])
 		}
@@ -69,14 +69,14 @@ func (m *Memory) missingInIndex(ctx context.Context) (missing []*Entry, err erro
 	return missing, nil
 }
 
-// unindexedVersions returns the versions of entries that the index lacks, as a map from entry ID to version. The caller
-// passes a function, called each, which supplies the versions to look up in the index. The function each must call its
-// parameter fn with the ID and the version of each entry, in ascending order of the IDs. If the index files cannot be
-// read, unindexedVersions returns nil without an error. If refreshing the index or the function each fails,
-// unindexedVersions returns the error.
-func (m *Memory) unindexedVersions(
+// findUnindexedVersions returns the versions of entries that the index lacks, as a map from entry ID to version. The
+// caller passes a function, called eachVersion, which supplies the versions to look up in the index. The function
+// eachVersion must call its parameter fn with the ID and the version of each entry, in ascending order of the IDs. If
+// the index files cannot be read, findUnindexedVersions returns nil without an error. If refreshing the index or the
+// function eachVersion fails, findUnindexedVersions returns the error.
+func (m *Memory) findUnindexedVersions(
 	ctx context.Context,
-	each func(ctx context.Context, fn func(id, version uint64) bool) error,
+	eachVersion func(ctx context.Context, fn func(id, version uint64) bool) error,
 ) (map[uint64]uint64, error) {
 	s, err := m.refreshIndex(ctx)
 	if err != nil {
@@ -84,12 +84,12 @@ func (m *Memory) unindexedVersions(
 	}
 	v := s.newView(ctx, s.scorer(m.opts.Ranking))
 	ids, versions := v.entryVersions()
-	if v.readError() != nil {
+	if v.firstReadError() != nil {
 		return nil, nil // index files are checked separately
 	}
 	unindexed := map[uint64]uint64{}
 	i := 0
-	err = each(ctx, func(id, version uint64) bool {
+	err = eachVersion(ctx, func(id, version uint64) bool {
 		for i < len(ids) && ids[i] < id {
 			i++
 		}

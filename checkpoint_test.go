@@ -133,7 +133,7 @@ func TestCheckpointThatIsNotDue(t *testing.T) {
 // meanwhile.
 func TestIndexFileWhileOpen(t *testing.T) {
 	h := newIndexHome(t, 600)
-	m := h.open(&Options{longLivedCalls: 4})
+	m := h.open(&Options{longLivedCallCount: 4})
 	h.change(m, 0, 500)
 	before := h.file()
 	for i := range 4 {
@@ -185,7 +185,7 @@ func TestIndexFileIsOvertaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.recall(m, "topsecret")
-		f, err := m.indexForSaving(t.Context(), m.Store().(*logstore.DB))
+		f, err := m.freezeIndexForSaving(t.Context(), m.Store().(*logstore.DB))
 		if err != nil || f == nil {
 			t.Fatal(f, err)
 		}
@@ -210,7 +210,7 @@ func TestIndexFileIsOvertaken(t *testing.T) {
 			t.Context(),
 			m.Store().(*logstore.DB),
 			&f.immutableIndexState,
-		); !errors.Is(err, logstore.ErrDerivedFile) || !done {
+		); !errors.Is(err, logstore.ErrDerivedFileNotWritten) || !done {
 			t.Errorf("%s: saveIndex after an erasure: %v, done %v", at, err, done)
 		}
 		h.nowhere("topsecret")
@@ -237,7 +237,7 @@ func TestCheckpointCrash(t *testing.T) {
 		if err := m.Close(); err != nil {
 			t.Fatal(err)
 		}
-		o.FS = disk.Process()
+		o.FS = disk.StartProcess()
 		m, err := Open("memory.oxbow", o)
 		if err != nil {
 			t.Fatal(err)

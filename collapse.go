@@ -8,14 +8,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/sametext"
 )
 
-// examinedHitsPerCollapsedHit limits the work of a search that collapses similar hits into one hit. Such a search
+// maxHitsExaminedPerResult limits the work of a search that collapses similar hits into one hit. Such a search
 // examines at most this many hits for each hit that the caller requested.
-const examinedHitsPerCollapsedHit = 4
+const maxHitsExaminedPerResult = 4
 
-// collapseSimilar returns hits without near-duplicates, as defined by [sametext.FindNearDuplicates]. It returns at most
-// limit hits, in the order of the slice hits. It keeps the best hit of each group of duplicates. The field Alike of
-// this hit lists the names of the removed hits, best first. If ctx is done, the caller must discard the result.
-func collapseSimilar(ctx context.Context, hits []Hit, limit int) []Hit {
+// collapseSimilarHits returns hits without near-duplicates, as defined by [sametext.FindNearDuplicates]. It returns at
+// most limit hits, in the order of the slice hits. It keeps the best hit of each group of duplicates. The field Alike
+// of this hit lists the names of the removed hits, best first. If ctx is done, the caller must discard the result.
+func collapseSimilarHits(ctx context.Context, hits []Hit, limit int) []Hit {
 	texts := make([]sametext.Passage, len(hits))
 	for i := range hits {
 		// Compare the entry's name as well, because short texts can be equal and mean different things under different
@@ -39,7 +39,7 @@ func collapseSimilar(ctx context.Context, hits []Hit, limit int) []Hit {
 	}
 	near, _ := sametext.FindNearDuplicates(ctx, texts, nil)
 	for _, t := range near {
-		a, b := find(t.Drop), find(t.Keep)
+		a, b := find(t.DroppedIndex), find(t.KeptIndex)
 		// do not merge a hit that may be shown unasked with a hit that must not
 		if hits[a].Entry.MayShow(Unasked) == hits[b].Entry.MayShow(Unasked) {
 			best[max(a, b)] = min(a, b)

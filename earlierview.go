@@ -17,25 +17,25 @@ const (
 	// because indexing all words would take too long. If it must read fewer old versions, it indexes all their words.
 	minScannedEntries = 1024
 
-	// maxEarlierBytes is the size, in bytes, of the earlier entries that a view keeps in memory. It reads further
+	// maxEarlierEntryBytes is the size, in bytes, of the earlier entries that a view keeps in memory. It reads further
 	// entries again when it needs them.
-	maxEarlierBytes = 16 << 20
+	maxEarlierEntryBytes = 16 << 20
 
-	// maxReadAgain is the number of earlier entries that a view keeps after it has read them again.
-	maxReadAgain = 4096
+	// maxRereadEntries is the number of earlier entries that a view keeps after it has read them again.
+	maxRereadEntries = 4096
 )
 
-// viewAfter returns a view of the state that the log had right after the change with the number seq. If an entry has
-// not changed since then, the view uses the entry's document in the index. Otherwise the view uses the earlier version
-// that the entry had right after the change. The parameter chosen is a set of terms. If the number of earlier versions
-// may be minScanned or more, the view contains only these terms for the earlier versions (see [ranking.LookupTerms]).
-// Otherwise the view contains all their terms. viewAfter returns nil if the earlier versions cannot be found in the
-// log.
-func (s *searcher) viewAfter(
+// newViewAfterChange returns a view of the state that the log had right after the change with the number seq. If an
+// entry has not changed since then, the view uses the entry's document in the index. Otherwise the view uses the
+// earlier version that the entry had right after the change. The parameter chosenTerms is a set of terms. If the number
+// of earlier versions may be minScanned or more, the view contains only these terms for the earlier versions (see
+// [ranking.QueryLookupTerms]). Otherwise the view contains all their terms. newViewAfterChange returns nil if the
+// earlier versions cannot be found in the log.
+func (s *searcher) newViewAfterChange(
 	ctx context.Context,
 	r *ranking.Scorer,
 	seq uint64,
-	chosen *analysis.TermSet,
+	chosenTerms *analysis.TermSet,
 	minScanned int,
 ) (*rankedView, error) {
 	// Get the searcher before the changes, because the changes may be newer than the index but must not be older.
@@ -44,45 +44,45 @@ func (s *searcher) viewAfter(
 	if err != nil || !ok {
 		return nil, err
 	}
-	e := &earlierEntries{searcher: s, seq: seq, later: later, places: map[uint64]earlierPlace{}}
-	entries, isComplete := later.EarlierEntries(ctx)
-	if later.MaxEarlierEntries() < minScanned {
-		chosen = nil
+	e := &earlierEntries{searcher: s, seq: seq, laterChanges: later, places: map[uint64]earlierVersionPlace{}}
+	entries, isComplete := later.EntriesAtStart(ctx)
+	if later.MaxEntriesAtStart() < minScanned {
+		chosenTerms = nil
 	}
 	v, err := r.NewEarlierView(ctx, x, ranking.EarlierItems{
 		ChangedIDs:  later.ChangedIDs(),
 		Items:       e.items(entries),
-		ChosenTerms: chosen,
+		LookupTerms: chosenTerms,
 		ReadItem:    e.readItem,
 	})
 	if err != nil || !isComplete() {
 		return nil, err
 	}
-	return &rankedView{View: v, searcher: s, scorer: r, ctx: ctx, eachEarlierName: e.eachName}, nil
+	return &rankedView{View: v, searcher: s, scorer: r, ctx: ctx, eachEarlierEntryName: e.eachName}, nil
 }
 
 // earlierEntries reads the entries that the memory contained after an earlier change. Each value is created for a
 // single search of this earlier state and is used only by this search.
 type earlierEntries struct {
-	searcher *searcher
-	seq      uint64 // number of the last change in the earlier state
-	later    *logstore.LaterChanges
+	searcher     *searcher
+	seq          uint64 // number of the last change in the earlier state
+	laterChanges *logstore.LaterChanges
 	// places of old entry versions in the log, by entry ID; only for versions that are not kept in memory
-	places    map[uint64]earlierPlace
-	keptBytes int                         // size of the changed entries that are kept in memory
-	readAgain map[uint64]*rankedEntryItem // changed entries that were read again, by ID
+	places        map[uint64]earlierVersionPlace
+	keptBytes     int                         // size of the changed entries that are kept in memory
+	rereadEntries map[uint64]*rankedEntryItem // changed entries that were read again, by ID
 }
 
-// earlierPlace is the place of an entry's version in the log.
-type earlierPlace struct {
+// earlierVersionPlace is the place of an entry's version in the log.
+type earlierVersionPlace struct {
 	version uint64
 	offset  int64 // offset of the version's record
 }
 
 // items returns the old versions of the changed entries as items for the search index. Old versions with a total size
-// of up to maxEarlierBytes stay in memory. Every further item has Late set, so it is read from the log again if a
+// of up to maxEarlierEntryBytes stay in memory. Every further item has Late set, so it is read from the log again if a
 // search needs it.
-func (e *earlierEntries) items(entries iter.Seq2[logstore.EarlierEntry, error]) iter.Seq2[ranking.Item, error] {
+func (e *earlierEntries) items(entries iter.Seq2[logstore.EntryAtStart, error]) iter.Seq2[ranking.Item, error] {
 	return func(yield func(ranking.Item, error) bool) {
 		for old, err := range entries {
 			if err != nil {
@@ -90,10 +90,10 @@ func (e *earlierEntries) items(entries iter.Seq2[logstore.EarlierEntry, error]) 
 				return
 			}
 			x := newRankedEntryItem(old.Entry)
-			e.keptBytes += logstore.EntryBytes(old.Entry)
-			if e.keptBytes > maxEarlierBytes {
-				x.Late = true
-				e.places[old.ID] = earlierPlace{old.Version, old.RecordOffset}
+			e.keptBytes += logstore.EntryMemorySize(old.Entry)
+			if e.keptBytes > maxEarlierEntryBytes {
+				x.IsReadOnDemand = true
+				e.places[old.ID] = earlierVersionPlace{old.Version, old.RecordOffset}
 			}
 			if !yield(x, nil) {
 				return
@@ -108,18 +108,18 @@ func (e *earlierEntries) readItem(id uint64) ranking.Item {
 	if !hasChanged {
 		return e.searcher.readUnchangedItem(id, e.seq)
 	}
-	if x := e.readAgain[id]; x != nil {
+	if x := e.rereadEntries[id]; x != nil {
 		return x
 	}
 	entry := e.searcher.db.EntryVersion(id, place.version, place.offset)
 	if entry == nil {
 		return nil
 	}
-	if len(e.readAgain) >= maxReadAgain || e.readAgain == nil {
-		e.readAgain = map[uint64]*rankedEntryItem{}
+	if len(e.rereadEntries) >= maxRereadEntries || e.rereadEntries == nil {
+		e.rereadEntries = map[uint64]*rankedEntryItem{}
 	}
 	x := newRankedEntryItem(entry)
-	e.readAgain[id] = x
+	e.rereadEntries[id] = x
 	return x
 }
 
@@ -135,34 +135,35 @@ func (s *searcher) readUnchangedItem(id, seq uint64) ranking.Item {
 	if !found {
 		return nil
 	}
-	e := s.db.EntryVersion(id, s.initialEntryRows.version(i), s.initialEntryRows.offset(i))
+	e := s.db.EntryVersion(id, s.initialEntryRows.version(i), s.initialEntryRows.logOffset(i))
 	if e == nil {
 		return nil
 	}
 	return newRankedEntryItem(e)
 }
 
-// eachName calls use with the name of each entry of the earlier state that is not in quarantine. It leaves out entries
-// for which isWanted returns false (see [logstore.DB.EachName]). ok is false if the names cannot be read in this way.
+// eachName calls useName with the name of each entry of the earlier state that is not in quarantine. It leaves out
+// entries for which isWanted returns false (see [logstore.DB.EachName]). ok is false if the names cannot be read in
+// this way.
 func (e *earlierEntries) eachName(
 	ctx context.Context,
 	isWanted func(name []byte) bool,
-	use func(name string),
+	useName func(name string),
 ) (ok bool, err error) {
-	ok, err = e.searcher.db.EachName(ctx, e.later.IsUnchanged, isWanted, func(name string, _ []string) bool {
-		use(name)
+	ok, err = e.searcher.db.EachName(ctx, e.laterChanges.IsUnchanged, isWanted, func(name string, _ []string) bool {
+		useName(name)
 		return true
 	})
 	if !ok || err != nil {
 		return ok, err
 	}
-	entries, isComplete := e.later.EarlierEntries(ctx)
+	entries, isComplete := e.laterChanges.EntriesAtStart(ctx)
 	for old, err := range entries {
 		if err != nil {
 			return false, err
 		}
 		if isWanted([]byte(old.Name)) && old.MayShow(BySearch) {
-			use(old.Name)
+			useName(old.Name)
 		}
 	}
 	return isComplete(), nil

@@ -15,19 +15,20 @@ const (
 	maxEditsFileBytes = 64 << 20 // maximum size of the edits file in bytes
 )
 
-// droppableFileKind describes a derived file with this suffix to the log store. The log store deletes the file when it
-// compacts the log or redacts an entry, because the file contains entry names or hashes of entry words. The log store
-// never checks the content of the file. If the file is unusable, its reader computes the content anew.
-func droppableFileKind(suffix string) logstore.DerivedFileKind {
+// newDisposableFileKind describes a derived file with this suffix to the log store. The log store deletes the file when
+// it compacts the log or redacts an entry, because the file contains entry names or hashes of entry words. The log
+// store never checks the content of the file. If the file is unusable, its reader computes the content anew.
+func newDisposableFileKind(suffix string) logstore.DerivedFileKind {
 	return logstore.DerivedFileKind{
 		Suffix:                 suffix,
-		IsValidAfterCompaction: neverStaysValid,
+		IsValidAfterCompaction: neverValidAfterCompaction,
 		Check:                  func(context.Context, logstore.CheckedFile) ([]Problem, error) { return nil, nil },
 	}
 }
 
-// neverStaysValid is the function StaysValid of [logstore.DerivedFileKind] for files that every compaction deletes.
-func neverStaysValid(vfs.File, uint64, func(id, version uint64) bool) bool { return false }
+// neverValidAfterCompaction is the function StaysValid of [logstore.DerivedFileKind] for files that every compaction
+// deletes.
+func neverValidAfterCompaction(vfs.File, uint64, func(id, version uint64) bool) bool { return false }
 
 // EditsFile is the file that package agentedit reads and writes. The file is stored next to the log of a memory. The
 // file's content is derived from the log, so the file may be deleted at any time.

@@ -10,14 +10,14 @@ type indexFiller struct {
 	searcher       *searcher
 	largestEntryID uint64 // largest entry ID so far
 	addedCh        chan []analyzedChange
-	result         chan error // receives the error of searcher.fillIndex (buffered)
+	fillErrCh      chan error // receives the error of searcher.fillIndex (buffered)
 }
 
 // newIndexFiller starts a goroutine that indexes entries in the empty searcher s.
 func newIndexFiller(ctx context.Context, s *searcher) *indexFiller {
-	f := &indexFiller{searcher: s, addedCh: make(chan []analyzedChange, 1), result: make(chan error, 1)}
+	f := &indexFiller{searcher: s, addedCh: make(chan []analyzedChange, 1), fillErrCh: make(chan error, 1)}
 	go func() {
-		f.result <- f.searcher.fillIndex(ctx, func(yield func(*Entry, error) bool) {
+		f.fillErrCh <- f.searcher.fillIndex(ctx, func(yield func(*Entry, error) bool) {
 			for ds := range f.addedCh {
 				for _, d := range ds {
 					// ignore the result of yield: fillIndex stops the loop only after an error, and this loop passes
@@ -32,14 +32,14 @@ func newIndexFiller(ctx context.Context, s *searcher) *indexFiller {
 
 // addEntries passes the entries of the changes to the goroutine that indexes them, and returns true. It returns false
 // if a change is not the addition of a new entry. The index must then be discarded, because it lacks this change.
-func (f *indexFiller) addEntries(ds []analyzedChange) bool {
-	for _, d := range ds {
+func (f *indexFiller) addEntries(changes []analyzedChange) bool {
+	for _, d := range changes {
 		if d.Entry == nil || d.ID <= f.largestEntryID {
 			return false
 		}
 		f.largestEntryID = d.ID
 	}
-	f.addedCh <- ds
+	f.addedCh <- changes
 	return true
 }
 
@@ -50,7 +50,7 @@ func (f *indexFiller) finish() *searcher {
 		return nil
 	}
 	close(f.addedCh)
-	if <-f.result != nil {
+	if <-f.fillErrCh != nil {
 		f.searcher.close()
 		return nil
 	}

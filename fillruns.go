@@ -9,10 +9,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxRunBytes limits the memory that building a search index needs. It is the approximate size of the documents that
-// are kept in memory, enough for some 150,000 short entries. If there are more, parts of the index (runs) are written
-// to temporary files. Only a memory that writes an index file also writes runs.
-const maxRunBytes = 64 << 20
+// maxIndexRunBytes limits the memory that building a search index needs. It is the approximate size of the documents
+// that are kept in memory, enough for some 150,000 short entries. If there are more, parts of the index (runs) are
+// written to temporary files. Only a memory that writes an index file also writes runs.
+const maxIndexRunBytes = 64 << 20
 
 // indexRunFiles are the temporary files that contain the finished parts (runs) of a search index while the index is
 // being built.
@@ -21,14 +21,14 @@ type indexRunFiles struct {
 	tempFiles []vfs.File
 }
 
-// runOptions returns the options for writing the parts (runs) of a new index to temporary files in the directory of
-// the log d. It returns nil if the index must be built in memory, because d is nil or no temporary files are wanted.
-func (r *indexRunFiles) runOptions(d *logstore.DB) *index.RunOptions {
+// indexRunOptions returns the options for writing the parts (runs) of a new index to temporary files in the directory
+// of the log d. It returns nil if the index must be built in memory, because d is nil or no temporary files are wanted.
+func (r *indexRunFiles) indexRunOptions(d *logstore.DB) *index.DocumentRunOptions {
 	if d == nil || r.maxBytes == 0 {
 		return nil
 	}
-	return &index.RunOptions{MaxBytes: r.maxBytes, NewFile: func() (index.RunFile, error) {
-		f, err := d.DerivedFile(indexSuffix).CreateNameless()
+	return &index.DocumentRunOptions{MaxBytes: r.maxBytes, NewFile: func() (index.DocumentRunFile, error) {
+		f, err := d.DerivedFile(indexSuffix).CreateUnlinkedFile()
 		if err == nil {
 			r.tempFiles = append(r.tempFiles, f)
 		}

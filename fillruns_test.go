@@ -104,7 +104,7 @@ func (h *indexHome) openRuns(fs vfs.FS, room int) *Memory {
 	now := time.Unix(1777000000, 0)
 	m, err := Open("memory.oxbow", &Options{FS: fs, Clock: func() time.Time {
 		return now
-	}, maxRunBytes: room, snapshotLeast: 1})
+	}, maxIndexPartBytes: room, snapshotLeast: 1})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestIndexOfRunsAhead(t *testing.T) {
 		open := func(most int) *Memory {
 			m, err := Open("memory.oxbow", &Options{FS: h.fs, Clock: func() time.Time {
 				return now
-			}, Rand: strings.NewReader(strings.Repeat("x", 1000)), maxRunBytes: most, snapshotLeast: 1})
+			}, Rand: strings.NewReader(strings.Repeat("x", 1000)), maxIndexPartBytes: most, snapshotLeast: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -392,7 +392,7 @@ func TestIndexOfRunsBesideAWriter(t *testing.T) {
 func TestIndexOfRunsOnlyRead(t *testing.T) {
 	h := runsHome(t, 6)
 	fs := &runsFS{Mem: h.fs}
-	m, err := Open("memory.oxbow", &Options{FS: fs, ReadOnly: true, maxRunBytes: 1})
+	m, err := Open("memory.oxbow", &Options{FS: fs, ReadOnly: true, maxIndexPartBytes: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

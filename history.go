@@ -29,15 +29,15 @@ func (m *Memory) Log(ctx context.Context) iter.Seq2[Change, error] {
 	return h.Log(ctx)
 }
 
-// LogFrom yields the changes whose number is at most seq, newest first. The argument skip says how many changes LogFrom
-// leaves out at the beginning, that is, the newest of these changes. If the store is a log file, LogFrom finds its
-// first change without reading the later changes. If seq is [LastChange], LogFrom begins at the last change.
-func (m *Memory) LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[Change, error] {
+// LogFrom yields the changes whose number is at most seq, newest first. The argument skipCount says how many changes
+// LogFrom leaves out at the beginning, that is, the newest of these changes. If the store is a log file, LogFrom finds
+// its first change without reading the later changes. If seq is [LastChange], LogFrom begins at the last change.
+func (m *Memory) LogFrom(ctx context.Context, seq uint64, skipCount int) iter.Seq2[Change, error] {
 	h, err := m.History()
 	if err != nil {
 		return func(yield func(Change, error) bool) { yield(Change{}, err) }
 	}
-	return store.LogFrom(ctx, h, seq, skip)
+	return store.LogFrom(ctx, h, seq, skipCount)
 }
 
 // Changes returns the changes with these numbers, newest first. Numbers that the history does not
@@ -129,28 +129,28 @@ func (m *Memory) RestoreIf(ctx context.Context, name string, seq, version uint64
 }
 
 // Undoable returns the changes that a person can undo next, newest first. It skips a change that is an undo, that was
-// undone, or that contains a redacted version. The argument n limits the result. Some changes count as one change for
-// this limit: consecutive changes by the same import, and the parts of one call (see [CommitInParts]). The result still
-// contains each of these changes. If the history has fewer than n such changes or groups of changes, Undoable returns
-// them all.
-func (m *Memory) Undoable(ctx context.Context, n int) ([]Change, error) {
+// undone, or that contains a redacted version. The argument limit limits the result. Some changes count as one change
+// for this limit: consecutive changes by the same import, and the parts of one call (see [CommitInParts]). The result
+// still contains each of these changes. If the history has fewer than limit such changes or groups of changes, Undoable
+// returns them all.
+func (m *Memory) Undoable(ctx context.Context, limit int) ([]Change, error) {
 	h, err := m.History()
 	if err != nil {
 		return nil, err
 	}
-	return store.Undoable(ctx, h, n)
+	return store.Undoable(ctx, h, limit)
 }
 
-// Undo makes a new change that reverts the last n changes returned by [Memory.Undoable]. It returns
+// Undo makes a new change that reverts the last changeCount changes returned by [Memory.Undoable]. It returns
 // the new change's number and the reverted changes, newest first. To redo them, revert the new
 // change. If the changes are large, Undo makes several new changes and returns the number of the
 // last (see [RevertInParts]).
-func (m *Memory) Undo(ctx context.Context, n int) (uint64, []Change, error) {
+func (m *Memory) Undo(ctx context.Context, changeCount int) (uint64, []Change, error) {
 	h, err := m.History()
 	if err != nil {
 		return 0, nil, err
 	}
-	return store.Undo(ctx, h, n)
+	return store.Undo(ctx, h, changeCount)
 }
 
 // spellingInHistory returns the spelling of the name that the history has. If the history does

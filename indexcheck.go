@@ -61,7 +61,7 @@ func checkIndexFile(ctx context.Context, file logstore.CheckedFile) ([]Problem, 
 	x, err := index.OpenSnapshot(
 		io.NewSectionReader(ctxfile.File{Context: ctx, InnerFile: f}, head.snapshotOffset(), size),
 		size,
-		ranking.FormulaParams(head.rankingName),
+		ranking.BM25Params(head.rankingName),
 	)
 	if err == nil {
 		err = x.Searcher().CheckSnapshot()
@@ -92,7 +92,7 @@ func compareIndexFile(
 	rows entryRows,
 	x *index.Searcher,
 	state logstore.StateAfterChange,
-) (what string, err error) {
+) (difference string, err error) {
 	if state.Len() != rows.Len() || state.NextID() != head.nextID {
 		return fmt.Sprintf(
 			"lists %d entries of change %d, which left %d",
@@ -150,12 +150,12 @@ type indexSample struct {
 
 // addDocument adds the document of an entry to the sample. If the sample then contains at least maxSampleTerms terms,
 // addDocument compares the sample with the index and returns the result of the method compare. Otherwise it returns "".
-func (s *indexSample) addDocument(e *Entry, doc *index.Document) (what string, err error) {
-	d := index.ExpectedDocument{ID: e.ID, Length: doc.Len, Frequencies: map[string]int{}}
+func (s *indexSample) addDocument(e *Entry, doc *index.Document) (difference string, err error) {
+	d := index.ExpectedDocument{ID: e.ID, Length: doc.WeightedLength, Frequencies: map[string]int{}}
 	d.PairHashes = slices.Clone(doc.PairHashes)
 	for _, t := range doc.Terms {
-		if t.TF > 0 {
-			d.Frequencies[strings.Clone(t.Text)] += int(t.TF)
+		if t.Frequency > 0 {
+			d.Frequencies[strings.Clone(t.Text)] += int(t.Frequency)
 		}
 	}
 	s.documents = append(s.documents, d)
@@ -169,13 +169,13 @@ func (s *indexSample) addDocument(e *Entry, doc *index.Document) (what string, e
 
 // compare compares the documents of the sample with the index, and then empties the sample. It returns a text about the
 // first document that differs, or "" if all documents are equal.
-func (s *indexSample) compare() (what string, err error) {
-	i, err := s.searcher.FindDifferentDocument(s.documents)
+func (s *indexSample) compare() (difference string, err error) {
+	i, err := s.searcher.FindSnapshotMismatch(s.documents)
 	if err == nil && i < len(s.documents) {
-		what = fmt.Sprintf("has other words for entry %q than it holds", s.names[i])
+		difference = fmt.Sprintf("has other words for entry %q than it holds", s.names[i])
 	}
 	*s = indexSample{searcher: s.searcher}
-	return what, err
+	return difference, err
 }
 
 // indexFilePosition returns the number of the last change that the index file contains. It returns false if the file's

@@ -69,13 +69,13 @@ func TestCheckIndexFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := m.indexForSaving(t.Context(), m.Store().(*logstore.DB))
+	f, err := m.freezeIndexForSaving(t.Context(), m.Store().(*logstore.DB))
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := *s.newView(t.Context(), s.scorer(RankOxbow)).entry(9)
 	e.Content = "kestrel"
-	_ = s.applyDeltas(t.Context(), withoutAnalysis([]Delta{{ID: e.ID, Entry: &e}}))
+	_ = s.applyDeltas(t.Context(), newUnanalyzedChanges([]Delta{{ID: e.ID, Entry: &e}}))
 	f.index = s.scorer(RankOxbow).Index().Searcher()
 	if err := saveIndex(t.Context(), m.Store().(*logstore.DB), &f.immutableIndexState); err != nil {
 		t.Fatal(err)

@@ -86,13 +86,13 @@ const indexRevision = 7
 type indexFileHeader struct {
 	rankingName string
 	position    logpos.Position // position in the log of the last indexed change
-	entries     int64
+	entryCount  int64
 	nextID      uint64
 }
 
 // tableSizes returns the sizes of the tables after page 0.
 func (h *indexFileHeader) tableSizes() []pagefile.TableSize {
-	return []pagefile.TableSize{{RowSize: indexRowSize, RowCount: int(h.entries)}}
+	return []pagefile.TableSize{{RowSize: indexRowSize, RowCount: int(h.entryCount)}}
 }
 
 // snapshotOffset returns the offset of the index snapshot in the file.
@@ -122,7 +122,7 @@ func readIndexFileHeader(f vfs.File) (h indexFileHeader, snapshotSize int64, err
 	le := binary.LittleEndian
 	h = indexFileHeader{
 		rankingName: string(bytes.TrimRight(b[16:32], "\x00")),
-		entries:     int64(le.Uint64(b[88:])),
+		entryCount:  int64(le.Uint64(b[88:])),
 		nextID:      le.Uint64(b[104:]),
 		position: logpos.Position{
 			LogID:      [16]byte(b[32:]),
@@ -138,7 +138,7 @@ func readIndexFileHeader(f vfs.File) (h indexFileHeader, snapshotSize int64, err
 		return h, 0, fmt.Errorf("%w: it is of another format", errUnusableIndex)
 	case le.Uint32(b[12:]) != indexRevision:
 		return h, 0, fmt.Errorf("%w: it is of another ranking", errUnusableIndex)
-	case h.entries < 0 || h.entries > size/indexRowSize || h.snapshotOffset() > size || h.position.FileOffset < 0:
+	case h.entryCount < 0 || h.entryCount > size/indexRowSize || h.snapshotOffset() > size || h.position.FileOffset < 0:
 		return h, 0, fmt.Errorf("%w: it has %d bytes, and says otherwise", errIndexDamage, size)
 	default:
 		return h, size - h.snapshotOffset(), nil
@@ -156,7 +156,7 @@ func (h *indexFileHeader) encode() []byte {
 	copy(b[32:], h.position.LogID[:])
 	le.PutUint64(b[48:], h.position.Seq)
 	copy(b[56:], h.position.ChainHash[:])
-	le.PutUint64(b[88:], uint64(h.entries))
+	le.PutUint64(b[88:], uint64(h.entryCount))
 	le.PutUint64(b[96:], uint64(h.position.FileOffset))
 	le.PutUint64(b[104:], h.nextID)
 	le.PutUint32(b[124:], crc32.Checksum(b[:124], indexCRCTable))
@@ -172,8 +172,8 @@ func (h *indexFileHeader) openRows(f vfs.File) (entryRows, error) {
 // entryRows is the table of the entries that a search index contained when it was opened or built. The rows are either
 // in an index file, whose pages are read when needed, or in memory.
 type entryRows struct {
-	memoryRows []byte // rows in memory, encoded as in the index file
-	file       *pagefile.Reader
+	inMemoryRows []byte // rows in memory, encoded as in the index file
+	file         *pagefile.Reader
 }
 
 // Len returns the number of rows.
@@ -181,7 +181,7 @@ func (r entryRows) Len() int {
 	if r.file != nil {
 		return r.file.RowCount(0)
 	}
-	return len(r.memoryRows) / indexRowSize
+	return len(r.inMemoryRows) / indexRowSize
 }
 
 // row returns the bytes of row i. If the row cannot be read from the file, row returns zeros, and the method
@@ -190,12 +190,12 @@ func (r entryRows) row(i int) []byte {
 	if r.file != nil {
 		return r.file.Row(0, i)
 	}
-	return r.memoryRows[indexRowSize*i:][:indexRowSize]
+	return r.inMemoryRows[indexRowSize*i:][:indexRowSize]
 }
 
-func (r entryRows) id(i int) uint64      { return binary.LittleEndian.Uint64(r.row(i)) }
-func (r entryRows) version(i int) uint64 { return binary.LittleEndian.Uint64(r.row(i)[8:]) }
-func (r entryRows) offset(i int) int64   { return int64(binary.LittleEndian.Uint64(r.row(i)[16:])) }
+func (r entryRows) id(i int) uint64       { return binary.LittleEndian.Uint64(r.row(i)) }
+func (r entryRows) version(i int) uint64  { return binary.LittleEndian.Uint64(r.row(i)[8:]) }
+func (r entryRows) logOffset(i int) int64 { return int64(binary.LittleEndian.Uint64(r.row(i)[16:])) }
 
 // Version returns the ID and version of an entry. It implements the interface for
 // [logstore.DB.UpdateVersionOffsets].
@@ -203,14 +203,14 @@ func (r entryRows) Version(i int) (id, version uint64) { return r.id(i), r.versi
 
 // SetOffset sets the record offset of a row in memory.
 func (r entryRows) SetOffset(i int, offset int64) {
-	binary.LittleEndian.PutUint64(r.memoryRows[indexRowSize*i+16:], uint64(offset))
+	binary.LittleEndian.PutUint64(r.inMemoryRows[indexRowSize*i+16:], uint64(offset))
 }
 
 // append appends an entry to rows in memory. Its ID must be the largest.
 func (r entryRows) append(id, version uint64, offset int64) entryRows {
 	le := binary.LittleEndian
 	return entryRows{
-		memoryRows: le.AppendUint64(le.AppendUint64(le.AppendUint64(r.memoryRows, id), version), uint64(offset)),
+		inMemoryRows: le.AppendUint64(le.AppendUint64(le.AppendUint64(r.inMemoryRows, id), version), uint64(offset)),
 	}
 }
 
@@ -260,7 +260,7 @@ func (s *savedIndex) close() {
 
 // openIndexFile opens the index file. It returns an error if the file is for another ranking,
 // or if the history of the store does not contain the file's last change.
-func openIndexFile(d *logstore.DB, rank string) (_ *savedIndex, err error) {
+func openIndexFile(d *logstore.DB, rankingName string) (_ *savedIndex, err error) {
 	f, err := d.DerivedFile(indexSuffix).Open()
 	if err != nil {
 		return nil, err
@@ -276,7 +276,7 @@ func openIndexFile(d *logstore.DB, rank string) (_ *savedIndex, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.head.rankingName != rank {
+	if s.head.rankingName != rankingName {
 		return nil, fmt.Errorf("%w: it is of another ranking", errUnusableIndex)
 	}
 	s.head.position, err = d.RefreshPosition(s.head.position)
@@ -290,7 +290,7 @@ func openIndexFile(d *logstore.DB, rank string) (_ *savedIndex, err error) {
 	s.index, err = index.OpenSnapshot(
 		io.NewSectionReader(f, s.head.snapshotOffset(), image),
 		image,
-		ranking.FormulaParams(rank),
+		ranking.BM25Params(rankingName),
 	)
 	if err != nil {
 		return nil, err
@@ -320,15 +320,15 @@ func countSavedChanges(d *logstore.DB, ranking string, ds []analyzedChange) (n i
 
 // canKeepIndexFile reports whether an index file stays valid after a compaction. For this, the
 // new log must still contain the file's entries and its last change.
-func canKeepIndexFile(f vfs.File, horizon uint64, holds func(id, version uint64) bool) bool {
+func canKeepIndexFile(f vfs.File, oldestKeptSeq uint64, hasVersion func(id, version uint64) bool) bool {
 	h, _, err := readIndexFileHeader(f)
-	if err != nil || h.position.Seq < horizon {
+	if err != nil || h.position.Seq < oldestKeptSeq {
 		return false
 	}
 	rows, err := h.openRows(f)
 	if err != nil {
 		return false
 	}
-	all, err := rows.forEach(holds)
+	all, err := rows.forEach(hasVersion)
 	return all && err == nil
 }

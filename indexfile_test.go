@@ -57,7 +57,7 @@ func TestOldVersionsAreReadFromTheLog(t *testing.T) {
 	for id := uint64(1); id <= 600; id++ {
 		ds = append(ds, analyzedChange{Delta: Delta{ID: id}})
 	}
-	olds, err := s.analyzeOld(t.Context(), r, r.Index().Searcher(), ds)
+	olds, err := s.analyzeOldEntries(t.Context(), r, r.Index().Searcher(), ds)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +326,7 @@ func TestIndexRevision(t *testing.T) {
 			var d index.Document
 			r.AnalyzeItem(t.Context(), newRankedEntryItem(&entries[i]), &d, new(ranking.AnalysisBuffer))
 			slices.SortFunc(d.Terms, func(a, b index.Term) int { return strings.Compare(a.Text, b.Text) })
-			fmt.Fprintln(sum, d.Len, d.Terms, ranking.FormulaParams(name), d.PairHashes)
+			fmt.Fprintln(sum, d.WeightedLength, d.Terms, ranking.BM25Params(name), d.PairHashes)
 		}
 		if got := hex.EncodeToString(sum.Sum(nil)[:8]); got != want[name] {
 			t.Errorf(

@@ -74,7 +74,7 @@ func TestIndexFlipped(t *testing.T) {
 		le := binary.LittleEndian
 		_, err = s.rows.forEach(func(id, version uint64) bool {
 			i, _ := s.rows.find(id)
-			all = le.AppendUint64(le.AppendUint64(le.AppendUint64(all, id), version), uint64(s.rows.offset(i)))
+			all = le.AppendUint64(le.AppendUint64(le.AppendUint64(all, id), version), uint64(s.rows.logOffset(i)))
 			return true
 		})
 		if err != nil || s.rows.err() != nil {

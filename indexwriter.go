@@ -40,8 +40,8 @@ func saveIndex(ctx context.Context, d *logstore.DB, f *immutableIndexState) erro
 
 // newIndexFileHeader returns the header of an index file. The header records the ranking, the log position and the next
 // entry ID. The caller must set the header's field named entries.
-func newIndexFileHeader(ranking string, logState logstore.LogState) indexFileHeader {
-	return indexFileHeader{rankingName: ranking, position: logState.Position, nextID: logState.NextEntryID}
+func newIndexFileHeader(rankingName string, logState logstore.LogState) indexFileHeader {
+	return indexFileHeader{rankingName: rankingName, position: logState.Position, nextID: logState.NextEntryID}
 }
 
 // writeHeadAndRows writes the beginning of an index file: page 0 and the table of entries. The index snapshot follows.
@@ -51,7 +51,7 @@ func (h *indexFileHeader) writeHeadAndRows(f io.WriterAt, rows entryRows) error 
 	w.Write(h.encode())
 	w.FinishPage()
 	for i := range rows.Len() {
-		w.AppendRow(rows.id(i), rows.version(i), uint64(rows.offset(i)))
+		w.AppendRow(rows.id(i), rows.version(i), uint64(rows.logOffset(i)))
 	}
 	w.FinishPage()
 	return out.Flush()

@@ -42,7 +42,7 @@ func (x *rankedEntryItem) FillText(t *ranking.ItemText) {
 		if l.Key == "session" && t.Session == "" {
 			t.Session = l.Value
 		}
-		isUnsearched := slices.Contains(unsearchedLabels, l.Key) || l.IsPersonal()
+		isUnsearched := slices.Contains(unsearchedLabelKeys, l.Key) || l.IsPersonal()
 		if !isUnsearched && !(e.Kind == History && isShownEntriesKey(l.Key)) {
 			t.LabelValues = append(t.LabelValues, l.Value)
 		}
@@ -62,7 +62,7 @@ func (x *rankedEntryItem) Keywords() []string {
 	)
 	for _, l := range e.Labels {
 		ms = append(ms, ranking.KeywordTerm("has", l.Key))
-		if isKeywordKey(l.Key) {
+		if isIndexedAsKeyword(l.Key) {
 			ms = append(ms, ranking.KeywordTerm(l.Key, l.Value))
 		}
 	}
@@ -70,10 +70,19 @@ func (x *rankedEntryItem) Keywords() []string {
 	return slices.Compact(ms)
 }
 
-// unsearchedLabels are keys of labels with values that people do not search for,
+// unsearchedLabelKeys are keys of labels with values that people do not search for,
 // such as hashes.
-var unsearchedLabels = []string{LabelConfidence, LabelFileBlob, labelImportDigest, "from", LabelOrigin, LabelVerified,
-	LabelUnvouched, LabelApproved, LabelTextBy}
+var unsearchedLabelKeys = []string{
+	LabelConfidence,
+	LabelFileBlob,
+	labelImportDigest,
+	"from",
+	LabelOrigin,
+	LabelVerified,
+	LabelUnvouched,
+	LabelApproved,
+	LabelTextBy,
+}
 
 // labelImportDigest is the key of the label with which an import recognizes that an entry was edited. Its value is a
 // digest, which no two entries share.
@@ -82,10 +91,10 @@ const labelImportDigest = "import-sum"
 // isShownEntriesKey reports whether a label key's values are names of entries that a hook had shown to a model.
 func isShownEntriesKey(key string) bool { return key == "shown" || key == "used" || key == "injected" }
 
-// isKeywordKey reports whether the values of a label key are indexed as keywords.
+// isIndexedAsKeyword reports whether the values of a label key are indexed as keywords.
 // Confidences are compared as numbers, file hashes and digests have too many values, and names are
 // found by their words.
-func isKeywordKey(key string) bool {
+func isIndexedAsKeyword(key string) bool {
 	switch key {
 	case LabelConfidence, LabelFileBlob, labelImportDigest, "name":
 		return false
@@ -93,13 +102,16 @@ func isKeywordKey(key string) bool {
 	return true
 }
 
-// filterClauses converts a filter to clauses and a time range that the index can evaluate. The index cannot evaluate
-// all conditions of a filter. If hasMore is true, the clauses and the time range select too many entries, and the
-// caller must also call f.Match for each entry.
-func filterClauses(r *ranking.Scorer, f Filter) (cs []index.TermCondition, times *index.TimeRange, hasMore bool) {
+// convertFilterToClauses converts a filter to clauses and a time range that the index can evaluate. The index cannot
+// evaluate all conditions of a filter. If needsEntryMatch is true, the clauses and the time range select too many
+// entries, and the caller must also call f.Match for each entry.
+func convertFilterToClauses(
+	r *ranking.Scorer,
+	f Filter,
+) (cs []index.TermCondition, timeRange *index.TimeRange, needsEntryMatch bool) {
 	for _, t := range f.Terms {
 		switch {
-		case isKeywordKey(t.Key):
+		case isIndexedAsKeyword(t.Key):
 			c := index.TermCondition{IsNegated: t.Not}
 			for _, v := range store.AllNameForms(t.Values) {
 				c.Terms = append(c.Terms, ranking.KeywordTerm(t.Key, v))
@@ -109,10 +121,10 @@ func filterClauses(r *ranking.Scorer, f Filter) (cs []index.TermCondition, times
 		case t.Key == "name" && !t.Not && len(store.AllNameForms(t.Values)) == 1:
 			cs = append(cs, r.WordClauses(t.Values[0])...)
 		}
-		hasMore = true
+		needsEntryMatch = true
 	}
-	times, far := ranking.CreationRange(f.After, f.Before)
-	return cs, times, hasMore || far
+	timeRange, far := ranking.CreationRange(f.After, f.Before)
+	return cs, timeRange, needsEntryMatch || far
 }
 
 // oldestEntryScoreFactor is the factor for the oldest entries. Age halves a score at most, because
@@ -131,10 +143,10 @@ func ageStartTime(e *Entry) time.Time {
 }
 
 // ageFactor returns the score factor for an entry of this age: oldestEntryScoreFactor + (1 −
-// oldestEntryScoreFactor)·2^(−age/half), or 1 if the age is negative.
-func ageFactor(age, half time.Duration) float64 {
+// oldestEntryScoreFactor)·2^(−age/halfLife), or 1 if the age is negative.
+func ageFactor(age, halfLife time.Duration) float64 {
 	if age <= 0 {
 		return 1
 	}
-	return oldestEntryScoreFactor + float64((1-oldestEntryScoreFactor)*math.Exp2(-float64(age)/float64(half)))
+	return oldestEntryScoreFactor + float64((1-oldestEntryScoreFactor)*math.Exp2(-float64(age)/float64(halfLife)))
 }

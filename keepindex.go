@@ -17,24 +17,27 @@ const (
 	// Close writes the index file only if the write takes a few milliseconds, which is so if all of these limits are
 	// met. The limits are the entry count, the log size in bytes, and the size, in bytes, of the text in pending
 	// changes.
-	maxEntriesToSaveAtClose = 8192
-	maxLogBytesAtClose      = 2 << 20
-	maxPendingTextAtClose   = 64 << 10
+	maxEntriesToSaveAtClose    = 8192
+	maxLogBytesAtClose         = 2 << 20
+	maxPendingTextBytesAtClose = 64 << 10
 )
 
-// missingEntriesLimitAtStart returns how many entries an index file with n entries may lack. Entries are counted in
-// units of an average entry, so a long entry counts as several. If more entries are missing, the file is written again,
-// so that the next process need not index them. The cost of writing the file is proportional to n. Each process that
-// recalls must index the missing entries. Both costs together are smallest if the limit is near the square root of n.
-func missingEntriesLimitAtStart(n int) int {
-	return max(minMissingEntriesAtStart, 2*int(math.Sqrt(float64(n))))
+// missingEntriesLimitAtStart returns how many entries an index file with indexedEntryCount entries may lack. Entries
+// are counted in units of an average entry, so a long entry counts as several. If more entries are missing, the file is
+// written again, so that the next process need not index them. The cost of writing the file is proportional to
+// indexedEntryCount. Each process that recalls must index the missing entries. Both costs together are smallest if the
+// limit is near the square root of indexedEntryCount.
+func missingEntriesLimitAtStart(indexedEntryCount int) int {
+	return max(minMissingEntriesAtStart, 2*int(math.Sqrt(float64(indexedEntryCount))))
 }
 
-// missingEntriesLimitWhileOpen returns the limit for a process that continues to run. n is the number of entries in the
-// index file. If more entries than the limit are missing in the file, the process writes the file again. The limit is
-// higher than missingEntriesLimitAtStart. The running process has a complete index in memory, so the file only saves
-// work for the next process.
-func missingEntriesLimitWhileOpen(n int) int { return minMissingEntriesWhileOpen + n/16 }
+// missingEntriesLimitWhileOpen returns the limit for a process that continues to run. indexedEntryCount is the number
+// of entries in the index file. If more entries than the limit are missing in the file, the process writes the file
+// again. The limit is higher than missingEntriesLimitAtStart. The running process has a complete index in memory, so
+// the file only saves work for the next process.
+func missingEntriesLimitWhileOpen(indexedEntryCount int) int {
+	return minMissingEntriesWhileOpen + indexedEntryCount/16
+}
 
 // Checkpoint updates the files next to the store if many changes of the store are missing in them. One file is the
 // snapshot, from which the next process starts. The other file is the index file, if the memory has an index.
@@ -55,30 +58,30 @@ func (m *Memory) Checkpoint(ctx context.Context) error {
 	}
 	// ErrDerivedFile means that another process is writing, so leave the file to the next call
 	if err := m.saveIndexIfStale(ctx, d, missingEntriesLimitAtStart); err != nil &&
-		!errors.Is(err, logstore.ErrDerivedFile) {
+		!errors.Is(err, logstore.ErrDerivedFileNotWritten) {
 		return err
 	}
 	return nil
 }
 
 // saveIndexIfStale writes the index file if too many entries of the memory's index are missing in the file. The limit
-// is minMissing(n), in which n is the number of entries in the index. If the process has only scanned the entries,
-// saveIndexIfStale creates an empty index file. The empty file tells the next process to build an index.
-func (m *Memory) saveIndexIfStale(ctx context.Context, d *logstore.DB, minMissing func(n int) int) error {
+// is missingEntriesLimit(n), in which n is the number of entries in the index. If the process has only scanned the
+// entries, saveIndexIfStale creates an empty index file. The empty file tells the next process to build an index.
+func (m *Memory) saveIndexIfStale(ctx context.Context, d *logstore.DB, missingEntriesLimit func(n int) int) error {
 	if !m.opts.writesDerivedFiles() {
 		return nil
 	}
-	if m.hasOnlyScanned() {
+	if m.hasOnlyScannedEntries() {
 		_ = d.DerivedFile(indexSuffix).CreateEmpty()
 	}
 	if err := m.savingIndexMu.LockContext(ctx); err != nil {
 		return err
 	}
 	defer m.savingIndexMu.Unlock()
-	if !m.isIndexFileStale(minMissing, 0) {
+	if !m.isIndexFileStale(missingEntriesLimit, 0) {
 		return nil
 	}
-	f, err := m.indexForSaving(ctx, d)
+	f, err := m.freezeIndexForSaving(ctx, d)
 	if f == nil {
 		return err
 	}
@@ -135,17 +138,17 @@ func (m *Memory) trustIndexFile() {
 }
 
 // saveIndexInBackground starts a goroutine that writes the index file if too many entries of the index are missing in
-// the file. The limit is minMissing(n), in which n is the number of entries in the index. After a write has failed, the
-// limit is higher, so that the write is not repeated soon. saveIndexInBackground does nothing if such a goroutine is
-// running. The goroutine ends soon after Close. For an overlay store (two stores that are shown as one),
+// the file. The limit is missingEntriesLimit(n), in which n is the number of entries in the index. After a write has
+// failed, the limit is higher, so that the write is not repeated soon. saveIndexInBackground does nothing if such a
+// goroutine is running. The goroutine ends soon after Close. For an overlay store (two stores that are shown as one),
 // saveIndexInBackground does nothing, because the index also contains entries that the log lacks. Only Checkpoint
 // writes the index of an overlay store.
-func (m *Memory) saveIndexInBackground(minMissing func(n int) int) {
+func (m *Memory) saveIndexInBackground(missingEntriesLimit func(n int) int) {
 	d, ok := m.store.(*logstore.DB)
 	if !ok || !m.opts.writesDerivedFiles() {
 		return
 	}
-	if !m.isIndexFileStale(minMissing, int(m.unsavedEntriesAtFailure.Load())) {
+	if !m.isIndexFileStale(missingEntriesLimit, int(m.unsavedEntriesAtFailure.Load())) {
 		return
 	}
 	if !m.isIndexSavePlanned.CompareAndSwap(false, true) {
@@ -154,7 +157,7 @@ func (m *Memory) saveIndexInBackground(minMissing func(n int) int) {
 	go func() {
 		defer m.isIndexSavePlanned.Store(false)
 		var left int64
-		s, err := m.searcher.Load(), m.saveIndexIfStale(m.closingCtx, d, minMissing)
+		s, err := m.searcher.Load(), m.saveIndexIfStale(m.closingCtx, d, missingEntriesLimit)
 		if err == nil {
 			// ignore the error: the next background write of the index file tries to reopen the index again
 			_ = m.reopenIndex(m.closingCtx, d)
@@ -177,23 +180,23 @@ func (m *Memory) saveIndexAtClose() {
 	bytes, entries := d.Size()
 	switch {
 	case bytes <= maxLogBytesAtClose && entries <= maxEntriesToSaveAtClose &&
-		m.pendingChanges.textBytes() <= maxPendingTextAtClose:
+		m.pendingChanges.textBytes() <= maxPendingTextBytesAtClose:
 		_ = m.saveIndexIfStale(context.Background(), d, missingEntriesLimitAtStart)
-	case m.opts.writesDerivedFiles() && m.hasOnlyScanned():
+	case m.opts.writesDerivedFiles() && m.hasOnlyScannedEntries():
 		_ = d.DerivedFile(indexSuffix).CreateEmpty()
 	}
 }
 
 // isIndexFileStale reports whether the index file must be written again, because too many entries of the index are
-// missing in the file. The limit is minMissing(n)+extraMissing, in which n is the number of entries in the index. The
-// number of missing entries is estimated from the work to add them to the file's index.
-func (m *Memory) isIndexFileStale(minMissing func(n int) int, extraMissing int) bool {
+// missing in the file. The limit is missingEntriesLimit(n)+extraMissingEntries, in which n is the number of entries in
+// the index. The number of missing entries is estimated from the work to add them to the file's index.
+func (m *Memory) isIndexFileStale(missingEntriesLimit func(n int) int, extraMissingEntries int) bool {
 	s := m.searcher.Load()
 	if s == nil {
 		return false
 	}
 	n := s.scorer(m.opts.Ranking).Index().Searcher().DocumentCount()
-	return int(s.unsavedAnalysisWork.Load())+m.pendingChanges.len() >= minMissing(n)+extraMissing
+	return int(s.unsavedAnalysisWork.Load())+m.pendingChanges.len() >= missingEntriesLimit(n)+extraMissingEntries
 }
 
 // indexToSave is a frozen index and the searcher that it was taken from.
@@ -205,14 +208,14 @@ type indexToSave struct {
 	mustCloseSearcher bool
 }
 
-// indexForSaving applies the pending changes and returns the index in the present state, so that it can be written to a
-// file. It returns nil if the memory has no index, if the log does not exist yet, or if the index is replaced at the
-// same time. If the index could not be read, it returns the index together with the error.
+// freezeIndexForSaving applies the pending changes and returns the index in the present state, so that it can be
+// written to a file. It returns nil if the memory has no index, if the log does not exist yet, or if the index is
+// replaced at the same time. If the index could not be read, it returns the index together with the error.
 //
 // An index file must contain only entries of the log. An overlay store shows a log and a lower store as one store.
-// Therefore indexForSaving removes the lower store's entries from the index of such a store. The memory then stops
-// using this index, and the next query reads the index file.
-func (m *Memory) indexForSaving(ctx context.Context, d *logstore.DB) (*indexToSave, error) {
+// Therefore freezeIndexForSaving removes the lower store's entries from the index of such a store. The memory then
+// stops using this index, and the next query reads the index file.
+func (m *Memory) freezeIndexForSaving(ctx context.Context, d *logstore.DB) (*indexToSave, error) {
 	if err := m.applyMu.LockContext(ctx); err != nil {
 		return nil, err
 	}
@@ -231,7 +234,7 @@ func (m *Memory) indexForSaving(ctx context.Context, d *logstore.DB) (*indexToSa
 	if d != m.store {
 		m.mu.Lock()
 		f.mustCloseSearcher = m.searcher.CompareAndSwap(s, nil)
-		m.pendingChanges.setCollecting(m.isBuildingSearcher)
+		m.pendingChanges.setCollectingChanges(m.isBuildingSearcher)
 		m.mu.Unlock()
 		if err := s.removeLowerStoreEntries(ctx); err != nil || !f.mustCloseSearcher {
 			s.close()
@@ -241,12 +244,13 @@ func (m *Memory) indexForSaving(ctx context.Context, d *logstore.DB) (*indexToSa
 	f.searcher, f.searcherUnsavedWork = s, s.unsavedAnalysisWork.Load()
 	v := s.newView(ctx, s.scorer(m.opts.Ranking))
 	f.index, f.indexedEntryRows = v.Searcher(), v.allRows()
-	f.fileHeader.entries = int64(f.indexedEntryRows.Len())
-	return f, v.readError()
+	f.fileHeader.entryCount = int64(f.indexedEntryRows.Len())
+	return f, v.firstReadError()
 }
 
-// hasOnlyScanned reports whether the memory has answered a query by a scan of the entries, and still has no index.
-func (m *Memory) hasOnlyScanned() bool {
+// hasOnlyScannedEntries reports whether the memory has answered a query by a scan of the entries, and still has no
+// index.
+func (m *Memory) hasOnlyScannedEntries() bool {
 	if m.buildMu.LockContext(context.Background()) != nil {
 		return false
 	}
@@ -265,17 +269,17 @@ func (m *Memory) MakeIndex(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	if ahead, err := m.startFilling(ctx, d); ahead || err != nil {
+	if ahead, err := m.startIndexFiller(ctx, d); ahead || err != nil {
 		return err
 	}
 	_, err := m.refreshIndex(ctx)
 	return err
 }
 
-// startFilling starts to index entries while they are being written, if the store is empty. It returns true if it has
-// started this indexing. It returns false if the store contains entries, if such indexing already runs, or if an index
-// exists or is being built.
-func (m *Memory) startFilling(ctx context.Context, d *logstore.DB) (bool, error) {
+// startIndexFiller starts to index entries while they are being written, if the store is empty. It returns true if it
+// has started this indexing. It returns false if the store contains entries, if such indexing already runs, or if an
+// index exists or is being built.
+func (m *Memory) startIndexFiller(ctx context.Context, d *logstore.DB) (bool, error) {
 	if err := m.buildMu.LockContext(ctx); err != nil {
 		return false, err
 	}
@@ -292,7 +296,7 @@ func (m *Memory) startFilling(ctx context.Context, d *logstore.DB) (bool, error)
 	if has {
 		return false, nil
 	}
-	set(newIndexFiller(ctx, m.emptySearcher()))
+	set(newIndexFiller(ctx, m.newEmptySearcher()))
 	s, err := d.Stats(ctx) // also reads the changes of other processes
 	if err != nil || s.Entries > 0 {
 		set(nil)

@@ -144,7 +144,7 @@ func recallAll(t *testing.T, m *Memory, q Query) []Hit {
 		p := v.MakePlan(all)
 		find := v.Search
 		if p.HasNoWords {
-			find = v.Newest
+			find = v.NewestHits
 		}
 		hits = nil
 		for _, h := range find(p, q.Limit) {

@@ -53,8 +53,8 @@ func (v *rankedView) countLabelValues(
 	d *logstore.DB,
 	key string,
 ) (counts map[string]int, ok bool, err error) {
-	if !isKeywordKey(key) {
-		return d.CountFormLabels(ctx, key)
+	if !isIndexedAsKeyword(key) {
+		return d.CountSnapshotLabels(ctx, key)
 	}
 	return maps.Collect(v.KeywordCounts(key)), true, nil
 }

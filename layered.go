@@ -15,7 +15,7 @@ type overlayStore interface {
 	LowerEntries() []*Entry // entries of the lower store, as of the last refresh
 }
 
-const firstLowerStoreID = overlayid.LowerStoreOffset
+const firstLowerStoreID = overlayid.LowerStoreIDOffset
 
 // findLog returns the store if it is a log, or the upper store of an overlay if that is a
 // log. Otherwise it returns nil.

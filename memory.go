@@ -38,10 +38,10 @@ type Memory struct {
 
 	// saveIndexSoon writes the index file in the background if the file lacks many changes of the log.
 	saveIndexSoon func()
-	// saveIndexAtLowerLimit writes the index file in the background if too many changes are missing in the file. The
+	// saveIndexAtStartLimit writes the index file in the background if too many changes are missing in the file. The
 	// limit is the number of changes that a starting process should have to index at most (see
 	// missingEntriesLimitAtStart). This limit is lower than the limit of saveIndexSoon.
-	saveIndexAtLowerLimit func()
+	saveIndexAtStartLimit func()
 
 	savingIndexMu           ctxmutex.Mutex // held while the index file is written
 	isIndexSavePlanned      atomic.Bool    // a background write of the index file is planned
@@ -52,9 +52,9 @@ type Memory struct {
 	// searcher is the index. It is nil until the first recall, and again after the store was replaced. mu must be held
 	// to set it.
 	searcher atomic.Pointer[searcher]
-	// lastScan is the small index from the last query that was answered by reading all entries. It is reused if the
-	// next query has the same terms. It may be nil.
-	lastScan atomic.Pointer[queryTermsIndex]
+	// lastScanIndex is the small index from the last query that was answered by reading all entries. It is reused if
+	// the next query has the same terms. It may be nil.
+	lastScanIndex atomic.Pointer[queryTermsIndex]
 
 	mu                 sync.Mutex // guards the fields below
 	isBuildingSearcher bool       // a searcher is being built
@@ -108,6 +108,6 @@ const minScanBytes = 2 << 20
 // queryTermsIndex is the temporary index made by a scan. It has only the terms of the
 // scan's query.
 type queryTermsIndex struct {
-	view     *rankedView
-	addCount int64 // value of pendingChanges.addDeltasCalls before the entries were read
+	view           *rankedView
+	addDeltasCalls int64 // value of pendingChanges.addDeltasCalls before the entries were read
 }

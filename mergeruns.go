@@ -15,21 +15,21 @@ import (
 )
 
 // mergeIndexRuns merges the temporary files that contain the parts (runs) of the search index into a single file, which
-// the searcher s then uses. If the store is unchanged, the file also becomes the store's saved index file. storeResets
-// is the number of times that the store had been replaced when the caller began to refresh the index. If the store has
-// changed or was replaced since then, the file has no name, so that no other process can open the file. If the file
-// cannot be written, s continues to use the temporary files.
-func (m *Memory) mergeIndexRuns(ctx context.Context, s *searcher, storeResets int) error {
+// the searcher s then uses. If the store is unchanged, the file also becomes the store's saved index file.
+// storeResetCount is the number of times that the store had been replaced when the caller began to refresh the index.
+// If the store has changed or was replaced since then, the file has no name, so that no other process can open the
+// file. If the file cannot be written, s continues to use the temporary files.
+func (m *Memory) mergeIndexRuns(ctx context.Context, s *searcher, storeResetCount int) error {
 	if len(s.indexPartFiles.tempFiles) == 0 {
 		return nil
 	}
-	x, h := s.scorer(m.opts.Ranking).Index().Searcher(), indexFileHeader{entries: int64(s.initialEntryRows.Len())}
+	x, h := s.scorer(m.opts.Ranking).Index().Searcher(), indexFileHeader{entryCount: int64(s.initialEntryRows.Len())}
 	file := s.db.DerivedFile(indexSuffix)
 	// checkStoreUnchanged fails if the log was rewritten. Otherwise the file could contain the words of a redacted
 	// entry.
-	f, temp, err := file.CreateTemp(func() error { return m.checkStoreUnchanged(storeResets) })
+	f, temp, err := file.CreateTemp(func() error { return m.checkStoreUnchanged(storeResetCount) })
 	if f == nil {
-		f, err = file.CreateNameless()
+		f, err = file.CreateUnlinkedFile()
 	}
 	if err != nil {
 		return ctx.Err()
@@ -39,7 +39,10 @@ func (m *Memory) mergeIndexRuns(ctx context.Context, s *searcher, storeResets in
 	case temp == "":
 	case err != nil:
 		file.DiscardTemp(temp)
-	case file.ReplaceByTempFile(f, temp, func() error { return m.finishIndexFile(ctx, s, &h, f, storeResets) }) == nil:
+	case file.ReplaceByTempFile(f, temp, func() error {
+		return m.finishIndexFile(ctx, s, &h, f,
+			storeResetCount)
+	}) == nil:
 		s.unsavedAnalysisWork.Store(0)
 		if rows, err := h.openRows(f); err == nil {
 			s.setInitialEntryRows(rows)
@@ -50,7 +53,7 @@ func (m *Memory) mergeIndexRuns(ctx context.Context, s *searcher, storeResets in
 		merged, err = index.OpenSnapshot(
 			io.NewSectionReader(f, h.snapshotOffset(), size),
 			size,
-			ranking.FormulaParams(m.opts.Ranking),
+			ranking.BM25Params(m.opts.Ranking),
 		)
 	}
 	if err != nil {
@@ -63,12 +66,12 @@ func (m *Memory) mergeIndexRuns(ctx context.Context, s *searcher, storeResets in
 	return nil
 }
 
-// checkStoreUnchanged returns an error if the store has changed or was replaced since the index was built. storeResets
-// is the number of replacements at that time. The caller must have read all changes of other processes.
-func (m *Memory) checkStoreUnchanged(storeResets int) error {
+// checkStoreUnchanged returns an error if the store has changed or was replaced since the index was built.
+// storeResetCount is the number of replacements at that time. The caller must have read all changes of other processes.
+func (m *Memory) checkStoreUnchanged(storeResetCount int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.storeResetCount != storeResets || m.pendingChanges.hasUnindexedChanges() {
+	if m.storeResetCount != storeResetCount || m.pendingChanges.hasUnindexedChanges() {
 		return fmt.Errorf("%w: the store has changed", errUnusableIndex)
 	}
 	return nil
@@ -76,8 +79,14 @@ func (m *Memory) checkStoreUnchanged(storeResets int) error {
 
 // finishIndexFile writes the beginning of the index file: page 0 and the table of entries. The index snapshot, which
 // follows these, has already been written.
-func (m *Memory) finishIndexFile(ctx context.Context, s *searcher, h *indexFileHeader, f vfs.File, resets int) error {
-	err := m.checkStoreUnchanged(resets)
+func (m *Memory) finishIndexFile(
+	ctx context.Context,
+	s *searcher,
+	h *indexFileHeader,
+	f vfs.File,
+	storeResetCount int,
+) error {
+	err := m.checkStoreUnchanged(storeResetCount)
 	if err == nil {
 		err = s.db.UpdateVersionOffsets(ctx, s.initialEntryRows)
 	}
@@ -85,6 +94,6 @@ func (m *Memory) finishIndexFile(ctx context.Context, s *searcher, h *indexFileH
 		return err
 	}
 	*h = newIndexFileHeader(m.opts.Ranking, s.db.CurrentLogState(func() {}))
-	h.entries = int64(s.initialEntryRows.Len())
+	h.entryCount = int64(s.initialEntryRows.Len())
 	return h.writeHeadAndRows(f, s.initialEntryRows)
 }

@@ -33,9 +33,13 @@ func Open(path string, o *Options) (*Memory, error) {
 			Position:               indexFilePosition,
 			Check:                  checkIndexFile,
 		},
-		droppableFileKind(editsFileSuffix),
-		droppableFileKind(lineageFileSuffix),
-		{Suffix: keytable.ForeignSuffix, IsValidAfterCompaction: neverStaysValid, Check: checkForeignFile},
+		newDisposableFileKind(editsFileSuffix),
+		newDisposableFileKind(lineageFileSuffix),
+		{
+			Suffix:                 keytable.ForeignTextTableSuffix,
+			IsValidAfterCompaction: neverValidAfterCompaction,
+			Check:                  checkForeignFile,
+		},
 	}
 	d, err := logstore.Open(path, of)
 	if err != nil {
@@ -60,10 +64,10 @@ func newMemory(s Store, opts Options) *Memory {
 		savingIndexMu:     ctxmutex.New(),
 	}
 	m.saveIndexSoon = func() { m.saveIndexInBackground(missingEntriesLimitWhileOpen) }
-	m.saveIndexAtLowerLimit = func() { m.saveIndexInBackground(missingEntriesLimitAtStart) }
+	m.saveIndexAtStartLimit = func() { m.saveIndexInBackground(missingEntriesLimitAtStart) }
 	m.closingCtx, m.cancelClosing = context.WithCancel(context.Background())
 	if d, ok := s.(*logstore.DB); ok {
-		d.SetOnAppend(m.analysisDuringWriteFunc)
+		d.SetOnAppend(m.newWriteTimeAnalyzer)
 	}
 	if m.capabilities.Watcher != nil {
 		m.capabilities.Watcher.Watch(m.handleEvent)
@@ -81,7 +85,7 @@ func (m *Memory) Close() error {
 	}
 	m.cancelClosing()
 	if d, ok := m.store.(*logstore.DB); ok {
-		d.EndWaiting()
+		d.CancelPendingWork()
 	}
 	m.saveIndexAtClose()
 	err := m.store.Close()

@@ -26,12 +26,12 @@ type Cache struct {
 	budget   *cache.SizeBudget
 }
 
-// minCallsOfLongProcess is the number of calls after which a process is expected to run for long. It then
+// minLongLivedCalls is the number of calls after which a process is expected to run for long. It then
 // does work in the background that short-lived processes had no time for, such as writing
 // the index file.
-const minCallsOfLongProcess = 8
+const minLongLivedCalls = 8
 
-func (c *Cache) makeBudget() { c.budget = cache.NewSizeBudget(cmp.Or(c.Bytes, 256<<20)) }
+func (c *Cache) createSizeBudget() { c.budget = cache.NewSizeBudget(cmp.Or(c.Bytes, 256<<20)) }
 
 // Options change how a memory is opened. A nil pointer and zero fields mean the defaults.
 type Options struct {
@@ -103,13 +103,13 @@ type Options struct {
 	// freeStep and freeReserve are the sizes of the log's free space, in bytes. 0 means the
 	// default. Tests set them to get small files.
 	freeStep, freeReserve int64
-	// If the documents in memory need more than maxRunBytes bytes while the index is built, a part of the index is
-	// written to a temporary file (set by tests).
-	maxRunBytes   int
-	snapshotLeast int64 // minimum number of changes before a snapshot is written (set by tests)
+	// If the documents in memory need more than maxIndexPartBytes bytes while the index is built, a part of the index
+	// is written to a temporary file (set by tests).
+	maxIndexPartBytes int
+	snapshotLeast     int64 // minimum number of changes before a snapshot is written (set by tests)
 	// number of calls of the memory after which the process counts as long-lived, and does more work in the background
 	// (0 means the default, or never if snapshotLeast is set)
-	longLivedCalls int64
+	longLivedCallCount int64
 	// minimum number of unneeded log bytes before an automatic compaction (set by tests)
 	compactLeast int64
 	tailLeast    int64 // minimum number of log bytes after a snapshot before the next snapshot (set by tests)
@@ -132,9 +132,9 @@ func (o *Options) orDefault() Options {
 	if r.Cache == nil {
 		r.Cache = new(Cache)
 	}
-	r.Cache.makeOnce.Do(r.Cache.makeBudget)
-	if r.longLivedCalls == 0 && r.snapshotLeast == 0 {
-		r.longLivedCalls = minCallsOfLongProcess
+	r.Cache.makeOnce.Do(r.Cache.createSizeBudget)
+	if r.longLivedCallCount == 0 && r.snapshotLeast == 0 {
+		r.longLivedCallCount = minLongLivedCalls
 	}
 	if r.Ranking == "" {
 		r.Ranking = RankOxbow
@@ -153,9 +153,9 @@ func (o *Options) logOptions() logstore.Options {
 	return logstore.Options{FS: o.FS, Clock: o.Clock, Rand: o.Rand, Source: o.Source, LockWait: o.LockWait,
 		CacheBudget:     o.Cache.budget,
 		DelayBeforeSeal: o.SealAfter, KeepChanges: o.KeepChanges, MinDroppedChangeAge: o.KeepFor, ReadOnly: o.ReadOnly,
-		WriteDerivedFiles:  o.writesDerivedFiles(),
-		CallsBeforeLongRun: o.longLivedCalls,
-		FreeSpaceStep:      o.freeStep, FreeSpaceReserve: o.freeReserve, MinUnneededBytes: o.compactLeast,
+		WriteDerivedFiles:        o.writesDerivedFiles(),
+		LongRunningCallThreshold: o.longLivedCallCount,
+		FreeSpaceGrowthUnit:      o.freeStep, FreeSpaceReserve: o.freeReserve, MinUnneededBytes: o.compactLeast,
 		MinUnsnapshottedLogBytes: o.tailLeast,
 		MinSnapshotOps:           o.snapshotLeast}
 }

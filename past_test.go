@@ -263,7 +263,7 @@ func TestPastWhileItChanges(t *testing.T) {
 	if best().Content == "changed" {
 		t.Error("the best hit has the later text")
 	}
-	if err := v.readError(); err != nil {
+	if err := v.firstReadError(); err != nil {
 		t.Error(err)
 	}
 	h.close(m)

@@ -13,7 +13,7 @@ type pendingChangeList struct {
 	mu                  sync.Mutex
 	isCollectingChanges bool             // changes must be kept in deltas, because a searcher exists or is being built
 	deltas              []analyzedChange // changes that are not in the index yet, oldest first
-	dedupeLength        int              // length of deltas at which addDeltas keeps only the last change of each entry
+	dedupeThreshold     int              // length of deltas at which addDeltas keeps only the last change of each entry
 	// indexes new entries while they are written, so that they are not added to deltas (may be nil)
 	filler *indexFiller
 
@@ -37,7 +37,7 @@ func (n *pendingChangeList) addDeltas(deltas []analyzedChange) {
 			n.setFiller(nil)
 		}
 	case n.isCollectingChanges:
-		n.setDeltas(appendAndDedupeChanges(n.deltas, deltas, &n.dedupeLength))
+		n.setDeltas(appendAndDedupeChanges(n.deltas, deltas, &n.dedupeThreshold))
 	}
 }
 
@@ -63,18 +63,18 @@ func (n *pendingChangeList) beginCollectingChanges() *indexFiller {
 	f := n.filler
 	n.isCollectingChanges = true
 	n.filler = nil
-	n.dedupeLength = minChangesToDedupe
+	n.dedupeThreshold = minChangesToDedupe
 	n.setDeltas(nil)
 	return f
 }
 
-// setCollecting sets whether n keeps later changes in its list. If areWanted is false, setCollecting also empties the
-// list. In addition, it discards the index that is being filled with new entries (the filler).
-func (n *pendingChangeList) setCollecting(areWanted bool) {
+// setCollectingChanges sets whether n keeps later changes in its list. If isCollecting is false, setCollectingChanges
+// also empties the list. In addition, it discards the index that is being filled with new entries (the filler).
+func (n *pendingChangeList) setCollectingChanges(isCollecting bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.isCollectingChanges = areWanted
-	if !areWanted {
+	n.isCollectingChanges = isCollecting
+	if !isCollecting {
 		n.setFiller(nil)
 		n.setDeltas(nil)
 	}
@@ -89,7 +89,7 @@ func (n *pendingChangeList) takeDeltas() []analyzedChange {
 	if len(ds) > 0 {
 		n.isApplyingChanges.Store(true)
 		n.setDeltas(nil)
-		n.dedupeLength = minChangesToDedupe
+		n.dedupeThreshold = minChangesToDedupe
 		ds = lastChangePerEntry(ds)
 	}
 	return ds

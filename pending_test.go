@@ -121,7 +121,7 @@ func TestWhichSideAppliesChanges(t *testing.T) {
 	h.recall(m, "harbor")
 	if _, err := m.Remember(
 		ctx,
-		Entry{Name: "long", Content: strings.Repeat("lantern ", maxTextToIndexAtWrite/8+1)},
+		Entry{Name: "long", Content: strings.Repeat("lantern ", maxTextBytesToIndexAtWrite/8+1)},
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestCloseLeavesMuchToTheNext(t *testing.T) {
 	for i := range 500 {
 		if err := m.Apply(
 			t.Context(),
-			Add{Name: fmt.Sprint("more ", i), Content: strings.Repeat("harbor ", 2*maxPendingTextAtClose/500/7)},
+			Add{Name: fmt.Sprint("more ", i), Content: strings.Repeat("harbor ", 2*maxPendingTextBytesAtClose/500/7)},
 		); err != nil {
 			t.Fatal(err)
 		}

@@ -32,14 +32,14 @@ func (m *Memory) RecallParsed(ctx context.Context, q Query) ([]Hit, ParsedQuery,
 		err = checkTurnsAround(q.Around)
 	}
 	if err == nil {
-		err = checkRecency(&q, m.opts.Clock)
+		err = checkRecencyHalfLife(&q, m.opts.Clock)
 	}
 	if err != nil {
 		return nil, ParsedQuery{}, err
 	}
 	wanted := limit
 	if q.Collapse {
-		wanted = min(examinedHitsPerCollapsedHit*limit, MaxLimit)
+		wanted = min(maxHitsExaminedPerResult*limit, MaxLimit)
 	}
 	var hits []Hit
 	var parsed ParsedQuery
@@ -51,7 +51,7 @@ func (m *Memory) RecallParsed(ctx context.Context, q Query) ([]Hit, ParsedQuery,
 		var found []ranking.Hit
 		switch {
 		case p.HasNoWords:
-			found = v.Newest(p, wanted)
+			found = v.NewestHits(p, wanted)
 		case q.Second != nil:
 			found = v.Search(p, max(wanted, hitsPerRanking))
 		default:
@@ -62,17 +62,17 @@ func (m *Memory) RecallParsed(ctx context.Context, q Query) ([]Hit, ParsedQuery,
 			hits[i] = Hit{Entry: *h.Item.(*rankedEntryItem).entry, Score: h.Score}
 		}
 		if q.Second != nil && !p.HasNoWords {
-			hits = v.fuseRankings(ctx, q, p, hits)
+			hits = v.fuseWithSecondRanking(ctx, q, p, hits)
 		}
 		hits = hits[:min(len(hits), wanted)]
 		if q.Collapse {
-			hits = collapseSimilar(ctx, hits, limit)
+			hits = collapseSimilarHits(ctx, hits, limit)
 		}
 		v.addTurnsAroundHits(hits, q)
 		if !p.HasNoWords {
 			v.addExplanations(ctx, hits, q, p)
 		}
-		parsed = v.parsedQuery(q, p)
+		parsed = v.newParsedQuery(q, p)
 	}
 	return hits, parsed, nil
 }
@@ -90,7 +90,7 @@ func (m *Memory) RecallIDs(ctx context.Context, q Query) (ids []uint64, err erro
 	}
 	limit, err := checkedHitLimit(q.Limit)
 	if err == nil {
-		err = checkRecency(&q, m.opts.Clock)
+		err = checkRecencyHalfLife(&q, m.opts.Clock)
 	}
 	if err == nil {
 		err = checkTurnsAround(q.Around)
@@ -114,10 +114,10 @@ func (m *Memory) RecallIDs(ctx context.Context, q Query) (ids []uint64, err erro
 
 // addTurnsAroundHits adds the turns around the hits that are turns of conversations (see [Query.Around]).
 func (v *rankedView) addTurnsAroundHits(hits []Hit, q Query) {
-	if q.Around == 0 || v.Ranking() == RankSeed {
+	if q.Around == 0 || v.RankingName() == RankSeed {
 		return
 	}
-	accept := v.filterAcceptFunc(q.Filter)
+	accept := v.newFilterMatcher(q.Filter)
 	for i := range hits {
 		before, after := v.NeighbourTurns(hits[i].Entry.ID, q.Around, accept)
 		hits[i].Before, hits[i].After = itemEntries(before), itemEntries(after)
@@ -141,9 +141,9 @@ func (v *rankedView) addExplanations(ctx context.Context, hits []Hit, q Query, p
 // hitsPerRanking is the number of hits that a ranking contributes if the results of two rankings are combined.
 const hitsPerRanking = 100
 
-// fuseRankings combines the hits with the results of q.Second, another ranking such as vectors. It returns the best
-// combined hits first.
-func (v *rankedView) fuseRankings(ctx context.Context, q Query, p *ranking.Plan, hits []Hit) []Hit {
+// fuseWithSecondRanking combines the hits with the results of q.Second, another ranking such as vectors. It returns the
+// best combined hits first.
+func (v *rankedView) fuseWithSecondRanking(ctx context.Context, q Query, p *ranking.Plan, hits []Hit) []Hit {
 	second := q.Second.Rank(ctx, q.Text, hitsPerRanking, queryEntries{v, p})
 	if second == nil {
 		return hits
@@ -181,9 +181,9 @@ func (m *Memory) View(ctx context.Context, fn func(all Entries)) error {
 	return nil
 }
 
-// checkRecency returns an error if the half-life is negative. It sets q.Now if the half-life
+// checkRecencyHalfLife returns an error if the half-life is negative. It sets q.Now if the half-life
 // is used and q.Now is zero.
-func checkRecency(q *Query, clock func() time.Time) error {
+func checkRecencyHalfLife(q *Query, clock func() time.Time) error {
 	switch {
 	case q.Recency < 0:
 		return &InvalidError{
@@ -198,13 +198,13 @@ func checkRecency(q *Query, clock func() time.Time) error {
 }
 
 // checkTurnsAround returns an error if a query wants fewer than 0 or too many turns around each hit.
-func checkTurnsAround(n int) error {
-	if n >= 0 && n <= MaxAround {
+func checkTurnsAround(turnCount int) error {
+	if turnCount >= 0 && turnCount <= MaxAround {
 		return nil
 	}
 	return &InvalidError{
 		Field:  "around",
-		Value:  fmt.Sprint(n),
+		Value:  fmt.Sprint(turnCount),
 		Reason: fmt.Sprintf("is not from 0 to %d", MaxAround),
 	}
 }
@@ -244,7 +244,7 @@ func (m *Memory) Diagnose(ctx context.Context, q Query) (Diagnosis, error) {
 func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 	p := v.MakePlan(v.rankingQuery(Query{Text: q.Text, Operators: q.Operators, Dates: q.Dates}))
 	v.MarkSeedScanIncomplete(p)
-	d := Diagnosis{Entries: v.Searcher().DocumentCount(), Terms: v.parsedQuery(q, p).Terms}
+	d := Diagnosis{Entries: v.Searcher().DocumentCount(), Terms: v.newParsedQuery(q, p).Terms}
 	slices.SortFunc(d.Terms, func(a, b ParsedTerm) int { return strings.Compare(a.Word, b.Word) })
 	d.StopWords = !p.HasTerms() && !p.HasNoWords
 	d.Unfiltered = v.CountHits(p, index.Query{}, nil)
@@ -259,11 +259,11 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 			return d
 		}
 		only, more := index.Query{}, false
-		only.Conditions, only.CreatedRange, more = filterClauses(v.scorer, f)
+		only.Conditions, only.CreatedRange, more = convertFilterToClauses(v.scorer, f)
 		if more {
-			only.AcceptDocument = v.filterAcceptFunc(f)
+			only.AcceptDocument = v.newFilterMatcher(f)
 		}
-		removes(FilterEffect{Filter: f}, only, v.filterAcceptFunc(f))
+		removes(FilterEffect{Filter: f}, only, v.newFilterMatcher(f))
 	}
 	for _, c := range p.WordClauses {
 		if ctx.Err() != nil {
@@ -280,30 +280,30 @@ func (v *rankedView) diagnose(ctx context.Context, q Query) Diagnosis {
 			c.MatchesDocument,
 		)
 	}
-	d.Near = v.suggestionsFor(ctx, p, q, d.Unfiltered == 0)
+	d.Near = v.suggestCorrections(ctx, p, q, d.Unfiltered == 0)
 	return d
 }
 
-// suggestionsFor returns at most maxSuggestions suggestions for the query's misspelled words and values. If the words
-// find nothing (noHits is set), it also compares the query with the names of all entries.
-func (v *rankedView) suggestionsFor(ctx context.Context, p *ranking.Plan, q Query, noHits bool) []string {
+// suggestCorrections returns at most maxSuggestions suggestions for the query's misspelled words and values. If the
+// words find nothing (hasNoHits is set), it also compares the query with the names of all entries.
+func (v *rankedView) suggestCorrections(ctx context.Context, p *ranking.Plan, q Query, hasNoHits bool) []string {
 	var s querySuggestions
 	for _, t := range q.Filter.Terms {
 		for _, value := range t.Values {
 			if s.maySearchVocabulary(ctx) {
-				s.vocabularySearches++
+				s.vocabularySearchCount++
 				s.addSimilarLabels(v, Label{Key: t.Key, Value: value})
 			}
 		}
 	}
 	// A word of the query may be misspelled if no entry contains it.
 	for _, w := range p.WordTerms {
-		if v.DF(w.Term) == 0 && s.maySearchVocabulary(ctx) {
-			s.vocabularySearches++
+		if v.DocumentFrequency(w.Term) == 0 && s.maySearchVocabulary(ctx) {
+			s.vocabularySearchCount++
 			s.addTexts(v.SimilarWords(w.Term, 2))
 		}
 	}
-	if words := strings.TrimSpace(q.Text); words != "" && noHits {
+	if words := strings.TrimSpace(q.Text); words != "" && hasNoHits {
 		s.addTexts(v.similarNames(ctx, words, 3))
 	}
 	return s.suggestedTexts[:min(len(s.suggestedTexts), maxSuggestions)]
@@ -311,14 +311,14 @@ func (v *rankedView) suggestionsFor(ctx context.Context, p *ranking.Plan, q Quer
 
 // querySuggestions collects the suggestions for a query.
 type querySuggestions struct {
-	suggestedTexts     []string // names and labels to suggest, without repetitions
-	vocabularySearches int      // number of words and values of the query for which the vocabulary was searched
+	suggestedTexts        []string // names and labels to suggest, without repetitions
+	vocabularySearchCount int      // number of words and values of the query for which the vocabulary was searched
 }
 
 // maySearchVocabulary reports whether the search for similar texts may be made for one more word or value of the query.
 // The number of searches is limited, because each search reads a whole vocabulary (all words or values in the index).
 func (s *querySuggestions) maySearchVocabulary(ctx context.Context) bool {
-	return s.vocabularySearches < maxSuggestionLookups && len(s.suggestedTexts) < maxSuggestions && ctx.Err() == nil
+	return s.vocabularySearchCount < maxSuggestionLookups && len(s.suggestedTexts) < maxSuggestions && ctx.Err() == nil
 }
 
 // addSimilarLabels suggests labels of the memory that have the same key as the argument label and a similar value.
@@ -372,7 +372,7 @@ func (m *Memory) Values(ctx context.Context, key string, values ...string) (map[
 				forms = store.NameForms(value)
 			}
 			for _, form := range forms {
-				counts[value] += v.DF(ranking.KeywordTerm(key, form))
+				counts[value] += v.DocumentFrequency(ranking.KeywordTerm(key, form))
 			}
 		}
 	}
@@ -420,8 +420,8 @@ func (v *rankedView) convertExplanation(x *ranking.Explanation) *Explanation {
 		return nil
 	}
 	e := &Explanation{Formula: "bm25", Entries: x.DocumentCount, Length: x.DocumentLength, AvgLen: x.AverageLength}
-	if v.Ranking() != RankSeed {
-		e.Formula = v.Ranking()
+	if v.RankingName() != RankSeed {
+		e.Formula = v.RankingName()
 	}
 	for _, t := range x.TermScores {
 		ts := TermScore{
@@ -449,19 +449,19 @@ func (m *Memory) ParseQuery(ctx context.Context, q Query) (ParsedQuery, error) {
 		if err != nil {
 			return ParsedQuery{}, err
 		}
-		parsed = v.parsedQuery(q, v.MakePlan(v.rankingQuery(q)))
+		parsed = v.newParsedQuery(q, v.MakePlan(v.rankingQuery(q)))
 	}
 	return parsed, nil
 }
 
-// parsedQuery reports how the query with plan p was understood.
-func (v *rankedView) parsedQuery(q Query, p *ranking.Plan) ParsedQuery {
-	read := ParsedQuery{Rank: v.Ranking(), StopWords: p.OnlyStopWords}
-	if v.Ranking() != RankSeed {
+// newParsedQuery reports how the query with plan p was understood.
+func (v *rankedView) newParsedQuery(q Query, p *ranking.Plan) ParsedQuery {
+	read := ParsedQuery{Rank: v.RankingName(), StopWords: p.OnlyStopWords}
+	if v.RankingName() != RankSeed {
 		read.Dates = q.Dates
 	}
 	for _, w := range p.WordTerms {
-		df, idf := v.TermFrequency(w)
+		df, idf := v.WordDocumentFrequency(w)
 		read.Terms = append(
 			read.Terms,
 			ParsedTerm{Word: w.Word, Term: w.Term, Corrected: w.Corrected, DF: df, IDF: idf},

@@ -24,7 +24,7 @@ func (m *Memory) handleEvent(e Event) {
 		m.setSearcher(nil)
 		m.mu.Unlock()
 	}
-	ds := withoutAnalysis(e.Changes)
+	ds := newUnanalyzedChanges(e.Changes)
 	for _, a := range m.analyzedDeltas {
 		if i := slices.IndexFunc(ds, func(d analyzedChange) bool { return d.Entry == a.Entry }); i >= 0 {
 			ds[i] = a
@@ -36,11 +36,11 @@ func (m *Memory) handleEvent(e Event) {
 	}
 }
 
-// analysisDuringWriteFunc returns a function that analyzes the entries while the store writes them to disk, so that the
+// newWriteTimeAnalyzer returns a function that analyzes the entries while the store writes them to disk, so that the
 // next recall is faster. It returns nil if there is no search index, if there are no entries or too many, or if too
 // many writes have happened since the last recall. It also returns nil if other changes are pending. In these cases the
 // entries may be replaced before a recall needs them.
-func (m *Memory) analysisDuringWriteFunc(entries iter.Seq[*Entry]) func() {
+func (m *Memory) newWriteTimeAnalyzer(entries iter.Seq[*Entry]) func() {
 	s := m.searcher.Load()
 	if s == nil {
 		return nil
@@ -51,7 +51,7 @@ func (m *Memory) analysisDuringWriteFunc(entries iter.Seq[*Entry]) func() {
 	ds, bytes := []analyzedChange(nil), 0
 	for e := range entries {
 		bytes += len(e.Content)
-		if len(ds) == maxChangesToIndexAtWrite || bytes > maxTextToIndexAtWrite {
+		if len(ds) == maxChangesToIndexAtWrite || bytes > maxTextBytesToIndexAtWrite {
 			return nil
 		}
 		ds = append(ds, analyzedChange{Delta: Delta{ID: e.ID, Entry: e}})
@@ -60,7 +60,7 @@ func (m *Memory) analysisDuringWriteFunc(entries iter.Seq[*Entry]) func() {
 		return nil
 	}
 	return func() {
-		if analyzeAll(m.closingCtx, ds, slices.Collect(maps.Values(*s.scorers.Load()))) == nil {
+		if analyzeChangedEntries(m.closingCtx, ds, slices.Collect(maps.Values(*s.scorers.Load()))) == nil {
 			m.analyzedDeltas = ds
 		}
 	}
@@ -70,19 +70,19 @@ func (m *Memory) analysisDuringWriteFunc(entries iter.Seq[*Entry]) func() {
 // analyzed, and no other changes are pending or being applied. It reports whether the changes were
 // applied. As a result, a recall finds the changes at once, even before the writer knows that the
 // changes are durable.
-func (m *Memory) applyIfQuick(ds []analyzedChange) bool {
+func (m *Memory) applyIfQuick(changes []analyzedChange) bool {
 	s := m.searcher.Load()
-	if s == nil || max(int(m.pendingChanges.writesSinceRecall.Load()), len(ds)) > maxChangesToIndexAtWrite {
+	if s == nil || max(int(m.pendingChanges.writesSinceRecall.Load()), len(changes)) > maxChangesToIndexAtWrite {
 		return false
 	}
-	if !s.canApplyQuickly(ds) || !m.applyMu.TryLock() {
+	if !s.canApplyQuickly(changes) || !m.applyMu.TryLock() {
 		return false
 	}
 	defer m.applyMu.Unlock()
 	if m.pendingChanges.hasUnindexedChanges() || m.searcher.Load() != s {
 		return false
 	}
-	if err := s.applyDeltas(m.closingCtx, ds); err != nil {
+	if err := s.applyDeltas(m.closingCtx, changes); err != nil {
 		return false
 	}
 	m.pendingChanges.addDeltasCalls.Add(1)
@@ -94,7 +94,7 @@ func (m *Memory) applyIfQuick(ds []analyzedChange) bool {
 // still use the old searcher fail and are repeated with s.
 func (m *Memory) setSearcher(s *searcher) {
 	m.searcher.Swap(s).close()
-	m.pendingChanges.setCollecting(s != nil || m.isBuildingSearcher)
+	m.pendingChanges.setCollectingChanges(s != nil || m.isBuildingSearcher)
 }
 
 // applyPendingChanges applies all pending changes to the index. If ctx is done before the changed entries were split
@@ -146,7 +146,7 @@ func (m *Memory) takeOverIndexFile(ctx context.Context, old *searcher, ds []anal
 		return false
 	}
 	// The store reports a change only after it has added the change to its history. Therefore the history contains ds.
-	if err := s.startFromIndexFile(ctx); err != nil {
+	if err := s.initFromIndexFile(ctx); err != nil {
 		s.close()
 		return false
 	}
@@ -161,27 +161,27 @@ func (m *Memory) takeOverIndexFile(ctx context.Context, old *searcher, ds []anal
 }
 
 // takePendingChanges returns the searcher and the pending changes that must be applied to it.
-func (m *Memory) takePendingChanges() (s *searcher, ds []analyzedChange) {
+func (m *Memory) takePendingChanges() (s *searcher, changes []analyzedChange) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s = m.searcher.Load()
 	if s != nil {
-		ds = m.pendingChanges.takeDeltas()
+		changes = m.pendingChanges.takeDeltas()
 	}
-	return s, ds
+	return s, changes
 }
 
 // applyOrRequeueChanges applies changes that takePendingChanges removed from the list of pending changes. If applying
 // fails, it inserts the changes into the list again. m.applyMu must be held.
-func (m *Memory) applyOrRequeueChanges(ctx context.Context, s *searcher, ds []analyzedChange) error {
-	if len(ds) == 0 {
+func (m *Memory) applyOrRequeueChanges(ctx context.Context, s *searcher, changes []analyzedChange) error {
+	if len(changes) == 0 {
 		return nil
 	}
-	err := s.applyDeltas(ctx, ds)
+	err := s.applyDeltas(ctx, changes)
 	if err != nil {
 		m.mu.Lock()
 		if m.searcher.Load() == s { // otherwise s was replaced by a new searcher, which contains the changes already
-			m.pendingChanges.requeue(ds)
+			m.pendingChanges.requeue(changes)
 		}
 		m.mu.Unlock()
 	}
@@ -212,8 +212,8 @@ func (m *Memory) refreshIndex(ctx context.Context) (*searcher, error) {
 	if m.pendingChanges.writesSinceRecall.Load() != 0 {
 		m.pendingChanges.writesSinceRecall.Store(0)
 	}
-	if n := m.opts.longLivedCalls; m.recallCount.Load() < n && m.recallCount.Add(1) == n {
-		m.saveIndexAtLowerLimit()
+	if n := m.opts.longLivedCallCount; m.recallCount.Load() < n && m.recallCount.Add(1) == n {
+		m.saveIndexAtStartLimit()
 	}
 	for {
 		s, err := m.searcher.Load(), error(nil)
@@ -232,10 +232,10 @@ func (m *Memory) refreshIndex(ctx context.Context) (*searcher, error) {
 }
 
 // buildIndex builds the search index of the store and makes it the current index. If the store reports its changes
-// (isWatched) and another goroutine has built the index in the meantime, buildIndex returns that index. The result also
-// contains the changes that were made while the index was being built. If the store was replaced or its log was
+// (isStoreWatched) and another goroutine has built the index in the meantime, buildIndex returns that index. The result
+// also contains the changes that were made while the index was being built. If the store was replaced or its log was
 // rewritten during the build, buildIndex starts again.
-func (m *Memory) buildIndex(ctx context.Context, isWatched bool) (*searcher, error) {
+func (m *Memory) buildIndex(ctx context.Context, isStoreWatched bool) (*searcher, error) {
 	if err := m.buildMu.LockContext(ctx); err != nil {
 		return nil, err
 	}
@@ -243,7 +243,7 @@ func (m *Memory) buildIndex(ctx context.Context, isWatched bool) (*searcher, err
 	rewritten := false // true after the log was rewritten: do not open the index file, but read the entries
 	for {
 		m.mu.Lock()
-		if s := m.searcher.Load(); isWatched && s != nil {
+		if s := m.searcher.Load(); isStoreWatched && s != nil {
 			m.mu.Unlock()
 			return s, m.applyPendingChanges(ctx)
 		}
@@ -267,11 +267,11 @@ func (m *Memory) buildIndex(ctx context.Context, isWatched bool) (*searcher, err
 		m.isBuildingSearcher = false
 		done := err == nil && resets == m.storeResetCount
 		if done {
-			m.lastScan.Store(nil)
+			m.lastScanIndex.Store(nil)
 			m.setSearcher(s) // if the store does not report changes, the old searcher is still set, and s replaces it
 		} else {
 			s.close()
-			m.pendingChanges.setCollecting(m.searcher.Load() != nil)
+			m.pendingChanges.setCollectingChanges(m.searcher.Load() != nil)
 		}
 		m.mu.Unlock()
 		if err != nil && !rewritten {
@@ -283,25 +283,25 @@ func (m *Memory) buildIndex(ctx context.Context, isWatched bool) (*searcher, err
 	}
 }
 
-// emptySearcher returns a searcher with an empty index.
-func (m *Memory) emptySearcher() *searcher {
+// newEmptySearcher returns a searcher with an empty index.
+func (m *Memory) newEmptySearcher() *searcher {
 	s := newSearcher(m.opts.Ranking, m.store)
 	if m.opts.writesDerivedFiles() {
-		s.indexPartFiles.maxBytes = cmp.Or(m.opts.maxRunBytes, maxRunBytes)
+		s.indexPartFiles.maxBytes = cmp.Or(m.opts.maxIndexPartBytes, maxIndexRunBytes)
 	}
 	return s
 }
 
-// newSearcher returns a searcher for the store. If useSaved is set and there is a usable index
+// newSearcher returns a searcher for the store. If useSavedIndex is set and there is a usable index
 // file, it uses that file. Otherwise it indexes all entries. The caller must close the
 // searcher even if there is an error.
-func (m *Memory) newSearcher(ctx context.Context, useSaved bool) (*searcher, error) {
-	s := m.emptySearcher()
-	if useSaved {
+func (m *Memory) newSearcher(ctx context.Context, useSavedIndex bool) (*searcher, error) {
+	s := m.newEmptySearcher()
+	if useSavedIndex {
 		s.savedIndex = m.openSavedIndex(m.opts.Ranking)
 	}
 	if s.savedIndex != nil {
-		return s, s.startFromIndexFile(ctx)
+		return s, s.initFromIndexFile(ctx)
 	}
 	return s, s.fillIndex(ctx, allEntries(ctx, m.store), 0)
 }
@@ -332,7 +332,7 @@ func (m *Memory) addScorer(ctx context.Context, s *searcher, name string) (*rank
 		return nil, err
 	}
 	// some entries could not be read, so the view lacks them and the query must fail
-	if err := v.readError(); err != nil {
+	if err := v.firstReadError(); err != nil {
 		s.err.CompareAndSwap(nil, &err)
 		return r, nil
 	}

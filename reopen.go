@@ -28,7 +28,7 @@ func (m *Memory) reopenIndex(ctx context.Context, d *logstore.DB) error {
 	}
 	at, err := d.Position(ctx)
 	if err == nil {
-		err = s.startFromIndexFile(ctx)
+		err = s.initFromIndexFile(ctx)
 	}
 	if err != nil {
 		s.close()
@@ -41,8 +41,8 @@ func (m *Memory) reopenIndex(ctx context.Context, d *logstore.DB) error {
 	defer m.applyMu.Unlock()
 	now, ds := m.takePendingChanges()
 	if now == old {
-		// s.applySince reads all changes that were made after the log position at, so ds is not needed.
-		err = s.applySince(ctx, at)
+		// s.applyChangesSince reads all changes that were made after the log position at, so ds is not needed.
+		err = s.applyChangesSince(ctx, at)
 	}
 	m.mu.Lock()
 	switch {

@@ -34,7 +34,7 @@ func (h *indexHome) without() {
 }
 
 // hasScanned reports whether the memory has answered without an index.
-func hasScanned(m *Memory) bool { return m.hasOnlyScanned() }
+func hasScanned(m *Memory) bool { return m.hasOnlyScannedEntries() }
 
 // talkative adds entries of all forms to the store: notes with labels and
 // aliases, turns of talks, chats, code, Chinese, dates, and texts without words.

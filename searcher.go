@@ -55,18 +55,18 @@ func newSearcher(name string, store Store) *searcher {
 
 func (s *searcher) scorer(name string) *ranking.Scorer { return (*s.scorers.Load())[name] }
 
-// startFromIndexFile initializes the empty searcher s with the index from the index file s.savedIndex. It then applies
+// initFromIndexFile initializes the empty searcher s with the index from the index file s.savedIndex. It then applies
 // the changes that the store has made since the file was written. It does not read entries: the index reads an entry
 // when a query needs it. It returns an error if the changes cannot be read.
-func (s *searcher) startFromIndexFile(ctx context.Context) error {
+func (s *searcher) initFromIndexFile(ctx context.Context) error {
 	h := &s.savedIndex.head
 	s.setInitialEntryRows(s.savedIndex.rows)
 	s.scorers.Store(&map[string]*ranking.Scorer{h.rankingName: ranking.NewScorer(h.rankingName, s.savedIndex.index)})
-	return s.applySince(ctx, Position(h.position.Encode()))
+	return s.applyChangesSince(ctx, Position(h.position.Encode()))
 }
 
-// applySince applies the changes of the store after a position.
-func (s *searcher) applySince(ctx context.Context, pos Position) error {
+// applyChangesSince applies the changes of the store after a position.
+func (s *searcher) applyChangesSince(ctx context.Context, pos Position) error {
 	var since []analyzedChange
 	thinAt, read := minChangesToDedupe, int64(0)
 	for d, err := range s.db.Since(ctx, pos) {
@@ -120,13 +120,13 @@ func (s *searcher) close() {
 // applyDeltas returns its error and leaves the indexes unchanged.
 func (s *searcher) applyDeltas(ctx context.Context, ds []analyzedChange) error {
 	scorers := *s.scorers.Load()
-	if err := analyzeAll(ctx, ds, slices.Collect(maps.Values(scorers))); err != nil {
+	if err := analyzeChangedEntries(ctx, ds, slices.Collect(maps.Values(scorers))); err != nil {
 		return err
 	}
 	olds := make(map[*ranking.Scorer][]*index.Document, len(scorers))
 	for _, r := range scorers {
 		var err error
-		olds[r], err = s.analyzeOld(ctx, r, r.Index().Searcher(), ds)
+		olds[r], err = s.analyzeOldEntries(ctx, r, r.Index().Searcher(), ds)
 		if err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func (s *searcher) applyDeltas(ctx context.Context, ds []analyzedChange) error {
 			s.unsavedAnalysisWork.Add(relativeAnalysisCost(d.Entry))
 		}
 		if d.Entry != nil {
-			s.unsavedEntryBytes.Add(int64(logstore.EntryBytes(d.Entry)))
+			s.unsavedEntryBytes.Add(int64(logstore.EntryMemorySize(d.Entry)))
 		}
 	}
 	return nil
@@ -177,27 +177,27 @@ func (s *searcher) removeLowerStoreEntries(ctx context.Context) error {
 	return s.applyDeltas(ctx, ds)
 }
 
-// oldEntryReadDivisor limits how many changed entries are read again to remove their old words from the index. At most
-// one changed entry for every 64 documents is read. If more entries changed, reading all postings is faster.
-const oldEntryReadDivisor = 64
+// documentsPerOldEntryRead limits how many changed entries are read again to remove their old words from the index. At
+// most one changed entry for every 64 documents is read. If more entries changed, reading all postings is faster.
+const documentsPerOldEntryRead = 64
 
-// analyzeOld returns, for each change, the document that the index x contains for the entry at present, so that the
-// index can remove it. The document is nil if x can remove it without knowing the words, or if the log no longer has
-// that version of the entry. If there are many changes, all documents are nil, because reading the entries would cost
-// too much.
-func (s *searcher) analyzeOld(
+// analyzeOldEntries returns, for each change, the document that the index x contains for the entry at present, so that
+// the index can remove it. The document is nil if x can remove it without knowing the words, or if the log no longer
+// has that version of the entry. If there are many changes, all documents are nil, because reading the entries would
+// cost too much.
+func (s *searcher) analyzeOldEntries(
 	ctx context.Context,
 	r *ranking.Scorer,
 	x *index.Searcher,
-	ds []analyzedChange,
+	changes []analyzedChange,
 ) ([]*index.Document, error) {
-	olds := make([]*index.Document, len(ds))
-	if len(ds) > max(minChangesToDedupe, x.DocumentCount()/oldEntryReadDivisor) {
+	olds := make([]*index.Document, len(changes))
+	if len(changes) > max(minChangesToDedupe, x.DocumentCount()/documentsPerOldEntryRead) {
 		return olds, nil
 	}
 	var buf ranking.AnalysisBuffer
 	versions := s.db.NewVersionReader()
-	for i, d := range ds {
+	for i, d := range changes {
 		if !x.NeedsOldDocument(d.ID) {
 			continue
 		}
@@ -215,7 +215,7 @@ func (s *searcher) analyzeOld(
 // indexedVersion returns the entry in the version that the index has, or nil if the log no longer has
 // it.
 func (s *searcher) indexedVersion(x *index.Searcher, versions *logstore.VersionReader, id uint64) *Entry {
-	data, _ := x.Data(id)
+	data, _ := x.DocumentData(id)
 	if it, ok := data.(*rankedEntryItem); ok {
 		return it.entry
 	}
@@ -223,28 +223,28 @@ func (s *searcher) indexedVersion(x *index.Searcher, versions *logstore.VersionR
 	if !found {
 		return nil
 	}
-	return versions.EntryVersion(id, s.initialEntryRows.version(i), s.initialEntryRows.offset(i))
+	return versions.EntryVersion(id, s.initialEntryRows.version(i), s.initialEntryRows.logOffset(i))
 }
 
 const (
-	// If a write makes at most maxChangesToIndexAtWrite changes with at most maxTextToIndexAtWrite bytes of text, the
-	// changes are added to the index right after the write. Other changes wait for the next recall.
-	maxChangesToIndexAtWrite = 8
-	maxTextToIndexAtWrite    = 16 << 10
+	// If a write makes at most maxChangesToIndexAtWrite changes with at most maxTextBytesToIndexAtWrite bytes of text,
+	// the changes are added to the index right after the write. Other changes wait for the next recall.
+	maxChangesToIndexAtWrite   = 8
+	maxTextBytesToIndexAtWrite = 16 << 10
 )
 
 // canApplyQuickly reports whether the index can apply the changes in a short time. The changes must not require reading
 // entries from the store, because the write that made the changes may have locked the store. The total size of old
-// contents that must be analyzed again must not exceed maxTextToIndexAtWrite bytes.
-func (s *searcher) canApplyQuickly(ds []analyzedChange) bool {
+// contents that must be analyzed again must not exceed maxTextBytesToIndexAtWrite bytes.
+func (s *searcher) canApplyQuickly(changes []analyzedChange) bool {
 	bytes := 0
-	for _, d := range ds {
+	for _, d := range changes {
 		for _, r := range *s.scorers.Load() {
 			if _, analyzed := d.documents[r]; d.Entry != nil && !analyzed {
 				return false
 			}
 			if x := r.Index().Searcher(); x.NeedsOldDocument(d.ID) {
-				data, _ := x.Data(d.ID)
+				data, _ := x.DocumentData(d.ID)
 				it, ok := data.(*rankedEntryItem)
 				if !ok {
 					return false
@@ -253,7 +253,7 @@ func (s *searcher) canApplyQuickly(ds []analyzedChange) bool {
 			}
 		}
 	}
-	return bytes <= maxTextToIndexAtWrite
+	return bytes <= maxTextBytesToIndexAtWrite
 }
 
 // relativeAnalysisCost returns the cost to analyze the entry e, as a multiple of the cost for an average entry. If the
@@ -267,10 +267,10 @@ func relativeAnalysisCost(e *Entry) int64 {
 }
 
 // fillIndex builds the index of an empty searcher from entries, which must be ordered by ID. It leaves as many
-// processors unused as busyProcessors says, because the goroutines that produce the entries need them. If the store is
-// an overlay over another store, fillIndex does not index the entries of the other store, but collects them in
+// processors unused as reservedProcessorCount says, because the goroutines that produce the entries need them. If the
+// store is an overlay over another store, fillIndex does not index the entries of the other store, but collects them in
 // s.lowerStoreEntries. If ctx is done, fillIndex returns the error of ctx, and the searcher must not be used.
-func (s *searcher) fillIndex(ctx context.Context, entries iter.Seq2[*Entry, error], busyProcessors int) error {
+func (s *searcher) fillIndex(ctx context.Context, entries iter.Seq2[*Entry, error], reservedProcessorCount int) error {
 	var rows entryRows
 	s.lowerStoreEntries = nil
 	// this loop runs once, because the index of an empty searcher has a single ranking
@@ -284,14 +284,14 @@ func (s *searcher) fillIndex(ctx context.Context, entries iter.Seq2[*Entry, erro
 						continue
 					}
 					s.unsavedAnalysisWork.Add(relativeAnalysisCost(e))
-					s.unsavedEntryBytes.Add(int64(logstore.EntryBytes(e)))
-					x.Late, rows = true, rows.append(e.ID, e.Version, 0)
+					s.unsavedEntryBytes.Add(int64(logstore.EntryMemorySize(e)))
+					x.IsReadOnDemand, rows = true, rows.append(e.ID, e.Version, 0)
 				}
 				if !yield(x, err) {
 					return
 				}
 			}
-		}, busyProcessors, s.indexPartFiles.runOptions(s.db))
+		}, reservedProcessorCount, s.indexPartFiles.indexRunOptions(s.db))
 		if err != nil || s.db == nil {
 			return err
 		}
@@ -308,10 +308,10 @@ type rankedView struct {
 	scorer   *ranking.Scorer
 	ctx      context.Context // the query ends early when this context is done
 
-	// eachEarlierName calls the function use with the name of each entry in the earlier state that the view shows. It
-	// leaves out the names for which the function isWanted returns false. eachEarlierName is nil if the view shows the
-	// present state.
-	eachEarlierName func(
+	// eachEarlierEntryName calls the function use with the name of each entry in the earlier state that the view shows.
+	// It leaves out the names for which the function isWanted returns false. eachEarlierEntryName is nil if the view
+	// shows the present state.
+	eachEarlierEntryName func(
 		ctx context.Context,
 		isWanted func(name []byte) bool,
 		use func(name string),
@@ -339,13 +339,13 @@ func (v *rankedView) withContext(ctx context.Context) *rankedView {
 // rankingQuery converts a query to the form that package ranking uses.
 func (v *rankedView) rankingQuery(q Query) ranking.Query {
 	r := ranking.Query{
-		QueryText:         analysis.QueryText{Words: q.Text},
-		WithoutCorrection: q.Weigh,
-		AcceptDocument:    v.filterAcceptFunc(q.Filter),
-		RecencyFactor:     v.ageScoreFactorFunc(q),
+		QueryText:                 analysis.QueryText{Words: q.Text},
+		WithoutSpellingCorrection: q.Weigh,
+		AcceptDocument:            v.newFilterMatcher(q.Filter),
+		RecencyFactor:             v.ageScoreFactorFunc(q),
 	}
-	r.IndexConditions, r.CreatedRange, r.HasUnindexedConditions = filterClauses(v.scorer, q.Filter)
-	if o := q.Operators; o != nil && v.Ranking() != RankSeed {
+	r.IndexConditions, r.CreatedRange, r.HasUnindexedConditions = convertFilterToClauses(v.scorer, q.Filter)
+	if o := q.Operators; o != nil && v.RankingName() != RankSeed {
 		r.QueryText = analysis.QueryText{Words: o.Words, Required: o.Must, Excluded: o.Not, Prefixes: o.Prefixes}
 	}
 	for _, d := range q.Dates {
@@ -380,18 +380,18 @@ func (s *searcher) readItem(id uint64) ranking.Item {
 		s.err.CompareAndSwap(nil, &err)
 	case e != nil && e.Version >= s.initialEntryRows.version(i):
 		x := newRankedEntryItem(e)
-		x.Late = true
-		return s.cachedItems.Put(i, x, logstore.EntryBytes(e)+ranking.ItemTextCacheBytes(e.Content))
+		x.IsReadOnDemand = true
+		return s.cachedItems.Put(i, x, logstore.EntryMemorySize(e)+ranking.ItemTextCacheBytes(e.Content))
 	}
 	return nil
 }
 
-// readError returns the first error of reading the index or an entry, or nil.
-func (v *rankedView) readError() error { return v.searcher.readError(v.Searcher()) }
+// firstReadError returns the first error of reading the index or an entry, or nil.
+func (v *rankedView) firstReadError() error { return v.searcher.firstReadError(v.Searcher()) }
 
-// readError returns the first error that occurred when an entry or the index file was read. If there was no error, it
-// returns nil. The searcher x also reads from the index file, so readError examines the error of x as well.
-func (s *searcher) readError(x *index.Searcher) error {
+// firstReadError returns the first error that occurred when an entry or the index file was read. If there was no error,
+// it returns nil. The searcher x also reads from the index file, so firstReadError examines the error of x as well.
+func (s *searcher) firstReadError(x *index.Searcher) error {
 	return cmp.Or(s.entryReadError(), s.indexReadError(x))
 }
 
@@ -425,7 +425,7 @@ func (v *rankedView) entryVersions() (ids, versions []uint64) {
 	ids = v.entryIDs()
 	versions = make([]uint64, len(ids))
 	for i, id := range ids {
-		data, _ := v.Searcher().Data(id)
+		data, _ := v.Searcher().DocumentData(id)
 		if x, ok := data.(*rankedEntryItem); ok {
 			versions[i] = x.entry.Version
 		} else if j, found := v.searcher.initialEntryRows.find(id); found {
@@ -438,7 +438,7 @@ func (v *rankedView) entryVersions() (ids, versions []uint64) {
 // allRows returns all entries as rows of an index file. Their offsets are 0.
 func (v *rankedView) allRows() entryRows {
 	ids, versions := v.entryVersions()
-	rows := entryRows{memoryRows: make([]byte, 0, indexRowSize*len(ids))}
+	rows := entryRows{inMemoryRows: make([]byte, 0, indexRowSize*len(ids))}
 	for i, id := range ids {
 		rows = rows.append(id, versions[i], 0)
 	}
@@ -459,9 +459,9 @@ func (s queryEntries) Entry(id uint64) *Entry { return s.entry(id) }
 
 func (s queryEntries) Accepts(id uint64) bool { return s.plan.AcceptsDocument(id) }
 
-// filterAcceptFunc returns a function that reports whether the filter selects an entry. It returns
+// newFilterMatcher returns a function that reports whether the filter selects an entry. It returns
 // nil if the filter selects all.
-func (v *rankedView) filterAcceptFunc(f Filter) func(id uint64) bool {
+func (v *rankedView) newFilterMatcher(f Filter) func(id uint64) bool {
 	if f.IsZero() {
 		return nil
 	}
@@ -480,8 +480,8 @@ func (v *rankedView) filterAcceptFunc(f Filter) func(id uint64) bool {
 func (v *rankedView) similarNames(ctx context.Context, name string, limit int) []string {
 	similar := text.NewSimilarTexts(name, limit)
 	isWanted := func(candidate []byte) bool { return similar.WouldAdd(candidate, 0) }
-	if v.eachEarlierName != nil {
-		ok, err := v.eachEarlierName(ctx, isWanted, similar.Add)
+	if v.eachEarlierEntryName != nil {
+		ok, err := v.eachEarlierEntryName(ctx, isWanted, similar.Add)
 		if ok && err == nil {
 			return similar.Texts()
 		}

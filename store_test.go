@@ -49,7 +49,7 @@ func openFS(t testing.TB, fsys vfs.FS) *oxbow.Memory {
 // reading make none.
 func TestDirectoriesAreMade(t *testing.T) {
 	disk := crashfs.New(nil)
-	p := disk.Process()
+	p := disk.StartProcess()
 	open := func(fsys vfs.FS) *oxbow.Memory {
 		t.Helper()
 		m, err := oxbow.Open("deep/down/m.oxbow", &oxbow.Options{FS: fsys})

@@ -55,7 +55,7 @@ func (m *Memory) visitQueryViews(ctx context.Context, q Query, use func(*rankedV
 		if !use(scanned.withContext(ctx)) || !scanned.HasMissingTerms() {
 			return ctx.Err()
 		}
-		m.lastScan.Store(nil)
+		m.lastScanIndex.Store(nil)
 	}
 	for {
 		s, err := m.refreshIndex(ctx)
@@ -70,7 +70,7 @@ func (m *Memory) visitQueryViews(ctx context.Context, q Query, use func(*rankedV
 			}
 		}
 		v := s.newView(ctx, r)
-		if !use(v) || v.readError() == nil {
+		if !use(v) || v.firstReadError() == nil {
 			return ctx.Err()
 		}
 		m.dropUnreadableIndex(s)
@@ -81,20 +81,25 @@ func (m *Memory) visitQueryViews(ctx context.Context, q Query, use func(*rankedV
 // is made from the current index if possible. Otherwise it is made from the entries of that time. If an answer from a
 // view may be wrong, because the index cannot be read or lacks terms of the query, the function use is called again
 // with another view. The function use returns false to stop.
-func (m *Memory) visitQueryViewsAtChange(ctx context.Context, q Query, rank string, use func(*rankedView) bool) error {
-	_, chosen := emptyViewFor(ctx, q, rank)
+func (m *Memory) visitQueryViewsAtChange(
+	ctx context.Context,
+	q Query,
+	rankingName string,
+	use func(*rankedView) bool,
+) error {
+	_, chosen := emptyViewFor(ctx, q, rankingName)
 	for {
-		v, err := m.viewFromIndex(ctx, q.AsOf, rank, chosen)
+		v, err := m.viewFromIndex(ctx, q.AsOf, rankingName, chosen)
 		if err != nil {
 			return err
 		}
 		if v == nil {
 			break
 		}
-		if !use(v) || (v.readError() == nil && !v.HasMissingTerms()) {
+		if !use(v) || (v.firstReadError() == nil && !v.HasMissingTerms()) {
 			return ctx.Err()
 		}
-		if v.readError() != nil {
+		if v.firstReadError() != nil {
 			break
 		}
 		chosen = nil
@@ -109,13 +114,13 @@ func (m *Memory) visitQueryViewsAtChange(ctx context.Context, q Query, rank stri
 }
 
 // viewFromIndex returns a view of the memory as it was right after the change with the number seq. It makes the view
-// from the current index (see [searcher.viewAfter]). It returns nil if no index exists yet, if the memory's store is
-// not a log, or if the log does not allow such a view.
+// from the current index (see [searcher.newViewAfterChange]). It returns nil if no index exists yet, if the memory's
+// store is not a log, or if the log does not allow such a view.
 func (m *Memory) viewFromIndex(
 	ctx context.Context,
 	seq uint64,
-	rank string,
-	chosen *analysis.TermSet,
+	rankingName string,
+	chosenTerms *analysis.TermSet,
 ) (*rankedView, error) {
 	h, err := m.History()
 	if err != nil {
@@ -132,11 +137,11 @@ func (m *Memory) viewFromIndex(
 	if err != nil {
 		return nil, err
 	}
-	r := s.scorer(rank)
+	r := s.scorer(rankingName)
 	if r == nil {
 		return nil, nil
 	}
-	return s.viewAfter(ctx, r, seq, chosen, m.minScannedEntries)
+	return s.newViewAfterChange(ctx, r, seq, chosenTerms, m.minScannedEntries)
 }
 
 // AsOf returns a read-only store in its state after change seq.
@@ -148,9 +153,9 @@ func (m *Memory) AsOf(ctx context.Context, seq uint64) (Store, error) {
 	return h.AsOf(ctx, seq)
 }
 
-// expectsIndex reports whether a query should use an index instead of a scan of all entries. This is the case if the
+// shouldUseIndex reports whether a query should use an index instead of a scan of all entries. This is the case if the
 // memory has answered a query by a scan before, or if an index file exists.
-func (m *Memory) expectsIndex() bool {
+func (m *Memory) shouldUseIndex() bool {
 	return m.hasAnsweredByScan || m.hasIndexFile()
 }
 
@@ -163,7 +168,7 @@ func (m *Memory) expectsIndex() bool {
 //   - An index file exists, or this process has answered an earlier query by a scan. Further queries are then likely.
 //   - The query needs all terms.
 //   - The entries have little text.
-func (m *Memory) viewFromScan(ctx context.Context, q Query, rank string) (*rankedView, error) {
+func (m *Memory) viewFromScan(ctx context.Context, q Query, rankingName string) (*rankedView, error) {
 	if m.searcher.Load() != nil {
 		return nil, nil
 	}
@@ -178,12 +183,12 @@ func (m *Memory) viewFromScan(ctx context.Context, q Query, rank string) (*ranke
 	if m.searcher.Load() != nil {
 		return nil, nil
 	}
-	last := m.lastScan.Load()
-	if last == nil && m.expectsIndex() {
+	last := m.lastScanIndex.Load()
+	if last == nil && m.shouldUseIndex() {
 		return nil, nil
 	}
-	v, choice := emptyViewFor(ctx, q, rank)
-	if last.canAnswer(m.pendingChanges.addDeltasCalls.Load(), rank, choice) {
+	v, choice := emptyViewFor(ctx, q, rankingName)
+	if last.canAnswer(m.pendingChanges.addDeltasCalls.Load(), rankingName, choice) {
 		return last.view, nil
 	}
 	if choice == nil || m.hasAnsweredByScan {
@@ -193,13 +198,13 @@ func (m *Memory) viewFromScan(ctx context.Context, q Query, rank string) (*ranke
 	if items == nil || err != nil {
 		return nil, err
 	}
-	v.View, err = ranking.ScanItems(ctx, rank, items, choice)
+	v.View, err = ranking.ScanItems(ctx, rankingName, items, choice)
 	if err != nil {
 		return nil, err
 	}
 	m.hasAnsweredByScan = true
 	if watched {
-		m.lastScan.Store(&queryTermsIndex{v, received})
+		m.lastScanIndex.Store(&queryTermsIndex{v, received})
 	}
 	return v, nil
 }
@@ -211,30 +216,30 @@ func (m *Memory) hasIndexFile() bool {
 }
 
 // canAnswer reports whether the temporary index that a scan of the store has made can answer a query. The index must
-// contain all terms in the set choice. The store must not have changed since the scan, which is so if the number
-// received equals s.addCount. The number received is the number of calls that have reported changes to the memory so
-// far.
-func (s *queryTermsIndex) canAnswer(received int64, rank string, choice *analysis.TermSet) bool {
-	return s != nil && s.addCount == received && s.view.CoversTerms(rank, choice)
+// contain all terms in the set chosenTerms. The store must not have changed since the scan, which is so if the number
+// receivedAddCount equals s.addDeltasCalls. The number receivedAddCount is the number of calls that have reported
+// changes to the memory so far.
+func (s *queryTermsIndex) canAnswer(receivedAddCount int64, rankingName string, chosenTerms *analysis.TermSet) bool {
+	return s != nil && s.addDeltasCalls == receivedAddCount && s.view.CoversTerms(rankingName, chosenTerms)
 }
 
 // emptyViewFor returns a view without entries, for a later scan, and the terms that the query may look up in the
 // index. The terms are nil if the query may look up any term.
-func emptyViewFor(ctx context.Context, q Query, rank string) (*rankedView, *analysis.TermSet) {
+func emptyViewFor(ctx context.Context, q Query, rankingName string) (*rankedView, *analysis.TermSet) {
 	var keys []string
 	for _, t := range q.Filter.Terms {
 		keys = append(keys, t.Key)
 	}
-	s := newSearcher(rank, nil)
-	v := s.newView(ctx, s.scorer(rank))
-	return v, ranking.LookupTerms(rank, v.rankingQuery(q), keys)
+	s := newSearcher(rankingName, nil)
+	v := s.newView(ctx, s.scorer(rankingName))
+	return v, ranking.QueryLookupTerms(rankingName, v.rankingQuery(q), keys)
 }
 
-// scanEntries returns all entries in order of ID. addCountBefore is the value of m.pendingChanges.addDeltasCalls before
-// the entries were read. If the entries' text is shorter than m.minScanBytes, scanEntries returns nil, because an index
-// of so little text is built quickly and serves later queries as well.
-func (m *Memory) scanEntries(ctx context.Context) (items []ranking.Item, addCountBefore int64, err error) {
-	addCountBefore = m.pendingChanges.addDeltasCalls.Load()
+// scanEntries returns all entries in order of ID. addCountBeforeRead is the value of m.pendingChanges.addDeltasCalls
+// before the entries were read. If the entries' text is shorter than m.minScanBytes, scanEntries returns nil, because
+// an index of so little text is built quickly and serves later queries as well.
+func (m *Memory) scanEntries(ctx context.Context) (items []ranking.Item, addCountBeforeRead int64, err error) {
+	addCountBeforeRead = m.pendingChanges.addDeltasCalls.Load()
 	size := 0
 	for e, err := range m.store.Entries(ctx, Filter{}) {
 		if err != nil {
@@ -245,5 +250,5 @@ func (m *Memory) scanEntries(ctx context.Context) (items []ranking.Item, addCoun
 	if size < m.minScanBytes {
 		return nil, 0, nil
 	}
-	return items, addCountBefore, nil
+	return items, addCountBeforeRead, nil
 }

@@ -266,10 +266,10 @@ func DryRunInParts(ctx context.Context, d DryRunner, groups []OpGroup, o PartOpt
 	return store.DryRunInParts(ctx, d, groups, o)
 }
 
-// GroupOps puts ops into the same group if they have an entry's name or alias in common. The function oldBytes returns
-// the size of the entry with the given name before the ops are applied, or 0 if the entry does not exist.
-func GroupOps(ops []Op, oldBytes func(name string) int) []OpGroup {
-	return store.GroupOps(ops, oldBytes)
+// GroupOps puts ops into the same group if they have an entry's name or alias in common. The function oldEntryBytes
+// returns the size of the entry with the given name before the ops are applied, or 0 if the entry does not exist.
+func GroupOps(ops []Op, oldEntryBytes func(name string) int) []OpGroup {
+	return store.GroupOps(ops, oldEntryBytes)
 }
 
 // EntryBytes returns the approximate size in bytes that an entry has in a change.
@@ -361,8 +361,8 @@ func SortLabels(ls []Label) []Label {
 
 // CheckAliases returns an error if an op adds an alias that must be unique but belongs to
 // another entry already. A store calls it for each op (see [store.CheckAliases]).
-func CheckAliases(op Op, old []string, owner func(word, but string) (name string, ok bool)) error {
-	return store.CheckAliases(op, old, owner)
+func CheckAliases(op Op, oldAliases []string, owner func(word, but string) (name string, ok bool)) error {
+	return store.CheckAliases(op, oldAliases, owner)
 }
 
 // OldestKeeps is the rule for [SettleAliases] by which the oldest entry keeps an alias that several entries have. It
@@ -376,22 +376,26 @@ func SettleAliases(holders []AliasHolder, rule store.AliasRule) []TakenAlias {
 }
 
 // FreeAliases divides aliases that an entry with this name shall have into free and taken aliases. An alias is taken if
-// it is the name or an alias of another entry. The aliases in the list had are always free, because the entry already
-// has them. The function owner finds the entry that owns a word, apart from the entry with the name but (see
+// it is the name or an alias of another entry. The aliases in the list oldAliases are always free, because the entry
+// already has them. The function owner finds the entry that owns a word, apart from the entry with the name but (see
 // [store.FreeAliases]).
 func FreeAliases(
 	name string,
-	aliases, had []string,
+	aliases, oldAliases []string,
 	owner func(word, but string) (name string, ok bool),
 ) (free []string, taken []TakenAlias) {
-	return store.FreeAliases(name, aliases, had, owner)
+	return store.FreeAliases(name, aliases, oldAliases, owner)
 }
 
 // WithoutTakenAliases removes aliases from the ops, so that no alias belongs to two entries. An alias is removed if
 // another entry has it as its name, or had it as an alias before the ops. If the ops give a new alias to several
-// entries, only the oldest entry gets the alias. The result free contains the remaining ops, and the result taken
-// contains the removed aliases (see [store.WithoutTakenAliases]).
-func WithoutTakenAliases(ctx context.Context, s Store, ops []Op) (free []Op, taken []TakenAlias, err error) {
+// entries, only the oldest entry gets the alias. The result remainingOps contains the remaining ops, and the result
+// takenAliases contains the removed aliases (see [store.WithoutTakenAliases]).
+func WithoutTakenAliases(
+	ctx context.Context,
+	s Store,
+	ops []Op,
+) (remainingOps []Op, takenAliases []TakenAlias, err error) {
 	return store.WithoutTakenAliases(ctx, s, ops)
 }
 
@@ -414,7 +418,7 @@ func WithOpID(ctx context.Context, id string) context.Context {
 // CallOpID returns the op ID for a call with the caller's id and a fingerprint of the
 // arguments. If the id is used again with other arguments, the change fails with
 // [ErrOpIDUsed].
-func CallOpID(id, print string) string { return store.CallOpID(id, print) }
+func CallOpID(id, fingerprint string) string { return store.CallOpID(id, fingerprint) }
 
 // OpIDFrom returns the op ID in ctx, or an empty string.
 func OpIDFrom(ctx context.Context) string {
@@ -451,10 +455,10 @@ func CapabilitiesOf(s Store) Capabilities {
 // LastChange is a number that no change exceeds, for [Memory.LogFrom].
 const LastChange = store.LastChange
 
-// LogFrom yields the changes of a history up to number seq, newest first, but leaves out the first skip changes. If
-// the history is not a [LogSeeker], LogFrom reads all later changes.
-func LogFrom(ctx context.Context, h Historian, seq uint64, skip int) iter.Seq2[Change, error] {
-	return store.LogFrom(ctx, h, seq, skip)
+// LogFrom yields the changes of a history up to number seq, newest first, but leaves out the first skipCount changes.
+// If the history is not a [LogSeeker], LogFrom reads all later changes.
+func LogFrom(ctx context.Context, h Historian, seq uint64, skipCount int) iter.Seq2[Change, error] {
+	return store.LogFrom(ctx, h, seq, skipCount)
 }
 
 // ReadChanges returns the changes of a history with these numbers, newest first. Numbers that the

@@ -68,14 +68,14 @@ func (c *Cluster) Audit(ctx context.Context) (AuditReport, error) {
 // copy with the most messages for each brain, by the name of the brain.
 func (c *Cluster) auditAndFindLongestCopies(
 	ctx context.Context,
-) (report AuditReport, longestCopies map[string]brainCopyOnServer, err error) {
+) (report AuditReport, longestCopyByBrain map[string]brainCopyOnServer, err error) {
 	if err := c.readLeaderFences(ctx); err != nil && !errors.Is(err, oxbow.ErrCorrupt) {
 		return report, nil, err
 	}
 	fs, unread, err := c.findServersWithLostStreams(ctx)
 	// a server that has just started may not know its streams yet
 	for try := 0; err == nil && len(fs) > 0 && !unread && try < 5; try++ {
-		waitOrDone(ctx, 5*noServerPause)
+		sleepUnlessCanceled(ctx, 5*noServerRetryPause)
 		fs, unread, err = c.findServersWithLostStreams(ctx)
 	}
 	report.Findings = fs
@@ -92,16 +92,16 @@ func (c *Cluster) auditAndFindLongestCopies(
 	if err != nil {
 		return report, nil, err
 	}
-	longestCopies = map[string]brainCopyOnServer{}
-	for p := range c.directory.partitions {
+	longestCopyByBrain = map[string]brainCopyOnServer{}
+	for p := range c.directory.partitionCount {
 		stream := streamName(p)
 		report.Streams++
 		report.Brains += len(byStream[stream])
-		if err := c.auditStream(ctx, stream, byStream[stream], &report, longestCopies); err != nil {
-			return report, longestCopies, err
+		if err := c.auditStream(ctx, stream, byStream[stream], &report, longestCopyByBrain); err != nil {
+			return report, longestCopyByBrain, err
 		}
 	}
-	return report, longestCopies, nil
+	return report, longestCopyByBrain, nil
 }
 
 // auditStream compares the copies of the brains (memories) on the servers that store the stream. It adds the problems
@@ -121,7 +121,7 @@ func (c *Cluster) auditStream(
 		return nil
 	}
 	if err == nil {
-		err = c.checkStreamRecreated(ctx, stream, report)
+		err = c.reportRecreatedStream(ctx, stream, report)
 	}
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (c *Cluster) auditStream(
 			bad[s], report.Findings[i].Fenced = report.Findings[i].What, true
 			continue
 		}
-		reason, fenced := c.readServer(ctx, stream, s, brains, views)
+		reason, fenced := c.readBrainsFromServer(ctx, stream, s, brains, views)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -183,10 +183,10 @@ func (c *Cluster) auditStream(
 	return c.updateLeaderFences(ctx, stream, read, bad)
 }
 
-// readServer makes a server the leader of a stream, reads all brains in the stream from that server, and adds them to
-// copiesByBrain. If reading fails, failureReason is the cause, and lacksMessages reports whether the server lacks
-// messages of the stream.
-func (c *Cluster) readServer(
+// readBrainsFromServer makes a server the leader of a stream, reads all brains in the stream from that server, and adds
+// them to copiesByBrain. If reading fails, failureReason is the cause, and lacksMessages reports whether the server
+// lacks messages of the stream.
+func (c *Cluster) readBrainsFromServer(
 	ctx context.Context,
 	stream, server string,
 	brains []brainDirectoryEntry,
@@ -265,8 +265,8 @@ func (c *Cluster) reachableServers(
 	return servers, nil
 }
 
-// checkStreamRecreated adds a finding if somebody deleted the stream and created it again.
-func (c *Cluster) checkStreamRecreated(ctx context.Context, stream string, report *AuditReport) error {
+// reportRecreatedStream adds a finding if somebody deleted the stream and created it again.
+func (c *Cluster) reportRecreatedStream(ctx context.Context, stream string, report *AuditReport) error {
 	info, err := c.streamInfo(ctx, stream)
 	if err != nil {
 		return err
@@ -296,7 +296,8 @@ func (c *Cluster) makeLeader(ctx context.Context, stream, server string) error {
 		if err != nil || current == server {
 			return err
 		}
-		if err := c.moveLead(ctx, stream, current, server); err != nil && !waitOrDone(ctx, 100*time.Millisecond) {
+		if err := c.moveStreamLeadership(ctx, stream, current, server); err != nil &&
+			!sleepUnlessCanceled(ctx, 100*time.Millisecond) {
 			return err
 		}
 		if ctx.Err() != nil {
@@ -313,15 +314,15 @@ func (c *Cluster) readBrainCopy(
 	b brainDirectoryEntry,
 	earlierCopies []brainCopyOnServer,
 ) (v brainCopyOnServer) {
-	r := &brainReplica{cluster: c, directoryBrain: b}
+	r := &brainReplica{cluster: c, directoryEntry: b}
 	end := uint64(0)
 	for _, o := range earlierCopies {
 		end = max(end, o.seq)
 	}
-	start := r.startPosition()
+	start := r.initialPosition()
 	v.lastEnvelopeHash = start.ChainHash
 	for from := uint64(1); end == 0 || from <= end; from = v.seq + 1 {
-		m, ok, err := c.link.nextMessage(ctx, b.streamName(), b.subjectName(), from)
+		m, ok, err := c.requestSender.nextMessage(ctx, b.streamName(), b.subjectName(), from)
 		if err != nil || !ok {
 			v.readError = err
 			break
@@ -336,7 +337,7 @@ func (c *Cluster) readBrainCopy(
 			break
 		}
 	}
-	last, ok, err := c.link.lastMessage(ctx, b.streamName(), b.subjectName())
+	last, ok, err := c.requestSender.lastMessage(ctx, b.streamName(), b.subjectName())
 	isLastKnown := err == nil && ok
 	if v.readError != nil || !isLastKnown {
 		return v
@@ -356,7 +357,7 @@ func (v *brainCopyOnServer) addMessage(ctx context.Context, r *brainReplica, m s
 	}
 	v.messageCount++
 	switch {
-	case e.BrainName != r.directoryBrain.Name:
+	case e.BrainName != r.directoryEntry.Name:
 		return r.damageError("message %d is of brain %s", m.Seq, e.BrainName)
 	case e.Snapshot != nil && v.seq != 0 && (e.EnvelopeNumber != v.envelopeNumber || e.PrevChainHash != v.lastEnvelopeHash):
 		return r.damageError("the snapshot in message %d does not continue the chain", m.Seq)
@@ -384,7 +385,7 @@ func (v *brainCopyOnServer) addMessage(ctx context.Context, r *brainReplica, m s
 // checkLeaderHasSegment returns an error if the stream's leader does not have the whole segment, which is a part of a
 // snapshot file.
 func (r *brainReplica) checkLeaderHasSegment(ctx context.Context, g fileSegment) error {
-	m, ok, err := r.cluster.link.lastMessage(ctx, r.directoryBrain.streamName(), r.segmentSubject(g))
+	m, ok, err := r.cluster.requestSender.lastMessage(ctx, r.directoryEntry.streamName(), r.segmentSubject(g))
 	if err != nil {
 		return err
 	}
@@ -401,7 +402,7 @@ func (r *brainReplica) checkLeaderHasSegment(ctx context.Context, g fileSegment)
 // and for each copy that differs from the most frequent copy. If several copies are equally frequent, it uses the copy
 // with the most envelopes (messages with changes). Copies of a brain that was compacted during the audit are not
 // compared.
-func findDifferingCopies(b brainDirectoryEntry, copies []brainCopyOnServer) (fs []Finding) {
+func findDifferingCopies(b brainDirectoryEntry, copies []brainCopyOnServer) (findings []Finding) {
 	votes := map[string]int{}
 	key := func(v brainCopyOnServer) string { return fmt.Sprint(v.seq, v.envelopeNumber, v.lastEnvelopeHash) }
 	best, longest := "", uint64(0)
@@ -420,10 +421,10 @@ func findDifferingCopies(b brainDirectoryEntry, copies []brainCopyOnServer) (fs 
 	for _, v := range copies {
 		switch {
 		case v.readError != nil:
-			fs = append(fs, Finding{Server: v.serverName, Brain: b.Name, What: v.readError.Error()})
+			findings = append(findings, Finding{Server: v.serverName, Brain: b.Name, What: v.readError.Error()})
 		case !v.isCompactedDuringAudit && key(v) != best:
-			fs = append(
-				fs,
+			findings = append(
+				findings,
 				Finding{
 					Server: v.serverName,
 					Brain:  b.Name,
@@ -436,19 +437,19 @@ func findDifferingCopies(b brainDirectoryEntry, copies []brainCopyOnServer) (fs 
 			)
 		}
 	}
-	return fs
+	return findings
 }
 
 // updateLeaderFences records which servers must not lead a stream, and why. It writes these records (fences) into the
 // directory of the cluster. If such a server leads the stream, updateLeaderFences makes another server the leader. If a
-// server in readServers is missing from reasonByBadServer, its problem is over, and its fence is removed.
+// server in auditedServers is missing from reasonByBadServer, its problem is over, and its fence is removed.
 func (c *Cluster) updateLeaderFences(
 	ctx context.Context,
 	stream string,
-	readServers []string,
+	auditedServers []string,
 	reasonByBadServer map[string]string,
 ) error {
-	for _, s := range readServers {
+	for _, s := range auditedServers {
 		f := leaderFence{stream, s}
 		c.mu.Lock()
 		oldFence := c.leaderFences[f] && reasonByBadServer[s] == ""

@@ -19,9 +19,9 @@ const (
 	pauseBetweenAttempts  = 300 * time.Millisecond
 )
 
-// temporaryCodes contains the codes of errors that servers may return while the cluster is starting. The errors end
-// when enough servers have started. Enough servers are a majority or, if streams must be created, all servers.
-var temporaryCodes = []api.ErrorCode{
+// temporaryErrorCodes contains the codes of errors that servers may return while the cluster is starting. The errors
+// end when enough servers have started. Enough servers are a majority or, if streams must be created, all servers.
+var temporaryErrorCodes = []api.ErrorCode{
 	10004, // NATS server: some servers of the cluster have not answered
 	10005, // NATS server: too few servers are ready to store a replica of the stream
 	10008, // NATS server: the servers have not elected a leader yet
@@ -46,7 +46,7 @@ func Await(ctx context.Context, nc *nats.Conn, o *Options, onWaitReason func(rea
 			onWaitReason(reason)
 			last = reason
 		}
-		if !waitOrDone(ctx, pauseBetweenAttempts) {
+		if !sleepUnlessCanceled(ctx, pauseBetweenAttempts) {
 			return nil, fmt.Errorf("waiting for the servers: %w: %w", ctx.Err(), err)
 		}
 	}
@@ -58,10 +58,10 @@ func isTemporaryError(err error) bool {
 		return true
 	}
 	if e, ok := errors.AsType[*api.APIError](err); ok {
-		return slices.Contains(temporaryCodes, e.ErrorCode)
+		return slices.Contains(temporaryErrorCodes, e.ErrorCode)
 	}
 	if e, ok := errors.AsType[*apiError](err); ok {
-		return slices.Contains(temporaryCodes, api.ErrorCode(e.ErrCode))
+		return slices.Contains(temporaryErrorCodes, api.ErrorCode(e.ErrCode))
 	}
 	return slices.ContainsFunc(
 		[]error{nats.ErrNoResponders, nats.ErrTimeout, api.ErrNoStreamResponse, context.DeadlineExceeded},

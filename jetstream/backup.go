@@ -170,7 +170,7 @@ func (b *backupRun) copyBrain(ctx context.Context, brain brainDirectoryEntry) er
 	isKept := false
 	s, err := oldBrain, error(nil)
 	if hasOld && b.hasFile(oldBrain) {
-		s, isKept, err = b.cluster.checkUnchanged(ctx, brain, oldBrain)
+		s, isKept, err = b.cluster.checkBrainUnchanged(ctx, brain, oldBrain)
 	}
 	if err == nil && !isKept {
 		s, err = b.readBrain(ctx, brain, oldBrain)
@@ -209,10 +209,10 @@ func (b *backupRun) hasFile(s savedBrain) bool {
 	return err == nil && info.Size() == s.FileSize
 }
 
-// checkUnchanged reports whether a brain (a memory in the cluster) has not changed since the last backup. It also
+// checkBrainUnchanged reports whether a brain (a memory in the cluster) has not changed since the last backup. It also
 // returns the saved state with the brain's present position in the stream, because the position changes if the brain
 // is compacted.
-func (c *Cluster) checkUnchanged(
+func (c *Cluster) checkBrainUnchanged(
 	ctx context.Context,
 	brain brainDirectoryEntry,
 	savedState savedBrain,
@@ -224,7 +224,7 @@ func (c *Cluster) checkUnchanged(
 	}
 	var n, seq uint64
 	var hash chainHash
-	err := c.confirmCurrent(ctx, brain, func() uint64 { return seq }, func() (err error) {
+	err := c.ensureCopyIsCurrent(ctx, brain, func() uint64 { return seq }, func() (err error) {
 		n, hash, seq, err = c.readLastEnvelopePosition(ctx, brain)
 		return err
 	})
@@ -248,7 +248,7 @@ func (c *Cluster) readLastEnvelopePosition(
 ) (envelopeNumber uint64, hash chainHash, seq uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.options.ReadWait)
 	defer cancel()
-	m, ok, err := c.link.lastMessage(ctx, info.streamName(), info.subjectName())
+	m, ok, err := c.requestSender.lastMessage(ctx, info.streamName(), info.subjectName())
 	if err != nil || !ok {
 		return 0, hash, 0, err
 	}
@@ -265,8 +265,8 @@ func (c *Cluster) readLastEnvelopePosition(
 // newScratchReplica returns a new, empty replica of a brain, whose files are kept in memory. Only the caller uses the
 // replica, because it is not shared with open stores.
 func (c *Cluster) newScratchReplica(brain brainDirectoryEntry) *brainReplica {
-	r := &brainReplica{cluster: c, directoryBrain: brain, files: brainFiles{vfs.NewMem(), brain.Name}}
-	r.setPosition(r.startPosition())
+	r := &brainReplica{cluster: c, directoryEntry: brain, files: brainFiles{vfs.NewMem(), brain.Name}}
+	r.setPosition(r.initialPosition())
 	return r
 }
 
@@ -293,7 +293,7 @@ func (b *backupRun) readBrain(
 	if rep, err := r.store.Check(ctx); err != nil || len(rep.Problems) > 0 {
 		return savedState, errors.Join(r.damageError("its file has %d problems", len(rep.Problems)), err)
 	}
-	if err := r.checkContinuesBackup(ctx, savedState); err != nil {
+	if err := r.checkHasBackupChanges(ctx, savedState); err != nil {
 		return savedState, err
 	}
 	tenant, brain, _ := strings.Cut(info.Name, ".")
@@ -323,16 +323,16 @@ func (b *backupRun) readBrain(
 	return s, replaceFileAtomically(b.fsys, s.FileName, image)
 }
 
-// checkContinuesBackup returns an error if the replica lacks a change of the last backup or has a
+// checkHasBackupChanges returns an error if the replica lacks a change of the last backup or has a
 // different change instead. The caller must hold mu.
-func (r *brainReplica) checkContinuesBackup(ctx context.Context, savedState savedBrain) error {
+func (r *brainReplica) checkHasBackupChanges(ctx context.Context, savedState savedBrain) error {
 	isOther := r.position.EnvelopeNumber == savedState.LastEnvelopeNumber && savedState.LastEnvelopeNumber > 0 &&
 		r.position.ChainHash != savedState.EnvelopeChainHash
 	if isOther || r.position.EnvelopeNumber < savedState.LastEnvelopeNumber {
 		return fmt.Errorf(
 			"%w: brain %s ends with envelope %d, and the last backup has %d of it, or others",
 			oxbow.ErrRolledBack,
-			r.directoryBrain.Name,
+			r.directoryEntry.Name,
 			r.position.EnvelopeNumber,
 			savedState.LastEnvelopeNumber,
 		)
@@ -351,7 +351,7 @@ func (r *brainReplica) checkContinuesBackup(ctx context.Context, savedState save
 	return fmt.Errorf(
 		"%w: brain %s does not continue the history that the last backup has, up to change %d",
 		oxbow.ErrRolledBack,
-		r.directoryBrain.Name,
+		r.directoryEntry.Name,
 		savedState.LastChange,
 	)
 }

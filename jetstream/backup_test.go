@@ -230,8 +230,8 @@ func TestBackupOfLess(t *testing.T) {
 	backUp(t, c, dir, BackupReport{Brains: 4, Read: 4})
 	r := all["con"].brainReplica
 	var answer struct{ Success bool }
-	if err := c.link.requestAPI(t.Context(), "$JS.API.STREAM.MSG.DELETE."+
-		r.directoryBrain.streamName(), map[string]any{"seq": r.position.LastReadSeq}, &answer); err != nil || !answer.Success {
+	if err := c.requestSender.requestAPI(t.Context(), "$JS.API.STREAM.MSG.DELETE."+
+		r.directoryEntry.streamName(), map[string]any{"seq": r.position.LastReadSeq}, &answer); err != nil || !answer.Success {
 		t.Fatalf("%+v, %v", answer, err)
 	}
 	late := connect(t, url, devOptions)

@@ -106,7 +106,7 @@ func (h *harmed) current(t *testing.T) {
 		}) {
 			return
 		}
-		if !waitOrDone(ctx, 50*time.Millisecond) {
+		if !sleepUnlessCanceled(ctx, 50*time.Millisecond) {
 			t.Fatalf("the stream is %+v", s)
 		}
 	}
@@ -120,7 +120,7 @@ func TestNeverCatchesUp(t *testing.T) {
 	t.Parallel()
 	h := newHarmed(t)
 	most := h.c.options.ReadWait
-	h.c.link.maxRepeatTime, h.c.options.ReadWait = 2*time.Second, 2*time.Second
+	h.c.requestSender.maxReadRetryTime, h.c.options.ReadWait = 2*time.Second, 2*time.Second
 	victim := h.options[h.victim].Name
 	h.servers[h.victim].Shutdown()
 	h.stick(t, "BRAIN_00")
@@ -155,7 +155,7 @@ func TestNeverCatchesUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.begin(t)
-	h.c.link.maxRepeatTime, h.c.options.ReadWait = most, most
+	h.c.requestSender.maxReadRetryTime, h.c.options.ReadWait = most, most
 	h.current(t)
 	finds(t, h.c, victim, "an audit found its data to differ")
 	if rep, err := h.c.Audit(t.Context()); err != nil || len(rep.Findings) > 0 || rep.Messages != 3*(damageEntries+1) {

@@ -26,8 +26,8 @@ import (
 // fewer messages.
 const minRecentEnvelopeIDs = 256
 
-// cachedPosition is the position of a replica in the stream.
-type cachedPosition struct {
+// replicaPosition is the position of a replica in the stream.
+type replicaPosition struct {
 	Cluster        string `json:"cluster"`
 	LastReadSeq    uint64 `json:"seq"` // sequence of the last message that was read from the stream
 	EnvelopeNumber uint64 `json:"n"`   // number of the last envelope (message with changes) that was read
@@ -59,11 +59,11 @@ type brainFiles struct {
 	dir  string
 }
 
-func (f brainFiles) logPath() string      { return path.Join(f.dir, logFileName) }
+func (f brainFiles) logFilePath() string  { return path.Join(f.dir, logFileName) }
 func (f brainFiles) positionPath() string { return path.Join(f.dir, positionFileName) }
 
 // readPosition reads the position in the stream. ok is false if no valid position exists.
-func (f brainFiles) readPosition() (p cachedPosition, ok bool) {
+func (f brainFiles) readPosition() (p replicaPosition, ok bool) {
 	b, err := readFile(f.fsys, f.positionPath())
 	if err != nil || len(b) < 4 {
 		return p, false
@@ -76,7 +76,7 @@ func (f brainFiles) readPosition() (p cachedPosition, ok bool) {
 
 // writePosition replaces the file that records how far the brain's stream was read. If the position must survive a
 // power failure, the caller must sync the log file first.
-func (f brainFiles) writePosition(p cachedPosition) error {
+func (f brainFiles) writePosition(p replicaPosition) error {
 	b, err := json.Marshal(p)
 	if err != nil {
 		return err
@@ -93,8 +93,8 @@ func (f brainFiles) createDir() error {
 			return err
 		}
 	}
-	for _, n := range []string{f.positionPath(), f.logPath(), f.logPath() + index.FileSuffix, f.logPath() + ".snap",
-		f.logPath() + ".words", f.logPath() + keytable.ForeignSuffix, f.logPath() + ".lock"} {
+	for _, n := range []string{f.positionPath(), f.logFilePath(), f.logFilePath() + index.FileSuffix, f.logFilePath() + ".snap",
+		f.logFilePath() + ".words", f.logFilePath() + keytable.ForeignTextTableSuffix, f.logFilePath() + ".lock"} {
 		if err := f.fsys.Remove(n); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -103,11 +103,11 @@ func (f brainFiles) createDir() error {
 }
 
 // readLog returns the content of the log file. The caller must ensure that no change is in progress.
-func (f brainFiles) readLog() ([]byte, error) { return readFile(f.fsys, f.logPath()) }
+func (f brainFiles) readLog() ([]byte, error) { return readFile(f.fsys, f.logFilePath()) }
 
 // syncLog makes the log file durable.
 func (f brainFiles) syncLog() error {
-	h, err := f.fsys.OpenFile(f.logPath(), os.O_RDWR, 0)
+	h, err := f.fsys.OpenFile(f.logFilePath(), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -166,20 +166,20 @@ type unsyncedFile struct{ vfs.File }
 // Sync implements [vfs.File].
 func (unsyncedFile) Sync() error { return nil }
 
-// logIdentitySource supplies random bytes for the log file of a brain (a memory in the cluster). The bytes are
+// logFileRandomSource supplies random bytes for the log file of a brain (a memory in the cluster). The bytes are
 // determined by the seed. Therefore every local copy of a brain has the same log file with the same chain of hashes.
-type logIdentitySource struct {
+type logFileRandomSource struct {
 	seed               [32]byte
 	generatedHashCount uint64
 	unreadBytes        []byte
 }
 
-func newIdentitySource(cluster, brain string, epoch uint64) *logIdentitySource {
-	return &logIdentitySource{seed: sha256.Sum256(fmt.Appendf(nil, "oxbow log %s %s %d", cluster, brain, epoch))}
+func newLogFileRandomSource(cluster, brain string, epoch uint64) *logFileRandomSource {
+	return &logFileRandomSource{seed: sha256.Sum256(fmt.Appendf(nil, "oxbow log %s %s %d", cluster, brain, epoch))}
 }
 
 // Read implements [io.Reader].
-func (r *logIdentitySource) Read(b []byte) (int, error) {
+func (r *logFileRandomSource) Read(b []byte) (int, error) {
 	for i := range b {
 		if len(r.unreadBytes) == 0 {
 			h := sha256.Sum256(binary.LittleEndian.AppendUint64(r.seed[:], r.generatedHashCount))
@@ -192,8 +192,8 @@ func (r *logIdentitySource) Read(b []byte) (int, error) {
 }
 
 // lockDirectory locks a directory, so that only one process uses its files. If another process has the lock, the error
-// contains the text inUse.
-func lockDirectory(fsys vfs.FS, inUse string) (vfs.Lock, error) {
+// contains the text inUseMessage.
+func lockDirectory(fsys vfs.FS, inUseMessage string) (vfs.Lock, error) {
 	l, err := fsys.OpenLock("lock")
 	if err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func lockDirectory(fsys vfs.FS, inUse string) (vfs.Lock, error) {
 	if ok, err := l.TryLock(); err != nil || !ok {
 		_ = l.Close()
 		if err == nil {
-			err = fmt.Errorf("%w: %s", oxbow.ErrBusy, inUse)
+			err = fmt.Errorf("%w: %s", oxbow.ErrBusy, inUseMessage)
 		}
 		return nil, err
 	}

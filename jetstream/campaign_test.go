@@ -152,7 +152,7 @@ func (c *campaign) clients(wg *sync.WaitGroup) {
 				}
 				in := regInput{brain: r.IntN(campaignBrains), write: id < campaignClients && r.IntN(2) == 0}
 				if id >= campaignClients {
-					waitOrDone(c.hosts[0].ctx, 2*time.Millisecond)
+					sleepUnlessCanceled(c.hosts[0].ctx, 2*time.Millisecond)
 				}
 				if in.write {
 					in.value = fmt.Sprintf("c%d-%d", id, i)
@@ -216,7 +216,7 @@ func (c *campaign) awaitAcks(n int64) {
 		if time.Now().After(deadline) {
 			c.t.Fatalf("no %d writes in a minute", n)
 		}
-		waitOrDone(c.hosts[0].ctx, 5*time.Millisecond)
+		sleepUnlessCanceled(c.hosts[0].ctx, 5*time.Millisecond)
 		if now := c.acked.Load(); now != last {
 			last, at = now, time.Now()
 		}
@@ -395,7 +395,7 @@ func TestCampaignCut(t *testing.T) {
 		i := strings.Index("n0n1n2", n.options.Name) / 2
 		c.nodes.cut(i, true)
 		c.awaitAcks(50)
-		waitOrDone(c.hosts[0].ctx, 6*time.Second) // at first, the old leader still considers itself the leader
+		sleepUnlessCanceled(c.hosts[0].ctx, 6*time.Second) // at first, the old leader still considers itself the leader
 		c.nodes.cut(i, false)
 	})
 }

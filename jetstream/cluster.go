@@ -96,12 +96,12 @@ func (o *Options) withDefaults() Options {
 // Cluster is a connection to the servers that store brains. A brain is a memory on these servers. A Cluster is safe for
 // concurrent use.
 type Cluster struct {
-	natsConn                  *nats.Conn
-	link                      serverRequestSender
-	options                   Options
-	directory                 *clusterDirectory
-	replicas                  int
-	minEnvelopesAfterSnapshot uint64
+	natsConn              *nats.Conn
+	requestSender         serverRequestSender
+	options               Options
+	directory             *clusterDirectory
+	replicas              int
+	minEnvelopesToCompact uint64
 
 	ctx    context.Context // ends when the cluster is closed
 	cancel context.CancelFunc
@@ -131,8 +131,8 @@ func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
 		leaderFences:     map[leaderFence]bool{},
 		leaseByStream:    map[string]leaderLease{},
 	}
-	c.link = serverRequestSender{nc, c.options.maxAttemptTime, c.options.ReadWait}
-	c.replicas, c.minEnvelopesAfterSnapshot = c.options.Replicas, c.options.minEnvelopesAfterSnapshot
+	c.requestSender = serverRequestSender{nc, c.options.maxAttemptTime, c.options.ReadWait}
+	c.replicas, c.minEnvelopesToCompact = c.options.Replicas, c.options.minEnvelopesAfterSnapshot
 	if err := checkServers(ctx, nc, &c.options); err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ func (c *Cluster) subscribeToChangedBrains() error {
 				// Announcements of changes may have been missed while the connection was down. Therefore each brain
 				// must be compared with the stream before the next read.
 				c.receivesInvalidations.Store(false)
-				c.expireReads()
+				c.requireFreshReads()
 				c.receivesInvalidations.Store(s == nats.CONNECTED)
 			case <-c.ctx.Done():
 				c.natsConn.RemoveStatusListener(status)
@@ -241,13 +241,13 @@ func (c *Cluster) subscribeToChangedBrains() error {
 	return nil
 }
 
-// expireReads makes the next read of each brain ask the servers for the brain's last message, even if this process
-// asked the servers a short time ago. A brain is a memory that is stored in the stream.
-func (c *Cluster) expireReads() {
+// requireFreshReads makes the next read of each brain ask the servers for the brain's last message, even if this
+// process asked the servers a short time ago. A brain is a memory that is stored in the stream.
+func (c *Cluster) requireFreshReads() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, r := range c.replicaBySubject {
-		r.headComparedAt.Store(0)
+		r.streamHeadComparedAt.Store(0)
 	}
 }
 
@@ -271,7 +271,7 @@ func (c *Cluster) markBrainOutdated(m *nats.Msg) {
 	isRead := c.options.Announced && r.watchers.Len() > 0
 	if isRead && seq > r.lastReadSeq.Load() {
 		// Ignore the error, because the next read of the brain tries to read the new message again.
-		go func() { _ = r.compareWithHead(c.ctx) }()
+		go func() { _ = r.compareWithStreamHead(c.ctx) }()
 	}
 }
 
@@ -328,7 +328,7 @@ func (c *Cluster) acquireReplica(
 	defer c.mu.Unlock()
 	isNew = r == nil
 	if isNew {
-		r = &brainReplica{cluster: c, directoryBrain: brain, files: brainFiles{c.cacheFS, brain.Name}}
+		r = &brainReplica{cluster: c, directoryEntry: brain, files: brainFiles{c.cacheFS, brain.Name}}
 		r.mu.Lock()
 		c.replicaBySubject[brain.subjectName()] = r
 	}
@@ -349,7 +349,7 @@ func (c *Cluster) releaseReplica(r *brainReplica) error {
 	err := r.closeFiles()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.replicaBySubject, r.directoryBrain.subjectName())
+	delete(c.replicaBySubject, r.directoryEntry.subjectName())
 	close(r.filesClosed)
 	return err
 }

@@ -29,9 +29,9 @@ const (
 	maxTextBytesPerEnvelope = 512 << 10
 	maxMessageBytes         = 8<<20 - 64<<10 // maximum number of bytes in a message
 	writeInProgressPause    = 300 * time.Microsecond
-	noServerPause           = 20 * time.Millisecond
+	noServerRetryPause      = 20 * time.Millisecond
 	// if less time remains until the caller's deadline, sending a message is not tried again
-	minAttemptTime = 50 * time.Millisecond
+	minSendAttemptTime = 50 * time.Millisecond
 
 	// Before a message with changes is built, the committer waits for further changes. It waits for 1/gatherTimeDivisor
 	// of the time that the last message took. This wait is useful because callers whose changes were in the same
@@ -94,9 +94,9 @@ func (c *commitQueue) addRequest(q *commitRequest) (mustStartCommitter bool) {
 	return mustStartCommitter
 }
 
-// waitForMore waits until targetCount more changes are queued, but at most for the duration maxWait. It returns
+// waitForMoreRequests waits until targetCount more changes are queued, but at most for the duration maxWait. It returns
 // immediately if no two changes could be combined even after waiting.
-func (c *commitQueue) waitForMore(ctx context.Context, targetCount int, maxWait time.Duration) {
+func (c *commitQueue) waitForMoreRequests(ctx context.Context, targetCount int, maxWait time.Duration) {
 	c.mu.Lock()
 	if targetCount == 0 || len(c.waitingRequests)+targetCount < 2 {
 		c.mu.Unlock()
@@ -128,10 +128,10 @@ func (c *commitQueue) takeNext() []*commitRequest {
 }
 
 // requeue puts requests back at the front of the queue.
-func (c *commitQueue) requeue(qs []*commitRequest) {
+func (c *commitQueue) requeue(requests []*commitRequest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.waitingRequests = append(qs, c.waitingRequests...)
+	c.waitingRequests = append(requests, c.waitingRequests...)
 }
 
 // removeRequest removes a request from the queue. It returns false if the committer has already taken the request.
@@ -175,7 +175,7 @@ func (r *brainReplica) commit(ctx context.Context, q *commitRequest) (oxbow.Chan
 func (r *brainReplica) commitQueuedRequests() {
 	last, took := 0, time.Duration(0)
 	for {
-		r.commitQueue.waitForMore(r.cluster.ctx, last, min(took/gatherTimeDivisor, maxChangeGatherTime))
+		r.commitQueue.waitForMoreRequests(r.cluster.ctx, last, min(took/gatherTimeDivisor, maxChangeGatherTime))
 		qs := r.commitQueue.takeNext()
 		if len(qs) == 0 {
 			return
@@ -196,18 +196,18 @@ func (r *brainReplica) commitQueuedRequests() {
 // commitBatch commits the requests that can be committed together. It sets the outcome of these requests and of refused
 // requests, and puts all other requests back at the front of the queue. If commitBatch returns an error, the error is
 // the outcome of all requests that have no outcome yet.
-func (r *brainReplica) commitBatch(qs []*commitRequest) error {
+func (r *brainReplica) commitBatch(requests []*commitRequest) error {
 	ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.options.WriteWait)
 	defer cancel()
 	for checked := false; ; {
-		c, err := r.chooseRequests(qs)
+		c, err := r.chooseRequests(requests)
 		if err != nil {
 			return err
 		}
 		if len(c.refused) > 0 && !checked {
 			// The requests may be refused only because the local copy lacks changes, so read the newest messages and
 			// try again.
-			if err := r.compareWithHead(ctx); err != nil {
+			if err := r.compareWithStreamHead(ctx); err != nil {
 				return err
 			}
 			checked = true
@@ -219,7 +219,7 @@ func (r *brainReplica) commitBatch(qs []*commitRequest) error {
 		if len(c.selected) > 0 {
 			err = r.sendRequests(ctx, c.selected)
 			if errors.Is(err, errNewerMessageStored) {
-				qs, checked = append(c.selected, c.deferred...), true
+				requests, checked = append(c.selected, c.deferred...), true
 				continue
 			}
 			for _, q := range c.selected {
@@ -242,7 +242,7 @@ type chosenRequests struct {
 
 	selectedRequestOps []oxbow.Op // operations of all requests in selected
 	changedNames       map[string]bool
-	opIDKeys           map[string]bool // op IDs of all requests in selected
+	selectedOpIDs      map[string]bool // op IDs of all requests in selected
 	textBytes          int
 }
 
@@ -259,11 +259,11 @@ func (r *brainReplica) chooseRequests(qs []*commitRequest) (*chosenRequests, err
 	if r.store == nil {
 		return nil, r.damageError("the local copy could not be opened")
 	}
-	r.currentEnvelopeTime.Store(r.nextEnvelopeTime())
+	r.currentEnvelopeUnixNano.Store(r.nextEnvelopeUnixNano())
 	c := &chosenRequests{
-		refused:      map[*commitRequest]error{},
-		changedNames: map[string]bool{},
-		opIDKeys:     map[string]bool{},
+		refused:       map[*commitRequest]error{},
+		changedNames:  map[string]bool{},
+		selectedOpIDs: map[string]bool{},
 	}
 	for _, q := range qs {
 		if q.isFinished {
@@ -297,7 +297,7 @@ func (c *chosenRequests) fitsRequest(q *commitRequest) bool {
 	if q.needsOwnEnvelope || c.selected[0].needsOwnEnvelope {
 		return false
 	}
-	return c.textBytes+q.textBytes <= maxTextBytesPerEnvelope && !c.opIDKeys[store.OpIDKey(q.change.OpID)]
+	return c.textBytes+q.textBytes <= maxTextBytesPerEnvelope && !c.selectedOpIDs[store.OpIDKey(q.change.OpID)]
 }
 
 func (c *chosenRequests) selectRequest(q *commitRequest) {
@@ -308,12 +308,12 @@ func (c *chosenRequests) selectRequest(q *commitRequest) {
 		c.changedNames[n] = true
 	}
 	if q.change.OpID != "" {
-		c.opIDKeys[store.OpIDKey(q.change.OpID)] = true
+		c.selectedOpIDs[store.OpIDKey(q.change.OpID)] = true
 	}
 }
 
-// nextEnvelopeTime returns the time for the next envelope. It is never before the time of the last envelope.
-func (r *brainReplica) nextEnvelopeTime() int64 {
+// nextEnvelopeUnixNano returns the time for the next envelope. It is never before the time of the last envelope.
+func (r *brainReplica) nextEnvelopeUnixNano() int64 {
 	return max(r.cluster.options.Clock().UnixNano(), r.position.EnvelopeTime)
 }
 
@@ -328,37 +328,37 @@ func (r *brainReplica) sendRequests(ctx context.Context, qs []*commitRequest) er
 	sent := false // at least one attempt may have reached a server
 	for {
 		began := time.Now()
-		seq, err := r.cluster.link.publishMessage(ctx, r.directoryBrain.subjectName(), m.data, expect, false)
+		seq, err := r.cluster.requestSender.publishMessage(ctx, r.directoryEntry.subjectName(), m.data, expect, false)
 		switch {
 		case err == nil:
-			r.cluster.recordStoredMessage(r.directoryBrain.streamName(), began, seq)
+			r.cluster.recordStoredMessage(r.directoryEntry.streamName(), began, seq)
 			r.applyStoredEnvelope(qs, m, seq)
 			return nil
 		case errors.Is(err, errWriteInProgress):
-			waitOrDone(ctx, writeInProgressPause)
+			sleepUnlessCanceled(ctx, writeInProgressPause)
 		case errors.Is(err, errNoServer):
-			waitOrDone(ctx, noServerPause)
+			sleepUnlessCanceled(ctx, noServerRetryPause)
 		case errors.Is(err, errNoReply):
 			// Send the same message again. The servers store the message only once, because they check the sequence
 			// number of the message before it.
 			sent = true
-			waitOrDone(ctx, noServerPause)
+			sleepUnlessCanceled(ctx, noServerRetryPause)
 		case errors.Is(err, errNewerMessageStored):
 			done, err := r.catchUpAfterRefusedEnvelope(ctx, qs, expect, sent)
 			if done || errors.Is(err, errNewerMessageStored) {
 				return err
 			}
 			if err != nil {
-				return r.publishError(sent, err)
+				return r.endFailedPublish(sent, err)
 			}
 			// The leader of the stream has not yet received the last message that this process has read. Wait and send
 			// again.
-			waitOrDone(ctx, noServerPause)
+			sleepUnlessCanceled(ctx, noServerRetryPause)
 		default:
-			return r.publishError(sent, err)
+			return r.endFailedPublish(sent, err)
 		}
 		if !hasTimeForSendAttempt(ctx) {
-			return r.publishError(sent, err)
+			return r.endFailedPublish(sent, err)
 		}
 	}
 }
@@ -369,18 +369,18 @@ func hasTimeForSendAttempt(ctx context.Context) bool {
 		return false
 	}
 	end, hasEnd := ctx.Deadline()
-	return !hasEnd || time.Until(end) >= minAttemptTime
+	return !hasEnd || time.Until(end) >= minSendAttemptTime
 }
 
-// publishError returns the error for a change whose message was not confirmed by the servers. If maySucceedLater is
-// true, the message was sent, and the servers may still store the message. In this case, the error matches
-// oxbow.ErrUnknownOutcome. publishError also clears r.inFlight, because no message is being sent any more.
-func (r *brainReplica) publishError(maySucceedLater bool, err error) error {
+// endFailedPublish returns the error for a change whose message was not confirmed by the servers. If mayStillBeStored
+// is true, the message was sent, and the servers may still store the message. In this case, the error matches
+// oxbow.ErrUnknownOutcome. endFailedPublish also clears r.envelopeInFlight, because no message is being sent any more.
+func (r *brainReplica) endFailedPublish(mayStillBeStored bool, err error) error {
 	r.mu.Lock()
-	r.inFlight = nil
+	r.envelopeInFlight = nil
 	r.mu.Unlock()
 	switch {
-	case maySucceedLater:
+	case mayStillBeStored:
 		return fmt.Errorf("%w: %w; give the change an op id, and send it again", oxbow.ErrUnknownOutcome, err)
 	case errors.Is(err, errNoServer), errors.Is(err, errWriteInProgress):
 		return fmt.Errorf(
@@ -401,7 +401,7 @@ type encodedEnvelope struct {
 
 // buildEnvelope builds the message with the changes of the requests. It also returns the sequence number of the
 // brain's last message. The servers must store the new message only if it directly follows that message.
-func (r *brainReplica) buildEnvelope(qs []*commitRequest) (encodedEnvelope, uint64, error) {
+func (r *brainReplica) buildEnvelope(requests []*commitRequest) (encodedEnvelope, uint64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	id, err := r.cluster.randomID()
@@ -410,19 +410,19 @@ func (r *brainReplica) buildEnvelope(qs []*commitRequest) (encodedEnvelope, uint
 	}
 	e := &envelope{
 		Version:          envelopeVersion,
-		BrainName:        r.directoryBrain.Name,
+		BrainName:        r.directoryEntry.Name,
 		EnvelopeNumber:   r.position.EnvelopeNumber + 1,
 		PrevChainHash:    r.position.ChainHash,
-		BrainEpoch:       r.directoryBrain.BrainEpoch,
+		BrainEpoch:       r.directoryEntry.BrainEpoch,
 		SenderNode:       r.cluster.options.Node,
 		EnvelopeID:       id,
-		ChangeTime:       r.nextEnvelopeTime(),
+		ChangeTime:       r.nextEnvelopeUnixNano(),
 		LastChangeBefore: r.lastChangeNumber,
 	}
 	if r.lastChangeNumber > 0 {
 		e.FileChainHash = r.fileChainHash
 	}
-	for _, q := range qs {
+	for _, q := range requests {
 		e.Changes = append(e.Changes, q.change)
 	}
 	data, hash, err := e.encodeMessage()
@@ -434,7 +434,7 @@ func (r *brainReplica) buildEnvelope(qs []*commitRequest) (encodedEnvelope, uint
 				text.FormatBytes(maxMessageBytes) + " that a message of the cluster may hold; split it",
 		}
 	}
-	r.inFlight = &inFlightEnvelope{envelopeID: id, envelopeNumber: e.EnvelopeNumber, changeCount: len(qs)}
+	r.envelopeInFlight = &inFlightEnvelope{envelopeID: id, envelopeNumber: e.EnvelopeNumber, changeCount: len(requests)}
 	return encodedEnvelope{e, data, hash}, r.position.LastReadSeq, err
 }
 
@@ -442,28 +442,28 @@ func (r *brainReplica) buildEnvelope(qs []*commitRequest) (encodedEnvelope, uint
 // results. The servers have already stored the message under the sequence number seq. If a reader has already applied
 // the message, it is not applied again. If the local copy cannot apply the message, applyStoredEnvelope builds the copy
 // again from the stream, because the servers have stored the changes durably, so it is too late to refuse them.
-func (r *brainReplica) applyStoredEnvelope(qs []*commitRequest, m encodedEnvelope, seq uint64) {
+func (r *brainReplica) applyStoredEnvelope(requests []*commitRequest, m encodedEnvelope, seq uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	f := r.inFlight
+	f := r.envelopeInFlight
 	mustApply := !f.isApplied && !r.isClosed
-	if mustApply && r.applyAndRecord(r.cluster.ctx, m.envelope, m.hash, seq, len(m.data)) != nil {
+	if mustApply && r.applyAndRecordEnvelope(r.cluster.ctx, m.envelope, m.hash, seq, len(m.data)) != nil {
 		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.options.ReadWait)
 		defer cancel()
 		if r.restartWithEmptyFile() == nil {
 			_ = r.readMissingMessages(ctx)
 		}
 	}
-	r.finishCommitRequests(qs, f)
+	r.finishCommitRequests(requests, f)
 }
 
 // finishCommitRequests sets the outcomes of the requests in a stored envelope. The caller must have locked mu.
-func (r *brainReplica) finishCommitRequests(qs []*commitRequest, f *inFlightEnvelope) {
-	r.inFlight = nil
-	for i, q := range qs {
+func (r *brainReplica) finishCommitRequests(requests []*commitRequest, f *inFlightEnvelope) {
+	r.envelopeInFlight = nil
+	for i, q := range requests {
 		switch {
 		case f.isApplied && f.changeErrs != nil:
-			q.setOutcome(f.madeChanges[i], f.changeErrs[i])
+			q.setOutcome(f.appliedChanges[i], f.changeErrs[i])
 		case q.needsOwnEnvelope && q.ops == nil:
 			q.setOutcome(
 				oxbow.Change{},
@@ -478,10 +478,10 @@ func (r *brainReplica) finishCommitRequests(qs []*commitRequest, f *inFlightEnve
 	}
 }
 
-// catchUpAfterRefusedEnvelope is called after the stream refused a message with changes (the envelope in r.inFlight).
-// The stream accepts an envelope only if the brain's last message has the sequence number expectedSeq. wasSentBefore is
-// true if the envelope was sent before without a reply. catchUpAfterRefusedEnvelope reads the messages that this
-// process lacks. There are four cases:
+// catchUpAfterRefusedEnvelope is called after the stream refused a message with changes (the envelope in
+// r.envelopeInFlight). The stream accepts an envelope only if the brain's last message has the sequence number
+// expectedSeq. wasSentBefore is true if the envelope was sent before without a reply. catchUpAfterRefusedEnvelope reads
+// the messages that this process lacks. There are four cases:
 //   - The envelope was stored by an earlier attempt, whose reply was lost. catchUpAfterRefusedEnvelope sets the results
 //     of the requests and returns true.
 //   - It is unknown whether the envelope was stored. The error is errNoReply.
@@ -490,19 +490,19 @@ func (r *brainReplica) finishCommitRequests(qs []*commitRequest, f *inFlightEnve
 //   - Another process has stored a message. The error is errNewerMessageStored.
 func (r *brainReplica) catchUpAfterRefusedEnvelope(
 	ctx context.Context,
-	qs []*commitRequest,
+	requests []*commitRequest,
 	expectedSeq uint64,
 	wasSentBefore bool,
 ) (isFinished bool, err error) {
-	if err := r.compareWithHead(ctx); err != nil {
+	if err := r.compareWithStreamHead(ctx); err != nil {
 		return false, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	f := r.inFlight
+	f := r.envelopeInFlight
 	switch {
 	case f.isApplied:
-		r.finishCommitRequests(qs, f)
+		r.finishCommitRequests(requests, f)
 		return true, nil
 	case f.isOutcomeUnknown && wasSentBefore:
 		// A snapshot has replaced the last messages. It is unknown whether the snapshot contains the changes of this
@@ -511,7 +511,7 @@ func (r *brainReplica) catchUpAfterRefusedEnvelope(
 	case r.position.LastReadSeq == expectedSeq:
 		return false, nil
 	}
-	r.inFlight = nil
+	r.envelopeInFlight = nil
 	return false, errNewerMessageStored
 }
 

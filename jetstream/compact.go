@@ -23,7 +23,7 @@ const (
 	segmentFileBytes          = 4 << 20 // size, in bytes, of each part (segment) into which a large snapshot file is divided
 	// Maximum size, in bytes, of a compressed file that is stored in the snapshot message itself. A larger file is
 	// stored in separate messages.
-	maxInlineBytes = 24 << 10
+	maxInlineFileBytes = 24 << 10
 )
 
 // compactBrainIfDue compacts a brain that has many envelopes after the last snapshot. It ignores errors, because the
@@ -34,7 +34,7 @@ func (r *brainReplica) compactBrainIfDue() {
 	if r.position.LastSnapshot != nil {
 		held = r.position.LastSnapshot.CompressedBytes
 	}
-	due := !r.isClosed && r.position.EnvelopesAfterSnapshot > r.cluster.minEnvelopesAfterSnapshot &&
+	due := !r.isClosed && r.position.EnvelopesAfterSnapshot > r.cluster.minEnvelopesToCompact &&
 		4*r.position.BytesAfterSnapshot > held
 	r.mu.Unlock()
 	if due {
@@ -69,10 +69,10 @@ func (r *brainReplica) publishSnapshot(ctx context.Context) error {
 	}
 	e := &envelope{
 		Version:          envelopeVersion,
-		BrainName:        r.directoryBrain.Name,
+		BrainName:        r.directoryEntry.Name,
 		EnvelopeNumber:   at.EnvelopeNumber,
 		PrevChainHash:    at.ChainHash,
-		BrainEpoch:       r.directoryBrain.BrainEpoch,
+		BrainEpoch:       r.directoryEntry.BrainEpoch,
 		SenderNode:       r.cluster.options.Node,
 		EnvelopeID:       id,
 		ChangeTime:       at.EnvelopeTime,
@@ -84,9 +84,9 @@ func (r *brainReplica) publishSnapshot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	seq, err := r.cluster.link.publishMessage(ctx, r.directoryBrain.subjectName(), data, at.LastReadSeq, true)
+	seq, err := r.cluster.requestSender.publishMessage(ctx, r.directoryEntry.subjectName(), data, at.LastReadSeq, true)
 	if err != nil {
-		return fmt.Errorf("compact %s: %w", r.directoryBrain.Name, err)
+		return fmt.Errorf("compact %s: %w", r.directoryEntry.Name, err)
 	}
 	r.mu.Lock()
 	if r.position.LastReadSeq == at.LastReadSeq && !r.isClosed {
@@ -96,17 +96,17 @@ func (r *brainReplica) publishSnapshot(ctx context.Context) error {
 	return errors.Join(err, r.deleteOldSegments(ctx, at.LastSnapshot, s))
 }
 
-// storeFile stores image, the brain's file, in the snapshot s or, if it is large, in separate messages (segments). A
-// part of the file that the last snapshot already contains is not stored again.
-func (r *brainReplica) storeFile(ctx context.Context, s *snapshot, image []byte, lastSnapshot *snapshot) error {
-	if packed := zstdEncoder.EncodeAll(image, nil); len(packed) <= maxInlineBytes {
+// storeFile stores fileContent, the brain's file, in the snapshot s or, if it is large, in separate messages
+// (segments). A part of the file that the last snapshot already contains is not stored again.
+func (r *brainReplica) storeFile(ctx context.Context, s *snapshot, fileContent []byte, lastSnapshot *snapshot) error {
+	if packed := zstdEncoder.EncodeAll(fileContent, nil); len(packed) <= maxInlineFileBytes {
 		s.InlineFile, s.CompressedBytes = packed, int64(len(packed))
 		return nil
 	}
 	number := uint64(time.Now().UnixNano())
-	for i := 0; len(image) > 0; i++ {
-		part := image[:min(segmentFileBytes, len(image))]
-		image = image[len(part):]
+	for i := 0; len(fileContent) > 0; i++ {
+		part := fileContent[:min(segmentFileBytes, len(fileContent))]
+		fileContent = fileContent[len(part):]
 		g := fileSegment{UncompressedBytes: int64(len(part)), UncompressedHash: sha256.Sum256(part)}
 		hasSegment := lastSnapshot != nil && i < len(lastSnapshot.FileSegments)
 		if hasSegment && lastSnapshot.FileSegments[i].UncompressedHash == g.UncompressedHash {
@@ -116,12 +116,12 @@ func (r *brainReplica) storeFile(ctx context.Context, s *snapshot, image []byte,
 		packed := zstdEncoder.EncodeAll(part, nil)
 		g.SegmentNumber, g.CompressedBytes = number+uint64(i), int64(len(packed))
 		for {
-			_, err := r.cluster.link.publishMessage(ctx, r.segmentSubject(g), packed, 0, false)
+			_, err := r.cluster.requestSender.publishMessage(ctx, r.segmentSubject(g), packed, 0, false)
 			if err == nil {
 				break
 			}
-			if errors.Is(err, errNewerMessageStored) || !waitOrDone(ctx, noServerPause) {
-				return fmt.Errorf("store segment %d of %s: %w", i, r.directoryBrain.Name, err)
+			if errors.Is(err, errNewerMessageStored) || !sleepUnlessCanceled(ctx, noServerRetryPause) {
+				return fmt.Errorf("store segment %d of %s: %w", i, r.directoryEntry.Name, err)
 			}
 		}
 		s.addSegment(g)
@@ -129,14 +129,14 @@ func (r *brainReplica) storeFile(ctx context.Context, s *snapshot, image []byte,
 	return nil
 }
 
-func (s *snapshot) addSegment(g fileSegment) {
-	s.FileSegments = append(s.FileSegments, g)
-	s.CompressedBytes += g.CompressedBytes
+func (s *snapshot) addSegment(segment fileSegment) {
+	s.FileSegments = append(s.FileSegments, segment)
+	s.CompressedBytes += segment.CompressedBytes
 }
 
 // segmentSubject returns the subject of the NATS message that contains the segment g of a snapshot's file.
 func (r *brainReplica) segmentSubject(g fileSegment) string {
-	return r.directoryBrain.subjectName() + ".s." + strconv.FormatUint(g.SegmentNumber, 10)
+	return r.directoryEntry.subjectName() + ".s." + strconv.FormatUint(g.SegmentNumber, 10)
 }
 
 // deleteOldSegments deletes the messages with parts (segments) of the old snapshot's file that do not belong to the
@@ -156,8 +156,8 @@ func (r *brainReplica) deleteOldSegments(ctx context.Context, oldSnapshot, s *sn
 		var answer struct {
 			Error *apiError `json:"error"`
 		}
-		err := r.cluster.link.requestAPI(ctx, "$JS.API.STREAM.PURGE."+
-			r.directoryBrain.streamName(), map[string]string{"filter": r.segmentSubject(g)}, &answer)
+		err := r.cluster.requestSender.requestAPI(ctx, "$JS.API.STREAM.PURGE."+
+			r.directoryEntry.streamName(), map[string]string{"filter": r.segmentSubject(g)}, &answer)
 		if err == nil && answer.Error != nil {
 			err = answer.Error
 		}
@@ -189,9 +189,9 @@ func (r *brainReplica) applySnapshot(ctx context.Context, e *envelope, seq uint6
 		if err := r.installSnapshot(ctx, e); err != nil {
 			return err
 		}
-		r.findInFlightInSnapshot(e)
+		r.updateInFlightEnvelope(e)
 	}
-	p := cachedPosition{
+	p := replicaPosition{
 		Cluster:           r.position.Cluster,
 		LastReadSeq:       seq,
 		EnvelopeNumber:    e.EnvelopeNumber,
@@ -207,13 +207,14 @@ func (r *brainReplica) applySnapshot(ctx context.Context, e *envelope, seq uint6
 	return r.files.writePosition(r.unsyncedPosition())
 }
 
-// findInFlightInSnapshot checks whether the snapshot in e contains the envelope r.inFlight. An envelope is a message
-// with changes, and this process is publishing the envelope r.inFlight now. The snapshot lists the IDs of the most
-// recent envelopes. If the ID at the number of r.inFlight is the envelope's own ID, findInFlightInSnapshot sets
-// isApplied in r.inFlight. If the number is too old for the list, it sets isOutcomeUnknown in r.inFlight. If r.inFlight
-// is nil, or if the snapshot is older than the envelope r.inFlight, findInFlightInSnapshot does nothing.
-func (r *brainReplica) findInFlightInSnapshot(e *envelope) {
-	f, ids := r.inFlight, e.Snapshot.RecentEnvelopeIDs
+// updateInFlightEnvelope checks whether the snapshot in e contains the envelope r.envelopeInFlight. An envelope is a
+// message with changes, and this process is publishing the envelope r.envelopeInFlight now. The snapshot lists the IDs
+// of the most recent envelopes. If the ID at the number of r.envelopeInFlight is the envelope's own ID,
+// updateInFlightEnvelope sets isApplied in r.envelopeInFlight. If the number is too old for the list, it sets
+// isOutcomeUnknown in r.envelopeInFlight. If r.envelopeInFlight is nil, or if the snapshot is older than the envelope
+// r.envelopeInFlight, updateInFlightEnvelope does nothing.
+func (r *brainReplica) updateInFlightEnvelope(e *envelope) {
+	f, ids := r.envelopeInFlight, e.Snapshot.RecentEnvelopeIDs
 	if f == nil || f.envelopeNumber > e.EnvelopeNumber {
 		return
 	}
@@ -233,7 +234,7 @@ func (r *brainReplica) installSnapshot(ctx context.Context, e *envelope) error {
 	if err := r.files.createDir(); err != nil {
 		return err
 	}
-	if err := replaceFileAtomically(unsyncedFS{r.files.fsys}, r.files.logPath(), image); err != nil {
+	if err := replaceFileAtomically(unsyncedFS{r.files.fsys}, r.files.logFilePath(), image); err != nil {
 		return err
 	}
 	if err := r.openStore(); err != nil {
@@ -287,13 +288,14 @@ func (r *brainReplica) fetchSegment(ctx context.Context, g fileSegment) ([]byte,
 	c := r.cluster
 	direct, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	m := nats.NewMsg("$JS.API.DIRECT.GET." + r.directoryBrain.streamName() + "." + r.segmentSubject(g))
-	if a, err := c.link.requester.RequestMsgWithContext(direct, m); err == nil && a.Header.Get("Status") == "" {
+	m := nats.NewMsg("$JS.API.DIRECT.GET." + r.directoryEntry.streamName() + "." + r.segmentSubject(g))
+	if a, err := c.requestSender.requester.RequestMsgWithContext(direct, m); err == nil &&
+		a.Header.Get("Status") == "" {
 		if part, ok := unpack(a.Data); ok {
 			return part, nil
 		}
 	}
-	a, ok, err := c.link.lastMessage(ctx, r.directoryBrain.streamName(), r.segmentSubject(g))
+	a, ok, err := c.requestSender.lastMessage(ctx, r.directoryEntry.streamName(), r.segmentSubject(g))
 	if err != nil {
 		return nil, err
 	}

@@ -21,11 +21,11 @@ func messages(t *testing.T, s *Store) (envelopes, segments int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream, err := js.Stream(t.Context(), s.brainReplica.directoryBrain.streamName())
+	stream, err := js.Stream(t.Context(), s.brainReplica.directoryEntry.streamName())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for filter, n := range map[string]*int{s.brainReplica.directoryBrain.subjectName(): &envelopes, s.brainReplica.directoryBrain.subjectName() +
+	for filter, n := range map[string]*int{s.brainReplica.directoryEntry.subjectName(): &envelopes, s.brainReplica.directoryEntry.subjectName() +
 		".s.*": &segments} {
 		info, err := stream.Info(t.Context(), api.WithSubjectFilter(filter))
 		if err != nil {

@@ -40,7 +40,7 @@ func TestReplaceCut(t *testing.T) {
 		for {
 			rep, err := c.Replace(ctx, old.options.Name, o)
 			if err == nil || !errors.Is(err, oxbow.ErrBusy) || (rep.Step != "" && rep.Step != StepAuditBefore) ||
-				!waitOrDone(ctx, 100*time.Millisecond) {
+				!sleepUnlessCanceled(ctx, 100*time.Millisecond) {
 				return rep, err
 			}
 		}
@@ -70,7 +70,7 @@ func TestReplaceCut(t *testing.T) {
 			cancel()
 			break
 		}
-		if !errors.Is(err, oxbow.ErrBusy) || !waitOrDone(ctx, 100*time.Millisecond) {
+		if !errors.Is(err, oxbow.ErrBusy) || !sleepUnlessCanceled(ctx, 100*time.Millisecond) {
 			t.Fatalf("Replace() again = %+v, %v", rep, err)
 		}
 	}

@@ -92,7 +92,7 @@ func (h *harmed) restart(t *testing.T, harm func() error) {
 		if err := h.c.makeLeader(ctx, "BRAIN_00", h.options[h.victim].Name); err == nil {
 			return
 		}
-		if !waitOrDone(ctx, 50*time.Millisecond) {
+		if !sleepUnlessCanceled(ctx, 50*time.Millisecond) {
 			t.Fatal("the victim does not come back")
 		}
 	}
@@ -218,10 +218,10 @@ func (i *interloper) RequestMsgWithContext(ctx context.Context, m *nats.Msg) (*n
 // lead the stream.
 func (h *harmed) auditDisturbed(t *testing.T) {
 	t.Helper()
-	victim, conn := h.options[h.victim].Name, h.c.link.requester
+	victim, conn := h.options[h.victim].Name, h.c.requestSender.requester
 	other := connectTrio(t, h.urls, Options{})
 	moved := false
-	h.c.link.requester = &interloper{conn, func(m *nats.Msg) {
+	h.c.requestSender.requester = &interloper{conn, func(m *nats.Msg) {
 		if m.Subject != "$JS.API.STREAM.MSG.GET.BRAIN_00" || moved {
 			return
 		}
@@ -233,12 +233,12 @@ func (h *harmed) auditDisturbed(t *testing.T) {
 		}
 	}}
 	rep, err := h.c.Audit(t.Context())
-	h.c.link.requester = conn
+	h.c.requestSender.requester = conn
 	if err != nil || !moved || len(rep.Findings) != 1 || rep.Findings[0].Server != victim ||
 		!strings.Contains(rep.Findings[0].What, "lost the lead") {
 		t.Errorf("Audit() = %+v, %v, moved %t, want that %s lost the lead", rep, err, moved, victim)
 	}
-	if err := h.c.readLeaderFences(t.Context()); err != nil || !h.c.isFenced("BRAIN_00", victim) {
+	if err := h.c.readLeaderFences(t.Context()); err != nil || !h.c.isFencedFromLeading("BRAIN_00", victim) {
 		t.Errorf("%s, which was not read, is not fenced any more (%v)", victim, err)
 	}
 }
@@ -280,7 +280,7 @@ func TestReplacedSnapshot(t *testing.T) {
 	// Replace all messages by an earlier snapshot, at the tenth envelope.
 	old := &envelope{
 		Version:          envelopeVersion,
-		BrainName:        r.directoryBrain.Name,
+		BrainName:        r.directoryEntry.Name,
 		EnvelopeNumber:   3,
 		BrainEpoch:       1,
 		EnvelopeID:       "x",
@@ -291,7 +291,7 @@ func TestReplacedSnapshot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := nats.NewMsg(r.directoryBrain.subjectName())
+	m := nats.NewMsg(r.directoryEntry.subjectName())
 	m.Data = data
 	m.Header.Set(headerRollup, "sub")
 	if _, err := r.cluster.natsConn.RequestMsg(m, time.Second); err != nil {
@@ -325,7 +325,7 @@ func TestLastMessageGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream, err := js.Stream(t.Context(), s.brainReplica.directoryBrain.streamName())
+	stream, err := js.Stream(t.Context(), s.brainReplica.directoryEntry.streamName())
 	if err == nil {
 		err = stream.DeleteMsg(t.Context(), s.brainReplica.lastReadSeq.Load())
 	}
@@ -353,7 +353,7 @@ func TestMissingStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := js.DeleteStream(t.Context(), s.brainReplica.directoryBrain.streamName()); err != nil {
+	if err := js.DeleteStream(t.Context(), s.brainReplica.directoryEntry.streamName()); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []*Store{s, other} {
@@ -368,7 +368,7 @@ func TestMissingStream(t *testing.T) {
 	if err != nil || len(rep.Findings) != 1 || !strings.Contains(rep.Findings[0].What, "missing") {
 		t.Errorf("Audit() = %+v, %v, want the stream", rep, err)
 	}
-	if _, err := js.Stream(t.Context(), s.brainReplica.directoryBrain.streamName()); !errors.Is(
+	if _, err := js.Stream(t.Context(), s.brainReplica.directoryEntry.streamName()); !errors.Is(
 		err,
 		api.ErrStreamNotFound,
 	) {
@@ -408,9 +408,9 @@ func TestMessageReplaced(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := r.cluster.link.publishMessage(
+			if _, err := r.cluster.requestSender.publishMessage(
 				t.Context(),
-				r.directoryBrain.subjectName(),
+				r.directoryEntry.subjectName(),
 				harm(m.envelope, m.data),
 				expect,
 				false,

@@ -34,11 +34,11 @@ const clusterDirectoryBucket = "DIR"
 // The directory is always read from the leader, because any other server may lack recent values.
 type clusterDirectory struct {
 	// The servers' key-value bucket, in which the directory is stored. It is used only for writing.
-	bucket     api.KeyValue
-	nc         *nats.Conn
-	link       serverRequestSender
-	clusterID  string
-	partitions int
+	bucket         api.KeyValue
+	nc             *nats.Conn
+	requestSender  serverRequestSender
+	clusterID      string
+	partitionCount int
 }
 
 // clusterInfo is the value under the key "cluster" in the cluster's directory.
@@ -87,14 +87,14 @@ func openDirectory(
 		return nil, err
 	}
 	kv, err := openBucket(ctx, nc, js, o, expectedClusterID)
-	for try := 0; try < 40 && errors.Is(err, api.ErrStreamNotFound) && waitOrDone(ctx, 50*time.Millisecond); try++ {
+	for try := 0; try < 40 && errors.Is(err, api.ErrStreamNotFound) && sleepUnlessCanceled(ctx, 50*time.Millisecond); try++ {
 		// Another process has created the directory's bucket, but not all servers have the bucket yet.
 		kv, err = openBucket(ctx, nc, js, o, expectedClusterID)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the directory: %w", err)
 	}
-	d := &clusterDirectory{bucket: kv, nc: nc, link: serverRequestSender{nc, o.maxAttemptTime, o.ReadWait}}
+	d := &clusterDirectory{bucket: kv, nc: nc, requestSender: serverRequestSender{nc, o.maxAttemptTime, o.ReadWait}}
 	info, err := getOrCreate(ctx, d, "cluster", func() (clusterInfo, error) {
 		return clusterInfo{
 			ID:         nats.NewInbox()[len(nats.InboxPrefix):],
@@ -105,8 +105,8 @@ func openDirectory(
 	if err != nil {
 		return nil, err
 	}
-	d.clusterID, d.partitions = info.ID, info.Partitions
-	for p := range d.partitions {
+	d.clusterID, d.partitionCount = info.ID, info.Partitions
+	for p := range d.partitionCount {
 		if err := d.openStream(ctx, js, p, o); err != nil {
 			return nil, err
 		}
@@ -226,7 +226,7 @@ func (d *clusterDirectory) openStream(ctx context.Context, js api.JetStream, par
 
 // getValue returns the value of a key, or nil if the key lacks a value.
 func (d *clusterDirectory) getValue(ctx context.Context, key string) ([]byte, error) {
-	m, _, err := d.link.lastMessage(ctx, directoryStream, directorySubject+key)
+	m, _, err := d.requestSender.lastMessage(ctx, directoryStream, directorySubject+key)
 	if err != nil {
 		return nil, fmt.Errorf("read %s of the directory: %w", key, err)
 	}
@@ -243,7 +243,7 @@ func getOrCreate[T any](
 ) (v T, err error) {
 	// Try again if another process creates the key in the directory at the same time and then deletes it.
 	for try := range 40 {
-		if try > 0 && !waitOrDone(ctx, 50*time.Millisecond) {
+		if try > 0 && !sleepUnlessCanceled(ctx, 50*time.Millisecond) {
 			break
 		}
 		b, err := d.getValue(ctx, key)
@@ -300,7 +300,7 @@ func (d *clusterDirectory) addBrain(
 		h := fnv.New32a()
 		_, _ = h.Write([]byte(name))
 		return brainDirectoryEntry{
-			Partition:  int(h.Sum32() % uint32(d.partitions)),
+			Partition:  int(h.Sum32() % uint32(d.partitionCount)),
 			BrainEpoch: epoch,
 			Created:    created,
 		}, nil

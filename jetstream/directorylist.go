@@ -52,7 +52,7 @@ func (d *clusterDirectory) listBrains(ctx context.Context) ([]brainDirectoryEntr
 		}
 		tenant, brain, _ := strings.Cut(name, ".")
 		isNamed := namePattern.MatchString(tenant) && namePattern.MatchString(brain)
-		isPartition := b.Partition >= 0 && b.Partition < d.partitions
+		isPartition := b.Partition >= 0 && b.Partition < d.partitionCount
 		if !isNamed || !isPartition {
 			return nil, fmt.Errorf(
 				"%w: %.200q of the directory is no brain of this cluster; delete the key: nats kv del %s",
@@ -70,7 +70,7 @@ func (d *clusterDirectory) listBrains(ctx context.Context) ([]brainDirectoryEntr
 // messages. If that server returns too few messages, it asks the leader for all.
 func (d *clusterDirectory) lastMessages(ctx context.Context) (all []streamMessage, err error) {
 	var info streamAnswer
-	if err := d.link.requestAPI(ctx, "$JS.API.STREAM.INFO."+directoryStream, nil, &info); err != nil {
+	if err := d.requestSender.requestAPI(ctx, "$JS.API.STREAM.INFO."+directoryStream, nil, &info); err != nil {
 		return nil, err
 	}
 	next := uint64(1)
@@ -94,7 +94,7 @@ func (d *clusterDirectory) lastMessages(ctx context.Context) (all []streamMessag
 // eachMessage asks the leader for the last message of each matching key, and calls fn with it.
 func (d *clusterDirectory) eachMessage(ctx context.Context, keyPattern string, fn func(streamMessage)) error {
 	for next := uint64(1); ; {
-		m, ok, err := d.link.nextMessage(ctx, directoryStream, directorySubject+keyPattern, next)
+		m, ok, err := d.requestSender.nextMessage(ctx, directoryStream, directorySubject+keyPattern, next)
 		if err != nil || !ok {
 			return err
 		}

@@ -66,8 +66,8 @@ func faults(t *testing.T) (f *faulty, s, other *Store) {
 	o.ReadWait = 2 * time.Second
 	o.maxAttemptTime = 500 * time.Millisecond
 	c := connect(t, url, o)
-	f = &faulty{messageRequester: c.link.requester}
-	c.link.requester = f
+	f = &faulty{messageRequester: c.requestSender.requester}
+	c.requestSender.requester = f
 	return f, open(t, c, "b"), open(t, connect(t, url, o), "b")
 }
 

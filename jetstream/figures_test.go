@@ -115,9 +115,9 @@ func writes(t *testing.T, hosts []*Cluster, brains, clients int) {
 	lasts := make([]uint64, clients)
 	measure("bare messages", func(i, _ int, content string) (err error) {
 		r := stores[i].brainReplica
-		lasts[i], err = r.cluster.link.publishMessage(
+		lasts[i], err = r.cluster.requestSender.publishMessage(
 			t.Context(),
-			fmt.Sprintf("%s.bare.%d-%d-%d", r.directoryBrain.subjectName(), brains, clients, i),
+			fmt.Sprintf("%s.bare.%d-%d-%d", r.directoryEntry.subjectName(), brains, clients, i),
 			[]byte(content),
 			lasts[i],
 			false,

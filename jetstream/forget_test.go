@@ -85,7 +85,7 @@ func (h *harmed) leads(t *testing.T, name string) {
 			fmt.Appendf(nil, `{"placement":{"preferred":%q}}`, name),
 			time.Second,
 		)
-		if !waitOrDone(ctx, 100*time.Millisecond) {
+		if !sleepUnlessCanceled(ctx, 100*time.Millisecond) {
 			t.Fatalf("%s does not lead: %v", name, err)
 		}
 	}
@@ -135,7 +135,7 @@ func (h *harmed) names(t *testing.T, victim int, what string, before func()) {
 			h.forget(t, victim)
 			healthy = 0
 		}
-		if !waitOrDone(ctx, 100*time.Millisecond) {
+		if !sleepUnlessCanceled(ctx, 100*time.Millisecond) {
 			t.Fatalf("Status() = %s, %v, want that %s %s", findings(s.Findings), err, name, what)
 		}
 	}
@@ -218,7 +218,7 @@ func (h *harmed) groups(t *testing.T) map[string]string {
 func TestServerForgets(t *testing.T) {
 	t.Parallel()
 	h := newHarmed(t)
-	h.c.link.maxRepeatTime, h.c.options.ReadWait = 2*time.Second, 2*time.Second
+	h.c.requestSender.maxReadRetryTime, h.c.options.ReadWait = 2*time.Second, 2*time.Second
 	groups, victim := h.groups(t), h.options[h.victim].Name
 	h.forget(t, h.victim)
 	h.names(t, h.victim, "takes no part", func() {})
@@ -266,7 +266,7 @@ func TestServerForgets(t *testing.T) {
 func TestMostForget(t *testing.T) {
 	t.Parallel()
 	h := newHarmed(t)
-	h.c.link.maxRepeatTime, h.c.options.ReadWait = time.Second, time.Second
+	h.c.requestSender.maxReadRetryTime, h.c.options.ReadWait = time.Second, time.Second
 	groups := h.groups(t)
 	other := (h.victim + 1) % 3
 	h.forget(t, h.victim, other)

@@ -17,7 +17,7 @@ func TestGather(t *testing.T) {
 	}
 	done := make(chan struct{}, 1)
 	gather := func(ctx context.Context, n int, d time.Duration) {
-		go func() { c.waitForMore(ctx, n, d); done <- struct{}{} }()
+		go func() { c.waitForMoreRequests(ctx, n, d); done <- struct{}{} }()
 		for waits := d < long; !waits && len(done) == 0; runtime.Gosched() {
 			c.mu.Lock()
 			waits = c.enoughRequestsWaiting != nil
@@ -57,8 +57,8 @@ func TestGather(t *testing.T) {
 	<-done
 
 	// If there is only one writer, the committer does not wait for others.
-	c.waitForMore(t.Context(), 1, long)
-	c.waitForMore(t.Context(), 0, long)
+	c.waitForMoreRequests(t.Context(), 1, long)
+	c.waitForMoreRequests(t.Context(), 0, long)
 	if len(c.takeNext()) != 0 || !c.addRequest(&commitRequest{}) {
 		t.Error("the queue is not as before")
 	}

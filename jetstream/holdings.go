@@ -78,17 +78,17 @@ func askServerStreams(ctx context.Context, nc, system *nats.Conn) ([]serverStrea
 }
 
 // serversWithStream returns the servers that have a stream on disk, and the servers that replicate it.
-func serversWithStream(all []serverStreams, stream string) (onDisk, replicating []string) {
+func serversWithStream(all []serverStreams, stream string) (storingServers, replicatingServers []string) {
 	for _, h := range all {
 		part, has := h.streams[stream]
 		if has {
-			onDisk = append(onDisk, h.serverName)
+			storingServers = append(storingServers, h.serverName)
 		}
 		if part {
-			replicating = append(replicating, h.serverName)
+			replicatingServers = append(replicatingServers, h.serverName)
 		}
 	}
-	return onDisk, replicating
+	return storingServers, replicatingServers
 }
 
 // checkNoStreamsExist returns an error if a server has streams of a cluster on disk, even if the servers' leader
@@ -125,7 +125,9 @@ func checkNoStreamsExist(ctx context.Context, nc *nats.Conn, o *Options) error {
 // findServersWithLostStreams returns a finding for each server that has lost streams. The result isLeaderAffected is
 // true if the leader of the servers has lost streams. This is worse, because such a leader denies that the streams
 // exist.
-func (c *Cluster) findServersWithLostStreams(ctx context.Context) (fs []Finding, isLeaderAffected bool, err error) {
+func (c *Cluster) findServersWithLostStreams(
+	ctx context.Context,
+) (findings []Finding, isLeaderAffected bool, err error) {
 	if c.options.System == nil || c.replicas == 1 {
 		return nil, false, nil
 	}
@@ -145,8 +147,8 @@ func (c *Cluster) findServersWithLostStreams(ctx context.Context) (fs []Finding,
 			switch {
 			case err == nil && h.isLeader && !known[name] && len(have) > 0:
 				isLeaderAffected = true
-				fs = append(
-					fs,
+				findings = append(
+					findings,
 					Finding{
 						Stream: name,
 						Server: h.serverName,
@@ -158,8 +160,8 @@ func (c *Cluster) findServersWithLostStreams(ctx context.Context) (fs []Finding,
 					},
 				)
 			case slices.Contains(have, h.serverName) && !slices.Contains(keep, h.serverName):
-				fs = append(
-					fs,
+				findings = append(
+					findings,
 					Finding{
 						Stream: name,
 						Server: h.serverName,
@@ -170,14 +172,14 @@ func (c *Cluster) findServersWithLostStreams(ctx context.Context) (fs []Finding,
 			}
 		}
 	}
-	return fs, isLeaderAffected, err
+	return findings, isLeaderAffected, err
 }
 
 // streamNames returns the sorted names of the streams that the cluster must have: one for the directory, and one for
 // each partition.
 func (c *Cluster) streamNames() []string {
 	names := []string{directoryStream}
-	for p := range c.directory.partitions {
+	for p := range c.directory.partitionCount {
 		names = append(names, streamName(p))
 	}
 	slices.Sort(names)
@@ -193,7 +195,7 @@ func (c *Cluster) existingStreams(ctx context.Context) (map[string]bool, error) 
 			Streams []string  `json:"streams"`
 			Error   *apiError `json:"error"`
 		}
-		err := c.link.requestAPI(ctx, "$JS.API.STREAM.NAMES", map[string]int{"offset": len(known)}, &r)
+		err := c.requestSender.requestAPI(ctx, "$JS.API.STREAM.NAMES", map[string]int{"offset": len(known)}, &r)
 		if err == nil && r.Error != nil {
 			err = r.Error
 		}

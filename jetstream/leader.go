@@ -65,7 +65,7 @@ type streamAnswer struct {
 // If the server reports another error, the error is in r.Error, and r.isRetryUseful is true, because the request may
 // succeed later.
 func (c *Cluster) streamInfo(ctx context.Context, stream string) (r streamAnswer, err error) {
-	if err := c.link.requestAPI(ctx, "$JS.API.STREAM.INFO."+stream, nil, &r); err != nil {
+	if err := c.requestSender.requestAPI(ctx, "$JS.API.STREAM.INFO."+stream, nil, &r); err != nil {
 		return r, err
 	}
 	if r.Error != nil && r.Error.ErrCode == errorCodeNoStream {
@@ -93,7 +93,7 @@ func (c *Cluster) findLeader(ctx context.Context, stream string) (string, []stri
 			}
 			return r.Cluster.Leader, otherServers, nil
 		}
-		if !waitOrDone(ctx, 20*time.Millisecond) {
+		if !sleepUnlessCanceled(ctx, 20*time.Millisecond) {
 			return "", nil, unavailableError(ctx, errNoServer)
 		}
 	}
@@ -101,13 +101,14 @@ func (c *Cluster) findLeader(ctx context.Context, stream string) (string, []stri
 
 // moveLeadAway makes a different server the leader of a stream, and waits until it leads.
 func (c *Cluster) moveLeadAway(ctx context.Context, stream, oldLeader string) error {
-	return c.moveLead(ctx, stream, oldLeader, "")
+	return c.moveStreamLeadership(ctx, stream, oldLeader, "")
 }
 
-// moveLead makes another server the leader of a stream. The argument from is the name of the present leader. The
-// argument preferred is the name of the new leader. If it is empty, the servers choose the new leader. moveLead waits
-// until the present leader no longer leads the stream. If this takes too long, the error matches [oxbow.ErrBusy].
-func (c *Cluster) moveLead(ctx context.Context, stream, from, preferred string) error {
+// moveStreamLeadership makes another server the leader of a stream. The argument from is the name of the present
+// leader. The argument preferred is the name of the new leader. If it is empty, the servers choose the new leader.
+// moveStreamLeadership waits until the present leader no longer leads the stream. If this takes too long, the error
+// matches [oxbow.ErrBusy].
+func (c *Cluster) moveStreamLeadership(ctx context.Context, stream, from, preferred string) error {
 	var what any
 	if preferred != "" {
 		what = map[string]any{"placement": map[string]any{"preferred": preferred}}
@@ -115,7 +116,7 @@ func (c *Cluster) moveLead(ctx context.Context, stream, from, preferred string) 
 	var r struct {
 		Error *apiError `json:"error"`
 	}
-	if err := c.link.requestAPI(ctx, "$JS.API.STREAM.LEADER.STEPDOWN."+stream, what, &r); err != nil {
+	if err := c.requestSender.requestAPI(ctx, "$JS.API.STREAM.LEADER.STEPDOWN."+stream, what, &r); err != nil {
 		return err
 	}
 	if r.Error != nil {
@@ -126,7 +127,7 @@ func (c *Cluster) moveLead(ctx context.Context, stream, from, preferred string) 
 		if err != nil || now != from {
 			return err
 		}
-		if time.Now().After(deadline) || !waitOrDone(ctx, noServerPause) {
+		if time.Now().After(deadline) || !sleepUnlessCanceled(ctx, noServerRetryPause) {
 			return fmt.Errorf("%w: stream %s is still led by %s", oxbow.ErrBusy, stream, from)
 		}
 	}

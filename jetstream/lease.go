@@ -33,7 +33,7 @@ const (
 type leaderLease struct {
 	sentAt           time.Time // time when this process sent the newest message that the stream has stored
 	storedMessageSeq uint64    // sequence number of the message that was sent at sentAt
-	askedAt          time.Time // time when the leader was last asked from which servers it hears
+	leaderAskedAt    time.Time // time when the leader was last asked from which servers it hears
 	// the leader hears from all servers, so that no other server can consider itself the leader
 	hearsAllServers bool
 }
@@ -58,7 +58,7 @@ func (c *Cluster) hasLeaderLease(ctx context.Context, stream string) (bool, erro
 	switch {
 	case current.Sub(l.sentAt) >= leaderLeaseLength:
 		return false, nil
-	case current.Sub(l.askedAt) < leaderLeaseLength:
+	case current.Sub(l.leaderAskedAt) < leaderLeaseLength:
 		return l.hearsAllServers, nil
 	}
 	r, err := c.streamInfo(ctx, stream)
@@ -74,20 +74,20 @@ func (c *Cluster) hasLeaderLease(ctx context.Context, stream string) (bool, erro
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l = c.leaseByStream[stream]
-	l.askedAt, l.hearsAllServers = current, isSingle
+	l.leaderAskedAt, l.hearsAllServers = current, isSingle
 	c.leaseByStream[stream] = l
 	return isSingle && time.Since(l.sentAt) < leaderLeaseLength, nil
 }
 
-// confirmCurrent makes sure that the local copy of a brain (a memory) contains all changes that were acknowledged to
-// any process before the call. The function readToHead must read the missing messages, up to the last message that the
-// stream's leader reports. The function lastRead must return the sequence number of the last message that was read.
+// ensureCopyIsCurrent makes sure that the local copy of a brain (a memory) contains all changes that were acknowledged
+// to any process before the call. The function readToHead must read the missing messages, up to the last message that
+// the stream's leader reports. The function lastRead must return the sequence number of the last message that was read.
 //
 // If the stream has a single replica, or if no other server can be the leader now (see hasLeaderLease), the leader's
-// answer is sufficient. Otherwise, confirmCurrent stores an empty message. The stream accepts this message only if the
-// local copy contains the brain's last message, which proves that the copy is current. confirmCurrent returns an error
-// if the servers cannot be reached or if readToHead fails.
-func (c *Cluster) confirmCurrent(
+// answer is sufficient. Otherwise, ensureCopyIsCurrent stores an empty message. The stream accepts this message only if
+// the local copy contains the brain's last message, which proves that the copy is current. ensureCopyIsCurrent returns
+// an error if the servers cannot be reached or if readToHead fails.
+func (c *Cluster) ensureCopyIsCurrent(
 	ctx context.Context,
 	b brainDirectoryEntry,
 	lastRead func() uint64,
@@ -111,7 +111,7 @@ func (c *Cluster) confirmCurrent(
 	// before it must be read.
 	floor := uint64(0)
 	for tries := 0; ; tries++ {
-		_, err := c.storeMarkMessage(ctx, b, true, lastRead())
+		_, err := c.storeEmptyMessage(ctx, b, true, lastRead())
 		switch {
 		case err == nil:
 			return nil
@@ -119,7 +119,7 @@ func (c *Cluster) confirmCurrent(
 			// Another process has stored messages again, so the next empty message at the end of the brain may also be
 			// refused. Store an empty message that the stream accepts at any position.
 			if tries > 0 && floor == 0 {
-				floor, err = c.storeMarkMessage(ctx, b, false, 0)
+				floor, err = c.storeEmptyMessage(ctx, b, false, 0)
 				if err != nil {
 					break
 				}
@@ -132,9 +132,9 @@ func (c *Cluster) confirmCurrent(
 				return nil
 			}
 			err = errWriteInProgress
-			waitOrDone(ctx, writeInProgressPause)
+			sleepUnlessCanceled(ctx, writeInProgressPause)
 		case errors.Is(err, errNoServer), errors.Is(err, errNoReply):
-			waitOrDone(ctx, noServerPause)
+			sleepUnlessCanceled(ctx, noServerRetryPause)
 		default:
 			return err
 		}
@@ -144,9 +144,9 @@ func (c *Cluster) confirmCurrent(
 	}
 }
 
-// storeMarkMessage stores an empty message, the mark, in the stream of a brain, and removes the previous mark. If
+// storeEmptyMessage stores an empty message, the mark, in the stream of a brain, and removes the previous mark. If
 // mustBeLast is set, the stream stores the mark only if the brain's last message has the sequence number headSeq.
-func (c *Cluster) storeMarkMessage(
+func (c *Cluster) storeEmptyMessage(
 	ctx context.Context,
 	b brainDirectoryEntry,
 	mustBeLast bool,
@@ -160,7 +160,7 @@ func (c *Cluster) storeMarkMessage(
 		m.Header.Set(headerExpectSubject, b.subjectName())
 	}
 	sent := time.Now()
-	seq, err := c.link.storeMessage(ctx, m)
+	seq, err := c.requestSender.storeMessage(ctx, m)
 	if err == nil {
 		c.recordStoredMessage(b.streamName(), sent, seq)
 	}
@@ -180,11 +180,11 @@ func (c *Cluster) Ready(ctx context.Context) error {
 		return err
 	}
 	for {
-		_, err := c.storeMarkMessage(ctx, b, false, 0)
+		_, err := c.storeEmptyMessage(ctx, b, false, 0)
 		if err == nil {
 			return nil
 		}
-		if !waitOrDone(ctx, noServerPause) {
+		if !sleepUnlessCanceled(ctx, noServerRetryPause) {
 			return unavailableError(ctx, err)
 		}
 	}

@@ -55,8 +55,8 @@ func TestReadsAreThePresent(t *testing.T) {
 	tr := threeServers(t)
 	o := Options{Partitions: 1}
 	one, two := connectTrio(t, tr.urls, o), connectTrio(t, tr.urls, o)
-	v := &revenant{messageRequester: one.link.requester, recorded: map[string][]byte{}}
-	one.link.requester = v
+	v := &revenant{messageRequester: one.requestSender.requester, recorded: map[string][]byte{}}
+	one.requestSender.requester = v
 	a := open(t, one, "b")
 	b := open(t, two, "b")
 	another := open(t, one, "another")
@@ -96,7 +96,7 @@ func TestReadsAreThePresent(t *testing.T) {
 		if err := another.Apply(ctx, oxbow.Add{Name: "e"}); err != nil { // this write results in a lease
 			t.Fatal(err)
 		}
-		expire(func(l *leaderLease) { l.askedAt = time.Time{} })
+		expire(func(l *leaderLease) { l.leaderAskedAt = time.Time{} })
 		v.answers = 6
 		get("newest")
 		v.answers = 0
@@ -122,7 +122,7 @@ func TestReadsAreThePresent(t *testing.T) {
 		seq := one.leaseByStream["BRAIN_00"].storedMessageSeq
 		one.mu.Unlock()
 		for range 3 { // each of the reads must be confirmed by a mark
-			expire(func(l *leaderLease) { l.sentAt, l.askedAt = time.Now(), time.Time{} })
+			expire(func(l *leaderLease) { l.sentAt, l.leaderAskedAt = time.Now(), time.Time{} })
 			v.mu.Lock()
 			v.recorded, v.answers = map[string][]byte{key: answer}, 1
 			v.mu.Unlock()

@@ -53,9 +53,9 @@ const (
 
 // serverRequestSender sends the requests of a [Cluster] to the servers.
 type serverRequestSender struct {
-	requester      messageRequester
-	maxAttemptTime time.Duration // maximum time to wait for the answer to an attempt to publish
-	maxRepeatTime  time.Duration // maximum time for which a request that only reads is repeated
+	requester        messageRequester
+	maxAttemptTime   time.Duration // maximum time to wait for the answer to an attempt to publish
+	maxReadRetryTime time.Duration // maximum time for which a request that only reads is repeated
 }
 
 // apiError is the error in an answer.
@@ -219,7 +219,7 @@ func (l serverRequestSender) requestAPI(ctx context.Context, subject string, req
 		if errors.Is(err, nats.ErrConnectionClosed) {
 			return fmt.Errorf("%w: the connection to the servers is closed", oxbow.ErrClosed)
 		}
-		if !waitOrDone(ctx, pause) {
+		if !sleepUnlessCanceled(ctx, pause) {
 			return unavailableError(ctx, err)
 		}
 	}
@@ -237,8 +237,8 @@ func unavailableError(ctx context.Context, err error) error {
 	)
 }
 
-// waitOrDone waits for d. It returns false if the context is done first.
-func waitOrDone(ctx context.Context, d time.Duration) bool {
+// sleepUnlessCanceled waits for d. It returns false if the context is done first.
+func sleepUnlessCanceled(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

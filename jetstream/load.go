@@ -16,35 +16,35 @@ import (
 // messagesPerBatch is the number of messages in one request.
 const messagesPerBatch = 256
 
-// minLargeLastMessageBytes is the minimum size, in bytes, from which a brain's last message counts as large. To check
+// minLargeMessageBytes is the minimum size, in bytes, from which a brain's last message counts as large. To check
 // whether a large message is still the last, the process asks for the next message, which is cheaper than to request
 // the large message again.
-const minLargeLastMessageBytes = 64 << 10
+const minLargeMessageBytes = 64 << 10
 
 // sharedHeadComparisons lets several callers share a comparison of the local copy with the brain's last message in the
 // stream. Each caller waits for a comparison that began after its call.
 type sharedHeadComparisons struct {
-	mu             sync.Mutex      // guards the fields below
-	nextComparison *headComparison // The comparison that will begin next. Callers that arrive now share it.
+	mu             sync.Mutex            // guards the fields below
+	nextComparison *streamHeadComparison // The comparison that will begin next. Callers that arrive now share it.
 	isRunning      bool
 }
 
-type headComparison struct {
+type streamHeadComparison struct {
 	done chan struct{}
 	err  error
 }
 
-// waitForNextComparison waits for the result of a comparison that starts after waitForNextComparison was called. If
+// runSharedComparison waits for the result of a comparison that starts after runSharedComparison was called. If
 // several callers wait at the same time, one caller's function compare runs once for all of them.
-func (rs *sharedHeadComparisons) waitForNextComparison(ctx context.Context, compare func() error) error {
+func (rs *sharedHeadComparisons) runSharedComparison(ctx context.Context, compare func() error) error {
 	rs.mu.Lock()
 	if rs.nextComparison == nil {
-		rs.nextComparison = &headComparison{done: make(chan struct{})}
+		rs.nextComparison = &streamHeadComparison{done: make(chan struct{})}
 	}
 	rd := rs.nextComparison
 	if !rs.isRunning {
 		rs.isRunning = true
-		go rs.runRequestedComparisons(compare)
+		go rs.runPendingComparisons(compare)
 	}
 	rs.mu.Unlock()
 	select {
@@ -55,7 +55,7 @@ func (rs *sharedHeadComparisons) waitForNextComparison(ctx context.Context, comp
 	}
 }
 
-func (rs *sharedHeadComparisons) runRequestedComparisons(compare func() error) {
+func (rs *sharedHeadComparisons) runPendingComparisons(compare func() error) {
 	for {
 		rs.mu.Lock()
 		rd := rs.nextComparison
@@ -82,17 +82,17 @@ func (r *brainReplica) catchUpForRead(ctx context.Context) error {
 	o := &r.cluster.options
 	isListening := o.Announced && r.cluster.receivesInvalidations.Load()
 	if isListening && r.announcedMessageSeq.Load() <= r.lastReadSeq.Load() {
-		if at := r.headComparedAt.Load(); at != 0 && o.Clock().UnixNano()-at < int64(o.MaxAge) {
+		if at := r.streamHeadComparedAt.Load(); at != 0 && o.Clock().UnixNano()-at < int64(o.MaxAge) {
 			return nil
 		}
 	}
-	return r.compareWithHead(ctx)
+	return r.compareWithStreamHead(ctx)
 }
 
-// compareWithHead reads the messages that the replica lacks, up to the newest message of the stream (the head). Callers
-// that wait at the same time share one such comparison, which begins after their calls.
-func (r *brainReplica) compareWithHead(ctx context.Context) error {
-	return r.headComparisons.waitForNextComparison(ctx, func() error {
+// compareWithStreamHead reads the messages that the replica lacks, up to the newest message of the stream (the head).
+// Callers that wait at the same time share one such comparison, which begins after their calls.
+func (r *brainReplica) compareWithStreamHead(ctx context.Context) error {
+	return r.headComparisons.runSharedComparison(ctx, func() error {
 		ctx, cancel := context.WithTimeout(r.cluster.ctx, r.cluster.options.ReadWait)
 		defer cancel()
 		r.mu.Lock()
@@ -107,40 +107,40 @@ func (r *brainReplica) readMissingMessages(ctx context.Context) error {
 		return oxbow.ErrClosed
 	}
 	began := r.cluster.options.Clock().UnixNano()
-	if err := r.cluster.replaceFencedLeader(ctx, r.directoryBrain.streamName()); err != nil {
+	if err := r.cluster.replaceFencedLeader(ctx, r.directoryEntry.streamName()); err != nil {
 		return err
 	}
-	err := r.cluster.confirmCurrent(
+	err := r.cluster.ensureCopyIsCurrent(
 		ctx,
-		r.directoryBrain,
+		r.directoryEntry,
 		func() uint64 { return r.position.LastReadSeq },
 		func() error {
-			err := r.readToHeadOrRebuild(ctx, true)
+			err := r.readMessagesOrRebuildFile(ctx, true)
 			if errors.Is(err, oxbow.ErrCorrupt) {
-				err = r.readFromOtherServers(ctx, err)
+				err = r.readMessagesFromLeaders(ctx, err)
 			}
 			return err
 		},
 	)
 	if err == nil {
-		r.headComparedAt.Store(began)
+		r.streamHeadComparedAt.Store(began)
 	}
 	return err
 }
 
-// readToHeadOrRebuild reads the missing messages like readToLastMessage. If the local file of the brain contradicts the
-// messages in the stream, the file is deleted and built again, because the stream is authoritative.
-func (r *brainReplica) readToHeadOrRebuild(ctx context.Context, fromAnyServer bool) error {
+// readMessagesOrRebuildFile reads the missing messages like readToLastMessage. If the local file of the brain
+// contradicts the messages in the stream, the file is deleted and built again, because the stream is authoritative.
+func (r *brainReplica) readMessagesOrRebuildFile(ctx context.Context, fromAnyServer bool) error {
 	follow := func() error {
 		if r.store == nil {
-			return errDiverged
+			return errCopyDiverged
 		}
 		err := r.readToLastMessage(ctx, fromAnyServer)
 		if err == nil && r.lastChangeNumber != r.position.LastChange {
 			err = fmt.Errorf(
 				"%w: brain %s has %d changes, its stream %d",
-				errDiverged,
-				r.directoryBrain.Name,
+				errCopyDiverged,
+				r.directoryEntry.Name,
 				r.lastChangeNumber,
 				r.position.LastChange,
 			)
@@ -148,14 +148,14 @@ func (r *brainReplica) readToHeadOrRebuild(ctx context.Context, fromAnyServer bo
 		return err
 	}
 	err := follow()
-	if !errors.Is(err, errDiverged) {
+	if !errors.Is(err, errCopyDiverged) {
 		return err
 	}
 	err = r.restartWithEmptyFile()
 	if err == nil {
 		err = follow()
 	}
-	if errors.Is(err, errDiverged) {
+	if errors.Is(err, errCopyDiverged) {
 		err = r.damageError("its envelopes do not add up to what they name: %v", err)
 	}
 	return err
@@ -164,10 +164,10 @@ func (r *brainReplica) readToHeadOrRebuild(ctx context.Context, fromAnyServer bo
 // readToLastMessage reads the brain's messages up to the last message that the stream's leader reports (the head). If
 // fromAnyServer is set, it may read the earlier messages from any server.
 func (r *brainReplica) readToLastMessage(ctx context.Context, fromAnyServer bool) error {
-	l := r.cluster.link
-	stream := r.directoryBrain.streamName()
-	subject := r.directoryBrain.subjectName()
-	if r.lastMessageSize > minLargeLastMessageBytes {
+	l := r.cluster.requestSender
+	stream := r.directoryEntry.streamName()
+	subject := r.directoryEntry.subjectName()
+	if r.lastMessageSize > minLargeMessageBytes {
 		if _, ok, err := l.nextMessage(ctx, stream, subject, r.position.LastReadSeq+1); err != nil || !ok {
 			return err
 		}
@@ -188,7 +188,7 @@ func (r *brainReplica) readToLastMessage(ctx context.Context, fromAnyServer bool
 			head.Seq,
 		)
 	case head.Seq == r.position.LastReadSeq:
-		if r.lastMessageSize > 0 && !r.isLastRead(head) {
+		if r.lastMessageSize > 0 && !r.isLastReadMessage(head) {
 			return r.damageError("message %d is not the one that was read before", head.Seq)
 		}
 		return nil
@@ -210,8 +210,8 @@ func (r *brainReplica) readToLastMessage(ctx context.Context, fromAnyServer bool
 	return err
 }
 
-// isLastRead reports whether the message is the last one that the replica read.
-func (r *brainReplica) isLastRead(m streamMessage) bool {
+// isLastReadMessage reports whether the message is the last one that the replica read.
+func (r *brainReplica) isLastReadMessage(m streamMessage) bool {
 	return len(m.Data) == r.lastMessageSize && chainHash(sha256.Sum256(m.Data[messageHeadSize:])) == r.lastMessageHash
 }
 
@@ -230,24 +230,24 @@ func (r *brainReplica) readMessagesTo(ctx context.Context, headMessage streamMes
 		err := eachMessageInBatch(
 			ctx,
 			r.cluster.natsConn,
-			r.directoryBrain.streamName(),
-			r.directoryBrain.subjectName(),
+			r.directoryEntry.streamName(),
+			r.directoryEntry.subjectName(),
 			before+1,
 			messagesPerBatch,
 			func(m streamMessage) error {
 				return r.applyMessage(ctx, m)
 			},
 		)
-		if errors.Is(err, errDiverged) {
+		if errors.Is(err, errCopyDiverged) {
 			return err
 		}
 		fromAnyServer = err == nil && r.position.LastReadSeq > before
 	}
 	for r.position.LastReadSeq < headMessage.Seq {
-		m, ok, err := r.cluster.link.nextMessage(
+		m, ok, err := r.cluster.requestSender.nextMessage(
 			ctx,
-			r.directoryBrain.streamName(),
-			r.directoryBrain.subjectName(),
+			r.directoryEntry.streamName(),
+			r.directoryEntry.subjectName(),
 			r.position.LastReadSeq+1,
 		)
 		if err != nil {
@@ -263,11 +263,11 @@ func (r *brainReplica) readMessagesTo(ctx context.Context, headMessage streamMes
 	return nil
 }
 
-// readFromOtherServers lets each server of the stream in turn become the leader, and reads the missing messages from
+// readMessagesFromLeaders lets each server of the stream in turn become the leader, and reads the missing messages from
 // each leader, beginning with the current leader. It returns nil after the first successful read. If no read succeeds,
 // or if the leader cannot be found or changed, it returns an error that wraps firstError.
-func (r *brainReplica) readFromOtherServers(ctx context.Context, firstError error) error {
-	stream := r.directoryBrain.streamName()
+func (r *brainReplica) readMessagesFromLeaders(ctx context.Context, firstError error) error {
+	stream := r.directoryEntry.streamName()
 	tried := map[string]bool{}
 	for len(tried) < r.cluster.replicas {
 		leader, _, err := r.cluster.findLeader(ctx, stream)
@@ -276,14 +276,14 @@ func (r *brainReplica) readFromOtherServers(ctx context.Context, firstError erro
 		}
 		if !tried[leader] {
 			tried[leader] = true
-			if r.readToHeadOrRebuild(ctx, false) == nil {
+			if r.readMessagesOrRebuildFile(ctx, false) == nil {
 				return nil
 			}
 		}
 		if len(tried) == r.cluster.replicas {
 			break
 		}
-		if r.cluster.moveLeadAway(ctx, stream, leader) != nil && !waitOrDone(ctx, 10*noServerPause) {
+		if r.cluster.moveLeadAway(ctx, stream, leader) != nil && !sleepUnlessCanceled(ctx, 10*noServerRetryPause) {
 			break
 		}
 	}

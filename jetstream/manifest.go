@@ -65,8 +65,8 @@ func (b *savedBrain) fileName() string {
 }
 
 // setFileProperties sets the size, the hash and the name of the file according to its content.
-func (b *savedBrain) setFileProperties(image []byte) {
-	b.FileSize, b.FileHash = int64(len(image)), sha256.Sum256(image)
+func (b *savedBrain) setFileProperties(fileContent []byte) {
+	b.FileSize, b.FileHash = int64(len(fileContent)), sha256.Sum256(fileContent)
 	b.FileName = b.fileName()
 }
 

@@ -64,7 +64,7 @@ type serverReplacement struct {
 // difference among the remaining servers. After an interruption, the same call continues the
 // replacement. The error matches [oxbow.ErrBusy] if servers must be stopped or started first, and
 // [oxbow.ErrCorrupt] if an audit finds a problem.
-func (c *Cluster) Replace(ctx context.Context, old string, o ReplaceOptions) (ReplaceReport, error) {
+func (c *Cluster) Replace(ctx context.Context, oldServer string, o ReplaceOptions) (ReplaceReport, error) {
 	if c.replicas == 1 || c.options.System == nil {
 		return ReplaceReport{}, fmt.Errorf(
 			"%w: one server is no cluster; to move it, back up and restore",
@@ -77,7 +77,7 @@ func (c *Cluster) Replace(ctx context.Context, old string, o ReplaceOptions) (Re
 	if o.Progress == nil {
 		o.Progress = func(ReplaceReport) {}
 	}
-	r := &serverReplacement{cluster: c, oldServer: old, options: o}
+	r := &serverReplacement{cluster: c, oldServer: oldServer, options: o}
 	err := r.runSteps(ctx)
 	return r.report, err
 }
@@ -113,7 +113,7 @@ func (r *serverReplacement) runSteps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.checkFindings(slices.Concat(rep.Findings, lostBrains(before, after)), "server "+r.oldServer+
+	if err := r.checkFindings(slices.Concat(rep.Findings, findBrainsWithLostChanges(before, after)), "server "+r.oldServer+
 		" is removed; keep its data until this is mended"); err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (r *serverReplacement) removeServer(ctx context.Context) error {
 		case answer.Error != nil && answer.Error.ErrCode != errorCodeMemberChange && answer.Error.ErrCode != errorCodeUnavailable:
 			return fmt.Errorf("remove server %s: %w; nothing was removed", r.oldServer, answer.Error)
 		}
-		if !waitOrDone(ctx, 5*noServerPause) {
+		if !sleepUnlessCanceled(ctx, 5*noServerRetryPause) {
 			return fmt.Errorf(
 				"%w: the servers do not remove %s (%v); see that most of them run, and call it again",
 				oxbow.ErrBusy,
@@ -252,7 +252,7 @@ func (r *serverReplacement) awaitReplicas(ctx context.Context) error {
 		if whole {
 			return nil
 		}
-		if !waitOrDone(waiting, 10*noServerPause) {
+		if !sleepUnlessCanceled(waiting, 10*noServerRetryPause) {
 			if errors.Is(ctx.Err(), context.Canceled) {
 				return ctx.Err()
 			}
@@ -290,8 +290,8 @@ func (r *serverReplacement) deleteOldServerFences(ctx context.Context) error {
 	if err := c.readLeaderFences(ctx); err != nil {
 		return err
 	}
-	for p := range c.directory.partitions {
-		if f := (leaderFence{streamName(p), r.oldServer}); c.isFenced(f.stream, f.server) {
+	for p := range c.directory.partitionCount {
+		if f := (leaderFence{streamName(p), r.oldServer}); c.isFencedFromLeading(f.stream, f.server) {
 			if err := c.directory.bucket.Delete(ctx, f.directoryKey()); err != nil {
 				return err
 			}
@@ -300,16 +300,16 @@ func (r *serverReplacement) deleteOldServerFences(ctx context.Context) error {
 	return c.readLeaderFences(ctx)
 }
 
-// lostBrains returns a finding for each brain (memory) that has lost changes since the replacement of a server. Such a
-// brain has fewer envelopes (messages with changes) than before, or as many envelopes with another hash of the last
-// one.
-func lostBrains(before, after map[string]brainCopyOnServer) (fs []Finding) {
+// findBrainsWithLostChanges returns a finding for each brain (memory) that has lost changes since the replacement of a
+// server. Such a brain has fewer envelopes (messages with changes) than before, or as many envelopes with another hash
+// of the last one.
+func findBrainsWithLostChanges(before, after map[string]brainCopyOnServer) (findings []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		b, a := before[name], after[name]
 		isOther := a.envelopeNumber == b.envelopeNumber && a.lastEnvelopeHash != b.lastEnvelopeHash
 		if isOther || a.envelopeNumber < b.envelopeNumber {
-			fs = append(
-				fs,
+			findings = append(
+				findings,
 				Finding{
 					Brain: name,
 					What: fmt.Sprintf("had %d envelopes before, and has %d, or others", b.envelopeNumber,
@@ -318,5 +318,5 @@ func lostBrains(before, after map[string]brainCopyOnServer) (fs []Finding) {
 			)
 		}
 	}
-	return fs
+	return findings
 }

@@ -61,7 +61,7 @@ func TestReplace(t *testing.T) {
 			cancel()
 			break
 		}
-		if !waitOrDone(ctx, 100*time.Millisecond) {
+		if !sleepUnlessCanceled(ctx, 100*time.Millisecond) {
 			t.Fatalf("Replace() as a dry run = %+v, %v", rep, err)
 		}
 	}
@@ -114,7 +114,7 @@ func TestReplace(t *testing.T) {
 			cancel()
 			break
 		}
-		if !errors.Is(err, oxbow.ErrBusy) || !waitOrDone(ctx, 100*time.Millisecond) {
+		if !errors.Is(err, oxbow.ErrBusy) || !sleepUnlessCanceled(ctx, 100*time.Millisecond) {
 			t.Fatalf("Replace() again = %+v, %v", rep, err)
 		}
 	}

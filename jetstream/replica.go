@@ -35,7 +35,7 @@ type localStore interface {
 // process.
 type brainReplica struct {
 	cluster        *Cluster
-	directoryBrain brainDirectoryEntry
+	directoryEntry brainDirectoryEntry
 	files          brainFiles
 	openStoreCount int           // number of open stores that use this local copy of the brain (guarded by Cluster.mu)
 	filesClosed    chan struct{} // closed when the files are closed (nil while stores are open; guarded by Cluster.mu)
@@ -44,24 +44,24 @@ type brainReplica struct {
 	headComparisons sharedHeadComparisons
 	commitQueue     commitQueue
 
-	readerStore         atomic.Pointer[localStore] // the store, for readers (nil if it is not open)
-	currentEnvelopeTime atomic.Int64               // time in the message (envelope) that is being applied
-	lastReadSeq         atomic.Uint64              // copy of position.LastReadSeq, which can be read without locking mu
+	readerStore             atomic.Pointer[localStore] // the store, for readers (nil if it is not open)
+	currentEnvelopeUnixNano atomic.Int64               // time in the message (envelope) that is being applied
+	lastReadSeq             atomic.Uint64              // copy of position.LastReadSeq, which can be read without locking mu
 	// sequence of the last message whose existence another process has announced
 	announcedMessageSeq atomic.Uint64
 	// time when the local copy was last compared with the brain's last message, in nanoseconds of Options.Clock (0
 	// forces a comparison)
-	headComparedAt atomic.Int64
+	streamHeadComparedAt atomic.Int64
 
 	mu               sync.Mutex // guards all fields below, so that envelopes are applied one at a time
 	memory           *oxbow.Memory
 	store            localStore
-	position         cachedPosition
+	position         replicaPosition
 	lastChangeNumber uint64    // number of the last change in the file
 	fileChainHash    string    // hash that covers all changes in the file up to lastChangeNumber
 	lastMessageHash  chainHash // hash of the last message's body (zero before the first message)
 	lastMessageSize  int
-	inFlight         *inFlightEnvelope // message (envelope) that this process is publishing (may be nil)
+	envelopeInFlight *inFlightEnvelope // message (envelope) that this process is publishing (may be nil)
 	isClosed         bool
 }
 
@@ -74,13 +74,13 @@ type inFlightEnvelope struct {
 	// It is unknown whether the stream contains this envelope. This process has read a snapshot, not the messages, and
 	// the snapshot lists only the IDs of recent envelopes, which are all newer than this envelope.
 	isOutcomeUnknown bool
-	madeChanges      []oxbow.Change
+	appliedChanges   []oxbow.Change
 	// error for each change in the envelope (nil if a snapshot was read that already contains the changes)
 	changeErrs []error
 }
 
-// errDiverged reports that the file of a replica contradicts the stream.
-var errDiverged = errors.New("the local copy differs from the stream")
+// errCopyDiverged reports that the file of a replica contradicts the stream.
+var errCopyDiverged = errors.New("the local copy differs from the stream")
 
 // damageError returns an error that says what is wrong with the brain (the memory) in its stream. The error matches
 // [oxbow.ErrCorrupt].
@@ -88,8 +88,8 @@ func (r *brainReplica) damageError(format string, args ...any) error {
 	return fmt.Errorf(
 		"%w: brain %s in stream %s: %s",
 		oxbow.ErrCorrupt,
-		r.directoryBrain.Name,
-		r.directoryBrain.streamName(),
+		r.directoryEntry.Name,
+		r.directoryEntry.streamName(),
 		fmt.Sprintf(format, args...),
 	)
 }
@@ -113,37 +113,37 @@ func (r *brainReplica) openFiles(ctx context.Context) error {
 	if err := r.files.createDir(); err != nil {
 		return err
 	}
-	r.setPosition(r.startPosition())
+	r.setPosition(r.initialPosition())
 	return r.openStore()
 }
 
 // checkPosition returns an error if the brain's local file lacks changes up to the stored position p in the stream. If
 // the file was not synced at this position, checkPosition also checks the whole file.
-func (r *brainReplica) checkPosition(ctx context.Context, p cachedPosition) error {
+func (r *brainReplica) checkPosition(ctx context.Context, p replicaPosition) error {
 	if r.lastChangeNumber < p.LastChange {
-		return errDiverged
+		return errCopyDiverged
 	}
 	if p.IsSynced {
 		return nil
 	}
 	rep, err := r.store.Check(ctx)
 	if err == nil && len(rep.Problems) > 0 {
-		err = errDiverged
+		err = errCopyDiverged
 	}
 	return err
 }
 
-// startPosition returns the position in the stream before the first message of the brain.
-func (r *brainReplica) startPosition() cachedPosition {
-	return cachedPosition{
+// initialPosition returns the position in the stream before the first message of the brain.
+func (r *brainReplica) initialPosition() replicaPosition {
+	return replicaPosition{
 		Cluster: r.cluster.directory.clusterID,
 		ChainHash: sha256.Sum256(
 			fmt.Appendf(
 				nil,
 				"oxbow brain %s %s %d",
 				r.cluster.directory.clusterID,
-				r.directoryBrain.Name,
-				r.directoryBrain.BrainEpoch,
+				r.directoryEntry.Name,
+				r.directoryEntry.BrainEpoch,
 			),
 		),
 	}
@@ -151,22 +151,26 @@ func (r *brainReplica) startPosition() cachedPosition {
 
 // unsyncedPosition returns the present position in the stream. It is marked as not synced, so that the file is checked
 // when it is opened after a crash.
-func (r *brainReplica) unsyncedPosition() cachedPosition {
+func (r *brainReplica) unsyncedPosition() replicaPosition {
 	p := r.position
 	p.IsSynced = false
 	return p
 }
 
-func (r *brainReplica) setPosition(p cachedPosition) {
+func (r *brainReplica) setPosition(p replicaPosition) {
 	r.position = p
 	r.lastReadSeq.Store(p.LastReadSeq)
 }
 
 func (r *brainReplica) openStore() error {
-	m, err := oxbow.Open(r.files.logPath(), &oxbow.Options{
+	m, err := oxbow.Open(r.files.logFilePath(), &oxbow.Options{
 		FS:    unsyncedFS{r.files.fsys},
-		Clock: func() time.Time { return time.Unix(0, r.currentEnvelopeTime.Load()) },
-		Rand:  newIdentitySource(r.cluster.directory.clusterID, r.directoryBrain.Name, r.directoryBrain.BrainEpoch),
+		Clock: func() time.Time { return time.Unix(0, r.currentEnvelopeUnixNano.Load()) },
+		Rand: newLogFileRandomSource(
+			r.cluster.directory.clusterID,
+			r.directoryEntry.Name,
+			r.directoryEntry.BrainEpoch,
+		),
 
 		Cache: &oxbow.Cache{Bytes: r.cluster.options.CacheBytes},
 	})
@@ -209,7 +213,7 @@ func (r *brainReplica) restartWithEmptyFile() error {
 	if err := r.files.createDir(); err != nil {
 		return err
 	}
-	r.setPosition(r.startPosition())
+	r.setPosition(r.initialPosition())
 	err := r.openStore()
 	r.watchers.Send(oxbow.Event{Reset: true})
 	return err
@@ -244,14 +248,20 @@ func (r *brainReplica) applyMessage(ctx context.Context, m streamMessage) error 
 	}
 	e, hash, err := decodeEnvelope(m.Data)
 	if err != nil {
-		return fmt.Errorf("message %d of stream %s: %w", m.Seq, r.directoryBrain.streamName(), err)
+		return fmt.Errorf("message %d of stream %s: %w", m.Seq, r.directoryEntry.streamName(), err)
 	}
-	return r.applyAndRecord(ctx, e, hash, m.Seq, len(m.Data))
+	return r.applyAndRecordEnvelope(ctx, e, hash, m.Seq, len(m.Data))
 }
 
-// applyAndRecord applies the changes of an envelope to the local store. Then it records that the envelope's message is
-// the last message that was read. The caller must have locked mu.
-func (r *brainReplica) applyAndRecord(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
+// applyAndRecordEnvelope applies the changes of an envelope to the local store. Then it records that the envelope's
+// message is the last message that was read. The caller must have locked mu.
+func (r *brainReplica) applyAndRecordEnvelope(
+	ctx context.Context,
+	e *envelope,
+	hash chainHash,
+	seq uint64,
+	size int,
+) error {
 	err := r.applyEnvelope(ctx, e, hash, seq, size)
 	if err == nil {
 		r.lastMessageHash, r.lastMessageSize = hash, size
@@ -262,7 +272,7 @@ func (r *brainReplica) applyAndRecord(ctx context.Context, e *envelope, hash cha
 // applyEnvelope applies the changes or the snapshot in an envelope, a message of the brain's stream, to the local
 // store. The caller must have locked mu.
 func (r *brainReplica) applyEnvelope(ctx context.Context, e *envelope, hash chainHash, seq uint64, size int) error {
-	if e.BrainName != r.directoryBrain.Name || e.BrainEpoch != r.directoryBrain.BrainEpoch {
+	if e.BrainName != r.directoryEntry.Name || e.BrainEpoch != r.directoryEntry.BrainEpoch {
 		return r.damageError("message %d is of brain %s, epoch %d", seq, e.BrainName, e.BrainEpoch)
 	}
 	if e.Snapshot != nil {
@@ -280,9 +290,9 @@ func (r *brainReplica) applyEnvelope(ctx context.Context, e *envelope, hash chai
 		return r.damageError("envelope %d does not continue the chain", e.EnvelopeNumber)
 	case e.LastChangeBefore > r.lastChangeNumber,
 		e.LastChangeBefore == r.lastChangeNumber && e.FileChainHash != "" && e.FileChainHash != r.fileChainHash:
-		return fmt.Errorf("%w: brain %s before envelope %d", errDiverged, r.directoryBrain.Name, e.EnvelopeNumber)
+		return fmt.Errorf("%w: brain %s before envelope %d", errCopyDiverged, r.directoryEntry.Name, e.EnvelopeNumber)
 	}
-	r.currentEnvelopeTime.Store(e.ChangeTime)
+	r.currentEnvelopeUnixNano.Store(e.ChangeTime)
 	made, errs := make([]oxbow.Change, len(e.Changes)), make([]error, len(e.Changes))
 	for i := range e.Changes {
 		made[i].Seq = e.LastChangeBefore + 1 + uint64(i)
@@ -295,17 +305,17 @@ func (r *brainReplica) applyEnvelope(ctx context.Context, e *envelope, hash chai
 		made[i], decided, errs[i] = r.applyRequestedChange(&e.Changes[i])
 		if errs[i] != nil && !decided {
 			return errors.Join(
-				errDiverged,
-				fmt.Errorf("brain %s, envelope %d: %w", r.directoryBrain.Name, e.EnvelopeNumber, errs[i]),
+				errCopyDiverged,
+				fmt.Errorf("brain %s, envelope %d: %w", r.directoryEntry.Name, e.EnvelopeNumber, errs[i]),
 			)
 		}
 	}
 	if err := r.readLastChange(); err != nil {
 		return err
 	}
-	if f := r.inFlight; f != nil && f.envelopeID == e.EnvelopeID {
+	if f := r.envelopeInFlight; f != nil && f.envelopeID == e.EnvelopeID {
 		f.isApplied = true
-		f.madeChanges = made
+		f.appliedChanges = made
 		f.changeErrs = errs
 	}
 	r.advancePosition(e, hash, seq, size)
@@ -346,36 +356,36 @@ func (r *brainReplica) advancePosition(e *envelope, hash chainHash, seq uint64, 
 // hasSameResultEverywhere is false.
 func (r *brainReplica) applyRequestedChange(
 	c *requestedChange,
-) (made oxbow.Change, hasSameResultEverywhere bool, err error) {
+) (appliedChange oxbow.Change, hasSameResultEverywhere bool, err error) {
 	ctx := c.contextForStore()
 	switch {
 	case c.RevertedSeqs != nil:
-		made.Seq, err = r.store.Revert(ctx, c.RevertedSeqs...)
+		appliedChange.Seq, err = r.store.Revert(ctx, c.RevertedSeqs...)
 	case c.RestoredVersion != nil && c.RestoredVersion.Version != nil:
-		made.Seq, err = r.store.RestoreIf(
+		appliedChange.Seq, err = r.store.RestoreIf(
 			ctx,
 			c.RestoredVersion.Name,
 			c.RestoredVersion.Seq,
 			*c.RestoredVersion.Version,
 		)
 	case c.RestoredVersion != nil:
-		made.Seq, err = r.store.Restore(ctx, c.RestoredVersion.Name, c.RestoredVersion.Seq)
+		appliedChange.Seq, err = r.store.Restore(ctx, c.RestoredVersion.Name, c.RestoredVersion.Seq)
 	default:
 		var ops []oxbow.Op
 		ops, err = c.decodeOps()
 		if err == nil {
-			made, err = r.store.Commit(ctx, ops...)
+			appliedChange, err = r.store.Commit(ctx, ops...)
 		}
 		r.lastChangeNumber++
-		return made, false, err
+		return appliedChange, false, err
 	}
 	if err == nil {
-		r.lastChangeNumber = max(r.lastChangeNumber, made.Seq)
+		r.lastChangeNumber = max(r.lastChangeNumber, appliedChange.Seq)
 	}
 	for _, e := range []error{oxbow.ErrConflict, oxbow.ErrNotFound, oxbow.ErrInvalid, oxbow.ErrUnsupported} {
 		hasSameResultEverywhere = hasSameResultEverywhere || errors.Is(err, e)
 	}
-	return made, hasSameResultEverywhere, err
+	return appliedChange, hasSameResultEverywhere, err
 }
 
 // changeByOpID reports whether the store contains a change with the op ID opID, and returns this change. If opID

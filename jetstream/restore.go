@@ -101,7 +101,7 @@ func (c *Cluster) Restore(ctx context.Context, dirs []string, o RestoreOptions) 
 		return r.report, fmt.Errorf("%w: %s has no such brain", oxbow.ErrNotFound, strings.Join(dirs, ", "))
 	}
 	r.report.Brains = len(chosen)
-	todo, err := r.missingBrains(ctx, chosen)
+	todo, err := r.findFilesToRestore(ctx, chosen)
 	if err == nil {
 		err = forEachConcurrently(ctx, todo, r.restoreBrain)
 	}
@@ -136,7 +136,7 @@ func openRestoreSource(dir string) (*restoreSourceDir, []restorableFile, error) 
 func (s *restoreSourceDir) listFiles() ([]restorableFile, error) {
 	data, err := readFile(s.fsys, manifestFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return s.listCache()
+		return s.listCacheFiles()
 	}
 	if err != nil {
 		return nil, err
@@ -152,8 +152,8 @@ func (s *restoreSourceDir) listFiles() ([]restorableFile, error) {
 	return all, nil
 }
 
-// listCache lists the files of a cache. The process that used the cache must have ended.
-func (s *restoreSourceDir) listCache() ([]restorableFile, error) {
+// listCacheFiles lists the files of a cache. The process that used the cache must have ended.
+func (s *restoreSourceDir) listCacheFiles() ([]restorableFile, error) {
 	if _, err := s.fsys.Stat("cluster"); err != nil {
 		return nil, fmt.Errorf(
 			"%w: it holds no backup and no cache of a node: there is neither %s nor cluster",
@@ -178,10 +178,10 @@ func (s *restoreSourceDir) listCache() ([]restorableFile, error) {
 		if !isBrain {
 			continue
 		}
-		if _, err := s.fsys.Stat(f.logPath()); errors.Is(err, fs.ErrNotExist) {
+		if _, err := s.fsys.Stat(f.logFilePath()); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		b := savedBrain{Tenant: tenant, Brain: brain, BrainEpoch: 1, FileName: f.logPath(), LastEnvelopeNumber: 1}
+		b := savedBrain{Tenant: tenant, Brain: brain, BrainEpoch: 1, FileName: f.logFilePath(), LastEnvelopeNumber: 1}
 		if p, ok := f.readPosition(); ok {
 			b.LastEnvelopeNumber = max(p.EnvelopeNumber, 1)
 			b.EnvelopeChainHash = p.ChainHash
@@ -193,13 +193,13 @@ func (s *restoreSourceDir) listCache() ([]restorableFile, error) {
 	return all, nil
 }
 
-// missingBrains returns the backup files from which brains must be restored, grouped by brain. These are the brains
-// that do not exist in the cluster, or are empty there. The newest file of each brain comes first in its group.
+// findFilesToRestore returns the backup files from which brains must be restored, grouped by brain. These are the
+// brains that do not exist in the cluster, or are empty there. The newest file of each brain comes first in its group.
 //
 // If the cluster already contains a brain, there must be a backup file with the same last envelope. Otherwise the error
 // matches [oxbow.ErrExists]. The brain is then counted in r.report.Present. If r.options.Tenant is set, the brains in
 // the cluster that have no file at all are ignored.
-func (r *restoreRun) missingBrains(
+func (r *restoreRun) findFilesToRestore(
 	ctx context.Context,
 	filesByBrain map[string][]restorableFile,
 ) ([][]restorableFile, error) {
@@ -282,7 +282,7 @@ func (r *restoreRun) restoreBrain(ctx context.Context, newestFirst []restorableF
 	defer best.closeStore()
 	if !r.options.DryRun {
 		var err error
-		best.directoryBrain, err = r.cluster.directory.addBrain(
+		best.directoryEntry, err = r.cluster.directory.addBrain(
 			ctx,
 			from.Tenant,
 			from.Brain,
@@ -299,10 +299,10 @@ func (r *restoreRun) restoreBrain(ctx context.Context, newestFirst []restorableF
 	return r.addToRestoreReport(from.FileSize, 1, found)
 }
 
-func (r *restoreRun) addToRestoreReport(bytes int64, restored int, found []Finding) error {
+func (r *restoreRun) addToRestoreReport(bytes int64, restoredBrainCount int, found []Finding) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.report.Restored += restored
+	r.report.Restored += restoredBrainCount
 	r.report.Bytes += bytes
 	r.report.Findings = append(r.report.Findings, found...)
 	r.options.Progress(r.report)
@@ -324,7 +324,7 @@ func (r *restoreRun) loadFile(ctx context.Context, f *restorableFile) (*brainRep
 		return nil, fmt.Errorf("%w: the file is not the one that the manifest names", oxbow.ErrCorrupt)
 	}
 	f.FileSize = int64(len(image))
-	if err := errors.Join(rep.files.createDir(), replaceFileAtomically(rep.files.fsys, rep.files.logPath(), image)); err != nil {
+	if err := errors.Join(rep.files.createDir(), replaceFileAtomically(rep.files.fsys, rep.files.logFilePath(), image)); err != nil {
 		return nil, err
 	}
 	if err := rep.openStore(); err != nil {
@@ -350,7 +350,7 @@ func (r *restoreRun) loadFile(ctx context.Context, f *restorableFile) (*brainRep
 			f.LastChange,
 		)
 	}
-	p := rep.startPosition()
+	p := rep.initialPosition()
 	p.EnvelopeNumber = f.LastEnvelopeNumber
 	p.ChainHash = f.EnvelopeChainHash
 	p.EnvelopeTime = f.EnvelopeTime
@@ -359,10 +359,10 @@ func (r *restoreRun) loadFile(ctx context.Context, f *restorableFile) (*brainRep
 	return rep, err
 }
 
-// matchesFileContent reports whether the file content in image has the size and the hash that the backup's manifest
-// lists for the file.
-func (f *restorableFile) matchesFileContent(image []byte) bool {
-	return int64(len(image)) == f.FileSize && chainHash(sha256.Sum256(image)) == f.FileHash
+// matchesFileContent reports whether the file content in fileContent has the size and the hash that the backup's
+// manifest lists for the file.
+func (f *restorableFile) matchesFileContent(fileContent []byte) bool {
+	return int64(len(fileContent)) == f.FileSize && chainHash(sha256.Sum256(fileContent)) == f.FileHash
 }
 
 // publishWholeFile publishes the replica's file as the brain's whole content.
@@ -375,7 +375,7 @@ func (r *brainReplica) publishWholeFile(ctx context.Context) error {
 		case err == nil:
 			return nil
 		case errors.Is(err, errNewerMessageStored):
-			n, hash, _, headErr := r.cluster.readLastEnvelopePosition(ctx, r.directoryBrain)
+			n, hash, _, headErr := r.cluster.readLastEnvelopePosition(ctx, r.directoryEntry)
 			isOwnHead := n == r.position.EnvelopeNumber && hash == r.position.ChainHash
 			if headErr == nil && isOwnHead {
 				// An earlier attempt has stored the snapshot with the restored file, but the answer of the servers was
@@ -384,7 +384,7 @@ func (r *brainReplica) publishWholeFile(ctx context.Context) error {
 			}
 			return fmt.Errorf("%w: another process writes to it", oxbow.ErrConflict)
 		case !errors.Is(err, errNoServer) && !errors.Is(err, errWriteInProgress) &&
-			!errors.Is(err, errNoReply), !waitOrDone(ctx, noServerPause):
+			!errors.Is(err, errNoReply), !sleepUnlessCanceled(ctx, noServerRetryPause):
 			return err
 		}
 	}

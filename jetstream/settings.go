@@ -129,8 +129,8 @@ func (s *serverSettingsAnswer) checkSettings() error {
 }
 
 // serverSettings asks all servers for their settings.
-func serverSettings(ctx context.Context, system *nats.Conn) (servers []serverSettingsAnswer, err error) {
-	err = askServers(ctx, system, "VARZ", nil, func(data []byte) error {
+func serverSettings(ctx context.Context, systemConn *nats.Conn) (servers []serverSettingsAnswer, err error) {
+	err = askServers(ctx, systemConn, "VARZ", nil, func(data []byte) error {
 		var s serverSettingsAnswer
 		if json.Unmarshal(data, &s) != nil || s.Data.Version == "" {
 			return settingError("Options.System is not a connection to the system account: the answer is %.80q", data)

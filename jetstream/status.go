@@ -63,7 +63,7 @@ type ReplicaStatus struct {
 // could not be asked, or if ctx is done.
 func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	s := Status{Cluster: c.directory.clusterID}
-	if err := c.serverStatus(ctx, &s); err != nil {
+	if err := c.addServerStatus(ctx, &s); err != nil {
 		return s, err
 	}
 	reading, cancel := context.WithTimeout(ctx, c.options.ReadWait)
@@ -100,9 +100,10 @@ func (c *Cluster) Status(ctx context.Context) (Status, error) {
 	return s, ctx.Err()
 }
 
-// serverStatus adds the states of the servers, and findings about them, to s. If a server does not answer, its state
-// comes from the answers of other servers. Without a system connection (c.options.System), serverStatus does nothing.
-func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
+// addServerStatus adds the states of the servers, and findings about them, to s. If a server does not answer, its state
+// comes from the answers of other servers. Without a system connection (c.options.System), addServerStatus does
+// nothing.
+func (c *Cluster) addServerStatus(ctx context.Context, s *Status) error {
 	if c.options.System == nil {
 		return nil
 	}
@@ -151,7 +152,7 @@ func (c *Cluster) serverStatus(ctx context.Context, s *Status) error {
 
 // clusterMembers returns the servers of the cluster, according to the cluster's leader. If the leader is unknown, it
 // combines the answers of all servers.
-func clusterMembers(answers []serverSettingsAnswer) (all []memberInfo) {
+func clusterMembers(answers []serverSettingsAnswer) (members []memberInfo) {
 	names := map[string]string{} // names of servers by ID
 	for _, a := range answers {
 		names[serverID(a.Server.Name)] = a.Server.Name
@@ -160,8 +161,8 @@ func clusterMembers(answers []serverSettingsAnswer) (all []memberInfo) {
 		if n := names[r.ServerID]; n != "" {
 			r.Name = n
 		}
-		if !slices.ContainsFunc(all, func(o memberInfo) bool { return o.ServerID == r.ServerID }) {
-			all = append(all, r)
+		if !slices.ContainsFunc(members, func(o memberInfo) bool { return o.ServerID == r.ServerID }) {
+			members = append(members, r)
 		}
 	}
 	for _, a := range answers {
@@ -171,7 +172,7 @@ func clusterMembers(answers []serverSettingsAnswer) (all []memberInfo) {
 		}
 		leads := m.Leader == a.Server.Name
 		if leads {
-			all = nil
+			members = nil
 			add(memberInfo{Name: m.Leader, ServerID: serverID(m.Leader)})
 		}
 		for _, r := range m.Replicas {
@@ -181,16 +182,16 @@ func clusterMembers(answers []serverSettingsAnswer) (all []memberInfo) {
 			break
 		}
 	}
-	slices.SortFunc(all, func(a, b memberInfo) int { return cmp.Compare(a.Name, b.Name) })
-	return all
+	slices.SortFunc(members, func(a, b memberInfo) int { return cmp.Compare(a.Name, b.Name) })
+	return members
 }
 
 // streamStatus asks the servers for the state of a stream. It also returns findings about faults of the stream and its
 // servers.
-func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus, fs []Finding) {
+func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus, findings []Finding) {
 	s.Name = name
 	found := func(server, what string, args ...any) {
-		fs = append(fs, Finding{Stream: name, Server: server, What: fmt.Sprintf(what, args...)})
+		findings = append(findings, Finding{Stream: name, Server: server, What: fmt.Sprintf(what, args...)})
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.options.ReadWait)
 	defer cancel()
@@ -198,25 +199,25 @@ func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus
 	switch {
 	case errors.Is(err, oxbow.ErrCorrupt):
 		found("", "%v", err)
-		return s, fs
+		return s, findings
 	case err != nil:
 		found("", "has no leader: %v", err)
-		return s, fs
+		return s, findings
 	}
 	s.Messages, s.Bytes = r.State.Messages, r.State.Bytes
 	if r.Cluster == nil {
 		s.Leader = onlyServerName
-		return s, fs
+		return s, findings
 	}
 	s.Leader = r.Cluster.Leader
 	if s.Leader == "" {
 		found("", "has no leader; see whether most of its servers run and reach each other")
 	}
-	if c.isFenced(name, s.Leader) {
+	if c.isFencedFromLeading(name, s.Leader) {
 		found(s.Leader, "leads it although an audit found its data to differ; replace the server")
 	}
 	for _, o := range r.Cluster.Replicas {
-		f := c.isFenced(name, o.Name)
+		f := c.isFencedFromLeading(name, o.Name)
 		s.Replicas = append(
 			s.Replicas,
 			ReplicaStatus{o.Name, o.Current, o.Offline, o.IsJoiningOrLeaving, o.MissingMessages, f, o.ServerID},
@@ -238,12 +239,12 @@ func (c *Cluster) streamStatus(ctx context.Context, name string) (s StreamStatus
 	if n := len(r.Cluster.Replicas) + 1; n != c.replicas {
 		found("", "is held by %d servers, and %d must hold it", n, c.replicas)
 	}
-	return s, fs
+	return s, findings
 }
 
-// isFenced reports whether the server must not lead the stream. This is the case if an audit has found that the
-// server's data differs from the data on the other servers.
-func (c *Cluster) isFenced(stream, server string) bool {
+// isFencedFromLeading reports whether the server must not lead the stream. This is the case if an audit has found that
+// the server's data differs from the data on the other servers.
+func (c *Cluster) isFencedFromLeading(stream, server string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.leaderFences[leaderFence{stream, server}]

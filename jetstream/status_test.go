@@ -35,7 +35,7 @@ func healthy(t *testing.T, c *Cluster) Status {
 		if ctx.Err() == nil || last == "" {
 			last = fmt.Sprint(findings(s.Findings), err)
 		}
-		if !waitOrDone(ctx, 100*time.Millisecond) {
+		if !sleepUnlessCanceled(ctx, 100*time.Millisecond) {
 			t.Fatalf("Status() = %s, want a healthy cluster", last)
 		}
 	}
@@ -57,7 +57,7 @@ func finds(t *testing.T, c *Cluster, server, what string) Status {
 		if ctx.Err() == nil || last == "" {
 			last = fmt.Sprint(findings(s.Findings), err)
 		}
-		if !waitOrDone(ctx, 100*time.Millisecond) {
+		if !sleepUnlessCanceled(ctx, 100*time.Millisecond) {
 			t.Fatalf("Status() = %s, want that %s %s", last, server, what)
 		}
 	}

@@ -43,7 +43,7 @@ func (s *Store) currentStore(ctx context.Context) (localStore, error) {
 		if v := s.brainReplica.readerStore.Load(); v != nil {
 			return *v, nil
 		}
-		s.brainReplica.headComparedAt.Store(0)
+		s.brainReplica.streamHeadComparedAt.Store(0)
 	}
 }
 
@@ -161,23 +161,23 @@ func (s *Store) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	if len(seqs) == 0 {
 		return 0, &oxbow.InvalidError{Field: "change", Reason: "is missing: name the changes to undo"}
 	}
-	return s.commitComputedChange(ctx, requestedChange{RevertedSeqs: slices.Clone(seqs)})
+	return s.commitRevertOrRestore(ctx, requestedChange{RevertedSeqs: slices.Clone(seqs)})
 }
 
 // Restore implements [oxbow.Historian].
 func (s *Store) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
-	return s.commitComputedChange(ctx, requestedChange{RestoredVersion: &restoredVersion{Name: name, Seq: seq}})
+	return s.commitRevertOrRestore(ctx, requestedChange{RestoredVersion: &restoredVersion{Name: name, Seq: seq}})
 }
 
 // RestoreIf implements [oxbow.Historian].
 func (s *Store) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
-	return s.commitComputedChange(ctx, requestedChange{RestoredVersion: &restoredVersion{name, seq, &version}})
+	return s.commitRevertOrRestore(ctx, requestedChange{RestoredVersion: &restoredVersion{name, seq, &version}})
 }
 
-// commitComputedChange commits a change that undoes changes or restores a version, and returns the number of the
+// commitRevertOrRestore commits a change that undoes changes or restores a version, and returns the number of the
 // change. Such a change does not contain its effects. Each replica of the store computes the effects when it applies
 // the change.
-func (s *Store) commitComputedChange(ctx context.Context, c requestedChange) (uint64, error) {
+func (s *Store) commitRevertOrRestore(ctx context.Context, c requestedChange) (uint64, error) {
 	if err := s.checkOpen(ctx); err != nil {
 		return 0, err
 	}
@@ -236,7 +236,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	if err := s.checkOpen(ctx); err != nil {
 		return oxbow.CheckReport{}, err
 	}
-	if err := s.brainReplica.compareWithHead(ctx); err != nil {
+	if err := s.brainReplica.compareWithStreamHead(ctx); err != nil {
 		return oxbow.CheckReport{}, err
 	}
 	return withStore(ctx, s, func(v localStore) (oxbow.CheckReport, error) { return v.Check(ctx) })
@@ -258,7 +258,7 @@ type Lag struct {
 // Lag returns how outdated a read would be now.
 func (s *Store) Lag() Lag {
 	r := s.brainReplica
-	age := time.Duration(r.cluster.options.Clock().UnixNano() - r.headComparedAt.Load())
+	age := time.Duration(r.cluster.options.Clock().UnixNano() - r.streamHeadComparedAt.Load())
 	return Lag{r.cluster.receivesInvalidations.Load(), age, r.announcedMessageSeq.Load() > r.lastReadSeq.Load()}
 }
 

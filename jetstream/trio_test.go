@@ -96,7 +96,7 @@ func connectTrio(t testing.TB, urls string, o Options) *Cluster {
 			t.Cleanup(func() { _ = c.Close() })
 			return c
 		}
-		if !waitOrDone(ctx, 200*time.Millisecond) {
+		if !sleepUnlessCanceled(ctx, 200*time.Millisecond) {
 			t.Fatal(err)
 		}
 	}
@@ -120,7 +120,7 @@ func TestThreeServers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	leader, _, err := one.findLeader(t.Context(), a.brainReplica.directoryBrain.streamName())
+	leader, _, err := one.findLeader(t.Context(), a.brainReplica.directoryEntry.streamName())
 	if err != nil {
 		t.Fatal(err)
 	}

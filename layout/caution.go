@@ -39,7 +39,7 @@ func Caution(c prompt.Context, repeats func(text string) bool) string {
 			continue
 		}
 		name := strconv.Quote(cmp.Or(p.Source, p.Name))
-		why := screen.ReasonToDoubt(repeats, p.Text)
+		why := screen.FindWarningReason(repeats, p.Text)
 		if why == "" || slices.Contains(names, name) {
 			continue
 		}

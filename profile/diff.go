@@ -49,11 +49,11 @@ type Diff struct {
 func (s *Set) Diff(ctx context.Context, m *oxbow.Memory, a, b Side) (Diff, error) {
 	d := Diff{OnlyA: []Chosen{}, OnlyB: []Chosen{}, Changed: []Changed{}, DocumentsA: []Chosen{},
 		DocumentsB: []Chosen{}}
-	x, err := s.readIncluded(ctx, m, a)
+	x, err := s.readProfileContents(ctx, m, a)
 	if err != nil {
 		return d, err
 	}
-	y, err := s.readIncluded(ctx, m, b)
+	y, err := s.readProfileContents(ctx, m, b)
 	if err != nil {
 		return d, err
 	}
@@ -95,9 +95,9 @@ type profileContents struct {
 	totalTokens       int
 }
 
-func (s *Set) readIncluded(ctx context.Context, m *oxbow.Memory, side Side) (profileContents, error) {
+func (s *Set) readProfileContents(ctx context.Context, m *oxbow.Memory, comparedSide Side) (profileContents, error) {
 	x := profileContents{indexByID: map[uint64]int{}, namesInText: map[string]bool{}}
-	sel, err := s.Select(ctx, m, side.Profile, Request{AsOf: side.AsOf})
+	sel, err := s.Select(ctx, m, comparedSide.Profile, Request{AsOf: comparedSide.AsOf})
 	if err != nil {
 		return x, err
 	}
@@ -110,15 +110,15 @@ func (s *Set) readIncluded(ctx context.Context, m *oxbow.Memory, side Side) (pro
 			x.includedDocuments = append(x.includedDocuments, Chosen{p.Source, p.Tokens, true})
 		}
 	}
-	if side.AsOf != 0 {
-		then, err := m.AsOf(ctx, side.AsOf)
+	if comparedSide.AsOf != 0 {
+		then, err := m.AsOf(ctx, comparedSide.AsOf)
 		if err != nil {
 			return x, err
 		}
 		defer then.Close()
 		m = oxbow.New(then, nil)
 	}
-	x.entries, err = selectableEntries(ctx, m, side.Profile)
+	x.entries, err = selectableEntries(ctx, m, comparedSide.Profile)
 	if err != nil {
 		return x, err
 	}

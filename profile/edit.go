@@ -34,9 +34,9 @@ func (s *Set) Text(name string) ([]byte, error) {
 }
 
 // Replace atomically replaces the content of a profile's file by data. The caller must have read the file before. The
-// parameter was is the content that the caller read. If the file has a different content now, Replace does not write
-// the file, and the error matches [oxbow.ErrConflict]. Replace returns an error if the file is a symbolic link.
-func (s *Set) Replace(name string, was, data []byte) error {
+// parameter oldData is the content that the caller read. If the file has a different content now, Replace does not
+// write the file, and the error matches [oxbow.ErrConflict]. Replace returns an error if the file is a symbolic link.
+func (s *Set) Replace(name string, oldData, data []byte) error {
 	f, err := s.findFile(name)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (s *Set) Replace(name string, was, data []byte) error {
 		}
 		mode = fi.Mode().Perm()
 	}
-	err = vfs.ReplaceUnchanged(fsys, f.pathInPlace, append([]byte{}, was...), data, mode)
+	err = vfs.ReplaceUnchanged(fsys, f.pathInPlace, append([]byte{}, oldData...), data, mode)
 	if errors.Is(err, vfs.ErrChanged) {
 		err = &oxbow.NameError{Name: s.displayPath(f), Err: oxbow.ErrConflict}
 	}

@@ -57,7 +57,7 @@ func (s *Set) Lint(ctx context.Context, m *oxbow.Memory, r *Resolved) (Diagnosti
 	if err != nil {
 		return nil, err
 	}
-	l.warnBudget(b)
+	l.warnBudgetProblems(b)
 	return l.diagnostics, nil
 }
 
@@ -79,9 +79,9 @@ func (l *linter) addWarning(valuePath, format string, args ...any) {
 	)
 }
 
-// choiceLists returns the lists of a choice. Each list has its name in the profile and the corresponding key in
+// listsInChoice returns the lists of a choice. Each list has its name in the profile and the corresponding key in
 // filters.
-func choiceLists(c *Choice) []struct {
+func listsInChoice(c *Choice) []struct {
 	key, label string
 	values     []string
 } {
@@ -94,11 +94,11 @@ func choiceLists(c *Choice) []struct {
 	}
 }
 
-func (l *linter) warnUnusedValues(where string, c *Choice) {
+func (l *linter) warnUnusedValues(location string, c *Choice) {
 	if c == nil || len(l.entries) == 0 {
 		return
 	}
-	for _, list := range choiceLists(c) {
+	for _, list := range listsInChoice(c) {
 		for _, v := range list.values {
 			if l.valuesByKey[list.label][v] {
 				continue
@@ -110,7 +110,7 @@ func (l *linter) warnUnusedValues(where string, c *Choice) {
 			if near := text.FindSimilar(v, iterateKeys(l.valuesByKey[list.label]), 1); len(near) > 0 {
 				what += "; did you mean " + near[0] + "?"
 			}
-			l.addWarning(where+"."+list.key+"."+v, "%s", what)
+			l.addWarning(location+"."+list.key+"."+v, "%s", what)
 		}
 	}
 }
@@ -161,10 +161,10 @@ func (l *linter) warnContradictions() {
 		if p.Include == nil {
 			continue
 		}
-		for i, in := range choiceLists(p.Include) {
+		for i, in := range listsInChoice(p.Include) {
 			for _, v := range in.values {
 				for _, q := range l.resolvedProfile.parts {
-					if q.Exclude != nil && slices.Contains(choiceLists(q.Exclude)[i].values, v) {
+					if q.Exclude != nil && slices.Contains(listsInChoice(q.Exclude)[i].values, v) {
 						l.profile = p
 						l.addWarning(
 							"include."+in.key+"."+v,
@@ -205,7 +205,7 @@ func (l *linter) warnContradictions() {
 	l.profile = l.resolvedProfile.parts[len(l.resolvedProfile.parts)-1]
 }
 
-func (l *linter) warnBudget(b Budget) {
+func (l *linter) warnBudgetProblems(b Budget) {
 	for _, d := range b.Documents {
 		if d.Wrong == "" {
 			continue
@@ -218,7 +218,7 @@ func (l *linter) warnBudget(b Budget) {
 		}
 		l.addWarning(at, "%s cannot be included: %s", d.Path, d.Wrong)
 	}
-	room := prompt.MaxTokenEstimate(b.MaxTokens)
+	room := prompt.MaxEstimateWithinBudget(b.MaxTokens)
 	switch {
 	case b.Fixed > room:
 		l.addWarning(

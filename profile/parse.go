@@ -109,9 +109,14 @@ var (
 	}
 )
 
-// eachKey calls fn for each key in the list known that the mapping n contains. If a key is repeated, eachKey calls fn
-// only the first time. It reports unknown and repeated keys, and keys that are not scalars, as mistakes.
-func (r *profileReader) eachKey(n *yaml.Node, where string, known []string, fn func(key string, k, v *yaml.Node)) {
+// eachKey calls fn for each key in the list knownKeys that the mapping n contains. If a key is repeated, eachKey calls
+// fn only the first time. It reports unknown and repeated keys, and keys that are not scalars, as mistakes.
+func (r *profileReader) eachKey(
+	n *yaml.Node,
+	location string,
+	knownKeys []string,
+	fn func(key string, k, v *yaml.Node),
+) {
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
@@ -125,35 +130,35 @@ func (r *profileReader) eachKey(n *yaml.Node, where string, known []string, fn f
 			continue
 		}
 		seen[key] = k.Line
-		if !slices.Contains(known, key) {
-			r.reportUnknownKey(k, where, known)
+		if !slices.Contains(knownKeys, key) {
+			r.reportUnknownKey(k, location, knownKeys)
 			continue
 		}
 		fn(key, k, v)
 	}
 }
 
-func (r *profileReader) reportUnknownKey(k *yaml.Node, where string, known []string) {
+func (r *profileReader) reportUnknownKey(k *yaml.Node, location string, knownKeys []string) {
 	key := k.Value
 	what := "unknown key " + strconv.Quote(frontmatter.ShortenValue(key))
-	if where != "" {
-		what += " in " + where
+	if location != "" {
+		what += " in " + location
 	}
 	norm := strings.ReplaceAll(strings.ToLower(key), "-", "_")
-	near := text.FindSimilar(norm, slices.Values(known), 1)
+	near := text.FindSimilar(norm, slices.Values(knownKeys), 1)
 	switch other := keySynonyms[norm]; {
 	case key == "<<":
 		r.AddNodeDiagnostic(k, "<< merges another mapping, which is refused here; use extends")
-	case slices.Contains(known, other):
+	case slices.Contains(knownKeys, other):
 		r.AddNodeDiagnostic(k, "%s; did you mean %s?", what, other)
 	case len(near) > 0:
 		r.AddNodeDiagnostic(k, "%s; did you mean %s?", what, near[0])
-	case where == "" && slices.Contains(choiceKeys, norm):
+	case location == "" && slices.Contains(choiceKeys, norm):
 		r.AddNodeDiagnostic(k, "%s; it belongs below include or exclude", what)
-	case where != "" && slices.Contains(topLevelKeys, norm):
-		r.AddNodeDiagnostic(k, "%s; it stands at the top, not below %s", what, where)
+	case location != "" && slices.Contains(topLevelKeys, norm):
+		r.AddNodeDiagnostic(k, "%s; it stands at the top, not below %s", what, location)
 	default:
-		r.AddNodeDiagnostic(k, "%s; there are %s", what, strings.Join(known, ", "))
+		r.AddNodeDiagnostic(k, "%s; there are %s", what, strings.Join(knownKeys, ", "))
 	}
 }
 
@@ -260,26 +265,27 @@ func (r *profileReader) readList(key string, v *yaml.Node, check func(string) er
 
 // checkDocument returns an error if the path is not valid for a document. A document must be inside the home or
 // project to which the profile belongs.
-func checkDocument(p string) error {
+func checkDocument(documentPath string) error {
 	switch {
-	case p == "":
+	case documentPath == "":
 		return &oxbow.InvalidError{Field: "always_include", Reason: "holds an empty path"}
-	case path.IsAbs(p) || strings.HasPrefix(p, "~") || (len(p) > 1 && p[1] == ':'):
+	case path.IsAbs(documentPath) || strings.HasPrefix(documentPath, "~") || (len(documentPath) > 1 &&
+		documentPath[1] == ':'):
 		return &oxbow.InvalidError{
 			Field:  "always_include",
-			Value:  frontmatter.ShortenValue(p),
+			Value:  frontmatter.ShortenValue(documentPath),
 			Reason: "is not relative; paths begin where the profile's home or project does",
 		}
-	case strings.Contains(p, `\`):
+	case strings.Contains(documentPath, `\`):
 		return &oxbow.InvalidError{
 			Field:  "always_include",
-			Value:  frontmatter.ShortenValue(p),
+			Value:  frontmatter.ShortenValue(documentPath),
 			Reason: "holds a backslash; write slashes",
 		}
-	case !fs.ValidPath(p) || p == ".":
+	case !fs.ValidPath(documentPath) || documentPath == ".":
 		return &oxbow.InvalidError{
 			Field:  "always_include",
-			Value:  frontmatter.ShortenValue(p),
+			Value:  frontmatter.ShortenValue(documentPath),
 			Reason: "does not stay inside the profile's home or project; leave out . and ..",
 		}
 	}
@@ -337,26 +343,26 @@ func (r *profileReader) readRedactedKinds(key string, v *yaml.Node) []string {
 	return kinds
 }
 
-func (r *profileReader) parseChoice(where string, v *yaml.Node) *Choice {
+func (r *profileReader) parseChoice(location string, v *yaml.Node) *Choice {
 	if v.Kind != yaml.MappingNode {
 		r.AddNodeDiagnostic(
 			v,
 			"%s is %s; below it stand %s",
-			where,
+			location,
 			frontmatter.DescribeKind(v),
 			strings.Join(choiceKeys, ", "),
 		)
 		return nil
 	}
 	if len(v.Content) == 0 {
-		r.AddNodeDiagnostic(v, "%s is empty; leave it out, or say what", where)
+		r.AddNodeDiagnostic(v, "%s is empty; leave it out, or say what", location)
 	}
 	c := &Choice{}
 	label := func(key string) func(string) error {
 		return func(s string) error { return oxbow.Label{Key: key, Value: s}.Check() }
 	}
-	r.eachKey(v, where, choiceKeys, func(key string, k, v *yaml.Node) {
-		full := where + "." + key
+	r.eachKey(v, location, choiceKeys, func(key string, k, v *yaml.Node) {
+		full := location + "." + key
 		r.profile.lineNumbers[full] = k.Line
 		switch key {
 		case "projects":
@@ -376,8 +382,8 @@ func (r *profileReader) parseChoice(where string, v *yaml.Node) *Choice {
 	return c
 }
 
-func checkKind(s string) error {
-	_, err := oxbow.ParseKind(s)
+func checkKind(kindName string) error {
+	_, err := oxbow.ParseKind(kindName)
 	if err == nil {
 		return nil
 	}
@@ -385,7 +391,7 @@ func checkKind(s string) error {
 	for _, k := range oxbow.Kinds() {
 		kinds = append(kinds, k.String())
 	}
-	if near := text.FindSimilar(s, slices.Values(kinds), 1); len(near) > 0 {
+	if near := text.FindSimilar(kindName, slices.Values(kinds), 1); len(near) > 0 {
 		return fmt.Errorf("%w; did you mean %s?", err, near[0])
 	}
 	return err

@@ -135,9 +135,9 @@ func Everything() Resolved {
 
 // addListedDocuments adds the documents that a profile lists and that r.Documents does not contain yet. It sets Wanted
 // in each added document, because the profile names the document explicitly.
-func (r *Resolved) addListedDocuments(paths []string, place int) {
+func (r *Resolved) addListedDocuments(paths []string, placeIndex int) {
 	known := len(r.Documents)
-	r.addDocuments(paths, place)
+	r.addDocuments(paths, placeIndex)
 	for i := range r.Documents[known:] {
 		r.Documents[known+i].Wanted = true
 	}

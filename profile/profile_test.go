@@ -234,7 +234,7 @@ func TestSelect(t *testing.T) {
 		if err != nil || one.Text() != two.Text() || one.Manifest() != two.Manifest() {
 			t.Errorf("Select(%d) is not the same twice, %v", budget, err)
 		}
-		if n := prompt.EstimateTokens(one.Text()); n*prompt.EstimateMarginPercent > budget*100 {
+		if n := prompt.EstimateTokens(one.Text()); n*prompt.EstimateFactorPercent > budget*100 {
 			t.Errorf("Select(%d) has %d tokens", budget, n)
 		}
 		if strings.Contains(one.Text(), "FOREIGN") {

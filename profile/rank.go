@@ -64,14 +64,19 @@ func (x *rankedEntry) rankReason() string {
 	return "last written " + x.updateTime.UTC().Format(time.DateOnly)
 }
 
-// queryRanksByID runs the query on the entries in the scope (the argument within). It returns the rank of each entry
-// that the query finds, by entry ID. The ranks start at 1. If the query is empty, the result is nil.
-func queryRanksByID(ctx context.Context, m *oxbow.Memory, within scope.Scope, query string) (map[uint64]int, error) {
+// queryRanksByID runs the query on the entries in the scope (the argument queryScope). It returns the rank of each
+// entry that the query finds, by entry ID. The ranks start at 1. If the query is empty, the result is nil.
+func queryRanksByID(
+	ctx context.Context,
+	m *oxbow.Memory,
+	queryScope scope.Scope,
+	query string,
+) (map[uint64]int, error) {
 	if strings.TrimSpace(query) == "" {
 		return nil, nil
 	}
-	if !within.IsAll() {
-		m = scope.Within(m, within)
+	if !queryScope.IsAll() {
+		m = scope.Within(m, queryScope)
 		defer m.Close()
 	}
 	ids, err := m.RecallIDs(ctx, oxbow.Query{Text: query, Limit: oxbow.MaxLimit})
@@ -85,9 +90,9 @@ func queryRanksByID(ctx context.Context, m *oxbow.Memory, within scope.Scope, qu
 	return hits, nil
 }
 
-// neededEntryVersionData returns which data of each entry (besides the content) must be known before a profile can
+// rankingHeadNeeds returns which data of each entry (besides the content) must be known before a profile can
 // rank the entries.
-func (r *Resolved) neededEntryVersionData(selectionScope *scope.Scope) heads.Needs {
+func (r *Resolved) rankingHeadNeeds(selectionScope *scope.Scope) heads.Needs {
 	a := selectionScope.HeadNeeds()
 	a.Keys = append(a.Keys, "kind", LabelPinned, LabelProcess, LabelCovered, oxbow.LabelConfidence)
 	a.Keys = append(a.Keys, oxbow.UnaskedByLabels.HeldLabels()...)
@@ -128,10 +133,10 @@ func (r *Resolved) chooseEntries(
 	input *rankingInput,
 	tokenBudget int,
 ) (c selectedEntryParts, err error) {
-	needs := r.neededEntryVersionData(input.profileScope)
+	needs := r.rankingHeadNeeds(input.profileScope)
 	if !dependsOnTimes(input.profileScope) {
 		ok, err := heads.ViewTable(ctx, s, needs, func(t *oxbow.HeadTable) error {
-			best, sum, err := r.rankTable(t, input, tokenBudget)
+			best, sum, err := r.rankTableEntries(t, input, tokenBudget)
 			if err == nil {
 				c, err = readBestEntries(best, sum, t.Read, input, tokenBudget)
 			}
@@ -159,15 +164,16 @@ func dependsOnTimes(s *scope.Scope) bool {
 }
 
 // readBestEntries reads those entries in the list best that have not been read yet, and formats them for the selection.
-// It leaves out an entry if its author or content shows that a selection must not contain the entry. The argument sum
-// counts all entries that the profile includes. Entries are formatted until the text has more than tokenBudget tokens.
+// It leaves out an entry if its author or content shows that a selection must not contain the entry. The argument
+// totals counts all entries that the profile includes. Entries are formatted until the text has more than tokenBudget
+// tokens.
 func readBestEntries(
 	best []rankedEntry,
-	sum includedEntryTotals,
+	totals includedEntryTotals,
 	readEntries func(ids []uint64) ([]*oxbow.Entry, error),
 	input *rankingInput,
 	tokenBudget int,
-) (c selectedEntryParts, err error) {
+) (selectedParts selectedEntryParts, err error) {
 	var ids []uint64 // IDs of the entries whose texts are needed for the selection and were not read yet
 	for i := range best {
 		if best[i].entry == nil {
@@ -176,20 +182,20 @@ func readBestEntries(
 	}
 	read, err := readEntries(ids)
 	if err != nil {
-		return c, err
+		return selectedParts, err
 	}
-	c.selectedCount = sum.entryCount
-	c.omittedCount = sum.entryCount
-	c.omittedTokens = sum.tokenCount
+	selectedParts.selectedCount = totals.entryCount
+	selectedParts.omittedCount = totals.entryCount
+	selectedParts.omittedTokens = totals.tokenCount
 	tried := 0
 	// The entries were chosen without their author and content. Check each entry again after these were read.
 	held := func(x rankedEntry) bool {
 		if !input.isBarredFromSelection(x.entry) {
 			return false
 		}
-		c.selectedCount--
-		c.omittedCount--
-		c.omittedTokens -= x.contentBytes / 4
+		selectedParts.selectedCount--
+		selectedParts.omittedCount--
+		selectedParts.omittedTokens -= x.contentBytes / 4
 		return true
 	}
 	for i := range best {
@@ -204,10 +210,11 @@ func readBestEntries(
 		shown := input.profileScope.Shown(*x.entry)
 		p := formatEntryPart(&shown, x.rankReason())
 		tried += len(p.Text) / 4
-		c.textParts = append(c.textParts, p)
-		c.omittedCount, c.omittedTokens = c.omittedCount-1, c.omittedTokens-x.contentBytes/4
+		selectedParts.textParts = append(selectedParts.textParts, p)
+		selectedParts.omittedCount, selectedParts.omittedTokens = selectedParts.omittedCount-1,
+			selectedParts.omittedTokens-x.contentBytes/4
 	}
-	return c, nil
+	return selectedParts, nil
 }
 
 // includedEntryTotals contains how many entries a profile includes, and their total number of tokens.
@@ -220,13 +227,13 @@ func (s *includedEntryTotals) addEntry(contentBytes int) {
 }
 
 // rankEntries returns the highest-ranking entries that the profile includes, with the best entry first. It returns only
-// as many entries as are necessary to exceed tokenBudget, a number of tokens. The result sum is a total over all
+// as many entries as are necessary to exceed tokenBudget, a number of tokens. The result totals is a total over all
 // entries that the profile includes: the number of entries and of their tokens.
 func (r *Resolved) rankEntries(
 	all heads.List,
 	input *rankingInput,
 	tokenBudget int,
-) (ranked []rankedEntry, sum includedEntryTotals, err error) {
+) (ranked []rankedEntry, totals includedEntryTotals, err error) {
 	named := map[string]bool{}
 	for _, c := range r.Includes {
 		for _, n := range c.Entries {
@@ -236,13 +243,13 @@ func (r *Resolved) rankEntries(
 	best := bestEntries{tokenBudget: tokenBudget}
 	for h, err := range all.All {
 		if err != nil {
-			return nil, sum, err
+			return nil, totals, err
 		}
 		e := h.Entry
 		if !r.isSelectable(e, input) {
 			continue
 		}
-		sum.addEntry(h.Size)
+		totals.addEntry(h.Size)
 		x := rankedEntry{
 			rankTraits:       rankTraitsFromLabels(e),
 			id:               e.ID,
@@ -259,7 +266,7 @@ func (r *Resolved) rankEntries(
 		}
 		best.add(x)
 	}
-	return best.sorted(), sum, nil
+	return best.sortedByRank(), totals, nil
 }
 
 // isSelectable reports whether a selection may contain the entry e. e may be a head, which is an entry without its
@@ -294,8 +301,8 @@ func (b *bestEntries) ranksTooLow(x *rankedEntry) bool {
 	return b.contentBytes/4 > b.tokenBudget && compareByRank(x, &b.heap[0]) > 0
 }
 
-// sorted returns the entries, the best first. add must not be called afterwards.
-func (b *bestEntries) sorted() []rankedEntry {
+// sortedByRank returns the entries, the best first. add must not be called afterwards.
+func (b *bestEntries) sortedByRank() []rankedEntry {
 	slices.SortFunc(b.heap, func(a, b rankedEntry) int { return compareByRank(&a, &b) })
 	return b.heap
 }

@@ -57,7 +57,7 @@ func randomOps(rng *rand.Rand, from, n int) (ops []oxbow.Op) {
 func notRead(t *testing.T, m *oxbow.Memory, r *Resolved) (n int) {
 	t.Helper()
 	s := r.Scope()
-	err := heads.View(t.Context(), m.Store(), r.neededEntryVersionData(&s), func(all heads.List) error {
+	err := heads.View(t.Context(), m.Store(), r.rankingHeadNeeds(&s), func(all heads.List) error {
 		for h, err := range all.All {
 			if err != nil {
 				return err
@@ -172,7 +172,7 @@ func TestSelectByHeads(t *testing.T) {
 // labels, and only a few are pinned, covered, tainted or have a confidence. The few entries are old, new or spread.
 func TestSelectFromLargeGroups(t *testing.T) {
 	testenv.SkipInShortMode(t)
-	const count = 3*rowsPerGroupCheck + 100
+	const count = 3*groupCheckRowInterval + 100
 	for seed := range uint64(6) {
 		rng := rand.New(rand.NewPCG(seed, 71))
 		fsys := vfs.NewMem()

@@ -10,24 +10,24 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// rankTable is like rankEntries, with a table of heads. The profile must not list entries by name, and its scope must
-// not depend on times.
+// rankTableEntries is like rankEntries, with a table of heads. The profile must not list entries by name, and its scope
+// must not depend on times.
 //
 // How two entries with the same traits rank depends only on the times of their last changes, unless the query finds
-// them. Therefore rankTable divides the entries into groups with the same traits. It adds all entries in the small
-// groups, such as pinned entries, and reads the entries in the other groups ordered by their times, newest first. When
-// an entry of a group ranks too low, all further entries in this group do as well.
-func (r *Resolved) rankTable(
+// them. Therefore rankTableEntries divides the entries into groups with the same traits. It adds all entries in the
+// small groups, such as pinned entries, and reads the entries in the other groups ordered by their times, newest first.
+// When an entry of a group ranks too low, all further entries in this group do as well.
+func (r *Resolved) rankTableEntries(
 	t *oxbow.HeadTable,
 	input *rankingInput,
 	tokenBudget int,
-) (ranked []rankedEntry, sum includedEntryTotals, err error) {
+) (ranked []rankedEntry, totals includedEntryTotals, err error) {
 	best := bestEntries{tokenBudget: tokenBudget}
 	for _, e := range t.ChangedEntries {
 		if !r.isSelectable(e, input) {
 			continue
 		}
-		sum.addEntry(len(e.Content))
+		totals.addEntry(len(e.Content))
 		best.add(rankedEntry{
 			rankTraits:   rankTraitsFromLabels(e),
 			id:           e.ID,
@@ -37,18 +37,18 @@ func (r *Resolved) rankTable(
 			queryRank:    input.queryRanksByID[e.ID],
 		})
 	}
-	groups, err := r.groupForms(t, input)
+	groups, err := r.groupFormsByTraits(t, input)
 	if err != nil {
-		return nil, sum, err
+		return nil, totals, err
 	}
 	err = t.EachRow(func(row, form, size int) {
-		if g := groups.byForm[form]; g != nil {
+		if g := groups.groupByForm[form]; g != nil {
 			g.addRow(row)
-			sum.addEntry(size)
+			totals.addEntry(size)
 		}
 	})
 	if err != nil {
-		return nil, sum, err
+		return nil, totals, err
 	}
 	newRanked := func(row int, g *traitGroup) rankedEntry {
 		id, updated, size := t.Head(row)
@@ -62,14 +62,14 @@ func (r *Resolved) rankTable(
 	}
 	for id := range input.queryRanksByID {
 		row, form, ok := t.FindRow(id)
-		if !ok || groups.byForm[form] == nil {
+		if !ok || groups.groupByForm[form] == nil {
 			continue
 		}
-		best.add(newRanked(row, groups.byForm[form]))
+		best.add(newRanked(row, groups.groupByForm[form]))
 	}
 	groups.addSmallGroups(&best, newRanked)
-	groups.addNewest(t, &best, newRanked)
-	return best.sorted(), sum, nil
+	groups.addNewestEntries(t, &best, newRanked)
+	return best.sortedByRank(), totals, nil
 }
 
 // maxSmallGroupEntries is the number of entries up to which all entries of a group are ranked. In a larger group, the
@@ -79,7 +79,7 @@ const maxSmallGroupEntries = 256
 // traitGroup contains the entries with the same traits.
 type traitGroup struct {
 	rankTraits
-	rows        []int // rows of the entries in a group with at most maxSmallGroupEntries entries
+	entryRows   []int // rows of the entries in a group with at most maxSmallGroupEntries entries
 	unreadCount int   // number of entries not examined yet (0 if none of them can rank high enough)
 }
 
@@ -88,64 +88,64 @@ func (g *traitGroup) addRow(row int) {
 	g.unreadCount++
 	switch {
 	case g.unreadCount <= maxSmallGroupEntries:
-		g.rows = append(g.rows, row)
-	case g.rows != nil:
-		g.rows = nil
+		g.entryRows = append(g.entryRows, row)
+	case g.entryRows != nil:
+		g.entryRows = nil
 	}
 }
 
 // traitGroups are the groups of entries that a selection may contain.
 type traitGroups struct {
-	byForm []*traitGroup // group for each form, a combination of kind and labels (nil if it is not selectable)
-	all    map[rankTraits]*traitGroup
+	groupByForm   []*traitGroup // group for each form, a combination of kind and labels (nil if it is not selectable)
+	groupByTraits map[rankTraits]*traitGroup
 }
 
-// groupForms puts the forms of the table t into groups. A form is a kind with a set of labels, which many entries have
-// in common. A group contains the forms whose labels have the same effect on the rank of an entry. Forms of entries
-// that a selection must not contain get no group.
-func (r *Resolved) groupForms(t *oxbow.HeadTable, input *rankingInput) (groups traitGroups, err error) {
-	groups = traitGroups{byForm: make([]*traitGroup, t.FormCount), all: map[rankTraits]*traitGroup{}}
+// groupFormsByTraits puts the forms of the table t into groups. A form is a kind with a set of labels, which many
+// entries have in common. A group contains the forms whose labels have the same effect on the rank of an entry. Forms
+// of entries that a selection must not contain get no group.
+func (r *Resolved) groupFormsByTraits(t *oxbow.HeadTable, input *rankingInput) (groups traitGroups, err error) {
+	groups = traitGroups{groupByForm: make([]*traitGroup, t.FormCount), groupByTraits: map[rankTraits]*traitGroup{}}
 	err = t.EachForm(func(form int, e *oxbow.Entry) {
 		if !r.isSelectable(e, input) {
 			return
 		}
 		traits := rankTraitsFromLabels(e)
-		g := groups.all[traits]
+		g := groups.groupByTraits[traits]
 		if g == nil {
 			g = &traitGroup{rankTraits: traits}
-			groups.all[traits] = g
+			groups.groupByTraits[traits] = g
 		}
-		groups.byForm[form] = g
+		groups.groupByForm[form] = g
 	})
 	return groups, err
 }
 
 // addSmallGroups adds the entries of each small group, except those that the query found, to best.
 func (s traitGroups) addSmallGroups(best *bestEntries, newRanked func(row int, g *traitGroup) rankedEntry) {
-	for _, g := range s.all {
-		for _, row := range g.rows {
+	for _, g := range s.groupByTraits {
+		for _, row := range g.entryRows {
 			if x := newRanked(row, g); x.queryRank == 0 {
 				best.add(x)
 			}
 		}
-		if len(g.rows) > 0 {
+		if len(g.entryRows) > 0 {
 			g.unreadCount = 0
 		}
 	}
 }
 
-// rowsPerGroupCheck is the number of rows after which addNewest checks whether a group's older entries can still be
-// among the best.
-const rowsPerGroupCheck = 1024
+// groupCheckRowInterval is the number of rows after which addNewestEntries checks whether a group's older entries can
+// still be among the best.
+const groupCheckRowInterval = 1024
 
-// addNewest adds entries to best, the list of the highest-ranking entries so far. It reads the rows of the table t from
-// the newest to the oldest. It offers each row in a group that still has unread entries to best, except if the query
-// found the row's entry, because that entry was added before. addNewest stops reading a group if none of its further
-// entries can rank high enough. The function newRanked makes the ranked entry for a row of a group.
-func (s traitGroups) addNewest(
+// addNewestEntries adds entries to best, the list of the highest-ranking entries so far. It reads the rows of the table
+// t from the newest to the oldest. It offers each row in a group that still has unread entries to best, except if the
+// query found the row's entry, because that entry was added before. addNewestEntries stops reading a group if none of
+// its further entries can rank high enough. The function makeRankedEntry makes the ranked entry for a row of a group.
+func (s traitGroups) addNewestEntries(
 	t *oxbow.HeadTable,
 	best *bestEntries,
-	newRanked func(row int, g *traitGroup) rankedEntry,
+	makeRankedEntry func(row int, g *traitGroup) rankedEntry,
 ) {
 	unread := s.countUnreadGroups()
 	if unread == 0 {
@@ -154,19 +154,19 @@ func (s traitGroups) addNewest(
 	readRows := 0
 	for row, form := range t.NewestRows {
 		readRows++
-		if readRows%rowsPerGroupCheck == 0 {
-			s.skipLowGroups(t, row, best)
+		if readRows%groupCheckRowInterval == 0 {
+			s.skipLowRankGroups(t, row, best)
 			unread = s.countUnreadGroups()
 			if unread == 0 {
 				return
 			}
 		}
-		g := s.byForm[form]
+		g := s.groupByForm[form]
 		if g == nil || g.unreadCount == 0 {
 			continue
 		}
 		g.unreadCount--
-		x := newRanked(row, g)
+		x := makeRankedEntry(row, g)
 		isFound := x.queryRank > 0 // was added before
 		if !isFound && !best.add(x) {
 			g.unreadCount = 0
@@ -183,7 +183,7 @@ func (s traitGroups) addNewest(
 
 // countUnreadGroups returns the number of groups with entries that may still be among the best.
 func (s traitGroups) countUnreadGroups() (n int) {
-	for _, g := range s.all {
+	for _, g := range s.groupByTraits {
 		if g.unreadCount > 0 {
 			n++
 		}
@@ -191,10 +191,11 @@ func (s traitGroups) countUnreadGroups() (n int) {
 	return n
 }
 
-// skipLowGroups marks the groups as read whose entries all rank too low if they are not newer than the entry in a row.
-func (s traitGroups) skipLowGroups(t *oxbow.HeadTable, row int, best *bestEntries) {
+// skipLowRankGroups marks the groups as read whose entries all rank too low if they are not newer than the entry in a
+// row.
+func (s traitGroups) skipLowRankGroups(t *oxbow.HeadTable, row int, best *bestEntries) {
 	_, updated, _ := t.Head(row)
-	for _, g := range s.all {
+	for _, g := range s.groupByTraits {
 		x := rankedEntry{rankTraits: g.rankTraits, id: math.MaxUint64, updateTime: updated}
 		if best.ranksTooLow(&x) {
 			g.unreadCount = 0

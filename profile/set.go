@@ -241,7 +241,7 @@ func (s *Set) File(name string) (string, error) {
 
 func (s *Set) readProfile(f profileFile) (*Profile, error) {
 	b, err := s.readFile(f)
-	if errors.Is(err, errFileTooLong) {
+	if errors.Is(err, errFileTooLarge) {
 		return nil, Diagnostics{
 			{File: s.displayPath(f), Text: fmt.Sprintf("has more than %d bytes, which is the most", maxProfileBytes)},
 		}
@@ -328,9 +328,9 @@ func (s *Set) Resolve(name string) (Resolved, error) {
 
 // shownDocument is a document in a selection.
 type shownDocument struct {
-	text             string
-	filePath         string // path of the file, for messages
-	quoteBlockReason string // reason why the text must be shown in a fence ("" if no fence is necessary)
+	text        string
+	filePath    string // path of the file, for messages
+	fenceReason string // reason why the text must be shown in a fence ("" if no fence is necessary)
 }
 
 // readDocument returns a document. If profiles include the document by default, and a project does not have it,
@@ -361,7 +361,7 @@ func (s *Set) readDocument(d Document) (shownDocument, error) {
 				return out, fmt.Errorf("reading %s: %w", out.filePath, err)
 			}
 			out.text = strings.TrimPrefix(string(b), "\ufeff")
-			out.quoteBlockReason = s.Places[i].quoteBlockReason(d.Path, out.text)
+			out.fenceReason = s.Places[i].fenceReason(d.Path, out.text)
 			return out, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -371,11 +371,11 @@ func (s *Set) readDocument(d Document) (shownDocument, error) {
 	return out, err
 }
 
-// quoteBlockReason returns the reason why a document of the place must be shown in a fence. It returns "" if no fence
+// fenceReason returns the reason why a document of the place must be shown in a fence. It returns "" if no fence
 // is necessary. Documents of a project are always shown in a fence. Documents of a home are instructions to the model.
 // However, agents and programs also write some of these files. Therefore documents of a home that look like injected
 // instructions or repeat foreign text are also shown in a fence, unless a person has approved them.
-func (p *Place) quoteBlockReason(path, text string) string {
+func (p *Place) fenceReason(path, text string) string {
 	shaped := screen.DescribeInstructions(text)
 	switch {
 	case p.Project && shaped != "":
@@ -394,7 +394,7 @@ func (p *Place) quoteBlockReason(path, text string) string {
 	return shaped + ", and no person has vouched for it: it is data until a person reads it and says oxbow trust"
 }
 
-var errFileTooLong = errors.New("is too long")
+var errFileTooLarge = errors.New("is too long")
 
 // readFile reads a file of at most maxBytes bytes.
 func readFile(fsys vfs.FS, name string, maxBytes int) ([]byte, error) {
@@ -405,7 +405,7 @@ func readFile(fsys vfs.FS, name string, maxBytes int) ([]byte, error) {
 	defer f.Close()
 	b, err := io.ReadAll(io.NewSectionReader(f, 0, int64(maxBytes)+1))
 	if err == nil && len(b) > maxBytes {
-		err = fmt.Errorf("%s %w: the most is %d bytes", name, errFileTooLong, maxBytes)
+		err = fmt.Errorf("%s %w: the most is %d bytes", name, errFileTooLarge, maxBytes)
 	}
 	return b, err
 }

@@ -136,8 +136,8 @@ func parseYear(word string) int {
 	return 0
 }
 
-// parseDay returns the day of a month that a word such as "7", "7th" or "7," means, or 0 if it means none.
-func parseDay(word string) int {
+// parseDayOfMonth returns the day of a month that a word such as "7", "7th" or "7," means, or 0 if it means none.
+func parseDayOfMonth(word string) int {
 	for _, suffix := range []string{",", "st", "nd", "rd", "th"} {
 		word = strings.TrimSuffix(word, suffix)
 	}
@@ -159,9 +159,9 @@ func dateRange(y int, m time.Month, d int) (from, to time.Time, ok bool) {
 	return dayRange(t)
 }
 
-func monthRange(y int, m time.Month, n int) (from, to time.Time, ok bool) {
+func monthRange(y int, m time.Month, monthCount int) (from, to time.Time, ok bool) {
 	t := time.Date(y, m, 1, 0, 0, 0, 0, time.UTC)
-	return t, t.AddDate(0, n, 0), true
+	return t, t.AddDate(0, monthCount, 0), true
 }
 
 // parseDate parses a date expression. It returns the first day of the range and the day after the last. ok is false if
@@ -239,10 +239,10 @@ func (r *dateReader) parseTwoWordDate(a, b string) (from, to time.Time, ok bool)
 		return r.latestMonth(parseMonth(b))
 	case parseMonth(a) > 0 && parseYear(b) > 0:
 		return monthRange(parseYear(b), parseMonth(a), 1)
-	case parseMonth(a) > 0 && parseDay(b) > 0:
-		return r.latestDay(parseMonth(a), parseDay(b))
-	case parseDay(a) > 0 && parseMonth(b) > 0:
-		return r.latestDay(parseMonth(b), parseDay(a))
+	case parseMonth(a) > 0 && parseDayOfMonth(b) > 0:
+		return r.latestDay(parseMonth(a), parseDayOfMonth(b))
+	case parseDayOfMonth(a) > 0 && parseMonth(b) > 0:
+		return r.latestDay(parseMonth(b), parseDayOfMonth(a))
 	}
 	if nth := slices.Index([]string{"last", "this", "next"}, a); nth >= 0 {
 		return r.relativeRange(nth-1, b)
@@ -250,14 +250,14 @@ func (r *dateReader) parseTwoWordDate(a, b string) (from, to time.Time, ok bool)
 	return from, to, false
 }
 
-// relativeRange returns the last (nth is -1), this (0) or next (1) period of the kind w: a weekday, a named month, a
-// week, a weekend, a month or a year.
-func (r *dateReader) relativeRange(nth int, w string) (from, to time.Time, ok bool) {
+// relativeRange returns the last (nth is -1), this (0) or next (1) period of the kind periodName: a weekday, a named
+// month, a week, a weekend, a month or a year.
+func (r *dateReader) relativeRange(nth int, periodName string) (from, to time.Time, ok bool) {
 	y, m, _ := r.todayStart.Date()
-	if weekday := slices.Index(weekdayNames, w); weekday >= 0 {
+	if weekday := slices.Index(weekdayNames, periodName); weekday >= 0 {
 		return r.weekdayRange(nth, weekday)
 	}
-	if month := parseMonth(w); month > 0 {
+	if month := parseMonth(periodName); month > 0 {
 		switch {
 		case nth == -1 && month >= m:
 			y--
@@ -266,7 +266,7 @@ func (r *dateReader) relativeRange(nth int, w string) (from, to time.Time, ok bo
 		}
 		return monthRange(y, month, 1)
 	}
-	switch w {
+	switch periodName {
 	case "week":
 		t := r.mondayOfWeek().AddDate(0, 0, 7*nth)
 		return t, t.AddDate(0, 0, 7), true
@@ -298,18 +298,18 @@ func (r *dateReader) weekdayRange(nth, weekday int) (from, to time.Time, ok bool
 }
 
 // parseThreeWordDate parses a date expression that consists of three words.
-func (r *dateReader) parseThreeWordDate(a, b, c string) (from, to time.Time, ok bool) {
+func (r *dateReader) parseThreeWordDate(firstWord, secondWord, thirdWord string) (from, to time.Time, ok bool) {
 	switch {
-	case c == "ago" && parseNumber(a) > 0:
-		return r.rangeUnitsAgo(parseNumber(a), strings.TrimSuffix(b, "s"))
-	case (a == "last" || a == "past") && parseNumber(b) > 0:
-		return r.rangeOfLastUnits(parseNumber(b), strings.TrimSuffix(c, "s"))
-	case a == "in" && parseMonth(b) > 0 && parseYear(c) > 0:
-		return monthRange(parseYear(c), parseMonth(b), 1)
-	case parseMonth(a) > 0 && parseDay(b) > 0 && parseYear(c) > 0:
-		return dateRange(parseYear(c), parseMonth(a), parseDay(b))
-	case parseDay(a) > 0 && parseMonth(b) > 0 && parseYear(c) > 0:
-		return dateRange(parseYear(c), parseMonth(b), parseDay(a))
+	case thirdWord == "ago" && parseNumber(firstWord) > 0:
+		return r.rangeUnitsAgo(parseNumber(firstWord), strings.TrimSuffix(secondWord, "s"))
+	case (firstWord == "last" || firstWord == "past") && parseNumber(secondWord) > 0:
+		return r.rangeOfLastUnits(parseNumber(secondWord), strings.TrimSuffix(thirdWord, "s"))
+	case firstWord == "in" && parseMonth(secondWord) > 0 && parseYear(thirdWord) > 0:
+		return monthRange(parseYear(thirdWord), parseMonth(secondWord), 1)
+	case parseMonth(firstWord) > 0 && parseDayOfMonth(secondWord) > 0 && parseYear(thirdWord) > 0:
+		return dateRange(parseYear(thirdWord), parseMonth(firstWord), parseDayOfMonth(secondWord))
+	case parseDayOfMonth(firstWord) > 0 && parseMonth(secondWord) > 0 && parseYear(thirdWord) > 0:
+		return dateRange(parseYear(thirdWord), parseMonth(secondWord), parseDayOfMonth(firstWord))
 	}
 	return from, to, false
 }

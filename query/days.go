@@ -91,9 +91,9 @@ func parseDateRange(s string, now time.Time) (from, to time.Time, ok bool) {
 		return time.Time{}, time.Time{}, false
 	}
 	if !to.IsZero() {
-		to = clampTime(to)
+		to = clampToTimeLimits(to)
 	}
-	return clampTime(from), to, true
+	return clampToTimeLimits(from), to, true
 }
 
 // parseNumericDate parses a year, a month, a day or a moment in RFC 3339. Years, months and days are in the time zone
@@ -135,8 +135,8 @@ func parseAge(s string, now time.Time) (from, to time.Time, ok bool) {
 	return from, from.Add(time.Second), err == nil && strings.ContainsAny(s, "hms")
 }
 
-// clampTime moves a time outside the limits to the nearest limit, and returns the time in UTC.
-func clampTime(t time.Time) time.Time { return text.ClampTime(t, earliestTime, latestTime) }
+// clampToTimeLimits moves a time outside the limits to the nearest limit, and returns the time in UTC.
+func clampToTimeLimits(t time.Time) time.Time { return text.ClampTime(t, earliestTime, latestTime) }
 
 // beginsWithDigit reports whether the first byte of s is a decimal digit.
 func beginsWithDigit(s string) bool {

@@ -134,7 +134,7 @@ func (t term) addToFilter(f *oxbow.Filter, now time.Time) error {
 		return invalidError("filter", "id", "is no filter; use name:")
 	}
 	for _, v := range values {
-		if err := checkValue(t.key, v); err != nil {
+		if err := checkFilterValue(t.key, v); err != nil {
 			return err
 		}
 	}
@@ -155,55 +155,55 @@ func (t term) timeRange(values []string, now time.Time) (oxbow.Filter, error) {
 
 var actorNames = []string{string(oxbow.Person), string(oxbow.Agent), string(oxbow.Program), string(oxbow.Imported)}
 
-// checkValue returns an error if a term with this key cannot have this value.
-func checkValue(key, v string) error {
+// checkFilterValue returns an error if a term with this key cannot have this value.
+func checkFilterValue(key, value string) error {
 	switch key {
 	case "kind":
-		if _, err := oxbow.ParseKind(v); err != nil {
+		if _, err := oxbow.ParseKind(value); err != nil {
 			var kinds []string
 			for _, k := range oxbow.Kinds() {
 				kinds = append(kinds, k.String())
 			}
 			return invalidError(
 				"kind",
-				text.TruncateWithEllipsis(v, 40),
+				text.TruncateWithEllipsis(value, 40),
 				fmt.Sprintf(`is not one of %s (labels of the key type are "type":%s)`,
-					strings.Join(kinds, ", "), syntax.QuoteValue(text.TruncateWithEllipsis(v, 40))),
+					strings.Join(kinds, ", "), syntax.QuoteValue(text.TruncateWithEllipsis(value, 40))),
 			)
 		}
 	case "by":
-		if !slices.Contains(actorNames, v) {
-			return invalidError("by", v, "is not one of "+strings.Join(actorNames, ", "))
+		if !slices.Contains(actorNames, value) {
+			return invalidError("by", value, "is not one of "+strings.Join(actorNames, ", "))
 		}
 	case "trust":
-		if !slices.Contains(oxbow.Trusts(), oxbow.Trust(v)) {
+		if !slices.Contains(oxbow.Trusts(), oxbow.Trust(value)) {
 			return invalidError(
 				"trust",
-				text.TruncateWithEllipsis(v, 40),
+				text.TruncateWithEllipsis(value, 40),
 				fmt.Sprintf("is not one of %v", oxbow.Trusts()),
 			)
 		}
 	case "name", "door":
-		err := oxbow.CheckName(v)
+		err := oxbow.CheckName(value)
 		if inv, ok := errors.AsType[*oxbow.InvalidError](err); ok {
 			inv.Field = key
 		}
 		return err
 	case "has":
-		if !syntax.IsLabelKey(v) {
-			return invalidError("has", v, "is not a label key, such as project")
+		if !syntax.IsLabelKey(value) {
+			return invalidError("has", value, "is not a label key, such as project")
 		}
 	default:
-		return oxbow.Label{Key: key, Value: v}.Check()
+		return oxbow.Label{Key: key, Value: value}.Check()
 	}
 	return nil
 }
 
 // splitValues splits a list of values, which are words or quoted words separated by commas.
-func splitValues(key, s string) ([]string, error) {
+func splitValues(key, valueList string) ([]string, error) {
 	var vs []string
 	for {
-		v, rest, err := cutValue(key, s)
+		v, rest, err := cutFirstValue(key, valueList)
 		if err != nil {
 			return nil, err
 		}
@@ -214,28 +214,33 @@ func splitValues(key, s string) ([]string, error) {
 		if rest == "" {
 			return vs, nil
 		}
-		s = rest[1:] // skip the comma before the next value
+		valueList = rest[1:] // skip the comma before the next value
 	}
 }
 
-// cutValue returns the first value of a list, and the rest after this value. The rest is empty or begins with a comma.
-func cutValue(key, s string) (v, rest string, err error) {
-	if !strings.HasPrefix(s, `"`) {
-		n := strings.IndexByte(s, ',')
+// cutFirstValue returns the first value of a list, and the rest after this value. The rest is empty or begins with a
+// comma.
+func cutFirstValue(key, valueList string) (v, rest string, err error) {
+	if !strings.HasPrefix(valueList, `"`) {
+		n := strings.IndexByte(valueList, ',')
 		if n < 0 {
-			n = len(s)
+			n = len(valueList)
 		}
-		return s[:n], s[n:], nil
+		return valueList[:n], valueList[n:], nil
 	}
-	q, err := strconv.QuotedPrefix(s)
+	q, err := strconv.QuotedPrefix(valueList)
 	if err != nil {
-		return "", "", invalidError(key, text.TruncateWithEllipsis(s, 60), "has an unclosed or badly escaped quote")
+		return "", "", invalidError(
+			key,
+			text.TruncateWithEllipsis(valueList, 60),
+			"has an unclosed or badly escaped quote",
+		)
 	}
 	v, err = strconv.Unquote(q)
 	if err != nil {
-		return "", "", invalidError(key, text.TruncateWithEllipsis(s, 60), "has a badly escaped quote")
+		return "", "", invalidError(key, text.TruncateWithEllipsis(valueList, 60), "has a badly escaped quote")
 	}
-	rest = s[len(q):]
+	rest = valueList[len(q):]
 	if rest != "" && rest[0] != ',' {
 		return "", "", invalidError(
 			key,

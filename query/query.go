@@ -94,11 +94,11 @@ func ParseRequest(s string, now time.Time) (Request, error) {
 }
 
 // parseWords parses a query that was split into words.
-func parseWords(all []string, now time.Time) (oxbow.Query, error) {
+func parseWords(queryWords []string, now time.Time) (oxbow.Query, error) {
 	var q oxbow.Query
 	var words, plain []string
 	var o oxbow.Operators
-	for _, w := range all {
+	for _, w := range queryWords {
 		t, ok := parseTerm(w)
 		if !ok || !t.isFilter() {
 			words = append(words, w)

@@ -23,7 +23,7 @@ func splitWords(s string) []string {
 			if start < 0 {
 				start = i
 			}
-			if r == '"' && isBeforeQuote(s[start:i]) {
+			if r == '"' && canPrecedeQuote(s[start:i]) {
 				closed = i + quotationLen(s[i:])
 			}
 		}
@@ -34,8 +34,8 @@ func splitWords(s string) []string {
 	return words
 }
 
-// isBeforeQuote reports whether a quote character after this part of a word would open a quotation.
-func isBeforeQuote(part string) bool {
+// canPrecedeQuote reports whether a quote character after this part of a word would open a quotation.
+func canPrecedeQuote(part string) bool {
 	return part == "" || part == "-" || part == "+" || strings.HasSuffix(part, ":") || strings.HasSuffix(part, ",")
 }
 

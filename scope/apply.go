@@ -87,15 +87,15 @@ func (v *store) checkAndApplyOps(
 	}
 	ctx = v.contextWithProfile(ctx)
 	for try := 0; ; try++ {
-		b, err := v.bindOps(ctx, ops)
+		b, err := v.convertOps(ctx, ops)
 		if err != nil {
 			return err
 		}
-		err = apply(ctx, b.boundOps)
+		err = apply(ctx, b.convertedOps)
 		if try < maxRaceRetries && v.hasLostRace(ctx, b, err, ops) {
 			continue
 		}
-		return v.hideErrors(ctx, err, ops)
+		return v.hideEntriesInError(ctx, err, ops)
 	}
 }
 
@@ -104,7 +104,7 @@ func (v *store) checkAndApplyOps(
 // versions. hasLostRace returns false if a condition in the caller's own ops is not met, because another attempt would
 // fail again.
 func (v *store) hasLostRace(ctx context.Context, b scopedOpConverter, err error, ops []oxbow.Op) bool {
-	return b.canConflictWithWriter && errors.Is(err, oxbow.ErrConflict) && !v.isVersionHidden(ctx, ops)
+	return b.hasVersionCondition && errors.Is(err, oxbow.ErrConflict) && !v.isVersionHidden(ctx, ops)
 }
 
 // DryRun implements [oxbow.DryRunner].
@@ -112,16 +112,16 @@ func (v *store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	if err := v.checkWritable(); err != nil {
 		return err
 	}
-	b, err := v.bindOps(ctx, ops)
+	b, err := v.convertOps(ctx, ops)
 	if d := v.baseCapabilities.DryRunner; d != nil && err == nil {
-		err = v.hideErrors(ctx, d.DryRun(ctx, b.boundOps...), ops)
+		err = v.hideEntriesInError(ctx, d.DryRun(ctx, b.convertedOps...), ops)
 	}
 	return err
 }
 
-// bindOps checks whether the scope allows the ops. The result contains the ops with which the caller must change the
+// convertOps checks whether the scope allows the ops. The result contains the ops with which the caller must change the
 // underlying store.
-func (v *store) bindOps(ctx context.Context, ops []oxbow.Op) (b scopedOpConverter, err error) {
+func (v *store) convertOps(ctx context.Context, ops []oxbow.Op) (b scopedOpConverter, err error) {
 	b = scopedOpConverter{store: v, pendingEntries: map[string]*oxbow.Entry{}}
 	for _, op := range ops {
 		if err := op.Check(); err != nil {
@@ -131,14 +131,14 @@ func (v *store) bindOps(ctx context.Context, ops []oxbow.Op) (b scopedOpConverte
 	for _, op := range ops {
 		op, err := v.restoreHiddenData(ctx, op)
 		if err == nil {
-			err = b.bindOp(ctx, op)
+			err = b.convertOp(ctx, op)
 		}
 		if err != nil {
 			return b, err
 		}
 	}
-	if v.screen != nil {
-		b.boundOps, err = v.screen(ctx, v.base, b.boundOps)
+	if v.screenOps != nil {
+		b.convertedOps, err = v.screenOps(ctx, v.base, b.convertedOps)
 	}
 	return b, err
 }
@@ -150,14 +150,14 @@ type scopedOpConverter struct {
 	store *store
 	// entries as they will be after the ops that were checked so far (nil for a removed entry)
 	pendingEntries map[string]*oxbow.Entry
-	boundOps       []oxbow.Op
+	convertedOps   []oxbow.Op
 	// The scope has added a condition to an op: the entry must still have the version that was checked. Therefore the
 	// op fails if another writer has changed the entry in the meantime.
-	canConflictWithWriter bool
+	hasVersionCondition bool
 }
 
-// bindOp checks whether the scope allows the next op, and adds it to boundOps.
-func (b *scopedOpConverter) bindOp(ctx context.Context, op oxbow.Op) error {
+// convertOp checks whether the scope allows the next op, and adds it to convertedOps.
+func (b *scopedOpConverter) convertOp(ctx context.Context, op oxbow.Op) error {
 	old, at, err := b.stagedEntry(ctx, op.Target())
 	if err != nil {
 		return err
@@ -168,11 +168,11 @@ func (b *scopedOpConverter) bindOp(ctx context.Context, op oxbow.Op) error {
 	// If an entry outside the scope has the name op.Target(), the underlying store refuses the op. The error for the
 	// caller is changed later, so that it reveals nothing about this entry.
 	case isAdd && (old == nil || outside):
-		return b.bindAdd(ctx, add)
+		return b.convertAdd(ctx, add)
 	case outside:
 		return notFoundError(op.Target())
 	case old == nil: // The entry does not exist, so the underlying store will refuse the op.
-		b.boundOps = append(b.boundOps, op)
+		b.convertedOps = append(b.convertedOps, op)
 		return nil
 	}
 	u, _ := op.(oxbow.Update)
@@ -180,13 +180,13 @@ func (b *scopedOpConverter) bindOp(ctx context.Context, op oxbow.Op) error {
 	if err := b.checkNamesFree(ctx, append(u.Aliases, a.Aliases...), old.Aliases); err != nil {
 		return err
 	}
-	return b.bindChange(op, old, at)
+	return b.convertChange(op, old, at)
 }
 
-// checkNamesFree returns an error if one of the words is the name or an alias of an entry outside the scope. It does
-// not check words that are in oldNames. The error does not reveal the entry's name.
-func (b *scopedOpConverter) checkNamesFree(ctx context.Context, words, oldNames []string) error {
-	for _, w := range words {
+// checkNamesFree returns an error if one of the names in newNames is the name or an alias of an entry outside the
+// scope. It does not check names that are in oldNames. The error does not reveal the entry's name.
+func (b *scopedOpConverter) checkNamesFree(ctx context.Context, newNames, oldNames []string) error {
+	for _, w := range newNames {
 		if slices.Contains(oldNames, w) {
 			continue
 		}
@@ -222,15 +222,15 @@ func (b *scopedOpConverter) stagedEntry(ctx context.Context, name string) (*oxbo
 	return nil, 0, err
 }
 
-// bindAdd checks the operation a, adds the labels of the scope to it, and appends it to boundOps. It also adds the new
-// entry to pendingEntries. It returns an error if another entry already has the name or an alias of the new entry, or
-// if the scope does not allow the new entry.
-func (b *scopedOpConverter) bindAdd(ctx context.Context, a oxbow.Add) error {
-	if err := b.checkNotShownName(ctx, a.Name); err != nil {
+// convertAdd checks the operation a, adds the labels of the scope to it, and appends it to convertedOps. It also adds
+// the new entry to pendingEntries. It returns an error if another entry already has the name or an alias of the new
+// entry, or if the scope does not allow the new entry.
+func (b *scopedOpConverter) convertAdd(ctx context.Context, a oxbow.Add) error {
+	if err := b.checkNameNotShown(ctx, a.Name); err != nil {
 		return err
 	}
-	a.Labels = b.store.scope.addOwnLabels(a.Labels, nil)
-	next := b.store.addedEntry(ctx, a)
+	a.Labels = b.store.scope.addRequiredLabels(a.Labels, nil)
+	next := b.store.entryFromAdd(ctx, a)
 	if err := b.store.scope.checkNewState(next, nil); err != nil {
 		return err
 	}
@@ -238,13 +238,13 @@ func (b *scopedOpConverter) bindAdd(ctx context.Context, a oxbow.Add) error {
 		return err
 	}
 	b.pendingEntries[a.Name] = next
-	b.boundOps = append(b.boundOps, a)
+	b.convertedOps = append(b.convertedOps, a)
 	return nil
 }
 
-// checkNotShownName returns an error if an entry in the scope is already shown under the given name. This happens if
+// checkNameNotShown returns an error if an entry in the scope is already shown under the given name. This happens if
 // the real name of the entry contains personal data, which is replaced by a mark in the name that is shown.
-func (b *scopedOpConverter) checkNotShownName(ctx context.Context, name string) error {
+func (b *scopedOpConverter) checkNameNotShown(ctx context.Context, name string) error {
 	if !b.store.scope.hasRedactionMark(name) {
 		return nil
 	}
@@ -259,11 +259,11 @@ func (b *scopedOpConverter) checkNotShownName(ctx context.Context, name string) 
 	return invalidError("name", name, "is how "+b.store.scope.displayTitle()+" shows several entries; choose another")
 }
 
-// bindChange checks an op that changes an entry, and adds the op to b.boundOps. The argument old is the present entry.
-// The entry must be in the scope before and after the op. If seq is not 0, the op gets the condition that the entry has
-// the version seq, so that the entry stays in the scope until the op is applied. An op that already requires a version
-// keeps its own condition.
-func (b *scopedOpConverter) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
+// convertChange checks an op that changes an entry, and adds the op to b.convertedOps. The argument old is the present
+// entry. The entry must be in the scope before and after the op. If seq is not 0, the op gets the condition that the
+// entry has the version seq, so that the entry stays in the scope until the op is applied. An op that already requires
+// a version keeps its own condition.
+func (b *scopedOpConverter) convertChange(op oxbow.Op, old *oxbow.Entry, seq uint64) error {
 	s := &b.store.scope
 	next := old.Clone()
 	remove := false
@@ -271,7 +271,7 @@ func (b *scopedOpConverter) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64
 	case oxbow.Add: // The underlying store will refuse to add the entry, because the name exists.
 		seq = 0
 	case oxbow.Update:
-		o.Labels = s.addOwnLabels(o.Labels, old)
+		o.Labels = s.addRequiredLabels(o.Labels, old)
 		next.Content = o.Content
 		next.Aliases = o.Aliases
 		next.Labels = o.Labels
@@ -300,9 +300,9 @@ func (b *scopedOpConverter) bindChange(op oxbow.Op, old *oxbow.Entry, seq uint64
 		b.pendingEntries[old.Name] = &next
 	}
 	if op.IfVersion() == 0 && seq != 0 {
-		op, b.canConflictWithWriter = requireVersion(op, seq), true
+		op, b.hasVersionCondition = requireVersion(op, seq), true
 	}
-	b.boundOps = append(b.boundOps, op)
+	b.convertedOps = append(b.convertedOps, op)
 	return nil
 }
 
@@ -325,8 +325,8 @@ func requireVersion(op oxbow.Op, version uint64) oxbow.Op {
 	return op
 }
 
-// addedEntry returns the entry that an Add will create. It contains only what filters examine.
-func (v *store) addedEntry(ctx context.Context, a oxbow.Add) *oxbow.Entry {
+// entryFromAdd returns the entry that an Add will create. It contains only what filters examine.
+func (v *store) entryFromAdd(ctx context.Context, a oxbow.Add) *oxbow.Entry {
 	e := &oxbow.Entry{Name: a.Name, Kind: a.Kind, Content: a.Content, Aliases: a.Aliases, Labels: a.Labels,
 		Created: a.Created, Source: v.changeSource}
 	if e.Created.IsZero() {
@@ -356,14 +356,14 @@ func (v *store) isVersionHidden(ctx context.Context, ops []oxbow.Op) bool {
 
 // hiddenNameTakenError returns the error for a name or alias that an entry outside the caller's scope already has. It
 // does not reveal that entry.
-func (v *store) hiddenNameTakenError(word string) error {
-	return invalidError("name", word, "cannot be used within "+v.scope.displayTitle()+"; choose another")
+func (v *store) hiddenNameTakenError(name string) error {
+	return invalidError("name", name, "cannot be used within "+v.scope.displayTitle()+"; choose another")
 }
 
-// hideErrors changes errors of the base, so that they do not reveal entries outside the scope. It cannot hide that a
-// name is in use, because names are unique in a store. The new error does not match ErrExists or ErrConflict, because
-// callers would then try to read the entry.
-func (v *store) hideErrors(ctx context.Context, err error, ops []oxbow.Op) error {
+// hideEntriesInError changes errors of the base, so that they do not reveal entries outside the scope. It cannot hide
+// that a name is in use, because names are unique in a store. The new error does not match ErrExists or ErrConflict,
+// because callers would then try to read the entry.
+func (v *store) hideEntriesInError(ctx context.Context, err error, ops []oxbow.Op) error {
 	if taken, ok := errors.AsType[*oxbow.AliasError](err); ok {
 		owner := taken.Names[0]
 		own := slices.ContainsFunc(ops, func(op oxbow.Op) bool { return op.Target() == owner })

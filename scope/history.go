@@ -54,26 +54,30 @@ func (h *history) newHistoryVisibility() *historyVisibility {
 	}
 }
 
-type reportLeavesContextKey struct{}
+type leavingEntriesContextKey struct{}
 
 // WithLeaves returns a context for reading the log of a memory with a scope. The log then reports the removal of an
 // entry if the entry still exists but has left the scope. Programs that follow the log need this, because they would
 // otherwise keep the entry. The report reveals only the entry's name, which was visible before.
 func WithLeaves(ctx context.Context) context.Context {
-	return context.WithValue(ctx, reportLeavesContextKey{}, true)
+	return context.WithValue(ctx, leavingEntriesContextKey{}, true)
 }
 
-// removalVersion returns a removal if the version w moved its entry out of the scope. The version before w must be in
-// the scope, and w must be outside. The caller reports the removal instead of w. In all other cases, removalVersion
-// returns nil. It also returns nil if p.reportsEntriesLeavingScope is false.
-func (p *historyVisibility) removalVersion(ctx context.Context, w *oxbow.Version) ([]oxbow.Version, error) {
+// removalForLeavingEntry returns a removal if the version newVersion moved its entry out of the scope. The version
+// before newVersion must be in the scope, and newVersion must be outside. The caller reports the removal instead of
+// newVersion. In all other cases, removalForLeavingEntry returns nil. It also returns nil if
+// p.reportsEntriesLeavingScope is false.
+func (p *historyVisibility) removalForLeavingEntry(
+	ctx context.Context,
+	newVersion *oxbow.Version,
+) ([]oxbow.Version, error) {
 	if !p.reportsEntriesLeavingScope {
 		return nil, nil
 	}
-	if w.Verb == oxbow.VerbRemove || p.scope.Sees(&w.Entry) {
+	if newVersion.Verb == oxbow.VerbRemove || p.scope.Sees(&newVersion.Entry) {
 		return nil, nil
 	}
-	old, err := p.previousVersion(ctx, w)
+	old, err := p.previousVersion(ctx, newVersion)
 	if err != nil || old == nil {
 		return nil, err
 	}
@@ -82,10 +86,10 @@ func (p *historyVisibility) removalVersion(ctx context.Context, w *oxbow.Version
 	}
 	return []oxbow.Version{
 		{
-			Seq:    w.Seq,
+			Seq:    newVersion.Seq,
 			Verb:   oxbow.VerbRemove,
-			Source: w.Source,
-			Entry:  oxbow.Entry{ID: w.Entry.ID, Name: w.Entry.Name, Kind: w.Entry.Kind},
+			Source: newVersion.Source,
+			Entry:  oxbow.Entry{ID: newVersion.Entry.ID, Name: newVersion.Entry.Name, Kind: newVersion.Entry.Kind},
 		},
 	}, nil
 }
@@ -179,7 +183,7 @@ func (p *historyVisibility) visibleChange(ctx context.Context, c oxbow.Change) (
 			continue
 		}
 		hidden = true
-		left, err := p.removalVersion(ctx, &all[i])
+		left, err := p.removalForLeavingEntry(ctx, &all[i])
 		if err != nil {
 			return c, err
 		}
@@ -200,17 +204,17 @@ func (h *history) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
 	return h.visibleChanges(ctx, h.historian.Log(ctx), 0)
 }
 
-// visibleChanges yields the changes without the versions that the scope hides. It leaves out changes in which the
-// scope hides all versions. It also leaves out the first visible changes, as many as skip says.
+// visibleChanges yields the changes without the versions that the scope hides. It leaves out changes in which the scope
+// hides all versions. It also leaves out the first visible changes, as many as skipCount says.
 func (h *history) visibleChanges(
 	ctx context.Context,
 	changes iter.Seq2[oxbow.Change, error],
-	skip int,
+	skipCount int,
 ) iter.Seq2[oxbow.Change, error] {
 	return func(yield func(oxbow.Change, error) bool) {
 		p := h.newHistoryVisibility()
-		p.reportsEntriesLeavingScope, _ = ctx.Value(reportLeavesContextKey{}).(bool)
-		skip := skip
+		p.reportsEntriesLeavingScope, _ = ctx.Value(leavingEntriesContextKey{}).(bool)
+		skip := skipCount
 		for c, err := range changes {
 			if err == nil {
 				c, err = p.visibleChange(ctx, c)
@@ -236,8 +240,8 @@ type seekableScopedHistory struct{ history }
 var _ oxbow.LogSeeker = (*seekableScopedHistory)(nil)
 
 // LogFrom implements [oxbow.LogSeeker].
-func (h *seekableScopedHistory) LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[oxbow.Change, error] {
-	return h.visibleChanges(ctx, oxbow.LogFrom(ctx, h.historian, seq, 0), skip)
+func (h *seekableScopedHistory) LogFrom(ctx context.Context, seq uint64, skipCount int) iter.Seq2[oxbow.Change, error] {
+	return h.visibleChanges(ctx, oxbow.LogFrom(ctx, h.historian, seq, 0), skipCount)
 }
 
 // Versions implements [oxbow.Historian]. It yields the versions of an entry that are in the scope, without change
@@ -246,7 +250,7 @@ func (h *history) Versions(ctx context.Context, name string) iter.Seq2[oxbow.Ver
 	return func(yield func(oxbow.Version, error) bool) {
 		p := h.newHistoryVisibility()
 		found := false
-		name, err := h.resolveShownName(ctx, name)
+		name, err := h.findRealName(ctx, name)
 		if err != nil {
 			yield(oxbow.Version{}, err)
 			return
@@ -409,7 +413,11 @@ func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 
 // checkRevert reports whether a part of the change is visible. It returns an error if such a change cannot be undone
 // within the scope.
-func (h *history) checkRevert(ctx context.Context, p *historyVisibility, c oxbow.Change) (isVisible bool, err error) {
+func (h *history) checkRevert(
+	ctx context.Context,
+	p *historyVisibility,
+	c oxbow.Change,
+) (isChangeVisible bool, err error) {
 	seen, err := p.visibleChange(ctx, c)
 	switch {
 	case err != nil:
@@ -472,13 +480,13 @@ func (h *history) RestoreIf(ctx context.Context, name string, seq, version uint6
 
 // restoreVersion writes an earlier version of an entry again, so that this version becomes the newest. seq is the
 // number of the earlier version, which must be visible in the scope. The present entry must also be in the scope. If
-// want is not nil, the present version must be *want. The restore fails if the entry changes in the meantime, so that
-// it cannot leave the scope. restoreVersion returns the number of the change.
-func (h *history) restoreVersion(ctx context.Context, name string, seq uint64, want *uint64) (uint64, error) {
+// wantedVersion is not nil, the present version must be *wantedVersion. The restore fails if the entry changes in the
+// meantime, so that it cannot leave the scope. restoreVersion returns the number of the change.
+func (h *history) restoreVersion(ctx context.Context, name string, seq uint64, wantedVersion *uint64) (uint64, error) {
 	if err := h.checkWritable(); err != nil {
 		return 0, err
 	}
-	name, err := h.resolveShownName(ctx, name)
+	name, err := h.findRealName(ctx, name)
 	if err != nil {
 		return 0, err
 	}
@@ -490,8 +498,8 @@ func (h *history) restoreVersion(ctx context.Context, name string, seq uint64, w
 	case !h.scope.Sees(&now):
 		return 0, notFoundError(name)
 	}
-	if want != nil && *want != now.Version {
-		return 0, &oxbow.ConflictError{Name: name, Want: *want, Have: now.Version}
+	if wantedVersion != nil && *wantedVersion != now.Version {
+		return 0, &oxbow.ConflictError{Name: name, Want: *wantedVersion, Have: now.Version}
 	}
 	for w, err := range h.Versions(ctx, name) {
 		if err != nil {

@@ -60,14 +60,14 @@ func (s *Scope) hasRedactionMark(text string) bool {
 	)
 }
 
-// restoreAliases returns the aliases of an entry with their personal data, which the scope hides. The list given
+// restoreAliases returns the aliases of an entry with their personal data, which the scope hides. The list newAliases
 // contains the new aliases, in which a mark such as [mail] may replace the personal data. The parameter old is the
 // entry before the change. If a new alias contains a mark, restoreAliases replaces it by the alias of the old entry
 // that the scope shows as the same text. If there is no such alias, or if the new alias contains no mark, the new alias
 // stays unchanged.
-func (s *Scope) restoreAliases(given []string, old *oxbow.Entry) []string {
-	restored := slices.Clone(given)
-	for i, alias := range given {
+func (s *Scope) restoreAliases(newAliases []string, old *oxbow.Entry) []string {
+	restored := slices.Clone(newAliases)
+	for i, alias := range newAliases {
 		if !s.hasRedactionMark(alias) {
 			continue
 		}
@@ -84,12 +84,12 @@ func (s *Scope) restoreAliases(given []string, old *oxbow.Entry) []string {
 	return restored
 }
 
-// restoreLabels returns the labels in the list given with their hidden personal data restored. If the value of a label
-// contains a mark such as [mail] in place of the data, the label is replaced by the label of the entry old that the
-// scope shows as the same text. A label that does not match any label of the entry old stays unchanged.
-func (s *Scope) restoreLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
-	restored := slices.Clone(given)
-	for i, label := range given {
+// restoreLabels returns the labels in the list newLabels with their hidden personal data restored. If the value of a
+// label contains a mark such as [mail] in place of the data, the label is replaced by the label of the entry old that
+// the scope shows as the same text. A label that does not match any label of the entry old stays unchanged.
+func (s *Scope) restoreLabels(newLabels []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
+	restored := slices.Clone(newLabels)
+	for i, label := range newLabels {
 		if !s.hasRedactionMark(label.Value) {
 			continue
 		}
@@ -108,24 +108,24 @@ func (s *Scope) restoreLabels(given []oxbow.Label, old *oxbow.Entry) []oxbow.Lab
 }
 
 // restoreContent replaces the marks in text by the personal data that the marks hide. The argument text is the new
-// content of an entry. A reader saw old's content with a mark such as [mail] in place of each hidden value, and has
-// edited it.
+// content of an entry. A reader saw oldContent with a mark such as [mail] in place of each hidden value, and has edited
+// it.
 //
 // If a line of text equals a line that the reader saw, restoreContent uses the old line with the hidden values. In an
 // edited line, a mark such as [mail] is replaced if the old lines that are not used yet contain exactly one value of
 // the mark's kind. Otherwise it is unclear which value the mark means. restoreContent then returns an error, so that no
 // data is lost or misplaced.
-func (s *Scope) restoreContent(text, old string) (string, error) {
-	shown := s.Text(old)
-	if shown == old || !s.hasRedactionMark(text) {
+func (s *Scope) restoreContent(text, oldContent string) (string, error) {
+	shown := s.Text(oldContent)
+	if shown == oldContent || !s.hasRedactionMark(text) {
 		return text, nil
 	}
 	if text == shown {
-		return old, nil
+		return oldContent, nil
 	}
 	// lines of the old content, by the text that is shown for them, with marks for personal data such as [mail]
 	lines := map[string][]string{}
-	for line := range strings.Lines(old) {
+	for line := range strings.Lines(oldContent) {
 		line = strings.TrimRight(line, "\r\n")
 		lines[s.Text(line)] = append(lines[s.Text(line)], line)
 	}
@@ -141,7 +141,7 @@ func (s *Scope) restoreContent(text, old string) (string, error) {
 			edited = append(edited, i)
 		}
 	}
-	values := s.personalValues(lines)
+	values := s.findPersonalValues(lines)
 	for _, i := range edited {
 		for _, k := range s.kindsToRedact() {
 			if !strings.Contains(out[i], k.ReplacementText()) {
@@ -158,20 +158,20 @@ func (s *Scope) restoreContent(text, old string) (string, error) {
 	return strings.Join(out, ""), nil
 }
 
-// personalValues returns the personal data in the lines, such as mail addresses, by kind and without repetitions. A
+// findPersonalValues returns the personal data in the lines, such as mail addresses, by kind and without repetitions. A
 // scope hides personal data by replacing it with a text such as [mail]. If the lines already contain such a text, this
 // text also counts as a value, because the scope did not insert it.
-func (s *Scope) personalValues(lines map[string][]string) map[personal.Kind][]string {
+func (s *Scope) findPersonalValues(linesByShownText map[string][]string) map[personal.Kind][]string {
 	values := map[personal.Kind][]string{}
 	add := func(k personal.Kind, v string) {
 		if !slices.Contains(values[k], v) {
 			values[k] = append(values[k], v)
 		}
 	}
-	for _, were := range lines {
+	for _, were := range linesByShownText {
 		for _, line := range were {
-			for _, f := range personal.Find(line) {
-				add(f.Kind, line[f.Start:f.End])
+			for _, f := range personal.FindPersonalData(line) {
+				add(f.Kind, line[f.StartOffset:f.EndOffset])
 			}
 			for _, k := range s.kindsToRedact() {
 				if strings.Contains(line, k.ReplacementText()) {

@@ -63,8 +63,8 @@ func (s *Scope) HeadNeeds() (a heads.Needs) {
 	return a
 }
 
-func anyFilterMatches(fs []oxbow.Filter, e *oxbow.Entry) bool {
-	return slices.ContainsFunc(fs, func(f oxbow.Filter) bool { return f.Match(e) })
+func anyFilterMatches(filters []oxbow.Filter, e *oxbow.Entry) bool {
+	return slices.ContainsFunc(filters, func(f oxbow.Filter) bool { return f.Match(e) })
 }
 
 // checkChangeAllowed returns an error if the scope does not allow changing an entry that is in the scope.
@@ -128,11 +128,11 @@ func (s *Scope) checkLabels(e, old *oxbow.Entry) error {
 	return nil
 }
 
-// addOwnLabels returns the labels ls with the labels that the scope requires, which are in s.Own. If ls already
-// contains a label with the same key as a required label, addOwnLabels adds nothing for this key. Otherwise a new entry
-// gets the required label. An existing entry keeps its present labels with this key. old is the present version of the
-// entry, or nil for a new entry.
-func (s *Scope) addOwnLabels(ls []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
+// addRequiredLabels returns the labels ls with the labels that the scope requires, which are in s.Own. If ls already
+// contains a label with the same key as a required label, addRequiredLabels adds nothing for this key. Otherwise a new
+// entry gets the required label. An existing entry keeps its present labels with this key. old is the present version
+// of the entry, or nil for a new entry.
+func (s *Scope) addRequiredLabels(ls []oxbow.Label, old *oxbow.Entry) []oxbow.Label {
 	ls = slices.Clone(ls)
 	for _, own := range s.Own {
 		if slices.ContainsFunc(ls, func(l oxbow.Label) bool { return l.Key == own.Key }) {

@@ -32,7 +32,7 @@ func New(base oxbow.Store, s Scope, o *oxbow.Options) oxbow.Store {
 func Within(m *oxbow.Memory, s Scope) *oxbow.Memory {
 	o := m.Options()
 	v := newStore(m.Store(), s, &o)
-	v.screen = o.Screen
+	v.screenOps = o.Screen
 	if h := v.baseCapabilities.Historian; h != nil && o.History != nil {
 		v.baseCapabilities.Historian = o.History(h)
 	}
@@ -79,8 +79,8 @@ type store struct {
 	stopWatching func()      // ends the subscription to the events of the store in the field base
 	closed       atomic.Bool // Close was called
 
-	// screen is [oxbow.Options.Screen], or nil.
-	screen func(context.Context, oxbow.Store, []oxbow.Op) ([]oxbow.Op, error)
+	// screenOps is [oxbow.Options.Screen], or nil.
+	screenOps func(context.Context, oxbow.Store, []oxbow.Op) ([]oxbow.Op, error)
 }
 
 // Capabilities returns which optional interfaces a store with a scope implements, for [oxbow.CapabilitiesOf].
@@ -100,7 +100,7 @@ func (v *store) Capabilities() oxbow.Capabilities {
 }
 
 func (v *store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
-	name, err := v.resolveShownName(ctx, name)
+	name, err := v.findRealName(ctx, name)
 	if err != nil {
 		return oxbow.Entry{}, err
 	}
@@ -242,11 +242,11 @@ func (v *store) Refresh(ctx context.Context) error {
 	return v.baseCapabilities.Watcher.Refresh(ctx)
 }
 
-// resolveShownName returns the true name of an entry. A scope shows some names with hidden parts, which are replaced by
+// findRealName returns the true name of an entry. A scope shows some names with hidden parts, which are replaced by
 // a redaction mark. If the argument name contains such a mark, and if exactly one entry is shown under this name,
-// resolveShownName returns the entry's true name. Otherwise, or if an entry has exactly this name, it returns the name
+// findRealName returns the entry's true name. Otherwise, or if an entry has exactly this name, it returns the name
 // unchanged.
-func (v *store) resolveShownName(ctx context.Context, name string) (string, error) {
+func (v *store) findRealName(ctx context.Context, name string) (string, error) {
 	if !v.scope.hasRedactionMark(name) {
 		return name, nil
 	}
@@ -281,7 +281,7 @@ func (v *store) restoreHiddenData(ctx context.Context, op oxbow.Op) (oxbow.Op, e
 	if _, adds := op.(oxbow.Add); adds || len(v.scope.Redact) == 0 {
 		return op, nil
 	}
-	name, err := v.resolveShownName(ctx, op.Target())
+	name, err := v.findRealName(ctx, op.Target())
 	if err != nil {
 		return nil, err
 	}

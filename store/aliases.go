@@ -37,10 +37,10 @@ type AliasHolder struct {
 type AliasRule int
 
 const (
-	// currentHolderKeeps is the rule for changes in one store. If several entries would have the same alias after the
-	// change, the entry that had the alias before the change keeps it. If no entry had the alias before, the oldest
+	// currentHolderKeepsAlias is the rule for changes in one store. If several entries would have the same alias after
+	// the change, the entry that had the alias before the change keeps it. If no entry had the alias before, the oldest
 	// entry gets it.
-	currentHolderKeeps AliasRule = iota
+	currentHolderKeepsAlias AliasRule = iota
 
 	// OldestKeeps is the rule for merging two stores: the oldest entry keeps the alias. So the result is the same in
 	// both stores.
@@ -55,8 +55,8 @@ const (
 //   - If all entries with the alias had it before the change, all of them keep it, unless the change creates an entry
 //     whose name is the alias.
 //   - If the alias is the name of an entry, this entry keeps it. Entries that had the alias before the change keep it
-//     too if the argument rule is currentHolderKeeps.
-//   - If the argument rule is currentHolderKeeps, the entries that had the alias before the change keep it.
+//     too if the argument rule is currentHolderKeepsAlias.
+//   - If the argument rule is currentHolderKeepsAlias, the entries that had the alias before the change keep it.
 //   - Otherwise the oldest entry with the alias keeps it. The oldest entry is the entry that was created first. If
 //     several entries were created at the same time, it is the entry whose name sorts first.
 func SettleAliases(holders []AliasHolder, rule AliasRule) (taken []TakenAlias) {
@@ -78,7 +78,7 @@ func SettleAliases(holders []AliasHolder, rule AliasRule) (taken []TakenAlias) {
 		}
 	}
 	for _, w := range words {
-		keepers := entriesKeepingAlias(w, claims[w], named[w], rule)
+		keepers := chooseAliasHolders(w, claims[w], named[w], rule)
 		for _, h := range claims[w] {
 			if slices.Contains(keepers, h) {
 				continue
@@ -93,22 +93,22 @@ func SettleAliases(holders []AliasHolder, rule AliasRule) (taken []TakenAlias) {
 	return taken
 }
 
-// entriesKeepingAlias returns the entries that keep a word as their name or alias. The argument claims contains the
+// chooseAliasHolders returns the entries that keep a word as their name or alias. The argument claims contains the
 // entries that would have the word as an alias. The argument nameOwner is the entry that has the word as its name, or
 // nil. If nothing about the word is new, all entries in claims keep it. Otherwise nameOwner keeps the word. If
-// nameOwner is nil, the oldest entry in claims keeps it. If rule is currentHolderKeeps, entries that already had the
-// alias also keep it, and the oldest entry gets it only if there are none.
-func entriesKeepingAlias(word string, claims []*AliasHolder, nameOwner *AliasHolder, rule AliasRule) []*AliasHolder {
+// nameOwner is nil, the oldest entry in claims keeps it. If rule is currentHolderKeepsAlias, entries that already had
+// the alias also keep it, and the oldest entry gets it only if there are none.
+func chooseAliasHolders(word string, claims []*AliasHolder, nameOwner *AliasHolder, rule AliasRule) []*AliasHolder {
 	had := slices.DeleteFunc(slices.Clone(claims), func(h *AliasHolder) bool { return !containsName(h.Had, word) })
 	isOld := len(had) == len(claims) && (nameOwner == nil || !nameOwner.IsNew)
 	switch {
 	case isOld:
 		return claims
-	case nameOwner != nil && rule == currentHolderKeeps:
+	case nameOwner != nil && rule == currentHolderKeepsAlias:
 		return append([]*AliasHolder{nameOwner}, had...)
 	case nameOwner != nil:
 		return []*AliasHolder{nameOwner}
-	case len(had) > 0 && rule == currentHolderKeeps:
+	case len(had) > 0 && rule == currentHolderKeepsAlias:
 		return had
 	}
 	return []*AliasHolder{slices.MinFunc(claims, compareAge)}
@@ -127,15 +127,15 @@ func compareAge(a, b *AliasHolder) int {
 }
 
 // FreeAliases divides the new aliases of an entry into free and taken aliases. An alias is taken if it is the name or
-// an alias of another entry. However, the aliases in the argument had are always free, because the entry already has
-// them. The argument owner is a function that is described at [CheckAliases].
+// an alias of another entry. However, the aliases in the argument oldAliases are always free, because the entry already
+// has them. The argument owner is a function that is described at [CheckAliases].
 func FreeAliases(
 	name string,
-	aliases, had []string,
+	aliases, oldAliases []string,
 	owner func(word, but string) (name string, ok bool),
 ) (free []string, taken []TakenAlias) {
 	for _, a := range aliases {
-		if o, ok := ownerOfName(a, name, owner); ok && !containsName(had, a) {
+		if o, ok := ownerOfName(a, name, owner); ok && !containsName(oldAliases, a) {
 			taken = append(taken, TakenAlias{Name: name, Alias: a, Owner: o})
 		} else {
 			free = append(free, a)
@@ -152,16 +152,16 @@ func FreeAliases(
 // This is meant for entries from files, from other stores or from the history, because nobody requested their aliases
 // one by one. If a person or an agent requests an alias that is taken, the change should be refused (see
 // [Add.UniqueAliases]).
-func WithoutTakenAliases(ctx context.Context, s Store, ops []Op) (free []Op, taken []TakenAlias, err error) {
+func WithoutTakenAliases(ctx context.Context, s Store, ops []Op) (free []Op, takenAliases []TakenAlias, err error) {
 	if !slices.ContainsFunc(ops, func(op Op) bool { return len(opAliases(op)) > 0 }) {
 		return ops, nil, nil
 	}
-	holders, err := holdersAfter(ctx, s, ops)
+	holders, err := aliasHoldersAfterOps(ctx, s, ops)
 	if err != nil {
 		return nil, nil, err
 	}
-	taken = SettleAliases(holders, currentHolderKeeps)
-	if len(taken) == 0 {
+	takenAliases = SettleAliases(holders, currentHolderKeepsAlias)
+	if len(takenAliases) == 0 {
 		return ops, nil, nil
 	}
 	had := map[string][]string{}
@@ -171,7 +171,7 @@ func WithoutTakenAliases(ctx context.Context, s Store, ops []Op) (free []Op, tak
 	for _, op := range ops {
 		var kept []string
 		for _, a := range opAliases(op) {
-			if !slices.ContainsFunc(taken, func(t TakenAlias) bool {
+			if !slices.ContainsFunc(takenAliases, func(t TakenAlias) bool {
 				return SameName(t.Name, op.Target()) && SameName(t.Alias, a)
 			}) {
 				kept = append(kept, a)
@@ -185,11 +185,11 @@ func WithoutTakenAliases(ctx context.Context, s Store, ops []Op) (free []Op, tak
 		}
 		free = append(free, op)
 	}
-	return free, taken, nil
+	return free, takenAliases, nil
 }
 
-// holdersAfter returns all entries, with the names and aliases that they would have after the ops.
-func holdersAfter(ctx context.Context, s Store, ops []Op) (holders []AliasHolder, err error) {
+// aliasHoldersAfterOps returns all entries, with the names and aliases that they would have after the ops.
+func aliasHoldersAfterOps(ctx context.Context, s Store, ops []Op) (holders []AliasHolder, err error) {
 	place := map[string]int{}
 	for e, err := range s.Entries(ctx, Filter{}) {
 		if err != nil {

@@ -254,7 +254,7 @@ func (l Label) Check() error {
 func parseConfidence(s string) (float64, error) {
 	f, err := strconv.ParseFloat(s, 64)
 	isDecimal := err == nil && !strings.ContainsAny(s, "xX_")
-	if !isDecimal || !isConfidence(f) {
+	if !isDecimal || !isValidConfidence(f) {
 		return 0, &InvalidError{
 			Field:  "confidence",
 			Value:  text.TruncateWithEllipsis(s, 40),
@@ -264,8 +264,8 @@ func parseConfidence(s string) (float64, error) {
 	return f, nil
 }
 
-// isConfidence reports whether f is from 0 to 1. It returns false for NaN.
-func isConfidence(f float64) bool {
+// isValidConfidence reports whether f is from 0 to 1. It returns false for NaN.
+func isValidConfidence(f float64) bool {
 	return f >= 0 && f <= 1
 }
 

@@ -94,15 +94,15 @@ func (f Filter) And(g Filter) Filter {
 	if r.After.IsZero() || g.After.After(r.After) {
 		r.After = g.After
 	}
-	if isEarlierBound(g.Before, r.Before) {
+	if isStricterEndTime(g.Before, r.Before) {
 		r.Before = g.Before
 	}
 	return r
 }
 
-// isEarlierBound reports whether the time limit a is stricter than the time limit b. Both limits are ends of a time
+// isStricterEndTime reports whether the time limit a is stricter than the time limit b. Both limits are ends of a time
 // range, so the earlier one is stricter. A zero time means no limit.
-func isEarlierBound(a, b time.Time) bool {
+func isStricterEndTime(a, b time.Time) bool {
 	return !a.IsZero() && (b.IsZero() || a.Before(b))
 }
 
@@ -124,15 +124,16 @@ func (f Filter) Parts() []Filter {
 // 9999.
 func (f Filter) String() string { return f.format(math.MaxInt) }
 
-// maxBriefFilterValues is the maximum number of values that [Filter.Brief] prints for each term.
-const maxBriefFilterValues = 3
+// maxBriefValuesPerTerm is the maximum number of values that [Filter.Brief] prints for each term.
+const maxBriefValuesPerTerm = 3
 
 // Brief returns the filter in a short form for messages. For a term with many values, it
 // prints the first three and the number of the rest.
-func (f Filter) Brief() string { return f.format(maxBriefFilterValues) }
+func (f Filter) Brief() string { return f.format(maxBriefValuesPerTerm) }
 
-// format returns the filter as text. Each term has at most maxValues values and then the number of omitted values.
-func (f Filter) format(maxValues int) string {
+// format returns the filter as text. Each term has at most maxValuesPerTerm values and then the number of omitted
+// values.
+func (f Filter) format(maxValuesPerTerm int) string {
 	var b strings.Builder
 	word := func(parts ...string) {
 		if b.Len() > 0 {
@@ -148,7 +149,7 @@ func (f Filter) format(maxValues int) string {
 			sign = "-"
 		}
 		word(sign, syntax.QuoteKey(t.Key), ":")
-		named := t.Values[:min(len(t.Values), maxValues)]
+		named := t.Values[:min(len(t.Values), maxValuesPerTerm)]
 		for i, v := range named {
 			if i > 0 {
 				b.WriteByte(',')

@@ -9,11 +9,11 @@ import (
 )
 
 // Undoable returns the last changes that can be undone, newest first. It skips changes that are an undo, that were
-// undone, or that contain a redacted version. The argument n is the maximum number of changes, but changes that belong
-// together count as one: consecutive changes by one import, and the parts of a call (see [CommitInParts]), even if
-// other writers made changes in between. The result contains each of these changes.
-func Undoable(ctx context.Context, h Historian, n int) ([]Change, error) {
-	w := undoWalk{undone: map[uint64]bool{}}
+// undone, or that contain a redacted version. The argument maxCalls is the maximum number of changes, but changes that
+// belong together count as one: consecutive changes by one import, and the parts of a call (see [CommitInParts]), even
+// if other writers made changes in between. The result contains each of these changes.
+func Undoable(ctx context.Context, h Historian, maxCalls int) ([]Change, error) {
+	w := undoWalk{undoneSeqs: map[uint64]bool{}}
 	for c, err := range h.Log(ctx) {
 		if err != nil {
 			return nil, err
@@ -21,11 +21,11 @@ func Undoable(ctx context.Context, h Historian, n int) ([]Change, error) {
 		if !w.mayUndo(&c) {
 			continue
 		}
-		if w.addToCall(c) {
+		if w.addToFoundCall(c) {
 			continue
 		}
-		if w.count < n {
-			w.addCall(c)
+		if w.callCount < maxCalls {
+			w.addNewCall(c)
 		} else if len(w.openCalls) == 0 {
 			break
 		}
@@ -35,22 +35,22 @@ func Undoable(ctx context.Context, h Historian, n int) ([]Change, error) {
 
 // undoWalk collects changes to undo while the log is read from its end.
 type undoWalk struct {
-	found     []Change
-	count     int             // number of calls in found
-	openCalls []Change        // for each call whose first part is not yet found: its earliest part in found
-	undone    map[uint64]bool // numbers of the changes that were undone
+	found      []Change
+	callCount  int             // number of calls in found
+	openCalls  []Change        // for each call whose first part is not yet found: its earliest part in found
+	undoneSeqs map[uint64]bool // numbers of the changes that were undone
 }
 
-// mayUndo reports whether the change c, which is the next change of the log, can be undone. It also records in w.undone
-// which changes c has undone.
+// mayUndo reports whether the change c, which is the next change of the log, can be undone. It also records in
+// w.undoneSeqs which changes c has undone.
 func (w *undoWalk) mayUndo(c *Change) bool {
-	if w.undone[c.Seq] {
+	if w.undoneSeqs[c.Seq] {
 		// If this change is an undo, it was undone itself. The changes that it had reverted are in effect again, so
 		// they can be undone.
 		return false
 	}
 	for _, s := range c.Reverts {
-		w.undone[s] = true
+		w.undoneSeqs[s] = true
 	}
 	if len(c.Reverts) > 0 || len(c.Versions) == 0 {
 		return false
@@ -59,10 +59,10 @@ func (w *undoWalk) mayUndo(c *Change) bool {
 	return !slices.ContainsFunc(c.Versions, func(v Version) bool { return v.Erased })
 }
 
-// addToCall adds the change c to the result if c belongs to the same call as a change that was found before. A call can
-// make several changes: as parts (see CommitInParts) or as an import. addToCall returns false if c belongs to no call
-// that was found before.
-func (w *undoWalk) addToCall(c Change) bool {
+// addToFoundCall adds the change c to the result if c belongs to the same call as a change that was found before. A
+// call can make several changes: as parts (see CommitInParts) or as an import. addToFoundCall returns false if c
+// belongs to no call that was found before.
+func (w *undoWalk) addToFoundCall(c Change) bool {
 	i := slices.IndexFunc(w.openCalls, func(later Change) bool { return later.Follows(c) })
 	if i >= 0 {
 		w.found = append(w.found, c)
@@ -80,26 +80,30 @@ func (w *undoWalk) addToCall(c Change) bool {
 	return true
 }
 
-// addCall adds the change c to the list found. c is the last change of a call of which no other change was found
-// before, because the changes are found from newest to oldest. If c is not the call's first part, addCall also adds c
-// to openCalls, so that the earlier parts of the call are recognized.
-func (w *undoWalk) addCall(c Change) {
+// addNewCall adds the change c to the list found. c is the last change of a call of which no other change was found
+// before, because the changes are found from newest to oldest. If c is not the call's first part, addNewCall also adds
+// c to openCalls, so that the earlier parts of the call are recognized.
+func (w *undoWalk) addNewCall(c Change) {
 	w.found = append(w.found, c)
-	w.count++
+	w.callCount++
 	if _, part, _ := SplitPartNote(c.Note); part > 1 {
 		w.openCalls = append(w.openCalls, c)
 	}
 }
 
-// Undo reverts the last n changes that [Undoable] returns. It makes a new change, and returns the number of this
-// change. It also returns the reverted changes, newest first. To restore the reverted changes, revert the new change.
-// If the reverted changes are large, Undo makes several new changes (see [RevertInParts]), and returns the number of
-// the last new change. If n is less than 1, the error is an [InvalidError].
-func Undo(ctx context.Context, h Historian, n int) (uint64, []Change, error) {
-	if n < 1 {
-		return 0, nil, &InvalidError{Field: "number of changes to undo", Value: fmt.Sprint(n), Reason: "is less than 1"}
+// Undo reverts the last changeCount changes that [Undoable] returns. It makes a new change, and returns the number of
+// this change. It also returns the reverted changes, newest first. To restore the reverted changes, revert the new
+// change. If the reverted changes are large, Undo makes several new changes (see [RevertInParts]), and returns the
+// number of the last new change. If changeCount is less than 1, the error is an [InvalidError].
+func Undo(ctx context.Context, h Historian, changeCount int) (uint64, []Change, error) {
+	if changeCount < 1 {
+		return 0, nil, &InvalidError{
+			Field:  "number of changes to undo",
+			Value:  fmt.Sprint(changeCount),
+			Reason: "is less than 1",
+		}
 	}
-	cs, err := Undoable(ctx, h, n)
+	cs, err := Undoable(ctx, h, changeCount)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -18,7 +18,7 @@ func NormalName(name string) string { return ucd.ToNFC(name) }
 // normalized before they were stored.
 func NameForms(name string) []string {
 	forms := []string{name}
-	if isPlainName(name) {
+	if isASCIIName(name) {
 		return forms
 	}
 	for _, form := range []string{ucd.ToNFC(name), ucd.ToNFD(name)} {
@@ -34,15 +34,15 @@ func SameName(a, b string) bool {
 	if a == b {
 		return true
 	}
-	if isPlainName(a) || isPlainName(b) {
+	if isASCIIName(a) || isASCIIName(b) {
 		return false
 	}
 	return ucd.ToNFC(a) == ucd.ToNFC(b)
 }
 
-// isPlainName reports whether a name is ASCII and therefore has a single
+// isASCIIName reports whether a name is ASCII and therefore has a single
 // spelling.
-func isPlainName(name string) bool {
+func isASCIIName(name string) bool {
 	for i := range len(name) {
 		if name[i] >= 0x80 {
 			return false

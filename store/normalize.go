@@ -30,7 +30,7 @@ func Normalize(ctx context.Context, s Store, ops []Op) ([]Op, error) {
 	for i, op := range ops {
 		normal[i] = normalizeAliasesAndLabels(op)
 		name := op.Target()
-		if isPlainName(name) || len(NameForms(name)) == 1 {
+		if isASCIIName(name) || len(NameForms(name)) == 1 {
 			continue
 		}
 		switch e, err := GetNamed(ctx, s, name); {
@@ -78,16 +78,16 @@ func normalizeAliasesAndLabels(op Op) Op {
 			// large change needs little memory.
 			break
 		}
-		op.Aliases, op.Labels = normalAliases(op.Aliases), normalLabels(op.Labels)
+		op.Aliases, op.Labels = normalizeAliases(op.Aliases), normalizeLabels(op.Labels)
 		return op
 	case Update:
-		op.Aliases, op.Labels = normalAliases(op.Aliases), normalLabels(op.Labels)
+		op.Aliases, op.Labels = normalizeAliases(op.Aliases), normalizeLabels(op.Labels)
 		return op
 	case Alias:
-		op.Aliases = normalAliases(op.Aliases)
+		op.Aliases = normalizeAliases(op.Aliases)
 		return op
 	case Relabel:
-		op.Labels = normalLabels(op.Labels)
+		op.Labels = normalizeLabels(op.Labels)
 		return op
 	}
 	return op
@@ -96,13 +96,13 @@ func normalizeAliasesAndLabels(op Op) Op {
 // areInNormalForm reports whether all aliases and label values are in normal form.
 func areInNormalForm(aliases []string, labels []Label) bool {
 	return !slices.ContainsFunc(aliases, func(a string) bool { return NormalName(a) != a }) &&
-		!slices.ContainsFunc(labels, func(l Label) bool { return normalValue(l) != l.Value })
+		!slices.ContainsFunc(labels, func(l Label) bool { return normalizeLabelValue(l) != l.Value })
 }
 
-// normalAliases returns the aliases in normal form. An alias is left out if an earlier alias in another spelling has
+// normalizeAliases returns the aliases in normal form. An alias is left out if an earlier alias in another spelling has
 // the same normal form. An alias that is listed twice with the same spelling stays twice, so that the check of the op
 // refuses the op.
-func normalAliases(aliases []string) []string {
+func normalizeAliases(aliases []string) []string {
 	if !slices.ContainsFunc(aliases, func(a string) bool { return NormalName(a) != a }) {
 		return aliases
 	}
@@ -115,23 +115,24 @@ func normalAliases(aliases []string) []string {
 	return normal
 }
 
-// repeatsAlias reports whether the alias a is equal to an earlier alias in another spelling. n is the normal form of a.
-// The argument earlier contains the earlier aliases, and normalAliases contains their normal forms.
-func repeatsAlias(a, n string, earlier, normalAliases []string) bool {
-	if n != a {
-		return slices.Contains(normalAliases, n)
+// repeatsAlias reports whether the alias is equal to an earlier alias in another spelling. normalForm is the normal
+// form of the alias. The argument earlierAliases contains the earlier aliases, and normalAliases contains their normal
+// forms.
+func repeatsAlias(alias, normalForm string, earlierAliases, normalAliases []string) bool {
+	if normalForm != alias {
+		return slices.Contains(normalAliases, normalForm)
 	}
-	return slices.ContainsFunc(earlier, func(b string) bool { return b != a && NormalName(b) == a })
+	return slices.ContainsFunc(earlierAliases, func(b string) bool { return b != alias && NormalName(b) == alias })
 }
 
-// labelOrigin is the key of the label that contains an imported file's path.
-const labelOrigin = "import"
+// labelImportPath is the key of the label that contains an imported file's path.
+const labelImportPath = "import"
 
-// normalLabels returns the labels with values in normal form.
-func normalLabels(labels []Label) []Label {
+// normalizeLabels returns the labels with values in normal form.
+func normalizeLabels(labels []Label) []Label {
 	normal := labels
 	for i, l := range labels {
-		if v := normalValue(l); v != l.Value {
+		if v := normalizeLabelValue(l); v != l.Value {
 			if &normal[0] == &labels[0] {
 				normal = slices.Clone(labels)
 			}
@@ -141,11 +142,12 @@ func normalLabels(labels []Label) []Label {
 	return normal
 }
 
-// normalValue returns the value of the label l in Unicode normal form. The values of the keys LabelFile, LabelFileBlob
-// and labelOrigin are returned unchanged, because they name files or origins with their exact spelling.
-func normalValue(l Label) string {
+// normalizeLabelValue returns the value of the label l in Unicode normal form. The values of the keys LabelFile,
+// LabelFileBlob and labelImportPath are returned unchanged, because they name files or origins with their exact
+// spelling.
+func normalizeLabelValue(l Label) string {
 	switch l.Key {
-	case LabelFile, LabelFileBlob, labelOrigin:
+	case LabelFile, LabelFileBlob, labelImportPath:
 		return l.Value
 	}
 	return NormalName(l.Value)
@@ -154,7 +156,7 @@ func normalValue(l Label) string {
 // NormalEntry returns the entry with its name, aliases and label values in normal form.
 func NormalEntry(e Entry) Entry {
 	e.Name = NormalName(e.Name)
-	e.Aliases = normalAliases(e.Aliases)
-	e.Labels = normalLabels(e.Labels)
+	e.Aliases = normalizeAliases(e.Aliases)
+	e.Labels = normalizeLabels(e.Labels)
 	return e
 }

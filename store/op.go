@@ -31,9 +31,9 @@ type Op interface {
 	// or the op.
 	ApplyTo(old Entry) Entry
 
-	// uniqueAliases returns the op's aliases if the op requires that no other entry has one of them as its name or
-	// alias. If the op does not require this, uniqueAliases returns nil.
-	uniqueAliases() []string
+	// aliasesToCheck returns the op's aliases if the op requires that no other entry has one of them as its name or
+	// alias. If the op does not require this, aliasesToCheck returns nil.
+	aliasesToCheck() []string
 }
 
 // Add creates an entry. If the name is in use, Apply fails with [ErrExists]. If
@@ -120,11 +120,11 @@ func (o Alias) Check() error   { return checkEntryFields(o.Name, "", o.Aliases, 
 func (o Relabel) Check() error { return checkEntryFields(o.Name, "", nil, o.Labels) }
 func (o Remove) Check() error  { return CheckName(o.Name) }
 
-func (o Add) uniqueAliases() []string    { return aliasesIfUnique(o.UniqueAliases, o.Aliases) }
-func (o Update) uniqueAliases() []string { return aliasesIfUnique(o.UniqueAliases, o.Aliases) }
-func (Alias) uniqueAliases() []string    { return nil }
-func (Relabel) uniqueAliases() []string  { return nil }
-func (Remove) uniqueAliases() []string   { return nil }
+func (o Add) aliasesToCheck() []string    { return aliasesIfUnique(o.UniqueAliases, o.Aliases) }
+func (o Update) aliasesToCheck() []string { return aliasesIfUnique(o.UniqueAliases, o.Aliases) }
+func (Alias) aliasesToCheck() []string    { return nil }
+func (Relabel) aliasesToCheck() []string  { return nil }
+func (Remove) aliasesToCheck() []string   { return nil }
 
 func aliasesIfUnique(mustBeUnique bool, aliases []string) []string {
 	if !mustBeUnique {
@@ -141,7 +141,7 @@ func aliasesIfUnique(mustBeUnique bool, aliases []string) []string {
 // entry and true. It must ignore the entry whose name is its second argument. If there is no such entry, it must return
 // false.
 func CheckAliases(op Op, old []string, owner func(word, but string) (name string, ok bool)) error {
-	for _, a := range op.uniqueAliases() {
+	for _, a := range op.aliasesToCheck() {
 		if !containsName(old, a) {
 			if o, ok := ownerOfName(a, op.Target(), owner); ok {
 				return &AliasError{Alias: a, Names: []string{o}}
@@ -152,12 +152,15 @@ func CheckAliases(op Op, old []string, owner func(word, but string) (name string
 }
 
 // ownerOfName finds an entry by its name or alias, and returns the entry's name. The parameter word is the name or
-// alias, which the entry may have in any Unicode spelling. The parameter except is the name of an entry that is
-// ignored. ownerOfName calls findOwner with each spelling and with except, and returns the first result. The result ok
-// is false if no entry is found.
-func ownerOfName(word, except string, findOwner func(word, but string) (name string, ok bool)) (name string, ok bool) {
+// alias, which the entry may have in any Unicode spelling. The parameter ignoredEntryName is the name of an entry that
+// is ignored. ownerOfName calls findOwner with each spelling and with ignoredEntryName, and returns the first result.
+// The result ok is false if no entry is found.
+func ownerOfName(
+	word, ignoredEntryName string,
+	findOwner func(word, but string) (name string, ok bool),
+) (name string, ok bool) {
 	for _, form := range NameForms(word) {
-		name, ok = findOwner(form, except)
+		name, ok = findOwner(form, ignoredEntryName)
 		if ok {
 			return name, true
 		}

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// defaultPartBytes is the maximum size, in bytes, of the entries that a call writes in a single change. A call that
-	// writes more makes several changes. The log accepts 64 MiB, but a smaller change needs less memory, and a person
-	// who stops a call waits only for one change.
-	defaultPartBytes = 16 << 20
+	// defaultMaxChangeBytes is the maximum size, in bytes, of the entries that a call writes in a single change. A call
+	// that writes more makes several changes. The log accepts 64 MiB, but a smaller change needs less memory, and a
+	// person who stops a call waits only for one change.
+	defaultMaxChangeBytes = 16 << 20
 
 	// maxUndoBytes is the size in bytes up to which RevertInParts tries to undo a change. It is the size of the
 	// largest change that the log accepts.
@@ -59,8 +59,8 @@ type Parts struct {
 // the call, plan it again, and pass the number of the earlier parts in o.EarlierParts. Only the last part has the op ID
 // of the context, because a store skips a call if it already knows the op ID. Therefore a repetition of an unfinished
 // call is not skipped, and makes the missing parts.
-func CommitInParts(ctx context.Context, s Store, groups []OpGroup, o PartOptions) (done Parts, err error) {
-	parts := splitGroups(groups, cmp.Or(o.MaxBytes, defaultPartBytes))
+func CommitInParts(ctx context.Context, s Store, groups []OpGroup, o PartOptions) (committedParts Parts, err error) {
+	parts := splitGroups(groups, cmp.Or(o.MaxBytes, defaultMaxChangeBytes))
 	count := o.EarlierParts + len(parts)
 	for i, part := range parts {
 		partCtx := ctx
@@ -72,19 +72,19 @@ func CommitInParts(ctx context.Context, s Store, groups []OpGroup, o PartOptions
 		}
 		made, err := Commit(partCtx, s, joinOps(part)...)
 		if err != nil {
-			return done, err
+			return committedParts, err
 		}
-		done.ChangeCount++
-		done.GroupCount += len(part)
-		done.LastSeq = made.Seq
+		committedParts.ChangeCount++
+		committedParts.GroupCount += len(part)
+		committedParts.LastSeq = made.Seq
 	}
-	return done, nil
+	return committedParts, nil
 }
 
 // DryRunInParts returns the error that [CommitInParts] would return. It checks each part separately, and changes
 // nothing.
 func DryRunInParts(ctx context.Context, d DryRunner, groups []OpGroup, o PartOptions) error {
-	for _, part := range splitGroups(groups, cmp.Or(o.MaxBytes, defaultPartBytes)) {
+	for _, part := range splitGroups(groups, cmp.Or(o.MaxBytes, defaultMaxChangeBytes)) {
 		if err := d.DryRun(ctx, joinOps(part)...); err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func joinOps(groups []OpGroup) (ops []Op) {
 func splitGroups(groups []OpGroup, maxBytes int) (parts [][]OpGroup) {
 	start, size := 0, 0
 	for i := range groups {
-		n := groups[i].changeBytes()
+		n := groups[i].estimateChangeBytes()
 		if i > start && size+n > maxBytes {
 			parts = append(parts, groups[start:i])
 			start, size = i, 0
@@ -116,9 +116,9 @@ func splitGroups(groups []OpGroup, maxBytes int) (parts [][]OpGroup) {
 	return parts
 }
 
-// changeBytes returns the approximate size of a change with the group's ops. If an undo of this change would be larger,
-// it returns the undo's size.
-func (g *OpGroup) changeBytes() int {
+// estimateChangeBytes returns the approximate size of a change with the group's ops. If an undo of this change would be
+// larger, it returns the undo's size.
+func (g *OpGroup) estimateChangeBytes() int {
 	written, keepsText := 0, false
 	for _, op := range g.Ops {
 		e := op.ApplyTo(Entry{Name: op.Target()})
@@ -149,9 +149,9 @@ func EntryBytes(e *Entry) int {
 }
 
 // GroupOps groups ops that depend on each other. Two ops depend on each other if a name or an alias in one op equals a
-// name or an alias in the other op. The groups have the order of their first ops. The function oldBytes must return the
-// size that the entry with a name has before the ops, or 0 if the entry does not exist.
-func GroupOps(ops []Op, oldBytes func(name string) int) []OpGroup {
+// name or an alias in the other op. The groups have the order of their first ops. The function oldEntrySize must return
+// the size that the entry with a name has before the ops, or 0 if the entry does not exist.
+func GroupOps(ops []Op, oldEntrySize func(name string) int) []OpGroup {
 	// Sort the ops into sets. An op belongs to the same set as each earlier op with the same name or alias. union
 	// joins two sets.
 	parent := make([]int, len(ops))
@@ -191,7 +191,7 @@ func GroupOps(ops []Op, oldBytes func(name string) int) []OpGroup {
 		g.Ops = append(g.Ops, op)
 		if name := op.Target(); !countedNames[name] {
 			countedNames[name] = true
-			g.OldBytes += oldBytes(name)
+			g.OldBytes += oldEntrySize(name)
 		}
 	}
 	return groups
@@ -253,20 +253,20 @@ func WithOtherParts(ctx context.Context, h Historian, cs []Change) ([]Change, er
 		bySeq[c.Seq] = c
 	}
 	for _, c := range cs {
-		if err := addEarlierParts(ctx, h, c, bySeq); err != nil {
+		if err := addEarlierPartsOfCall(ctx, h, c, bySeq); err != nil {
 			return nil, err
 		}
-		if err := addLaterParts(ctx, h, c, bySeq); err != nil {
+		if err := addLaterPartsOfCall(ctx, h, c, bySeq); err != nil {
 			return nil, err
 		}
 	}
 	return slices.SortedFunc(maps.Values(bySeq), func(a, b Change) int { return cmp.Compare(b.Seq, a.Seq) }), nil
 }
 
-// addEarlierParts adds changes to the map bySeq, by their numbers. A call may have been stored as several changes, its
-// parts. addEarlierParts adds the parts that were made before c by the same call. If c is not a part, or is the first
-// part, it adds nothing.
-func addEarlierParts(ctx context.Context, h Historian, c Change, bySeq map[uint64]Change) error {
+// addEarlierPartsOfCall adds changes to the map bySeq, by their numbers. A call may have been stored as several
+// changes, its parts. addEarlierPartsOfCall adds the parts that were made before c by the same call. If c is not a
+// part, or is the first part, it adds nothing.
+func addEarlierPartsOfCall(ctx context.Context, h Historian, c Change, bySeq map[uint64]Change) error {
 	if _, part, _ := SplitPartNote(c.Note); part <= 1 {
 		return nil
 	}
@@ -286,10 +286,10 @@ func addEarlierParts(ctx context.Context, h Historian, c Change, bySeq map[uint6
 	return nil
 }
 
-// addLaterParts adds changes to the map bySeq, by their numbers. A call may have been stored as several changes, its
-// parts. addLaterParts adds the parts that were made after c by the same call. If c is not a part, or is the last part,
-// it adds nothing.
-func addLaterParts(ctx context.Context, h Historian, c Change, bySeq map[uint64]Change) error {
+// addLaterPartsOfCall adds changes to the map bySeq, by their numbers. A call may have been stored as several changes,
+// its parts. addLaterPartsOfCall adds the parts that were made after c by the same call. If c is not a part, or is the
+// last part, it adds nothing.
+func addLaterPartsOfCall(ctx context.Context, h Historian, c Change, bySeq map[uint64]Change) error {
 	_, part, count := SplitPartNote(c.Note)
 	for seq := c.Seq + 1; part < count; seq++ {
 		found, err := ReadChanges(ctx, h, []uint64{seq})
@@ -318,7 +318,7 @@ func addLaterParts(ctx context.Context, h Historian, c Change, bySeq map[uint64]
 // different changes than this call's first change would revert, RevertInParts makes no changes. It then returns only
 // the number of the earlier call's first change.
 func RevertInParts(ctx context.Context, h Historian, cs []Change, maxBytes int) (seqs []uint64, err error) {
-	parts, err := splitRevert(ctx, h, cs, cmp.Or(maxBytes, defaultPartBytes))
+	parts, err := splitChangesToRevert(ctx, h, cs, cmp.Or(maxBytes, defaultMaxChangeBytes))
 	if err != nil {
 		return nil, err
 	}
@@ -378,12 +378,12 @@ func changeWithOpID(ctx context.Context, h Historian) (c Change, found bool, err
 	return cs[0], true, err
 }
 
-// splitRevert splits the changes to revert into parts that can be reverted in one change each.
-func splitRevert(ctx context.Context, h Historian, cs []Change, maxBytes int) (parts [][]Change, err error) {
+// splitChangesToRevert splits the changes to revert into parts that can be reverted in one change each.
+func splitChangesToRevert(ctx context.Context, h Historian, cs []Change, maxBytes int) (parts [][]Change, err error) {
 	start, size := 0, 0
 	largest := 0
 	for i := range cs {
-		n, err := revertBytes(ctx, h, &cs[i])
+		n, err := estimateRevertBytes(ctx, h, &cs[i])
 		if err != nil {
 			return nil, err
 		}
@@ -403,10 +403,10 @@ func splitRevert(ctx context.Context, h Historian, cs []Change, maxBytes int) (p
 	return parts, nil
 }
 
-// revertBytes returns an approximate limit in bytes for the size of two changes: the change that reverts c, and the
-// change that undoes this revert.
-func revertBytes(ctx context.Context, h Historian, c *Change) (size int, err error) {
-	old, err := replacedBytes(ctx, h, c)
+// estimateRevertBytes returns an approximate limit in bytes for the size of two changes: the change that reverts c, and
+// the change that undoes this revert.
+func estimateRevertBytes(ctx context.Context, h Historian, c *Change) (size int, err error) {
+	old, err := replacedVersionSizes(ctx, h, c)
 	if err != nil {
 		return 0, err
 	}
@@ -423,11 +423,11 @@ type entryVersion struct {
 	seq  uint64
 }
 
-// maxReadChanges is the maximum number of changes that replacedBytes has in memory.
-const maxReadChanges = 16
+// maxChangesInMemory is the maximum number of changes that replacedVersionSizes has in memory.
+const maxChangesInMemory = 16
 
-// replacedBytes returns the sizes of the versions that the change replaced with another text, or removed.
-func replacedBytes(ctx context.Context, h Historian, c *Change) (map[entryVersion]int, error) {
+// replacedVersionSizes returns the sizes of the versions that the change replaced with another text, or removed.
+func replacedVersionSizes(ctx context.Context, h Historian, c *Change) (map[entryVersion]int, error) {
 	sizes := map[entryVersion]int{}
 	wantedSeqs := map[uint64]bool{}
 	for i := range c.Versions {
@@ -440,7 +440,7 @@ func replacedBytes(ctx context.Context, h Historian, c *Change) (map[entryVersio
 			}
 		}
 	}
-	for seqs := range slices.Chunk(slices.Sorted(maps.Keys(wantedSeqs)), maxReadChanges) {
+	for seqs := range slices.Chunk(slices.Sorted(maps.Keys(wantedSeqs)), maxChangesInMemory) {
 		earlier, err := ReadChanges(ctx, h, seqs)
 		if err != nil {
 			return nil, err
@@ -489,8 +489,9 @@ func CheckRevert(ctx context.Context, s Store, cs ...Change) error {
 // isUnchanged reports whether two versions of an entry are equal: they have the same ID, kind, content, creation time,
 // aliases and labels. Labels that the store itself adds to name the authors of the text (see [WithoutTextBy]) are not
 // compared.
-func isUnchanged(now, was *Entry) bool {
-	return now.ID == was.ID && now.Kind == was.Kind && now.Content == was.Content && now.Created.Equal(was.Created) &&
-		slices.Equal(now.Aliases, was.Aliases) &&
-		slices.Equal(WithoutTextBy(now.Labels), WithoutTextBy(was.Labels))
+func isUnchanged(newEntry, oldEntry *Entry) bool {
+	return newEntry.ID == oldEntry.ID && newEntry.Kind == oldEntry.Kind && newEntry.Content == oldEntry.Content &&
+		newEntry.Created.Equal(oldEntry.Created) &&
+		slices.Equal(newEntry.Aliases, oldEntry.Aliases) &&
+		slices.Equal(WithoutTextBy(newEntry.Labels), WithoutTextBy(oldEntry.Labels))
 }

@@ -31,19 +31,19 @@ func ReadHistory(h Historian) Historian {
 }
 
 // LogFrom yields the changes whose numbers are at most seq, newest first. It leaves out the newest changes among them,
-// as many as the parameter skip specifies. If the history is not a [LogSeeker], LogFrom also has to read all changes
-// with higher numbers.
-func LogFrom(ctx context.Context, h Historian, seq uint64, skip int) iter.Seq2[Change, error] {
+// as many as the parameter skipCount specifies. If the history is not a [LogSeeker], LogFrom also has to read all
+// changes with higher numbers.
+func LogFrom(ctx context.Context, h Historian, seq uint64, skipCount int) iter.Seq2[Change, error] {
 	if s, ok := ReadHistory(h).(LogSeeker); ok {
-		return s.LogFrom(ctx, seq, skip)
+		return s.LogFrom(ctx, seq, skipCount)
 	}
 	return func(yield func(Change, error) bool) {
 		for c, err := range h.Log(ctx) {
 			switch {
 			case err == nil && c.Seq > seq:
 				continue
-			case err == nil && skip > 0:
-				skip--
+			case err == nil && skipCount > 0:
+				skipCount--
 				continue
 			}
 			if !yield(c, err) {

@@ -52,12 +52,12 @@ type HoldReason string
 
 // These are the reasons for which an entry is held back.
 const (
-	heldInQuarantine     HoldReason = "is in quarantine"
-	heldAsTainted        HoldReason = "repeats foreign text"
-	heldAsInstruction    HoldReason = "reads like an instruction to an agent"
-	HeldAsImported       HoldReason = "comes from outside, and nobody approved it"
-	heldAsUnvouched      HoldReason = "was written by an agent, and what that agent had read is not known"
-	heldFromSessionStart HoldReason = "is vouched for by no person, team, test or commit"
+	heldInQuarantine   HoldReason = "is in quarantine"
+	heldAsTainted      HoldReason = "repeats foreign text"
+	heldAsInstruction  HoldReason = "reads like an instruction to an agent"
+	HeldAsImported     HoldReason = "comes from outside, and nobody approved it"
+	heldAsUnvouched    HoldReason = "was written by an agent, and what that agent had read is not known"
+	heldAtSessionStart HoldReason = "is vouched for by no person, team, test or commit"
 )
 
 // WhyHeld returns the reason why the entry must not be shown on an occasion, or "" if it may be
@@ -66,9 +66,9 @@ const (
 //
 // On the occasions Unasked, AtStart and WithoutLabels, WhyHeld also examines the name, content, aliases and
 // label values, so that it covers entries that were stored before the present rules for instructions.
-func (e *Entry) WhyHeld(on Occasion) HoldReason {
+func (e *Entry) WhyHeld(occasion Occasion) HoldReason {
 	trust := e.Trust()
-	switch on {
+	switch occasion {
 	case RequestedByPerson:
 		return ""
 	case BySearch, RequestedByModel:
@@ -84,7 +84,7 @@ func (e *Entry) WhyHeld(on Occasion) HoldReason {
 		return heldAsTainted
 	case e.hasLabel(LabelSuspect):
 		return heldAsInstruction
-	case on == WithoutLabels:
+	case occasion == WithoutLabels:
 		if e.readsLikeInstruction() {
 			return heldAsInstruction
 		}
@@ -93,29 +93,29 @@ func (e *Entry) WhyHeld(on Occasion) HoldReason {
 		return HeldAsImported
 	case trust == TrustUnvouched:
 		return heldAsUnvouched
-	case on == UnaskedByLabels:
+	case occasion == UnaskedByLabels:
 		return ""
 	case e.readsLikeInstruction():
 		return heldAsInstruction
-	case on == AtStart && !trust.isAbove(trustAgent):
-		return heldFromSessionStart
+	case occasion == AtStart && !trust.isAbove(trustAgent):
+		return heldAtSessionStart
 	}
 	return ""
 }
 
 // MayShow reports whether the entry may be shown on an occasion (see [Entry.WhyHeld]).
-func (e *Entry) MayShow(on Occasion) bool { return e.WhyHeld(on) == "" }
+func (e *Entry) MayShow(occasion Occasion) bool { return e.WhyHeld(occasion) == "" }
 
-// heldBackLabelKeys contains label keys. An entry that has a label with such a key is shown to a model only on request.
-// All keys apply on the occasions Unasked, UnaskedByLabels and AtStart, on which a model gets entries that it did not
-// ask for. On the occasion WithoutLabels, on which an entry is copied to a place that does not keep its labels, only
-// the first heldWithoutLabelsKeyCount keys apply.
-var heldBackLabelKeys = []string{LabelQuarantine, LabelTaint, LabelSuspect, LabelUnvouched, LabelOrigin}
+// onRequestOnlyLabelKeys contains label keys. An entry that has a label with such a key is shown to a model only on
+// request. All keys apply on the occasions Unasked, UnaskedByLabels and AtStart, on which a model gets entries that it
+// did not ask for. On the occasion WithoutLabels, on which an entry is copied to a place that does not keep its labels,
+// only the first heldWithoutLabelsKeyCount keys apply.
+var onRequestOnlyLabelKeys = []string{LabelQuarantine, LabelTaint, LabelSuspect, LabelUnvouched, LabelOrigin}
 
 const heldWithoutLabelsKeyCount = 3
 
-// heldBackActors are the authors whose entries are not shown to a model that did not ask for them.
-var heldBackActors = []string{string(Imported), string(Foreign)}
+// onRequestOnlyActors are the authors whose entries are not shown to a model that did not ask for them.
+var onRequestOnlyActors = []string{string(Imported), string(Foreign)}
 
 // HeldLabels returns the keys of labels that prevent an entry from being shown. The receiver on is the occasion, a
 // situation in which entries are shown, such as a search. The result does not depend on the author of the entry. On the
@@ -125,11 +125,11 @@ func (on Occasion) HeldLabels() []string {
 	case RequestedByPerson:
 		return nil
 	case BySearch, RequestedByModel:
-		return heldBackLabelKeys[:1:1]
+		return onRequestOnlyLabelKeys[:1:1]
 	case WithoutLabels:
-		return heldBackLabelKeys[:heldWithoutLabelsKeyCount:heldWithoutLabelsKeyCount]
+		return onRequestOnlyLabelKeys[:heldWithoutLabelsKeyCount:heldWithoutLabelsKeyCount]
 	}
-	return slices.Clone(heldBackLabelKeys)
+	return slices.Clone(onRequestOnlyLabelKeys)
 }
 
 // Filter returns a filter that selects the entries that may be shown on this occasion, according to their labels and
@@ -141,7 +141,7 @@ func (on Occasion) Filter() Filter {
 	}
 	switch on {
 	case Unasked, UnaskedByLabels, AtStart:
-		f.Terms = append(f.Terms, Term{Key: "by", Values: slices.Clone(heldBackActors), Not: true})
+		f.Terms = append(f.Terms, Term{Key: "by", Values: slices.Clone(onRequestOnlyActors), Not: true})
 	}
 	return f
 }
@@ -161,7 +161,7 @@ func (e *Entry) readsLikeInstruction() bool {
 	}
 	rules := screen.FindInstructionRules(strings.Join(texts, "\n"))
 	if e.TextBy() == Team {
-		return slices.Contains(rules, screen.RuleHidden)
+		return slices.Contains(rules, screen.RuleHiddenChars)
 	}
 	return rules != nil
 }

@@ -103,13 +103,13 @@ func WithOpID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, opIDContextKey{}, id)
 }
 
-// CallOpID returns the op ID for a call. print is a fingerprint of the call's arguments. If the same id is used again
-// with a different print, the change fails with [ErrOpIDUsed].
+// CallOpID returns the op ID for a call. fingerprint is a fingerprint of the call's arguments. If the same id is used
+// again with a different fingerprint, the change fails with [ErrOpIDUsed].
 //
-// The op ID is "~", a hash of id, "~", and a second hash over id and print. The second hash includes id, so that the
-// arguments cannot be guessed without knowing the id.
-func CallOpID(id, print string) string {
-	key, both := sha256.Sum256([]byte(id)), sha256.Sum256([]byte(id+"\x00"+print))
+// The op ID is "~", a hash of id, "~", and a second hash over id and fingerprint. The second hash includes id, so that
+// the arguments cannot be guessed without knowing the id.
+func CallOpID(id, fingerprint string) string {
+	key, both := sha256.Sum256([]byte(id)), sha256.Sum256([]byte(id+"\x00"+fingerprint))
 	return "~" + hex.EncodeToString(key[:16]) + "~" + hex.EncodeToString(both[:8])
 }
 

@@ -10,17 +10,17 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// busyWait is the maximum time for which a rename or removal is retried.
-const busyWait = 2 * time.Second
+// maxBusyRetryTime is the maximum time for which a rename or removal is retried.
+const maxBusyRetryTime = 2 * time.Second
 
 // retryWhileBusy calls fn and retries as long as fn fails because another program has the file open. It returns the
-// result of the last call if fn succeeds or fails for another reason, or if busyWait is over. It also retries after
-// ERROR_ACCESS_DENIED, which Windows returns for a file that cannot be replaced at the moment.
+// result of the last call if fn succeeds or fails for another reason, or if maxBusyRetryTime is over. It also retries
+// after ERROR_ACCESS_DENIED, which Windows returns for a file that cannot be replaced at the moment.
 func retryWhileBusy(fn func() error) error {
 	wait := time.Millisecond
 	for start := time.Now(); ; wait *= 2 {
 		err := fn()
-		if !isBusy(err) || time.Since(start)+wait > busyWait {
+		if !isBusy(err) || time.Since(start)+wait > maxBusyRetryTime {
 			return err
 		}
 		time.Sleep(wait)

@@ -31,7 +31,7 @@ func TestContract(t *testing.T) {
 	}{
 		{"OS", func(t *testing.T) vfs.FS { return openDir(t, t.TempDir()) }},
 		{"Mem", func(*testing.T) vfs.FS { return vfs.NewMem() }},
-		{"crashfs", func(*testing.T) vfs.FS { return crashfs.New(nil).Process() }},
+		{"crashfs", func(*testing.T) vfs.FS { return crashfs.New(nil).StartProcess() }},
 	} {
 		t.Run(s.name, func(t *testing.T) { vfstest.Run(t, s.open) })
 	}
@@ -52,9 +52,9 @@ var (
 func TestWriteFileFails(t *testing.T) {
 	for k := 1; k <= 5; k++ {
 		d := crashfs.New(nil)
-		p := d.Process()
+		p := d.StartProcess()
 		put(t, p, "a", "old")
-		d.Inject(crashfs.OpFault{At: d.CountOps() + k, Err: syscall.ENOSPC, Short: 1})
+		d.Inject(crashfs.OpFault{FirstOpNumber: d.CountOps() + k, Err: syscall.ENOSPC, WrittenBytes: 1})
 		err := vfs.WriteFile(p, "a", []byte("new"), 0o600)
 		if !vfs.IsFull(err) {
 			t.Errorf("WriteFile with fault %d = %v, want %v", k, err, syscall.ENOSPC)

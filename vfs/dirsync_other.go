@@ -12,10 +12,10 @@ import (
 
 const extraOpenFlags = 0
 
-func syncDir(root *os.Root, local string) error {
-	info, err := root.Stat(local)
+func syncDir(root *os.Root, relPath string) error {
+	info, err := root.Stat(relPath)
 	if err == nil && !info.IsDir() {
-		err = &fs.PathError{Op: "sync", Path: local, Err: errNotDir}
+		err = &fs.PathError{Op: "sync", Path: relPath, Err: errNotDir}
 	}
 	return err
 }

@@ -14,8 +14,8 @@ import (
 // wait until a process opens the opposite end. The flag does not affect regular files.
 const extraOpenFlags = syscall.O_NONBLOCK
 
-func syncDir(root *os.Root, local string) error {
-	d, err := root.OpenFile(local, os.O_RDONLY|syscall.O_DIRECTORY, 0)
+func syncDir(root *os.Root, relPath string) error {
+	d, err := root.OpenFile(relPath, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func NewDraft(fsys FS, name string, perm fs.FileMode) (*Draft, error) {
 // with the new content of the file, and remains if the writing process is killed. For the age at which a draft is old,
 // see [RemoveStaleTemps].
 func RemoveDrafts(fsys FS, name string) {
-	base := path.Base(clipTempName(name))
+	base := path.Base(shortenTempName(name))
 	RemoveStaleTemps(fsys, path.Dir(name), time.Now(), func(of string) bool { return of == base })
 }
 
@@ -184,39 +184,39 @@ func link(fsys FS, oldname, newname string) error {
 	return ErrUnsupported
 }
 
-// maxKeptCopies is how many copies of a file [KeepCopy] makes at most.
-const maxKeptCopies = 10_000
+// maxCopiesPerFile is how many copies of a file [KeepCopy] makes at most.
+const maxCopiesPerFile = 10_000
 
 // KeepCopy durably keeps a copy of a file that will be replaced, and returns the copy's name. This is the name of the
 // file with ".kept" appended, or with ".kept-2" and so on if a copy already exists. If the file system supports hard
 // links, the copy is a hard link and needs no space.
-func KeepCopy(fsys FS, name string) (kept string, err error) {
-	kept = name + keptCopySuffix
-	for n := 2; n <= maxKeptCopies; n++ {
-		err = link(fsys, name, kept)
+func KeepCopy(fsys FS, name string) (copyName string, err error) {
+	copyName = name + keptCopySuffix
+	for n := 2; n <= maxCopiesPerFile; n++ {
+		err = link(fsys, name, copyName)
 		if errors.Is(err, ErrUnsupported) {
-			err = copyNew(fsys, name, kept)
+			err = copyToNewFile(fsys, name, copyName)
 		}
 		switch {
 		case err == nil:
-			return kept, syncParentDir(fsys, kept)
+			return copyName, syncParentDir(fsys, copyName)
 		case !errors.Is(err, fs.ErrExist):
 			return "", fmt.Errorf("keeping a copy of %s: %w", name, err)
 		}
-		kept = fmt.Sprintf("%s%s-%d", name, keptCopySuffix, n)
+		copyName = fmt.Sprintf("%s%s-%d", name, keptCopySuffix, n)
 	}
 	return "", fmt.Errorf(
 		"%s has %d kept copies: look at them, and remove those that are done with",
 		name,
-		maxKeptCopies,
+		maxCopiesPerFile,
 	)
 }
 
 // keptCopySuffix is the suffix that [KeepCopy] appends to the name of a file.
 const keptCopySuffix = ".kept"
 
-// copyNew copies a file to a new name. If the new name already exists, the error matches [fs.ErrExist].
-func copyNew(fsys FS, from, to string) error {
+// copyToNewFile copies a file to a new name. If the new name already exists, the error matches [fs.ErrExist].
+func copyToNewFile(fsys FS, from, to string) error {
 	if _, err := fsys.Stat(to); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(&fs.PathError{Op: "create", Path: to, Err: fs.ErrExist}, err)
 	}
@@ -251,10 +251,10 @@ func WriteFile(fsys FS, name string, data []byte, perm fs.FileMode) error {
 	return ReplaceFile(fsys, name, data, perm, nil)
 }
 
-// ReplaceFile is like [WriteFile], but calls the function sure just before it renames the new file to name. At this
-// time the new content is already durable. If the function sure returns an error, ReplaceFile does not change the file
-// and returns this error wrapped in another error.
-func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func() error) error {
+// ReplaceFile is like [WriteFile], but calls the function checkBeforeRename just before it renames the new file to
+// name. At this time the new content is already durable. If the function checkBeforeRename returns an error,
+// ReplaceFile does not change the file and returns this error wrapped in another error.
+func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, checkBeforeRename func() error) error {
 	f, temp, err := CreateTemp(fsys, name, perm)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
@@ -262,7 +262,7 @@ func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func(
 	d := newDraft(fsys, f, name, temp)
 	_, err = d.Write(data)
 	if err == nil {
-		err = d.Commit(sure)
+		err = d.Commit(checkBeforeRename)
 	}
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", name, errors.Join(err, d.Discard()))
@@ -274,19 +274,19 @@ func ReplaceFile(fsys FS, name string, data []byte, perm fs.FileMode, sure func(
 var ErrChanged = errors.New("the file was changed meanwhile")
 
 // ReplaceUnchanged atomically replaces the content of a file, like [WriteFile], if the file still has the content that
-// the caller has read. The caller passes the content that it has read as the parameter was. If this parameter is nil,
-// the file must not exist. If the file has a different content, because another program changed the file after the
+// the caller has read. The caller passes the content that it has read as the parameter oldContent. If this parameter is
+// nil, the file must not exist. If the file has a different content, because another program changed the file after the
 // caller read it, ReplaceUnchanged does not change the file, and the error matches [ErrChanged]. Callers that write
 // files which people also edit use ReplaceUnchanged or [RemoveUnchanged], so that no edit is overwritten.
-func ReplaceUnchanged(fsys FS, name string, was, data []byte, perm fs.FileMode) error {
-	return ReplaceFile(fsys, name, data, perm, func() error { return CheckUnchanged(fsys, name, was) })
+func ReplaceUnchanged(fsys FS, name string, oldContent, data []byte, perm fs.FileMode) error {
+	return ReplaceFile(fsys, name, data, perm, func() error { return CheckUnchanged(fsys, name, oldContent) })
 }
 
 // RemoveUnchanged durably removes a file if the file still has the content that the caller has read. The caller passes
-// the content that it has read as the parameter was. If the file has a different content, RemoveUnchanged does not
-// remove the file, and the error matches [ErrChanged].
-func RemoveUnchanged(fsys FS, name string, was []byte) error {
-	err := CheckUnchanged(fsys, name, was)
+// the content that it has read as the parameter oldContent. If the file has a different content, RemoveUnchanged does
+// not remove the file, and the error matches [ErrChanged].
+func RemoveUnchanged(fsys FS, name string, oldContent []byte) error {
+	err := CheckUnchanged(fsys, name, oldContent)
 	if err == nil {
 		err = fsys.Remove(name)
 	}
@@ -297,19 +297,19 @@ func RemoveUnchanged(fsys FS, name string, was []byte) error {
 }
 
 // CheckUnchanged returns nil if a file still has the content that the caller has read, and [ErrChanged] if it has a
-// different content or does not exist. The caller passes the content that it has read as the parameter was. If this
-// parameter is nil, CheckUnchanged returns nil if the file does not exist, and [ErrChanged] if the file exists.
+// different content or does not exist. The caller passes the content that it has read as the parameter oldContent. If
+// this parameter is nil, CheckUnchanged returns nil if the file does not exist, and [ErrChanged] if the file exists.
 // CheckUnchanged returns another error if the file cannot be read.
-func CheckUnchanged(fsys FS, name string, was []byte) error {
-	now, err := ReadFile(fsys, name, int64(len(was)))
+func CheckUnchanged(fsys FS, name string, oldContent []byte) error {
+	now, err := ReadFile(fsys, name, int64(len(oldContent)))
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && was == nil:
+	case errors.Is(err, fs.ErrNotExist) && oldContent == nil:
 		return nil
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrTooLarge):
 		return ErrChanged
 	case err != nil:
 		return err
-	case was == nil || !bytes.Equal(now, was):
+	case oldContent == nil || !bytes.Equal(now, oldContent):
 		return ErrChanged
 	}
 	return nil

@@ -40,7 +40,7 @@ const (
 // program is building the same directory, the error matches [ErrBusy]. If a program was killed and left a draft,
 // NewDraftDir removes the old draft (see [DraftDir.Cleared]).
 func NewDraftDir(fsys FS, name string, perm fs.FileMode) (_ *DraftDir, err error) {
-	d := &DraftDir{fsys: fsys, name: name, tempDir: clipTempName(name) + draftSuffix}
+	d := &DraftDir{fsys: fsys, name: name, tempDir: shortenTempName(name) + draftSuffix}
 	left, err := d.hasOldDraft()
 	if err != nil {
 		return nil, err

@@ -171,7 +171,7 @@ func CreateTemp(fsys FS, name string, perm fs.FileMode) (File, string, error) {
 	}
 	var err error
 	for range maxTempTries {
-		temp := fmt.Sprintf("%s.%016x.tmp", clipTempName(name), tempNumber(fsys))
+		temp := fmt.Sprintf("%s.%016x.tmp", shortenTempName(name), newTempFileNumber(fsys))
 		var f File
 		f, err = fsys.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 		if err == nil {
@@ -184,20 +184,20 @@ func CreateTemp(fsys FS, name string, perm fs.FileMode) (File, string, error) {
 	return nil, "", err
 }
 
-// maxTempBase is the maximum number of bytes that a temporary file's name contains from the original name.
-const maxTempBase = 200
+// maxTempBaseBytes is the maximum number of bytes that a temporary file's name contains from the original name.
+const maxTempBaseBytes = 200
 
-// clipTempName shortens a file's name so that the name of its temporary file has at most 255 bytes. This is the limit
-// of most file systems.
-func clipTempName(name string) string {
-	over := len(path.Base(name)) - maxTempBase
+// shortenTempName shortens a file's name so that the name of its temporary file has at most 255 bytes. This is the
+// limit of most file systems.
+func shortenTempName(name string) string {
+	over := len(path.Base(name)) - maxTempBaseBytes
 	if over <= 0 {
 		return name
 	}
 	return strings.ToValidUTF8(name[:len(name)-over], "")
 }
 
-func tempNumber(fsys FS) uint64 {
+func newTempFileNumber(fsys FS) uint64 {
 	if t, ok := fsys.(TempNumberer); ok {
 		return t.NextTemp()
 	}

@@ -127,7 +127,7 @@ func (l *osLock) Unlock() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.isHeld {
-		return errNotHeld(l.name)
+		return newLockNotHeldError(l.name)
 	}
 	l.isHeld = false
 	if err := unlockFile(l.file); err != nil {
@@ -157,6 +157,6 @@ func (l *osLock) Close() error {
 	return err
 }
 
-func errNotHeld(name string) error {
+func newLockNotHeldError(name string) error {
 	return &fs.PathError{Op: "unlock", Path: name, Err: fs.ErrInvalid}
 }

@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// held contains the files that the [OS] values of this process have locked.
-var held struct {
+// heldLocks contains the files that the [OS] values of this process have locked.
+var heldLocks struct {
 	sync.Mutex
 	files map[*os.File]fs.FileInfo
 }
@@ -24,23 +24,23 @@ func lockFile(f *os.File) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	held.Lock()
-	defer held.Unlock()
-	for _, other := range held.files {
+	heldLocks.Lock()
+	defer heldLocks.Unlock()
+	for _, other := range heldLocks.files {
 		if os.SameFile(info, other) {
 			return false, nil
 		}
 	}
-	if held.files == nil {
-		held.files = make(map[*os.File]fs.FileInfo)
+	if heldLocks.files == nil {
+		heldLocks.files = make(map[*os.File]fs.FileInfo)
 	}
-	held.files[f] = info
+	heldLocks.files[f] = info
 	return true, nil
 }
 
 func unlockFile(f *os.File) error {
-	held.Lock()
-	defer held.Unlock()
-	delete(held.files, f)
+	heldLocks.Lock()
+	defer heldLocks.Unlock()
+	delete(heldLocks.files, f)
 	return nil
 }

@@ -17,7 +17,7 @@ const (
 
 // lockFile locks an open file. It returns false if another handle holds the lock.
 func lockFile(f *os.File) (bool, error) {
-	err := control(f, func(h windows.Handle, at *windows.Overlapped) error {
+	err := callWithFileHandle(f, func(h windows.Handle, at *windows.Overlapped) error {
 		return windows.LockFileEx(h, windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, at)
 	})
 	if err == windows.ERROR_LOCK_VIOLATION || err == windows.ERROR_IO_PENDING {
@@ -27,12 +27,12 @@ func lockFile(f *os.File) (bool, error) {
 }
 
 func unlockFile(f *os.File) error {
-	return control(f, func(h windows.Handle, at *windows.Overlapped) error {
+	return callWithFileHandle(f, func(h windows.Handle, at *windows.Overlapped) error {
 		return windows.UnlockFileEx(h, 0, 1, 0, at)
 	})
 }
 
-func control(f *os.File, call func(windows.Handle, *windows.Overlapped) error) error {
+func callWithFileHandle(f *os.File, call func(windows.Handle, *windows.Overlapped) error) error {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return err

@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// maxMemFile is the maximum size of a file in a [Mem], in bytes. Without it, a wrong length could use up all memory.
-const maxMemFile = 1 << 30
+// maxMemFileBytes is the maximum size of a file in a [Mem], in bytes. Without it, a wrong length could use up all
+// memory.
+const maxMemFileBytes = 1 << 30
 
 // memInfo describes a file or directory in a [Mem]. Later changes of the file do not change the description.
 type memInfo struct {
@@ -60,15 +61,15 @@ func (f *memFile) pathError(op string, err error) error {
 }
 
 // checkAccess returns an error if the file is closed, or if the offset off is negative. It also returns an error if the
-// file was opened with the access mode in the argument refused.
-func (f *memFile) checkAccess(op string, off int64, refused int) error {
+// file was opened with the access mode in the argument refusedAccessMode.
+func (f *memFile) checkAccess(op string, off int64, refusedAccessMode int) error {
 	switch {
 	case f.closed.Load():
 		return f.pathError(op, fs.ErrClosed)
-	case f.flag&accessMode == refused:
+	case f.flag&accessMode == refusedAccessMode:
 		return f.pathError(op, errWrongAccessMode)
 	case off < 0:
-		return f.pathError(op, errNegative)
+		return f.pathError(op, errNegativeOffset)
 	}
 	return nil
 }
@@ -96,7 +97,7 @@ func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
 	if err := f.checkAccess("write", off, os.O_RDONLY); err != nil {
 		return 0, err
 	}
-	if off > maxMemFile-int64(len(p)) {
+	if off > maxMemFileBytes-int64(len(p)) {
 		return 0, f.pathError("write", ErrTooLarge)
 	}
 	f.m.mu.Lock()
@@ -118,7 +119,7 @@ func (f *memFile) Truncate(size int64) error {
 	if err := f.checkAccess("truncate", size, os.O_RDONLY); err != nil {
 		return err
 	}
-	if size > maxMemFile {
+	if size > maxMemFileBytes {
 		return f.pathError("truncate", ErrTooLarge)
 	}
 	f.m.mu.Lock()
@@ -239,7 +240,7 @@ func (l *memLock) Unlock() error {
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
 	if l.heldNode == nil {
-		return errNotHeld(l.name)
+		return newLockNotHeldError(l.name)
 	}
 	l.heldNode.lockHolder, l.heldNode = nil, nil
 	return nil

@@ -27,7 +27,7 @@ var (
 	errIsDir           = errors.New("is a directory")
 	errNotDir          = errors.New("is not a directory")
 	errWrongAccessMode = errors.New("file is not open for that")
-	errNegative        = &fsError{"negative offset", fs.ErrInvalid}
+	errNegativeOffset  = &fsError{"negative offset", fs.ErrInvalid}
 )
 
 // CheckName returns an error if the name is not a slash-separated path inside the root. The error contains the

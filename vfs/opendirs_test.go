@@ -15,7 +15,7 @@ import (
 
 func TestOpenDirsOnce(t *testing.T) {
 	for name, fsys := range map[string]vfs.FS{
-		"OS": openDir(t, t.TempDir()), "Mem": vfs.NewMem(), "crashfs": crashfs.New(nil).Process(),
+		"OS": openDir(t, t.TempDir()), "Mem": vfs.NewMem(), "crashfs": crashfs.New(nil).StartProcess(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			must(t, fsys.MkdirAll("a/b", 0o700))

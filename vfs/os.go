@@ -149,7 +149,7 @@ func EachEntry(fsys FS, name string, fn func(fs.DirEntry) error) error {
 	if err != nil {
 		return err
 	}
-	return callForDirEntries(entries, fn)
+	return visitDirEntries(entries, fn)
 }
 
 func (o *OS) eachEntry(name string, fn func(fs.DirEntry) error) error {
@@ -160,7 +160,7 @@ func (o *OS) eachEntry(name string, fn func(fs.DirEntry) error) error {
 	defer d.Close()
 	for {
 		entries, err := d.ReadDir(entriesPerRead)
-		if err := callForDirEntries(entries, fn); err != nil {
+		if err := visitDirEntries(entries, fn); err != nil {
 			return err
 		}
 		if errors.Is(err, io.EOF) {
@@ -172,7 +172,7 @@ func (o *OS) eachEntry(name string, fn func(fs.DirEntry) error) error {
 	}
 }
 
-func callForDirEntries(entries []fs.DirEntry, fn func(fs.DirEntry) error) error {
+func visitDirEntries(entries []fs.DirEntry, fn func(fs.DirEntry) error) error {
 	for _, e := range entries {
 		if err := fn(e); err != nil {
 			return err

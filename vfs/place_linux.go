@@ -23,10 +23,10 @@ func (p *dirHandle) open(root *os.Root) {
 	p.File, _ = root.OpenFile(".", unix.O_PATH|unix.O_DIRECTORY, 0)
 }
 
-// refersTo reports whether a name in the directory refers to the file that info describes. The result known is false if
-// refersTo cannot tell: if the directory is not open, if the name contains a slash or is a symbolic link, or if the
+// refersTo reports whether a name in the directory refers to the file that info describes. The result isKnown is false
+// if refersTo cannot tell: if the directory is not open, if the name contains a slash or is a symbolic link, or if the
 // system call fails.
-func (p *dirHandle) refersTo(name string, info fs.FileInfo) (same, known bool) {
+func (p *dirHandle) refersTo(name string, info fs.FileInfo) (same, isKnown bool) {
 	if p.File == nil || strings.Contains(name, "/") {
 		return false, false
 	}
@@ -34,8 +34,8 @@ func (p *dirHandle) refersTo(name string, info fs.FileInfo) (same, known bool) {
 	if err != nil {
 		return false, false
 	}
-	cerr := conn.Control(func(fd uintptr) { same, known = nameInDirRefersTo(int(fd), name, info) })
-	return same, known && cerr == nil
+	cerr := conn.Control(func(fd uintptr) { same, isKnown = nameInDirRefersTo(int(fd), name, info) })
+	return same, isKnown && cerr == nil
 }
 
 // refersTo reports whether a path refers to the file that info describes. If this is not known, refersTo returns
@@ -47,7 +47,7 @@ func refersTo(path string, info fs.FileInfo) bool {
 
 // nameInDirRefersTo is like dirHandle.refersTo, for a name that is relative to the directory with the given
 // descriptor.
-func nameInDirRefersTo(dir int, name string, info fs.FileInfo) (same, known bool) {
+func nameInDirRefersTo(dir int, name string, info fs.FileInfo) (isSameFile, isKnown bool) {
 	want, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return false, false

@@ -17,7 +17,7 @@ type dirHandle struct{}
 func (dirHandle) open(*os.Root) {}
 func (dirHandle) Close() error  { return nil }
 
-func (dirHandle) refersTo(string, fs.FileInfo) (same, known bool) { return false, false }
+func (dirHandle) refersTo(string, fs.FileInfo) (same, isKnown bool) { return false, false }
 
 // refersTo always returns false, because the answer is not known.
 func refersTo(string, fs.FileInfo) bool { return false }

@@ -85,16 +85,16 @@ func removeInDirectory(dir windows.Handle, base string) error {
 		0,
 	)
 	if err != nil {
-		return systemError(err)
+		return convertNTStatus(err)
 	}
 	isDeleted := byte(1)
 	err = windows.SetFileInformationByHandle(file, windows.FileDispositionInfo, &isDeleted, 1)
 	return errors.Join(err, windows.CloseHandle(file))
 }
 
-// systemError converts an NT status to the Windows error with which errors.Is can compare it, such as
+// convertNTStatus converts an NT status to the Windows error with which errors.Is can compare it, such as
 // ERROR_SHARING_VIOLATION.
-func systemError(err error) error {
+func convertNTStatus(err error) error {
 	status, ok := err.(windows.NTStatus)
 	if !ok {
 		return err

@@ -15,17 +15,18 @@ import (
 // a lock.
 const DefaultLockWait = 5 * time.Second
 
-// Poll waits at least minPause and at most maxPause between two calls of the function that it repeats.
+// Poll waits at least minLockRetryPause and at most maxLockRetryPause between two calls of the function that it
+// repeats.
 const (
-	minPause = 50 * time.Microsecond
-	maxPause = 4 * time.Millisecond
+	minLockRetryPause = 50 * time.Microsecond
+	maxLockRetryPause = 4 * time.Millisecond
 )
 
 // Poll calls done repeatedly, with increasing pauses, until done returns true or an error. After the time limit, Poll
 // returns false. If ctx ends, Poll returns the error of ctx.
 func Poll(ctx context.Context, limit time.Duration, done func() (bool, error)) (bool, error) {
 	start := time.Now()
-	for pause := minPause; ; pause = min(2*pause, maxPause) {
+	for pause := minLockRetryPause; ; pause = min(2*pause, maxLockRetryPause) {
 		if ok, err := done(); ok || err != nil {
 			return ok, err
 		}
@@ -81,27 +82,27 @@ type blockingLock interface {
 	waitForLock(ctx context.Context) (bool, error)
 }
 
-// WithLock creates the directory at path, and acquires the lock file with the given name in this directory. While it
-// holds the lock, it calls the function do. The argument limit is the maximum time to wait for the lock. If another
-// process holds the lock for longer, WithLock returns false and does not call the function.
+// WithLock creates the directory at dirPath, and acquires the lock file lockName in this directory. While it holds the
+// lock, it calls the function do. The argument maxWait is the maximum time to wait for the lock. If another process
+// holds the lock for longer, WithLock returns false and does not call the function.
 //
 // Calls for the same file in the same process wait in a queue. A goroutine acquires the lock once for all waiting
 // calls, and calls their functions one after another. Without the queue, thousands of calls would each occupy a thread
 // that waits for the lock file. The function do must not call WithLock for the same file.
 func WithLock(
 	ctx context.Context,
-	path, name string,
-	limit time.Duration,
+	dirPath, lockName string,
+	maxWait time.Duration,
 	do func(dir *OS) error,
 ) (ok bool, err error) {
-	full, err := filepath.Abs(path)
+	full, err := filepath.Abs(dirPath)
 	if err != nil {
 		return false, err
 	}
-	call := &lockedCall{limit: limit, do: do, done: make(chan struct{})}
-	queue := pathLockQueue(filepath.Join(full, name))
+	call := &lockedCall{limit: maxWait, do: do, done: make(chan struct{})}
+	queue := pathLockQueue(filepath.Join(full, lockName))
 	if isFirst := queue.add(call); isFirst {
-		go queue.runWaitingCalls(full, name)
+		go queue.runWaitingCalls(full, lockName)
 	}
 	select {
 	case <-call.done:
@@ -165,8 +166,8 @@ func (q *lockQueue) remove(call *lockedCall) bool {
 	return i >= 0
 }
 
-// takeBefore removes the waiting calls that began before a given time, and returns them.
-func (q *lockQueue) takeBefore(before time.Time) []*lockedCall {
+// takeCallsBefore removes the waiting calls that began before a given time, and returns them.
+func (q *lockQueue) takeCallsBefore(before time.Time) []*lockedCall {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n := 0
@@ -204,7 +205,7 @@ func (q *lockQueue) runWaitingCalls(path, name string) {
 		var calls []*lockedCall
 		start := time.Now()
 		ok, err := withLock(path, name, q.firstCallMaxWait(), func(dir *OS) {
-			calls = q.takeBefore(time.Now())
+			calls = q.takeCallsBefore(time.Now())
 			for _, c := range calls {
 				c.wasLockAcquired, c.err = true, c.do(dir)
 			}
@@ -212,7 +213,7 @@ func (q *lockQueue) runWaitingCalls(path, name string) {
 		// The lock was not acquired within the first call's limit. Only calls that were waiting at the start fail,
 		// because later calls have not waited for their own limit yet.
 		if !ok {
-			calls = q.takeBefore(start)
+			calls = q.takeCallsBefore(start)
 			for _, c := range calls {
 				c.err = err
 			}
@@ -226,24 +227,24 @@ func (q *lockQueue) runWaitingCalls(path, name string) {
 	}
 }
 
-// withLock creates the directory at path, and acquires the lock file with the given name in this directory. While it
-// holds the lock, it calls the function do. If the lock does not become free within the time limit, withLock returns
-// false and does not call the function.
-func withLock(path, name string, limit time.Duration, do func(dir *OS)) (ok bool, err error) {
-	if err := os.MkdirAll(path, 0o700); err != nil {
+// withLock creates the directory at dirPath, and acquires the lock file lockName in this directory. While it holds the
+// lock, it calls the function do. If the lock does not become free within the time limit, withLock returns false and
+// does not call the function.
+func withLock(dirPath, lockName string, maxWait time.Duration, do func(dir *OS)) (ok bool, err error) {
+	if err := os.MkdirAll(dirPath, 0o700); err != nil {
 		return false, err
 	}
-	dir, err := Dir(path)
+	dir, err := Dir(dirPath)
 	if err != nil {
 		return false, err
 	}
 	defer dir.Close()
-	l, err := dir.OpenLock(name)
+	l, err := dir.OpenLock(lockName)
 	if err != nil {
 		return false, err
 	}
 	defer l.Close()
-	ok, _, err = AcquireLock(context.Background(), l, limit)
+	ok, _, err = AcquireLock(context.Background(), l, maxWait)
 	if err != nil || !ok {
 		return false, err
 	}

@@ -31,7 +31,7 @@ func TestAcquireLock(t *testing.T) {
 			t.Errorf("a free lock: %v after %v, %v", ok, waited, err)
 		}
 		if ok, waited, err := AcquireLock(t.Context(), two, time.Second); ok || waited < time.Second ||
-			waited > time.Second+maxPause || err != nil {
+			waited > time.Second+maxLockRetryPause || err != nil {
 			t.Errorf("a held lock: %v after %v, %v", ok, waited, err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)

@@ -87,7 +87,7 @@ func (w *inotifyWatch) Add(dir string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-func (w *inotifyWatch) Changed() (files, lost []string, err error) {
+func (w *inotifyWatch) Changed() (files, lostDirs []string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.fd < 0 {
@@ -106,10 +106,10 @@ func (w *inotifyWatch) Changed() (files, lost []string, err error) {
 			for _, p := range made {
 				if dir := path.Dir(p); !gone[dir] && w.isLink(p) {
 					gone[dir] = true
-					lost = append(lost, dir)
+					lostDirs = append(lostDirs, dir)
 				}
 			}
-			return files, lost, nil
+			return files, lostDirs, nil
 		case err != nil:
 			return nil, nil, fmt.Errorf("watching: %w", err)
 		}
@@ -127,7 +127,7 @@ func (w *inotifyWatch) Changed() (files, lost []string, err error) {
 				for _, dir := range w.dirs {
 					if !gone[dir] {
 						gone[dir] = true
-						lost = append(lost, dir)
+						lostDirs = append(lostDirs, dir)
 					}
 				}
 				continue
@@ -140,7 +140,7 @@ func (w *inotifyWatch) Changed() (files, lost []string, err error) {
 				delete(w.dirs, wd)
 				if !gone[dir] {
 					gone[dir] = true
-					lost = append(lost, dir)
+					lostDirs = append(lostDirs, dir)
 				}
 				continue
 			}

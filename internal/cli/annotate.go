@@ -34,7 +34,7 @@ func acceptReasonArgument(c *cobra.Command, reason *string) {
 	}
 }
 
-func annotateCommand(mem *openMemory) *cobra.Command {
+func annotateCommand(mem *lazyMemory) *cobra.Command {
 	var why, model string
 	var rejected []string
 	var from annotations.AnnotateTranscriptsIn
@@ -67,7 +67,7 @@ first with --dry-run.`,
 				)
 			case len(from.Transcripts) > 0:
 				return mem.annotateTranscripts(cmd.Context(), from)
-			case from.DryRun || from.MovedFrom != "":
+			case from.DryRun || from.FormerTreeDir != "":
 				return usageErrorf(
 					"say which with --from-transcript FILE",
 					"--dry-run and --moved-from are about transcripts",
@@ -93,7 +93,7 @@ first with --dry-run.`,
 						File:                 at.file,
 						StartLine:            at.span.First,
 						EndLine:              &at.span.Last,
-						Why:                  why,
+						Reason:               why,
 						Model:                model,
 						RejectedAlternatives: rejected,
 					}, nil
@@ -121,7 +121,7 @@ first with --dry-run.`,
 		"read a `FILE`, - for standard input, or the transcripts in a directory; you can name several",
 	)
 	c.Flags().StringVar(
-		&from.MovedFrom,
+		&from.FormerTreeDir,
 		"moved-from",
 		"",
 		"the `DIR` in which the working tree was when the transcript was written",
@@ -133,7 +133,7 @@ first with --dry-run.`,
 }
 
 // annotateTranscripts makes annotations from transcripts, and prints the result.
-func (mem *openMemory) annotateTranscripts(ctx context.Context, in annotations.AnnotateTranscriptsIn) (err error) {
+func (mem *lazyMemory) annotateTranscripts(ctx context.Context, in annotations.AnnotateTranscriptsIn) (err error) {
 	in.Stdin = mem.env.Stdin
 	for i, name := range in.Transcripts {
 		if err := verb.CheckText("--from-transcript", name); err != nil {
@@ -147,14 +147,14 @@ func (mem *openMemory) annotateTranscripts(ctx context.Context, in annotations.A
 			return err
 		}
 	}
-	if err := verb.CheckText("--moved-from", in.MovedFrom); err != nil {
+	if err := verb.CheckText("--moved-from", in.FormerTreeDir); err != nil {
 		return asUsageError(err)
 	}
 	return callAndReport(ctx, mem, annotations.AnnotateTranscripts, in)
 }
 
-func annotateSetupCommand(mem *openMemory) *cobra.Command {
-	return setUpVerb(mem, &cobra.Command{
+func annotateSetupCommand(mem *lazyMemory) *cobra.Command {
+	return setUpVerbCommand(mem, &cobra.Command{
 		Use:   "setup",
 		Short: "Let git commit annotations and merge those of two branches",
 		Long: `If hooks began the annotations, they are private: git ignores them until you
@@ -191,32 +191,32 @@ func (env *environment) gitDriverProgram() string {
 
 // showSetup prints how git's configuration was changed. It prints the commands for git on one line each, because a
 // wrapped command could not be pasted into a shell.
-func (mem *openMemory) showSetup(out annotations.SetupAnnotationsOut) {
+func (mem *lazyMemory) showSetup(out annotations.SetupAnnotationsOut) {
 	line := func(l annotations.AttributeLine) {
 		word := "added to"
 		switch {
 		case l.AlreadyExists:
-			mem.env.printf("%s has git merge annotations already\n", toSafeLine(l.File))
+			mem.env.printf("%s has git merge annotations already\n", toPrintableLine(l.File))
 			return
 		case out.DryRun:
 			word = "would be added to"
 		}
-		mem.env.printf("%s %s:\n  %s\n", word, toSafeLine(l.File), l.Line)
+		mem.env.printf("%s %s:\n  %s\n", word, toPrintableLine(l.File), l.Line)
 	}
-	if out.WasPrivate {
+	if out.WasIgnoredByGit {
 		mem.env.printf(
 			"%s\n",
-			wordingForDryRun(out.DryRun, "git no longer ignores the annotations: commit them with the code",
+			chooseDryRunWording(out.DryRun, "git no longer ignores the annotations: commit them with the code",
 				"git would no longer ignore the annotations"),
 		)
 	}
 	line(out.Attributes)
 	local := out.Driver.Attributes
-	if out.Install {
+	if out.IsInstallRequested {
 		line(local)
-		word := wordingForDryRun(out.DryRun, "set in", "would be set in")
+		word := chooseDryRunWording(out.DryRun, "set in", "would be set in")
 		mem.env.printf("%s the config of this clone:\n", word)
-		for _, kv := range out.Driver.Settings {
+		for _, kv := range out.Driver.ConfigSettings {
 			mem.env.printf("  %s = %s\n", kv[0], kv[1])
 		}
 		return
@@ -228,13 +228,13 @@ func (mem *openMemory) showSetup(out annotations.SetupAnnotationsOut) {
 		"to make oxbow the merge driver of this clone: %s, or\n",
 		mem.rewriteCommands("oxbow annotate setup --install"),
 	)
-	for _, kv := range out.Driver.Settings {
+	for _, kv := range out.Driver.ConfigSettings {
 		mem.env.printf("  git config %s %s\n", kv[0], shellQuote(kv[1]))
 	}
 	mem.env.printf("  echo %s >> %s\n", shellQuote(local.Line), shellQuote(local.File))
 }
 
-func mergeDriverCommand(mem *openMemory) *cobra.Command {
+func mergeDriverCommand(mem *lazyMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "merge-driver BASE OURS THEIRS [NAME]",
 		Short: "Merge three versions of a sidecar (git runs this)",
@@ -256,13 +256,13 @@ sidecar. Without NAME, they are appended to OURS.`,
 			return err
 		}
 		if len(args) == 4 {
-			in.Name = args[3]
+			in.FilePath = args[3]
 		}
 		out, err := annotations.MergeSidecars(cmd.Context(), nil, in)
 		if err == nil && out.UnreadableLinesFile != "" {
 			mem.env.printWarning(
 				"%s of %s cannot be read: kept in %s",
-				countText(out.UnreadableLineCount, "line", "lines"),
+				formatCount(out.UnreadableLineCount, "line", "lines"),
 				replaceHarmfulChars(
 					strings.TrimSuffix(out.UnreadableLinesFile, ".damaged"),
 				),
@@ -277,7 +277,7 @@ sidecar. Without NAME, they are appended to OURS.`,
 // resolveMergePaths makes the three paths in args absolute, and stores them in *base, *ours and *theirs, in this order.
 // git passes these paths to a merge driver. resolveMergePaths returns an error if the driver must not write to the file
 // *ours, for example because the memory is at this path.
-func (mem *openMemory) resolveMergePaths(args []string, base, ours, theirs *string) error {
+func (mem *lazyMemory) resolveMergePaths(args []string, base, ours, theirs *string) error {
 	for i, to := range []*string{base, ours, theirs} {
 		var err error
 		*to, err = mem.env.absolutePath(args[i])
@@ -289,8 +289,8 @@ func (mem *openMemory) resolveMergePaths(args []string, base, ours, theirs *stri
 	return err
 }
 
-func annotateGCCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func annotateGCCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "gc",
 		Short: "Archive annotations whose lines were deleted",
 		Long: `Gc archives annotations whose lines exist neither in HEAD nor in the working
@@ -303,8 +303,8 @@ gc back.`,
 	}, annotations.GCAnnotations, setPositionalArgs)
 }
 
-func annotateStatsCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func annotateStatsCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "stats",
 		Short: "Count the annotations and the states of their lines",
 		Example: `  oxbow annotate stats
@@ -312,8 +312,8 @@ func annotateStatsCommand(mem *openMemory) *cobra.Command {
 	}, annotations.AnnotationStats, setPositionalArgs)
 }
 
-func annotateRecoverCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func annotateRecoverCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "recover",
 		Short: "Repair annotation files with damaged lines",
 		Long: `Recover moves the unreadable lines of sidecars into new files that end in

@@ -17,25 +17,25 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// openAnnotationsOfFile opens the annotations of the repository that contains a file. arg is the file's path, which
+// openAnnotationsOfFile opens the annotations of the repository that contains a file. fileArg is the file's path, which
 // line numbers may follow: FILE[:A[-B]]. If the file is in a submodule, for example, its repository is not the
 // repository of the working directory. If the directory of the file belongs to no repository, or if its annotations
 // cannot be opened, openAnnotationsOfFile opens the annotations of the working directory.
-func (finder *homeFinder) openAnnotationsOfFile(ctx context.Context, arg string) (*annotate.Store, error) {
+func (finder *homeFinder) openAnnotationsOfFile(ctx context.Context, fileArg string) (*annotate.Store, error) {
 	wd, err := finder.env.absolutePath(".")
 	if err != nil {
 		return nil, err
 	}
-	if m := lineRangePattern().FindStringSubmatch(arg); m != nil {
-		arg = m[1]
+	if m := lineRangePattern().FindStringSubmatch(fileArg); m != nil {
+		fileArg = m[1]
 	}
-	if !filepath.IsAbs(arg) {
-		arg = filepath.Join(wd, arg)
+	if !filepath.IsAbs(fileArg) {
+		fileArg = filepath.Join(wd, fileArg)
 	}
-	dir := filepath.Dir(arg)
+	dir := filepath.Dir(fileArg)
 	if at, err := filepath.EvalSymlinks(dir); err == nil && at != wd {
 		b, err := finder.openAnnotationsIn(ctx, at)
-		if err == nil && b.IsRepoOrAnnotated() {
+		if err == nil && b.HasRepoOrAnnotations() {
 			return b, nil
 		}
 		if err == nil {
@@ -59,7 +59,7 @@ type codeLocation struct {
 // error if the verb cannot be used for them.
 func runVerbOnFile[In, Out any](
 	ctx context.Context,
-	mem *openMemory,
+	mem *lazyMemory,
 	arg string,
 	verbCall verbFunc[In, Out],
 	makeInput func(codeLocation) (In, error),
@@ -77,10 +77,10 @@ func runVerbOnFile[In, Out any](
 	if err != nil {
 		return out, err
 	}
-	if err := checkTexts(verb.StructParams[In](), &in); err != nil {
+	if err := checkInputTexts(verb.StructParams[In](), &in); err != nil {
 		return out, err
 	}
-	src, err := mem.changeSource()
+	src, err := mem.sourceOfChanges()
 	if err != nil {
 		return out, err
 	}
@@ -92,15 +92,15 @@ func runVerbOnFile[In, Out any](
 		src.Profile = bound.Name
 	}
 	w := &verb.Workspace{
-		Knowledge:   mem.readTextsAndSession,
+		Knowledge:   mem.loadProvenanceData,
 		Now:         mem.env.Now,
 		Source:      src,
 		Secrets:     mem.secretScreening().SecretPolicy(),
 		Annotations: func(context.Context) (verb.WorkingTree, error) { return b, nil },
-		Sessions:    mem.archiveOpenerAfterDrain(),
+		Sessions:    mem.archiveOpenerAfterSpoolDrain(),
 	}
 	out, err = verbCall(ctx, w, in)
-	again, err := mem.confirmSecret(err)
+	again, err := mem.confirmStoringSecret(err)
 	if again {
 		out, err = verbCall(ctx, w, in)
 	}

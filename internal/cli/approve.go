@@ -11,9 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/labels"
 )
 
-func approveCommand(mem *openMemory) *cobra.Command {
-	list := setUpReport(mem, &cobra.Command{Use: "list"}, labels.ListHeld, setPositionalArgs)
-	c := setUpReport(mem, &cobra.Command{
+func approveCommand(mem *lazyMemory) *cobra.Command {
+	list := setUpReportCommand(mem, &cobra.Command{Use: "list"}, labels.ListQuarantinedEntries, setPositionalArgs)
+	c := setUpReportCommand(mem, &cobra.Command{
 		Use:   "approve [NAME…]",
 		Short: "List and approve notes that are held back from agents",
 		Long: `Agents find every note when they search. oxbow shows a note without a search,
@@ -30,7 +30,7 @@ approval back. In a shell that an agent started, approve is refused.`,
 		Example: `  oxbow approve
   oxbow approve --json`,
 		Args: requireArgCount(0, -1, "the names of entries"),
-	}, labels.Approve, setPositionalArgs)
+	}, labels.ApproveEntries, setPositionalArgs)
 	approve := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 && !cmd.Flags().Changed("group") {

@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
-func archiveCommand(mem *openMemory) *cobra.Command {
-	c := setUpGroup(&cobra.Command{
+func archiveCommand(mem *lazyMemory) *cobra.Command {
+	c := setUpCommandGroup(&cobra.Command{
 		Use:   "archive",
 		Short: "Forget old entries of kind archive (summaries of conversations)",
 		Long: `An archive is an entry of kind archive: an imported chat, or the summary of a
@@ -23,8 +23,8 @@ lists and searches it.`,
 	return c
 }
 
-func archivePruneCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func archivePruneCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "prune",
 		Short: "Forget archives by age or number",
 		Long: `Prune forgets archives that are older than a date or a number of days, or keeps
@@ -35,7 +35,7 @@ in the home, which import can read.`,
   oxbow archive prune --before 2026-05-01
   oxbow archive prune --keep 200`,
 	}, sessions.PruneArchives, func(in *sessions.PruneArchivesIn, _ *flagSet, _ []string) error {
-		selectsNone := in.Before == "" && in.MaxDays == nil && in.KeepNewest == nil
+		selectsNone := in.BeforeDate == "" && in.MaxDays == nil && in.KeepNewest == nil
 		if selectsNone {
 			return usageErrorf(
 				"for example: oxbow archive prune --days 90 --dry-run",

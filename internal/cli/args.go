@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// prepareArgumentChecks prepares the argument checks of all commands below c. Before the command line was parsed, a
+// wrapArgumentChecks prepares the argument checks of all commands below c. Before the command line was parsed, a
 // prefix was added to arguments such as -tag:draft, so that they were not read as flags. The checks remove this prefix
 // before the command runs. If the number of arguments is wrong, the error is a usage error. A command without
 // subcommands and arguments refuses all arguments.
-func prepareArgumentChecks(c *cobra.Command) {
+func wrapArgumentChecks(c *cobra.Command) {
 	for _, sub := range c.Commands() {
-		prepareArgumentChecks(sub)
+		wrapArgumentChecks(sub)
 		isBare := !sub.HasSubCommands() && !strings.Contains(sub.Use, " ")
 		if isBare && sub.Args == nil {
 			sub.Args = requireArgCount(0, 0, "no arguments")
@@ -64,20 +64,20 @@ func requireArgCount(minArgs, maxArgs int, description string) cobra.PositionalA
 // flags.
 var negatedTermPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-[a-z][a-z0-9_-]*:`) })
 
-// excludedWordPattern matches an argument with which the command "recall" excludes a word, such as -deploy. The
+// recallExclusionPattern matches an argument with which the command "recall" excludes a word, such as -deploy. The
 // argument cannot be a short flag, because the only short flags of this command are -q and -h.
-var excludedWordPattern = sync.OnceValue(
+var recallExclusionPattern = sync.OnceValue(
 	func() *regexp.Regexp { return regexp.MustCompile(`^-([^-\s=]..|[^-qh\s=].|[qh][^qh])`) },
 )
 
-// argumentPrefix is the prefix that marks an argument. It never occurs in an argument, because a NUL byte ends each
+// nonFlagArgPrefix is the prefix that marks an argument. It never occurs in an argument, because a NUL byte ends each
 // argument of a process.
-const argumentPrefix = "\x00"
+const nonFlagArgPrefix = "\x00"
 
-// markMinusTerms marks arguments that begin with a minus sign but are not flags, so that the flag parser does not read
+// markNonFlagArgs marks arguments that begin with a minus sign but are not flags, so that the flag parser does not read
 // them as flags. It marks negated filter terms and, after the command recall, also excluded words. It marks no argument
 // after an argument "--". After parsing, removeArgumentPrefixes and checkFlagValues remove the marks.
-func markMinusTerms(args []string) []string {
+func markNonFlagArgs(args []string) []string {
 	marked := make([]string, len(args))
 	for i, arg := range args {
 		if arg == "--" {
@@ -85,18 +85,18 @@ func markMinusTerms(args []string) []string {
 			break
 		}
 		marked[i] = arg
-		isMinusWord := slices.Contains(args[:i], "recall") && excludedWordPattern().MatchString(arg)
+		isMinusWord := slices.Contains(args[:i], "recall") && recallExclusionPattern().MatchString(arg)
 		if isMinusWord || negatedTermPattern().MatchString(arg) {
-			marked[i] = argumentPrefix + arg
+			marked[i] = nonFlagArgPrefix + arg
 		}
 	}
 	return marked
 }
 
-// removeArgumentPrefixes removes the prefix argumentPrefix from all arguments, and returns the same slice.
+// removeArgumentPrefixes removes the prefix nonFlagArgPrefix from all arguments, and returns the same slice.
 func removeArgumentPrefixes(args []string) []string {
 	for i, arg := range args {
-		args[i] = strings.TrimPrefix(arg, argumentPrefix)
+		args[i] = strings.TrimPrefix(arg, nonFlagArgPrefix)
 	}
 	return args
 }
@@ -105,7 +105,7 @@ func removeArgumentPrefixes(args []string) []string {
 // value may come from a variable that a script did not set. The command would then run without the limit or the key,
 // for example, that the caller wanted.
 //
-// checkFlagValues also removes argumentPrefix from the values. Oxbow puts this mark before arguments such as
+// checkFlagValues also removes nonFlagArgPrefix from the values. Oxbow puts this mark before arguments such as
 // -tag:draft, so that they are not read as flags. Such an argument may be the value of a flag, as in --content
 // -tag:draft.
 func checkFlagValues(cmd *cobra.Command) (err error) {
@@ -114,7 +114,7 @@ func checkFlagValues(cmd *cobra.Command) (err error) {
 		if list, ok := f.Value.(interface{ GetSlice() []string }); ok {
 			values = list.GetSlice()
 		}
-		hasMark := slices.ContainsFunc(values, func(v string) bool { return strings.HasPrefix(v, argumentPrefix) })
+		hasMark := slices.ContainsFunc(values, func(v string) bool { return strings.HasPrefix(v, nonFlagArgPrefix) })
 		list, isList := f.Value.(pflag.SliceValue)
 		switch {
 		case err != nil:
@@ -127,7 +127,7 @@ func checkFlagValues(cmd *cobra.Command) (err error) {
 		case hasMark && isList:
 			err = list.Replace(removeArgumentPrefixes(values))
 		case hasMark:
-			err = f.Value.Set(strings.TrimPrefix(values[0], argumentPrefix))
+			err = f.Value.Set(strings.TrimPrefix(values[0], nonFlagArgPrefix))
 		}
 	})
 	return err

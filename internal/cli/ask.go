@@ -59,10 +59,10 @@ func requireYes(reply string) error {
 	return &hintedError{errors.New("not confirmed; nothing was changed"), "answer y, or give --yes"}
 }
 
-// confirmSecret handles the error of a call that was refused because a text looks like a secret. It asks the person
-// whether to store the text, and returns true if the call must be repeated. Without a terminal, it returns an error
-// that names the flag for this. It returns any other error unchanged.
-func (mem *openMemory) confirmSecret(err error) (bool, error) {
+// confirmStoringSecret handles the error of a call that was refused because a text looks like a secret. It asks the
+// person whether to store the text, and returns true if the call must be repeated. Without a terminal, it returns an
+// error that names the flag for this. It returns any other error unchanged.
+func (mem *lazyMemory) confirmStoringSecret(err error) (bool, error) {
 	found, ok := errors.AsType[*verb.SecretError](err)
 	if !ok {
 		return false, err
@@ -73,7 +73,7 @@ func (mem *openMemory) confirmSecret(err error) (bool, error) {
 	if err := mem.env.confirm(fmt.Sprintf(
 		"Line %d of the %s looks like a secret (%s). Keep it as it is?",
 		found.Line,
-		found.Part,
+		found.EntryPart,
 		found.Rule,
 	)); err != nil {
 		return false, &hintedError{errors.New("nothing was written"), "leave it out, or keep it with --allow-secret"}

@@ -26,29 +26,29 @@ var commandsWithoutHome = map[string]bool{"bench": true, "completion": true, "de
 // person started it.
 const launcherVariable = "OXBOW_LAUNCHER"
 
-// programInvocation returns the words with which the person can start this program again. The words are "npx oxbow" if
+// programCommandLine returns the words with which the person can start this program again. The words are "npx oxbow" if
 // npx started the program, "go run ./cmd/oxbow" if go run built it, and "oxbow" if a shell finds a program with that
 // name. Otherwise they are the program's path.
-func (env *environment) programInvocation() string {
+func (env *environment) programCommandLine() string {
 	switch {
 	case env.Getenv(launcherVariable) == "npx":
 		return "npx oxbow"
 	case env.isGoRun():
 		return "go run ./cmd/oxbow"
-	case env.Executable != "" && !env.isOnPath():
+	case env.Executable != "" && !env.isExecutableInPath():
 		return shellQuote(env.Executable)
 	}
 	return "oxbow"
 }
 
-// setupInvocation is like programInvocation, but for the command "oxbow setup". That command writes the program's path
-// into clients' files. A program that was started with "go run" has only a temporary path. Therefore the result first
-// installs the program.
-func (env *environment) setupInvocation() string {
+// commandLineForSetup is like programCommandLine, but for the command "oxbow setup". That command writes the program's
+// path into clients' files. A program that was started with "go run" has only a temporary path. Therefore the result
+// first installs the program.
+func (env *environment) commandLineForSetup() string {
 	if env.isGoRun() {
 		return "go install ./cmd/oxbow && oxbow"
 	}
-	return env.programInvocation()
+	return env.programCommandLine()
 }
 
 func rootCommandNames(root *cobra.Command) (names []string) {
@@ -60,9 +60,9 @@ func rootCommandNames(root *cobra.Command) (names []string) {
 
 // rewriteCommands rewrites the oxbow commands in a text, so that the person can type the commands into the same shell
 // exactly as they are printed. If the person started oxbow with the flag --home, the flag is added to the commands that
-// use a home (a directory with a memory). The name oxbow is replaced by the words that [environment.programInvocation]
+// use a home (a directory with a memory). The name oxbow is replaced by the words that [environment.programCommandLine]
 // returns.
-func (mem *openMemory) rewriteCommands(text string) string {
+func (mem *lazyMemory) rewriteCommands(text string) string {
 	if mem.finder.homeFlag == "" ||
 		// The command init itself sets homeFlag to homeDirName. In this case, later commands in the same directory find
 		// the home without the flag.
@@ -76,7 +76,7 @@ func (mem *openMemory) rewriteCommands(text string) string {
 // for the answers of a server or a hook that a client started. A person who reads such an answer types the commands
 // into another shell, which may not have the environment variables of this process. Therefore the function adds the
 // flag --home to the commands, unless they find the home without the flag.
-func (mem *openMemory) clientCommandRewriter() func(text string) string {
+func (mem *lazyMemory) clientCommandRewriter() func(text string) string {
 	homeFlag := mem.finder.homeFlagForClients()
 	return func(text string) string { return mem.rewriteCommandsWithFlag(homeFlag, text) }
 }
@@ -84,12 +84,12 @@ func (mem *openMemory) clientCommandRewriter() func(text string) string {
 // rewriteCommandsWithFlag rewrites the oxbow commands in a text, so that the user can run them as they are written. It
 // replaces "oxbow" by the invocation of this program, and adds homeFlag to commands that use a home. If the result is
 // rewritten again, it does not change.
-func (mem *openMemory) rewriteCommandsWithFlag(homeFlag, text string) string {
+func (mem *lazyMemory) rewriteCommandsWithFlag(homeFlag, text string) string {
 	// Check this first, because finding the program in the directories of PATH takes much longer.
 	if !strings.Contains(text, "oxbow ") {
 		return text
 	}
-	program := mem.env.programInvocation()
+	program := mem.env.programCommandLine()
 	if program == "oxbow" && homeFlag == "" {
 		return text
 	}
@@ -103,7 +103,7 @@ func (mem *openMemory) rewriteCommandsWithFlag(homeFlag, text string) string {
 		case name == "--home" || (isCommand && commandsWithoutHome[name]):
 			return before + program + " " + name
 		case isCommand && name == "setup":
-			return before + mem.env.setupInvocation() + homeFlag + " " + name
+			return before + mem.env.commandLineForSetup() + homeFlag + " " + name
 		case isCommand:
 			return before + program + homeFlag + " " + name
 		}

@@ -25,7 +25,7 @@ func TestProgramToType(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
 			bin := filepath.Join(w.dir, "bin")
-			program := filepath.Join(bin, wordingForDryRun(w.env.GOOS == "windows", "oxbow", "oxbow.exe"))
+			program := filepath.Join(bin, chooseDryRunWording(w.env.GOOS == "windows", "oxbow", "oxbow.exe"))
 			if err := os.Mkdir(bin, 0o700); err != nil {
 				t.Fatal(err)
 			}

@@ -9,8 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func backupCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func backupCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy the memory with its history to a file, while others use it",
 		Long: `Backup copies the memory with all its history to a new file, syncs the copy to
@@ -39,7 +39,7 @@ copy, and age -d decrypts it.`,
 			return err
 		}
 		for i, to := range in.Recipients {
-			if backup.IsKey(to) {
+			if backup.IsEncryptionKey(to) {
 				continue
 			}
 			in.Recipients[i], err = mem.env.absolutePath(to)

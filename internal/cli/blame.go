@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-func blameCommand(mem *openMemory) *cobra.Command {
+func blameCommand(mem *lazyMemory) *cobra.Command {
 	var porcelain bool
 	c := &cobra.Command{
 		Use:   "blame FILE",
@@ -93,13 +93,13 @@ func (env *environment) printBlamePorcelain(out annotations.BlameOut) {
 			// For a line that is not committed, git blame prints "Not Committed Yet" as author and committer.
 			if l.Commit == "" {
 				for _, by := range []string{"author", "committer"} {
-					l.PorcelainHead = append(l.PorcelainHead, by+" Not Committed Yet", by+
+					l.PorcelainHeader = append(l.PorcelainHeader, by+" Not Committed Yet", by+
 						"-mail <not.committed.yet>", fmt.Sprintf("%s-time %d", by, env.Now().Unix()), by+"-tz +0000")
 				}
-				l.PorcelainHead = append(l.PorcelainHead, "summary not committed")
+				l.PorcelainHeader = append(l.PorcelainHeader, "summary not committed")
 			}
-			for _, h := range append(l.PorcelainHead, "filename "+out.File) {
-				env.printf("%s\n", toSafeLine(h))
+			for _, h := range append(l.PorcelainHeader, "filename "+out.File) {
+				env.printf("%s\n", toPrintableLine(h))
 			}
 		}
 		for _, id := range l.AnnotationIDs {
@@ -124,7 +124,7 @@ func (env *environment) printBlameText(out annotations.BlameOut) {
 			}
 			delete(why, id)
 			mark := ""
-			if n.LinesChanged() {
+			if n.HaveLinesChanged() {
 				mark = " (edited since)"
 			}
 			env.printf("%s\n", env.bold(env.cutColumns(strings.Repeat(" ", 10+wide)+"# "+formatLineRange(n)+mark+": "+

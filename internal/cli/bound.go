@@ -22,7 +22,7 @@ import (
 
 // loadProfiles returns the home's profiles, followed by the profiles of the project that contains the working
 // directory.
-func (mem *openMemory) loadProfiles() (*profile.Set, error) {
+func (mem *lazyMemory) loadProfiles() (*profile.Set, error) {
 	if mem.profileSet != nil {
 		return mem.profileSet, nil
 	}
@@ -38,15 +38,15 @@ func (mem *openMemory) loadProfiles() (*profile.Set, error) {
 			return nil, err
 		}
 	}
-	own.Withhold, own.Project, err = mem.finder.withholdReasonFunc(home)
+	own.Withhold, own.Project, err = mem.finder.documentRefusalFunc(home)
 	if err != nil {
 		return nil, err
 	}
-	trusted := mem.finder.host().Trusted
+	trusted := mem.finder.host().TrustList
 	own.Vouched = func(path string) bool { return trusted.VouchesForDocument(home, path) }
 	own.Repeats = mem.repeatsForeignText
 	set := &profile.Set{Places: []profile.Place{own}, Zone: mem.env.Now().Location()}
-	if mem.finder.hasOtherLayout() {
+	if mem.finder.hasNonOxbowLayout() {
 		set.Repeats = mem.repeatsForeignText
 	}
 	root, err := mem.env.absolutePath(".")
@@ -74,30 +74,30 @@ func (mem *openMemory) loadProfiles() (*profile.Set, error) {
 	return set, nil
 }
 
-// withholdReasonFunc returns the function withhold, which returns the reason why a document in the home must not be
-// used, or "" if the document may be used. The function is nil if the user chose the home, because all documents may
+// documentRefusalFunc returns the function refusalReason, which returns the reason why a document in the home must not
+// be used, or "" if the document may be used. The function is nil if the user chose the home, because all documents may
 // then be used. Otherwise, oxbow found the home by searching the parent directories. If the user has not marked such a
-// home as trusted (a foreign home), no document may be used. In this case, isProject is true, because the profiles of a
-// foreign home count as project profiles. If the home is not foreign, documents that may have come with a git pull or
-// checkout must not be used.
-func (finder *homeFinder) withholdReasonFunc(
+// home as trusted (a foreign home), no document may be used. In this case, hasProjectProfiles is true, because the
+// profiles of a foreign home count as project profiles. If the home is not foreign, documents that may have come with a
+// git pull or checkout must not be used.
+func (finder *homeFinder) documentRefusalFunc(
 	home string,
-) (withhold func(path string) string, isProject bool, err error) {
+) (refusalReason func(path string) string, hasProjectProfiles bool, err error) {
 	p, err := finder.memoryPlace()
-	if err != nil || !p.FoundFromDir {
+	if err != nil || !p.FoundFromWorkingDir {
 		return nil, false, err
 	}
-	foreign, err := finder.isForeign()
+	foreign, err := finder.isForeignHome()
 	if foreign {
 		return func(string) string { return "the home is not trusted" }, true, err
 	}
-	return func(path string) string { return finder.host().Trusted.DocumentRefusalReason(home, path) }, false, err
+	return func(path string) string { return finder.host().TrustList.DocumentRefusalReason(home, path) }, false, err
 }
 
 // boundProfileName returns the name of the profile to which the run is bound, or "". The flag --profile or
 // $OXBOW_PROFILE names the profile. Two different names are an error, so that an agent cannot replace the profile in
 // its environment.
-func (mem *openMemory) boundProfileName() (string, error) {
+func (mem *lazyMemory) boundProfileName() (string, error) {
 	env := mem.env.Getenv("OXBOW_PROFILE")
 	namesBoth := mem.profileFlag != "" && env != ""
 	if namesBoth && mem.profileFlag != env {
@@ -116,7 +116,7 @@ func (mem *openMemory) boundProfileName() (string, error) {
 
 // boundProfile returns the profile to which the run is bound, or nil. It reads the profile only once, so that a later
 // edit does not affect a running server.
-func (mem *openMemory) boundProfile() (*profile.Resolved, error) {
+func (mem *lazyMemory) boundProfile() (*profile.Resolved, error) {
 	name, err := mem.boundProfileName()
 	if err != nil {
 		return mem.cachedBoundProfile, err
@@ -133,7 +133,7 @@ func (mem *openMemory) boundProfile() (*profile.Resolved, error) {
 }
 
 // resolveProfile returns the profile with the given name.
-func (mem *openMemory) resolveProfile(name string) (profile.Resolved, error) {
+func (mem *lazyMemory) resolveProfile(name string) (profile.Resolved, error) {
 	set, err := mem.loadProfiles()
 	if err != nil {
 		return profile.Resolved{}, err
@@ -145,7 +145,7 @@ func (mem *openMemory) resolveProfile(name string) (profile.Resolved, error) {
 // restrictToProfile returns a memory with only the part of m that the run's profile allows. Closing the returned
 // memory does not close m, because m is closed at the end of the run. If the run has no profile, restrictToProfile
 // returns m itself.
-func (mem *openMemory) restrictToProfile(m *oxbow.Memory) (*oxbow.Memory, error) {
+func (mem *lazyMemory) restrictToProfile(m *oxbow.Memory) (*oxbow.Memory, error) {
 	r, err := mem.boundProfile()
 	if err != nil || r == nil {
 		return m, err
@@ -154,10 +154,10 @@ func (mem *openMemory) restrictToProfile(m *oxbow.Memory) (*oxbow.Memory, error)
 	return scope.Within(m, r.Scope()), nil
 }
 
-// commandsWithinProfile lists the commands that may run if the run is bound to a profile, that is, restricted to the
-// entries that the profile selects. These commands reach entries only through the restricted memory. All other commands
-// are refused, because they read or write files with entries outside of the profile.
-var commandsWithinProfile = []string{
+// commandsAllowedWithProfile lists the commands that may run if the run is bound to a profile, that is, restricted to
+// the entries that the profile selects. These commands reach entries only through the restricted memory. All other
+// commands are refused, because they read or write files with entries outside of the profile.
+var commandsAllowedWithProfile = []string{
 	"remember", "recall", "get", "list", "edit", "forget", "log", "undo", "restore", "export", "import", "mcp",
 	"context",
 	"label", "label list", "label add", "label remove", "label rename", "label merge", "label lint", "label suggest",
@@ -171,18 +171,18 @@ var commandsWithinProfile = []string{
 	"help", "version", "completion", "__complete", "__completeNoDesc",
 }
 
-// checkCommandScope returns an error if a profile binds the run and the command could reach entries outside of the
-// profile.
-func (mem *openMemory) checkCommandScope(cmd *cobra.Command) error {
+// checkProfileAllowsCommand returns an error if a profile binds the run and the command could reach entries outside of
+// the profile.
+func (mem *lazyMemory) checkProfileAllowsCommand(cmd *cobra.Command) error {
 	_, command, _ := strings.Cut(cmd.CommandPath(), " ")
-	if command == "" || slices.Contains(commandsWithinProfile, command) {
+	if command == "" || slices.Contains(commandsAllowedWithProfile, command) {
 		return nil
 	}
 	return mem.refuseIfProfileApplies(command)
 }
 
 // refuseIfProfileApplies returns an error if a profile binds the run. The command needs the whole memory.
-func (mem *openMemory) refuseIfProfileApplies(command string) error {
+func (mem *lazyMemory) refuseIfProfileApplies(command string) error {
 	name, err := mem.boundProfileName()
 	if err != nil || name == "" {
 		return err
@@ -191,7 +191,7 @@ func (mem *openMemory) refuseIfProfileApplies(command string) error {
 }
 
 // outputPath returns the absolute path of an output file. It returns an error if the memory itself is at that path.
-func (mem *openMemory) outputPath(path string) (string, error) {
+func (mem *lazyMemory) outputPath(path string) (string, error) {
 	abs, err := mem.env.absolutePath(path)
 	bound, berr := mem.boundProfileName()
 	p, perr := mem.finder.memoryPlace()
@@ -199,7 +199,7 @@ func (mem *openMemory) outputPath(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return abs, asUsageError(output.CheckTarget(p, abs, bound != ""))
+	return abs, asUsageError(output.CheckWritePath(p, abs, bound != ""))
 }
 
 // scopeError reports that a command cannot run, because the run is bound to a profile, that is, restricted to the

@@ -11,11 +11,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// readVersion returns the program's version. The build information is decoded only once, because a server needs the
+// programVersion returns the program's version. The build information is decoded only once, because a server needs the
 // version for each request.
-var readVersion = sync.OnceValue(decodeVersion)
+var programVersion = sync.OnceValue(versionFromBuildInfo)
 
-func decodeVersion() verb.Version {
+func versionFromBuildInfo() verb.Version {
 	v := verb.Version{
 		Version: "(devel)", FileFormat: wal.FormatVersion, GoVersion: runtime.Version(),
 		Platform: runtime.GOOS + "/" + runtime.GOARCH,
@@ -41,4 +41,4 @@ func decodeVersion() verb.Version {
 }
 
 // moduleVersion returns the version of oxbow's module, or "(devel)" if it is not known.
-func moduleVersion() string { return readVersion().Version }
+func moduleVersion() string { return programVersion().Version }

@@ -18,8 +18,8 @@ const (
 	maxChangeNoticeLines = 8 // maximum number of lines for a difference in a notice
 )
 
-func changedCommand(mem *openMemory) *cobra.Command {
-	c := setUpReport(mem, &cobra.Command{
+func changedCommand(mem *lazyMemory) *cobra.Command {
+	c := setUpReportCommand(mem, &cobra.Command{
 		Use:   "changed",
 		Short: "Show which of your notes agents changed, and keep or restore them",
 		Long: `Changed lists the entries whose text you wrote and an agent later changed or
@@ -38,7 +38,7 @@ are not listed.`,
 		Args: requireArgCount(0, 0, "no arguments, or keep or restore"),
 	}, review.ListAgentChanges, setPositionalArgs)
 	c.AddCommand(
-		setUpVerb(mem, &cobra.Command{
+		setUpVerbCommand(mem, &cobra.Command{
 			Use:   "keep NAME…",
 			Short: "Accept agents' changes of your notes",
 			Long: `Keep accepts the present text as yours. The entry is no longer listed, until an
@@ -47,22 +47,22 @@ started, keep is refused.`,
 			Example: `  oxbow changed keep --all --dry-run`,
 			Args:    requireArgCount(0, -1, "the names of entries, or --all"),
 		}, review.KeepAgentChanges, setPositionalArgs,
-			func(out review.DecideChangedOut) { mem.env.showReport(out.KeptChangesReport()) }),
-		setUpVerb(mem, &cobra.Command{
+			func(out review.DecideAgentChangesOut) { mem.env.showReport(out.KeptChangesReport()) }),
+		setUpVerbCommand(mem, &cobra.Command{
 			Use:   "restore NAME…",
 			Short: "Restore your text of notes that agents changed",
 			Long: `Restore brings your text back, with its aliases and labels. Labels that you
 changed after the agent's change stay. oxbow undo takes this back.`,
 			Example: `  oxbow changed restore --all --dry-run`,
 			Args:    requireArgCount(0, -1, "the names of entries, or --all"),
-		}, review.RestorePersonTexts, setPositionalArgs, func(out review.DecideChangedOut) {
+		}, review.RestorePersonTexts, setPositionalArgs, func(out review.DecideAgentChangesOut) {
 			mem.env.showReport(out.RestoredReport())
 		}))
 	return c
 }
 
 // addChangeNotice makes c print the notice of printChangeNotice after it has succeeded.
-func (mem *openMemory) addChangeNotice(c *cobra.Command) { addSuccessHook(c, mem.printChangeNotice) }
+func (mem *lazyMemory) addChangeNotice(c *cobra.Command) { addSuccessHook(c, mem.printChangeNotice) }
 
 // addSuccessHook makes c call hook after it has succeeded.
 func addSuccessHook(c *cobra.Command, hook func(context.Context)) {
@@ -76,14 +76,14 @@ func addSuccessHook(c *cobra.Command, hook func(context.Context)) {
 	}
 }
 
-// printUnapprovedNotice prints a line on standard error if entries wait for the person's approval. It prints nothing in
+// printApprovalNotice prints a line on standard error if entries wait for the person's approval. It prints nothing in
 // the cases in which printChangeNotice prints nothing.
-func (mem *openMemory) printUnapprovedNotice(ctx context.Context) {
+func (mem *lazyMemory) printApprovalNotice(ctx context.Context) {
 	if !mem.canPrintNotices() {
 		return
 	}
 	if n := mem.unapprovedEntryCount(ctx); n > 0 {
-		mem.env.printNote("%s for your approval: oxbow approve", countText(n, "entry waits", "entries wait"))
+		mem.env.printNote("%s for your approval: oxbow approve", formatCount(n, "entry waits", "entries wait"))
 	}
 }
 
@@ -91,7 +91,7 @@ func (mem *openMemory) printUnapprovedNotice(ctx context.Context) {
 // false if an agent runs the command, if the output is JSON, or if the person asked for no notices. It also returns
 // false if the store file does not exist, or if the home is foreign, which means that the user has not marked it as
 // trusted.
-func (mem *openMemory) canPrintNotices() bool {
+func (mem *lazyMemory) canPrintNotices() bool {
 	if variable, _ := mem.env.detectAgent(); variable != "" {
 		return false
 	}
@@ -101,24 +101,24 @@ func (mem *openMemory) canPrintNotices() bool {
 	if path, err := mem.finder.storePath(); err != nil || !fileExists(path) {
 		return false
 	}
-	foreign, err := mem.finder.isForeign()
+	foreign, err := mem.finder.isForeignHome()
 	return err == nil && !foreign
 }
 
 // printChangeNotice prints a notice on standard error if agents have changed texts of the person. It prints nothing if
 // an agent started the run, or if --json or --quiet is set. Errors are ignored, because the command itself reports
 // them.
-func (mem *openMemory) printChangeNotice(ctx context.Context) {
+func (mem *lazyMemory) printChangeNotice(ctx context.Context) {
 	if !mem.canPrintNotices() {
 		return
 	}
 	limit := maxNoticeEntries
-	out, err := callVerb(ctx, mem, review.ListAgentChanges, review.ChangedIn{Limit: &limit})
+	out, err := callVerb(ctx, mem, review.ListAgentChanges, review.ListAgentChangesIn{Limit: &limit})
 	if err != nil || out.Total == 0 {
 		return
 	}
-	fmt.Fprintf(mem.env.Stderr, "oxbow: agents changed %s\n", countText(out.Total, "of your notes", "of your notes"))
-	notice, text := mem.env.bufferedCopy()
+	fmt.Fprintf(mem.env.Stderr, "oxbow: agents changed %s\n", formatCount(out.Total, "of your notes", "of your notes"))
+	notice, text := mem.env.copyWithBuffer()
 	for i := range out.Entries {
 		for _, s := range out.Entries[i].DescribeSections(maxChangeNoticeLines) {
 			notice.showSection(s)

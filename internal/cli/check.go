@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func checkCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func checkCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "check",
 		Short: "Check every byte of the memory's file",
 		Long: `Check reads the whole memory, verifies the checksums and the chain of changes,
@@ -28,5 +28,5 @@ archive of sessions.`,
   oxbow check --json --home ~/brain
   oxbow check --since $(cat ~/noted-head)
   oxbow check --sign`,
-	}, withSmallHeap(maintenance.CheckAll), setPositionalArgs)
+	}, limitHeapGrowth(maintenance.CheckData), setPositionalArgs)
 }

@@ -12,12 +12,12 @@ import (
 
 // Commands returns all commands with their help, for manual pages. The returned commands must not be run.
 func Commands() *cobra.Command {
-	return newOpenMemory(Env{GOOS: runtime.GOOS, Getenv: os.Getenv, Getwd: os.Getwd}).rootCommand(Run)
+	return newLazyMemory(Env{GOOS: runtime.GOOS, Getenv: os.Getenv, Getwd: os.Getwd}).rootCommand(Run)
 }
 
 // CompletionScript returns the script that "oxbow completion" prints for a shell.
 func CompletionScript(shell string) ([]byte, error) {
 	var script bytes.Buffer
-	err := completionScript(Commands(), shell, &script)
+	err := writeCompletionScript(Commands(), shell, &script)
 	return script.Bytes(), err
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func compactCommand(mem *openMemory) *cobra.Command {
-	return setUpErasure(mem, &cobra.Command{
+func compactCommand(mem *lazyMemory) *cobra.Command {
+	return setUpErasureCommand(mem, &cobra.Command{
 		Use:   "compact",
 		Short: "Drop old versions of all entries for good",
 		Long: `Compact rewrites the file without old versions, which were replaced or
@@ -27,16 +27,16 @@ this variable, oxbow keeps the whole history.`,
   oxbow compact --keep 90d
   oxbow compact --keep 0d --yes    # keep no history, and do not ask`,
 	}, erasureConfirmation[maintenance.CompactIn, maintenance.CompactOut]{
-		command:   "compact",
-		eraseVerb: maintenance.Compact,
-		asDryRun:  func(in maintenance.CompactIn) maintenance.CompactIn { in.DryRun = true; return in },
+		command:       "compact",
+		eraseVerb:     maintenance.Compact,
+		toDryRunInput: func(in maintenance.CompactIn) maintenance.CompactIn { in.DryRun = true; return in },
 		questionFor: func(would maintenance.CompactOut) string {
-			if would.Changes == 0 && would.Versions == 0 {
+			if would.DroppedChangeCount == 0 && would.DroppedVersionCount == 0 {
 				return ""
 			}
 			return fmt.Sprintf(
 				"Drop %s from before %s for good? oxbow undo no longer reaches them.",
-				would.DroppedHistoryText(),
+				would.DescribeDroppedHistory(),
 				mem.env.formatDate(parseTime(would.CutoffTime)),
 			)
 		},

@@ -33,7 +33,7 @@ also works for filters in a query: oxbow recall project:<Tab>.`,
 		Args:      requireArgCount(1, 1, "one of bash, zsh, fish, powershell"),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return completionScript(cmd.Root(), args[0], env.Stdout)
+			return writeCompletionScript(cmd.Root(), args[0], env.Stdout)
 		},
 	}
 }
@@ -53,7 +53,7 @@ func completeFirstArgs(n int, source completionSource) cobra.CompletionFunc {
 		if len(args) >= n || source == nil {
 			return nil, then
 		}
-		start = strings.TrimPrefix(start, argumentPrefix)
+		start = strings.TrimPrefix(start, nonFlagArgPrefix)
 		found := slices.DeleteFunc(source(cmd.Context(), start), func(w string) bool {
 			return !strings.HasPrefix(w, start) || hasShellSyntax(w)
 		})
@@ -73,7 +73,7 @@ func hasShellSyntax(word string) bool {
 
 // addCompletions adds completions to all commands below c and to the flags of c. The words in a command's usage line
 // determine how its arguments are completed. A flag's name determines how its values are completed.
-func (mem *openMemory) addCompletions(c *cobra.Command) {
+func (mem *lazyMemory) addCompletions(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		if sub.ValidArgs == nil {
 			sub.ValidArgsFunction = mem.argumentCompletionFunc(sub)
@@ -97,7 +97,7 @@ func (mem *openMemory) addCompletions(c *cobra.Command) {
 }
 
 // argumentCompletionFunc returns the completion function for a command's arguments.
-func (mem *openMemory) argumentCompletionFunc(c *cobra.Command) cobra.CompletionFunc {
+func (mem *lazyMemory) argumentCompletionFunc(c *cobra.Command) cobra.CompletionFunc {
 	n := len(strings.Fields(c.Use)) - 1
 	if strings.Contains(c.Use, "…") {
 		n = math.MaxInt
@@ -131,7 +131,7 @@ func (mem *openMemory) argumentCompletionFunc(c *cobra.Command) cobra.Completion
 }
 
 // flagValueCompletions returns the completions for the values of a flag, or nil if the values are not known.
-func (mem *openMemory) flagValueCompletions(flag string) completionSource {
+func (mem *lazyMemory) flagValueCompletions(flag string) completionSource {
 	fixed := func(all ...string) completionSource {
 		return func(context.Context, string) []string { return slices.Clone(all) }
 	}
@@ -143,7 +143,7 @@ func (mem *openMemory) flagValueCompletions(flag string) completionSource {
 		"dialect": fixed(layoutNames()...),
 		"to":      fixed(layoutNames()...),
 		"kind":    fixed(entryKindNames()...),
-		"tools":   fixed(verb.SetNames()...),
+		"tools":   fixed(verb.AcceptedVerbSetNames()...),
 		"rank":    fixed(oxbow.RankOxbow, oxbow.RankSeed),
 		"name":    mem.completeEntryNames,
 		"where":   mem.completeFilterTerms,
@@ -159,21 +159,21 @@ func (mem *openMemory) flagValueCompletions(flag string) completionSource {
 }
 
 // completeEntryNames returns at most maxCompletions names of entries that begin with the prefix in the parameter start.
-func (mem *openMemory) completeEntryNames(ctx context.Context, start string) []string {
+func (mem *lazyMemory) completeEntryNames(ctx context.Context, start string) []string {
 	out, _ := callVerb(ctx, mem, verb.EntryNames, verb.NamesIn{Prefix: start, Limit: maxCompletions})
 	return out.Names
 }
 
 // completeLabels returns all labels in the form KEY:VALUE.
-func (mem *openMemory) completeLabels(ctx context.Context, _ string) (found []string) {
-	out, _ := callVerb(ctx, mem, labels.ListLabels, labels.LabelsIn{})
+func (mem *lazyMemory) completeLabels(ctx context.Context, _ string) (found []string) {
+	out, _ := callVerb(ctx, mem, labels.ListLabels, labels.ListLabelsIn{})
 	for _, l := range out.Labels {
 		found = append(found, l.Key+":"+l.Value)
 	}
 	return found
 }
 
-func (mem *openMemory) completeLabelValues(ctx context.Context, key string) (found []string) {
+func (mem *lazyMemory) completeLabelValues(ctx context.Context, key string) (found []string) {
 	for _, l := range mem.completeLabels(ctx, "") {
 		if v, ok := strings.CutPrefix(l, key+":"); ok {
 			found = append(found, v)
@@ -187,7 +187,7 @@ func (mem *openMemory) completeLabelValues(ctx context.Context, key string) (fou
 // result contains a term for each value of this key. If the input contains no colon, the result also contains the
 // possible keys. Values with spaces or quotes are left out, because a shell would remove the quotes that such a value
 // needs.
-func (mem *openMemory) completeFilterTerms(ctx context.Context, start string) (found []string) {
+func (mem *lazyMemory) completeFilterTerms(ctx context.Context, start string) (filterTerms []string) {
 	key := strings.TrimLeft(start, "+-")
 	not := start[:len(start)-len(key)]
 	key, _, valued := strings.Cut(key, ":")
@@ -197,20 +197,20 @@ func (mem *openMemory) completeFilterTerms(ctx context.Context, start string) (f
 	}
 	for _, v := range all {
 		if !strings.ContainsAny(v, " \t\"'") {
-			found = append(found, not+key+":"+v)
+			filterTerms = append(filterTerms, not+key+":"+v)
 		}
 	}
 	if !valued {
 		for _, k := range []string{"after", "before", "by", "file", "has", "kind", "project", "tag"} {
-			found = append(found, not+k+":")
+			filterTerms = append(filterTerms, not+k+":")
 		}
 	}
-	return found
+	return filterTerms
 }
 
 // completeProfileNames returns the names of all profiles. If the flag --profile or $OXBOW_PROFILE restricts the run to
 // one profile, it returns only that profile's name. It returns nil if the profiles cannot be loaded.
-func (mem *openMemory) completeProfileNames(context.Context, string) []string {
+func (mem *lazyMemory) completeProfileNames(context.Context, string) []string {
 	set, err := mem.loadProfiles()
 	if err != nil {
 		return nil

@@ -55,8 +55,8 @@ var scriptEditsByShell = map[string][]scriptEdit{
 `}},
 }
 
-// completionScript writes the completion script for a shell to w.
-func completionScript(root *cobra.Command, shell string, w io.Writer) error {
+// writeCompletionScript writes the completion script for a shell to w.
+func writeCompletionScript(root *cobra.Command, shell string, w io.Writer) error {
 	var script bytes.Buffer
 	var err error
 	switch shell {

@@ -20,10 +20,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func compressCommand(mem *openMemory) *cobra.Command {
+func compressCommand(mem *lazyMemory) *cobra.Command {
 	c := setUpFlagsAndArgs(&cobra.Command{
 		Use:   "compress [SPAN [PERIOD] | --max-tokens N]",
-		Short: "Shorten old texts, in homes of " + layoutsThatCompress(),
+		Short: "Shorten old texts, in homes of " + compressibleLayoutNames(),
 		Long: `In a home of ` + namesOfLayoutsWithDigests() + `, which has a file for each day (a log), compress
 replaces the logs of a week by a shorter file, a digest. A month is shortened
 in the same way. SPAN is week or month, and the default is week. PERIOD is a
@@ -38,7 +38,7 @@ provide its text. A log of at most 2000 bytes stays unchanged, and --over
 changes this limit. Searches still find the old logs, and compress undo restores
 them.
 
-In a home of ` + namesOfShorteningLayouts() + `, --max-tokens shortens the file that the model always
+In a home of ` + promptShorteningLayoutNames() + `, --max-tokens shortens the file that the model always
 sees, MEMORY.md, to N tokens. First it removes repeated facts, then it shortens
 paragraphs to their first sentence, and then it removes facts, the oldest first.
 It stops as soon as the text fits. The removed texts move to another file, where
@@ -52,43 +52,40 @@ tag keep stay unchanged. It is one change, and oxbow undo takes it back.`,
   oxbow compress --max-tokens 2000 --dry-run`,
 		Args: requireArgCount(0, 2, "a SPAN and a PERIOD at most"),
 	}, func(ctx context.Context, in compressIn, args []string) error {
-		if in.Budget != nil {
-			switch budget := *in.Budget; {
+		if in.MaxTokens != nil {
+			switch budget := *in.MaxTokens; {
 			case len(args) > 0 || len(in.Texts) > 0 || in.MinLogBytes != nil:
 				return usageErrorf(
 					"leave one of them out",
 					"--max-tokens is for what is whole before the model, and a SPAN, --over or --text for days",
 				)
 			case budget < 1:
-				return usageErrorf(
-					"for example: oxbow compress --max-tokens 2000 --dry-run",
-					"--max-tokens %d is less than 1 token",
-					budget,
-				)
+				return usageErrorf("for example: oxbow compress --max-tokens 2000 --dry-run",
+					"--max-tokens %d is less than 1 token", budget)
 			}
-			return mem.shortenMainFileToBudget(ctx, maintenance.CompressIn{MaxTokens: in.Budget, DryRun: in.DryRun})
+			return mem.shortenMainFileToBudget(
+				ctx,
+				maintenance.CompressHomeIn{MaxTokens: in.MaxTokens, DryRun: in.DryRun},
+			)
 		}
-		r := maintenance.CompressIn{DryRun: in.DryRun}
+		r := maintenance.CompressHomeIn{DryRun: in.DryRun}
 		if in.MinLogBytes != nil {
 			r.LogByteThreshold = *in.MinLogBytes
 			if r.LogByteThreshold < 1 {
-				return usageErrorf(
-					"for example: oxbow compress --over 4000 --dry-run",
-					"--over %d is less than 1 byte",
-					r.LogByteThreshold,
-				)
+				return usageErrorf("for example: oxbow compress --over 4000 --dry-run",
+					"--over %d is less than 1 byte", r.LogByteThreshold)
 			}
 		}
 		if len(args) > 0 {
-			r.Span = args[0]
+			r.PeriodLength = args[0]
 		}
 		if len(args) > 1 {
-			r.Period = args[1]
-			if r.Period == "" {
+			r.PeriodName = args[1]
+			if r.PeriodName == "" {
 				return usageErrorf("leave it out for all that are over", "the period is empty")
 			}
 		}
-		if len(in.Texts) > 0 && r.Period == "" {
+		if len(in.Texts) > 0 && r.PeriodName == "" {
 			return usageErrorf(
 				"for example: oxbow compress week 2026-W16 --text digest.md",
 				"--text is the digest of one period, and none is named",
@@ -103,16 +100,16 @@ tag keep stay unchanged. It is one change, and oxbow undo takes it back.`,
 // compressIn contains the flags of oxbow compress.
 type compressIn struct {
 	Texts       []string `json:"text,omitempty"       empty:"allowed" value:"FILE"  usage:"use the text in this FILE as the digest; - is standard input, and GROUP=FILE sets the text of one group"`
-	Budget      *int     `json:"max_tokens,omitempty"                               usage:"at most N tokens of text"                                                                                also:"token_budget,budget"`
+	MaxTokens   *int     `json:"max_tokens,omitempty"                               usage:"at most N tokens of text"                                                                                also:"token_budget,budget"`
 	MinLogBytes *int     `json:"over,omitempty"                       value:"BYTES" usage:"shorten only logs of more than BYTES (default 2000; with --text, all logs)"`
 	DryRun      bool     `json:"dry_run,omitempty"                                  usage:"show what would be done and change nothing"`
 }
 
 // shortenMainFileToBudget shortens the file that every session receives in full at its start, so that the file fits
 // the token budget.
-func (mem *openMemory) shortenMainFileToBudget(ctx context.Context, in maintenance.CompressIn) error {
-	out, err := callVerbRawError(ctx, mem, maintenance.Compress, in)
-	if errors.Is(err, maintenance.ErrNoWholeFile) {
+func (mem *lazyMemory) shortenMainFileToBudget(ctx context.Context, in maintenance.CompressHomeIn) error {
+	out, err := callVerbRawError(ctx, mem, maintenance.CompressHome, in)
+	if errors.Is(err, maintenance.ErrNoCompressibleFile) {
 		return &hintedError{err, fmt.Sprintf(
 			"oxbow context --max-tokens %d chooses what fits; oxbow consolidate takes out what is said twice",
 			*in.MaxTokens,
@@ -121,13 +118,13 @@ func (mem *openMemory) shortenMainFileToBudget(ctx context.Context, in maintenan
 	if err != nil {
 		return asUsageError(err)
 	}
-	return mem.env.showTidySteps(*out.Tidied, in.DryRun, "it fits already")
+	return mem.env.showTidySteps(*out.FileShortening, in.DryRun, "it fits already")
 }
 
-// explainNoDailyFilesError explains the error of a verb that needs a home with a memory file for each day. It adds the
+// explainMissingDailyFiles explains the error of a verb that needs a home with a memory file for each day. It adds the
 // home's path and layout to the error.
-func (mem *openMemory) explainNoDailyFilesError(err error) error {
-	if !errors.Is(err, maintenance.ErrNoDays) {
+func (mem *lazyMemory) explainMissingDailyFiles(err error) error {
+	if !errors.Is(err, maintenance.ErrNoDailyLogs) {
 		return err
 	}
 	d, other, lerr := mem.finder.detectLayout()
@@ -139,7 +136,7 @@ func (mem *openMemory) explainNoDailyFilesError(err error) error {
 	if other {
 		name, mend = d.Name, "oxbow consolidate takes out what is said twice"
 	}
-	opened, oerr := mem.openLayoutHome(verb.ReadWithoutTeamFiles)
+	opened, oerr := mem.openNonOxbowLayoutHome(verb.ReadWithoutTeamFiles)
 	if _, isTidier := opened.(verb.Tidier); isTidier && oerr == nil {
 		mend = "for example: oxbow compress --max-tokens 2000 --dry-run"
 	}
@@ -155,30 +152,34 @@ func (mem *openMemory) explainNoDailyFilesError(err error) error {
 	}
 }
 
-func (mem *openMemory) compressLogsIntoDigests(ctx context.Context, in maintenance.CompressIn, texts []string) error {
+func (mem *lazyMemory) compressLogsIntoDigests(
+	ctx context.Context,
+	in maintenance.CompressHomeIn,
+	texts []string,
+) error {
 	if len(texts) > 0 {
 		byGroup, err := mem.readDigestTexts(ctx, in, texts)
 		if err != nil {
-			return asUsageError(mem.explainNoDailyFilesError(err))
+			return asUsageError(mem.explainMissingDailyFiles(err))
 		}
 		for _, group := range slices.Sorted(maps.Keys(byGroup)) {
-			in.TextGroups, in.Texts = append(in.TextGroups, group), append(in.Texts, byGroup[group])
+			in.TextGroups, in.DigestTexts = append(in.TextGroups, group), append(in.DigestTexts, byGroup[group])
 		}
 	}
-	out, err := callVerbRawError(ctx, mem, maintenance.Compress, in)
-	return mem.env.showDigests("compressed", "would compress", out, mem.explainNoDailyFilesError(err))
+	out, err := callVerbRawError(ctx, mem, maintenance.CompressHome, in)
+	return mem.env.showDigests("compressed", "would compress", out, mem.explainMissingDailyFiles(err))
 }
 
-// readDigestTexts reads the texts for a digest from files, and returns them by group. The list given contains the
+// readDigestTexts reads the texts for a digest from files, and returns them by group. The list textArgs contains the
 // arguments of the option --text. Each argument has the form GROUP=FILE, or FILE without a group. A text without a
 // group is for the whole digest. Such a text is allowed only if the digest consists of a single part.
-func (mem *openMemory) readDigestTexts(
+func (mem *lazyMemory) readDigestTexts(
 	ctx context.Context,
-	in maintenance.CompressIn,
-	given []string,
+	in maintenance.CompressHomeIn,
+	textArgs []string,
 ) (map[string]string, error) {
 	texts := map[string]string{}
-	for _, t := range given {
+	for _, t := range textArgs {
 		group := ""
 		file := t
 		named := false
@@ -193,7 +194,7 @@ func (mem *openMemory) readDigestTexts(
 				in.LogByteThreshold,
 				1,
 			) // If the person gave a text with --text, shorten logs of every size.
-			would, err := callVerbRawError(ctx, mem, maintenance.Compress, in)
+			would, err := callVerbRawError(ctx, mem, maintenance.CompressHome, in)
 			if err != nil {
 				return nil, err
 			}
@@ -223,7 +224,7 @@ func (mem *openMemory) readDigestTexts(
 	return texts, nil
 }
 
-func compressUndoCommand(mem *openMemory) *cobra.Command {
+func compressUndoCommand(mem *lazyMemory) *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
 		Use:   "undo DIGEST...",
@@ -234,9 +235,9 @@ moves to memory/undone, where nothing reads it.`,
   oxbow compress undo month-2026-04 week-2026-W16`,
 		Args: requireArgCount(1, -1, "the name of a digest, such as week-2026-W16"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in := maintenance.DecompressIn{Names: args, DryRun: dry}
-			out, err := callVerbRawError(cmd.Context(), mem, maintenance.Decompress, in)
-			return mem.env.showDigests("took back", "would take back", out, mem.explainNoDailyFilesError(err))
+			in := maintenance.DecompressDigestsIn{DigestNames: args, DryRun: dry}
+			out, err := callVerbRawError(cmd.Context(), mem, maintenance.DecompressDigests, in)
+			return mem.env.showDigests("took back", "would take back", out, mem.explainMissingDailyFiles(err))
 		},
 	}
 	c.Flags().BoolVar(&dry, "dry-run", false, "show what would be taken back and change nothing")
@@ -258,14 +259,14 @@ func (env *environment) showDigests(doneVerb, plannedVerb string, out maintenanc
 	return err
 }
 
-// describeDigests reports which entries were shortened and how. The parameter did is the verb for messages, in the
-// past tense or, for a dry run, in the conditional.
-func describeDigests(did string, done []verb.Digest, dry bool) (r report.Report) {
+// describeDigests reports which entries were shortened and how. The parameter verbPhrase is the verb for messages, in
+// the past tense or, for a dry run, in the conditional.
+func describeDigests(verbPhrase string, done []verb.Digest, isDryRun bool) (r report.Report) {
 	var names []string
 	for _, d := range done {
 		if d.Skipped == "" {
 			names = append(names, shellQuote(d.Name))
-			r.Add(describeDigest(did, d, dry)...)
+			r.Add(describeDigest(verbPhrase, d, isDryRun)...)
 		} else {
 			r.AddNotef("%s is passed over: it %s", report.QuotedText(d.Name), report.QuotedText(d.Skipped))
 		}
@@ -276,17 +277,17 @@ func describeDigests(did string, done []verb.Digest, dry bool) (r report.Report)
 	switch {
 	case len(done) == 0:
 		r.AddNotef("nothing is to be compressed: what is over is compressed already, or holds the newest logs")
-	case !dry && did == "compressed" && len(names) > 0:
+	case !isDryRun && verbPhrase == "compressed" && len(names) > 0:
 		r.AddNotef("to take this back: oxbow compress undo %s", report.OxbowText(strings.Join(names, " ")))
 	}
 	return r
 }
 
 // describeDigest describes one digest and its parts. In a dry run, it shows the text of each part.
-func describeDigest(did string, d verb.Digest, dry bool) []report.Section {
-	files := report.OxbowText(countText(len(d.Covers), "file", "files"))
-	all := []report.Section{report.Line{ShortReportValue: report.Name(d.Name),
-		Sentence: report.Sentencef("%s %s, %s", report.OxbowText(did), report.Name(d.Name), files)}}
+func describeDigest(verbPhrase string, d verb.Digest, isDryRun bool) []report.Section {
+	files := report.OxbowText(formatCount(len(d.Covers), "file", "files"))
+	all := []report.Section{report.Line{ShortReportValue: report.EntryName(d.Name),
+		Sentence: report.Sentencef("%s %s, %s", report.OxbowText(verbPhrase), report.EntryName(d.Name), files)}}
 	add := func(l report.Line) {
 		l.IsDetail = true
 		all = append(all, l)
@@ -297,10 +298,16 @@ func describeDigest(did string, d verb.Digest, dry bool) []report.Section {
 		if p.Entries == 0 {
 			continue
 		}
-		add(report.Line{Indent: 2, Sentence: report.Sentencef("%s  %s, %s to %s", p.Entry,
-			report.OxbowText(countText(p.Entries, "entry", "entries")), report.OxbowText(bytesText(int64(p.Before))),
-			report.OxbowText(bytesText(int64(p.After))))})
-		if !dry {
+		add(report.Line{Indent: 2, Sentence: report.Sentencef(
+			"%s  %s, %s to %s",
+			p.Entry,
+			report.OxbowText(
+				formatCount(p.Entries, "entry", "entries"),
+			),
+			report.OxbowText(formatBytes(int64(p.Before))),
+			report.OxbowText(formatBytes(int64(p.After))),
+		)})
+		if !isDryRun {
 			continue
 		}
 		for _, l := range p.Labels {

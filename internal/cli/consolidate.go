@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func consolidateCommand(mem *openMemory) *cobra.Command {
+func consolidateCommand(mem *lazyMemory) *cobra.Command {
 	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "consolidate",
 		Short: "Remove entries that repeat other entries",
@@ -26,7 +26,7 @@ depends on their name. Entries of different projects or kinds are not compared,
 and an entry with the tag keep is never removed.
 
 Use --dry-run first. Consolidate makes one change, which oxbow undo takes back.
-In a home of ` + namesOfShorteningLayouts() + `, it works on the paragraphs and list items of the file that
+In a home of ` + promptShorteningLayoutNames() + `, it works on the paragraphs and list items of the file that
 the model always sees, MEMORY.md. If a removed text is not exactly the same, it
 is kept in another file.`,
 		Example: `  oxbow consolidate --dry-run
@@ -36,7 +36,7 @@ is kept in another file.`,
 		if in.TokenThreshold < 0 {
 			return usageErrorf("for example: --over 4000", "--over %d is less than 0", in.TokenThreshold)
 		}
-		did, err := callVerbRawError(ctx, mem, maintenance.Consolidate, in)
+		did, err := callVerbRawError(ctx, mem, maintenance.ConsolidateEntries, in)
 		if err != nil {
 			return err
 		}
@@ -56,29 +56,29 @@ type tidyOut struct {
 }
 
 // printTidyJSON prints the steps as JSON. Without steps, it prints an empty list.
-func (env *environment) printTidyJSON(did verb.Tidied, isDryRun bool) error {
-	did.Steps = append([]verb.Step{}, did.Steps...)
-	return env.printJSON(tidyOut{did, isDryRun})
+func (env *environment) printTidyJSON(tidyResult verb.Tidied, isDryRun bool) error {
+	tidyResult.Steps = append([]verb.Step{}, tidyResult.Steps...)
+	return env.printJSON(tidyOut{tidyResult, isDryRun})
 }
 
 // showTidySteps prints the steps that were done, or that would be done in a dry run. Without steps, it prints
 // nothingReason.
-func (env *environment) showTidySteps(did verb.Tidied, isDryRun bool, nothingReason string) error {
+func (env *environment) showTidySteps(tidyResult verb.Tidied, isDryRun bool, nothingReason string) error {
 	if env.wantsJSON {
-		return env.printTidyJSON(did, isDryRun)
+		return env.printTidyJSON(tidyResult, isDryRun)
 	}
-	env.showReport(describeTidySteps(did, isDryRun, nothingReason))
+	env.showReport(describeTidySteps(tidyResult, isDryRun, nothingReason))
 	return nil
 }
 
 // describeTidySteps describes the steps. Without steps, the report contains nothingReason.
-func describeTidySteps(did verb.Tidied, isDryRun bool, nothingReason string) (r report.Report) {
-	for _, n := range did.Notes {
+func describeTidySteps(tidyResult verb.Tidied, isDryRun bool, nothingReason string) (r report.Report) {
+	for _, n := range tidyResult.Notes {
 		r.AddNotef("%s", report.QuotedText(n))
 	}
-	if len(did.Steps) == 0 {
+	if len(tidyResult.Steps) == 0 {
 		r.AddLinef("%s (%s); nothing was changed", report.OxbowText(nothingReason),
-			report.OxbowText(countText(did.Before, "token", "tokens")))
+			report.OxbowText(formatCount(tidyResult.Before, "token", "tokens")))
 		return r
 	}
 	const didWidth = 8
@@ -90,19 +90,19 @@ func describeTidySteps(did verb.Tidied, isDryRun bool, nothingReason string) (r 
 			},
 		)
 	}
-	for _, s := range did.Steps {
+	for _, s := range tidyResult.Steps {
 		step(s.Did, s.Text)
 		if s.Kept != "" {
 			step("  for", s.Kept)
 		}
 	}
-	left := report.OxbowText(countText(did.After, "token", "tokens"))
+	left := report.OxbowText(formatCount(tidyResult.After, "token", "tokens"))
 	if isDryRun {
-		r.AddLinef("would leave %s, of %d", left, did.Before)
+		r.AddLinef("would leave %s, of %d", left, tidyResult.Before)
 		r.AddNotef("nothing was changed")
 		return r
 	}
-	r.AddLinef("%s, of %d", left, did.Before)
+	r.AddLinef("%s, of %d", left, tidyResult.Before)
 	r.AddNotef("oxbow undo takes it back")
 	return r
 }

@@ -18,14 +18,14 @@ import (
 // contextIn contains the flags of oxbow context.
 type contextIn struct {
 	Message          string `json:"message,omitempty"    value:"TEXT" usage:"rank entries higher if they match this TEXT"`
-	Budget           int    `json:"max_tokens,omitempty"              usage:"at most N tokens, instead of the profile's limit"                                             also:"token_budget,budget"`
+	MaxTokens        int    `json:"max_tokens,omitempty"              usage:"at most N tokens, instead of the profile's limit"                                             also:"token_budget,budget"`
 	PastDateOrChange string `json:"as_of,omitempty"      value:"DATE" usage:"the memory at this DATE, or after this change"`
 	PrintsManifest   bool   `json:"manifest,omitempty"                usage:"print which parts are included or cut, and why, instead of the text"`
 	TakesOpenHandoff bool   `json:"handoff,omitempty"                 usage:"take the newest open handoff, if there is one, and print it first"`
 	Project          string `json:"project,omitempty"                 usage:"with --handoff: only a handoff of this PROJECT; auto is the project of the working directory"`
 }
 
-func contextCommand(mem *openMemory) *cobra.Command {
+func contextCommand(mem *lazyMemory) *cobra.Command {
 	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "context",
 		Short: "Print the text that an agent should know before it begins",
@@ -53,7 +53,7 @@ command that is bound to a profile takes only handoffs with this profile.`,
 // handoff, if there is one. Otherwise it contains the entries that the profile selects. If another program's layout was
 // found in the home and the home is not bound to a profile, printModelContext prints the context that this layout
 // defines.
-func (mem *openMemory) printModelContext(ctx context.Context, in contextIn) error {
+func (mem *lazyMemory) printModelContext(ctx context.Context, in contextIn) error {
 	bound, err := mem.boundProfileName()
 	if err != nil {
 		return err
@@ -72,9 +72,9 @@ func (mem *openMemory) printModelContext(ctx context.Context, in contextIn) erro
 	case other && bound == "":
 		return mem.printLayoutContext(ctx, d, in)
 	}
-	s := profiles.SelectIn{Query: in.Message, MaxTokens: in.Budget, AsOf: in.PastDateOrChange}
+	s := profiles.SelectEntriesIn{Query: in.Message, MaxTokens: in.MaxTokens, AsOfDateOrSeq: in.PastDateOrChange}
 	if in.TakesOpenHandoff {
-		return mem.printSessionContext(ctx, profiles.OpenSessionIn{SelectIn: s, Project: in.Project})
+		return mem.printSessionContext(ctx, profiles.OpenSessionIn{SelectEntriesIn: s, Project: in.Project})
 	}
 	return callAndPrint(
 		ctx,
@@ -87,7 +87,7 @@ func (mem *openMemory) printModelContext(ctx context.Context, in contextIn) erro
 
 // printSessionContext prints the text for the start of a session that continues the work of a handoff. If no handoff is
 // open, it prints the entries that the profile selects.
-func (mem *openMemory) printSessionContext(ctx context.Context, in profiles.OpenSessionIn) (err error) {
+func (mem *lazyMemory) printSessionContext(ctx context.Context, in profiles.OpenSessionIn) (err error) {
 	in.Project, err = mem.env.resolveProject(in.Project)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (mem *openMemory) printSessionContext(ctx context.Context, in profiles.Open
 // text that the other system would show to a model. The parameter d describes the layout. The options of the command
 // are in the parameter called in. printLayoutContext returns a usage error if an option is set that the layout does not
 // support.
-func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect, in contextIn) error {
+func (mem *lazyMemory) printLayoutContext(ctx context.Context, d layout.Dialect, in contextIn) error {
 	if in.PastDateOrChange != "" {
 		return usageErrorf(
 			"leave it out, or choose a profile with --profile",
@@ -118,7 +118,7 @@ func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect,
 			d.Name,
 		)
 	}
-	how := readOwnAccess
+	how := readWithoutTeamAccess
 	if in.TakesOpenHandoff {
 		how = writeAccess
 	}
@@ -126,7 +126,7 @@ func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect,
 	if err != nil {
 		return err
 	}
-	r := layout.Request{Message: in.Message, Budget: in.Budget}
+	r := layout.Request{Message: in.Message, Budget: in.MaxTokens}
 	r.Project, err = mem.env.resolveProject(in.Project)
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect,
 	}); err != nil {
 		return err
 	}
-	if caution := layout.Caution(got, mem.finder.repeatsForeignText); caution != "" {
+	if caution := layout.Caution(got, mem.finder.isRepeatOfForeignText); caution != "" {
 		mem.env.printNote("%s", strings.Trim(caution, "()\n"))
 	}
 	switch {
@@ -171,7 +171,7 @@ func (mem *openMemory) printLayoutContext(ctx context.Context, d layout.Dialect,
 // sessionStarter returns a function that starts a session in the home h. The function returns the context, the text
 // that an agent reads at the start of the session. The session takes over the open handoff, a note with which an
 // earlier session passed on its work. The context also contains the texts of the skills that the handoff names.
-func (mem *openMemory) sessionStarter(h layout.Home) func(context.Context, layout.Request) (prompt.Context, error) {
+func (mem *lazyMemory) sessionStarter(h layout.Home) func(context.Context, layout.Request) (prompt.Context, error) {
 	return func(ctx context.Context, r layout.Request) (prompt.Context, error) {
 		l, err := mem.newLoader()
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-func convertCommand(mem *openMemory) *cobra.Command {
+func convertCommand(mem *lazyMemory) *cobra.Command {
 	var in transfer.ConvertIn
 	c := &cobra.Command{
 		Use:   "convert DIR",
@@ -42,15 +42,15 @@ convert is interrupted, the next run removes the unfinished directory.`,
 	}
 	c.Flags().
 		StringVar(&in.Layout, "to", ownLayoutName, "the `LAYOUT` of the new home: "+strings.Join(layoutNames(), ", "))
-	c.Flags().BoolVar(&in.Adapt, "adapt", false, "leave out what the new layout cannot store")
+	c.Flags().BoolVar(&in.ShouldAdaptEntries, "adapt", false, "leave out what the new layout cannot store")
 	c.Flags().BoolVar(&in.DryRun, "dry-run", false, "show what would be written, and write nothing")
 	return c
 }
 
-func (mem *openMemory) convertHome(ctx context.Context, in transfer.ConvertIn) (err error) {
+func (mem *lazyMemory) convertHome(ctx context.Context, in transfer.ConvertIn) (err error) {
 	target := layout.Dialect{Name: ownLayoutName}
 	if in.Layout != ownLayoutName {
-		target, err = layout.Find(dialects, in.Layout)
+		target, err = layout.Find(nonOxbowLayouts, in.Layout)
 		if err != nil {
 			return usageErrorf("the layouts there are: "+
 				strings.Join(layoutNames(), ", "), "--to %q is not known", in.Layout)
@@ -70,14 +70,14 @@ func (mem *openMemory) convertHome(ctx context.Context, in transfer.ConvertIn) (
 	out, err := callVerbRawError(ctx, mem, transfer.Convert, in)
 	if e, ok := errors.AsType[*transfer.RefusedEntriesError](err); ok {
 		// Print the refused entries here, because no report is printed after an error.
-		shown := firstItems(e.Refused)
+		shown := itemsToPrint(e.Refused)
 		for _, r := range shown {
 			mem.env.printNote("%s: %s", printableName(r.Name), replaceHarmfulChars(r.Reason))
 		}
 		if n := len(e.Refused) - len(shown); n > 0 {
 			mem.env.printNote("and %d more", n)
 		}
-		if in.Adapt {
+		if in.ShouldAdaptEntries {
 			return &hintedError{err, "rename, approve or forget them first, or choose another layout"}
 		}
 		return &hintedError{err, transfer.AdaptedCopyCommand(in.Dir, in.Layout) + " leaves out what it cannot hold"}
@@ -92,7 +92,7 @@ func (mem *openMemory) convertHome(ctx context.Context, in transfer.ConvertIn) (
 // createHome creates a new home, which is a directory with a memory, in dir. If dir is "", the home is created only in
 // memory. If target.Open is nil, the home has oxbow's own layout. Otherwise target creates its own layout. createHome
 // returns the new store and a function that closes the store and the home.
-func (mem *openMemory) createHome(
+func (mem *lazyMemory) createHome(
 	ctx context.Context,
 	target layout.Dialect,
 	dir string,
@@ -112,7 +112,7 @@ func (mem *openMemory) createHome(
 		Memory: oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand}}
 	if dir != "" {
 		var err error
-		o, err = mem.dialectOptions(dir, createAccess)
+		o, err = mem.layoutOptions(dir, createAccess)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -23,8 +23,8 @@ type Daemon struct {
 	StartStorage func(ctx context.Context, home string, tell func(format string, args ...any)) (Memories, error)
 }
 
-// MainDaemon runs a daemon's command line in this process, and returns the exit status.
-func MainDaemon(d Daemon) int {
+// RunDaemonMain runs a daemon's command line in this process, and returns the exit status.
+func RunDaemonMain(d Daemon) int {
 	run := func(ctx context.Context, env Env) int { return runDaemon(ctx, env, d) }
 	// SIGHUP is not handled here, because the daemon reloads its certificates after this signal.
 	return runMain(run, os.Interrupt, syscall.SIGTERM)
@@ -36,12 +36,12 @@ func runDaemon(ctx context.Context, env Env, d Daemon) int {
 	return runCommandTree(
 		ctx,
 		env,
-		commandTree{buildCommands: func(mem *openMemory) *cobra.Command { return mem.daemonRoot(d) }},
+		commandTree{buildCommands: func(mem *lazyMemory) *cobra.Command { return mem.daemonRoot(d) }},
 	)
 }
 
 // daemonRoot returns the command tree of a daemon.
-func (mem *openMemory) daemonRoot(d Daemon) *cobra.Command {
+func (mem *lazyMemory) daemonRoot(d Daemon) *cobra.Command {
 	mem.env.programName, mem.daemonMemories = d.RootCommand.Name(), &daemonMemories{startMemories: d.StartStorage}
 	mem.finder.openStore = mem.daemonMemories.tenantOpener("")
 	root := mem.setUpRoot(d.RootCommand)
@@ -60,7 +60,7 @@ func (mem *openMemory) daemonRoot(d Daemon) *cobra.Command {
 	mem.addCommonFlags(fs)
 	version := versionCommand(mem.env)
 	version.Example = "  " + mem.env.programName + " version"
-	root.AddCommand(mem.setUpServe(d.ServeCommand), version)
-	prepareArgumentChecks(root)
+	root.AddCommand(mem.setUpServeCommand(d.ServeCommand), version)
+	wrapArgumentChecks(root)
 	return root
 }

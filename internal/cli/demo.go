@@ -19,7 +19,7 @@ import (
 
 // demoCommand returns the command "oxbow demo". To show what oxbow does, this command runs other commands of oxbow by
 // calling the function run.
-func demoCommand(mem *openMemory, run commandRunner) *cobra.Command {
+func demoCommand(mem *lazyMemory, run commandRunner) *cobra.Command {
 	var keep, pages bool
 	c := &cobra.Command{
 		Use:   "demo",
@@ -37,19 +37,19 @@ memory, and removes the home at the end.`,
 	return c
 }
 
-func (mem *openMemory) runDemo(ctx context.Context, run commandRunner, keep, pages bool) (err error) {
+func (mem *lazyMemory) runDemo(ctx context.Context, run commandRunner, keepsHome, showsPages bool) (err error) {
 	dir, err := os.MkdirTemp("", "oxbow-demo-")
 	if err != nil {
 		return fmt.Errorf("making a throw-away home: %w", err)
 	}
-	if !keep {
+	if !keepsHome {
 		// Do not let a closed pipe, as in "oxbow demo | head", end the process before the directory is removed. A
 		// closed terminal still ends ctx.
 		defer mem.env.delayExit()()
 		defer func(made string) { err = errors.Join(err, vfs.RemoveTree(made)) }(dir)
 	}
 	// Name the directory harbor, because the pages show the directory's name as the project of the sample session.
-	if pages {
+	if showsPages {
 		dir = filepath.Join(dir, "harbor")
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return fmt.Errorf("making a throw-away home: %w", err)
@@ -63,7 +63,7 @@ func (mem *openMemory) runDemo(ctx context.Context, run commandRunner, keep, pag
 		return fmt.Errorf("making a throw-away home: %w", err)
 	}
 
-	if pages {
+	if showsPages {
 		return mem.runDemoPages(ctx, run, dir, home)
 	}
 	var done []demoStep
@@ -75,30 +75,30 @@ func (mem *openMemory) runDemo(ctx context.Context, run commandRunner, keep, pag
 			return err
 		}
 		var out bytes.Buffer
-		s.Status = run(ctx, mem.env.demoEnv(dir, home, &out, s.Args))
+		s.ExitStatus = run(ctx, mem.env.demoEnv(dir, home, &out, s.Args))
 		s.Output = out.String()
 		done = append(done, s)
 		if !mem.env.wantsJSON && !mem.env.isQuiet {
 			mem.env.showDemoStep(i+1, s)
 		}
-		if s.Status != exitSuccess {
+		if s.ExitStatus != exitSuccess {
 			return fmt.Errorf(
 				"the demo's command %q ended with status %d: %s",
 				strings.Join(s.Args, " "),
-				s.Status,
+				s.ExitStatus,
 				strings.TrimSpace(s.Output),
 			)
 		}
 	}
 	if mem.env.wantsJSON {
 		out := map[string]any{"steps": done}
-		if keep {
+		if keepsHome {
 			out["home"] = home
 		}
 		return mem.env.printJSON(out)
 	}
 	ways := "Now yours: oxbow init, oxbow remember NAME TEXT. For your agents: oxbow setup\n"
-	if keep {
+	if keepsHome {
 		ways += "The home is kept: oxbow --home " + shellQuote(home) + " list\n"
 	} else {
 		ways += "The throw-away home was removed; oxbow demo --keep keeps it.\n"
@@ -107,7 +107,7 @@ func (mem *openMemory) runDemo(ctx context.Context, run commandRunner, keep, pag
 	return nil
 }
 
-func (env *environment) showDemoStep(n int, s demoStep) {
+func (env *environment) showDemoStep(stepNumber int, s demoStep) {
 	words := make([]string, len(s.Args))
 	for i, w := range s.Args {
 		words[i] = shellQuote(w)
@@ -115,7 +115,7 @@ func (env *environment) showDemoStep(n int, s demoStep) {
 	if !strings.HasPrefix(s.Caption, "...") {
 		env.printf("\n")
 	}
-	env.printf("%d. %s\n", n, s.Caption)
+	env.printf("%d. %s\n", stepNumber, s.Caption)
 	for i, line := range wrapText("oxbow "+strings.Join(words, " "), env.textWidth()-7) {
 		prompt := "$ "
 		if i > 0 {

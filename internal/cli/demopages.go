@@ -23,7 +23,7 @@ type demoSessionStep struct {
 }
 
 // runDemoPages imports the sample, plays the sample session, and serves the pages until ctx ends.
-func (mem *openMemory) runDemoPages(ctx context.Context, run commandRunner, dir, home string) error {
+func (mem *lazyMemory) runDemoPages(ctx context.Context, run commandRunner, dir, home string) error {
 	step := func(env Env) error {
 		out := env.Stdout.(*bytes.Buffer)
 		if status := run(ctx, env); status != exitSuccess {
@@ -41,7 +41,7 @@ func (mem *openMemory) runDemoPages(ctx context.Context, run commandRunner, dir,
 			return err
 		}
 	}
-	for line := range strings.Lines(demo.SessionSteps) {
+	for line := range strings.Lines(demo.SessionStepsJSONL) {
 		var p demoSessionStep
 		if err := json.Unmarshal([]byte(line), &p); err != nil {
 			return fmt.Errorf("reading the sample's session: %w", err)

@@ -10,10 +10,10 @@ import (
 
 // demoStep is a command that oxbow demo shows, with its output and its exit status.
 type demoStep struct {
-	Caption string   `json:"-"`
-	Args    []string `json:"args"`
-	Output  string   `json:"output"`
-	Status  int      `json:"status"`
+	Caption    string   `json:"-"`
+	Args       []string `json:"args"`
+	Output     string   `json:"output"`
+	ExitStatus int      `json:"status"`
 }
 
 // demoSteps returns the commands that oxbow demo shows. paths are the sample files that the first command imports.

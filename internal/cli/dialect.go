@@ -16,10 +16,10 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// dialectOptions returns the options for opening a home of another layout. If accessKind is createAccess, it creates
+// layoutOptions returns the options for opening a home of another layout. If accessKind is createAccess, it creates
 // the home's directory.
-func (mem *openMemory) dialectOptions(home string, accessKind accessKind) (layout.Options, error) {
-	src, err := mem.changeSource()
+func (mem *lazyMemory) layoutOptions(home string, accessKind accessKind) (layout.Options, error) {
+	src, err := mem.sourceOfChanges()
 	if err != nil {
 		return layout.Options{}, err
 	}
@@ -37,8 +37,9 @@ func (mem *openMemory) dialectOptions(home string, accessKind accessKind) (layou
 	}
 	mem.closeFuncs = append(mem.closeFuncs, fsys.Close)
 	o := layout.Options{FS: fsys, Path: home, Agent: mem.agentFlag, Zone: mem.env.Now().Location(),
-		Memory: oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, SealAfter: mem.sealDelay,
-			ReadOnly: accessKind == readOwnAccess, Screen: mem.secretScreening().ScreenForMemory(new(*oxbow.Memory))},
+		Memory: oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, SealAfter: mem.logSealDelay,
+			ReadOnly: accessKind == readWithoutTeamAccess,
+			Screen:   mem.secretScreening().ScreenFuncForMemory(new(*oxbow.Memory))},
 		Warn: func(message string) { mem.env.printNote("%s", message) },
 	}
 	wd, err := mem.env.absolutePath(".")
@@ -60,7 +61,7 @@ func (mem *openMemory) dialectOptions(home string, accessKind accessKind) (layou
 }
 
 // openHome opens the home with the given dialect, unless it is already open. The home is closed at the end of the run.
-func (mem *openMemory) openHome(d layout.Dialect, accessKind accessKind) (layout.Home, error) {
+func (mem *lazyMemory) openHome(d layout.Dialect, accessKind accessKind) (layout.Home, error) {
 	if mem.otherLayoutHome != nil {
 		return mem.otherLayoutHome, nil
 	}
@@ -70,12 +71,12 @@ func (mem *openMemory) openHome(d layout.Dialect, accessKind accessKind) (layout
 	if err != nil {
 		return nil, err
 	}
-	if accessKind != readOwnAccess {
+	if accessKind != readWithoutTeamAccess {
 		if err := mem.finder.host().CheckMayWrite(filepath.Join(home, storeFileName)); err != nil {
 			return nil, err
 		}
 	}
-	o, err := mem.dialectOptions(home, accessKind)
+	o, err := mem.layoutOptions(home, accessKind)
 	if err != nil {
 		return nil, err
 	}
@@ -83,14 +84,14 @@ func (mem *openMemory) openHome(d layout.Dialect, accessKind accessKind) (layout
 	if err != nil {
 		return nil, fmt.Errorf("opening %s as %s: %w", home, d.Name, err)
 	}
-	mem.otherLayoutHome, mem.env.isHomeOfOtherLayout = h, true
+	mem.otherLayoutHome, mem.env.hasNonOxbowLayout = h, true
 	mem.closeFuncs = append(mem.closeFuncs, h.Close)
 	return h, nil
 }
 
-// openLayoutHome opens the home if its layout is not oxbow's own. Otherwise it returns nil. It returns an error if a
-// profile restricts the run, because a home's files contain the whole memory.
-func (mem *openMemory) openLayoutHome(accessKind accessKind) (verb.LayoutHome, error) {
+// openNonOxbowLayoutHome opens the home if its layout is not oxbow's own. Otherwise it returns nil. It returns an error
+// if a profile restricts the run, because a home's files contain the whole memory.
+func (mem *lazyMemory) openNonOxbowLayoutHome(accessKind accessKind) (verb.LayoutHome, error) {
 	d, other, err := mem.finder.detectLayout()
 	if err != nil || !other {
 		return nil, err

@@ -119,7 +119,7 @@ func TestClientLines(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(newOpenMemory(w.env).rootCommand(Run))
+	walk(newLazyMemory(w.env).rootCommand(Run))
 	w.env.IsStdinTerminal = true
 	status, _, note := w.run(t, "mcp")
 	if status != exitSuccess || !strings.Contains(note, "waits for a client's messages; Ctrl-C ends it") {
@@ -150,7 +150,7 @@ func TestClientLines(t *testing.T) {
 			if len(a.argv) < 2 || a.argv[0] != "oxbow" {
 				continue // This server is called over HTTP.
 			}
-			c, rest, err := newOpenMemory(w.env).rootCommand(Run).Find(a.argv[1:])
+			c, rest, err := newLazyMemory(w.env).rootCommand(Run).Find(a.argv[1:])
 			if err == nil {
 				err = c.ParseFlags(rest)
 			}

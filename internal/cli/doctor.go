@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func doctorCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func doctorCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "doctor",
 		Short: "Find problems of the home and the clients, and how to repair them",
 		Long: `Doctor checks the memory and its environment: how the home was found, which
@@ -22,15 +22,15 @@ but not if there are only warnings.`,
 		Example: `  oxbow doctor
   oxbow doctor --full            # also reads every byte, as oxbow check does
   oxbow doctor --json`,
-	}, withSmallHeap(maintenance.Doctor), func(in *maintenance.DoctorIn, _ *flagSet, _ []string) error {
-		in.Clients = mem.clientInspection()
+	}, limitHeapGrowth(maintenance.DiagnoseMemory), func(in *maintenance.DoctorIn, _ *flagSet, _ []string) error {
+		in.Clients = mem.newClientInspection()
 		return nil
 	})
 }
 
-// clientInspection returns an inspection that examines how clients are set up. It returns nil if necessary facts about
-// the machine are not known.
-func (mem *openMemory) clientInspection() *setup.Inspection {
+// newClientInspection returns an inspection that examines how clients are set up. It returns nil if necessary facts
+// about the machine are not known.
+func (mem *lazyMemory) newClientInspection() *setup.Inspection {
 	var in clients.SetupIn
 	place, err := mem.finder.memoryPlace()
 	if err != nil || mem.fillSetupInput(&in) != nil {

@@ -27,17 +27,17 @@ type homeHandler struct {
 func (d *homeHandler) Close() error { return d.closeHome() }
 
 // openHomeHandler opens the run's home and builds its HTTP interfaces. They serve the requests that the guard admits.
-func (mem *openMemory) openHomeHandler(
+func (mem *lazyMemory) openHomeHandler(
 	ctx context.Context,
 	flags serverFlags,
-	g auth.Guard,
+	g auth.RequestGuard,
 	sessions *web.BrowserSessions,
 ) (*homeHandler, error) {
 	s, done, err := mem.buildService(ctx, flags)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkTokens(s.mcpServer, g.Tokens, flags.TokensFile); err != nil {
+	if err := checkTokens(s.mcpServer, g.Tokens, flags.TokenListFile); err != nil {
 		return nil, errors.Join(err, done())
 	}
 	// The pages also show the place of the memory and the files on this machine, as the command line does. The other
@@ -48,32 +48,32 @@ func (mem *openMemory) openHomeHandler(
 	here.Host = mem.finder.host()
 	here.Loader = mem.newLoader
 	if mem.finder.openStore != nil {
-		here.Place = mem.finder.daemonPlace
+		here.Place = mem.finder.daemonMemoryPlace
 	}
 	views.Workspace = &here
-	return &homeHandler{mem.newHandler(&views, s, g, sessions), done}, nil
+	return &homeHandler{mem.newHTTPHandler(&views, s, g, sessions), done}, nil
 }
 
-// newHandler returns an HTTP handler that serves the MCP server of s, the web pages and the API. The options in views
-// are for the pages and the API.
-func (mem *openMemory) newHandler(
-	views *rights.Options,
+// newHTTPHandler returns an HTTP handler that serves the MCP server of s, the web pages and the API. The options in
+// viewOptions are for the pages and the API.
+func (mem *lazyMemory) newHTTPHandler(
+	viewOptions *rights.Options,
 	s *memoryService,
-	g auth.Guard,
+	g auth.RequestGuard,
 	sessions *web.BrowserSessions,
 ) http.Handler {
-	feed := history.NewChangeFeed(views.Workspace.Open, nil)
+	feed := history.NewChangeFeed(viewOptions.Workspace.Open, nil)
 	api := httpapi.New(
-		views,
+		viewOptions,
 		&httpapi.Options{
 			Rand:         mem.env.Rand,
 			ChangeFeed:   feed,
-			MergeChanges: s.hasOtherLayout,
+			MergeChanges: s.hasNonOxbowLayout,
 			Logger:       mem.env.newServerLogger(),
 		},
 	)
 	pages := web.New(
-		views,
+		viewOptions,
 		&web.Options{
 			Version:           moduleVersion(),
 			Rand:              mem.env.Rand,
@@ -83,7 +83,7 @@ func (mem *openMemory) newHandler(
 			Sessions:          sessions,
 			HasSeveralUsers:   g.VerifySecret != nil || len(g.Tokens) > 1,
 			ForbidsFileWrites: mem.isTenantHome || mem.finder.openStore != nil,
-			OnlyTLSCookies:    g.IsTLSOnly(),
+			HasTLSOnlyCookies: g.IsTLSOnly(),
 		},
 	)
 	mux := http.NewServeMux()
@@ -96,14 +96,14 @@ func (mem *openMemory) newHandler(
 	return mux
 }
 
-// emptyHomeHandler returns a handler that describes the API and contains no memory. It is used if all tokens that the
-// guard accepts belong to tenants.
-func (mem *openMemory) emptyHomeHandler(g auth.Guard) http.Handler {
+// newHandlerWithoutMemory returns a handler that describes the API and contains no memory. It is used if all tokens
+// that the guard accepts belong to tenants.
+func (mem *lazyMemory) newHandlerWithoutMemory(g auth.RequestGuard) http.Handler {
 	none := &verb.Workspace{Now: mem.env.Now, Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) {
 		return nil, oxbow.ErrNotFound
 	}}
 	g.Tokens = nil
-	return mem.newHandler(
+	return mem.newHTTPHandler(
 		&rights.Options{Workspace: none},
 		&memoryService{mcpServer: mcpserver.New(none, nil)},
 		g,

@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 )
 
-func dumpCommand(mem *openMemory) *cobra.Command {
+func dumpCommand(mem *lazyMemory) *cobra.Command {
 	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "dump DIR",
 		Short: "Write all entries as Markdown files, which you can edit",
@@ -28,21 +28,21 @@ let others read them, use chmod: later dumps keep the mode.`,
 		Args: requireArgCount(1, 1, "one directory"),
 	}, func(ctx context.Context, in transfer.DumpIn, args []string) (err error) {
 		in.Dir = args[0]
-		in.Path, err = mem.outputPath(in.Dir)
+		in.AbsoluteDir, err = mem.outputPath(in.Dir)
 		if err == nil {
-			in.Path, err = mem.env.resolveTreeDir(in.Dir)
+			in.AbsoluteDir, err = mem.env.resolveTreeDir(in.Dir)
 		}
 		if err != nil {
 			return err
 		}
 		out, err := callVerbRawError(ctx, mem, transfer.DumpEntries, in)
 		switch {
-		case errors.Is(err, mdtree.ErrForeign):
+		case errors.Is(err, mdtree.ErrNotDumpDir):
 			return &hintedError{
 				err,
 				"choose another directory; or, if what is in it may be mixed with the dump, add --force",
 			}
-		case errors.Is(err, mdtree.ErrEdited):
+		case errors.Is(err, mdtree.ErrFilesEdited):
 			return &hintedError{err, "to keep the edits: oxbow load " + shellQuote(in.Dir) +
 				"; to replace the files, and keep a copy of each, add --force"}
 		case err != nil:

@@ -23,7 +23,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-func editCommand(mem *openMemory) *cobra.Command {
+func editCommand(mem *lazyMemory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "edit NAME",
 		Short: "Change an entry in your editor",
@@ -38,7 +38,7 @@ path.`,
 	}
 }
 
-func (mem *openMemory) editAndPrint(ctx context.Context, name string) error {
+func (mem *lazyMemory) editAndPrint(ctx context.Context, name string) error {
 	out, err := mem.editEntry(ctx, name)
 	if err != nil {
 		return err
@@ -58,12 +58,12 @@ func (o editOut) Report() report.Report {
 		return o.RememberOut.Report()
 	}
 	return report.Report{Sections: []report.Section{report.Line{
-		Sentence: report.Sentencef("%s is unchanged", report.Name(o.Name)),
+		Sentence: report.Sentencef("%s is unchanged", report.EntryName(o.Name)),
 	}}}
 }
 
 // editEntry opens an entry in the person's editor and stores the edited text.
-func (mem *openMemory) editEntry(ctx context.Context, name string) (out editOut, err error) {
+func (mem *lazyMemory) editEntry(ctx context.Context, name string) (out editOut, err error) {
 	got, err := callVerb(ctx, mem, verb.Get, verb.GetIn{Name: name, WithoutTeamFiles: true})
 	if err != nil {
 		return out, err
@@ -77,12 +77,12 @@ func (mem *openMemory) editEntry(ctx context.Context, name string) (out editOut,
 	}
 	if i := strings.LastIndexByte(name, '@'); i > 0 && entry.Name == name[:i] {
 		return out, usageErrorf("to bring it back: oxbow restore "+
-			shellOperand(name), "%s is a version of the past, and cannot be edited", name)
+			quoteShellOperand(name), "%s is a version of the past, and cannot be edited", name)
 	}
 	draft := editedText{
 		textName:      entry.Name,
 		fileExtension: ".md",
-		retryCommand:  "oxbow edit " + shellOperand(entry.Name),
+		retryCommand:  "oxbow edit " + quoteShellOperand(entry.Name),
 	}
 	err = mem.finder.editTextInEditor(&draft, was, func(text string) error {
 		// Editors add a newline at the end. This alone is not a change.
@@ -96,7 +96,7 @@ func (mem *openMemory) editEntry(ctx context.Context, name string) (out editOut,
 			return nil
 		case strings.TrimSpace(text) == "":
 			return &hintedError{err: fmt.Errorf("the edited text is empty; %q stays as it was", entry.Name),
-				remedy: "to take it out of the memory: oxbow forget " + shellOperand(entry.Name)}
+				remedy: "to take it out of the memory: oxbow forget " + quoteShellOperand(entry.Name)}
 		}
 		err := verb.CheckText("the edited text", text)
 		if err == nil {
@@ -117,8 +117,8 @@ func (mem *openMemory) editEntry(ctx context.Context, name string) (out editOut,
 
 // restoreHint returns a text that names the change that forgot an entry, and the command that restores the entry. It
 // returns "" for a memory without a history.
-func (mem *openMemory) restoreHint(ctx context.Context, e verb.Entry) string {
-	past, err := callVerb(ctx, mem, verb.History, verb.HistoryIn{Name: e.Name})
+func (mem *lazyMemory) restoreHint(ctx context.Context, e verb.Entry) string {
+	past, err := callVerb(ctx, mem, verb.ListHistory, verb.HistoryIn{Name: e.Name})
 	if err != nil || len(past.Changes) == 0 {
 		return ""
 	}

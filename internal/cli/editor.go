@@ -47,9 +47,9 @@ func (env *environment) runEditor(file string) error {
 }
 
 // splitCommand splits a command line into words at white space outside of quotes. A backslash quotes the next
-// character, except inside single quotes. If literalBackslash is set, a backslash is an ordinary character, as paths
+// character, except inside single quotes. If isBackslashLiteral is set, a backslash is an ordinary character, as paths
 // on Windows require.
-func splitCommand(s string, literalBackslash bool) ([]string, error) {
+func splitCommand(s string, isBackslashLiteral bool) ([]string, error) {
 	var words []string
 	var word []byte
 	var open byte // opening quote character whose closing quote was not read yet, or 0
@@ -60,7 +60,7 @@ func splitCommand(s string, literalBackslash bool) ([]string, error) {
 		case escaped:
 			word = append(word, r)
 			escaped = false
-		case r == '\\' && open != '\'' && !literalBackslash:
+		case r == '\\' && open != '\'' && !isBackslashLiteral:
 			escaped, inWord = true, true
 		case open != 0:
 			if r == open {

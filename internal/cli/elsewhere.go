@@ -13,11 +13,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// checkDaemonHome prepares the home of a daemon, which is a server whose memories are not in store files. It returns an
-// error if the home or a setting cannot be used by a daemon. A flag or a variable must name the home, because a machine
-// may have several. If the home is valid, checkDaemonHome creates its directory. It prints a warning if the home
-// contains a store file, because the daemon does not serve this file. It does nothing if this program is not a daemon.
-func (mem *openMemory) checkDaemonHome() error {
+// prepareDaemonHome prepares the home of a daemon, which is a server whose memories are not in store files. It returns
+// an error if the home or a setting cannot be used by a daemon. A flag or a variable must name the home, because a
+// machine may have several. If the home is valid, prepareDaemonHome creates its directory. It prints a warning if the
+// home contains a store file, because the daemon does not serve this file. It does nothing if this program is not a
+// daemon.
+func (mem *lazyMemory) prepareDaemonHome() error {
 	if mem.daemonMemories == nil {
 		return nil
 	}
@@ -47,9 +48,9 @@ func (mem *openMemory) checkDaemonHome() error {
 	return os.MkdirAll(home, 0o700)
 }
 
-// daemonPlace returns the place of a memory that a daemon keeps in its own storage, and not in a file in the home.
-// LayoutName is set in this place, so that the verbs that need a memory file return an error.
-func (finder *homeFinder) daemonPlace() (verb.Place, error) {
+// daemonMemoryPlace returns the place of a memory that a daemon keeps in its own storage, and not in a file in the
+// home. LayoutName is set in this place, so that the verbs that need a memory file return an error.
+func (finder *homeFinder) daemonMemoryPlace() (verb.Place, error) {
 	p, err := finder.memoryPlace()
 	p.StorePath = p.Home
 	p.LayoutName = finder.env.programName
@@ -59,7 +60,7 @@ func (finder *homeFinder) daemonPlace() (verb.Place, error) {
 
 // startDaemonStorage opens the server's port and starts the storage of the memories. If the memories are files, it
 // does nothing. The returned function stops the storage.
-func (mem *openMemory) startDaemonStorage(ctx context.Context, address *runningServer) (stop func() error, err error) {
+func (mem *lazyMemory) startDaemonStorage(ctx context.Context, server *runningServer) (stop func() error, err error) {
 	none := func() error { return nil }
 	if mem.daemonMemories == nil {
 		return none, nil
@@ -68,12 +69,12 @@ func (mem *openMemory) startDaemonStorage(ctx context.Context, address *runningS
 	if err != nil {
 		return none, err
 	}
-	if err := mem.listen(ctx, address); err != nil {
+	if err := mem.listen(ctx, server); err != nil {
 		return none, err
 	}
 	mem.daemonMemories.memories, err = mem.daemonMemories.startMemories(ctx, home, mem.env.printNote)
 	if err != nil {
-		return none, asUsageError(errors.Join(err, address.listener.Close()))
+		return none, asUsageError(errors.Join(err, server.listener.Close()))
 	}
 	return mem.daemonMemories.memories.Close, nil
 }

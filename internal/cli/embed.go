@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func embedCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func embedCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "embed",
 		Short: "Compute missing vectors of entries, with your own model",
 		Long: `Embed sends the text of each entry without a vector to an endpoint with the API

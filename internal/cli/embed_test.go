@@ -20,15 +20,15 @@ func TestEmbed(t *testing.T) {
 	w.must(t, "remember", "b", "The the tide.")
 	ask := []string{"recall", "the herons", "--json"}
 	w.must(t, ask...)
-	if len(s.RequestedTexts()) != 0 {
+	if len(s.TextsByRequest()) != 0 {
 		t.Fatal("texts were sent without an endpoint")
 	}
 	flags := []string{"--embed", s.URL, "--embed-model", vectorstest.ModelName}
 	if out := w.must(
 		t,
 		append([]string{"embed", "--dry-run"}, flags...)...,
-	); !strings.Contains(out, "would make 2 vectors of bag by "+s.URL) || len(s.RequestedTexts()) != 0 {
-		t.Errorf("a dry run says %q and sent %q", out, s.RequestedTexts())
+	); !strings.Contains(out, "would make 2 vectors of bag by "+s.URL) || len(s.TextsByRequest()) != 0 {
+		t.Errorf("a dry run says %q and sent %q", out, s.TextsByRequest())
 	}
 	w.vars["OXBOW_EMBED"] = s.URL
 	w.vars["OXBOW_EMBED_MODEL"] = vectorstest.ModelName

@@ -92,12 +92,12 @@ type Env struct {
 // HookTimeLimits limits the time for each step of a hook. The client waits for all steps except the step that
 // SpoolDrain limits.
 type HookTimeLimits struct {
-	// SessionStart limits the time for the context that a model is shown at the start of a session. PromptAnswer
-	// limits the time for the context that a model is shown with a prompt.
-	SessionStart, PromptAnswer time.Duration
+	// SessionStartContext limits the time for the context that a model is shown at the start of a session.
+	// PromptContext limits the time for the context that a model is shown with a prompt.
+	SessionStartContext, PromptContext time.Duration
 	// time limit for a memory's first calibration, which finds out how well an entry must match a prompt to be shown
-	// (the time is part of the time PromptAnswer)
-	FirstMemoryCalibration time.Duration
+	// (the time is part of the time PromptContext)
+	FirstMatchCalibration time.Duration
 	// time limit for moving the hook reports of a turn into the session archive
 	SpoolDrain time.Duration
 }
@@ -109,10 +109,10 @@ func (e *Env) hookTimeLimits() HookTimeLimits {
 		return *e.HookTimeLimits
 	}
 	return HookTimeLimits{
-		SessionStart:           time.Second,
-		PromptAnswer:           400 * time.Millisecond,
-		FirstMemoryCalibration: 250 * time.Millisecond,
-		SpoolDrain:             time.Minute,
+		SessionStartContext:   time.Second,
+		PromptContext:         400 * time.Millisecond,
+		FirstMatchCalibration: 250 * time.Millisecond,
+		SpoolDrain:            time.Minute,
 	}
 }
 
@@ -136,7 +136,7 @@ type environment struct {
 	commandRewriter func(text string) string // rewrites the commands in a text so that they work as typed (may be nil)
 	// The opened home has the layout of another memory system. The versions of its entries are not change numbers, as
 	// they are in oxbow's own layout.
-	isHomeOfOtherLayout bool
+	hasNonOxbowLayout bool
 
 	supportsPager, noPager bool // The command supports a pager, and the flag --no-pager is set.
 

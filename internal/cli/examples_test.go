@@ -189,7 +189,7 @@ func TestExamples(t *testing.T) {
 		for line := range strings.Lines(example) {
 			line = strings.TrimSpace(line)
 			n++
-			if notRun.MatchString(line) || serves.MatchString(line) || (n%3 != 0 && !testenv.IsLong()) {
+			if notRun.MatchString(line) || serves.MatchString(line) || (n%3 != 0 && !testenv.IsLongTestRun()) {
 				continue // Skip this command. Unless the test is a long one, only every third example runs.
 			}
 			t.Run(strings.ReplaceAll(line, "/", "|"), func(t *testing.T) {
@@ -225,7 +225,7 @@ func TestExamples(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(newOpenMemory(newWorld(t).env).rootCommand(Run))
+	walk(newLazyMemory(newWorld(t).env).rootCommand(Run))
 	if n < 150 {
 		t.Errorf("there are %d examples, want more", n)
 	}

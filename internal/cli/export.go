@@ -19,7 +19,7 @@ import (
 // filterTermPattern matches an argument that is a filter term. Any other argument is a file.
 var filterTermPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?[a-z][a-z0-9_-]+:.`) })
 
-func exportCommand(mem *openMemory) *cobra.Command {
+func exportCommand(mem *lazyMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export [FILE] [FILTER…]",
 		Short: "Write entries as JSON lines, or for other programs",
@@ -77,7 +77,7 @@ Format 0.2: a Markdown file for each entry, indexes, and a log.`,
 }
 
 // exportBundle writes a bundle in the Open Knowledge Format to a new directory.
-func (mem *openMemory) exportBundle(ctx context.Context, in transfer.ExportIn, name string) error {
+func (mem *lazyMemory) exportBundle(ctx context.Context, in transfer.ExportIn, name string) error {
 	if name == "" || name == "-" {
 		return usageErrorf("oxbow export --to okf DIR", "export --to okf needs a directory")
 	}
@@ -92,7 +92,7 @@ func (mem *openMemory) exportBundle(ctx context.Context, in transfer.ExportIn, n
 	return callAndReport(ctx, mem, write, in)
 }
 
-func (mem *openMemory) exportEntries(ctx context.Context, in transfer.ExportIn, file string, force bool) error {
+func (mem *lazyMemory) exportEntries(ctx context.Context, in transfer.ExportIn, file string, force bool) error {
 	var out transfer.ExportOut
 	write := func(to io.Writer) (err error) {
 		in.Output = to
@@ -101,7 +101,7 @@ func (mem *openMemory) exportEntries(ctx context.Context, in transfer.ExportIn, 
 	}
 	if file == "" || file == "-" {
 		err := write(mem.env.Stdout)
-		if err == nil && out.Entries == 0 {
+		if err == nil && out.EntryCount == 0 {
 			mem.env.printNote("no entry was selected: nothing was written")
 		}
 		if out.LeftOutEntries > 0 {
@@ -115,10 +115,10 @@ func (mem *openMemory) exportEntries(ctx context.Context, in transfer.ExportIn, 
 	}
 	kept, err := output.Output{
 		Path:                 path,
-		Name:                 file,
+		UserPath:             file,
 		OperationName:        "exporting",
 		Force:                force,
-		TrustList:            mem.finder.host().Trusted,
+		TrustList:            mem.finder.host().TrustList,
 		AdviceForDirectory:   ", or use: oxbow dump " + shellQuote(file),
 		AdviceForSpecialFile: "; a pipe or a device is written by: oxbow export > FILE",
 	}.Write(

@@ -17,10 +17,10 @@ import (
 
 // These are the exit statuses of oxbow.
 const (
-	exitSuccess            = 0
-	exitCommandFailed      = 1
-	exitUsageError         = 2
-	exitTouchedAnnotations = 3 // exit status of "oxbow why --diff --fail" if the diff touches annotated lines
+	exitSuccess                = 0
+	exitCommandFailed          = 1
+	exitUsageError             = 2
+	exitDiffTouchesAnnotations = 3 // exit status of "oxbow why --diff --fail" if the diff touches annotated lines
 )
 
 // usageError is an error in the command line. The command was not run.
@@ -36,9 +36,9 @@ func usageErrorf(hint, format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...), hint}
 }
 
-// isMemoryError reports whether an error is not a mistake in the command line. Examples are a memory that cannot be
+// isNotUsageError reports whether an error is not a mistake in the command line. Examples are a memory that cannot be
 // used, an unknown profile, and an invalid profile.
-func isMemoryError(err error) bool {
+func isNotUsageError(err error) bool {
 	var m *usageError
 	var unknown *profile.UnknownError
 	var wrong profile.Diagnostics
@@ -54,17 +54,17 @@ type hintedError struct {
 func (e *hintedError) Error() string { return e.err.Error() }
 func (e *hintedError) Unwrap() error { return e.err }
 
-// errReported is the error of a run that has already printed the reason for its failure.
-var errReported = errors.New("failed")
+// errAlreadyPrinted is the error of a run that has already printed the reason for its failure.
+var errAlreadyPrinted = errors.New("failed")
 
 // errTouchedAnnotations is returned by "oxbow why --diff --fail" if the diff touches annotated lines.
-var errTouchedAnnotations = fmt.Errorf("lines with annotations were touched: %w", errReported)
+var errTouchedAnnotations = fmt.Errorf("lines with annotations were touched: %w", errAlreadyPrinted)
 
 // exitStatusError is another program's exit status. That program ran in place of this program.
 type exitStatusError int
 
 func (exitStatusError) Error() string { return "the program failed" }
-func (exitStatusError) Unwrap() error { return errReported }
+func (exitStatusError) Unwrap() error { return errAlreadyPrinted }
 
 // exitCode returns the exit status for an error. It is the only function that converts errors to exit statuses.
 func exitCode(err error) int {
@@ -78,7 +78,7 @@ func exitCode(err error) int {
 	case errors.As(err, &m):
 		return exitUsageError
 	case errors.Is(err, errTouchedAnnotations):
-		return exitTouchedAnnotations
+		return exitDiffTouchesAnnotations
 	}
 	return exitCommandFailed
 }
@@ -148,15 +148,15 @@ func asUsageError(err error) error {
 }
 
 // describeError returns an error's text, and the next step that the person should take ("" if no step is known).
-func describeError(err error) (message, next string) {
-	message, next = text.Uncapitalize(err.Error()), errorRemedy(err)
+func describeError(err error) (message, nextStep string) {
+	message, nextStep = text.Uncapitalize(err.Error()), errorRemedy(err)
 	if errors.Is(err, context.Canceled) {
 		message = "stopped"
 		// Keep the next step only if the error itself names one, such as the path at which an edited text was saved.
 		var own *hintedError
 		if !errors.As(err, &own) {
-			next = ""
+			nextStep = ""
 		}
 	}
-	return message, next
+	return message, nextStep
 }

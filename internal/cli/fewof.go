@@ -5,14 +5,14 @@ package cli
 
 const (
 	maxUncutListItems = 20 // A list with at most this many items is printed whole.
-	shortListItems    = 5  // number of items that are printed from a longer list
+	cutListItemCount  = 5  // number of items that are printed from a longer list
 )
 
-// firstItems returns the items that are printed. If there are at most maxUncutListItems items, it returns all of them.
-// Otherwise it returns the first shortListItems items.
-func firstItems[T any](items []T) []T {
+// itemsToPrint returns the items that are printed. If there are at most maxUncutListItems items, it returns all of
+// them. Otherwise it returns the first cutListItemCount items.
+func itemsToPrint[T any](items []T) []T {
 	if len(items) > maxUncutListItems {
-		return items[:shortListItems]
+		return items[:cutListItemCount]
 	}
 	return items
 }

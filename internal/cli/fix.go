@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/review"
 )
 
-func fixCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func fixCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "fix [ERROR]",
 		Short: "Show how an error was repaired in a past session",
 		Long: `Fix lists how agents repaired errors: a command failed, the agent changed
@@ -26,7 +26,7 @@ the agent is told about the fix before its next edit.`,
   oxbow fix 'main.go:12:3: undefined: Frob'
   oxbow fix undefined --project auto --json`,
 		Args: requireArgCount(0, -1, "the error"),
-	}, review.ListFixes, func(in *review.FixesIn, _ *flagSet, words []string) (err error) {
+	}, review.ListFixes, func(in *review.ListFixesIn, _ *flagSet, words []string) (err error) {
 		in.Error = strings.Join(words, " ")
 		in.Project, err = mem.env.resolveProject(in.Project)
 		return err

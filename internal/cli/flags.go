@@ -91,8 +91,8 @@ func (f *paramFlag) Type() string {
 	switch {
 	case f.param.Type == "boolean":
 		return "bool"
-	case f.param.Value != "":
-		return f.param.Value
+	case f.param.ValuePlaceholder != "":
+		return f.param.ValuePlaceholder
 	case f.param.Type == "integer", f.param.Type == "number":
 		return "N"
 	}
@@ -105,7 +105,7 @@ func (f *paramFlag) Set(s string) error {
 		return fmt.Errorf("given twice")
 	}
 	f.wasGiven = true
-	f.values = append(f.values, strings.TrimPrefix(s, argumentPrefix))
+	f.values = append(f.values, strings.TrimPrefix(s, nonFlagArgPrefix))
 	return nil
 }
 

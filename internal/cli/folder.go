@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/folders"
 )
 
-func folderCommand(mem *openMemory) *cobra.Command {
-	c := setUpGroup(&cobra.Command{
+func folderCommand(mem *lazyMemory) *cobra.Command {
+	c := setUpCommandGroup(&cobra.Command{
 		Use:   "folder",
 		Short: "Follow directories of Markdown files that you keep editing",
 		Long: `A folder is a directory of notes, such as an Obsidian vault, that you register
@@ -31,8 +31,8 @@ run oxbow folder sync --prune.`,
 	return c
 }
 
-func folderAddCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func folderAddCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "add DIR",
 		Short: "Follow a directory of Markdown files",
 		Long: `Add imports the notes in DIR, like oxbow import, and follows them from then on.
@@ -50,19 +50,19 @@ add the folder again. oxbow folder remove NAME --forget takes everything back.`,
 	}, folders.Add, func(in *folders.AddIn, _ *flagSet, args []string) (err error) {
 		mem.skipFolderSyncCheckAtOpen()
 		in.Dir = args[0]
-		in.Path, err = mem.env.resolveTreeDir(in.Dir)
+		in.DirPath, err = mem.env.resolveTreeDir(in.Dir)
 		if err != nil {
 			return err
 		}
-		if real, lerr := filepath.EvalSymlinks(in.Path); lerr == nil {
-			in.Path = real
+		if real, lerr := filepath.EvalSymlinks(in.DirPath); lerr == nil {
+			in.DirPath = real
 		}
 		return nil
 	})
 }
 
-func folderListCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func folderListCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "list",
 		Short: "List the folders, and the files that could not be read",
 		Example: `  oxbow folder list
@@ -71,8 +71,8 @@ func folderListCommand(mem *openMemory) *cobra.Command {
 	}, folders.List, func(*folders.ListIn, *flagSet, []string) error { mem.skipFolderSyncCheckAtOpen(); return nil })
 }
 
-func folderRemoveCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func folderRemoveCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "remove FOLDER",
 		Short: "Stop following a folder",
 		Long: `Remove stops following FOLDER, which is a name or a directory. It does not
@@ -84,13 +84,13 @@ them back.`,
 		Args: requireArgCount(1, 1, "one folder"),
 	}, folders.Remove, func(in *folders.RemoveIn, _ *flagSet, args []string) error {
 		mem.skipFolderSyncCheckAtOpen()
-		in.Folder, in.Path = args[0], mem.env.existingFolderPath(args[0])
+		in.Folder, in.FolderPath = args[0], mem.env.existingFolderPath(args[0])
 		return nil
 	})
 }
 
-func folderSyncCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func folderSyncCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "sync [FOLDER]",
 		Short: "Compare a folder now, or confirm that missing files were deleted",
 		Long: `Sync compares FOLDER, or all folders, and prints the changes. This also happens
@@ -103,7 +103,7 @@ brings them back.`,
 	}, folders.Sync, func(in *folders.SyncIn, _ *flagSet, args []string) error {
 		mem.skipFolderSyncCheckAtOpen()
 		if len(args) > 0 {
-			in.Folder, in.Path = args[0], mem.env.existingFolderPath(args[0])
+			in.Folder, in.FolderPath = args[0], mem.env.existingFolderPath(args[0])
 		}
 		return nil
 	})
@@ -111,7 +111,7 @@ brings them back.`,
 
 // skipFolderSyncCheckAtOpen prevents the comparison of the folders when the memory is opened, because the command
 // compares them itself.
-func (mem *openMemory) skipFolderSyncCheckAtOpen() {
+func (mem *lazyMemory) skipFolderSyncCheckAtOpen() {
 	mem.folderState.mu.Lock()
 	defer mem.folderState.mu.Unlock()
 	mem.folderState.areFoldersCompared = true

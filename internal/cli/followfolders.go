@@ -16,20 +16,20 @@ import (
 // each comparison, the server waits at least folderComparisonWaitFactor times as long as the comparison took.
 const folderComparisonWaitFactor = 10
 
-// enableFolderFollowing makes this process follow registered folders. The files of a registered folder and the
+// enableFolderSync makes this process follow registered folders. The files of a registered folder and the
 // corresponding entries of the memory are kept equal. If a file changes, the process updates the entries. If the
 // process changes entries, it updates the files.
-func (mem *openMemory) enableFolderFollowing() {
+func (mem *lazyMemory) enableFolderSync() {
 	mem.folderState.compareFolders = mem.syncFoldersOnce
 	mem.folderState.writeFolders = mem.writeFolderFiles
-	mem.folderState.newComparer = mem.folderComparer
+	mem.folderState.newComparer = mem.newFolderComparer
 }
 
-// followedFoldersHome returns the home whose registered folders this run keeps synchronized with the memory. It returns
+// homeOfSyncedFolders returns the home whose registered folders this run keeps synchronized with the memory. It returns
 // "" if no folders must be synchronized. This is so if the home does not belong to the person, has no registered
 // folders, has a different layout than oxbow's own, or cannot be written. The folders of a home that is not trusted are
 // not synchronized, because somebody else may have registered the folders.
-func (mem *openMemory) followedFoldersHome() string {
+func (mem *lazyMemory) homeOfSyncedFolders() string {
 	isPersonsHome := mem.finder.openStore == nil && !mem.isTenantHome && !mem.isDemoSample
 	if !isPersonsHome {
 		return ""
@@ -47,7 +47,7 @@ func (mem *openMemory) followedFoldersHome() string {
 	if _, other, err := mem.finder.detectLayout(); err != nil || other {
 		return ""
 	}
-	if foreign, err := mem.finder.isForeign(); err != nil || foreign {
+	if foreign, err := mem.finder.isForeignHome(); err != nil || foreign {
 		return ""
 	}
 	if mem.finder.host().CheckMayWrite(path) != nil {
@@ -58,18 +58,18 @@ func (mem *openMemory) followedFoldersHome() string {
 
 // syncFoldersOnce brings changed files of registered folders into the memory, once in a run. A failure is reported and
 // does not end the run.
-func (mem *openMemory) syncFoldersOnce() {
+func (mem *lazyMemory) syncFoldersOnce() {
 	mem.folderState.mu.Lock()
 	isDone := mem.folderState.areFoldersCompared
 	// Set this first, because comparing the folders opens the memory, which calls this function again.
 	mem.folderState.areFoldersCompared = true
 	mem.folderState.mu.Unlock()
-	if isDone || mem.followedFoldersHome() == "" {
+	if isDone || mem.homeOfSyncedFolders() == "" {
 		return
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	if mem.skipsCheckpoints {
-		ctx, stop = context.WithTimeout(ctx, mem.env.hookTimeLimits().SessionStart)
+		ctx, stop = context.WithTimeout(ctx, mem.env.hookTimeLimits().SessionStartContext)
 	}
 	defer stop()
 	wasAnswer := mem.showsAnswerFirst
@@ -86,15 +86,15 @@ func (mem *openMemory) syncFoldersOnce() {
 }
 
 // writeFolderFiles writes the changes that this run made in the memory into the files of the registered folders.
-func (mem *openMemory) writeFolderFiles(ctx context.Context, w *verb.Workspace) {
-	if home := mem.followedFoldersHome(); home != "" && folders.HasWritableFolder(home) {
+func (mem *lazyMemory) writeFolderFiles(ctx context.Context, w *verb.Workspace) {
+	if home := mem.homeOfSyncedFolders(); home != "" && folders.HasWritableFolder(home) {
 		mem.compareFolders(context.WithoutCancel(ctx), w, folders.SyncIn{})
 	}
 }
 
 // compareFolders compares the registered folders with the memory. It prints the messages about each change as warnings.
 // It also prints a warning if the comparison fails.
-func (mem *openMemory) compareFolders(ctx context.Context, w *verb.Workspace, in folders.SyncIn) {
+func (mem *lazyMemory) compareFolders(ctx context.Context, w *verb.Workspace, in folders.SyncIn) {
 	out, err := folders.Sync(ctx, w, in)
 	for _, c := range out.Changes {
 		for _, said := range c.Messages() {
@@ -107,7 +107,7 @@ func (mem *openMemory) compareFolders(ctx context.Context, w *verb.Workspace, in
 }
 
 // warnOnce prints a warning, unless this run has printed it before.
-func (mem *openMemory) warnOnce(message string) {
+func (mem *lazyMemory) warnOnce(message string) {
 	if mem.folderState.printedWarnings[message] {
 		return
 	}
@@ -118,13 +118,13 @@ func (mem *openMemory) warnOnce(message string) {
 	mem.env.printWarning("%s", replaceHarmfulChars(message))
 }
 
-// folderComparer returns a function that a server calls before each use of its memory. It compares the registered
+// newFolderComparer returns a function that a server calls before each use of its memory. It compares the registered
 // folders, but not so often that comparisons would take more than a tenth of the time.
-func (mem *openMemory) folderComparer(
+func (mem *lazyMemory) newFolderComparer(
 	accessKind accessKind,
-	open openMemoryFunc,
+	openFunc openMemoryFunc,
 ) func(context.Context, verb.MemoryAccess) {
-	if accessKind == readOwnAccess {
+	if accessKind == readWithoutTeamAccess {
 		return func(context.Context, verb.MemoryAccess) {}
 	}
 	return func(ctx context.Context, use verb.MemoryAccess) {
@@ -142,21 +142,21 @@ func (mem *openMemory) folderComparer(
 		isEarly := start.Before(f.nextComparisonTime) &&
 			// If the next comparison is more than a minute away, the clock was set back, so compare now.
 			f.nextComparisonTime.Sub(start) < time.Minute
-		if isEarly || mem.followedFoldersHome() == "" {
+		if isEarly || mem.homeOfSyncedFolders() == "" {
 			return
 		}
-		src, err := mem.changeSource()
+		src, err := mem.sourceOfChanges()
 		if err != nil {
 			return
 		}
 		w := &verb.Workspace{
-			Open:      open,
+			Open:      openFunc,
 			Now:       mem.env.Now,
 			Source:    src,
 			Secrets:   mem.secretScreening().SecretPolicy(),
 			Place:     mem.finder.memoryPlace,
 			Host:      mem.finder.host(),
-			Knowledge: mem.readTextsAndSession,
+			Knowledge: mem.loadProvenanceData,
 		}
 		mem.compareFolders(context.WithoutCancel(ctx), w, folders.SyncIn{})
 		end := mem.env.Now()

@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-func forgetCommand(mem *openMemory) *cobra.Command {
-	return setUpErasure(mem, &cobra.Command{
+func forgetCommand(mem *lazyMemory) *cobra.Command {
+	return setUpErasureCommand(mem, &cobra.Command{
 		Use:   "forget NAME",
 		Short: "Remove an entry from the memory",
 		Long: `Forget removes an entry from the memory. Its versions stay in the log, so undo
@@ -23,9 +23,9 @@ needs --yes.`,
   oxbow undo                   # brings it back`,
 		Args: requireArgCount(1, 1, "the name of one entry"),
 	}, erasureConfirmation[verb.ForgetIn, verb.ForgetOut]{
-		command:   "forget",
-		eraseVerb: verb.Forget,
-		asDryRun:  func(in verb.ForgetIn) verb.ForgetIn { in.DryRun, in.OpID = true, ""; return in },
+		command:       "forget",
+		eraseVerb:     verb.Forget,
+		toDryRunInput: func(in verb.ForgetIn) verb.ForgetIn { in.DryRun, in.OpID = true, ""; return in },
 		questionFor: func(would verb.ForgetOut) string {
 			if !would.IsFinalRemoval {
 				return ""

@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-func getCommand(mem *openMemory) *cobra.Command {
+func getCommand(mem *lazyMemory) *cobra.Command {
 	var raw bool
 	c := &cobra.Command{
 		Use:   "get NAME[@SEQ]",
@@ -27,7 +27,7 @@ with --raw, it prints only the content, byte for byte.`,
   oxbow get runbook --raw > RUNBOOK.md`,
 		Args: requireArgCount(1, 1, "the name of one entry"),
 	}
-	setUpVerb(mem, c, verb.Get, func(in *verb.GetIn, _ *flagSet, args []string) error {
+	setUpVerbCommand(mem, c, verb.Get, func(in *verb.GetIn, _ *flagSet, args []string) error {
 		in.Name, mem.env.noPager = args[0], mem.env.noPager || raw
 		in.ContentOnly = (raw || !mem.env.IsStdoutTerminal) && !mem.env.wantsJSON
 		return nil
@@ -36,7 +36,7 @@ with --raw, it prints only the content, byte for byte.`,
 			mem.env.showEntry(out)
 			return
 		}
-		if warning := mem.env.trustWarning(oxbow.Trust(out.Trust)); warning != "" {
+		if warning := mem.env.trustWarning(oxbow.Trust(out.TrustLevel)); warning != "" {
 			mem.env.printNote("%s", strings.TrimSpace(warning))
 		}
 		to := mem.env.Stdout
@@ -54,7 +54,7 @@ with --raw, it prints only the content, byte for byte.`,
 // showEntry prints an entry on a terminal. It prints facts such as labels and dates, and then the content. It does not
 // use a report, because the content is rendered as Markdown.
 func (env *environment) showEntry(out verb.GetOut) {
-	if warning := env.trustWarning(oxbow.Trust(out.Trust)); warning != "" {
+	if warning := env.trustWarning(oxbow.Trust(out.TrustLevel)); warning != "" {
 		env.printNote("%s", strings.TrimSpace(warning))
 	}
 	content := ""

@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-func handoffCommand(mem *openMemory) *cobra.Command {
-	c := setUpGroup(&cobra.Command{
+func handoffCommand(mem *lazyMemory) *cobra.Command {
+	c := setUpCommandGroup(&cobra.Command{
 		Use:   "handoff",
 		Short: "Leave a task to the next session",
 		Long: `A handoff leaves a task to the next session. It says what was done, what is to
@@ -26,8 +26,8 @@ load. A handoff can be taken only once.`,
 	return c
 }
 
-func handoffNewCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func handoffNewCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "new [SUMMARY]",
 		Short: "Leave a task to the next session",
 		Long: `New stores a handoff. --project auto adds the project of the working directory.
@@ -38,7 +38,7 @@ conclusions, open items, files and commands. The SUMMARY is then optional.`,
     --read pkg/map.go --skill senior-developer --profile vtt --project auto
   oxbow handoff new "Go on with this." --session 178e33fd`,
 		Args: requireArgCount(0, 1, "at most one SUMMARY"),
-	}, verb.HandOff, func(in *verb.HandoffTaskIn, _ *flagSet, args []string) (err error) {
+	}, verb.StoreHandoff, func(in *verb.HandoffTaskIn, _ *flagSet, args []string) (err error) {
 		if len(args) > 0 {
 			in.Summary = args[0]
 		} else if in.Session == "" {
@@ -49,8 +49,8 @@ conclusions, open items, files and commands. The SUMMARY is then optional.`,
 	})
 }
 
-func handoffListCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func handoffListCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the open handoffs, the newest first",
@@ -61,8 +61,8 @@ func handoffListCommand(mem *openMemory) *cobra.Command {
 	})
 }
 
-func handoffShowCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func handoffShowCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "show [NAME]",
 		Short: "Show the newest open handoff, or a named one, without taking it",
 		Long: `Show prints a handoff without taking it. With --session, it prints what the
@@ -90,13 +90,13 @@ type showHandoffIn struct {
 
 func showHandoff(ctx context.Context, w *verb.Workspace, in showHandoffIn) (verb.HandoffOut, error) {
 	if in.Session != "" {
-		return verb.ShowRecord(ctx, w, verb.ShowRecordIn{Session: in.Session})
+		return verb.ShowSessionRecord(ctx, w, verb.ShowSessionRecordIn{Session: in.Session})
 	}
 	return verb.ShowHandoff(ctx, w, in.ShowHandoffIn)
 }
 
-func handoffTakeCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func handoffTakeCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "take [NAME]",
 		Short: "Take the newest open handoff, or a named one",
 		Long: `Take prints a handoff and marks it as taken, so that no other session gets it.
@@ -122,8 +122,8 @@ handoff by mistake, oxbow undo opens it again.`,
 	})
 }
 
-func handoffDropCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func handoffDropCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:     "drop NAME",
 		Short:   "Forget a handoff, open or taken",
 		Example: `  oxbow handoff drop "handoff: The grid is done."`,

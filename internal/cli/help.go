@@ -148,11 +148,11 @@ func usageLines(c *cobra.Command) (lines []string) {
 	return lines
 }
 
-// printHelp prints a command's help. It prints the usage, the examples and the description, then the flags,
-// then the rest of a long description, and finally the similar commands.
-func (env *environment) printHelp(c *cobra.Command, similar []*cobra.Command) {
+// printHelp prints a command's help. It prints the usage, the examples and the description, then the flags, then the
+// rest of a long description, and finally the related commands.
+func (env *environment) printHelp(c *cobra.Command, relatedCommands []*cobra.Command) {
 	if !c.HasParent() {
-		env.printFirstCommands(c)
+		env.printBeginnerHelp(c)
 		return
 	}
 	var b strings.Builder
@@ -162,7 +162,7 @@ func (env *environment) printHelp(c *cobra.Command, similar []*cobra.Command) {
 	}
 	commands := ""
 	if c.HasAvailableSubCommands() {
-		commands = "\nCommands:\n" + env.commandLines(c.Commands())
+		commands = "\nCommands:\n" + env.formatCommandList(c.Commands())
 	}
 	first, details := splitParagraphs(env.helpParagraphs(c), maxHelpRows-strings.Count(b.String()+commands, "\n"))
 	fmt.Fprintf(&b, "%s%s", first, commands)
@@ -172,8 +172,8 @@ func (env *environment) printHelp(c *cobra.Command, similar []*cobra.Command) {
 	if details != "" {
 		fmt.Fprintf(&b, "\nDetails:\n%s", details)
 	}
-	if len(similar) > 0 {
-		fmt.Fprintf(&b, "\nSimilar commands:\n%s", env.commandLines(similar))
+	if len(relatedCommands) > 0 {
+		fmt.Fprintf(&b, "\nSimilar commands:\n%s", env.formatCommandList(relatedCommands))
 	}
 	if c.Root().PersistentFlags().HasAvailableFlags() {
 		fmt.Fprintf(&b, "\nFlags of every command, such as --json and --home: %s help flags\n", c.Root().Name())
@@ -181,8 +181,8 @@ func (env *environment) printHelp(c *cobra.Command, similar []*cobra.Command) {
 	fmt.Fprint(c.OutOrStdout(), b.String())
 }
 
-// printFirstCommands prints the commands for beginners.
-func (env *environment) printFirstCommands(root *cobra.Command) {
+// printBeginnerHelp prints the commands for beginners.
+func (env *environment) printBeginnerHelp(root *cobra.Command) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", strings.TrimSpace(root.Long))
 	for _, group := range shortHelpCommands {
@@ -212,13 +212,13 @@ func (env *environment) printAllCommands(root *cobra.Command) {
 		members := slices.DeleteFunc(slices.Clone(root.Commands()), func(c *cobra.Command) bool {
 			return c.GroupID != group.ID
 		})
-		fmt.Fprintf(&b, "%s\n%s", group.Title, env.commandLines(members))
+		fmt.Fprintf(&b, "%s\n%s", group.Title, env.formatCommandList(members))
 	}
 	fmt.Fprint(root.OutOrStdout(), b.String())
 }
 
-// commandLines returns a line with the name and the purpose of each visible command.
-func (env *environment) commandLines(commands []*cobra.Command) string {
+// formatCommandList returns a line with the name and the purpose of each visible command.
+func (env *environment) formatCommandList(commands []*cobra.Command) string {
 	width := 11
 	for _, c := range commands {
 		width = max(width, len(c.Name()))

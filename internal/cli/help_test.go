@@ -47,7 +47,7 @@ func TestHelpFitsAScreen(t *testing.T) {
 				}
 			}
 		}
-		ask(newOpenMemory(w.env).rootCommand(Run))
+		ask(newLazyMemory(w.env).rootCommand(Run))
 		if asked < 60 {
 			t.Errorf("%d commands have help, want more", asked)
 		}
@@ -101,7 +101,7 @@ func TestRecallFitsAScreen(t *testing.T) {
 // command in the table must exist, and the help must list it.
 func TestSimilarCommands(t *testing.T) {
 	w := newWorld(t)
-	root := newOpenMemory(w.env).rootCommand(Run)
+	root := newLazyMemory(w.env).rootCommand(Run)
 	for _, names := range similarCommands {
 		for _, name := range names {
 			if c, _, err := root.Find([]string{name}); err != nil || !c.IsAvailableCommand() || c.Name() != name {

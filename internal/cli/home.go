@@ -47,10 +47,10 @@ type homeFinder struct {
 	homeByStartDir map[string]string
 	lastVerdict    *trust.OwnershipVerdict // verdict on the home that was found last (nil if none was found)
 
-	noUntrustedHomeWarning bool // The command decides by itself whether the home is trusted.
+	skipsUntrustedHomeWarning bool // The command decides by itself whether the home is trusted.
 
-	servedHome atomic.Pointer[string] // home of a server, set by rememberServedHome
-	// rememberServedHome has found a home that cannot have an archive of sessions, so servedHome stays unset
+	servedHome atomic.Pointer[string] // home of a server, set by cacheServerHome
+	// cacheServerHome has found a home that cannot have an archive of sessions, so servedHome stays unset
 	hasNoServedHome atomic.Bool
 }
 
@@ -67,8 +67,8 @@ type homeFinder struct {
 // If another user owns a home that was found at or above the working directory, or if others may write to it, homePath
 // returns an error.
 func (finder *homeFinder) homePath() (string, error) {
-	dir, rule, err := finder.findHomeAndRule()
-	if err != nil || rule != nearestHomeRule {
+	dir, rule, err := finder.findHomeAndReason()
+	if err != nil || rule != nearestHomeReason {
 		return dir, err
 	}
 	v, err := finder.trustVerdict()
@@ -78,32 +78,32 @@ func (finder *homeFinder) homePath() (string, error) {
 	return dir, err
 }
 
-// nearestHomeRule describes the rule by which a home was found if the person did not name a home. A home is a directory
-// with a memory. A home that was found by this rule may have come with a project from somebody else.
-const nearestHomeRule = "the nearest " + homeDirName + " at or above the working directory"
+// nearestHomeReason describes the rule by which a home was found if the person did not name a home. A home is a
+// directory with a memory. A home that was found by this rule may have come with a project from somebody else.
+const nearestHomeReason = "the nearest " + homeDirName + " at or above the working directory"
 
-// mainWorktreeHomeRule describes why oxbow chose the home in the main working tree of a git repository. oxbow chooses
+// mainWorktreeHomeReason describes why oxbow chose the home in the main working tree of a git repository. oxbow chooses
 // this home if the command runs in another worktree of the same repository.
-const mainWorktreeHomeRule = "the " + homeDirName + " of the main tree of this git worktree"
+const mainWorktreeHomeReason = "the " + homeDirName + " of the main tree of this git worktree"
 
-const dataDirHomeRule = "your data directory"
+const dataDirHomeReason = "your data directory"
 
-// findHomeAndRule returns the home, and a phrase that names the rule by which the home was chosen.
+// findHomeAndReason returns the home, and a phrase that names the rule by which the home was chosen.
 //
-// If the home was not found from the working directory, findHomeAndRule also starts the list of trusted homes if the
+// If the home was not found from the working directory, findHomeAndReason also starts the list of trusted homes if the
 // list is missing. Homes that exist when the list starts are trusted, because an earlier version of oxbow may have
 // created them. Therefore the list must start early. Otherwise it might start when a person has just unpacked an
 // archive that contains somebody else's home, and this home would be trusted.
-func (finder *homeFinder) findHomeAndRule() (dir, rule string, err error) {
-	dir, rule, err = finder.chooseHome()
-	if err == nil && rule != nearestHomeRule {
-		finder.host().Trusted.StartRecord()
+func (finder *homeFinder) findHomeAndReason() (dir, choiceReason string, err error) {
+	dir, choiceReason, err = finder.chooseHome()
+	if err == nil && choiceReason != nearestHomeReason {
+		finder.host().TrustList.StartHomeRecord()
 	}
-	return dir, rule, err
+	return dir, choiceReason, err
 }
 
 // chooseHome returns the home and the rule by which it was chosen.
-func (finder *homeFinder) chooseHome() (dir, rule string, err error) {
+func (finder *homeFinder) chooseHome() (dir, choiceReason string, err error) {
 	for _, c := range []struct{ dir, rule string }{
 		{finder.homeFlag, "--home"},
 		{finder.env.Getenv("OXBOW_HOME"), "$OXBOW_HOME"},
@@ -126,10 +126,10 @@ func (finder *homeFinder) chooseHome() (dir, rule string, err error) {
 	}
 	dir, err = finder.nearestHome(wd)
 	if err != nil || dir != "" {
-		return dir, nearestHomeRule, err
+		return dir, nearestHomeReason, err
 	}
 	dir, err = finder.env.dataHome()
-	return dir, dataDirHomeRule, err
+	return dir, dataDirHomeReason, err
 }
 
 // nearestHome returns the nearest home (a directory with a memory) at or above the directory dir, or "" if none exists.
@@ -141,11 +141,11 @@ func (finder *homeFinder) nearestHome(dir string) (string, error) {
 		return home, nil
 	}
 	for at := dir; ; at = filepath.Dir(at) {
-		if home, err := finder.usableHomeIn(dir, at); err != nil || home != "" {
+		if home, err := finder.findUsableHome(dir, at); err != nil || home != "" {
 			return home, err
 		}
-		if main := worktreeMainTree(at); main != "" {
-			if home, err := finder.usableHomeIn(dir, main); err != nil || home != "" {
+		if main := findMainWorktree(at); main != "" {
+			if home, err := finder.findUsableHome(dir, main); err != nil || home != "" {
 				return home, err
 			}
 		}
@@ -156,18 +156,18 @@ func (finder *homeFinder) nearestHome(dir string) (string, error) {
 	}
 }
 
-// usableHomeIn returns the home directly inside dir. It returns "" if dir contains no home that may be used in the
+// findUsableHome returns the home directly inside dir. It returns "" if dir contains no home that may be used in the
 // working directory workingDir.
-func (finder *homeFinder) usableHomeIn(workingDir, dir string) (string, error) {
+func (finder *homeFinder) findUsableHome(workingDir, dir string) (string, error) {
 	h := filepath.Join(dir, homeDirName)
 	if !isDir(h) || !trust.MayDirBeHome(h) {
 		return "", nil
 	}
-	p, err := finder.placeOfHome(h, nearestHomeRule)
+	p, err := finder.describeHomePlace(h, nearestHomeReason)
 	if err != nil && !errors.Is(err, fs.ErrPermission) {
 		return "", err
 	}
-	v := ownership.JudgeHome(finder.host(), p)
+	v := ownership.JudgeHomeTrust(finder.host(), p)
 	if v.Ownership == trust.NotAHome {
 		finder.env.printWarning(
 			"%s is not used: %s. To use it: %s",
@@ -181,10 +181,10 @@ func (finder *homeFinder) usableHomeIn(workingDir, dir string) (string, error) {
 	return h, nil
 }
 
-// cacheHome caches the home that was found from the directory dir, and the verdict v on whether the home is trusted. If
-// the home is not in the record of trusted homes but belongs to the user, cacheHome adds it. If the home belongs to
-// somebody else, cacheHome prints a warning, unless noUntrustedHomeWarning is set.
-func (finder *homeFinder) cacheHome(dir, home string, p verb.Place, v trust.OwnershipVerdict) {
+// cacheHome caches the home that was found from the directory dir, and the argument verdict, which says whether the
+// home is trusted. If the home is not in the record of trusted homes but belongs to the user, cacheHome adds it. If the
+// home belongs to somebody else, cacheHome prints a warning, unless skipsUntrustedHomeWarning is set.
+func (finder *homeFinder) cacheHome(dir, home string, p verb.Place, verdict trust.OwnershipVerdict) {
 	if finder.homeByStartDir == nil {
 		finder.homeByStartDir = map[string]string{}
 	}
@@ -192,34 +192,34 @@ func (finder *homeFinder) cacheHome(dir, home string, p verb.Place, v trust.Owne
 	if home == "" {
 		return
 	}
-	if v.LacksTrustRecord {
-		_ = finder.host().Trusted.RecordHome(
+	if verdict.LacksTrustRecord {
+		_ = finder.host().TrustList.RecordHome(
 			context.Background(),
 			p.Home,
 			p.StorePath,
 			finder.env.Now(),
 		) // If the home cannot be recorded as seen, the next run tries again.
 	}
-	if v.Ownership == trust.ForeignHome && !finder.noUntrustedHomeWarning {
+	if verdict.Ownership == trust.ForeignHome && !finder.skipsUntrustedHomeWarning {
 		finder.env.printWarning(
 			"not trusted, so only read: %s; if this memory is yours: %s",
-			replaceHarmfulChars(v.Reason),
-			replaceHarmfulChars(v.Mend),
+			replaceHarmfulChars(verdict.Reason),
+			replaceHarmfulChars(verdict.Mend),
 		)
 	}
-	finder.lastVerdict = &v
+	finder.lastVerdict = &verdict
 }
 
-// worktreeMainTree returns the main tree of the linked git worktree whose root is dir. It returns "" if dir is not
+// findMainWorktree returns the main tree of the linked git worktree whose root is dir. It returns "" if dir is not
 // such a root. It resolves symbolic links in dir, because git stores resolved paths.
-func worktreeMainTree(dir string) string {
+func findMainWorktree(dir string) string {
 	if fi, err := os.Lstat(filepath.Join(dir, ".git")); err != nil || !fi.Mode().IsRegular() {
 		return ""
 	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	return project.MainWorktreeOf(dir, os.ReadFile)
+	return project.FindMainWorktree(dir, os.ReadFile)
 }
 
 // checkHomePath returns an error if the path cannot be a home. The path may be a directory or a regular file, or may
@@ -242,7 +242,7 @@ func checkHomePath(home string) error {
 // in dialectFlag or by the variable OXBOW_DIALECT. usesUserHome returns false if the layout is unknown or if the user
 // has no home directory.
 func (finder *homeFinder) usesUserHome() bool {
-	d, err := layout.Find(dialects, cmp.Or(finder.dialectFlag, finder.env.Getenv("OXBOW_DIALECT")))
+	d, err := layout.Find(nonOxbowLayouts, cmp.Or(finder.dialectFlag, finder.env.Getenv("OXBOW_DIALECT")))
 	return err == nil && d.UserHome && finder.env.userHomeDir() != ""
 }
 
@@ -268,9 +268,9 @@ func (env *environment) dataHome() (string, error) {
 	}
 }
 
-// layoutStateDir returns the directory in which oxbow keeps the user's state for a home of another layout. ok is false
-// if the home has oxbow's own layout, or if an error occurred.
-func (finder *homeFinder) layoutStateDir() (dir string, ok bool) {
+// nonOxbowStateDir returns the directory in which oxbow keeps the user's state for a home of another layout. ok is
+// false if the home has oxbow's own layout, or if an error occurred.
+func (finder *homeFinder) nonOxbowStateDir() (dir string, ok bool) {
 	home, err := finder.homePath()
 	_, other, lerr := finder.detectLayout()
 	data, derr := finder.env.dataHome()
@@ -311,14 +311,14 @@ func (env *environment) userOxbowDir(windowsVar, windowsDir, xdgVar, xdgDir stri
 }
 
 // homeForClientConfig returns the home (the directory of the memory) that must be written into the configuration of
-// clients. The parameter rule describes how oxbow chose the home, for example because the home was in the nearest
-// parent directory. The result is "" if clients find the home without a configuration. A client does so if the home is
-// the nearest home, or the default directory that oxbow uses if the variable XDG_DATA_HOME is not set.
-func (finder *homeFinder) homeForClientConfig(home, rule string) string {
-	if rule == nearestHomeRule {
+// clients. The parameter choiceReason describes how oxbow chose the home, for example because the home was in the
+// nearest parent directory. The result is "" if clients find the home without a configuration. A client does so if the
+// home is the nearest home, or the default directory that oxbow uses if the variable XDG_DATA_HOME is not set.
+func (finder *homeFinder) homeForClientConfig(home, choiceReason string) string {
+	if choiceReason == nearestHomeReason {
 		return ""
 	}
-	if rule == dataDirHomeRule {
+	if choiceReason == dataDirHomeReason {
 		plain := *finder.env
 		plain.Getenv = func(name string) string {
 			if name == "XDG_DATA_HOME" {
@@ -337,7 +337,7 @@ func (finder *homeFinder) homeForClientConfig(home, rule string) string {
 // command in another directory and without the environment variables of this shell. The result is "" if the command
 // finds the home without the flag, or if no home was found.
 func (finder *homeFinder) homeFlagForClients() string {
-	home, rule, err := finder.findHomeAndRule()
+	home, rule, err := finder.findHomeAndReason()
 	home = finder.homeForClientConfig(home, rule)
 	if err != nil || home == "" {
 		return ""
@@ -364,7 +364,7 @@ func (finder *homeFinder) findLayout(home string) (layout.Dialect, bool, error) 
 		return layout.Dialect{}, false, nil
 	}
 	if name != "" {
-		d, err := layout.Find(dialects, name)
+		d, err := layout.Find(nonOxbowLayouts, name)
 		if err != nil {
 			return layout.Dialect{}, false, usageErrorf("the layouts there are: "+
 				strings.Join(layoutNames(), ", "), "%s %q is not known", from, name)
@@ -382,38 +382,38 @@ func (finder *homeFinder) findLayout(home string) (layout.Dialect, bool, error) 
 		return layout.Dialect{}, false, fmt.Errorf("opening the home: %w", err)
 	}
 	defer fsys.Close()
-	return layout.Detect(dialects, fsys)
+	return layout.Detect(nonOxbowLayouts, fsys)
 }
 
 // memoryPlace returns the place of the memory that this run uses.
 func (finder *homeFinder) memoryPlace() (verb.Place, error) {
-	home, rule, err := finder.findHomeAndRule()
+	home, rule, err := finder.findHomeAndReason()
 	if err != nil {
 		return verb.Place{Home: home, HomeChoiceReason: rule}, err
 	}
-	p, err := finder.placeOfHome(home, rule)
+	p, err := finder.describeHomePlace(home, rule)
 	if errors.Is(err, fs.ErrPermission) { // The command doctor must be able to examine a home that it may not open.
 		err = nil
 	}
 	return p, err
 }
 
-// placeOfHome describes where a home's memory is and how the home was found. The parameter rule names how oxbow chose
-// the home, for example because it was in the nearest parent directory.
-func (finder *homeFinder) placeOfHome(home, rule string) (verb.Place, error) {
+// describeHomePlace describes where a home's memory is and how the home was found. The parameter choiceReason names how
+// oxbow chose the home, for example because it was in the nearest parent directory.
+func (finder *homeFinder) describeHomePlace(home, choiceReason string) (verb.Place, error) {
 	p := verb.Place{
-		Home:             home,
-		HomeChoiceReason: rule,
-		FoundFromDir:     rule == nearestHomeRule,
-		StorePath:        storePathIn(home),
-		ClientHome:       finder.homeForClientConfig(home, rule),
+		Home:                home,
+		HomeChoiceReason:    choiceReason,
+		FoundFromWorkingDir: choiceReason == nearestHomeReason,
+		StorePath:           storePathIn(home),
+		ClientHome:          finder.homeForClientConfig(home, choiceReason),
 	}
-	if p.FoundFromDir {
+	if p.FoundFromWorkingDir {
 		wd, err := finder.env.absolutePath(".")
 		rel, rerr := filepath.Rel(filepath.Dir(home), wd)
 		isAbove := rerr == nil && (rel == "." || filepath.IsLocal(rel))
 		if err == nil && !isAbove {
-			p.HomeChoiceReason = mainWorktreeHomeRule
+			p.HomeChoiceReason = mainWorktreeHomeReason
 		}
 	}
 	d, other, err := finder.findLayout(home)
@@ -425,8 +425,8 @@ func (finder *homeFinder) placeOfHome(home, rule string) (verb.Place, error) {
 	return p, err
 }
 
-// requireOwnLayout returns an error if the home has another layout. The command works only with oxbow's own file.
-func (finder *homeFinder) requireOwnLayout(command string) error {
+// requireOxbowLayout returns an error if the home has another layout. The command works only with oxbow's own file.
+func (finder *homeFinder) requireOxbowLayout(command string) error {
 	d, other, err := finder.detectLayout()
 	if err != nil || !other {
 		return err
@@ -467,9 +467,9 @@ func storePathIn(home string) string {
 // host returns a description of this process and its machine.
 func (finder *homeFinder) host() *verb.Host {
 	return &verb.Host{Getenv: finder.env.Getenv, GOOS: finder.env.GOOS, FileSystem: finder.env.DescribeFileSystem,
-		Executable: finder.env.Executable, Version: readVersion(), Rand: finder.env.Rand,
-		NetworkFS: finder.allowsNetworkFS,
-		Trusted:   trust.List{Dir: finder.env.configDir()}}
+		Executable: finder.env.Executable, Version: programVersion(), Rand: finder.env.Rand,
+		AllowsNetworkFS: finder.allowsNetworkFS,
+		TrustList:       trust.List{Dir: finder.env.configDir()}}
 }
 
 // absolutePath returns the absolute form of a path that is relative to the run's working directory.
@@ -509,15 +509,15 @@ func isDir(path string) bool {
 // data directory.
 func (finder *homeFinder) trustVerdict() (trust.OwnershipVerdict, error) {
 	p, err := finder.memoryPlace()
-	if err != nil || !p.FoundFromDir {
+	if err != nil || !p.FoundFromWorkingDir {
 		return trust.OwnershipVerdict{Ownership: trust.OwnHome}, err
 	}
 	return *finder.lastVerdict, nil // nearestHome has set lastVerdict to the verdict about this home.
 }
 
-// isForeign reports whether the home is foreign. A foreign home contains a memory, but nothing shows that the memory
-// belongs to the user or that the user trusts it.
-func (finder *homeFinder) isForeign() (bool, error) {
+// isForeignHome reports whether the home is foreign. A foreign home contains a memory, but nothing shows that the
+// memory belongs to the user or that the user trusts it.
+func (finder *homeFinder) isForeignHome() (bool, error) {
 	v, err := finder.trustVerdict()
 	return v.Ownership == trust.ForeignHome, err
 }
@@ -528,7 +528,7 @@ func (finder *homeFinder) trustedHome() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if foreign, err := finder.isForeign(); err != nil || foreign {
+	if foreign, err := finder.isForeignHome(); err != nil || foreign {
 		return "", cmp.Or(err, ownership.NewUntrustedError(home))
 	}
 	return home, nil
@@ -547,9 +547,9 @@ func (finder *homeFinder) isOwnHome(home string) bool {
 
 // resolveProject returns the name of the project that a flag's value refers to. The value [autoProject] refers to the
 // project that contains the working directory.
-func (env *environment) resolveProject(s string) (string, error) {
-	if s != autoProject {
-		return s, nil
+func (env *environment) resolveProject(projectFlag string) (string, error) {
+	if projectFlag != autoProject {
+		return projectFlag, nil
 	}
 	p, err := env.projectOf(".")
 	return p.Name, err
@@ -558,14 +558,14 @@ func (env *environment) resolveProject(s string) (string, error) {
 // autoProject is the value of --project that refers to the working directory's project.
 const autoProject = "auto"
 
-// isOnPath reports whether a shell finds this executable if a person types oxbow. It returns true if this cannot be
-// determined.
-func (env *environment) isOnPath() bool {
+// isExecutableInPath reports whether a shell finds this executable if a person types oxbow. It returns true if this
+// cannot be determined.
+func (env *environment) isExecutableInPath() bool {
 	this, err := os.Stat(env.Executable)
 	if err != nil {
 		return true // The path of this executable is unknown, so assume that a shell finds it.
 	}
-	name := wordingForDryRun(env.GOOS == "windows", "oxbow", "oxbow.exe")
+	name := chooseDryRunWording(env.GOOS == "windows", "oxbow", "oxbow.exe")
 	for _, dir := range filepath.SplitList(env.Getenv("PATH")) {
 		if fi, err := os.Stat(filepath.Join(dir, name)); err == nil && fi.Mode().IsRegular() {
 			return os.SameFile(this, fi)
@@ -581,7 +581,7 @@ func (env *environment) executableForClients() string {
 	if err != nil {
 		return env.Executable
 	}
-	name := wordingForDryRun(env.GOOS == "windows", "oxbow", "oxbow.exe")
+	name := chooseDryRunWording(env.GOOS == "windows", "oxbow", "oxbow.exe")
 	for _, dir := range filepath.SplitList(env.Getenv("PATH")) {
 		path := filepath.Join(dir, name)
 		fi, err := os.Stat(path)
@@ -595,8 +595,8 @@ func (env *environment) executableForClients() string {
 	return env.Executable
 }
 
-// hasOtherLayout reports whether the home has another layout than oxbow's own.
-func (finder *homeFinder) hasOtherLayout() bool {
+// hasNonOxbowLayout reports whether the home has another layout than oxbow's own.
+func (finder *homeFinder) hasNonOxbowLayout() bool {
 	_, other, err := finder.detectLayout()
 	return err == nil && other
 }

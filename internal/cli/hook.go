@@ -21,7 +21,7 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-func hookCommand(mem *openMemory) *cobra.Command {
+func hookCommand(mem *lazyMemory) *cobra.Command {
 	var drain bool
 	c := &cobra.Command{
 		Use:   "hook CLIENT",
@@ -40,8 +40,8 @@ session was not shown before. It records every text that it shows.
 
 In a home of another layout, a session begins with the text of oxbow context
 and with the open handoff, which is taken. Hook answers a prompt only if the
-system of the layout recalls by itself. In a home of ` + layoutsStoringSummaryAt(layout.SummaryAtCompaction) + `, a compaction
-stores its summary. In a home of ` + layoutsStoringSummaryAt(layout.SummaryAtEnd) + `, the end of a session stores the
+system of the layout recalls by itself. In a home of ` + summaryLayoutNames(layout.SummaryAtCompaction) + `, a compaction
+stores its summary. In a home of ` + summaryLayoutNames(layout.SummaryAtEnd) + `, the end of a session stores the
 agent's last message. Nothing else is stored.
 
 After an edit in a repository, the text that the agent wrote before the edit
@@ -52,7 +52,7 @@ OXBOW_WHYS=off switches this off.
 
 OXBOW_HOOKS=off stops all hooks for one session, and OXBOW_INJECT=off stops
 only the texts that are shown to the agent. A file ` + injection.HooksOffFile + ` or
-` + injection.InjectOffFile + ` does the same for a home or, in the directory
+` + injection.InjectionOffFile + ` does the same for a home or, in the directory
 ` + homeDirName + ` of a project, for the project.`,
 		Example: `  oxbow hook claude < /dev/null     # a report is on standard input
   OXBOW_HOOKS=off claude            # a session that is not recorded`,
@@ -64,7 +64,7 @@ only the texts that are shown to the agent. A file ` + injection.HooksOffFile + 
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if drain {
-				mem.drainSpool(cmd.Context())
+				mem.archiveSpooledReports(cmd.Context())
 				return nil
 			}
 			mem.handleHook(cmd.Context(), args[0])
@@ -80,14 +80,14 @@ only the texts that are shown to the agent. A file ` + injection.HooksOffFile + 
 // to the standard output. It does not print errors, because the client would show them to the user. Errors in reading
 // or storing the events are saved in the home as a HookFailure. handleHook does nothing if the environment variable
 // OXBOW_HOOKS is "off".
-func (mem *openMemory) handleHook(ctx context.Context, client string) {
+func (mem *lazyMemory) handleHook(ctx context.Context, client string) {
 	if mem.env.Getenv("OXBOW_HOOKS") == "off" {
 		return
 	}
 	stdout := mem.env.Stdout
 	mem.env.Stdout, mem.env.Stderr = io.Discard, io.Discard
 	mem.skipsCheckpoints = true
-	home, err := mem.finder.hookHome()
+	home, err := mem.finder.homeForHookReports()
 	if err != nil {
 		_, _ = stdout.Write(mem.handleOtherLayoutHook(ctx, client))
 		return
@@ -131,19 +131,19 @@ func (mem *openMemory) handleHook(ctx context.Context, client string) {
 	if markNotes != nil {
 		markNotes(ctx)
 	}
-	_, _ = stdout.Write(t.answerReport(ctx, r))
+	_, _ = stdout.Write(t.answerHookReport(ctx, r))
 	mem.mirrorClientMemory(ctx, home, r)
 	if r.EndsTurn {
-		mem.startSpoolDrain(ctx)
+		mem.startReportArchiver(ctx)
 	}
 }
 
-// startSpoolDrain starts a process that moves the home's hook reports into the archive, so that the client need not
+// startReportArchiver starts a process that moves the home's hook reports into the archive, so that the client need not
 // wait for it. If [Env.StartDetached] is nil, this process moves them. If no process can be started, the reports stay
 // in the spool until the next hook, or until a command reads the archive.
-func (mem *openMemory) startSpoolDrain(ctx context.Context) {
+func (mem *lazyMemory) startReportArchiver(ctx context.Context) {
 	if mem.env.StartDetached == nil {
-		mem.drainSpool(ctx)
+		mem.archiveSpooledReports(ctx)
 		return
 	}
 	args := []string{"hook", "--" + drainSpoolFlag}
@@ -153,29 +153,30 @@ func (mem *openMemory) startSpoolDrain(ctx context.Context) {
 	_ = mem.env.StartDetached(args)
 }
 
-// drainSpoolFlag is the flag with which startSpoolDrain calls "oxbow hook" in the new process.
+// drainSpoolFlag is the flag with which startReportArchiver calls "oxbow hook" in the new process.
 const drainSpoolFlag = "drain"
 
-// drainSpool moves the home's waiting hook reports into the session archive. Then it updates the archive's index and
-// the memories' thresholds for relevant entries, so that the next prompt is answered quickly. It ends after the limit
-// in [HookTimeLimits] even if another process keeps a lock. Otherwise each turn could add another waiting process.
-func (mem *openMemory) drainSpool(ctx context.Context) {
+// archiveSpooledReports moves the home's waiting hook reports into the session archive. Then it updates the archive's
+// index and the memories' thresholds for relevant entries, so that the next prompt is answered quickly. It ends after
+// the limit in [HookTimeLimits] even if another process keeps a lock. Otherwise each turn could add another waiting
+// process.
+func (mem *lazyMemory) archiveSpooledReports(ctx context.Context) {
 	// Make no checkpoint when a memory is closed, because this function makes one at its end.
 	mem.skipsCheckpoints = true
 	mem.drainTimeout = mem.env.hookTimeLimits().SpoolDrain
 	ctx, cancel := context.WithTimeout(ctx, mem.drainTimeout)
 	defer cancel()
-	if s, err := mem.archiveOpenerAfterDrain()(ctx); err == nil {
+	if s, err := mem.archiveOpenerAfterSpoolDrain()(ctx); err == nil {
 		// Ignore the error: when the next prompt comes, oxbow computes the missing thresholds.
-		_ = mem.calibrateThresholds(ctx)
+		_ = mem.calibrateMatchThresholds(ctx)
 		_ = s.Memory.Checkpoint(ctx)
 	}
 }
 
-// hookHome returns the home in which hooks store their reports. The reports are stored in the spool, a directory for
-// reports that are not in the memory yet. The home must be trusted, must have oxbow's own layout, and must have a
-// usable spool. Otherwise hookHome returns an error.
-func (finder *homeFinder) hookHome() (string, error) {
+// homeForHookReports returns the home in which hooks store their reports. The reports are stored in the spool, a
+// directory for reports that are not in the memory yet. The home must be trusted, must have oxbow's own layout, and
+// must have a usable spool. Otherwise homeForHookReports returns an error.
+func (finder *homeFinder) homeForHookReports() (string, error) {
 	v, err := finder.trustVerdict()
 	if err != nil {
 		return "", err

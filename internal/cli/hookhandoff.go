@@ -17,9 +17,9 @@ import (
 // the new session.
 const maxHandoffTokens = 2_000
 
-// openHandoffName returns the name of an open handoff: the handoff for the session's project, or else the handoff
+// findOpenHandoffName returns the name of an open handoff: the handoff for the session's project, or else the handoff
 // without a project. It returns "" if no handoff may be shown to a model unasked.
-func (mem *openMemory) openHandoffName(ctx context.Context, dir string) string {
+func (mem *lazyMemory) findOpenHandoffName(ctx context.Context, dir string) string {
 	project, _ := findProject(dir)
 	waiting, err := callVerb(ctx, mem, verb.HandoffForNewSession, verb.HandoffForNewSessionIn{Project: project})
 	if err != nil {
@@ -31,7 +31,7 @@ func (mem *openMemory) openHandoffName(ctx context.Context, dir string) string {
 // takeHandoff takes a handoff, so that no other session gets it. It returns the handoff's text with the texts of the
 // handoff's skills and the memory that the handoff's profile selects. hasProfile is true if a profile has selected
 // memory.
-func (mem *openMemory) takeHandoff(ctx context.Context, handoffName string) (text string, hasProfile bool) {
+func (mem *lazyMemory) takeHandoff(ctx context.Context, handoffName string) (text string, hasProfile bool) {
 	out, err := callVerb(
 		ctx,
 		mem,
@@ -41,7 +41,9 @@ func (mem *openMemory) takeHandoff(ctx context.Context, handoffName string) (tex
 	if err != nil || out.HandoffOut == nil {
 		return "", false // For example, another session has taken the handoff first.
 	}
-	hasProfile = out.Profile != "" && out.Loaded != nil && out.Loaded.ProfileError == "" && out.Loaded.Selection != nil
+	hasProfile = out.Profile != "" && out.LoadedProfileAndSkills != nil &&
+		out.LoadedProfileAndSkills.ProfileError == "" &&
+		out.LoadedProfileAndSkills.Selection != nil
 	return out.Text(), hasProfile
 }
 

@@ -22,30 +22,30 @@ import (
 
 // contextInjector chooses and records the memory that a hook shows to the model of one session.
 type contextInjector struct {
-	*openMemory
+	*lazyMemory
 	spool         session.Spool
 	stateFile     inject.ShownTextsFile
 	answeredEvent session.Event // event that the hook answers
 
 	homeDir string // oxbow directory whose memory is shown to the model
 	// The home has the directory layout of another memory system, which lacks a directory for hook reports.
-	hasOtherLayout bool
+	hasNonOxbowLayout bool
 }
 
-// withLayoutState returns an injector for a home that has the directory layout of another memory system. The parameter
-// state is the directory in which the injector stores the session's state. If state is "", the home has oxbow's own
-// layout, and the result is t itself.
-func (t contextInjector) withLayoutState(state string) contextInjector {
-	if state == "" {
+// withStateDir returns an injector for a home that has the directory layout of another memory system. The parameter
+// stateDir is the directory in which the injector stores the session's state. If stateDir is "", the home has oxbow's
+// own layout, and the result is t itself.
+func (t contextInjector) withStateDir(stateDir string) contextInjector {
+	if stateDir == "" {
 		return t
 	}
-	t.hasOtherLayout = true
-	t.spool.Dir = filepath.Join(state, session.SpoolDir)
+	t.hasNonOxbowLayout = true
+	t.spool.Dir = filepath.Join(stateDir, session.SpoolDir)
 	t.stateFile.Dir = filepath.Join(t.spool.Dir, "shown")
 	return t
 }
 
-func (mem *openMemory) newInjector(home string, e session.Event) contextInjector {
+func (mem *lazyMemory) newInjector(home string, e session.Event) contextInjector {
 	spool := session.Spool{
 		Dir:    filepath.Join(home, session.SpoolDir),
 		Redact: mem.secretScreening().Cleaner().CleanText,
@@ -60,8 +60,8 @@ func (mem *openMemory) newInjector(home string, e session.Event) contextInjector
 		e, home, false}
 }
 
-// answerReport returns the answer to a report, or nil without an answer.
-func (t contextInjector) answerReport(ctx context.Context, r hook.Report) []byte {
+// answerHookReport returns the answer to a report, or nil without an answer.
+func (t contextInjector) answerHookReport(ctx context.Context, r hook.CallReport) []byte {
 	switch {
 	case r.AcceptsContext() && t.isInjectionSwitchedOff():
 	case r.AcceptsContext() && r.SessionStartReason != "":
@@ -75,7 +75,7 @@ func (t contextInjector) answerReport(ctx context.Context, r hook.Report) []byte
 	default:
 		// Some clients report the start of a session twice, and only the first report is answered. Record that the
 		// client reported something else meanwhile, so that a later start is answered again.
-		_ = t.stateFile.RecordOtherClientReport(ctx)
+		_ = t.stateFile.RecordReportAfterStart(ctx)
 	}
 	return nil
 }
@@ -84,8 +84,8 @@ func (t contextInjector) answerReport(ctx context.Context, r hook.Report) []byte
 func (t contextInjector) isInjectionSwitchedOff() bool {
 	home := t.homeDir
 	return t.env.Getenv("OXBOW_INJECT") == "off" ||
-		t.env.isFeatureSwitchedOff(injection.InjectOffFile, home, t.answeredEvent.Dir) ||
-		t.env.isFeatureSwitchedOff(injection.ClientInjectOffFile(t.answeredEvent.Client), home, t.answeredEvent.Dir)
+		t.env.isFeatureSwitchedOff(injection.InjectionOffFile, home, t.answeredEvent.Dir) ||
+		t.env.isFeatureSwitchedOff(injection.ClientInjectionOffFile(t.answeredEvent.Client), home, t.answeredEvent.Dir)
 }
 
 // isFeatureSwitchedOff reports whether a file with the name switchFileName switches a feature of oxbow off. It searches
@@ -94,7 +94,7 @@ func (t contextInjector) isInjectionSwitchedOff() bool {
 func (env *environment) isFeatureSwitchedOff(switchFileName, home, dir string) bool {
 	// Ignore the error: without the working directory, only the session's directory is examined.
 	wd, _ := env.absolutePath(".")
-	return injection.FindSwitchOffFile(switchFileName, home, dir, wd) != ""
+	return injection.FindInjectionOffFile(switchFileName, home, dir, wd) != ""
 }
 
 // answerSessionStart returns the answer to the start of a session, which contains the session's context. The user's
@@ -102,20 +102,20 @@ func (env *environment) isFeatureSwitchedOff(switchFileName, home, dir string) b
 // resumed, its conversation still contains the context, so the result is nil. This is not the case if the client has
 // compacted or cleared the conversation. The result is also nil if there is no context, or if oxbow cannot record that
 // it showed the context.
-func (t contextInjector) answerSessionStart(ctx context.Context, r hook.Report) []byte {
+func (t contextInjector) answerSessionStart(ctx context.Context, r hook.CallReport) []byte {
 	state := t.stateFile.ReadState()
 	lost := r.SessionStartReason == "compact" || r.SessionStartReason == "clear"
 	if lost {
-		state.HasStart, state.Compacted = false, r.SessionStartReason == "compact"
-		state.Stored = nil
+		state.HasSessionStartBlock, state.Compacted = false, r.SessionStartReason == "compact"
+		state.StoredFingerprints = nil
 	}
-	var b inject.Block
-	if !r.NeedsStartWithPrompt() {
-		b = t.sessionStartBlock(ctx, r.SessionStartReason, state)
+	var b inject.ShownBlock
+	if !r.NeedsContextWithFirstPrompt() {
+		b = t.memoryBlockForSessionStart(ctx, r.SessionStartReason, state)
 	}
 	waiting := ""
-	if beginsNewConversation(r.SessionStartReason, state) && !r.NeedsStartWithPrompt() {
-		waiting = t.openHandoffName(ctx, t.answeredEvent.Dir)
+	if beginsNewConversation(r.SessionStartReason, state) && !r.NeedsContextWithFirstPrompt() {
+		waiting = t.findOpenHandoffName(ctx, t.answeredEvent.Dir)
 	}
 	hasText := b.Text != "" || waiting != ""
 	if !hasText && !lost {
@@ -137,72 +137,73 @@ func (t contextInjector) answerSessionStart(ctx context.Context, r hook.Report) 
 }
 
 // beginsNewConversation reports whether a session starts without an earlier conversation.
-func beginsNewConversation(source string, state inject.SessionShownTexts) bool {
-	return !state.HasStart && (source == "startup" || source == "" || source == "clear")
+func beginsNewConversation(startReason string, state inject.SessionShownTexts) bool {
+	return !state.HasSessionStartBlock && (startReason == "startup" || startReason == "" || startReason == "clear")
 }
 
-// prependHandoff marks the handoff with the given name as taken, and returns the handoff's text followed by start, the
-// context of a new session. The handoff comes first, so that the whole handoff is shown if the client shortens the
-// text. If the handoff cannot be taken, the result is start. The caller must first record the session's start, so that
-// only one of a client's hooks takes the handoff.
-func (t contextInjector) prependHandoff(ctx context.Context, start, name string) string {
+// prependHandoff marks the handoff with the given name as taken, and returns the handoff's text followed by
+// startContext, the context of a new session. The handoff comes first, so that the whole handoff is shown if the client
+// shortens the text. If the handoff cannot be taken, the result is startContext. The caller must first record the
+// session's start, so that only one of a client's hooks takes the handoff.
+func (t contextInjector) prependHandoff(ctx context.Context, startContext, name string) string {
 	taken, _ := t.takeHandoff(ctx, name)
 	taken = cutHandoffText(taken, name, maxHandoffBytes)
 	if taken == "" {
-		return start
+		return startContext
 	}
 	room := hook.MaxContextBytes - 100 - len(taken)
 	if room < 100 {
 		return taken
 	}
-	return taken + "\n" + cutAtParagraph(start, room)
+	return taken + "\n" + cutAtParagraph(startContext, room)
 }
 
-// sessionStartBlock returns the block of memory that the hook shows to the model at the start of a session. The
-// argument source says how the session started. The block is empty if the model has already read it. This is the case
-// after a fork, for example, because a fork contains the original conversation. The block leaves out texts that the
-// client stores together with the session's prompts. If a compaction removed an earlier block, the new block also
-// describes the agent's work before the compaction.
-func (t contextInjector) sessionStartBlock(
+// memoryBlockForSessionStart returns the block of memory that the hook shows to the model at the start of a session.
+// The argument startReason says how the session started. The block is empty if the model has already read it. This is
+// the case after a fork, for example, because a fork contains the original conversation. The block leaves out texts
+// that the client stores together with the session's prompts. If a compaction removed an earlier block, the new block
+// also describes the agent's work before the compaction.
+func (t contextInjector) memoryBlockForSessionStart(
 	ctx context.Context,
-	source string,
+	startReason string,
 	state inject.SessionShownTexts,
-) inject.Block {
-	isKnown := state.HasStart && !hook.LosesStartContext(t.answeredEvent.Client)
-	if isKnown || source == "fork" {
-		return inject.Block{}
+) inject.ShownBlock {
+	isKnown := state.HasSessionStartBlock && !hook.ForgetsContextOnResume(t.answeredEvent.Client)
+	if isKnown || startReason == "fork" {
+		return inject.ShownBlock{}
 	}
-	return runWithTimeout(ctx, t.env.hookTimeLimits().SessionStart, func(ctx context.Context) inject.Block {
+	return runWithTimeout(ctx, t.env.hookTimeLimits().SessionStartContext, func(ctx context.Context) inject.ShownBlock {
 		goOn := ""
 		if state.Compacted {
-			goOn = t.continuationText(ctx, t.answeredEvent.Client, t.answeredEvent.Session)
+			goOn = t.sessionContinuationText(ctx, t.answeredEvent.Client, t.answeredEvent.Session)
 		}
 		project, _ := findProject(t.answeredEvent.Dir)
-		out, err := callVerb(ctx, t.openMemory, injection.StartBlock, injection.StartIn{
-			Project: project, MaxTokens: inject.MaxSessionStartTokens, WithoutHandoff: beginsNewConversation(source,
+		out, err := callVerb(ctx, t.lazyMemory, injection.BuildSessionStartBlock, injection.SessionStartIn{
+			Project: project, MaxTokens: inject.MaxSessionStartTokens,
+			WithoutHandoff: beginsNewConversation(startReason,
 				state),
-			ShownSentences: state.Stored})
+			ShownSentences: state.StoredFingerprints})
 		if err != nil {
-			out.Block = inject.Block{}
+			out.ShownBlock = inject.ShownBlock{}
 		}
 		out.Text += goOn
-		return out.Block
+		return out.ShownBlock
 	})
 }
 
-// continuationText returns the information that an agent needs to continue its session, or "" without such
+// sessionContinuationText returns the information that an agent needs to continue its session, or "" without such
 // information.
-func (mem *openMemory) continuationText(ctx context.Context, client, id string) string {
-	archive, err := mem.archiveOpenerAfterDrain()(ctx)
+func (mem *lazyMemory) sessionContinuationText(ctx context.Context, client, sessionID string) string {
+	archive, err := mem.archiveOpenerAfterSpoolDrain()(ctx)
 	if err != nil {
 		return ""
 	}
-	turns, err := archive.ReadTurns(ctx, client, id)
+	turns, err := archive.ReadTurns(ctx, client, sessionID)
 	if err != nil || len(turns) == 0 {
 		return ""
 	}
 	o := handoff.LoadedHandoff{Handoff: handoff.Handoff{Task: handoff.TaskFromTurns(ctx, turns)}}
-	if o.Handoff.SessionRecord == "" {
+	if o.Handoff.SessionRecordText == "" {
 		return ""
 	}
 	return "\n" + o.Text()
@@ -213,22 +214,23 @@ func (mem *openMemory) continuationText(ctx context.Context, client, id string) 
 // client, the answer begins with a second block, which contains this context and, in a new conversation, the handoff
 // that an earlier session left. Each prompt is answered only once. If a block cannot be recorded as shown, it is left
 // out.
-func (t contextInjector) answerPrompt(ctx context.Context, r hook.Report) []byte {
+func (t contextInjector) answerPrompt(ctx context.Context, r hook.CallReport) []byte {
 	var state inject.SessionShownTexts
 	var first bool
 	var err error
-	if t.answeredEvent.Turn != "" {
-		state, first, err = t.stateFile.BeginTurn(ctx, t.answeredEvent.Turn)
+	if t.answeredEvent.TurnID != "" {
+		state, first, err = t.stateFile.BeginTurn(ctx, t.answeredEvent.TurnID)
 	} else {
-		state, first, err = t.stateFile.BeginHookAnswer(ctx, inject.HookEventPrompt, shortHash(r.Prompt))
+		state, first, err = t.stateFile.BeginHookAnswer(ctx, inject.HookEventPrompt, computeShortHash(r.Prompt))
 	}
 	if err != nil || !first {
 		return nil
 	}
 	begins := ""
-	if r.NeedsStartWithPrompt() {
-		b := t.sessionStartBlock(ctx, "", state)
-		if waiting := t.openHandoffName(ctx, t.answeredEvent.Dir); waiting != "" && beginsNewConversation("", state) {
+	if r.NeedsContextWithFirstPrompt() {
+		b := t.memoryBlockForSessionStart(ctx, "", state)
+		if waiting := t.findOpenHandoffName(ctx, t.answeredEvent.Dir); waiting != "" &&
+			beginsNewConversation("", state) {
 			b.Text = t.prependHandoff(ctx, b.Text, waiting)
 		}
 		if b.Text != "" && t.recordShownBlock(ctx, inject.HookEventSessionStart, b) {
@@ -239,8 +241,8 @@ func (t contextInjector) answerPrompt(ctx context.Context, r hook.Report) []byte
 	t.isArchiveReadOnly = true
 	project, _ := findProject(t.answeredEvent.Dir)
 	p := inject.Prompt{Text: r.Prompt, Client: r.Client, Session: t.answeredEvent.Session, Project: project,
-		Now: t.env.Now(), State: state}
-	b := runWithTimeout(ctx, t.env.hookTimeLimits().PromptAnswer, func(ctx context.Context) inject.Block {
+		Now: t.env.Now(), ShownTexts: state}
+	b := runWithTimeout(ctx, t.env.hookTimeLimits().PromptContext, func(ctx context.Context) inject.ShownBlock {
 		choose := t.chooseInjectedBlock
 		if choose == nil {
 			choose = t.chooseInjection
@@ -257,13 +259,17 @@ func (t contextInjector) answerPrompt(ctx context.Context, r hook.Report) []byte
 	return r.EncodeAnswer(begins + "\n\n" + b.Text)
 }
 
-// editBlock returns the block of memory that the hook shows to the model before an edit of the files, such as earlier
-// decisions about these files. If nothing is found, it records in the session's state file that the files were looked
-// up, so that the look-up is not repeated.
-func (t contextInjector) editBlock(ctx context.Context, state inject.SessionShownTexts, files []string) inject.Block {
-	in := annotations.BeforeActionIn{
-		Failure:           t.spool.LastFailure(t.answeredEvent.Client, t.answeredEvent.Session),
-		AskedFingerprints: state.Prints,
+// memoryBlockForEdit returns the block of memory that the hook shows to the model before an edit of the files, such as
+// earlier decisions about these files. If nothing is found, it records in the session's state file that the files were
+// looked up, so that the look-up is not repeated.
+func (t contextInjector) memoryBlockForEdit(
+	ctx context.Context,
+	state inject.SessionShownTexts,
+	files []string,
+) inject.ShownBlock {
+	in := annotations.FindActionHintsIn{
+		Failure:              t.spool.LastFailure(t.answeredEvent.Client, t.answeredEvent.Session),
+		SearchedFingerprints: state.SentenceFingerprints,
 	}
 	for _, path := range files {
 		name, root := findProject(filepath.Dir(path))
@@ -271,37 +277,37 @@ func (t contextInjector) editBlock(ctx context.Context, state inject.SessionShow
 			in.Project, in.FilesToEdit = name, append(in.FilesToEdit, filepath.ToSlash(rel))
 		}
 	}
-	seen := func(print string) bool { return state.Prints[print] }
+	seen := func(print string) bool { return state.SentenceFingerprints[print] }
 	hasNewFailure := in.Failure != "" && !seen("error "+in.Failure)
 	hasNewFile := slices.ContainsFunc(in.FilesToEdit, func(f string) bool { return !seen("file " + f) })
 	if !hasNewFailure && !hasNewFile {
-		return inject.Block{}
+		return inject.ShownBlock{}
 	}
 	t.isArchiveReadOnly = true
-	out, err := callVerb(ctx, t.openMemory, annotations.BeforeAction, in)
+	out, err := callVerb(ctx, t.lazyMemory, annotations.FindActionHints, in)
 	if err != nil {
-		return inject.Block{}
+		return inject.ShownBlock{}
 	}
 	if out.Text == "" {
 		// Ignore the error: if the empty result is not recorded, the look-up for these files is only repeated at their
 		// next edit.
 		_, _ = t.stateFile.RecordBlock(
 			ctx,
-			inject.Block{Fingerprints: out.Fingerprints},
+			inject.ShownBlock{SentenceFingerprints: out.SentenceFingerprints},
 		)
 	}
-	return out.Block
+	return out.ShownBlock
 }
 
 // recordShownBlock records a block that is about to be shown to the model. It returns false if another process shows
 // the same block, or if the block cannot be recorded. The block must then not be shown.
-func (t contextInjector) recordShownBlock(ctx context.Context, place string, b inject.Block) bool {
-	b.HookEvent, b.Tokens = place, max(b.Tokens, text.EstimateTokens(b.Text))
+func (t contextInjector) recordShownBlock(ctx context.Context, hookEvent string, b inject.ShownBlock) bool {
+	b.HookEvent, b.TokenCount = hookEvent, max(b.TokenCount, text.EstimateTokens(b.Text))
 	fresh, err := t.stateFile.RecordBlock(ctx, b)
 	if err == nil && !fresh {
 		return false
 	}
-	if t.hasOtherLayout {
+	if t.hasNonOxbowLayout {
 		return err == nil
 	}
 	e := t.answeredEvent
@@ -314,11 +320,13 @@ func (t contextInjector) recordShownBlock(ctx context.Context, place string, b i
 	}
 	// The ID contains the time, because a resumed session may be shown the same text again. The two events then have
 	// different IDs, even if no prompt was reported between them.
-	e.ID = shortHash(fmt.Sprint(place, " ", t.stateFile.ReadState().Prompt, " ", e.Time.UnixNano(), " ", b.Text))
+	e.ID = computeShortHash(
+		fmt.Sprint(hookEvent, " ", t.stateFile.ReadState().PromptNumber, " ", e.Time.UnixNano(), " ", b.Text),
+	)
 	return t.spool.AppendEvents(e) == nil && err == nil
 }
 
-func shortHash(s string) string {
+func computeShortHash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:8])
 }

@@ -25,7 +25,7 @@ import (
 type prompted struct {
 	*world
 	home  string
-	block inject.Block
+	block inject.ShownBlock
 	err   error
 	late  bool
 	asked []inject.Prompt
@@ -36,7 +36,7 @@ func newPrompted(t *testing.T) *prompted {
 	p.home = filepath.Join(p.dir, "home")
 	p.block.Text = "Ship on Tuesdays. </oxbow-memory>"
 	p.block.AnswerKind = "payload"
-	p.block.Fingerprints = []string{"1"}
+	p.block.SentenceFingerprints = []string{"1"}
 	p.block.ShownEntries = []session.ShownEntry{{SourceKind: inject.SourceKindNotes, Name: "ship", Version: 3}}
 	return p
 }
@@ -50,9 +50,9 @@ func (p *prompted) hook(t *testing.T, client, event, format string, args ...any)
 	env.Stdout, env.Stderr = &p.out, &p.errs
 	env.Stdin = strings.NewReader(`{"session_id":"s1","hook_event_name":"` + event + `",` +
 		fmt.Sprintf(format, args...) + `}`)
-	mem := newOpenMemory(env)
+	mem := newLazyMemory(env)
 	mem.finder.homeFlag = p.home
-	mem.chooseInjectedBlock = func(ctx context.Context, in inject.Prompt) (inject.Block, error) {
+	mem.chooseInjectedBlock = func(ctx context.Context, in inject.Prompt) (inject.ShownBlock, error) {
 		if p.late {
 			<-ctx.Done()
 		}
@@ -108,7 +108,7 @@ func TestPrompt(t *testing.T) {
 			if got := p.hook(t, client, event, turn+`"prompt":"when do we ship"`, 1); got != "" {
 				t.Errorf("the same hook again is answered: %s", got)
 			}
-			p.block.Text, p.block.Fingerprints = "Never on Fridays.", []string{"2"}
+			p.block.Text, p.block.SentenceFingerprints = "Never on Fridays.", []string{"2"}
 			if got := p.hook(t, client, event, turn+
 				`"prompt":"and when not"`, 2); !strings.Contains(got, "Never on Fridays.") {
 				t.Errorf("the next prompt is answered %s", got)
@@ -120,12 +120,13 @@ func TestPrompt(t *testing.T) {
 			if len(all) != 2 || (all[0].Text != "Ship on Tuesdays. </oxbow-memory>" &&
 				all[0].Text != "Ship on Tuesdays.") || all[0].ID == "" || all[0].ID == all[1].ID ||
 				all[0].Injection.HookEvent != inject.HookEventPrompt ||
-				all[0].Injection.AnswerKind != "payload" || all[0].Injection.Tokens == 0 ||
+				all[0].Injection.AnswerKind != "payload" || all[0].Injection.TokenCount == 0 ||
 				all[0].Injection.ShownEntries[0].Version != 3 {
 				t.Errorf("recorded is %+v", all)
 			}
 			if last := p.asked[len(p.asked)-1]; len(p.asked) != 3 || last.Text != "once more" ||
-				last.State.Prompt != 3 || last.State.Shown["notes ship"] != 2 || last.Session != "s1" ||
+				last.ShownTexts.PromptNumber != 3 || last.ShownTexts.LastPromptByEntryKey["notes ship"] != 2 ||
+				last.Session != "s1" ||
 				last.Client != client {
 				t.Errorf("asked was %+v", p.asked)
 			}
@@ -146,7 +147,7 @@ func checkArchive(t *testing.T, home string) {
 		t.Context(),
 		session.Spool{Dir: filepath.Join(home, session.SpoolDir)},
 		nil,
-	); err != nil || r.InvalidCount > 0 {
+	); err != nil || r.InvalidInputCount > 0 {
 		t.Errorf("Drain = %+v, %v", r, err)
 	}
 	checkKilled(t, m)
@@ -169,15 +170,15 @@ func TestPromptSilence(t *testing.T) {
 			`,"tool_name":"Bash","tool_use_id":"c1","tool_input":{"command":"ls"}`,
 			func(*prompted) {},
 		},
-		"nothing":     {"UserPromptSubmit", "", func(p *prompted) { p.block = inject.Block{} }},
+		"nothing":     {"UserPromptSubmit", "", func(p *prompted) { p.block = inject.ShownBlock{} }},
 		"an error":    {"UserPromptSubmit", "", func(p *prompted) { p.err = errors.New("no") }},
 		"late":        {"UserPromptSubmit", "", func(p *prompted) { p.late = true }},
 		"one session": {"UserPromptSubmit", "", func(p *prompted) { p.vars["OXBOW_INJECT"] = "off" }},
 		"the home": {"UserPromptSubmit", "", func(p *prompted) {
-			touch(t, filepath.Join(p.home, injection.InjectOffFile))
+			touch(t, filepath.Join(p.home, injection.InjectionOffFile))
 		}},
 		"the project": {"UserPromptSubmit", "", func(p *prompted) {
-			touch(t, filepath.Join(p.dir, homeDirName, injection.InjectOffFile))
+			touch(t, filepath.Join(p.dir, homeDirName, injection.InjectionOffFile))
 		}},
 		"all hooks": {"UserPromptSubmit", "", func(p *prompted) { p.vars["OXBOW_HOOKS"] = "off" }},
 		"no state": {"UserPromptSubmit", "", func(p *prompted) {
@@ -195,7 +196,7 @@ func TestPromptSilence(t *testing.T) {
 			c.set(p)
 			if p.late {
 				waits := *patient
-				waits.PromptAnswer = 100 * time.Millisecond
+				waits.PromptContext = 100 * time.Millisecond
 				p.env.HookTimeLimits = &waits
 			}
 			begun := time.Now()

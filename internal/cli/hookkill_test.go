@@ -292,7 +292,7 @@ func archived(t *testing.T, home, last string) map[string]int {
 			seen["turn "+turn.PromptID]++
 			for _, e := range turn.Events {
 				switch e.Kind {
-				case session.KindCall:
+				case session.KindToolCall:
 					seen[e.ID]++
 				case session.KindPrompt, session.KindText:
 					seen[e.Text]++

@@ -35,16 +35,16 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// otherLayoutHook answers one hook report for a home that has the directory layout of another memory system. Such a
+// nonOxbowLayoutHook answers one hook report for a home that has the directory layout of another memory system. Such a
 // home lacks an archive of sessions. The state that a session's hooks share is in a directory of the user, so that the
 // home contains only files that the other memory system writes.
-type otherLayoutHook struct {
-	*openMemory
+type nonOxbowLayoutHook struct {
+	*lazyMemory
 	dialect      layout.Dialect
 	homeDir      string
 	stateDir     string // directory that contains the state of sessions
 	profileOfRun string // name of the profile that limits what this run may read and write ("" if no profile does)
-	report       hook.Report
+	report       hook.CallReport
 	firstEvent   session.Event // the report's first event
 }
 
@@ -58,11 +58,11 @@ type otherLayoutHook struct {
 //     summary on this occasion.
 //
 // handleOtherLayoutHook also annotates edits.
-func (mem *openMemory) handleOtherLayoutHook(ctx context.Context, client string) []byte {
+func (mem *lazyMemory) handleOtherLayoutHook(ctx context.Context, client string) []byte {
 	home, err := mem.finder.trustedHome()
 	d, other, lerr := mem.finder.detectLayout()
 	bound, berr := mem.boundProfileName()
-	state, hasState := mem.finder.layoutStateDir()
+	state, hasState := mem.finder.nonOxbowStateDir()
 	if errors.Join(err, lerr, berr) != nil {
 		return nil
 	}
@@ -73,14 +73,14 @@ func (mem *openMemory) handleOtherLayoutHook(ctx context.Context, client string)
 	raw := readHookReport(ctx, mem.env.Stdin)
 	copilot := clientfile.HomeDir("copilot", mem.env.userHomeDir(), mem.env.Getenv)
 	r := hook.ParseReport(client, raw, hook.ParseEnv{Now: mem.env.Now(), CleanText: clean, CopilotHome: copilot})
-	l := otherLayoutHook{mem, d, home, state, bound, r, session.Event{Client: client}}
+	l := nonOxbowLayoutHook{mem, d, home, state, bound, r, session.Event{Client: client}}
 	whys := func() []byte {
 		return mem.handleEditHook(
 			ctx,
 			editHookInput{
 				home:          home,
 				stateDir:      state,
-				isTurnTainted: l.hasReadUnfingerprintedText,
+				isTurnTainted: l.hasReadTextWithoutFingerprints,
 				report: fileedits.HookInput{
 					ClientName: client, Stdin: raw, CopilotHome: copilot, RemoveSecrets: clean},
 			},
@@ -102,15 +102,15 @@ func (mem *openMemory) handleOtherLayoutHook(ctx context.Context, client string)
 	if err := l.appendNotes(); err != nil {
 		maintenance.HookFailure{Client: client, Error: err.Error(), Time: mem.env.Now()}.Save(state)
 	}
-	answer := l.answerReport(ctx)
+	answer := l.answerHookReport(ctx)
 	l.storeSessionSummary(ctx)
 	return append(answer, whys()...)
 }
 
-// answerReport returns the answer to a client's hook report. At the start of a session, this is the context that the
-// layout's memory system shows to a model. For a prompt, it is the text that this memory system recalls.
-func (l otherLayoutHook) answerReport(ctx context.Context) []byte {
-	in := contextInjector{openMemory: l.openMemory, answeredEvent: l.firstEvent, homeDir: l.homeDir}
+// answerHookReport returns the answer to a client's hook report. At the start of a session, this is the context that
+// the layout's memory system shows to a model. For a prompt, it is the text that this memory system recalls.
+func (l nonOxbowLayoutHook) answerHookReport(ctx context.Context) []byte {
+	in := contextInjector{lazyMemory: l.lazyMemory, answeredEvent: l.firstEvent, homeDir: l.homeDir}
 	if !l.report.AcceptsContext() || in.isInjectionSwitchedOff() {
 		return nil
 	}
@@ -120,14 +120,14 @@ func (l otherLayoutHook) answerReport(ctx context.Context) []byte {
 		Session: l.firstEvent.Session,
 		Now:     l.env.Now(),
 	}
-	if l.report.SessionStartReason != "" && l.report.NeedsStartWithPrompt() {
+	if l.report.SessionStartReason != "" && l.report.NeedsContextWithFirstPrompt() {
 		return nil // Do not answer, because this client gets the context together with the answer to the first prompt.
 	}
 	recalled, started := "", ""
 	if l.report.Prompt != "" && l.profileOfRun == "" {
-		recalled = runWithTimeout(ctx, l.env.hookTimeLimits().PromptAnswer, l.recallForPrompt)
+		recalled = runWithTimeout(ctx, l.env.hookTimeLimits().PromptContext, l.recallForPrompt)
 	}
-	if l.report.SessionStartReason != "" || l.report.NeedsStartWithPrompt() {
+	if l.report.SessionStartReason != "" || l.report.NeedsContextWithFirstPrompt() {
 		started = l.sessionStartContext(ctx, file, maxAnswerBytes-len(recalled))
 	}
 	return l.report.EncodeAnswer(started + "\n\n" + recalled)
@@ -144,11 +144,11 @@ const (
 // It returns "" if the model has the context already. The context may contain a handoff, the notes that an earlier
 // session left for the next session. The start is recorded before the handoff is taken, so that only one of a client's
 // hooks answers.
-func (l otherLayoutHook) sessionStartContext(ctx context.Context, file inject.ShownTextsFile, maxBytes int) string {
+func (l nonOxbowLayoutHook) sessionStartContext(ctx context.Context, file inject.ShownTextsFile, maxBytes int) string {
 	source := l.report.SessionStartReason
 	state := file.ReadState()
-	isLost := source == "compact" || source == "clear" || hook.LosesStartContext(l.firstEvent.Client)
-	isKnown := state.HasStart && !isLost
+	isLost := source == "compact" || source == "clear" || hook.ForgetsContextOnResume(l.firstEvent.Client)
+	isKnown := state.HasSessionStartBlock && !isLost
 	if isKnown || source == "fork" {
 		return ""
 	}
@@ -161,27 +161,27 @@ func (l otherLayoutHook) sessionStartContext(ctx context.Context, file inject.Sh
 	}
 	if _, err := file.RecordBlock(
 		ctx,
-		inject.Block{Injection: session.Injection{HookEvent: inject.HookEventSessionStart,
-			Tokens: prompt.EstimateTokens(text)}},
+		inject.ShownBlock{Injection: session.Injection{HookEvent: inject.HookEventSessionStart,
+			TokenCount: prompt.EstimateTokens(text)}},
 	); err != nil {
 		return ""
 	}
 	return text
 }
 
-// minContextBytes is the number of bytes that are reserved for the home's context, which is the text that a model
+// minHomeContextBytes is the number of bytes that are reserved for the home's context, which is the text that a model
 // always sees. A long handoff from an earlier session is shortened so that this part of the context is kept.
-const minContextBytes = 3500
+const minHomeContextBytes = 3500
 
 // sessionStartText returns the text that a model gets at the start of a session, with at most maxBytes bytes. The text
-// is the context of the home. If isNew is true, sessionStartText also takes the open handoff and appends the handoff's
-// text. If the handoff names a profile, and entries were selected by the profile, the handoff's text replaces the
-// home's context.
-func (l otherLayoutHook) sessionStartText(ctx context.Context, isNew bool, maxBytes int) string {
+// is the context of the home. If isNewSession is true, sessionStartText also takes the open handoff and appends the
+// handoff's text. If the handoff names a profile, and entries were selected by the profile, the handoff's text replaces
+// the home's context.
+func (l nonOxbowLayoutHook) sessionStartText(ctx context.Context, isNewSession bool, maxBytes int) string {
 	handoff, name := "", ""
 	replaces := false
-	if isNew && l.dialect.Handoffs {
-		name = l.openHandoffName(ctx, l.firstEvent.Dir)
+	if isNewSession && l.dialect.Handoffs {
+		name = l.findOpenHandoffName(ctx, l.firstEvent.Dir)
 	}
 	if name != "" {
 		handoff, replaces = l.takeHandoff(ctx, name)
@@ -193,9 +193,9 @@ func (l otherLayoutHook) sessionStartText(ctx context.Context, isNew bool, maxBy
 	if err != nil {
 		return cutHandoffText(handoff, name, maxBytes)
 	}
-	caution := layout.Caution(c, l.finder.repeatsForeignText)
+	caution := layout.Caution(c, l.finder.isRepeatOfForeignText)
 	if handoff != "" {
-		room := maxBytes - min(len(caution)+len(c.Text()), minContextBytes)
+		room := maxBytes - min(len(caution)+len(c.Text()), minHomeContextBytes)
 		handoff = "\n\n" + cutHandoffText(handoff, name, room-2)
 	}
 	maxBytes -= len(handoff) + len(caution)
@@ -204,17 +204,17 @@ func (l otherLayoutHook) sessionStartText(ctx context.Context, isNew bool, maxBy
 
 // homeContext returns the context of the home, which is the text that the memory system shows to a model. If this run
 // is limited to a profile (profileOfRun), the context contains only what the profile allows.
-func (l otherLayoutHook) homeContext(ctx context.Context) (prompt.Context, error) {
-	h, err := l.openContextHome()
+func (l nonOxbowLayoutHook) homeContext(ctx context.Context) (prompt.Context, error) {
+	h, err := l.openHomeWithProfile()
 	if err != nil {
 		return prompt.Context{}, err
 	}
 	return h.Context(ctx, layout.Request{})
 }
 
-// openContextHome opens the home. If a profile binds the run, the home is restricted to it.
-func (l otherLayoutHook) openContextHome() (layout.Home, error) {
-	h, err := l.openHome(l.dialect, readOwnAccess)
+// openHomeWithProfile opens the home. If a profile binds the run, the home is restricted to it.
+func (l nonOxbowLayoutHook) openHomeWithProfile() (layout.Home, error) {
+	h, err := l.openHome(l.dialect, readWithoutTeamAccess)
 	if err != nil || l.profileOfRun == "" {
 		return h, err
 	}
@@ -228,8 +228,8 @@ func (l otherLayoutHook) openContextHome() (layout.Home, error) {
 // recallForPrompt returns the text that is recalled for the prompt from a home in another program's layout, according
 // to the rules of this layout. If the text seems to repeat text by others or to contain instructions, it begins with a
 // line that warns of this. The text has at most maxRecallBytes bytes. If an error occurs, the result is "".
-func (l otherLayoutHook) recallForPrompt(ctx context.Context) string {
-	h, err := l.openHome(l.dialect, readOwnAccess)
+func (l nonOxbowLayoutHook) recallForPrompt(ctx context.Context) string {
+	h, err := l.openHome(l.dialect, readWithoutTeamAccess)
 	if err != nil {
 		return ""
 	}
@@ -242,7 +242,7 @@ func (l otherLayoutHook) recallForPrompt(ctx context.Context) string {
 		return ""
 	}
 	caution := ""
-	if why := screen.ReasonToDoubt(l.finder.repeatsForeignText, c.RoleText(prompt.RoleUser)); why != "" {
+	if why := screen.FindWarningReason(l.finder.isRepeatOfForeignText, c.RoleText(prompt.RoleUser)); why != "" {
 		caution = verb.CautionLine(why)
 	}
 	c.Parts = slices.DeleteFunc(c.Parts, func(p prompt.Part) bool { return p.Role != prompt.RoleUser })
@@ -256,9 +256,9 @@ func (l otherLayoutHook) recallForPrompt(ctx context.Context) string {
 // maxSummaryBytes is the maximum size of a stored summary in bytes.
 const maxSummaryBytes = 64 << 10
 
-// storesSummaryAt reports whether the memory system of the home's layout stores a summary of the session when this
+// storesSummaryOnEvent reports whether the memory system of the home's layout stores a summary of the session when this
 // event happens.
-func (l otherLayoutHook) storesSummaryAt(e session.Event) bool {
+func (l nonOxbowLayoutHook) storesSummaryOnEvent(e session.Event) bool {
 	if e.SubAgent != "" {
 		return false
 	}
@@ -271,20 +271,20 @@ func (l otherLayoutHook) storesSummaryAt(e session.Event) bool {
 	return false
 }
 
-// layoutsStoringSummaryAt returns the names of some layouts, joined to a phrase for the help text. These are the
+// summaryLayoutNames returns the names of some layouts, joined to a phrase for the help text. These are the
 // layouts whose memory system stores a session's summary on this occasion.
-func layoutsStoringSummaryAt(occasion layout.SummaryTime) string {
-	return layoutsWith(func(d layout.Dialect) bool { return d.Summaries == occasion })
+func summaryLayoutNames(occasion layout.SummaryTime) string {
+	return matchingLayoutNames(func(d layout.Dialect) bool { return d.Summaries == occasion })
 }
 
 // storeSessionSummary stores a summary of the session if the memory system of the home's layout stores one at this
 // event. After a compaction of the conversation, the client has reported the summary. At the session's end, the summary
 // is the agent's last message. storeSessionSummary then also deletes the hooks' notes about the session.
-func (l otherLayoutHook) storeSessionSummary(ctx context.Context) {
+func (l nonOxbowLayoutHook) storeSessionSummary(ctx context.Context) {
 	for _, e := range l.report.Events {
 		notes := l.readSessionNotes()
 		isEnd := e.Kind == session.KindSessionEnd
-		if l.storesSummaryAt(e) {
+		if l.storesSummaryOnEvent(e) {
 			summary := e.Text
 			if isEnd {
 				summary = notes.lastMessage
@@ -307,7 +307,7 @@ func (l otherLayoutHook) storeSessionSummary(ctx context.Context) {
 // the summary in the same way as the other system. isSessionEnd is true if the session has ended, and false if it was
 // compacted. If the session has read text by others, the summary begins with a line that reports this, because these
 // layouts lack labels for entries. An empty summary is not stored.
-func (l otherLayoutHook) writeSessionSummary(
+func (l nonOxbowLayoutHook) writeSessionSummary(
 	ctx context.Context,
 	summary string,
 	notes sessionNotes,
@@ -320,9 +320,9 @@ func (l otherLayoutHook) writeSessionSummary(
 	if len(summary) > maxSummaryBytes {
 		summary = prompt.FitParagraphs(summary, func(s string) bool { return len(s) <= maxSummaryBytes })
 	}
-	if len(notes.foreignTextCalls) > 0 {
+	if len(notes.foreignTextToolCalls) > 0 {
 		summary = "(This session read what others wrote: " + strings.Join(
-			notes.foreignTextCalls,
+			notes.foreignTextToolCalls,
 			"; ",
 		) + ". " + session.TaintWarning +
 			".)\n" + summary
@@ -331,7 +331,7 @@ func (l otherLayoutHook) writeSessionSummary(
 	if err != nil {
 		return err
 	}
-	src, err := l.changeSource()
+	src, err := l.sourceOfChanges()
 	if err != nil {
 		return err
 	}
@@ -350,18 +350,18 @@ func (l otherLayoutHook) writeSessionSummary(
 }
 
 // openHomeToWrite opens the home for writing. A home that this run has opened for reading is not used any more.
-func (l otherLayoutHook) openHomeToWrite() (layout.Home, error) {
+func (l nonOxbowLayoutHook) openHomeToWrite() (layout.Home, error) {
 	l.otherLayoutHome = nil
 	return l.openHome(l.dialect, writeAccess)
 }
 
 // sessionNotes is the content of the file in which hooks keep notes about a session.
 type sessionNotes struct {
-	firstPrompt      string   // the session's first prompt, on one line
-	lastMessage      string   // the agent's last message
-	foreignTextCalls []string // tool calls that returned foreign text, which neither the agent nor the person wrote
-	// those calls in foreignTextCalls since the last prompt whose returned text has no stored fingerprints
-	unfingerprintedCalls []string
+	firstPrompt          string   // the session's first prompt, on one line
+	lastMessage          string   // the agent's last message
+	foreignTextToolCalls []string // tool calls that returned foreign text, which neither the agent nor the person wrote
+	// those calls in foreignTextToolCalls since the last prompt whose returned text has no stored fingerprints
+	toolCallsWithoutFingerprints []string
 }
 
 // sessionNoteLine is a line in the file with a session's notes. It is encoded as JSON.
@@ -383,14 +383,14 @@ const (
 	maxFirstPromptBytes = 200 // maximum size of the first prompt in bytes
 )
 
-func (l otherLayoutHook) notesFile() string {
+func (l nonOxbowLayoutHook) notesFile() string {
 	sum := sha256.Sum256([]byte(l.firstEvent.Client + " " + l.firstEvent.Session))
 	return filepath.Join(l.stateDir, session.SpoolDir, "session-"+hex.EncodeToString(sum[:12]))
 }
 
 // appendNotes adds the new facts in this report to the end of the file that contains the session's notes. These facts
 // are the prompt, the agent's last message, and the calls that read text by others.
-func (l otherLayoutHook) appendNotes() error {
+func (l nonOxbowLayoutHook) appendNotes() error {
 	var lines []sessionNoteLine
 	if l.report.Prompt != "" {
 		lines = append(
@@ -407,8 +407,8 @@ func (l otherLayoutHook) appendNotes() error {
 		}
 	}
 	turn := session.Turn{Events: l.report.Events}
-	untraced := turn.CallsTaintingTurn()
-	for _, t := range turn.ForeignTextReads() {
+	untraced := turn.DescribeTaintingCalls()
+	for _, t := range turn.ForeignTextCalls() {
 		lines = append(lines, sessionNoteLine{ForeignTextCall: t, IsUnfingerprinted: slices.Contains(untraced, t)})
 	}
 	if err := l.spoolAgentText(); err != nil {
@@ -434,7 +434,7 @@ func (l otherLayoutHook) appendNotes() error {
 // spoolAgentText appends the report's events, such as texts by the agent, to the session's spool file, if the client is
 // opencode. At the end of the session, it removes this file. The file is necessary because opencode does not write a
 // transcript, and an annotation needs the text that the agent wrote before an edit.
-func (l otherLayoutHook) spoolAgentText() error {
+func (l nonOxbowLayoutHook) spoolAgentText() error {
 	if l.firstEvent.Client != "opencode" {
 		return nil
 	}
@@ -452,7 +452,7 @@ func (l otherLayoutHook) spoolAgentText() error {
 }
 
 // readSessionNotes reads the session's notes. It skips lines that are not valid JSON, such as an incomplete last line.
-func (l otherLayoutHook) readSessionNotes() (n sessionNotes) {
+func (l nonOxbowLayoutHook) readSessionNotes() (n sessionNotes) {
 	f, err := os.Open(l.notesFile())
 	if err != nil {
 		return n
@@ -469,28 +469,28 @@ func (l otherLayoutHook) readSessionNotes() (n sessionNotes) {
 			continue
 		}
 		if line.Prompt != "" {
-			n.firstPrompt, n.unfingerprintedCalls = cmp.Or(n.firstPrompt, line.Prompt), nil
+			n.firstPrompt, n.toolCallsWithoutFingerprints = cmp.Or(n.firstPrompt, line.Prompt), nil
 		}
 		n.lastMessage = cmp.Or(line.LastMessage, n.lastMessage)
 		if line.ForeignTextCall != "" {
 			if line.IsUnfingerprinted {
-				n.unfingerprintedCalls = append(n.unfingerprintedCalls, line.ForeignTextCall)
+				n.toolCallsWithoutFingerprints = append(n.toolCallsWithoutFingerprints, line.ForeignTextCall)
 			}
-			if !slices.Contains(n.foreignTextCalls, line.ForeignTextCall) &&
-				len(n.foreignTextCalls) < maxForeignTexts {
-				n.foreignTextCalls = append(n.foreignTextCalls, line.ForeignTextCall)
+			if !slices.Contains(n.foreignTextToolCalls, line.ForeignTextCall) &&
+				len(n.foreignTextToolCalls) < maxForeignTexts {
+				n.foreignTextToolCalls = append(n.foreignTextToolCalls, line.ForeignTextCall)
 			}
 		}
 	}
 	return n
 }
 
-// hasReadUnfingerprintedText reports whether the agent has read text by others since the last prompt, and no
+// hasReadTextWithoutFingerprints reports whether the agent has read text by others since the last prompt, and no
 // fingerprints of this text were stored. Copies of such a text cannot be recognized. The parameters client and id
 // identify the session.
-func (l otherLayoutHook) hasReadUnfingerprintedText(client, id string) bool {
+func (l nonOxbowLayoutHook) hasReadTextWithoutFingerprints(client, id string) bool {
 	l.firstEvent = session.Event{Client: client, Session: id}
-	return len(l.readSessionNotes().unfingerprintedCalls) > 0
+	return len(l.readSessionNotes().toolCallsWithoutFingerprints) > 0
 }
 
 // These limits apply to one call of a hook.

@@ -22,44 +22,44 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-// archiveLevels maps levels of exposure, such as origin.LevelForeignText (the session has read text by others), to
-// their names in archived session events.
-var archiveLevels = map[origin.TrustLevel]string{
-	origin.LevelOwnText:       session.LevelOwnText,
-	origin.LevelUnvouchedText: session.LevelUnvouchedText,
-	origin.LevelForeignText:   session.LevelForeignText,
+// archivedTrustLevelNames maps levels of exposure, such as origin.TrustLevelForeignText (the session has read text by
+// others), to their names in archived session events.
+var archivedTrustLevelNames = map[origin.TrustLevel]string{
+	origin.TrustLevelOwnText:       session.TrustLevelOwnText,
+	origin.TrustLevelUnvouchedText: session.TrustLevelUnvouchedText,
+	origin.TrustLevelForeignText:   session.TrustLevelForeignText,
 }
 
 // recordCallOrigin determines who wrote the text that a tool call returned, and stores fingerprints of the text. The
 // call may be a shell command that wrote foreign text into the memory. In this case, recordCallOrigin returns a
 // function that labels the notes that were written while the command ran. Otherwise it returns nil.
-func (mem *openMemory) recordCallOrigin(
+func (mem *lazyMemory) recordCallOrigin(
 	home string,
-	report *hook.Report,
+	report *hook.CallReport,
 	clean func(string) string,
-) (markNotes func(context.Context)) {
+) (labelNotes func(context.Context)) {
 	i := slices.IndexFunc(
 		report.Events,
-		func(e session.Event) bool { return e.Kind == session.KindCall && e.Call != nil },
+		func(e session.Event) bool { return e.Kind == session.KindToolCall && e.Call != nil },
 	)
 	if report.ToolName == "" || i < 0 {
 		return nil
 	}
 	e := &report.Events[i]
-	p := fingerprintFile(home, mem.env.Now)
+	p := newFingerprintFile(home, mem.env.Now)
 	v := judgeCallOrigin(p, report, e.Dir, mem.env.Getenv)
 	v.TrustLevelCause = clean(v.TrustLevelCause)
-	e.Call.TextSource = &session.TextSource{
-		TrustLevel:      archiveLevels[v.TrustLevel],
+	e.Call.ResultTextSource = &session.TextSource{
+		TrustLevel:      archivedTrustLevelNames[v.TrustLevel],
 		CallDescription: v.TrustLevelCause,
 	}
 	var err error
-	e.Call.TextSource.TraceID, err = addResultFingerprints(p, v, e.Call.Command, report.ToolOutput)
+	e.Call.ResultTextSource.TraceID, err = addResultFingerprints(p, v, e.Call.Command, report.ToolOutput)
 	if err == nil && !e.Call.Failed {
 		err = recordWrittenPaths(p, v)
 	}
 	if err == nil {
-		err = recordCommandRun(p, v, lastReportTime(home, e), mem.env.Now())
+		err = recordCommandRun(p, v, lastHookReportTime(home, e), mem.env.Now())
 	}
 	// Report an error to the person. If the fingerprints of the result cannot be stored, the event has no TraceID.
 	// Everything that is written later in this turn then counts as influenced by others.
@@ -67,24 +67,24 @@ func (mem *openMemory) recordCallOrigin(
 		maintenance.HookFailure{Client: report.Client, Error: "what the agent has read was not noted: " +
 			err.Error(), Time: mem.env.Now()}.Save(home)
 	}
-	if v.TrustLevel == origin.LevelOwnText || e.Call.Command == "" {
+	if v.TrustLevel == origin.TrustLevelOwnText || e.Call.Command == "" {
 		return nil
 	}
 	if !mem.finder.isStoreModified(home, e) {
 		return nil
 	}
 	w := commandLineNotes{
-		minWriteTime:        lastReportTime(home, e),
+		minWriteTime:        lastHookReportTime(home, e),
 		includesPersonNotes: strings.Contains(string(report.ToolInput), "oxbow"),
-		labelToAdd:          commandTaintLabel(v),
+		labelToAdd:          labelForCommandOutput(v),
 	}
-	return func(ctx context.Context) { mem.markWrittenNotes(ctx, w) }
+	return func(ctx context.Context) { mem.labelCommandNotes(ctx, w) }
 }
 
-// commandTaintLabel returns the label for notes that may contain the output of a command.
-func commandTaintLabel(v origin.ToolCallVerdict) oxbow.Label {
+// labelForCommandOutput returns the label for notes that may contain the output of a command.
+func labelForCommandOutput(v origin.ToolCallVerdict) oxbow.Label {
 	label := oxbow.Label{Key: oxbow.LabelTaint, Value: v.TrustLevelCause}
-	if v.TrustLevel == origin.LevelUnvouchedText {
+	if v.TrustLevel == origin.TrustLevelUnvouchedText {
 		label.Key = oxbow.LabelUnvouched
 	}
 	// The label's value contains a part of the command, which may not be valid in a label.
@@ -96,22 +96,22 @@ func commandTaintLabel(v origin.ToolCallVerdict) oxbow.Label {
 
 // judgeCallOrigin determines who may have written the result of a tool call. If the result is oxbow's own answer, it
 // may contain a warning about tainted entries, in which others may have had a part. Such a result counts as text by
-// others, unless prints contains fingerprints of foreign text that the result repeats. In this case, repetitions of the
-// foreign text can be found by these fingerprints.
+// others, unless the store fingerprints contains fingerprints of foreign text that the result repeats. In this case,
+// repetitions of the foreign text can be found by these fingerprints.
 func judgeCallOrigin(
-	prints *fingerprint.File,
-	r *hook.Report,
+	fingerprints *fingerprint.Store,
+	r *hook.CallReport,
 	dir string,
 	getenv func(string) string,
 ) origin.ToolCallVerdict {
 	text := fingerprint.ExtractOutputText(r.ToolOutput)
 	v := origin.JudgeToolCall(
 		origin.ToolCall{Client: r.Client, Tool: r.ToolName, Input: r.ToolInput, Dir: dir, Output: text},
-		origin.Machine{Getenv: getenv, LastWriters: prints.LastWriters},
+		origin.Machine{Getenv: getenv, LastWriters: fingerprints.LastWriters},
 	)
-	isWarned := v.TrustLevel == origin.LevelOwnText && bytes.Contains(r.ToolOutput, []byte(session.TaintWarning))
-	if isWarned && len(prints.FindRepeats([]string{text}, nil)[0].ForeignTextLabels) == 0 {
-		v.TrustLevel, v.TrustLevelCause = origin.LevelForeignText, r.ToolName+" tainted entry"
+	isWarned := v.TrustLevel == origin.TrustLevelOwnText && bytes.Contains(r.ToolOutput, []byte(session.TaintWarning))
+	if isWarned && len(fingerprints.FindRepeats([]string{text}, nil)[0].ForeignTextLabels) == 0 {
+		v.TrustLevel, v.TrustLevelCause = origin.TrustLevelForeignText, r.ToolName+" tainted entry"
 	}
 	return v
 }
@@ -125,51 +125,51 @@ func judgeCallOrigin(
 //
 // If a command has an empty result, the command printed nothing, and the result is stored like any other result.
 func addResultFingerprints(
-	prints *fingerprint.File,
+	fingerprints *fingerprint.Store,
 	v origin.ToolCallVerdict,
 	command string,
 	output []byte,
-) (trace string, err error) {
-	if v.TrustLevel == origin.LevelOwnText || output == nil {
+) (fingerprintID string, err error) {
+	if v.TrustLevel == origin.TrustLevelOwnText || output == nil {
 		return "", nil
 	}
 	text := fingerprint.ExtractOutputText(output)
 	isLeftOut := command == "" && strings.TrimSpace(text) == ""
-	if v.TrustLevel == origin.LevelForeignText && isLeftOut {
+	if v.TrustLevel == origin.TrustLevelForeignText && isLeftOut {
 		return "", nil
 	}
 	level := fingerprint.ForeignTextBlock
-	if v.TrustLevel == origin.LevelUnvouchedText {
+	if v.TrustLevel == origin.TrustLevelUnvouchedText {
 		level = fingerprint.UnknownAuthorTextBlock
 	}
-	return prints.AddText(level, text, v.TrustLevelCause)
+	return fingerprints.AddText(level, text, v.TrustLevelCause)
 }
 
 // recordWrittenPaths records in the fingerprint file which files a tool call wrote. Files into which the call wrote the
 // agent's own text are recorded separately from files into which it wrote other text.
-func recordWrittenPaths(prints *fingerprint.File, v origin.ToolCallVerdict) error {
-	if err := prints.AddAgentPaths(v.FilesOfAgentText...); err != nil {
+func recordWrittenPaths(fingerprints *fingerprint.Store, v origin.ToolCallVerdict) error {
+	if err := fingerprints.AddAgentPaths(v.FilesWithAgentText...); err != nil {
 		return err
 	}
-	return prints.AddForeignTextPaths(v.FilesOfOtherText...)
+	return fingerprints.AddForeignTextPaths(v.FilesWithNonAgentText...)
 }
 
 // recordCommandRun records the time of a command that may have written text by others into files that the command does
 // not name. The parameters from and to are the times at which the command began and ended. A file that changed between
 // these times does not count as the agent's own file. If the verdict v says that the unnamed files contain only the
 // agent's own text, recordCommandRun records nothing.
-func recordCommandRun(prints *fingerprint.File, v origin.ToolCallVerdict, from, to time.Time) error {
+func recordCommandRun(fingerprints *fingerprint.Store, v origin.ToolCallVerdict, from, to time.Time) error {
 	switch v.UnnamedFilesTrustLevel {
-	case origin.LevelForeignText:
-		return prints.AddProgramRun(fingerprint.ForeignTextBlock, from, to)
-	case origin.LevelUnvouchedText:
-		return prints.AddProgramRun(fingerprint.UnknownAuthorTextBlock, from, to)
+	case origin.TrustLevelForeignText:
+		return fingerprints.AddProgramRun(fingerprint.ForeignTextBlock, from, to)
+	case origin.TrustLevelUnvouchedText:
+		return fingerprints.AddProgramRun(fingerprint.UnknownAuthorTextBlock, from, to)
 	}
 	return nil
 }
 
 // isStoreModified reports whether the store file was modified after the last time at which a hook reported an event in
-// the session of the event e (see lastReportTime). A modification up to one second before that time also counts,
+// the session of the event e (see lastHookReportTime). A modification up to one second before that time also counts,
 // because file times may be inexact.
 func (finder *homeFinder) isStoreModified(home string, e *session.Event) bool {
 	store, err := finder.storePath()
@@ -177,16 +177,16 @@ func (finder *homeFinder) isStoreModified(home string, e *session.Event) bool {
 		return false
 	}
 	fi, err := os.Stat(store)
-	return err == nil && !fi.ModTime().Before(lastReportTime(home, e).Add(-time.Second))
+	return err == nil && !fi.ModTime().Before(lastHookReportTime(home, e).Add(-time.Second))
 }
 
 // maxCommandTime is the longest time for which a command is assumed to have run.
 const maxCommandTime = 10 * time.Minute
 
-// lastReportTime returns the time of the session's last hook report, which is the modification time of the session's
-// report file. It returns the event's time minus maxCommandTime if the report is older than this, if the report is not
-// before the event, or if the file cannot be read.
-func lastReportTime(home string, e *session.Event) time.Time {
+// lastHookReportTime returns the time of the session's last hook report, which is the modification time of the
+// session's report file. It returns the event's time minus maxCommandTime if the report is older than this, if the
+// report is not before the event, or if the file cannot be read.
+func lastHookReportTime(home string, e *session.Event) time.Time {
 	since := e.Time.Add(-maxCommandTime)
 	file := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.FilePath(e.Client, e.Session)
 	fi, err := os.Stat(file)
@@ -199,20 +199,20 @@ func lastReportTime(home string, e *session.Event) time.Time {
 	return since
 }
 
-// markWrittenNotes labels the notes that were written while a command of the agent ran. The command printed foreign
+// labelCommandNotes labels the notes that were written while a command of the agent ran. The command printed foreign
 // text, that is, text by others. It may have passed this text on to oxbow through a pipe.
-func (mem *openMemory) markWrittenNotes(ctx context.Context, w commandLineNotes) {
+func (mem *lazyMemory) labelCommandNotes(ctx context.Context, commandNotes commandLineNotes) {
 	m, err := mem.openProfileMemory(verb.Write)
 	if err != nil {
 		return // The memory cannot be written to, so the agent's command has not written notes.
 	}
-	src, err := mem.changeSource()
+	src, err := mem.sourceOfChanges()
 	if err != nil {
 		return
 	}
 	src.Actor = oxbow.Program
 	// Ignore the error: nobody reads the output of a hook that fails here.
-	_ = w.labelAllNotes(oxbow.WithSource(ctx, src), m)
+	_ = commandNotes.labelAllNotes(oxbow.WithSource(ctx, src), m)
 }
 
 // commandLineNotes describes which notes get the label labelToAdd. These are the notes that oxbow's command-line
@@ -238,7 +238,7 @@ func (w *commandLineNotes) labelAllNotes(ctx context.Context, m *oxbow.Memory) e
 	var ops []oxbow.Op
 	for _, name := range names {
 		if e, err := m.Get(ctx, name); err == nil { // Ignore the error: the note no longer exists.
-			if op := w.opAddingLabel(e); op != nil {
+			if op := w.newAddLabelOp(e); op != nil {
 				ops = append(ops, op)
 			}
 		}
@@ -255,7 +255,7 @@ func (w *commandLineNotes) labelAllNotes(ctx context.Context, m *oxbow.Memory) e
 			if !found {
 				return nil, nil
 			}
-			return w.opAddingLabel(now), nil
+			return w.newAddLabelOp(now), nil
 		}))
 	}
 	return errors.Join(errs...)
@@ -306,10 +306,10 @@ func (w *commandLineNotes) findNoteNames(ctx context.Context, m *oxbow.Memory) (
 	return names, nil
 }
 
-// opAddingLabel returns the operation that adds the label labelToAdd to an entry, or nil if the entry already has this
+// newAddLabelOp returns the operation that adds the label labelToAdd to an entry, or nil if the entry already has this
 // label. If the entry has the maximum number of labels, labelToAdd replaces the last tag, or else the last label.
 // Otherwise a writer could avoid this label by adding many labels.
-func (w *commandLineNotes) opAddingLabel(e oxbow.Entry) oxbow.Op {
+func (w *commandLineNotes) newAddLabelOp(e oxbow.Entry) oxbow.Op {
 	if slices.Contains(e.Labels, w.labelToAdd) {
 		return nil
 	}

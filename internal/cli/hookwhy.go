@@ -33,10 +33,10 @@ type editHookInput struct {
 // handleEditHook processes a hook report about an edit of files. If the edit has not been made yet, it returns the
 // answer for the client. If the edit has been made, it annotates the edited lines and returns nil. It also returns nil
 // if the report is not about an edit, or if the feature is switched off.
-func (mem *openMemory) handleEditHook(ctx context.Context, input editHookInput) []byte {
+func (mem *lazyMemory) handleEditHook(ctx context.Context, input editHookInput) []byte {
 	home, r := input.home, input.report
 	about := r.SummarizeReport()
-	isEdit := about.IsBeforeEdit || about.IsAfterEdit
+	isEdit := about.IsEditAnnounced || about.IsAfterEdit
 	if !isEdit || !filepath.IsAbs(about.Dir) {
 		return nil
 	}
@@ -47,21 +47,21 @@ func (mem *openMemory) handleEditHook(ctx context.Context, input editHookInput) 
 		home,
 		session.Event{Client: r.ClientName, Session: about.Session, Time: mem.env.Now(), Dir: about.Dir},
 	)
-	t = t.withLayoutState(input.stateDir)
+	t = t.withStateDir(input.stateDir)
 	r.OpencodeReportFile = t.spool.FilePath(r.ClientName, about.Session)
 	annotates := mem.env.Getenv("OXBOW_ANNOTATE")
-	everywhere := annotates == "on" || mem.env.setupMachine().IsAnnotationOn(r.ClientName, about.Dir)
-	in := annotations.HookReportIn{Report: r, AnnotateEveryTree: everywhere}
+	everywhere := annotates == "on" || mem.env.machineForSetup().IsAnnotationOn(r.ClientName, about.Dir)
+	in := annotations.HookReportIn{Report: r, IncludesUnannotatedTrees: everywhere}
 	mayAnnotate := about.IsAfterEdit && annotates != "off" &&
 		(annotates == "on" || !mem.env.isFeatureSwitchedOff(injection.AnnotateOffFile, home, about.Dir))
 	switch {
-	case about.IsBeforeEdit && mem.env.Getenv("OXBOW_WHYS") != "off" && hook.EncodeToolAnswer(r.ClientName,
+	case about.IsEditAnnounced && mem.env.Getenv("OXBOW_WHYS") != "off" && hook.EncodeToolAnswer(r.ClientName,
 		"") != nil &&
 		!t.isInjectionSwitchedOff():
 		return t.answerBeforeEdit(ctx, about, in)
 	case mayAnnotate:
 		in.IsTainted = func() bool { return mem.hasAgentReadForeignText(ctx, input, about) }
-		in.RepeatsForeignText = mem.finder.repeatsForeignText
+		in.RepeatsForeignText = mem.finder.isRepeatOfForeignText
 		if err := mem.annotateEdits(ctx, about.Dir, in); err != nil {
 			maintenance.HookFailure{Client: r.ClientName, Error: err.Error(), Time: mem.env.Now()}.
 				Save(cmp.Or(input.stateDir, home))
@@ -72,32 +72,36 @@ func (mem *openMemory) handleEditHook(ctx context.Context, input editHookInput) 
 
 // hasAgentReadForeignText reports whether the agent has read foreign text since the person's last prompt. Foreign text
 // is text that neither the agent nor the person wrote.
-func (mem *openMemory) hasAgentReadForeignText(
+func (mem *lazyMemory) hasAgentReadForeignText(
 	ctx context.Context,
-	from editHookInput,
-	about fileedits.ReportSummary,
+	hookInput editHookInput,
+	reportSummary fileedits.ReportSummary,
 ) bool {
-	if from.isTurnTainted != nil {
-		return from.isTurnTainted(from.report.ClientName, about.Session)
+	if hookInput.isTurnTainted != nil {
+		return hookInput.isTurnTainted(hookInput.report.ClientName, reportSummary.Session)
 	}
-	caller := session.Caller{Client: from.report.ClientName, Session: about.Session, Dir: about.Dir}
-	return len(mem.findTextsSeenBySession(ctx, caller).UnfingerprintedReads) > 0
+	caller := session.Caller{
+		Client:  hookInput.report.ClientName,
+		Session: reportSummary.Session,
+		Dir:     reportSummary.Dir,
+	}
+	return len(mem.findTextsSeenBySession(ctx, caller).CallsWithoutFingerprints) > 0
 }
 
 // annotateEdits annotates the reported edits of files in a directory. If opening the directory's annotations fails, it
 // does nothing.
-func (mem *openMemory) annotateEdits(ctx context.Context, dir string, in annotations.HookReportIn) error {
+func (mem *lazyMemory) annotateEdits(ctx context.Context, dir string, in annotations.HookReportIn) error {
 	b, err := mem.finder.openAnnotationsIn(ctx, dir)
 	if err != nil {
 		return nil
 	}
 	defer b.Close()
-	_, err = annotations.AnnotateHook(ctx, mem.annotationsWorkspace(b), in)
+	_, err = annotations.AnnotateHookEdit(ctx, mem.annotationsWorkspace(b), in)
 	return err
 }
 
-func (mem *openMemory) annotationsWorkspace(b *annotate.Store) *verb.Workspace {
-	src, _ := mem.changeSource()
+func (mem *lazyMemory) annotationsWorkspace(b *annotate.Store) *verb.Workspace {
+	src, _ := mem.sourceOfChanges()
 	src.Profile, _ = mem.boundProfileName()
 	return &verb.Workspace{
 		Now:    mem.env.Now,
@@ -113,22 +117,22 @@ func (mem *openMemory) annotationsWorkspace(b *annotate.Store) *verb.Workspace {
 // Errors are ignored, so that the client continues with the edit.
 func (t contextInjector) answerBeforeEdit(
 	ctx context.Context,
-	about fileedits.ReportSummary,
+	reportSummary fileedits.ReportSummary,
 	in annotations.HookReportIn,
 ) []byte {
 	state := t.stateFile.ReadState()
-	in.ShownAnnotationIDs = state.Prints
+	in.ShownAnnotationIDs = state.SentenceFingerprints
 	if state.Tokens > inject.MaxSessionTokens {
 		return nil
 	}
-	var block inject.Block
-	if b, err := t.finder.openAnnotationsIn(ctx, about.Dir); err == nil {
-		out, _ := annotations.AnnotationsBeforeEdit(ctx, t.annotationsWorkspace(b), in)
-		block.Text, block.Fingerprints = out.Line, out.IDs
+	var block inject.ShownBlock
+	if b, err := t.finder.openAnnotationsIn(ctx, reportSummary.Dir); err == nil {
+		out, _ := annotations.FindAnnotationsBeforeEdit(ctx, t.annotationsWorkspace(b), in)
+		block.Text, block.SentenceFingerprints = out.AnnotationLine, out.IDs
 		b.Close()
 	}
-	if block.Text == "" && !t.hasOtherLayout {
-		block = t.editBlock(ctx, state, about.FilesToEdit)
+	if block.Text == "" && !t.hasNonOxbowLayout {
+		block = t.memoryBlockForEdit(ctx, state, reportSummary.FilesToEdit)
 	}
 	if block.Text == "" || !t.recordShownBlock(ctx, inject.HookEventBeforeAction, block) {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/review"
 )
 
-func howCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func howCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "how [TASK]",
 		Short: "Show the commands that did a task in past sessions",
 		Long: `How lists the commands that passed for TASK in past sessions: how often they

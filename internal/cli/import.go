@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/imports"
 )
 
-func importCommand(mem *openMemory) *cobra.Command {
+func importCommand(mem *lazyMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import PATH…",
 		Short: "Import notes, exports and chats of other programs",
@@ -62,7 +62,7 @@ by its ID.`,
 	var from string
 	setUpFlagsAndArgs(c, func(ctx context.Context, in imports.ImportIn, args []string) error {
 		in.SourceName = from
-		if err := imports.CheckSource(from); err != nil {
+		if err := imports.CheckSourceName(from); err != nil {
 			return asUsageError(err)
 		}
 		return mem.importPaths(ctx, in, args, verbose)
@@ -97,13 +97,13 @@ func importSourceList() string {
 }
 
 // importPaths imports files and directories, and prints the result.
-func (mem *openMemory) importPaths(ctx context.Context, in imports.ImportIn, paths []string, verbose bool) (err error) {
+func (mem *lazyMemory) importPaths(ctx context.Context, in imports.ImportIn, paths []string, verbose bool) (err error) {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	in.Inputs = map[string]io.Reader{}
-	in.Root = mem.finder.projectRootOfHome()
+	in.ProjectDir = mem.finder.projectRootOfHome()
 	in.InterruptRead = stop
-	in.OmitChanges = !mem.env.wantsJSON
+	in.NoChangeList = !mem.env.wantsJSON
 	in.PrepareSessions = mem.prepareSessionImport
 	for _, path := range paths {
 		if path == "" {
@@ -126,13 +126,13 @@ func (mem *openMemory) importPaths(ctx context.Context, in imports.ImportIn, pat
 	if errors.Is(err, fs.ErrNotExist) {
 		err = &hintedError{err, "check the path"}
 	}
-	hasResult := out.AddedEntries+out.UpdatedEntries > 0 || len(out.Clients) > 0
+	hasResult := out.AddedEntryCount+out.UpdatedEntryCount > 0 || len(out.Clients) > 0
 	if err != nil && !hasResult {
 		return err
 	}
 	// After an error, print the result if entries were imported before the error, because they stay in the memory.
 	out.ShouldListAllMessages = verbose
-	return printOrVerbError(printResult(mem, out, answerPrinter[imports.ImportOut](mem)), err)
+	return choosePrintOrVerbError(printResult(mem, out, answerPrinter[imports.ImportOut](mem)), err)
 }
 
 // stdinName is how messages name standard input.

@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sharing"
 )
 
-func inboxCommand(mem *openMemory) *cobra.Command {
-	c := setUpReport(mem, &cobra.Command{
+func inboxCommand(mem *lazyMemory) *cobra.Command {
+	c := setUpReportCommand(mem, &cobra.Command{
 		Use:   "inbox",
 		Short: "Accept or drop what you asked agents to remember",
 		Long: `Inbox lists proposals: sentences from your sessions with agents in which you
@@ -30,7 +30,7 @@ three sessions.`,
   oxbow inbox --project auto --json`,
 		Args: requireArgCount(0, 0, "no arguments, or list, show, accept or drop"),
 	}, review.ListProposals, mem.env.setInboxArguments)
-	addSuccessHook(c, mem.printUnapprovedNotice)
+	addSuccessHook(c, mem.printApprovalNotice)
 	mem.addChangeNotice(c)
 	c.AddCommand(inboxListCommand(mem), inboxShowCommand(mem), inboxAcceptCommand(mem), inboxDropCommand(mem))
 	return c
@@ -42,8 +42,8 @@ func (env *environment) setInboxArguments(in *review.InboxIn, _ *flagSet, _ []st
 	return err
 }
 
-func inboxListCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func inboxListCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the proposals, the newest first",
@@ -52,8 +52,8 @@ func inboxListCommand(mem *openMemory) *cobra.Command {
 	}, review.ListProposals, mem.env.setInboxArguments)
 }
 
-func inboxShowCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func inboxShowCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:     "show ID",
 		Short:   "Show a proposal with the whole prompt",
 		Example: "  oxbow inbox show 3fa9",
@@ -61,7 +61,7 @@ func inboxShowCommand(mem *openMemory) *cobra.Command {
 	}, review.ShowProposal, setPositionalArgs)
 }
 
-func inboxAcceptCommand(mem *openMemory) *cobra.Command {
+func inboxAcceptCommand(mem *lazyMemory) *cobra.Command {
 	var edit, team bool
 	accept := func(
 		ctx context.Context,
@@ -74,7 +74,7 @@ func inboxAcceptCommand(mem *openMemory) *cobra.Command {
 		out.AcceptProposalsOut, err = review.AcceptProposals(ctx, w, in)
 		return out, err
 	}
-	c := setUpWithInput(&cobra.Command{
+	c := setUpInputCommand(&cobra.Command{
 		Use:   "accept ID…",
 		Short: "Turn proposals into notes",
 		Long: `Accept stores the sentence as a note, with its project, its files, and a label
@@ -96,7 +96,7 @@ files, like oxbow team share.`,
 }
 
 // acceptEditedProposal opens a proposal in the person's editor, and stores the edited text as a note.
-func (mem *openMemory) acceptEditedProposal(
+func (mem *lazyMemory) acceptEditedProposal(
 	ctx context.Context,
 	accept verbFunc[review.AcceptProposalsIn, sharing.ShareProposalsOut],
 	in review.AcceptProposalsIn,
@@ -129,8 +129,8 @@ func (mem *openMemory) acceptEditedProposal(
 	return printResult(mem, out, answerPrinter[sharing.ShareProposalsOut](mem))
 }
 
-func inboxDropCommand(mem *openMemory) *cobra.Command {
-	return setUpVerb(mem, &cobra.Command{
+func inboxDropCommand(mem *lazyMemory) *cobra.Command {
+	return setUpVerbCommand(mem, &cobra.Command{
 		Use:     "drop ID…",
 		Short:   "Drop proposals, which do not return",
 		Example: "  oxbow inbox drop 3fa9",

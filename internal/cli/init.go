@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func initCommand(mem *openMemory) *cobra.Command {
-	return setUpVerb(mem, &cobra.Command{
+func initCommand(mem *lazyMemory) *cobra.Command {
+	return setUpVerbCommand(mem, &cobra.Command{
 		Use:   "init",
 		Short: "Make a memory for this directory",
 		Long: `Init makes a home: a directory that only you can read, with an empty memory,
@@ -32,31 +32,31 @@ backup.`,
 		if !namesHome && !mem.finder.usesUserHome() {
 			// Create the home in the working directory, even if a directory above contains a home.
 			mem.finder.homeFlag = homeDirName
-			in.OuterHome, err = mem.finder.homeOfParentDir()
+			in.OuterHome, err = mem.finder.findHomeForParentDir()
 			if err != nil {
 				return err
 			}
 		}
-		in.CreateLayoutFiles = mem.createLayoutFiles
-		if in.From == "" {
+		in.CreateLayoutFiles = mem.createHomeFiles
+		if in.BackupFile == "" {
 			if in.Identity != "" || in.Passphrase != "" {
 				return usageErrorf("--from FILE names it", "--identity and --passphrase-file are about a backup")
 			}
 			return nil
 		}
-		in.From, err = mem.env.absolutePath(in.From)
+		in.BackupFile, err = mem.env.absolutePath(in.BackupFile)
 		if err != nil {
 			return err
 		}
-		mem.closeFuncs = append(mem.closeFuncs, mem.recordCreatedHome)
+		mem.closeFuncs = append(mem.closeFuncs, mem.recordHomeAsTrusted)
 		return mem.env.resolveKeyFiles(&in.BackupKeyFiles)
 	}, mem.finder.showInitResult)
 }
 
-// homeOfParentDir returns the home that oxbow would use in the parent of the working directory: the nearest home at or
-// above the parent, or else the home in the user's data directory. It returns "" if there is no nearest home and the
-// data directory contains no memory.
-func (finder *homeFinder) homeOfParentDir() (string, error) {
+// findHomeForParentDir returns the home that oxbow would use in the parent of the working directory: the nearest home
+// at or above the parent, or else the home in the user's data directory. It returns "" if there is no nearest home and
+// the data directory contains no memory.
+func (finder *homeFinder) findHomeForParentDir() (string, error) {
 	wd, err := finder.env.absolutePath(".")
 	if err != nil || filepath.Dir(wd) == wd {
 		return "", err
@@ -72,8 +72,8 @@ func (finder *homeFinder) homeOfParentDir() (string, error) {
 	return outer, nil
 }
 
-// createLayoutFiles creates the files of a home in the home's layout, and returns the file names.
-func (mem *openMemory) createLayoutFiles(ctx context.Context) ([]string, error) {
+// createHomeFiles creates the files of a home in the home's layout, and returns the file names.
+func (mem *lazyMemory) createHomeFiles(ctx context.Context) ([]string, error) {
 	home, err := mem.finder.homePath()
 	if err != nil {
 		return nil, err
@@ -82,13 +82,13 @@ func (mem *openMemory) createLayoutFiles(ctx context.Context) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
-	o, err := mem.dialectOptions(home, createAccess)
+	o, err := mem.layoutOptions(home, createAccess)
 	if err != nil {
 		return nil, err
 	}
 	made, err := d.Init(ctx, o)
 	if len(made) > 0 {
-		mem.closeFuncs = append(mem.closeFuncs, mem.recordCreatedHome)
+		mem.closeFuncs = append(mem.closeFuncs, mem.recordHomeAsTrusted)
 	}
 	return made, err
 }
@@ -117,12 +117,12 @@ func (finder *homeFinder) showInitResult(out maintenance.InitOut) {
 		}
 	case !out.IsNew:
 		finder.env.printf("There is a memory in %s already; nothing was changed.\n", out.Home)
-	case out.Backup != "":
+	case out.BackupFile != "":
 		finder.env.printf(
 			"Made a memory in %s of %s: %s, change %d\n",
 			out.Home,
-			out.Backup,
-			countText(out.Entries, "entry", "entries"),
+			out.BackupFile,
+			formatCount(out.EntryCount, "entry", "entries"),
 			out.LastSeq,
 		)
 	default:
@@ -132,11 +132,11 @@ func (finder *homeFinder) showInitResult(out maintenance.InitOut) {
 			at = " --home " + shellQuote(out.Home)
 		}
 		finder.env.printf("Made an empty memory in %s\n\nNext:\n", out.Home)
-		program := finder.env.programInvocation() + at
+		program := finder.env.programCommandLine() + at
 		next := []struct{ line, does string }{
 			{program + ` remember style "Tabs, not spaces."`, "keep something"},
 			{program + " recall tabs", "find it again"},
-			{finder.env.setupInvocation() + at + " setup", "let your agents use it"},
+			{finder.env.commandLineForSetup() + at + " setup", "let your agents use it"},
 		}
 		width := 0
 		for _, n := range next {

@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 )
 
-func injectCommand(mem *openMemory) *cobra.Command {
-	c := setUpVerb(mem, &cobra.Command{
+func injectCommand(mem *lazyMemory) *cobra.Command {
+	c := setUpVerbCommand(mem, &cobra.Command{
 		Use:   "inject [PROMPT…]",
 		Short: "Show the text that an agent would get with a prompt, or switch such texts off",
 		Long: `Inject prints the text that hooks would show an agent with a prompt: sentences
@@ -39,11 +39,11 @@ injected lists the texts that agents were shown.`,
 		in.Project, err = mem.env.resolveProject(in.Project)
 		return err
 	}, mem.env.showInjection)
-	c.AddCommand(mem.injectSwitchCommands()...)
+	c.AddCommand(mem.newInjectionSwitchCommands()...)
 	show := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return callAndReport(cmd.Context(), mem, injection.HookState, injection.StateIn{})
+			return callAndReport(cmd.Context(), mem, injection.ReportHookState, injection.HookStateIn{})
 		}
 		return show(cmd, args)
 	}
@@ -53,25 +53,25 @@ injected lists the texts that agents were shown.`,
 // showInjection prints the text exactly as a model receives it, and a table whose numbers are aligned at the decimal
 // point.
 func (env *environment) showInjection(out injection.InjectOut) {
-	defer env.printInjectOffNotice(out.OffFile)
+	defer env.printInjectOffNotice(out.InjectionOffFile)
 	for l := range strings.Lines(out.Text) {
 		env.printf("%s\n", replaceHarmfulChars(strings.TrimRight(l, "\n")))
 	}
 	if out.Text == "" {
-		env.showEmptyReasons(out.SilenceReasons, nil)
+		env.explainEmptyResult(out.SilenceReasons, nil)
 	}
-	if len(out.UnitDecisions) == 0 {
+	if len(out.EntryDecisions) == 0 {
 		return
 	}
 	env.printf("%s\n", env.dim("strength floor  share  score words unknown answer"))
-	for _, it := range out.UnitDecisions {
+	for _, it := range out.EntryDecisions {
 		env.printf(
 			"%8.2f %5.2f  %.3f %6.1f %5d %7.2f %-7s %s",
 			it.Strength,
 			float64(it.MinStrength),
 			it.ShareOfMaxScore,
 			it.Score,
-			it.MatchedWords,
+			it.MatchedWordCount,
 			it.UnknownWordShare,
 			string(it.AnswerKind),
 			env.bold(printableName(it.Name)),
@@ -109,21 +109,21 @@ func (env *environment) printInjectOffNotice(file string) {
 }
 
 // chooseInjection chooses the block of memory that a hook shows to a model with a prompt.
-func (mem *openMemory) chooseInjection(ctx context.Context, p inject.Prompt) (inject.Block, error) {
+func (mem *lazyMemory) chooseInjection(ctx context.Context, p inject.Prompt) (inject.ShownBlock, error) {
 	out, err := callVerb(
 		ctx,
 		mem,
 		injection.Inject,
-		injection.InjectIn{Prompt: p.Text, HookPrompt: &p, MaxWait: mem.env.hookTimeLimits().FirstMemoryCalibration},
+		injection.InjectIn{Prompt: p.Text, HookPrompt: &p, MaxWait: mem.env.hookTimeLimits().FirstMatchCalibration},
 	)
 	return out.Block, err
 }
 
-// calibrateThresholds computes the thresholds of the memories anew, after a session has added entries. A memory's
+// calibrateMatchThresholds computes the thresholds of the memories anew, after a session has added entries. A memory's
 // threshold is the strength with which an entry must match a prompt so that the entry is shown.
-func (mem *openMemory) calibrateThresholds(ctx context.Context) error {
+func (mem *lazyMemory) calibrateMatchThresholds(ctx context.Context) error {
 	_, err := callVerb(ctx, mem, func(ctx context.Context, w *verb.Workspace, _ struct{}) (struct{}, error) {
-		return struct{}{}, injection.CalibrateFloors(ctx, w)
+		return struct{}{}, injection.CalibrateMatchFloors(ctx, w)
 	}, struct{}{})
 	return err
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 )
 
-func injectedCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func injectedCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "injected",
 		Short: "Show what agents were shown, and what they used",
 		Long: `Injected lists the texts that hooks showed to agents, the newest first. For
@@ -40,6 +40,6 @@ func (finder *homeFinder) isInjectionSwitchedOff() bool {
 	home, err := finder.archiveHome()
 	dir, werr := finder.env.Getwd()
 	return err == nil && werr == nil &&
-		(finder.env.isFeatureSwitchedOff(injection.InjectOffFile, home, dir) ||
+		(finder.env.isFeatureSwitchedOff(injection.InjectionOffFile, home, dir) ||
 			finder.env.isFeatureSwitchedOff(injection.HooksOffFile, home, dir))
 }

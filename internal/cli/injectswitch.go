@@ -9,17 +9,17 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/injection"
 )
 
-// injectSwitchCommands returns the commands inject status, inject off and inject on.
-func (mem *openMemory) injectSwitchCommands() []*cobra.Command {
+// newInjectionSwitchCommands returns the commands inject status, inject off and inject on.
+func (mem *lazyMemory) newInjectionSwitchCommands() []*cobra.Command {
 	one := func(c *cobra.Command) *cobra.Command {
 		c.Args = requireArgCount(0, 0, "")
-		return setUpReport(
+		return setUpReportCommand(
 			mem,
 			c,
 			injection.SwitchInjection,
-			func(in *injection.SwitchInjectIn, _ *flagSet, _ []string) error {
-				in.Off = c.Name() == "off"
-				if !in.Project {
+			func(in *injection.SwitchInjectionIn, _ *flagSet, _ []string) error {
+				in.ShouldSwitchOff = c.Name() == "off"
+				if !in.ProjectOnly {
 					return nil
 				}
 				p, err := mem.env.projectOf(".")
@@ -29,12 +29,12 @@ func (mem *openMemory) injectSwitchCommands() []*cobra.Command {
 		)
 	}
 	return []*cobra.Command{
-		setUpReport(mem, &cobra.Command{
+		setUpReportCommand(mem, &cobra.Command{
 			Use:     "status",
 			Short:   "Say whether hooks show texts to agents, and if not, why",
 			Example: `  oxbow inject status`,
 			Args:    requireArgCount(0, 0, ""),
-		}, injection.HookState, func(*injection.StateIn, *flagSet, []string) error { return nil }),
+		}, injection.ReportHookState, func(*injection.HookStateIn, *flagSet, []string) error { return nil }),
 		one(&cobra.Command{
 			Use:   "off",
 			Short: "Stop hooks from showing texts to agents",

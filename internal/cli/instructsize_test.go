@@ -37,7 +37,7 @@ func TestInstructionsOfLargeFiles(t *testing.T) {
 	for _, tt := range contextFiles {
 		for _, shape := range []struct{ name, sep string }{{"paragraphs", "\n\n"}, {"lines", "\n"}, {"words", " "}} {
 			for _, kib := range []int{1, 15, 16, 17, 64, 512} {
-				isLarge := kib == 512 && shape.name != "paragraphs" && !testenv.IsLong()
+				isLarge := kib == 512 && shape.name != "paragraphs" && !testenv.IsLongTestRun()
 				if isLarge || (testing.Short() && kib != 17) {
 					continue
 				}

@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-func annotateExportCommand(mem *openMemory) *cobra.Command {
+func annotateExportCommand(mem *lazyMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export [FILE]...",
 		Short: "Write annotations in the format Agent Trace",
@@ -22,7 +22,7 @@ the metadata, where oxbow annotate import finds it. Export reports on standard
 error what the format cannot store.`,
 		Example: "  oxbow annotate export --output mine.jsonl",
 	}
-	return setUpReport(
+	return setUpReportCommand(
 		mem,
 		c,
 		annotations.ExportAnnotations,
@@ -33,21 +33,21 @@ error what the format cannot store.`,
 					"export prints records, which are JSON already",
 				)
 			}
-			in.Files, err = mem.finder.annotationFileNames(c.Context(), args)
+			in.Files, err = mem.finder.resolveAnnotationFileNames(c.Context(), args)
 			if err != nil {
 				return err
 			}
 			in.Stdout = mem.env.Stdout
 			if in.Output != "" {
-				in.Path, err = mem.outputPath(in.Output)
+				in.OutputPath, err = mem.outputPath(in.Output)
 			}
 			return err
 		},
 	)
 }
 
-// annotationFileNames returns the names of files as annotations store them.
-func (finder *homeFinder) annotationFileNames(ctx context.Context, names []string) (files []string, err error) {
+// resolveAnnotationFileNames returns the names of files as annotations store them.
+func (finder *homeFinder) resolveAnnotationFileNames(ctx context.Context, names []string) (files []string, err error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -69,8 +69,8 @@ func (finder *homeFinder) annotationFileNames(ctx context.Context, names []strin
 	return files, nil
 }
 
-func annotateImportCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func annotateImportCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "import [FILE]",
 		Short: "Read annotations from Agent Trace or Git AI",
 		Long: `Import turns the Agent Trace records in FILE (- for standard input) into

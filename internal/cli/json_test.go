@@ -45,7 +45,7 @@ func TestEveryCommandGivesOneObject(t *testing.T) {
 			}
 		}
 	}
-	walk(newOpenMemory(newWorld(t).env).rootCommand(Run))
+	walk(newLazyMemory(newWorld(t).env).rootCommand(Run))
 	for _, args := range lines {
 		w := emptyHome(t)
 		status, stdout, stderr := w.run(t, append(args, "--json")...)

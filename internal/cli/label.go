@@ -15,8 +15,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/labels"
 )
 
-func labelCommand(mem *openMemory) *cobra.Command {
-	c := setUpGroup(&cobra.Command{
+func labelCommand(mem *lazyMemory) *cobra.Command {
+	c := setUpCommandGroup(&cobra.Command{
 		Use:   "label",
 		Short: "List, change, check and propose labels of many entries",
 		Long: `Label changes the labels by which recall, list and profiles select entries:
@@ -34,21 +34,21 @@ takes back everything that a command changed.`,
 	return c
 }
 
-func labelListCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func labelListCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:     "list [FILTER…]",
 		Aliases: []string{"ls"},
 		Short:   "List the labels, each with its number of entries",
 		Example: `  oxbow label list
   oxbow label list --key project
   oxbow label list after:2026-04 kind:note`,
-	}, labels.ListLabels, func(in *labels.LabelsIn, _ *flagSet, args []string) error {
+	}, labels.ListLabels, func(in *labels.ListLabelsIn, _ *flagSet, args []string) error {
 		in.Filter = strings.Join(args, " ")
 		return nil
 	})
 }
 
-func labelAddCommand(mem *openMemory) *cobra.Command {
+func labelAddCommand(mem *lazyMemory) *cobra.Command {
 	return mem.setUpLabelEdit(&cobra.Command{
 		Use:   "add LABEL…",
 		Short: "Give labels to entries, by filter or by name",
@@ -61,7 +61,7 @@ filter, as in oxbow list), with --name, or with --all. With both --where and
 	}, labels.AddLabels)
 }
 
-func labelRemoveCommand(mem *openMemory) *cobra.Command {
+func labelRemoveCommand(mem *lazyMemory) *cobra.Command {
 	return mem.setUpLabelEdit(&cobra.Command{
 		Use:     "remove LABEL…",
 		Aliases: []string{"rm"},
@@ -77,18 +77,18 @@ filter, as in oxbow list), with --name, or with --all. With both --where and
 // setUpLabelEdit sets up c as a command that changes the labels of entries by calling the function verbCall, and
 // returns the command. The arguments of the command are labels. The command fails if the user selects no entries, or
 // uses the flag --all together with --where or --name.
-func (mem *openMemory) setUpLabelEdit(
+func (mem *lazyMemory) setUpLabelEdit(
 	c *cobra.Command,
 	verbCall verbFunc[labels.EditLabelsIn, labels.RelabelOut],
 ) *cobra.Command {
 	c.Args = requireArgCount(1, -1, "a LABEL such as tag:decision")
-	return setUpReport(
+	return setUpReportCommand(
 		mem,
 		c,
 		withLabelFormatHint(verbCall),
 		func(in *labels.EditLabelsIn, _ *flagSet, args []string) error {
 			in.Labels = args
-			chosen := len(in.Filters) > 0 || len(in.Names) > 0
+			chosen := len(in.Filters) > 0 || len(in.EntryNames) > 0
 			switch {
 			case !chosen && !in.AllEntries:
 				return usageErrorf(
@@ -103,8 +103,8 @@ func (mem *openMemory) setUpLabelEdit(
 	)
 }
 
-func labelRenameCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func labelRenameCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "rename OLD NEW",
 		Short: "Rename a label on every entry that has it",
 		Long: `Rename replaces the label OLD by NEW on every entry. It refuses a label that is
@@ -116,8 +116,8 @@ labels, use oxbow label merge.`,
 	}, withLabelFormatHint(labels.RenameLabel), setPositionalArgs)
 }
 
-func labelMergeCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func labelMergeCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "merge LABEL… INTO",
 		Short: "Replace several labels by a single label",
 		Long: `Merge replaces all other labels in the command by the last one, on every entry.
@@ -126,7 +126,7 @@ The last label may be one of them, or a new label.`,
   oxbow label merge tag:idea tag:ideas tag:thought tag:idea --dry-run`,
 		Args: requireArgCount(2, -1, "the labels to join, and the one that they become"),
 	}, withLabelFormatHint(labels.MergeLabels), func(in *labels.MergeLabelsIn, _ *flagSet, args []string) error {
-		in.Labels, in.Into = args[:len(args)-1], args[len(args)-1]
+		in.Labels, in.TargetLabel = args[:len(args)-1], args[len(args)-1]
 		return nil
 	})
 }
@@ -143,8 +143,8 @@ func withLabelFormatHint[In, Out any](verbCall verbFunc[In, Out]) verbFunc[In, O
 	}
 }
 
-func labelLintCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func labelLintCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "lint",
 		Short: "Find labels that are probably the same",
 		Long: `Lint finds labels that are probably the same: they differ only in capitals,
@@ -156,7 +156,7 @@ command that joins them, and changes nothing.`,
 	}, labels.LintLabels, setPositionalArgs)
 }
 
-func labelSuggestCommand(mem *openMemory) *cobra.Command {
+func labelSuggestCommand(mem *lazyMemory) *cobra.Command {
 	var in labels.SuggestLabelsIn
 	apply := false
 	c := &cobra.Command{
@@ -242,10 +242,10 @@ repository have the same name. oxbow remember --project auto uses this name.`,
 					Project string `json:"project"`
 					Why     string `json:"why"`
 					Root    string `json:"root"`
-				}{p.Name, p.NameRule, p.RootDir})
+				}{p.Name, p.NameExplanation, p.RootDir})
 			}
 			env.printf("%s\n", p.Name)
-			env.printNote("it is %s (%s)", p.NameRule, replaceHarmfulChars(p.RootDir))
+			env.printNote("it is %s (%s)", p.NameExplanation, replaceHarmfulChars(p.RootDir))
 			return nil
 		},
 	}

@@ -12,18 +12,22 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// dialects lists the layouts of all other memory systems that oxbow supports. It does not contain oxbow's own layout.
-var dialects = layouts.All()
+// nonOxbowLayouts lists the layouts of all other memory systems that oxbow supports. It does not contain oxbow's own
+// layout.
+var nonOxbowLayouts = layouts.All()
 
 // ownLayoutName is the name of oxbow's own layout, which is the default.
 const ownLayoutName = "oxbow"
 
 // layoutNames returns the values that --dialect accepts.
-func layoutNames() []string { return append([]string{ownLayoutName}, layout.Names(dialects)...) }
+func layoutNames() []string { return append([]string{ownLayoutName}, layout.Names(nonOxbowLayouts)...) }
 
-// layoutsWith returns the names of the layouts that pass the test, as a list in words such as "clawft or crabtalk".
-func layoutsWith(test func(layout.Dialect) bool) string {
-	names := layout.Names(slices.DeleteFunc(slices.Clone(dialects), func(d layout.Dialect) bool { return !test(d) }))
+// matchingLayoutNames returns the names of the layouts that pass the test isMatch, as a list in words such as "clawft
+// or crabtalk".
+func matchingLayoutNames(isMatch func(layout.Dialect) bool) string {
+	names := layout.Names(
+		slices.DeleteFunc(slices.Clone(nonOxbowLayouts), func(d layout.Dialect) bool { return !isMatch(d) }),
+	)
 	last := len(names) - 1
 	if last < 1 {
 		return strings.Join(names, "")
@@ -33,18 +37,18 @@ func layoutsWith(test func(layout.Dialect) bool) string {
 
 // namesOfLayoutsWithDigests returns the names of the layouts that have digests, as a list in words.
 func namesOfLayoutsWithDigests() string {
-	return layoutsWith(func(d layout.Dialect) bool { return d.HasCompressor })
+	return matchingLayoutNames(func(d layout.Dialect) bool { return d.HasCompressor })
 }
 
-// namesOfShorteningLayouts returns the names of the layouts in whose homes oxbow can shorten the part of the memory
+// promptShorteningLayoutNames returns the names of the layouts in whose homes oxbow can shorten the part of the memory
 // that is in every prompt. The result is a phrase for the help text, such as "clawft or crabtalk".
-func namesOfShorteningLayouts() string {
-	return layoutsWith(func(d layout.Dialect) bool { return d.HasTidier })
+func promptShorteningLayoutNames() string {
+	return matchingLayoutNames(func(d layout.Dialect) bool { return d.HasTidier })
 }
 
-// layoutsThatCompress returns the names of the layouts in whose homes oxbow compress works, as a list in words.
-func layoutsThatCompress() string {
-	return layoutsWith(func(d layout.Dialect) bool { return d.HasCompressor || d.HasTidier })
+// compressibleLayoutNames returns the names of the layouts in whose homes oxbow compress works, as a list in words.
+func compressibleLayoutNames() string {
+	return matchingLayoutNames(func(d layout.Dialect) bool { return d.HasCompressor || d.HasTidier })
 }
 
 // defaultToolSets returns the sets of oxbow's own tools that a server lists by default for a home of layout d. The

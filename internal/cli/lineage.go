@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/history"
 )
 
-func lineageCommand(mem *openMemory) *cobra.Command {
-	return setUpVerb(mem, &cobra.Command{
+func lineageCommand(mem *lazyMemory) *cobra.Command {
+	return setUpVerbCommand(mem, &cobra.Command{
 		Use:   "lineage NAME",
 		Short: "Show the sources of an entry and the entries made from it",
 		Long: `Lineage shows two trees: the entries from which an entry was made, and the
@@ -23,13 +23,13 @@ row that first occurred in the source.`,
   oxbow lineage style --json`,
 		Args: requireArgCount(1, 1, "the NAME of an entry"),
 	}, history.Lineage, setPositionalArgs, func(out history.LineageOut) {
-		if len(out.EmptyReasons) > 0 {
-			mem.env.showEmptyReasons(out.EmptyReasons, nil)
+		if len(out.EmptyResultReasons) > 0 {
+			mem.env.explainEmptyResult(out.EmptyResultReasons, nil)
 			return
 		}
-		if len(out.Sources) > 0 {
+		if len(out.SourceEdges) > 0 {
 			mem.env.printf("%s was made from\n", mem.env.bold(printableName(out.Name)))
-			newEntryLineageTree(out.Sources, towardSources).printBranch(mem, out.Name, 1)
+			newEntryLineageTree(out.SourceEdges, towardSources).printBranch(mem, out.Name, 1)
 		}
 		if len(out.DerivedEdges) > 0 {
 			mem.env.printf("made from %s\n", mem.env.bold(printableName(out.Name)))
@@ -80,7 +80,7 @@ func newEntryLineageTree(edges []lineage.Edge, direction lineageDirection) entry
 
 // printBranch prints as a tree which entries or turns are connected with a name, directly or through other names. The
 // connections of each name are printed only once.
-func (t entryLineageTree) printBranch(mem *openMemory, name string, depth int) {
+func (t entryLineageTree) printBranch(mem *lazyMemory, name string, depth int) {
 	t.printedNames[name] = true
 	for _, step := range t.edgesBySource[name] {
 		text := printableName(step.targetName)

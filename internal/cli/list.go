@@ -13,8 +13,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-func listCommand(mem *openMemory) *cobra.Command {
-	return setUpVerb(mem, &cobra.Command{
+func listCommand(mem *lazyMemory) *cobra.Command {
+	return setUpVerbCommand(mem, &cobra.Command{
 		Use:     "list [FILTER…]",
 		Aliases: []string{"ls"},
 		Short:   "List entries, newest first",
@@ -22,7 +22,7 @@ func listCommand(mem *openMemory) *cobra.Command {
   oxbow list project:harbor -tag:draft
   oxbow list has:personal             # mail address, IBAN, card
   oxbow list --kind note --after 2026-04 --limit 100`,
-	}, verb.List, func(in *verb.ListIn, _ *flagSet, args []string) error {
+	}, verb.ListEntries, func(in *verb.ListIn, _ *flagSet, args []string) error {
 		if in.Filter != "" {
 			args = append(args, in.Filter)
 		}
@@ -60,7 +60,7 @@ func isNoLetter(r rune) bool { return !unicode.IsLetter(r) }
 // terminal's width, and because the entries' texts are omitted if the output is a pipe.
 func (env *environment) showList(out verb.ListOut) {
 	if len(out.Entries) == 0 {
-		env.showEmptyReasons(out.EmptyReasons, out.SimilarNames)
+		env.explainEmptyResult(out.EmptyReasons, out.SimilarNames)
 		env.showNotes(out.Notes)
 		return
 	}
@@ -78,7 +78,7 @@ func (env *environment) showList(out verb.ListOut) {
 		rows = append(
 			rows,
 			[]string{printableName(e.Name), e.Kind, ageText(parseTime(e.Updated), env.Now()),
-				formatLabels(labelsToPrint(e.Labels), maxLabelValues), toSafeLine(e.Snippet)},
+				formatLabels(labelsToPrint(e.Labels), maxLabelValues), toPrintableLine(e.Snippet)},
 		)
 	}
 	env.showListTable(rows)

@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/transfer"
 )
 
-func loadCommand(mem *openMemory) *cobra.Command {
+func loadCommand(mem *lazyMemory) *cobra.Command {
 	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "load DIR",
 		Short: "Read your edits of a dump",
@@ -45,7 +45,7 @@ has no history, load first saves the old texts in before-load-DATE.jsonl.`,
 		case in.ForgetDeleted && !in.ReplaceMemory:
 			return usageErrorf("add --replace", "--prune means something with --replace only")
 		}
-		in.Path, err = mem.env.resolveTreeDir(in.Dir)
+		in.AbsoluteDir, err = mem.env.resolveTreeDir(in.Dir)
 		if err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ has no history, load first saves the old texts in before-load-DATE.jsonl.`,
 				"nothing was changed; compare them with oxbow get NAME, and make the files say what shall count; or " +
 					"add --files-win to take what they say",
 			}
-		case errors.Is(err, mdtree.ErrMissing):
+		case errors.Is(err, mdtree.ErrFilesMissing):
 			return &hintedError{
 				err,
 				"if they were deleted on purpose, add --prune; else dump again, or copy the tree again",

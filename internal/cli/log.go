@@ -12,7 +12,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func logCommand(mem *openMemory) *cobra.Command {
+func logCommand(mem *lazyMemory) *cobra.Command {
 	var verify bool
 	var head string
 	c := &cobra.Command{
@@ -30,7 +30,7 @@ these hashes. If you noted the hash that check or --verify printed earlier,
   oxbow log --verify --head "$(cat ~/noted-head)"`,
 		Args: requireArgCount(0, 1, "at most one NAME"),
 	}
-	setUpReport(mem, c, verb.History, setPositionalArgs)
+	setUpReportCommand(mem, c, verb.ListHistory, setPositionalArgs)
 	c.Flags().BoolVar(&verify, "verify", false, "check the hashes of all changes, which show whether one was edited")
 	c.Flags().StringVar(&head, "head", "", "with --verify: the `HASH` of a change that you noted earlier")
 	show := c.RunE
@@ -49,18 +49,18 @@ these hashes. If you noted the hash that check or --verify printed earlier,
 	return c
 }
 
-func (mem *openMemory) verifyLog(ctx context.Context, head string, args []string, isLimited bool) error {
+func (mem *lazyMemory) verifyLog(ctx context.Context, notedChangeHash string, args []string, hasLimitFlag bool) error {
 	switch {
 	case len(args) > 0:
 		return usageErrorf(
 			"oxbow log --verify reads all changes",
 			"--verify takes no NAME: the proof is over the whole log",
 		)
-	case isLimited:
+	case hasLimitFlag:
 		return usageErrorf("", "--limit means nothing with --verify")
 	}
 	if err := mem.refuseIfProfileApplies("log --verify"); err != nil {
 		return err
 	}
-	return callAndReport(ctx, mem, maintenance.VerifyHistory, maintenance.VerifyIn{NotedChangeHash: head})
+	return callAndReport(ctx, mem, maintenance.VerifyHistory, maintenance.VerifyIn{EarlierHash: notedChangeHash})
 }

@@ -11,24 +11,25 @@ import (
 
 // erasureConfirmation describes how a person confirms the call of a verb that may erase data for good.
 type erasureConfirmation[In, Out any] struct {
-	command     string            // command as the person types it, such as "scan --fix"
-	eraseVerb   verbFunc[In, Out] // verb that erases, which is first called as a dry run
-	asDryRun    func(In) In       // returns the input for a dry run
-	questionFor func(Out) string  // returns the question for the result of the dry run ("" if nothing would be erased)
+	command       string            // command as the person types it, such as "scan --fix"
+	eraseVerb     verbFunc[In, Out] // verb that erases, which is first called as a dry run
+	toDryRunInput func(In) In       // returns the input for a dry run
+	// returns the question for the result of the dry run ("" if nothing would be erased)
+	questionFor func(Out) string
 }
 
 // confirmErasure asks the person whether to erase the data. It does not ask if isConfirmed is set, which is the
 // flag --yes. Without a terminal, it returns an error, so that a script must use --yes.
 func (l erasureConfirmation[In, Out]) confirmErasure(
 	ctx context.Context,
-	mem *openMemory,
+	mem *lazyMemory,
 	in In,
 	isConfirmed bool,
 ) error {
 	if isConfirmed {
 		return nil
 	}
-	would, err := callVerb(ctx, mem, l.eraseVerb, l.asDryRun(in))
+	would, err := callVerb(ctx, mem, l.eraseVerb, l.toDryRunInput(in))
 	if err != nil {
 		return err
 	}
@@ -51,20 +52,20 @@ func addYesFlag(c *cobra.Command) *bool {
 	return c.Flags().BoolP("yes", "y", false, "do not ask")
 }
 
-// setUpErasure makes the command c call a verb that may erase data. confirmation contains the verb and the question to
-// the person. If canErase returns true for the verb's input, the person is asked before the verb is called. The flags
-// of c set fields in the input. The function called arguments sets the other fields from the arguments on the command
-// line. The function show prints the verb's result. setUpErasure returns c.
-func setUpErasure[In, Out any](
-	mem *openMemory,
+// setUpErasureCommand makes the command c call a verb that may erase data. confirmation contains the verb and the
+// question to the person. If canErase returns true for the verb's input, the person is asked before the verb is called.
+// The flags of c set fields in the input. The function fillFromArgs sets the other fields from the arguments on the
+// command line. The function show prints the verb's result. setUpErasureCommand returns c.
+func setUpErasureCommand[In, Out any](
+	mem *lazyMemory,
 	c *cobra.Command,
 	confirmation erasureConfirmation[In, Out],
 	canErase func(In) (bool, error),
-	arguments func(*In, *flagSet, []string) error,
+	fillFromArgs func(*In, *flagSet, []string) error,
 	show func(Out),
 ) *cobra.Command {
 	var isConfirmed *bool
-	setUpWithInput(c, arguments, func(ctx context.Context, in In) error {
+	setUpInputCommand(c, fillFromArgs, func(ctx context.Context, in In) error {
 		isRisky, err := canErase(in)
 		if err != nil {
 			return err
@@ -80,8 +81,8 @@ func setUpErasure[In, Out any](
 	return c
 }
 
-// eraseQuestion returns the question whether to erase n things of the owner. singular and plural are the two forms of
-// the noun for these things.
-func eraseQuestion(n int, singular, plural, owner string) string {
-	return fmt.Sprintf("Erase %s of %s for good?", countText(n, singular, plural), owner)
+// formatEraseQuestion returns the question whether to erase n things of the owner. singular and plural are the two
+// forms of the noun for these things.
+func formatEraseQuestion(n int, singular, plural, owner string) string {
+	return fmt.Sprintf("Erase %s of %s for good?", formatCount(n, singular, plural), owner)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-func mcpCommand(mem *openMemory) *cobra.Command {
+func mcpCommand(mem *lazyMemory) *cobra.Command {
 	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "mcp",
 		Short: "Serve the memory to agents (Model Context Protocol)",
@@ -50,9 +50,9 @@ core, and profiles if the home has some. --tools core,code chooses other sets:
 		switch {
 		case s.Addr == "" && s.TokenFile != "":
 			return usageErrorf("add --http ADDR", "--token-file means something with --http only")
-		case s.Addr == "" && s.TokensFile != "":
+		case s.Addr == "" && s.TokenListFile != "":
 			return usageErrorf("add --http ADDR", "--tokens means something with --http only")
-		case s.TokenFile != "" && s.TokensFile != "":
+		case s.TokenFile != "" && s.TokenListFile != "":
 			return usageErrorf(
 				"give that token a line in the file of --tokens",
 				"--token-file and --tokens are both given",
@@ -67,7 +67,7 @@ core, and profiles if the home has some. --tools core,code chooses other sets:
 // toolSetsHelp returns the list of tool sets for the help text.
 func toolSetsHelp() string {
 	var b strings.Builder
-	for _, s := range verb.KnownSets() {
+	for _, s := range verb.AllVerbSets() {
 		fmt.Fprintf(&b, "  %-9s %s\n", s.Name, strings.Join(s.Verbs, " "))
 	}
 	return b.String() + "  full      all of these\n  all       all of these, and the tools of the home's own layout"
@@ -81,12 +81,12 @@ func entryKindNames() []string {
 	return names
 }
 
-func (mem *openMemory) serveMCP(ctx context.Context, flags serverFlags) (err error) {
+func (mem *lazyMemory) serveMCP(ctx context.Context, flags serverFlags) (err error) {
 	s, done, err := mem.buildService(ctx, flags)
-	hasNoMemory := err != nil && isMemoryError(err)
+	hasNoMemory := err != nil && isNotUsageError(err)
 	if hasNoMemory && flags.Addr == "" {
 		mem.env.printWarning("there is no memory to serve, and each answer says so: %v", err)
-		s = mem.serviceWithoutMemory(err)
+		s = mem.newServiceWithoutMemory(err)
 		done = func() error { return nil }
 		err = nil
 	}
@@ -116,7 +116,7 @@ func (mem *openMemory) serveMCP(ctx context.Context, flags serverFlags) (err err
 		}
 		if len(at.guard.Tokens.TenantNames()) > 0 {
 			return usageErrorf("oxbow serve serves them: oxbow serve --tokens "+
-				shellQuote(flags.TokensFile), "%s has tokens of tenants", at.tokenFile)
+				shellQuote(flags.TokenListFile), "%s has tokens of tenants", at.tokenFile)
 		}
 		err = mem.serveHTTP(ctx, at, mcpHandler(s, at.guard.ForTenant("")), func(at runningServer) error {
 			fmt.Fprintf(mem.env.Stderr, "oxbow: serving %s/mcp\n", at.url)
@@ -131,7 +131,7 @@ func (mem *openMemory) serveMCP(ctx context.Context, flags serverFlags) (err err
 }
 
 // mcpHandler returns the handler for MCP over HTTP. It has one path for the memory and one for each profile.
-func mcpHandler(s *memoryService, g auth.Guard) http.Handler {
+func mcpHandler(s *memoryService, g auth.RequestGuard) http.Handler {
 	mux, door := http.NewServeMux(), s.mcpServer.Handler(g)
 	mux.Handle("/mcp", door)
 	mux.Handle("/mcp/p/{profile}", door)

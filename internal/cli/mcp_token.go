@@ -120,7 +120,7 @@ func (env *environment) tokenPath(home string) string {
 
 // readOrCreateToken returns the token that clients must send, and the path of its file. If the file does not exist, it
 // is created.
-func (mem *openMemory) readOrCreateToken(file string) (token, where string, err error) {
+func (mem *lazyMemory) readOrCreateToken(file string) (token, tokenFilePath string, err error) {
 	if file == "" {
 		home, err := mem.finder.homePath()
 		if err != nil {

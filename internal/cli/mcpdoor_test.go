@@ -308,7 +308,7 @@ func TestEmbedInEveryLayout(t *testing.T) {
 				); strings.Contains(said, "tide") == strings.Contains(said, "dawn") {
 					t.Errorf("with a limit of 1, %s says %s", search, said)
 				}
-				if len(s.RequestedTexts()) == 0 {
+				if len(s.TextsByRequest()) == 0 {
 					t.Error("the endpoint was not asked")
 				}
 				s.BeforeAnswer = func(w http.ResponseWriter, n int) bool {

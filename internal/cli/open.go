@@ -30,14 +30,14 @@ import (
 // openProfileMemory opens the home's memory, restricted to the entries that the run's profile includes. If accessKind
 // is verb.Read, the memory also contains the entries of the team files that the user trusts. The caller must close the
 // memory.
-func (mem *openMemory) openProfileMemory(accessKind accessKind) (*oxbow.Memory, error) {
+func (mem *lazyMemory) openProfileMemory(accessKind accessKind) (*oxbow.Memory, error) {
 	if _, err := mem.boundProfile(); err != nil {
 		return nil, err
 	}
 	if mem.folderState.compareFolders != nil {
 		mem.folderState.compareFolders()
 	}
-	m, err := mem.openWholeMemory(max(accessKind, readOwnAccess))
+	m, err := mem.openUnrestrictedMemory(max(accessKind, readWithoutTeamAccess))
 	if err != nil {
 		return nil, err
 	}
@@ -52,14 +52,14 @@ func (mem *openMemory) openProfileMemory(accessKind accessKind) (*oxbow.Memory, 
 
 // serverMemoryOpener returns a function that opens the home's memory once for all calls of a server. For [verb.Read],
 // the memory also contains the entries of team files. closeFn closes everything that was opened.
-func (mem *openMemory) serverMemoryOpener(
+func (mem *lazyMemory) serverMemoryOpener(
 	accessKind accessKind,
 ) (open func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error), closeFn func() error) {
 	all, closeAll := verb.OpenOnFirstUse(func(context.Context) (*oxbow.Memory, error) {
 		if _, err := mem.boundProfile(); err != nil {
 			return nil, err
 		}
-		return mem.openWholeMemory(accessKind)
+		return mem.openUnrestrictedMemory(accessKind)
 	})
 	shown := func(
 		of func(context.Context, *oxbow.Memory) *oxbow.Memory,
@@ -86,7 +86,7 @@ func (mem *openMemory) serverMemoryOpener(
 			m, err = own(ctx, how)
 		}
 		if err == nil {
-			mem.finder.rememberServedHome()
+			mem.finder.cacheServerHome()
 		}
 		return m, err
 	}
@@ -101,8 +101,8 @@ func (mem *openMemory) serverMemoryOpener(
 	}
 }
 
-// openWholeMemory opens the whole memory of the home.
-func (mem *openMemory) openWholeMemory(accessKind accessKind) (*oxbow.Memory, error) {
+// openUnrestrictedMemory opens the whole memory of the home.
+func (mem *lazyMemory) openUnrestrictedMemory(accessKind accessKind) (*oxbow.Memory, error) {
 	if mem.finder.openStore != nil {
 		return mem.openDaemonMemory(accessKind)
 	}
@@ -126,17 +126,17 @@ func (mem *openMemory) openWholeMemory(accessKind accessKind) (*oxbow.Memory, er
 	if err != nil {
 		return nil, err
 	}
-	foreign, err := mem.finder.isForeign()
+	foreign, err := mem.finder.isForeignHome()
 	if err != nil {
 		return nil, err
 	}
 	if !foreign {
 		return mem.openStore(path, accessKind, mem.finder.host().CheckMayWrite(path))
 	}
-	if accessKind != readOwnAccess {
+	if accessKind != readWithoutTeamAccess {
 		return nil, ownership.NewUntrustedError(filepath.Dir(path))
 	}
-	m, err := mem.openStore(path, readOwnAccess, ownership.NewUntrustedError(filepath.Dir(path)))
+	m, err := mem.openStore(path, readWithoutTeamAccess, ownership.NewUntrustedError(filepath.Dir(path)))
 	if err != nil {
 		return nil, err
 	}
@@ -144,10 +144,10 @@ func (mem *openMemory) openWholeMemory(accessKind accessKind) (*oxbow.Memory, er
 }
 
 // openDaemonMemory opens the memory of a home that is not a directory with a memory file. The function
-// mem.finder.openStore opens the store of such a home. If the home has a memory file, [openMemory.openStore] is used
+// mem.finder.openStore opens the store of such a home. If the home has a memory file, [lazyMemory.openStore] is used
 // instead of openDaemonMemory.
-func (mem *openMemory) openDaemonMemory(accessKind accessKind) (*oxbow.Memory, error) {
-	src, err := mem.changeSource()
+func (mem *lazyMemory) openDaemonMemory(accessKind accessKind) (*oxbow.Memory, error) {
+	src, err := mem.sourceOfChanges()
 	if err != nil {
 		return nil, err
 	}
@@ -158,8 +158,14 @@ func (mem *openMemory) openDaemonMemory(accessKind accessKind) (*oxbow.Memory, e
 	var m *oxbow.Memory
 	m = oxbow.New(
 		s,
-		&oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, ReadOnly: accessKind == readOwnAccess,
-			Screen: mem.secretScreening().ScreenForMemory(&m), History: mem.writeLimit.WrapHistory},
+		&oxbow.Options{
+			Clock:    mem.env.Now,
+			Rand:     mem.env.Rand,
+			Source:   src,
+			ReadOnly: accessKind == readWithoutTeamAccess,
+			Screen:   mem.secretScreening().ScreenFuncForMemory(&m),
+			History:  mem.writeLimit.WrapHistory,
+		},
 	)
 	return m, nil
 }
@@ -171,8 +177,8 @@ func (mem *openMemory) openDaemonMemory(accessKind accessKind) (*oxbow.Memory, e
 // If the file does not exist, accessKind is createAccess, and readOnlyReason is nil, openStore creates the file. If the
 // file does not exist and accessKind is not createAccess, openStore returns an empty memory that has no file, even if
 // readOnlyReason is not nil.
-func (mem *openMemory) openStore(path string, accessKind accessKind, readOnlyReason error) (*oxbow.Memory, error) {
-	src, err := mem.changeSource()
+func (mem *lazyMemory) openStore(path string, accessKind accessKind, readOnlyReason error) (*oxbow.Memory, error) {
+	src, err := mem.sourceOfChanges()
 	if err != nil {
 		return nil, err
 	}
@@ -186,17 +192,17 @@ func (mem *openMemory) openStore(path string, accessKind accessKind, readOnlyRea
 		// contains nothing that could be changed.
 		mem.missingHome = filepath.Dir(path)
 		return oxbow.Open(storeFileName, &oxbow.Options{FS: vfs.NewMem(), Clock: mem.env.Now, Source: src})
-	case accessKind != readOwnAccess && readOnlyReason != nil:
+	case accessKind != readWithoutTeamAccess && readOnlyReason != nil:
 		return nil, readOnlyReason
 	case missing:
 		if err := maintenance.WriteGitignore(filepath.Dir(path)); err != nil {
 			return nil, err
 		}
 		// Record the home before the store is created, because this run may be interrupted.
-		_ = mem.recordCreatedHome()
-		mem.closeFuncs = append(mem.closeFuncs, mem.recordCreatedHome)
+		_ = mem.recordHomeAsTrusted()
+		mem.closeFuncs = append(mem.closeFuncs, mem.recordHomeAsTrusted)
 	}
-	changes, age, err := verb.ParseKeptHistory(mem.env.Getenv("OXBOW_KEEP"))
+	changes, age, err := verb.ParseHistoryLimit(mem.env.Getenv("OXBOW_KEEP"))
 	if err != nil {
 		return nil, fmt.Errorf("OXBOW_KEEP: %w", err)
 	}
@@ -204,9 +210,9 @@ func (mem *openMemory) openStore(path string, accessKind accessKind, readOnlyRea
 	m, err = oxbow.Open(
 		path,
 		&oxbow.Options{KeepChanges: changes, KeepFor: age, Clock: mem.env.Now, Rand: mem.env.Rand, Source: src,
-			SealAfter: mem.sealDelay, Cache: mem.sharedCache, ReadOnly: accessKind == readOwnAccess,
+			SealAfter: mem.logSealDelay, Cache: mem.sharedCache, ReadOnly: accessKind == readWithoutTeamAccess,
 			KeepIndex: readOnlyReason == nil,
-			Screen:    mem.secretScreening().ScreenForMemory(&m), History: mem.writeLimit.WrapHistory},
+			Screen:    mem.secretScreening().ScreenFuncForMemory(&m), History: mem.writeLimit.WrapHistory},
 	)
 	if err != nil {
 		return nil, storeOpenError(path, err)
@@ -215,7 +221,7 @@ func (mem *openMemory) openStore(path string, accessKind accessKind, readOnlyRea
 	rollbacks := maintenance.NewRollbackWatcher(m, path, mem.env.Now)
 	said := func(say func(verb.Note) string) string { return say(rollbacks.Note(context.Background())) }
 	isFirst := mem.describeStoreDefect.Swap(&said) == nil
-	if !isFirst || accessKind != readOwnAccess {
+	if !isFirst || accessKind != readWithoutTeamAccess {
 		return m, nil
 	}
 	if note := said(formatNote); note != "" {
@@ -228,8 +234,8 @@ func (mem *openMemory) openStore(path string, accessKind accessKind, readOnlyRea
 // later whether somebody has rewritten the log. enableLogHashSigning does nothing if the memory is opened read-only. It
 // also does nothing if the file at the path has a name other than storeFileName, because the memory is then a copy
 // rather than the memory of a home.
-func (mem *openMemory) enableLogHashSigning(m *oxbow.Memory, path string, accessKind accessKind) {
-	if accessKind != readOwnAccess && filepath.Base(path) == storeFileName {
+func (mem *lazyMemory) enableLogHashSigning(m *oxbow.Memory, path string, accessKind accessKind) {
+	if accessKind != readWithoutTeamAccess && filepath.Base(path) == storeFileName {
 		mem.closeHooks.add(signing.SignLogHashPeriodically(m, path, mem.env.Now))
 	}
 }
@@ -261,11 +267,11 @@ func storeOpenError(path string, err error) error {
 // closeMemory closes the memory m. If showsAnswerFirst is set, closeMemory closes m only at the end of the process, so
 // that the person sees the answer sooner. closeMemory also discards otherLayoutHome, the opened home with the file
 // layout of another memory program. This home is opened again when it is needed.
-func (mem *openMemory) closeMemory(ctx context.Context, m *oxbow.Memory) error {
+func (mem *lazyMemory) closeMemory(ctx context.Context, m *oxbow.Memory) error {
 	mem.otherLayoutHome = nil
 	mem.closeHooks.run()
 	if mem.showsAnswerFirst {
-		mem.closeAtEnd(m)
+		mem.closeAtRunEnd(m)
 		return nil
 	}
 	_ = m.Checkpoint(ctx) // Ignore the error: the next run makes the checkpoint.
@@ -284,8 +290,8 @@ func (env *environment) currentProjectName() string {
 
 // newWorkspace returns the workspace for the run's verbs, and a function that closes everything that the verbs have
 // opened.
-func (mem *openMemory) newWorkspace(ctx context.Context) (*verb.Workspace, func() error, error) {
-	src, err := mem.changeSource()
+func (mem *lazyMemory) newWorkspace(ctx context.Context) (*verb.Workspace, func() error, error) {
+	src, err := mem.sourceOfChanges()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -307,17 +313,17 @@ func (mem *openMemory) newWorkspace(ctx context.Context) (*verb.Workspace, func(
 			memories[how], err = mem.openProfileMemory(how)
 			return memories[how], err
 		},
-		Home: mem.openLayoutHome,
+		Home: mem.openNonOxbowLayoutHome,
 		Annotations: func(ctx context.Context) (_ verb.WorkingTree, err error) {
 			if notes == nil {
 				notes, err = mem.finder.openWorkingDirAnnotations(ctx)
 			}
 			return notes, err
 		},
-		Knowledge: mem.readTextsAndSession,
+		Knowledge: mem.loadProvenanceData,
 		Now:       mem.env.Now,
 
-		Unlabelled: mem.finder.hasOtherLayout(),
+		Unlabelled: mem.finder.hasNonOxbowLayout(),
 
 		MaxChangeBytes: mem.env.MaxChangeBytes,
 
@@ -330,8 +336,8 @@ func (mem *openMemory) newWorkspace(ctx context.Context) (*verb.Workspace, func(
 		Typed:   mem.env.commandRewriter,
 		Loader:  mem.newLoader,
 
-		Sessions: mem.archiveOpenerAfterDrain(),
-		Kept:     mem.archiveOpenerWithoutDrain(),
+		Sessions: mem.archiveOpenerAfterSpoolDrain(),
+		Kept:     mem.archiveOpenerWithoutSpoolDrain(),
 
 		Unbounded: true,
 	}
@@ -361,7 +367,7 @@ func (mem *openMemory) newWorkspace(ctx context.Context) (*verb.Workspace, func(
 
 // newLoader returns a loader for the profiles and skills whose names occur in handoffs and sessions. If the run is
 // restricted to one profile, the loader's BoundProfile is that profile.
-func (mem *openMemory) newLoader() (*handoff.Loader, error) {
+func (mem *lazyMemory) newLoader() (*handoff.Loader, error) {
 	profiles, err := mem.loadProfiles()
 	if err != nil {
 		return nil, err
@@ -371,12 +377,12 @@ func (mem *openMemory) newLoader() (*handoff.Loader, error) {
 		return nil, err
 	}
 	bound, err := mem.boundProfile()
-	return &handoff.Loader{Profiles: profiles, Skills: skills, BoundProfile: bound}, err
+	return &handoff.Loader{Profiles: profiles, Skills: skills, RestrictingProfile: bound}, err
 }
 
 // loadSkills returns the home's skills, the user's skills, and the skills of the project that contains the working
 // directory. If the home is not the user's own, its skills are treated like the project's.
-func (mem *openMemory) loadSkills() (*skill.Set, error) {
+func (mem *lazyMemory) loadSkills() (*skill.Set, error) {
 	home, err := mem.finder.homePath()
 	if err != nil {
 		return nil, err
@@ -384,7 +390,10 @@ func (mem *openMemory) loadSkills() (*skill.Set, error) {
 	set := &skill.Set{}
 	own := mem.finder.isOwnHome(home)
 	if own {
-		set.Roots = append(set.Roots, skill.SearchRoot{FS: os.DirFS(home), RootPath: home, SkillDirs: skill.HomeDirs})
+		set.Roots = append(
+			set.Roots,
+			skill.SearchRoot{FS: os.DirFS(home), RootPath: home, SkillDirs: skill.HomeSkillDirs},
+		)
 	}
 	if user := mem.env.userHomeDir(); user != "" {
 		set.Roots = append(set.Roots, skill.SearchRoot{FS: os.DirFS(user), RootPath: user, SkillDirs: skill.UserDirs})
@@ -409,15 +418,15 @@ func (mem *openMemory) loadSkills() (*skill.Set, error) {
 		return nil
 	}
 	if !own {
-		err = within(home, skill.HomeDirs)
+		err = within(home, skill.HomeSkillDirs)
 	}
-	return set, errors.Join(err, within(root, skill.ProjectDirs))
+	return set, errors.Join(err, within(root, skill.ProjectSkillDirs))
 }
 
-// recordCreatedHome records that the home was created on this machine, so that the home stays trusted. This is
+// recordHomeAsTrusted records that the home was created on this machine, so that the home stays trusted. This is
 // necessary only for a home that oxbow may find by searching from a working directory, because other homes are always
 // trusted.
-func (mem *openMemory) recordCreatedHome() error {
+func (mem *lazyMemory) recordHomeAsTrusted() error {
 	p, err := mem.finder.memoryPlace()
 	if err != nil || mem.isDemoSample {
 		return nil
@@ -426,7 +435,7 @@ func (mem *openMemory) recordCreatedHome() error {
 	if !canBeFound || !isDir(p.Home) {
 		return nil
 	}
-	if err := mem.finder.host().Trusted.RecordHome(context.Background(), p.Home, p.StorePath,
+	if err := mem.finder.host().TrustList.RecordHome(context.Background(), p.Home, p.StorePath,
 		mem.env.Now()); err != nil &&
 		git.IsInWorktree(p.Home) {
 		mem.env.printNote(
@@ -450,9 +459,9 @@ func (finder *homeFinder) openWorkingDirAnnotations(ctx context.Context) (*annot
 }
 
 func (finder *homeFinder) openAnnotationsIn(ctx context.Context, dir string) (*annotate.Store, error) {
-	trusted := finder.host().Trusted
-	o := annotate.Options{Clock: finder.env.Now, Key: trusted.MachineKey, ReviewedCommit: team.ReviewedCommit,
-		CreateKey: func(ctx context.Context) []byte { return trusted.EnsureMachineKey(ctx, finder.env.Rand) }}
+	trusted := finder.host().TrustList
+	o := annotate.Options{Clock: finder.env.Now, MachineKey: trusted.MachineKey, ReviewedCommit: team.ReviewedCommit,
+		CreateMachineKey: func(ctx context.Context) []byte { return trusted.EnsureMachineKey(ctx, finder.env.Rand) }}
 	// Ignore the error: annotations of code can also be used without a home.
 	if d, other, err := finder.detectLayout(); err == nil && other {
 		o.Dir = d.Annotations

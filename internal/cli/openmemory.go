@@ -1,4 +1,4 @@
-// This file defines openMemory, the memory that one run of oxbow uses. It includes the author of the run's changes,
+// This file defines lazyMemory, the memory that one run of oxbow uses. It includes the author of the run's changes,
 // and everything that is closed at the end.
 
 package cli
@@ -27,9 +27,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// openMemory is the memory that a run uses. The memory is opened when a command needs it, and stays open until the end
+// lazyMemory is the memory that a run uses. The memory is opened when a command needs it, and stays open until the end
 // of the run. The field finder locates the home, which is the directory with the memory's files.
-type openMemory struct {
+type lazyMemory struct {
 	env    *environment
 	finder *homeFinder
 
@@ -48,11 +48,11 @@ type openMemory struct {
 	writeLimit      *tenant.Limit         // limits on writing (nil means no limit)
 	daemonMemories  *daemonMemories       // memories of a daemon (nil if the memory is a store file in its home)
 
-	// sealDelay is the time after the last change when a seal is appended to the log of a memory that stays open. The
-	// seal makes later damage to the change provable. If sealDelay is 0, a seal is appended only when the memory is
-	// closed.
-	sealDelay   time.Duration
-	sharedCache *oxbow.Cache // cache that several memories share (nil if each memory has its own)
+	// logSealDelay is the time after the last change when a seal is appended to the log of a memory that stays open.
+	// The seal makes later damage to the change provable. If logSealDelay is 0, a seal is appended only when the memory
+	// is closed.
+	logSealDelay time.Duration
+	sharedCache  *oxbow.Cache // cache that several memories share (nil if each memory has its own)
 
 	teamFiles          teamFiles
 	folderState        folderState
@@ -82,9 +82,9 @@ type openMemory struct {
 	isArchiveReadOnly bool
 	// opens the archive of sessions without draining the spool
 	openUndrainedArchive func(context.Context) (*session.Archive, error)
-	// callerExposure returns which texts by other people or programs a caller's session has read. It is set only in a
-	// server, and nil in any other run.
-	callerExposure    func(ctx context.Context, c session.Caller) session.Exposure
+	// textsSeenByCaller returns which texts by other people or programs a caller's session has read. It is set only in
+	// a server, and nil in any other run.
+	textsSeenByCaller func(ctx context.Context, c session.Caller) session.Exposure
 	unknownCommandErr error // error about an unknown command for which help was requested
 
 	// repeatsForeignText reports whether a text repeats text by others that agents have read. If it is nil, no text
@@ -93,7 +93,7 @@ type openMemory struct {
 
 	// chooseInjectedBlock chooses the block that a hook shows with a prompt. If it is nil, injection.Inject chooses the
 	// block.
-	chooseInjectedBlock func(context.Context, inject.Prompt) (inject.Block, error)
+	chooseInjectedBlock func(context.Context, inject.Prompt) (inject.ShownBlock, error)
 }
 
 // teamFiles caches the team files of the working directory.
@@ -104,7 +104,7 @@ type teamFiles struct {
 }
 
 // folderState records when a process last compared registered folders with the memory. The functions are set by
-// enableFolderFollowing. They are nil if the process does not follow folders.
+// enableFolderSync. They are nil if the process does not follow folders.
 type folderState struct {
 	mu sync.Mutex // guards the fields below, and is locked during a comparison
 	// This process has already compared the folders with the memory, which a command does only once.
@@ -122,16 +122,16 @@ type folderState struct {
 // openMemoryFunc is a function with which a server opens the memory.
 type openMemoryFunc = func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error)
 
-// newOpenMemory returns the memory for a run in this environment. Nothing is opened yet.
-func newOpenMemory(outside Env) *openMemory {
-	env := &environment{Env: outside, programName: "oxbow"}
-	return &openMemory{env: env, finder: &homeFinder{env: env}}
+// newLazyMemory returns the memory for a run in this environment. Nothing is opened yet.
+func newLazyMemory(baseEnv Env) *lazyMemory {
+	env := &environment{Env: baseEnv, programName: "oxbow"}
+	return &lazyMemory{env: env, finder: &homeFinder{env: env}}
 }
 
-// changeSource returns the source of the run's changes, which names a person or the agent that started the run.
+// sourceOfChanges returns the source of the run's changes, which names a person or the agent that started the run.
 // $OXBOW_AGENT is only a claim. An agent sets this variable so that its changes can be distinguished from the person's
 // changes.
-func (mem *openMemory) changeSource() (oxbow.Source, error) {
+func (mem *lazyMemory) sourceOfChanges() (oxbow.Source, error) {
 	if mem.runID == "" {
 		b := make([]byte, 8)
 		if _, err := io.ReadFull(mem.env.Rand, b); err != nil {
@@ -149,7 +149,7 @@ func (mem *openMemory) changeSource() (oxbow.Source, error) {
 }
 
 // openDir opens a directory. It is closed at the end of the run.
-func (mem *openMemory) openDir(dir string) (vfs.FS, error) {
+func (mem *lazyMemory) openDir(dir string) (vfs.FS, error) {
 	fsys, err := vfs.Dir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", dir, err)
@@ -158,21 +158,21 @@ func (mem *openMemory) openDir(dir string) (vfs.FS, error) {
 	return fsys, nil
 }
 
-// closeAtEnd registers a memory for the end of the process. A checkpoint of the memory is then made, and the memory is
-// closed.
-func (mem *openMemory) closeAtEnd(m *oxbow.Memory) {
+// closeAtRunEnd registers a memory for the end of the process. A checkpoint of the memory is then made, and the memory
+// is closed.
+func (mem *lazyMemory) closeAtRunEnd(m *oxbow.Memory) {
 	mem.closeFuncs = append(mem.closeFuncs, m.Close)
 	mem.memoriesToCheckpoint = append(mem.memoriesToCheckpoint, m)
 }
 
 // close closes everything that the run has opened, in reverse order. Before that, it writes the checkpoints of the
-// memories, unless skipsCheckpoints is set because the run must end quickly. A server has a sealDelay and has written
-// its checkpoints already, so close does not write them again.
-func (mem *openMemory) close(ctx context.Context) error {
-	mem.noteMissingMemory(nil)
+// memories, unless skipsCheckpoints is set because the run must end quickly. A server has a logSealDelay and has
+// written its checkpoints already, so close does not write them again.
+func (mem *lazyMemory) close(ctx context.Context) error {
+	mem.printMissingMemoryNote(nil)
 	var errs []error
 	for _, m := range mem.memoriesToCheckpoint {
-		if !mem.skipsCheckpoints && mem.sealDelay == 0 {
+		if !mem.skipsCheckpoints && mem.logSealDelay == 0 {
 			_ = m.Checkpoint(ctx) // Ignore the error: the next run makes the checkpoint.
 		}
 	}
@@ -184,14 +184,14 @@ func (mem *openMemory) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// noteMissingMemory prints a note if the command read from a home that does not have a memory file yet. It prints no
-// note if the answer shows something, such as the turns of a session or the entries of a team, because the note would
-// then not explain anything. The argument answer may be nil. Only the first call can print the note.
-func (mem *openMemory) noteMissingMemory(answer any) {
+// printMissingMemoryNote prints a note if the command read from a home that does not have a memory file yet. It prints
+// no note if the answer shows something, such as the turns of a session or the entries of a team, because the note
+// would then not explain anything. The argument answer may be nil. Only the first call can print the note.
+func (mem *lazyMemory) printMissingMemoryNote(answer any) {
 	home := mem.missingHome
 	mem.missingHome = ""
-	a, ok := answer.(interface{ ShowsSomething() bool })
-	isAnswered := ok && a.ShowsSomething()
+	a, ok := answer.(interface{ HasText() bool })
+	isAnswered := ok && a.HasText()
 	if home != "" && !isAnswered {
 		mem.env.printNote("there is no memory in %s yet; the first remember makes it", home)
 	}
@@ -201,7 +201,7 @@ func (mem *openMemory) noteMissingMemory(answer any) {
 type accessKind = verb.MemoryAccess
 
 const (
-	readOwnAccess = verb.ReadWithoutTeamFiles
-	writeAccess   = verb.Write
-	createAccess  = verb.Create
+	readWithoutTeamAccess = verb.ReadWithoutTeamFiles
+	writeAccess           = verb.Write
+	createAccess          = verb.Create
 )

@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-func profileCommand(mem *openMemory) *cobra.Command {
-	c := setUpGroup(&cobra.Command{
+func profileCommand(mem *lazyMemory) *cobra.Command {
+	c := setUpCommandGroup(&cobra.Command{
 		Use:   "profile",
 		Short: "Choose which part of the memory an agent sees",
 		Long: `A profile is a YAML file that selects the entries for a job: by project, tag,
@@ -41,7 +41,7 @@ profile, including oxbow mcp. Such a command sees nothing else.`,
 // entries. In such a run, resolveProfileName returns "" if args is empty or contains the name of this profile, and an
 // error if args contains another name. If no profile binds the run, args must contain a name, and otherwise
 // resolveProfileName returns an error.
-func (mem *openMemory) resolveProfileName(cmd *cobra.Command, args []string) (string, error) {
+func (mem *lazyMemory) resolveProfileName(cmd *cobra.Command, args []string) (string, error) {
 	name, err := mem.boundProfileName()
 	switch {
 	case err != nil:
@@ -62,8 +62,8 @@ func (mem *openMemory) resolveProfileName(cmd *cobra.Command, args []string) (st
 	return args[0], nil
 }
 
-func profileListCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func profileListCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the profiles and their problems",
@@ -75,18 +75,18 @@ func profileListCommand(mem *openMemory) *cobra.Command {
 // setUpProfileReport makes the cobra command c run verbCall with the profile that resolveProfileName returns, and
 // print the resulting report.
 func setUpProfileReport[Out report.Reporter](
-	mem *openMemory,
+	mem *lazyMemory,
 	c *cobra.Command,
 	verbCall verbFunc[profiles.ProfileIn, Out],
 ) *cobra.Command {
 	c.Args = requireArgCount(0, 1, "the name of one profile")
-	return setUpReport(mem, c, verbCall, func(in *profiles.ProfileIn, _ *flagSet, args []string) (err error) {
+	return setUpReportCommand(mem, c, verbCall, func(in *profiles.ProfileIn, _ *flagSet, args []string) (err error) {
 		in.Name, err = mem.resolveProfileName(c, args)
 		return err
 	})
 }
 
-func profileShowCommand(mem *openMemory) *cobra.Command {
+func profileShowCommand(mem *lazyMemory) *cobra.Command {
 	return setUpProfileReport(mem, &cobra.Command{
 		Use:   "show [NAME]",
 		Short: "Show a profile combined with the profiles that it extends",
@@ -95,8 +95,8 @@ func profileShowCommand(mem *openMemory) *cobra.Command {
 	}, profiles.ShowProfile)
 }
 
-func profileLintCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func profileLintCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "lint [NAME…]",
 		Short: "Find mistakes in profiles",
 		Long: `Lint checks all profiles, or the named ones. It reports, with file and line,
@@ -108,7 +108,7 @@ small for the documents. The exit status is 1 if it finds a problem.`,
 	}, profiles.LintProfiles, setPositionalArgs)
 }
 
-func profileSelectCommand(mem *openMemory) *cobra.Command {
+func profileSelectCommand(mem *lazyMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "select [NAME]",
 		Short: "Print what a profile selects, in the form for a model",
@@ -118,24 +118,30 @@ func profileSelectCommand(mem *openMemory) *cobra.Command {
 		Args: requireArgCount(0, 1, "the name of one profile"),
 	}
 	var manifest *bool
-	setUpVerb(mem, c, profiles.SelectEntries, func(in *profiles.SelectIn, _ *flagSet, args []string) (err error) {
-		in.Profile, err = mem.resolveProfileName(c, args)
-		return err
-	}, func(out verb.SelectionOut) { mem.env.showSelectionOrManifest(out, *manifest) })
+	setUpVerbCommand(
+		mem,
+		c,
+		profiles.SelectEntries,
+		func(in *profiles.SelectEntriesIn, _ *flagSet, args []string) (err error) {
+			in.Profile, err = mem.resolveProfileName(c, args)
+			return err
+		},
+		func(out verb.SelectionOut) { mem.env.showSelectionOrManifest(out, *manifest) },
+	)
 	manifest = c.Flags().Bool("manifest", false, "print which parts are included or cut, and why, instead of the text")
 	return c
 }
 
-func profileTokensCommand(mem *openMemory) *cobra.Command {
+func profileTokensCommand(mem *lazyMemory) *cobra.Command {
 	return setUpProfileReport(mem, &cobra.Command{
 		Use:   "tokens [NAME]",
 		Short: "Estimate the tokens of a profile",
 		Example: `  oxbow profile tokens vtt
   oxbow profile tokens vtt --json`,
-	}, profiles.ProfileBudget)
+	}, profiles.CountProfileTokens)
 }
 
-func profileNewCommand(mem *openMemory) *cobra.Command {
+func profileNewCommand(mem *lazyMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "new NAME",
 		Short: "Write a profile into the home",
@@ -146,7 +152,7 @@ one of the tags.`,
   oxbow profile new lore --extends vtt --tag lore --description "The world"`,
 		Args: requireArgCount(1, 1, "the name of the profile"),
 	}
-	setUpReport(mem, c, profiles.NewProfile, func(in *profiles.NewProfileIn, _ *flagSet, args []string) error {
+	setUpReportCommand(mem, c, profiles.NewProfile, func(in *profiles.NewProfileIn, _ *flagSet, args []string) error {
 		in.Name = args[0]
 		if err := profile.CheckName(in.Name); err != nil {
 			return asUsageError(err)
@@ -165,8 +171,8 @@ one of the tags.`,
 	return c
 }
 
-func profileDiffCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func profileDiffCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "diff A [B]",
 		Short: "Compare what two profiles select",
 		Long: `Diff shows the entries and documents that only profile A includes (-) and that
@@ -180,7 +186,7 @@ also shows changed entries (~).`,
 		in.ProfileA = args[0]
 		if len(args) == 2 {
 			in.ProfileB = args[1]
-		} else if in.AsOf == "" {
+		} else if in.AsOfDateOrSeq == "" {
 			return usageErrorf(
 				"name a second profile, or a day: --as-of 2026-04-18",
 				"there is nothing to compare %q with",
@@ -191,7 +197,7 @@ also shows changed entries (~).`,
 	})
 }
 
-func profileEditCommand(mem *openMemory) *cobra.Command {
+func profileEditCommand(mem *lazyMemory) *cobra.Command {
 	return &cobra.Command{
 		Use:   "edit NAME",
 		Short: "Change a profile in your editor",
@@ -207,7 +213,7 @@ overwritten.`,
 	}
 }
 
-func (mem *openMemory) editProfile(ctx context.Context, name string) error {
+func (mem *lazyMemory) editProfile(ctx context.Context, name string) error {
 	set, err := mem.loadProfiles()
 	if err != nil {
 		return err

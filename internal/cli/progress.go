@@ -20,8 +20,9 @@ const (
 	progressInterval = 200 * time.Millisecond
 )
 
-// rateDelay is the time after which the rate and the remaining time are shown. Earlier values would not be reliable.
-const rateDelay = 2 * time.Second
+// rateDisplayDelay is the time after which the rate and the remaining time are shown. Earlier values would not be
+// reliable.
+const rateDisplayDelay = 2 * time.Second
 
 // progressLine writes to standard error and keeps a line with a command's progress at the end of the output. The line
 // is erased before any other text is written. It is hidden while the person answers a question.
@@ -102,11 +103,11 @@ func (p *progressLine) lineText() string {
 			fmt.Sprintf("the server is busy and asks to wait %s", formatSeconds(p.serverWait+time.Second-1)),
 		)
 	}
-	if s.DoneCount > 0 && took >= rateDelay {
+	if s.DoneCount > 0 && took >= rateDisplayDelay {
 		facts = append(facts, formatRate(s, took))
 	}
 	isPartDone := s.FinishedWorkShare > 0 && s.FinishedWorkShare < 1
-	if isPartDone && took >= rateDelay {
+	if isPartDone && took >= rateDisplayDelay {
 		left := time.Duration(float64(took) * (1 - s.FinishedWorkShare) / s.FinishedWorkShare)
 		facts = append(facts, "about "+formatSeconds(left+time.Second-1)+" left")
 	} else {
@@ -195,17 +196,17 @@ func (p *progressLine) setPauseReasons(reasons progressPauseReasons) {
 	}
 }
 
-// beginRead records that the program waits for the person's input.
-func (p *progressLine) beginRead() {
+// beginReadingInput records that the program waits for the person's input.
+func (p *progressLine) beginReadingInput() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.eraseLine()
 	p.setPauseReasons(progressPauseReasons{isQuestionOpen: p.isQuestionOpen, isReadingInput: true})
 }
 
-// endRead records that the person has entered a line. The line also answers the question that the program asked, if
-// any.
-func (p *progressLine) endRead() {
+// endReadingInput records that the person has entered a line. The line also answers the question that the program
+// asked, if any.
+func (p *progressLine) endReadingInput() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.eraseLine()
@@ -219,7 +220,7 @@ type terminalInput struct {
 }
 
 func (i terminalInput) Read(b []byte) (int, error) {
-	i.progress.beginRead()
-	defer i.progress.endRead()
+	i.progress.beginReadingInput()
+	defer i.progress.endReadingInput()
 	return i.Reader.Read(b)
 }

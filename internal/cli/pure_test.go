@@ -120,8 +120,16 @@ func TestQuote(t *testing.T) {
 
 func TestMarkTerms(t *testing.T) {
 	args := []string{"recall", "-tag:draft", "-q", "--content", "-x:y", "--", "-a:b"}
-	marked := markMinusTerms(args)
-	want := []string{"recall", argumentPrefix + "-tag:draft", "-q", "--content", argumentPrefix + "-x:y", "--", "-a:b"}
+	marked := markNonFlagArgs(args)
+	want := []string{
+		"recall",
+		nonFlagArgPrefix + "-tag:draft",
+		"-q",
+		"--content",
+		nonFlagArgPrefix + "-x:y",
+		"--",
+		"-a:b",
+	}
 	if !slices.Equal(marked, want) {
 		t.Errorf("markMinusTerms(%q) = %q, want %q", args, marked, want)
 	}
@@ -135,7 +143,8 @@ func TestStatus(t *testing.T) {
 		err  error
 		want int
 	}{
-		{nil, exitSuccess}, {errors.New("x"), exitCommandFailed}, {errReported, exitCommandFailed}, {usageErrorf("",
+		{nil, exitSuccess}, {errors.New("x"), exitCommandFailed}, {errAlreadyPrinted, exitCommandFailed},
+		{usageErrorf("",
 			"x"), exitUsageError},
 		{&hintedError{err: errors.New("x")}, exitCommandFailed}, {errors.Join(errors.New("x"), usageErrorf("", "y")),
 			exitUsageError},
@@ -149,17 +158,17 @@ func TestStatus(t *testing.T) {
 func TestSentence(t *testing.T) {
 	undo := func(does, to string) *verb.CallHint {
 		return &verb.CallHint{
-			Verb: "undo",
-			Args: []verb.HintArgument{{Name: "seq", Value: []uint64{4}}},
-			Does: does,
-			To:   to,
+			Verb:    "undo",
+			Args:    []verb.HintArgument{{Name: "seq", Value: []uint64{4}}},
+			Effect:  does,
+			Purpose: to,
 		}
 	}
 	restore := func(name string) *verb.CallHint {
 		return &verb.CallHint{
-			Verb: "restore",
-			Args: []verb.HintArgument{{Name: "name", Value: name}, {Name: "seq", Value: uint64(3)}},
-			Does: "brings it back",
+			Verb:   "restore",
+			Args:   []verb.HintArgument{{Name: "name", Value: name}, {Name: "seq", Value: uint64(3)}},
+			Effect: "brings it back",
 		}
 	}
 	for _, c := range []struct {
@@ -194,7 +203,7 @@ func TestSentence(t *testing.T) {
 		},
 		{verb.Notef("raise %s", verb.ParamRef("max_tokens")), "raise max_tokens", "raise --max-tokens"},
 		{
-			verb.Notef("%s, then wait", verb.PersonCommandRef("oxbow check")),
+			verb.Notef("%s, then wait", verb.PersonOnlyCommandRef("oxbow check")),
 			"a person runs oxbow check, then wait",
 			"run oxbow check, then wait",
 		},

@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sharing"
 )
 
-func pushCommand(mem *openMemory) *cobra.Command {
-	return mem.setUpSync(&cobra.Command{
+func pushCommand(mem *lazyMemory) *cobra.Command {
+	return mem.setUpSyncCommand(&cobra.Command{
 		Use:   "push [URL]",
 		Short: "Send your changes to a server",
 		Long: `Push sends the home's changes to a server that runs oxbow serve, and changes
@@ -27,11 +27,11 @@ directory, but not the token itself. oxbow remote shows them. If push is
 interrupted, run it again: it continues, and sends nothing twice.`,
 		Example: `  oxbow push https://memory.example.org --token-file ~/token --dry-run
   oxbow push`,
-	}, sharing.PushChanges, sharing.SyncOut.PushReport)
+	}, sharing.PushChanges, sharing.SyncChangesOut.PushReport)
 }
 
-func pullCommand(mem *openMemory) *cobra.Command {
-	return mem.setUpSync(&cobra.Command{
+func pullCommand(mem *lazyMemory) *cobra.Command {
+	return mem.setUpSyncCommand(&cobra.Command{
 		Use:   "pull [URL]",
 		Short: "Merge a server's changes into the memory",
 		Long: `Pull brings the server's changes into the home, and changes nothing on the
@@ -42,17 +42,17 @@ Pull follows renames. A pulled text is trusted like an imported text. A pull is
 one change, which oxbow undo takes back, and the next pull brings it again.`,
 		Example: `  oxbow pull https://memory.example.org --token-file ~/token
   oxbow pull --dry-run`,
-	}, sharing.PullChanges, sharing.SyncOut.PullReport)
+	}, sharing.PullChanges, sharing.SyncChangesOut.PullReport)
 }
 
-// setUpSync makes c synchronize the home with a server by calling a verb.
-func (mem *openMemory) setUpSync(
+// setUpSyncCommand makes c synchronize the home with a server by calling a verb.
+func (mem *lazyMemory) setUpSyncCommand(
 	c *cobra.Command,
-	verb verbFunc[sharing.SyncIn, sharing.SyncOut],
-	describe func(sharing.SyncOut) report.Report,
+	verb verbFunc[sharing.SyncChangesIn, sharing.SyncChangesOut],
+	describe func(sharing.SyncChangesOut) report.Report,
 ) *cobra.Command {
 	c.Args = requireArgCount(0, 1, "the URL of a server")
-	return setUpWithInput(c, func(in *sharing.SyncIn, f *flagSet, args []string) (err error) {
+	return setUpInputCommand(c, func(in *sharing.SyncChangesIn, f *flagSet, args []string) (err error) {
 		in.ShowWait, in.Sleep = mem.env.showServerWait, mem.env.Sleep
 		if in.TokenFile != "" {
 			in.TokenFile, err = mem.env.absolutePath(in.TokenFile)
@@ -61,26 +61,26 @@ func (mem *openMemory) setUpSync(
 			}
 		}
 		return setPositionalArgs(in, f, args)
-	}, func(ctx context.Context, in sharing.SyncIn) error {
+	}, func(ctx context.Context, in sharing.SyncChangesIn) error {
 		out, err := callVerb(ctx, mem, verb, in)
 		if err != nil && len(out.Changes) == 0 {
 			return err
 		}
 		// Print the result even after an error, because the changes before the error remain.
-		printErr := printResult(mem, out, func(out sharing.SyncOut) { mem.env.showReport(describe(out)) })
-		return printOrVerbError(printErr, err)
+		printErr := printResult(mem, out, func(out sharing.SyncChangesOut) { mem.env.showReport(describe(out)) })
+		return choosePrintOrVerbError(printErr, err)
 	})
 }
 
-// printOrVerbError returns the error of a command that printed a result although its operation may have failed. verbErr
-// is the operation's error, and printErr is the error from printing. printOrVerbError returns verbErr if printErr is
-// nil. It also returns verbErr if both errors are set and printErr was already shown to the user. Otherwise it returns
-// printErr.
-func printOrVerbError(printErr, verbErr error) error {
+// choosePrintOrVerbError returns the error of a command that printed a result although its operation may have failed.
+// verbErr is the operation's error, and printErr is the error from printing. choosePrintOrVerbError returns verbErr if
+// printErr is nil. It also returns verbErr if both errors are set and printErr was already shown to the user. Otherwise
+// it returns printErr.
+func choosePrintOrVerbError(printErr, verbErr error) error {
 	if printErr == nil {
 		return verbErr
 	}
-	if verbErr != nil && errors.Is(printErr, errReported) {
+	if verbErr != nil && errors.Is(printErr, errAlreadyPrinted) {
 		return verbErr
 	}
 	return printErr

@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-func recallCommand(mem *openMemory) *cobra.Command {
+func recallCommand(mem *lazyMemory) *cobra.Command {
 	var sessions, interactive bool // search past sessions; show the hits on a screen
 	c := &cobra.Command{
 		Use:   "recall WORDS…",
@@ -47,12 +47,12 @@ each hit: name, score, creation time and first line, separated by tabs.`,
 	setUpFlagsAndArgs(c, func(ctx context.Context, in verb.RecallIn, args []string) error {
 		in.Query = strings.Join(args, " ")
 		if sessions {
-			if in.SearchInPastSessions != "" && in.SearchInPastSessions != "sessions" {
-				return usageErrorf("leave one of them out", "--sessions and --in %s are given", in.SearchInPastSessions)
+			if in.SearchScope != "" && in.SearchScope != "sessions" {
+				return usageErrorf("leave one of them out", "--sessions and --in %s are given", in.SearchScope)
 			}
-			in.SearchInPastSessions = "sessions"
+			in.SearchScope = "sessions"
 		}
-		needsNoWords := slices.ContainsFunc(recallFlagsWithoutWords, c.Flags().Changed) ||
+		needsNoWords := slices.ContainsFunc(recallFlagsReplacingWords, c.Flags().Changed) ||
 			(interactive && mem.env.canShowScreen())
 		if strings.TrimSpace(in.Query) == "" && !needsNoWords {
 			return usageErrorf(
@@ -77,8 +77,8 @@ each hit: name, score, creation time and first line, separated by tabs.`,
 // canShowScreen reports whether recall -i can show its screen.
 func (env *environment) canShowScreen() bool { return env.IsStdoutTerminal && !env.wantsJSON }
 
-// recallFlagsWithoutWords lists the flags with which recall needs no words to search for.
-var recallFlagsWithoutWords = []string{
+// recallFlagsReplacingWords lists the flags with which recall needs no words to search for.
+var recallFlagsReplacingWords = []string{
 	"filter",
 	"project",
 	"tag",
@@ -94,7 +94,7 @@ var recallFlagsWithoutWords = []string{
 // prints the contents that fit the budget instead.
 func (env *environment) showRecallResult(out verb.RecallOut, wantsContent bool) {
 	if len(out.Hits) == 0 {
-		env.showEmptyReasons(out.EmptyReasons, out.SimilarNames)
+		env.explainEmptyResult(out.EmptyReasons, out.SimilarNames)
 		env.showNotes(out.Notes)
 		return
 	}
@@ -160,7 +160,7 @@ func (env *environment) showHit(number int, h verb.Entry, maxRows int) {
 	}
 	below := func(s string) { env.printf("   %s\n", env.dim(env.cutColumns(s, env.textWidth()-3))) }
 	below(meta)
-	if warning := strings.TrimSpace(env.trustWarning(oxbow.Trust(h.Trust))); warning != "" {
+	if warning := strings.TrimSpace(env.trustWarning(oxbow.Trust(h.TrustLevel))); warning != "" {
 		below(warning)
 	}
 	text := text.Excerpt(h.HitContent, h.MatchedWords, 2*env.textWidth())
@@ -202,6 +202,6 @@ func (env *environment) showHit(number int, h verb.Entry, maxRows int) {
 
 func (env *environment) showExplanation(h verb.Entry) {
 	for _, f := range listScoreFacts(h) {
-		env.printWrapped("   "+padColumns(f.Name, 7)+"  ", f.Value)
+		env.printWrappedText("   "+padColumns(f.Name, 7)+"  ", f.Value)
 	}
 }

@@ -28,17 +28,17 @@ const maxScreenHits = 50
 // cannot contain tabs.
 func (env *environment) printHitLines(out verb.RecallOut) {
 	if len(out.Hits) == 0 {
-		env.showEmptyReasons(out.EmptyReasons, out.SimilarNames)
+		env.explainEmptyResult(out.EmptyReasons, out.SimilarNames)
 	}
 	for _, h := range out.Hits {
 		first, _, _ := strings.Cut(strings.TrimSpace(h.HitContent), "\n")
-		env.printf("%s\t%.3f\t%s\t%s\n", printableName(h.Name), h.Score, h.Created, toSafeLine(first))
+		env.printf("%s\t%.3f\t%s\t%s\n", printableName(h.Name), h.Score, h.Created, toPrintableLine(first))
 	}
 	env.showNotes(slices.DeleteFunc(out.Notes, func(n verb.Note) bool { return n.RefersTo("max_tokens") }))
 }
 
 // recallOnScreen shows a screen that answers queries while the person types them. The first query is in.Query.
-func (mem *openMemory) recallOnScreen(ctx context.Context, in verb.RecallIn) error {
+func (mem *lazyMemory) recallOnScreen(ctx context.Context, in verb.RecallIn) error {
 	switch {
 	case !mem.env.IsStdinTerminal || mem.env.OpenTerminal == nil:
 		return usageErrorf("leave -i out", "-i reads keys from a terminal, and standard input is none")
@@ -62,12 +62,12 @@ func (mem *openMemory) recallOnScreen(ctx context.Context, in verb.RecallIn) err
 	_, err := s.runQuery(ctx, "")
 	err = asUsageError(err)
 	if err == nil {
-		err = tui.Show(
+		err = tui.ShowScreen(
 			ctx,
 			mem.env.OpenTerminal(),
 			in.Query,
 			mem.env.Now,
-			tui.Verbs{
+			tui.Callbacks{
 				Recall:      s.recallHits,
 				Get:         s.getEntry,
 				ChooseEntry: s.chooseEntryToPrint,
@@ -79,24 +79,24 @@ func (mem *openMemory) recallOnScreen(ctx context.Context, in verb.RecallIn) err
 	}
 	err = errors.Join(err, s.closeQueryWorkspace())
 	mem.env.Stderr, mem.env.progressLine = errs, shown
-	for _, line := range append(s.closingMessages, s.capturedStderr.newLines()...) {
+	for _, line := range append(s.closingMessages, s.capturedStderr.takeUnreadLines()...) {
 		mem.env.printWarning("%s", line)
 	}
-	if err != nil || s.chosenName == "" {
+	if err != nil || s.chosenEntryName == "" {
 		return err
 	}
-	return callAndPrint(ctx, mem, verb.Get, verb.GetIn{Name: s.chosenName}, mem.env.showEntry)
+	return callAndPrint(ctx, mem, verb.Get, verb.GetIn{Name: s.chosenEntryName}, mem.env.showEntry)
 }
 
 // recallScreen connects the screen to the verbs. The memory stays open for queries. Before a change, the memory is
 // closed, and the change opens it again, as a command does.
 type recallScreen struct {
-	mem             *openMemory
+	mem             *lazyMemory
 	recallInput     verb.RecallIn
 	capturedStderr  stderrBuffer // what verbs write to standard error while the screen is shown
 	originalStderr  io.Writer
 	closingMessages []string // messages that are printed after the screen has closed
-	chosenName      string   // name of the entry to print after the screen has closed ("" for none)
+	chosenEntryName string   // name of the entry to print after the screen has closed ("" for none)
 
 	openedWorkspace *verb.Workspace // nil until it is needed
 	closeWorkspace  func() error
@@ -115,8 +115,8 @@ func (n *stderrBuffer) Write(b []byte) (int, error) {
 	return n.b.Write(b)
 }
 
-// newLines returns the lines that were written since the last call of newLines.
-func (n *stderrBuffer) newLines() (lines []string) {
+// takeUnreadLines returns the lines that were written since the last call of takeUnreadLines.
+func (n *stderrBuffer) takeUnreadLines() (lines []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for line := range strings.Lines(n.b.String()) {
@@ -137,7 +137,7 @@ func (s *recallScreen) queryWorkspace(ctx context.Context) (*verb.Workspace, err
 	}
 	s.openedWorkspace, s.closeWorkspace = w, done
 	one := 1
-	_, err = verb.History(ctx, w, verb.HistoryIn{Limit: &one})
+	_, err = verb.ListHistory(ctx, w, verb.HistoryIn{Limit: &one})
 	s.hasNoHistory = errors.Is(err, oxbow.ErrUnsupported)
 	return w, nil
 }
@@ -167,7 +167,7 @@ func (s *recallScreen) runQuery(ctx context.Context, query string) (out verb.Rec
 	) == "" {
 		in.Query = "before:9999"
 	}
-	if err := checkTexts(verb.StructParams[verb.RecallIn](), &in); err != nil {
+	if err := checkInputTexts(verb.StructParams[verb.RecallIn](), &in); err != nil {
 		return out, err
 	}
 	w, err := s.queryWorkspace(ctx)
@@ -181,32 +181,32 @@ func (s *recallScreen) runQuery(ctx context.Context, query string) (out verb.Rec
 	return out, err
 }
 
-func (s *recallScreen) recallHits(ctx context.Context, query string) (f tui.QueryResult) {
+func (s *recallScreen) recallHits(ctx context.Context, query string) (result tui.QueryResult) {
 	out, err := s.runQuery(ctx, query)
 	switch {
 	case errors.Is(err, oxbow.ErrInvalid):
-		f.IncompleteQueryReason, _ = describeError(err)
-		return f
+		result.IncompleteQueryReason, _ = describeError(err)
+		return result
 	case err != nil:
-		f.Failure = formatErrorLine(err)
-		return f
+		result.Failure = formatErrorLine(err)
+		return result
 	}
 	for _, h := range out.Hits {
-		f.Hits = append(f.Hits, s.toHit(h))
+		result.Hits = append(result.Hits, s.toHit(h))
 	}
 	for _, n := range out.EmptyReasons {
-		f.EmptyReasons = append(f.EmptyReasons, formatNote(n))
+		result.NoHitReasons = append(result.NoHitReasons, formatNote(n))
 	}
 	if len(out.SimilarNames) > 0 {
-		f.EmptyReasons = append(f.EmptyReasons, "near to it: "+strings.Join(out.SimilarNames, ", "))
+		result.NoHitReasons = append(result.NoHitReasons, "near to it: "+strings.Join(out.SimilarNames, ", "))
 	}
 	for _, n := range out.Notes {
 		if !n.RefersTo("limit") && !n.RefersTo("max_tokens") {
-			f.Notes = append(f.Notes, formatNote(n))
+			result.Notes = append(result.Notes, formatNote(n))
 		}
 	}
-	f.HasMore, f.Notes = out.HasMore, append(f.Notes, s.capturedStderr.newLines()...)
-	return f
+	result.HasMore, result.Notes = out.HasMore, append(result.Notes, s.capturedStderr.takeUnreadLines()...)
+	return result
 }
 
 func fileExists(path string) bool {
@@ -217,15 +217,15 @@ func fileExists(path string) bool {
 func (s *recallScreen) toHit(h verb.Entry) tui.Hit {
 	slices.Sort(h.MatchedWords)
 	t := tui.Hit{
-		Name:    h.Name,
-		Version: h.Version,
-		Meta:    s.mem.env.entrySummary(h),
-		Text:    h.HitContent,
-		Words:   h.MatchedWords,
-		Final:   s.hasNoHistory,
+		Name:          h.Name,
+		Version:       h.Version,
+		MetadataText:  s.mem.env.entrySummary(h),
+		Text:          h.HitContent,
+		Words:         h.MatchedWords,
+		IsForgetFinal: s.hasNoHistory,
 	}
-	if h.Trust != "" {
-		t.Warning = strings.TrimSpace(s.mem.env.trustWarning(oxbow.Trust(h.Trust)))
+	if h.TrustLevel != "" {
+		t.Warning = strings.TrimSpace(s.mem.env.trustWarning(oxbow.Trust(h.TrustLevel)))
 	}
 	add := func(name string, values ...string) {
 		for _, v := range values {
@@ -244,15 +244,15 @@ func (s *recallScreen) toHit(h verb.Entry) tui.Hit {
 	}
 	switch {
 	case s.recallInput.AsOf != "":
-		t.Fixed = "this is the past, which stays as it was; leave --as-of out"
-	case len(h.Labels["turn"]) > 0 && s.recallInput.SearchInPastSessions != "":
-		t.Fixed = "what was said in a session stays as it was said"
+		t.ReadOnlyReason = "this is the past, which stays as it was; leave --as-of out"
+	case len(h.Labels["turn"]) > 0 && s.recallInput.SearchScope != "":
+		t.ReadOnlyReason = "what was said in a session stays as it was said"
 	}
 	return t
 }
 
 // chooseEntryToPrint is called for the key Enter. The entry is printed after the screen has closed.
-func (s *recallScreen) chooseEntryToPrint(h tui.Hit) { s.chosenName = s.hitName(h) }
+func (s *recallScreen) chooseEntryToPrint(h tui.Hit) { s.chosenEntryName = s.hitName(h) }
 
 // hitName returns the name with which verb.Get reads the hit. If the person searches an earlier state of the memory,
 // the name includes the version.
@@ -280,16 +280,16 @@ func (s *recallScreen) getEntry(ctx context.Context, h tui.Hit) tui.EntryDetails
 }
 
 // changeResult returns the result that the screen shows after a change: doneText, or the error.
-func (s *recallScreen) changeResult(doneText string, change uint64, err error) tui.ChangeResult {
+func (s *recallScreen) changeResult(doneText string, changeNumber uint64, err error) tui.ChangeResult {
 	if err != nil {
 		return tui.ChangeResult{Text: formatErrorLine(err), Failed: true}
 	}
-	if s.mem.env.isHomeOfOtherLayout {
-		change = 0 // Offer no undo, because in other layouts change is the number of a version.
+	if s.mem.env.hasNonOxbowLayout {
+		changeNumber = 0 // Offer no undo, because in other layouts changeNumber is the number of a version.
 	}
 	return tui.ChangeResult{
-		Text:   strings.Join(append([]string{doneText}, s.capturedStderr.newLines()...), "\n"),
-		Change: change,
+		Text:         strings.Join(append([]string{doneText}, s.capturedStderr.takeUnreadLines()...), "\n"),
+		ChangeNumber: changeNumber,
 	}
 }
 
@@ -340,10 +340,10 @@ func (s *recallScreen) forgetEntry(ctx context.Context, h tui.Hit) tui.ChangeRes
 func (s *recallScreen) undoChange(ctx context.Context, change uint64) tui.ChangeResult {
 	out, err := verb.UndoOut{}, s.closeQueryWorkspace()
 	if err == nil {
-		out, err = callVerb(ctx, s.mem, verb.Undo, verb.UndoIn{Seq: []uint64{change}})
+		out, err = callVerb(ctx, s.mem, verb.Undo, verb.UndoIn{Seqs: []uint64{change}})
 	}
 	did, name := "undone", ""
-	for _, c := range out.Undone {
+	for _, c := range out.UndoneChanges {
 		for _, t := range c.Entries {
 			did, name = fmt.Sprintf("undone: %s %s (change %d)", t.Verb, printableName(t.Name), c.Seq), t.Name
 		}

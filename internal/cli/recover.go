@@ -8,7 +8,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func recoverCommand(mem *openMemory) *cobra.Command {
+func recoverCommand(mem *lazyMemory) *cobra.Command {
 	var accept bool
 	c := &cobra.Command{
 		Use:   "recover [FILE]",
@@ -33,8 +33,8 @@ state.`,
   oxbow recover --accept`,
 		Args: requireArgCount(0, 1, "the backup to read; say --out FILE for another place"),
 	}
-	recoverStore := withSmallHeap(maintenance.Recover)
-	setUpReport(mem, c, recoverStore, func(in *maintenance.RecoverIn, _ *flagSet, args []string) (err error) {
+	recoverStore := limitHeapGrowth(maintenance.Recover)
+	setUpReportCommand(mem, c, recoverStore, func(in *maintenance.RecoverIn, _ *flagSet, args []string) (err error) {
 		if err := mem.env.setBackupPaths(in, args); err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ state.`,
 		case len(args) > 0, cmd.Flags().Changed("replace"), cmd.Flags().Changed("out"):
 			return usageErrorf("recover first, then look whether there is something to accept", "--accept stands alone")
 		}
-		return callAndReport(cmd.Context(), mem, maintenance.AcceptRollback, maintenance.AcceptIn{})
+		return callAndReport(cmd.Context(), mem, maintenance.AcceptRollback, maintenance.AcceptRollbackIn{})
 	}
 	return c
 }
@@ -66,7 +66,7 @@ state.`,
 // setBackupPaths sets the paths of the backup and its key files from the arguments.
 func (env *environment) setBackupPaths(in *maintenance.RecoverIn, args []string) (err error) {
 	if len(args) == 0 {
-		isAboutBackup := in.Sessions || in.Identity != "" || in.Passphrase != ""
+		isAboutBackup := in.SessionArchiveOnly || in.Identity != "" || in.Passphrase != ""
 		if isAboutBackup {
 			return usageErrorf(
 				"oxbow recover FILE names it",

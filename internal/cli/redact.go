@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func redactCommand(mem *openMemory) *cobra.Command {
-	return setUpErasure(mem, &cobra.Command{
+func redactCommand(mem *lazyMemory) *cobra.Command {
+	return setUpErasureCommand(mem, &cobra.Command{
 		Use:   "redact NAME",
 		Short: "Erase an entry and all its versions for good",
 		Long: `Redact erases an entry and all its versions from the file, for example a
@@ -24,13 +24,18 @@ such as backups.`,
   oxbow redact 'db password' --yes     # does not ask`,
 		Args: requireArgCount(1, 1, "the name of one entry"),
 	}, erasureConfirmation[maintenance.RedactIn, maintenance.RedactOut]{
-		command:   "redact",
-		eraseVerb: maintenance.Redact,
-		asDryRun:  func(in maintenance.RedactIn) maintenance.RedactIn { in.DryRun = true; return in },
+		command:       "redact",
+		eraseVerb:     maintenance.Redact,
+		toDryRunInput: func(in maintenance.RedactIn) maintenance.RedactIn { in.DryRun = true; return in },
 		questionFor: func(would maintenance.RedactOut) string {
-			return eraseQuestion(would.Versions, "version", "versions", strconv.Quote(replaceHarmfulChars(would.Name)))
+			return formatEraseQuestion(
+				would.Versions,
+				"version",
+				"versions",
+				strconv.Quote(replaceHarmfulChars(would.Name)),
+			)
 		},
 	}, func(in maintenance.RedactIn) (bool, error) {
-		return !in.DryRun, mem.finder.requireOwnLayout("redact")
+		return !in.DryRun, mem.finder.requireOxbowLayout("redact")
 	}, setPositionalArgs, answerPrinter[maintenance.RedactOut](mem))
 }

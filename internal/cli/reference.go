@@ -20,10 +20,10 @@ func referenceText(r verb.NoteReference) string {
 	case verb.ParamRef:
 		return "--" + strings.ReplaceAll(string(r), "_", "-")
 	case verb.VerbRef:
-		return "oxbow " + commandOfVerb(string(r))
+		return "oxbow " + commandNameForVerb(string(r))
 	case verb.NextPageRef:
 		return "the next page: --offset " + strconv.Itoa(int(r))
-	case verb.PersonCommandRef:
+	case verb.PersonOnlyCommandRef:
 		return "run " + string(r)
 	case *verb.CallHint:
 		return formatCallHint(r)
@@ -31,8 +31,8 @@ func referenceText(r verb.NoteReference) string {
 	panic(fmt.Sprintf("oxbow: a note refers to a %T", r))
 }
 
-// commandOfVerb returns the name of the command that calls a verb.
-func commandOfVerb(verb string) string {
+// commandNameForVerb returns the name of the command that calls a verb.
+func commandNameForVerb(verb string) string {
 	switch verb {
 	case "history":
 		return "log"
@@ -43,9 +43,9 @@ func commandOfVerb(verb string) string {
 }
 
 func formatCallHint(h *verb.CallHint) string {
-	text := "oxbow " + commandOfVerb(h.Verb)
+	text := "oxbow " + commandNameForVerb(h.Verb)
 	if h.Verb == "restore" {
-		text += " " + restoreArgument(h.Args[0].Value.(string), h.Args[1].Value)
+		text += " " + formatRestoreArgument(h.Args[0].Value.(string), h.Args[1].Value)
 	} else {
 		for _, a := range h.Args {
 			for _, value := range strings.Fields(strings.Trim(fmt.Sprint(a.Value), "[]")) {
@@ -53,13 +53,13 @@ func formatCallHint(h *verb.CallHint) string {
 			}
 		}
 	}
-	if h.To != "" {
-		return "to " + h.To + ": " + text
+	if h.Purpose != "" {
+		return "to " + h.Purpose + ": " + text
 	}
-	return strings.TrimSpace(text + " " + h.Does)
+	return strings.TrimSpace(text + " " + h.Effect)
 }
 
-// restoreArgument returns the argument with which the command restore selects a version of an entry.
-func restoreArgument(name string, seq any) string {
-	return shellOperand(fmt.Sprintf("%s@%v", name, seq))
+// formatRestoreArgument returns the argument with which the command restore selects a version of an entry.
+func formatRestoreArgument(name string, seq any) string {
+	return quoteShellOperand(fmt.Sprintf("%s@%v", name, seq))
 }

@@ -216,7 +216,7 @@ func child(c *cobra.Command, name string) *cobra.Command {
 func TestPrintedCommands(t *testing.T) {
 	env := newWorld(t).env
 	tree := func() *cobra.Command {
-		root := newOpenMemory(env).rootCommand(Run)
+		root := newLazyMemory(env).rootCommand(Run)
 		root.InitDefaultHelpCmd()
 		return root
 	}

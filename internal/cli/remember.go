@@ -10,7 +10,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-func rememberCommand(mem *openMemory) *cobra.Command {
+func rememberCommand(mem *lazyMemory) *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use:   "remember [NAME [TEXT]]",
@@ -37,7 +37,7 @@ uses the project of the working directory, which oxbow label project prints.`,
 			return nil
 		},
 	}
-	setUpReport(mem, c, verb.Remember, func(in *verb.RememberIn, f *flagSet, args []string) (err error) {
+	setUpReportCommand(mem, c, verb.Remember, func(in *verb.RememberIn, f *flagSet, args []string) (err error) {
 		if len(args) > 0 {
 			in.Name = args[0]
 			if strings.TrimSpace(in.Name) == "" {

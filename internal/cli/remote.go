@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sharing"
 )
 
-func remoteCommand(mem *openMemory) *cobra.Command {
-	c := setUpReport(mem, &cobra.Command{
+func remoteCommand(mem *lazyMemory) *cobra.Command {
+	c := setUpReportCommand(mem, &cobra.Command{
 		Use:   "remote",
 		Short: "List the servers of push and pull",
 		Long: `Remote lists the servers that this home was pushed to or pulled from, each with
@@ -25,8 +25,8 @@ come with a clone.`,
 	return c
 }
 
-func remoteForgetCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func remoteForgetCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "forget URL",
 		Short: "Remove a server from the list",
 		Long: `Forget removes a server from the list, so that push and pull ask for the URL

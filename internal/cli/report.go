@@ -16,20 +16,20 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-// setUpReport makes the cobra command c run a verb and print the report of the verb's result.
-func setUpReport[In any, Out report.Reporter](
-	mem *openMemory,
+// setUpReportCommand makes the cobra command c run a verb and print the report of the verb's result.
+func setUpReportCommand[In any, Out report.Reporter](
+	mem *lazyMemory,
 	c *cobra.Command,
 	verb verbFunc[In, Out],
-	arguments func(*In, *flagSet, []string) error,
+	fillFromArgs func(*In, *flagSet, []string) error,
 ) *cobra.Command {
-	return setUpVerb(mem, c, verb, arguments, answerPrinter[Out](mem))
+	return setUpVerbCommand(mem, c, verb, fillFromArgs, answerPrinter[Out](mem))
 }
 
 // callAndReport is like callAndPrint, for verbs whose result has a report.
 func callAndReport[In any, Out report.Reporter](
 	ctx context.Context,
-	mem *openMemory,
+	mem *lazyMemory,
 	verb verbFunc[In, Out],
 	in In,
 ) error {
@@ -37,7 +37,7 @@ func callAndReport[In any, Out report.Reporter](
 }
 
 // answerPrinter returns a function that prints the report of a result.
-func answerPrinter[Out report.Reporter](mem *openMemory) func(Out) {
+func answerPrinter[Out report.Reporter](mem *lazyMemory) func(Out) {
 	return func(out Out) { mem.env.showReport(out.Report()) }
 }
 
@@ -48,16 +48,16 @@ func (env *environment) showReport(r report.Report) {
 		env.showSection(s)
 	}
 	for _, w := range r.Warnings {
-		env.printWarning("%s", w.FormatWith(env.plainValue))
+		env.printWarning("%s", w.FormatWith(env.formatUncolouredValue))
 	}
 	for _, n := range r.Notes {
-		env.printNote("%s", n.FormatWith(env.plainValue))
+		env.printNote("%s", n.FormatWith(env.formatUncolouredValue))
 	}
 }
 
-// bufferedCopy returns a copy of the environment that writes to a builder. The copy has the original's width and
+// copyWithBuffer returns a copy of the environment that writes to a builder. The copy has the original's width and
 // colours.
-func (env *environment) bufferedCopy() (*environment, *strings.Builder) {
+func (env *environment) copyWithBuffer() (*environment, *strings.Builder) {
 	var b strings.Builder
 	other := *env
 	other.Stdout = &b
@@ -71,16 +71,16 @@ func (env *environment) showSection(s report.Section) {
 	case report.Record:
 		env.showRecord(s)
 	case report.Fields:
-		env.showFields(s.Cells)
+		env.showNamedCells(s.Cells)
 	case report.Table:
 		env.showReportTable(s)
 	case report.List:
 		env.showItems(s)
 	case report.Finding:
 		env.showFinding(s)
-	case report.Reasons:
+	case report.EmptyResultReasons:
 		env.showReasons(s)
-	case report.ModelDocument:
+	case report.TextForModel:
 		env.printf("%s", replaceHarmfulChars(string(s)))
 	}
 }
@@ -88,7 +88,7 @@ func (env *environment) showSection(s report.Section) {
 func (env *environment) showLine(l report.Line) {
 	switch {
 	case env.isQuiet && l.ShortReportValue != nil:
-		env.printf("%s\n", env.plainValue(l.ShortReportValue))
+		env.printf("%s\n", env.formatUncolouredValue(l.ShortReportValue))
 		return
 	case env.isQuiet && l.IsDetail:
 		return
@@ -98,10 +98,13 @@ func (env *environment) showLine(l report.Line) {
 	switch {
 	case l.MayBeCut:
 		rows = []string{
-			env.cutColumns(strings.ReplaceAll(l.FormatWith(env.plainValue), "\n", " "), env.textWidth()-l.Indent),
+			env.cutColumns(
+				strings.ReplaceAll(l.FormatWith(env.formatUncolouredValue), "\n", " "),
+				env.textWidth()-l.Indent,
+			),
 		}
 	case l.Indent > 0 && env.IsStdoutTerminal:
-		rows = wrapQuoted(text, env.textWidth()-l.Indent)
+		rows = wrapQuotedText(text, env.textWidth()-l.Indent)
 	}
 	for _, row := range rows {
 		if l.IsFaint {
@@ -111,8 +114,8 @@ func (env *environment) showLine(l report.Line) {
 	}
 }
 
-// wrapQuoted wraps a text to the width. If a line is quoted, its further rows also begin with the quote mark.
-func wrapQuoted(text string, width int) (rows []string) {
+// wrapQuotedText wraps a text to the width. If a line is quoted, its further rows also begin with the quote mark.
+func wrapQuotedText(text string, width int) (rows []string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		quoted, isQuoted := strings.CutPrefix(line, quoteMark)
 		if !isQuoted {
@@ -135,14 +138,14 @@ func (env *environment) showFinding(f report.Finding) {
 	if env.isQuiet && !f.Level.NeedsAction() {
 		return
 	}
-	text := env.plainValue(f.TopicState)
+	text := env.formatUncolouredValue(f.TopicState)
 	if f.Remedy != "" {
-		text += "; mend: " + env.plainValue(f.Remedy)
+		text += "; mend: " + env.formatUncolouredValue(f.Remedy)
 	}
 	colours := map[report.FindingLevel]string{"problem": termtext.Red, "warning": termtext.Bold, "ok": termtext.Green}
 	const levelWidth, aboutWidth = 7, 11
 	level := env.paint(colours[f.Level], padColumns(string(f.Level), levelWidth))
-	env.printWrapped(level+"  "+padColumns(env.plainValue(f.Topic), aboutWidth)+"  ", text)
+	env.printWrappedText(level+"  "+padColumns(env.formatUncolouredValue(f.Topic), aboutWidth)+"  ", text)
 }
 
 // showRecord prints a record of a report. If the record describes the effect of a call, showRecord prints only the
@@ -150,7 +153,7 @@ func (env *environment) showFinding(f report.Finding) {
 // contains its title, or its key if it has no title. Further lines follow below. In quiet mode, showRecord prints only
 // the key.
 func (env *environment) showRecord(r report.Record) {
-	key := env.plainValue(r.Key)
+	key := env.formatUncolouredValue(r.Key)
 	switch {
 	case !r.Effect.IsEmpty():
 		if env.isQuiet && r.Key == nil {
@@ -164,7 +167,7 @@ func (env *environment) showRecord(r report.Record) {
 		}
 		env.printf("%s\n", strings.TrimRight(did, " "))
 		return
-	case env.showOperationOrAnnotation(r.Subject):
+	case env.showOperationOrAnnotation(r.DescribedValue):
 		return
 	case env.isQuiet:
 		env.printf("%s\n", key)
@@ -177,9 +180,9 @@ func (env *environment) showRecord(r report.Record) {
 		}
 	}
 	if r.Title != nil {
-		key = env.plainValue(r.Title)
+		key = env.formatUncolouredValue(r.Title)
 	}
-	env.printWrapped(env.bold(key)+"  ", strings.Join(head, ", "))
+	env.printWrappedText(env.bold(key)+"  ", strings.Join(head, ", "))
 	for _, c := range r.TextCellsBelow {
 		env.showCell(c)
 	}
@@ -187,10 +190,10 @@ func (env *environment) showRecord(r report.Record) {
 
 // showOperationOrAnnotation prints an operation in the log or an annotation, because these two types have special
 // layouts. An operation is printed as a single row, because people search a log for a time or a name. An annotation is
-// printed like a comment below its line. If the argument thing has another type, showOperationOrAnnotation prints
+// printed like a comment below its line. If the argument value has another type, showOperationOrAnnotation prints
 // nothing and returns false.
-func (env *environment) showOperationOrAnnotation(thing any) bool {
-	switch thing := thing.(type) {
+func (env *environment) showOperationOrAnnotation(value any) bool {
+	switch thing := value.(type) {
 	case verb.Operation:
 		env.showLoggedOperation(thing)
 	case annotations.Annotation:
@@ -202,15 +205,15 @@ func (env *environment) showOperationOrAnnotation(thing any) bool {
 }
 
 // showReasons prints on standard error why a result is empty.
-func (env *environment) showReasons(r report.Reasons) {
+func (env *environment) showReasons(r report.EmptyResultReasons) {
 	if env.isQuiet {
 		return
 	}
 	for _, w := range r.Sentences {
-		env.printWarning("%s", w.FormatWith(env.plainValue))
+		env.printWarning("%s", w.FormatWith(env.formatUncolouredValue))
 	}
 	if len(r.SimilarNames) > 0 {
-		fmt.Fprintf(env.Stderr, "  near to it: %s\n", env.plainValue(r.SimilarNames))
+		fmt.Fprintf(env.Stderr, "  near to it: %s\n", env.formatUncolouredValue(r.SimilarNames))
 	}
 }
 
@@ -226,7 +229,7 @@ func (env *environment) showCell(c report.Cell) {
 		return
 	}
 	if env.IsStdoutTerminal && !c.IsFaint {
-		env.printWrapped(head, value)
+		env.printWrappedText(head, value)
 		return
 	}
 	rows := strings.Split(value, "\n")
@@ -242,14 +245,14 @@ func (env *environment) showCell(c report.Cell) {
 	}
 }
 
-// showFields prints cells as a name column and a value column. Cells without a value are left out.
-func (env *environment) showFields(cells []report.Cell) {
+// showNamedCells prints cells as a name column and a value column. Cells without a value are left out.
+func (env *environment) showNamedCells(cells []report.Cell) {
 	wide := 0
 	for _, c := range cells {
-		wide = max(wide, countColumns(toSafeLine(c.Name)))
+		wide = max(wide, countColumns(toPrintableLine(c.Name)))
 	}
 	for _, c := range cells {
-		env.printField(wide+1, toSafeLine(c.Name), env.formatValue(c.Value))
+		env.printField(wide+1, toPrintableLine(c.Name), env.formatValue(c.Value))
 	}
 }
 
@@ -266,7 +269,7 @@ func (env *environment) showReportTable(table report.Table) {
 	for _, values := range table.Rows {
 		row := make([]string, len(values))
 		for i, v := range values {
-			row[i] = env.plainValue(v)
+			row[i] = env.formatUncolouredValue(v)
 		}
 		rows = append(rows, row)
 	}
@@ -289,13 +292,13 @@ func (env *environment) showReportTable(table report.Table) {
 			paint := ""
 			if n < heads {
 				paint = termtext.Dim
-			} else if _, isName := table.Rows[n-heads][i].(report.Name); isName {
+			} else if _, isName := table.Rows[n-heads][i].(report.EntryName); isName {
 				paint = termtext.Bold
 			}
 			line += padColumns(env.paint(paint, cell), wide[i]) + "  "
 		}
 		if table.WrapsLastColumn {
-			env.printWrapped(line, row[last])
+			env.printWrappedText(line, row[last])
 		} else {
 			env.printf("%s\n", strings.TrimRight(line, " "))
 		}
@@ -304,40 +307,40 @@ func (env *environment) showReportTable(table report.Table) {
 
 // measureColumns returns the width of each column in a table. If standard output is a terminal and the table is wider
 // than the screen, the widths of the first and the last column are reduced.
-func (env *environment) measureColumns(rows [][]string) (wide []int) {
+func (env *environment) measureColumns(rows [][]string) (columnWidths []int) {
 	for _, row := range rows {
 		for i, cell := range row {
-			if i == len(wide) {
-				wide = append(wide, 0)
+			if i == len(columnWidths) {
+				columnWidths = append(columnWidths, 0)
 			}
-			wide[i] = max(wide[i], countColumns(cell))
+			columnWidths[i] = max(columnWidths[i], countColumns(cell))
 		}
 	}
-	if !env.IsStdoutTerminal || len(wide) == 0 {
-		return wide
+	if !env.IsStdoutTerminal || len(columnWidths) == 0 {
+		return columnWidths
 	}
-	excess := 2*(len(wide)-1) - env.screenWidth()
-	for _, w := range wide {
+	excess := 2*(len(columnWidths)-1) - env.screenWidth()
+	for _, w := range columnWidths {
 		excess += w
 	}
 	const narrow = 16 // minimum width of the table's first column, which is shortened first if the table is too wide
-	cut := max(0, min(excess, wide[0]-narrow))
-	wide[0] -= cut
-	last := len(wide) - 1
-	wide[last] = max(1, wide[last]-max(0, excess-cut))
-	return wide
+	cut := max(0, min(excess, columnWidths[0]-narrow))
+	columnWidths[0] -= cut
+	last := len(columnWidths) - 1
+	columnWidths[last] = max(1, columnWidths[last]-max(0, excess-cut))
+	return columnWidths
 }
 
-// showItems prints the items of a list. If l.AllItemsAdvice is set, showItems prints only the first items of a long
+// showItems prints the items of a list. If l.ListAllAdvice is set, showItems prints only the first items of a long
 // list, and then the advice, which tells how to show all items. In quiet mode, it prints nothing of such a list unless
 // l.ShowsItemsInShortReport is set.
 func (env *environment) showItems(l report.List) {
 	shown := l.Items
-	if l.AllItemsAdvice != "" {
+	if l.ListAllAdvice != "" {
 		if env.isQuiet && !l.ShowsItemsInShortReport {
 			return
 		}
-		shown = firstItems(l.Items)
+		shown = itemsToPrint(l.Items)
 	}
 	for i, s := range shown {
 		if l.HasBlankLines && i > 0 {
@@ -346,32 +349,32 @@ func (env *environment) showItems(l report.List) {
 		env.showSection(s)
 	}
 	if n := len(l.Items) - len(shown); n > 0 {
-		env.printf("  and %d more; %s\n", n, env.rewriteCommands(string(l.AllItemsAdvice)))
+		env.printf("  and %d more; %s\n", n, env.rewriteCommandsForShell(string(l.ListAllAdvice)))
 	}
 }
 
 // formatValue returns a value as text that is safe to print. On a terminal, names are bold.
 func (env *environment) formatValue(v any) string {
 	switch v := v.(type) {
-	case report.Name:
+	case report.EntryName:
 		return env.bold(printableName(string(v)))
-	case report.Change:
-		return env.dim(env.plainValue(v))
+	case report.ChangeNumber:
+		return env.dim(env.formatUncolouredValue(v))
 	case verb.Note:
-		return env.rewriteCommands(env.plainValue(v))
+		return env.rewriteCommandsForShell(env.formatUncolouredValue(v))
 	}
-	return env.plainValue(v)
+	return env.formatUncolouredValue(v)
 }
 
-// plainValue is like formatValue, but without colours. It is the only function that makes the values of a report safe
-// to print.
-func (env *environment) plainValue(v any) string {
+// formatUncolouredValue is like formatValue, but without colours. It is the only function that makes the values of a
+// report safe to print.
+func (env *environment) formatUncolouredValue(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
 	case string:
-		return toSafeLine(v)
-	case report.Name:
+		return toPrintableLine(v)
+	case report.EntryName:
 		return printableName(string(v))
 	case report.Names:
 		return replaceHarmfulChars(strings.Join(v, ", "))
@@ -380,7 +383,7 @@ func (env *environment) plainValue(v any) string {
 	case report.QuotedLines:
 		text := ""
 		for _, line := range v {
-			text += "\n  " + toSafeLine(line)
+			text += "\n  " + toPrintableLine(line)
 		}
 		return text
 	case report.QuotedText:
@@ -392,14 +395,14 @@ func (env *environment) plainValue(v any) string {
 		}
 		return quoteMark + strings.ReplaceAll(quote, "\n", "\n"+quoteMark)
 	case report.OxbowText:
-		return env.rewriteCommands(replaceHarmfulChars(string(v)))
-	case report.Change:
-		if env.isHomeOfOtherLayout {
+		return env.rewriteCommandsForShell(replaceHarmfulChars(string(v)))
+	case report.ChangeNumber:
+		if env.hasNonOxbowLayout {
 			return ""
 		}
 		return "(change " + formatSeq(uint64(v)) + ")"
 	case report.Sentence:
-		return v.FormatWith(env.plainValue)
+		return v.FormatWith(env.formatUncolouredValue)
 	case time.Time:
 		return env.formatDate(v)
 	case verb.Note:

@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/history"
 )
 
-func revertCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func revertCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "revert",
 		Short: "Take back all changes of a session, a client or an interface",
 		Long: `Revert takes back all selected changes in one new change, which oxbow undo can

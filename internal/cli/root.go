@@ -26,13 +26,13 @@ type commandGroup struct {
 
 // rootCommand returns the tree of all oxbow commands. The function run executes the commands that "oxbow demo"
 // demonstrates.
-func (mem *openMemory) rootCommand(run commandRunner) *cobra.Command {
+func (mem *lazyMemory) rootCommand(run commandRunner) *cobra.Command {
 	return mem.buildCommandTree(run, "")
 }
 
 // buildCommandTree is like rootCommand. If onlyCommand is not empty, it builds only the subcommand with this name.
 // Each start of the program runs one command, and building all commands takes longer than most commands do.
-func (mem *openMemory) buildCommandTree(run commandRunner, onlyCommand string) *cobra.Command {
+func (mem *lazyMemory) buildCommandTree(run commandRunner, onlyCommand string) *cobra.Command {
 	root := mem.rootWithoutSubcommands()
 	for _, g := range commandGroups(run) {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
@@ -45,13 +45,13 @@ func (mem *openMemory) buildCommandTree(run commandRunner, onlyCommand string) *
 			root.AddCommand(c)
 		}
 	}
-	prepareArgumentChecks(root)
+	wrapArgumentChecks(root)
 	return root
 }
 
-// buildTreeForArgs builds the part of the command tree that a command line needs. This is the subcommand that the
-// command line calls. If args do not begin with a subcommand, it is the whole tree.
-func (mem *openMemory) buildTreeForArgs(run commandRunner, args []string) *cobra.Command {
+// buildCommandTreeForArgs builds the part of the command tree that a command line needs. This is the subcommand that
+// the command line calls. If args do not begin with a subcommand, it is the whole tree.
+func (mem *lazyMemory) buildCommandTreeForArgs(run commandRunner, args []string) *cobra.Command {
 	return mem.buildCommandTree(run, subcommandName(run, args))
 }
 
@@ -86,7 +86,7 @@ func subcommandNames(run commandRunner) (names []string) {
 }
 
 // rootWithoutSubcommands returns the root command with its global flags and without subcommands.
-func (mem *openMemory) rootWithoutSubcommands() *cobra.Command {
+func (mem *lazyMemory) rootWithoutSubcommands() *cobra.Command {
 	var version bool
 	root := mem.setUpRoot(&cobra.Command{
 		Use:   "oxbow",
@@ -221,7 +221,7 @@ func commandGroups(run commandRunner) []commandGroup {
 			{"compress", compressCommand},
 			{"embed", embedCommand},
 			{"bench", buildFromEnvironment(benchCommand)},
-			{"demo", func(mem *openMemory) *cobra.Command { return demoCommand(mem, run) }},
+			{"demo", func(mem *lazyMemory) *cobra.Command { return demoCommand(mem, run) }},
 			{"version", buildFromEnvironment(versionCommand)},
 			{"completion", buildFromEnvironment(completionCommand)},
 		}},
@@ -230,7 +230,7 @@ func commandGroups(run commandRunner) []commandGroup {
 
 // buildSimilarCommands builds the commands that people may confuse with c. They must be built here, because a run
 // builds only the called command.
-func (mem *openMemory) buildSimilarCommands(c *cobra.Command) (similar []*cobra.Command) {
+func (mem *lazyMemory) buildSimilarCommands(c *cobra.Command) (similar []*cobra.Command) {
 	if c.Parent() != c.Root() {
 		return nil
 	}
@@ -247,20 +247,20 @@ func (mem *openMemory) buildSimilarCommands(c *cobra.Command) (similar []*cobra.
 }
 
 // commandBuildFunc builds a command that uses the given memory.
-type commandBuildFunc = func(*openMemory) *cobra.Command
+type commandBuildFunc = func(*lazyMemory) *cobra.Command
 
 // buildFromEnvironment converts a function whose command needs only the environment to a commandBuildFunc.
-func buildFromEnvironment(build func(*environment) *cobra.Command) commandBuildFunc {
-	return func(mem *openMemory) *cobra.Command { return build(mem.env) }
+func buildFromEnvironment(buildCommand func(*environment) *cobra.Command) commandBuildFunc {
+	return func(mem *lazyMemory) *cobra.Command { return buildCommand(mem.env) }
 }
 
 // buildWithPager returns a function that builds the same command with a pager for its output.
 func buildWithPager(build commandBuildFunc) commandBuildFunc {
-	return func(mem *openMemory) *cobra.Command { return mem.env.addPager(build(mem)) }
+	return func(mem *lazyMemory) *cobra.Command { return mem.env.addPager(build(mem)) }
 }
 
 // setUpRoot makes c the root of a command tree.
-func (mem *openMemory) setUpRoot(c *cobra.Command) *cobra.Command {
+func (mem *lazyMemory) setUpRoot(c *cobra.Command) *cobra.Command {
 	c.Args = cobra.ArbitraryArgs
 	c.SilenceErrors = true
 	c.SilenceUsage = true
@@ -270,7 +270,7 @@ func (mem *openMemory) setUpRoot(c *cobra.Command) *cobra.Command {
 		}
 		mem.commandPath = strings.TrimPrefix(cmd.CommandPath(), mem.env.programName+" ")
 		mem.env.supportsPager = cmd.Flags().Lookup("no-pager") != nil
-		return mem.checkCommandScope(cmd)
+		return mem.checkProfileAllowsCommand(cmd)
 	}
 	c.SetIn(mem.env.Stdin)
 	c.SetOut(mem.env.Stdout)
@@ -283,7 +283,7 @@ func (mem *openMemory) setUpRoot(c *cobra.Command) *cobra.Command {
 }
 
 // addCommonFlags adds the global flags that servers have as well.
-func (mem *openMemory) addCommonFlags(fs *pflag.FlagSet) {
+func (mem *lazyMemory) addCommonFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&mem.profileFlag, "profile", "", "see and change only what the profile `NAME` includes")
 	fs.StringVar(
 		&mem.embedFlag,

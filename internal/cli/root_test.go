@@ -10,7 +10,7 @@ import (
 
 // TestCommandTableNames tests that the names in the table of subcommands are those of the built commands.
 func TestCommandTableNames(t *testing.T) {
-	mem := newOpenMemory(newWorld(t).env)
+	mem := newLazyMemory(newWorld(t).env)
 	names := subcommandNames(Run)
 	if len(names) == 0 {
 		t.Fatal("the table is empty")
@@ -45,11 +45,11 @@ func TestCalledCommand(t *testing.T) {
 		{[]string{"--home"}, ""},
 		{nil, ""},
 	} {
-		mem := newOpenMemory(newWorld(t).env)
+		mem := newLazyMemory(newWorld(t).env)
 		if got := subcommandName(Run, c.args); got != c.want {
 			t.Errorf("%q calls %q, want %q", c.args, got, c.want)
 		}
-		built := len(mem.buildTreeForArgs(Run, c.args).Commands())
+		built := len(mem.buildCommandTreeForArgs(Run, c.args).Commands())
 		want := 1
 		if c.want == "" {
 			want = len(subcommandNames(Run))

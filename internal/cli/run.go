@@ -22,17 +22,17 @@ import (
 // 2 if the command line was wrong. It is 3 if the command "why --diff --fail" found annotations that a change touches.
 func Run(ctx context.Context, env Env) int {
 	return runCommandTree(ctx, env, commandTree{
-		buildCommands: func(mem *openMemory) *cobra.Command { return mem.buildTreeForArgs(Run, env.Args) },
-		commandNames:  func(mem *openMemory) []string { return subcommandNames(Run) },
+		buildCommands:    func(mem *lazyMemory) *cobra.Command { return mem.buildCommandTreeForArgs(Run, env.Args) },
+		listCommandNames: func(mem *lazyMemory) []string { return subcommandNames(Run) },
 	})
 }
 
 // A commandTree builds the commands of a program.
 type commandTree struct {
 	// builds the command tree, at least with the commands that the command line needs
-	buildCommands func(*openMemory) *cobra.Command
+	buildCommands func(*lazyMemory) *cobra.Command
 	// returns the names of all commands (nil if buildCommands builds all commands)
-	commandNames func(*openMemory) []string
+	listCommandNames func(*lazyMemory) []string
 }
 
 // runCommandTree runs one command line of a program with these commands.
@@ -51,13 +51,13 @@ func runCommandTree(ctx context.Context, env Env, tree commandTree) int {
 			env.Stdin = terminalInput{env.Stdin, shown}
 		}
 	}
-	mem := newOpenMemory(env)
-	mem.enableFolderFollowing()
+	mem := newLazyMemory(env)
+	mem.enableFolderSync()
 	mem.env.progressLine = shown
-	mem.repeatsForeignText = mem.finder.repeatsForeignText
-	// Build the commands for a separate openMemory, because defining flags would reset the flags of this run.
-	if tree.commandNames != nil {
-		mem.commandNames = sync.OnceValue(func() []string { return tree.commandNames(newOpenMemory(env)) })
+	mem.repeatsForeignText = mem.finder.isRepeatOfForeignText
+	// Build the commands for a separate lazyMemory, because defining flags would reset the flags of this run.
+	if tree.listCommandNames != nil {
+		mem.commandNames = sync.OnceValue(func() []string { return tree.listCommandNames(newLazyMemory(env)) })
 	}
 	if client, home, ok := parseHookArgs(env.Args); ok {
 		mem.finder.homeFlag = home
@@ -66,7 +66,7 @@ func runCommandTree(ctx context.Context, env Env, tree commandTree) int {
 		return 0
 	}
 	root := tree.buildCommands(mem)
-	if tree.commandNames == nil {
+	if tree.listCommandNames == nil {
 		// Read the names before the command runs, because cobra adds commands when it runs.
 		names := rootCommandNames(root)
 		mem.commandNames = func() []string { return names }
@@ -77,7 +77,7 @@ func runCommandTree(ctx context.Context, env Env, tree commandTree) int {
 	}) {
 		mem.addCompletions(root)
 	}
-	root.SetArgs(markMinusTerms(env.Args))
+	root.SetArgs(markNonFlagArgs(env.Args))
 	err := out.joinWriteError(errors.Join(root.ExecuteContext(ctx), mem.unknownCommandErr, mem.close(ctx)))
 	isForeign := mem.finder.lastVerdict != nil && mem.finder.lastVerdict.Ownership == trust.ForeignHome
 	if isForeign && errors.Is(err, oxbow.ErrUnsupported) {
@@ -107,11 +107,11 @@ func hasJSONFlag(args []string) bool {
 
 // printError prints an error on standard error.
 func (env *environment) printError(err error) {
-	if errors.Is(err, errReported) {
+	if errors.Is(err, errAlreadyPrinted) {
 		return
 	}
 	message, h := describeError(err)
-	h = env.rewriteCommands(h)
+	h = env.rewriteCommandsForShell(h)
 	if env.wantsJSON {
 		var body struct {
 			Error struct {

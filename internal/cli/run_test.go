@@ -51,7 +51,7 @@ func newWorld(t *testing.T) *world {
 		DescribeFileSystem: func(string) (sysinfo.FileSystem, error) {
 			return sysinfo.FileSystem{
 				Name:       "ext4",
-				Kind:       sysinfo.KindLocal,
+				Kind:       sysinfo.KindLocalFileSystem,
 				FreeBytes:  1 << 40,
 				TotalBytes: 1 << 41,
 			}, nil
@@ -85,7 +85,7 @@ func (w *world) must(t *testing.T, args ...string) string {
 
 func TestHelpOfEveryCommand(t *testing.T) {
 	w := newWorld(t)
-	mem := newOpenMemory(w.env)
+	mem := newLazyMemory(w.env)
 	root := mem.rootCommand(Run)
 	n := 0
 	var walk func(c *cobra.Command)
@@ -134,9 +134,9 @@ func TestOneNameForMaxTokens(t *testing.T) {
 	n := 0
 	for _, u := range slices.Concat(
 		verb.ToolsWithProfiles(verb.Tools(), nil),
-		annotations.CodeTools(),
+		annotations.AnnotationTools(),
 		profiles.SubAgentTools(nil),
-		[]verb.Tool{verb.RecallMemory()},
+		[]verb.Tool{verb.NewRecallMemoryTool()},
 	) {
 		for _, p := range u.Params {
 			if slices.Contains(older, p.Name) {
@@ -145,7 +145,7 @@ func TestOneNameForMaxTokens(t *testing.T) {
 			if p.Name == "max_tokens" {
 				n++
 				for _, name := range older {
-					if !slices.Contains(p.Also, name) {
+					if !slices.Contains(p.OtherNames, name) {
 						t.Errorf("%s does not understand %s", u.Name, name)
 					}
 				}
@@ -166,7 +166,7 @@ func TestOneNameForMaxTokens(t *testing.T) {
 		}
 	}
 	w := newWorld(t)
-	walk(newOpenMemory(w.env).rootCommand(Run))
+	walk(newLazyMemory(w.env).rootCommand(Run))
 	slices.Sort(commands)
 	want := []string{"compress", "context", "get", "handoff show", "handoff take", "list", "log", "profile new",
 		"profile select", "recall", "session search", "spawn"}
@@ -218,7 +218,7 @@ func TestHomeOfEverySystem(t *testing.T) {
 		w := newWorld(t)
 		w.vars = c.vars
 		w.env.GOOS = c.goos
-		got, err := newOpenMemory(w.env).finder.homePath()
+		got, err := newLazyMemory(w.env).finder.homePath()
 		if got != abs(c.want) || (err != nil) != (c.want == "") {
 			t.Errorf("%s: home() = %q, %v, want %q", c.name, got, err, c.want)
 		}

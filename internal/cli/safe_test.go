@@ -20,7 +20,7 @@ func (w *world) on(f sysinfo.FileSystem) {
 	w.env.DescribeFileSystem = func(string) (sysinfo.FileSystem, error) { return f, nil }
 }
 
-var nfs = sysinfo.FileSystem{Name: "nfs", Kind: sysinfo.KindNetwork, FreeBytes: 1 << 40, TotalBytes: 1 << 41}
+var nfs = sysinfo.FileSystem{Name: "nfs", Kind: sysinfo.KindNetworkFileSystem, FreeBytes: 1 << 40, TotalBytes: 1 << 41}
 
 func TestNetworkFileSystem(t *testing.T) {
 	w := newWorld(t)
@@ -94,14 +94,14 @@ func TestDoctorOfFileSystems(t *testing.T) {
 	}{
 		{
 			"local",
-			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.KindLocal, FreeBytes: big, TotalBytes: big},
+			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.KindLocalFileSystem, FreeBytes: big, TotalBytes: big},
 			exitSuccess,
 			"ok       file system  xfs",
 		},
 		{"NFS", nfs, exitCommandFailed, "problem  file system  nfs is on the network: one host at a time"},
 		{
 			"SMB",
-			sysinfo.FileSystem{Name: "cifs", Kind: sysinfo.KindNetwork, FreeBytes: big, TotalBytes: big},
+			sysinfo.FileSystem{Name: "cifs", Kind: sysinfo.KindNetworkFileSystem, FreeBytes: big, TotalBytes: big},
 			exitCommandFailed,
 			"problem  file system  cifs",
 		},
@@ -126,19 +126,20 @@ func TestDoctorOfFileSystems(t *testing.T) {
 		{"no system that tells", sysinfo.FileSystem{}, exitSuccess, "unknown  file system  its kind is not known"},
 		{
 			"mounted read-only",
-			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.KindLocal, IsReadOnly: true, FreeBytes: big, TotalBytes: big},
+			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.KindLocalFileSystem, IsReadOnly: true, FreeBytes: big,
+				TotalBytes: big},
 			exitCommandFailed,
 			"problem  file system  it is mounted read-only",
 		},
 		{
 			"no space",
-			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.KindLocal, FreeBytes: 1<<20 - 1, TotalBytes: big},
+			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.KindLocalFileSystem, FreeBytes: 1<<20 - 1, TotalBytes: big},
 			exitCommandFailed,
 			"problem  space        1024.0 kB free",
 		},
 		{
 			"little space",
-			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.KindLocal, FreeBytes: 100<<20 - 1, TotalBytes: big},
+			sysinfo.FileSystem{Name: "xfs", Kind: sysinfo.KindLocalFileSystem, FreeBytes: 100<<20 - 1, TotalBytes: big},
 			exitSuccess,
 			"warning  space        100.0 MB free",
 		},

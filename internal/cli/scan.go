@@ -11,19 +11,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func scanCommand(mem *openMemory) *cobra.Command {
+func scanCommand(mem *lazyMemory) *cobra.Command {
 	var isConfirmed *bool
 	fixLoss := erasureConfirmation[maintenance.ScanIn, maintenance.ScanOut]{
-		command:   "scan --fix",
-		eraseVerb: maintenance.ScanSecrets,
-		asDryRun:  func(in maintenance.ScanIn) maintenance.ScanIn { in.DryRun = true; return in },
+		command:       "scan --fix",
+		eraseVerb:     maintenance.ScanSecrets,
+		toDryRunInput: func(in maintenance.ScanIn) maintenance.ScanIn { in.DryRun = true; return in },
 		questionFor: func(would maintenance.ScanOut) string {
 			if len(would.FoundSecrets) == 0 {
 				return ""
 			}
 			return fmt.Sprintf(
 				"Replace %s for good, in the history too?",
-				countText(len(would.FoundSecrets), "secret", "secrets"),
+				formatCount(len(would.FoundSecrets), "secret", "secrets"),
 			)
 		},
 	}
@@ -45,7 +45,7 @@ prints the commands that remove them.`,
 		Args: requireArgCount(0, 0, "no arguments"),
 	}
 	setUpFlagsAndArgs(c, func(ctx context.Context, in maintenance.ScanIn, _ []string) error {
-		if in.Fix && !in.DryRun {
+		if in.ShouldReplaceSecrets && !in.DryRun {
 			if err := fixLoss.confirmErasure(ctx, mem, in, *isConfirmed); err != nil {
 				return err
 			}

@@ -32,24 +32,24 @@ func (env *environment) usesColour() bool {
 func (env *environment) bold(s string) string { return env.paint(termtext.Bold, s) }
 func (env *environment) dim(s string) string  { return env.paint(termtext.Dim, s) }
 
-func (env *environment) paint(code, s string) string {
-	if s == "" || code == "" {
+func (env *environment) paint(styleSequence, s string) string {
+	if s == "" || styleSequence == "" {
 		return s
 	}
 	if !env.usesColour() {
 		return s
 	}
-	return code + s + termtext.ResetStyle
+	return styleSequence + s + termtext.ResetStyle
 }
 
-// highlightWords highlights the given words wherever they occur in s. The string code is the escape sequence for the
-// colour or style that the rest of s has. The words must be in lower case and sorted. If no colours are used,
+// highlightWords highlights the given words wherever they occur in s. The string styleSequence is the escape sequence
+// for the colour or style that the rest of s has. The words must be in lower case and sorted. If no colours are used,
 // highlightWords returns s.
-func (env *environment) highlightWords(s string, words []string, code string) string {
+func (env *environment) highlightWords(s string, words []string, styleSequence string) string {
 	if !env.usesColour() {
 		return s
 	}
-	return termtext.HighlightWords(s, words, code)
+	return termtext.HighlightWords(s, words, styleSequence)
 }
 
 // screenWidth returns the terminal's width in columns. It returns 80 if the width is unknown or below 20.
@@ -64,12 +64,12 @@ func (env *environment) screenWidth() int {
 func (env *environment) textWidth() int { return min(env.screenWidth(), 120) }
 
 // startProgress shows the progress of an operation on the terminal until stop is called.
-func (env *environment) startProgress(what string) (stop func()) {
+func (env *environment) startProgress(operationName string) (stop func()) {
 	isSilent := env.isQuiet || env.wantsJSON
 	if env.progressLine == nil || isSilent {
 		return func() {}
 	}
-	return env.progressLine.startProgress(what)
+	return env.progressLine.startProgress(operationName)
 }
 
 // withProgressReporter returns a context with which calls report their progress to the terminal.
@@ -101,12 +101,12 @@ func (env *environment) printNote(format string, args ...any) {
 
 // printWarning prints a line about a problem that did not end the run. The line is printed even if --quiet is set.
 func (env *environment) printWarning(format string, args ...any) {
-	fmt.Fprintf(env.Stderr, "%s: %s\n", env.programName, env.rewriteCommands(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(env.Stderr, "%s: %s\n", env.programName, env.rewriteCommandsForShell(fmt.Sprintf(format, args...)))
 }
 
-// rewriteCommands rewrites the oxbow commands in a text, so that a person can type the commands into a shell exactly as
-// they are printed. If env.commandRewriter is nil, it returns the text unchanged.
-func (env *environment) rewriteCommands(text string) string {
+// rewriteCommandsForShell rewrites the oxbow commands in a text, so that a person can type the commands into a shell
+// exactly as they are printed. If env.commandRewriter is nil, it returns the text unchanged.
+func (env *environment) rewriteCommandsForShell(text string) string {
 	if env.commandRewriter == nil {
 		return text
 	}
@@ -173,43 +173,43 @@ func (env *environment) formatDate(at time.Time) string {
 	return at.In(env.Now().Location()).Format("2006-01-02 15:04")
 }
 
-// cutColumns shortens s to n columns on a terminal. In a pipe, it returns s unchanged.
-func (env *environment) cutColumns(s string, n int) string {
+// cutColumns shortens s to maxColumns columns on a terminal. In a pipe, it returns s unchanged.
+func (env *environment) cutColumns(s string, maxColumns int) string {
 	if !env.IsStdoutTerminal {
 		return s
 	}
-	return fitColumns(s, n)
+	return fitColumns(s, maxColumns)
 }
 
-// printWrapped prints a text after a head. On a terminal, the text is wrapped, and all its rows begin in the same
-// column. If the head is wider than half of the width, the text begins on the next line with a small indentation.
-func (env *environment) printWrapped(head, text string) {
-	env.printWrappedHighlighted(head, text, nil, "")
+// printWrappedText prints a text after a prefix. On a terminal, the text is wrapped, and all its rows begin in the same
+// column. If the prefix is wider than half of the width, the text begins on the next line with a small indentation.
+func (env *environment) printWrappedText(prefix, text string) {
+	env.printWrappedHighlighted(prefix, text, nil, "")
 }
 
-// printWrappedHighlighted is like printWrapped, but also highlights parts of the text: it highlights each word that the
-// list words contains, and paints the rest with the escape sequence code. If standard output is not a terminal, the
-// text is not wrapped.
-func (env *environment) printWrappedHighlighted(head, text string, words []string, code string) {
+// printWrappedHighlighted is like printWrappedText, but also highlights parts of the text: it highlights each word that
+// the list words contains, and paints the rest with the escape sequence styleSequence. If standard output is not a
+// terminal, the text is not wrapped.
+func (env *environment) printWrappedHighlighted(prefix, text string, words []string, styleSequence string) {
 	if !env.IsStdoutTerminal {
-		env.printf("%s\n", strings.TrimRight(head+env.highlightWords(text, words, code), " "))
+		env.printf("%s\n", strings.TrimRight(prefix+env.highlightWords(text, words, styleSequence), " "))
 		return
 	}
-	in := countColumns(head)
+	in := countColumns(prefix)
 	if in > env.textWidth()/2 {
-		env.printf("%s\n", strings.TrimRight(head, " "))
-		head, in = "    ", 4
+		env.printf("%s\n", strings.TrimRight(prefix, " "))
+		prefix, in = "    ", 4
 	}
 	for _, line := range wrapText(text, env.textWidth()-in) {
-		env.printf("%s%s\n", head, env.highlightWords(line, words, code))
-		head = strings.Repeat(" ", in)
+		env.printf("%s%s\n", prefix, env.highlightWords(line, words, styleSequence))
+		prefix = strings.Repeat(" ", in)
 	}
 }
 
 // printField prints a name, which is padded to wide columns, and a value. It prints nothing if the value is "".
 func (env *environment) printField(nameColumns int, name, value string) {
 	if value != "" {
-		env.printWrapped(env.dim(padColumns(name, nameColumns))+" ", value)
+		env.printWrappedText(env.dim(padColumns(name, nameColumns))+" ", value)
 	}
 }
 
@@ -219,19 +219,19 @@ var (
 		termtext.PadToColumns,
 		termtext.WrapAtWords
 
-	replaceHarmfulChars = termtext.ReplaceHarmful
-	countText           = text.FormatCount
-	bytesText           = text.FormatBytes
+	replaceHarmfulChars = termtext.EscapeHarmfulRunes
+	formatCount         = text.FormatCount
+	formatBytes         = text.FormatBytes
 	shellQuote          = text.ShellQuote
-	shellOperand        = text.QuoteShellOperand
+	quoteShellOperand   = text.QuoteShellOperand
 )
 
-// wordingForDryRun returns the string would if isDryRun is set. Otherwise it returns the string did.
-func wordingForDryRun(isDryRun bool, did, would string) string {
+// chooseDryRunWording returns the string dryRunText if isDryRun is set. Otherwise it returns the string doneText.
+func chooseDryRunWording(isDryRun bool, doneText, dryRunText string) string {
 	if isDryRun {
-		return would
+		return dryRunText
 	}
-	return did
+	return doneText
 }
 
 // printableName makes an entry's name safe to print on one line. Names in files of other programs may be empty or
@@ -243,8 +243,10 @@ func printableName(name string) string {
 	return replaceHarmfulChars(strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(name))
 }
 
-// toSafeLine makes a text safe to print, and joins its lines.
-func toSafeLine(s string) string { return strings.Join(strings.Fields(replaceHarmfulChars(s)), " ") }
+// toPrintableLine makes a text safe to print, and joins its lines.
+func toPrintableLine(s string) string {
+	return strings.Join(strings.Fields(replaceHarmfulChars(s)), " ")
+}
 
 // printText prints a text. In a pipe, it writes the exact bytes.
 func (env *environment) printText(s string) {

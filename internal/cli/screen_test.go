@@ -477,7 +477,7 @@ func TestCompletion(t *testing.T) {
 
 // TestEveryFlagIsCompleted tests that the shell offers files for a flag's value only if the value is a file.
 func TestEveryFlagIsCompleted(t *testing.T) {
-	mem := newOpenMemory(newWorld(t).env)
+	mem := newLazyMemory(newWorld(t).env)
 	root := mem.rootCommand(Run)
 	mem.addCompletions(root)
 	var walk func(c *cobra.Command)

@@ -10,15 +10,15 @@ import (
 
 // secretScreening returns the settings with which this run examines texts before storing them. All calls return the
 // same value.
-func (mem *openMemory) secretScreening() *provenance.Screening {
+func (mem *lazyMemory) secretScreening() *provenance.Screening {
 	if mem.cachedScreening != nil {
 		return mem.cachedScreening
 	}
 	settings := provenance.ScreeningSettings{
-		MemoryPlace:       mem.finder.memoryPlace,
+		FindMemoryPlace:   mem.finder.memoryPlace,
 		ConfigDir:         mem.env.configDir(),
 		AllowSecrets:      func() bool { return mem.allowSecret },
-		ProvenanceData:    mem.readTextsAndSession,
+		ProvenanceData:    mem.loadProvenanceData,
 		ReopenMemory:      mem.finder.openReadOnly,
 		KeepsOriginLabels: mem.commandPath == "convert",
 	}

@@ -50,10 +50,10 @@ func oxbowMain() {
 
 // patient contains time limits for hooks that are long enough for a busy machine.
 var patient = &HookTimeLimits{
-	SessionStart:           time.Minute,
-	PromptAnswer:           time.Minute,
-	FirstMemoryCalibration: time.Minute,
-	SpoolDrain:             time.Minute,
+	SessionStartContext:   time.Minute,
+	PromptContext:         time.Minute,
+	FirstMatchCalibration: time.Minute,
+	SpoolDrain:            time.Minute,
 }
 
 // patientMain is like [Main], but it uses the time limits in the variable patient. Hooks do not start other processes,
@@ -95,7 +95,7 @@ func TestScripts(t *testing.T) {
 		})
 		t.Logf("with the race detector, short: %d of %d scripts", len(files), all)
 	}
-	worked := !testenv.IsLong() && !raced
+	worked := !testenv.IsLongTestRun() && !raced
 	var variables []string
 	if worked {
 		files, variables = rewriteForWorker(t, files)

@@ -294,7 +294,7 @@ func TestScanPacked(t *testing.T) {
 	}
 	defer m.Close()
 	e := session.Event{Client: "claude", Session: "s", ID: "i1", Kind: session.KindInjection, Text: "export API_KEY=" +
-		plantedToken, Injection: &session.Injection{HookEvent: "prompt", Tokens: 9}}
+		plantedToken, Injection: &session.Injection{HookEvent: "prompt", TokenCount: 9}}
 	if _, err := (&session.Archive{Memory: m}).AddEvents(t.Context(), []session.Event{e}); err != nil {
 		t.Fatal(err)
 	}

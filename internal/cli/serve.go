@@ -21,36 +21,36 @@ const defaultAddr = "127.0.0.1:8333"
 
 // serveIn contains the flags of oxbow serve.
 type serveIn struct {
-	Addr         string   `json:"http,omitempty"       value:"ADDR" usage:"serve on this ADDR (default 127.0.0.1:8333); port 0 means any free port"`
-	TokenFile    string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE with the token, which is created if it is missing (default HOME/token, or a file in your configuration directory if the home is in a repository)"`
-	TokensFile   string   `json:"tokens,omitempty"     value:"FILE" usage:"a FILE that lists several tokens and the rights of each, instead of one token; oxbow mcp --help shows an example"`
-	ReadOnly     bool     `json:"ro,omitempty"                      usage:"clients can only read"`
-	Projects     []string `json:"project,omitempty"                 usage:"clients see and write only entries of this PROJECT; auto is the project of the working directory"                                                          empty:"allowed"`
-	VisibleKinds []string `json:"kind,omitempty"                    usage:"clients see and write only entries of this KIND"                                                                                                           empty:"allowed"`
+	Addr          string   `json:"http,omitempty"       value:"ADDR" usage:"serve on this ADDR (default 127.0.0.1:8333); port 0 means any free port"`
+	TokenFile     string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE with the token, which is created if it is missing (default HOME/token, or a file in your configuration directory if the home is in a repository)"`
+	TokenListFile string   `json:"tokens,omitempty"     value:"FILE" usage:"a FILE that lists several tokens and the rights of each, instead of one token; oxbow mcp --help shows an example"`
+	ReadOnly      bool     `json:"ro,omitempty"                      usage:"clients can only read"`
+	Projects      []string `json:"project,omitempty"                 usage:"clients see and write only entries of this PROJECT; auto is the project of the working directory"                                                          empty:"allowed"`
+	VisibleKinds  []string `json:"kind,omitempty"                    usage:"clients see and write only entries of this KIND"                                                                                                           empty:"allowed"`
 
-	PublicURL   string `json:"public_url,omitempty"    value:"URL"   usage:"the https URL by which other machines call this server, such as the URL of a proxy"`
-	ListenAll   bool   `json:"listen_all,omitempty"                  usage:"accept connections from other machines at the address of --http; needs --public-url, and TLS here or in a proxy"`
-	TLSCert     string `json:"tls_cert,omitempty"      value:"FILE"  usage:"use TLS with the certificates in this FILE"`
-	TLSKey      string `json:"tls_key,omitempty"       value:"FILE"  usage:"the key of the certificates, in this FILE"`
-	Issuer      string `json:"oidc_issuer,omitempty"   value:"URL"   usage:"accept tokens of this OpenID provider; needs --public-url"`
-	Audience    string `json:"oidc_audience,omitempty" value:"NAME"  usage:"the audience of the provider's tokens (default the public URL, or the public URL and /mcp)"`
-	TenantClaim string `json:"oidc_tenant,omitempty"   value:"CLAIM" usage:"the CLAIM of a token that names the tenant; without this flag, tokens are for the server's own home"`
-	Open        *int   `json:"open,omitempty"          value:"N"     usage:"maximum number of tenants' memories that are open at once (default 64)"`
+	PublicURL      string `json:"public_url,omitempty"    value:"URL"   usage:"the https URL by which other machines call this server, such as the URL of a proxy"`
+	ListenAll      bool   `json:"listen_all,omitempty"                  usage:"accept connections from other machines at the address of --http; needs --public-url, and TLS here or in a proxy"`
+	TLSCert        string `json:"tls_cert,omitempty"      value:"FILE"  usage:"use TLS with the certificates in this FILE"`
+	TLSKey         string `json:"tls_key,omitempty"       value:"FILE"  usage:"the key of the certificates, in this FILE"`
+	Issuer         string `json:"oidc_issuer,omitempty"   value:"URL"   usage:"accept tokens of this OpenID provider; needs --public-url"`
+	Audience       string `json:"oidc_audience,omitempty" value:"NAME"  usage:"the audience of the provider's tokens (default the public URL, or the public URL and /mcp)"`
+	TenantClaim    string `json:"oidc_tenant,omitempty"   value:"CLAIM" usage:"the CLAIM of a token that names the tenant; without this flag, tokens are for the server's own home"`
+	MaxOpenTenants *int   `json:"open,omitempty"          value:"N"     usage:"maximum number of tenants' memories that are open at once (default 64)"`
 }
 
 func (in serveIn) serverFlags() serverFlags {
-	s := serverFlags{OIDC: oidc.Options{Issuer: in.Issuer, Audience: in.Audience, Claim: in.TenantClaim},
+	s := serverFlags{OIDC: oidc.Options{Issuer: in.Issuer, Audience: in.Audience, TenantClaim: in.TenantClaim},
 		Public: publicFlags{in.ListenAll, in.TLSCert, in.TLSKey, in.PublicURL},
-		Addr:   in.Addr, TokenFile: in.TokenFile, TokensFile: in.TokensFile, ReadOnly: in.ReadOnly,
-		Projects: in.Projects, Kinds: in.VisibleKinds}
-	if in.Open != nil {
-		s.MaxOpenTenants = max(1, *in.Open)
+		Addr:   in.Addr, TokenFile: in.TokenFile, TokenListFile: in.TokenListFile, ReadOnly: in.ReadOnly,
+		Projects: in.Projects, VisibleKinds: in.VisibleKinds}
+	if in.MaxOpenTenants != nil {
+		s.MaxOpenTenants = max(1, *in.MaxOpenTenants)
 	}
 	return s
 }
 
-func serveCommand(mem *openMemory) *cobra.Command {
-	return mem.setUpServe(&cobra.Command{
+func serveCommand(mem *lazyMemory) *cobra.Command {
+	return mem.setUpServeCommand(&cobra.Command{
 		Use:   "serve",
 		Short: "Serve the memory over HTTP: pages, API, agents",
 		Long: `Serve offers the memory on this machine to browsers at /ui/, to agents at /mcp
@@ -86,12 +86,12 @@ of your own.`,
 	})
 }
 
-// setUpServe makes c the command serve, which starts a server. The server offers the web pages, the HTTP API, and the
-// MCP endpoint for agents.
-func (mem *openMemory) setUpServe(c *cobra.Command) *cobra.Command {
+// setUpServeCommand makes c the command serve, which starts a server. The server offers the web pages, the HTTP API,
+// and the MCP endpoint for agents.
+func (mem *lazyMemory) setUpServeCommand(c *cobra.Command) *cobra.Command {
 	c.Args = requireArgCount(0, 0, "nothing")
 	return setUpFlagsAndArgs(c, func(ctx context.Context, in serveIn, _ []string) error {
-		if in.TokenFile != "" && in.TokensFile != "" {
+		if in.TokenFile != "" && in.TokenListFile != "" {
 			return usageErrorf(
 				"give that token a line in the file of --tokens",
 				"--token-file and --tokens are both given",
@@ -101,7 +101,7 @@ func (mem *openMemory) setUpServe(c *cobra.Command) *cobra.Command {
 		if flags.Addr == "" {
 			flags.Addr = defaultAddr
 		}
-		return mem.serveAll(ctx, flags, func(at runningServer, t *tenantHomes) error {
+		return mem.serveAllInterfaces(ctx, flags, func(at runningServer, t *tenantHomeManager) error {
 			links, err := t.signInLinks(at)
 			if err != nil {
 				return err
@@ -123,14 +123,14 @@ func (mem *openMemory) setUpServe(c *cobra.Command) *cobra.Command {
 
 // uiIn contains the flags of oxbow ui.
 type uiIn struct {
-	Addr     string   `json:"http,omitempty"    value:"ADDR" usage:"serve on this ADDR, such as 127.0.0.1:8334 (default a free port of this machine)"`
-	NoOpen   bool     `json:"no_open,omitempty"              usage:"print the link, and do not open a browser"`
-	ReadOnly bool     `json:"ro,omitempty"                   usage:"do not allow changes in the pages"`
-	Projects []string `json:"project,omitempty"              usage:"only entries of this PROJECT; auto is the project of the working directory"       empty:"allowed"`
-	Kinds    []string `json:"kind,omitempty"                 usage:"only entries of this KIND"                                                        empty:"allowed"`
+	Addr      string   `json:"http,omitempty"    value:"ADDR" usage:"serve on this ADDR, such as 127.0.0.1:8334 (default a free port of this machine)"`
+	NoBrowser bool     `json:"no_open,omitempty"              usage:"print the link, and do not open a browser"`
+	ReadOnly  bool     `json:"ro,omitempty"                   usage:"do not allow changes in the pages"`
+	Projects  []string `json:"project,omitempty"              usage:"only entries of this PROJECT; auto is the project of the working directory"       empty:"allowed"`
+	Kinds     []string `json:"kind,omitempty"                 usage:"only entries of this KIND"                                                        empty:"allowed"`
 }
 
-func uiCommand(mem *openMemory) *cobra.Command {
+func uiCommand(mem *lazyMemory) *cobra.Command {
 	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "ui [NAME]",
 		Short: "See and correct the memory, or one entry, in a browser",
@@ -147,7 +147,7 @@ once, within ten minutes. Ctrl-C stops the server.`,
 
 // openCommand returns the command "oxbow open NAME", which is the old name of "oxbow ui NAME". The help does not list
 // it.
-func openCommand(mem *openMemory) *cobra.Command {
+func openCommand(mem *lazyMemory) *cobra.Command {
 	return setUpFlagsAndArgs(&cobra.Command{
 		Use:     "open NAME",
 		Short:   "See one entry in a browser",
@@ -159,7 +159,7 @@ func openCommand(mem *openMemory) *cobra.Command {
 }
 
 // servePages serves the pages. The browser opens the page of the entry that args name, or else the first page.
-func (mem *openMemory) servePages(ctx context.Context, in uiIn, args []string) error {
+func (mem *lazyMemory) servePages(ctx context.Context, in uiIn, args []string) error {
 	if len(args) == 0 {
 		return mem.servePagesAt(ctx, in, "")
 	}
@@ -172,22 +172,22 @@ func (mem *openMemory) servePages(ctx context.Context, in uiIn, args []string) e
 }
 
 // servePagesAt serves the web pages. It prints a link to path, which is below [page.RootPath], and opens the link in a
-// browser. It opens no browser if NoOpen is set or if standard output is not a terminal.
-func (mem *openMemory) servePagesAt(ctx context.Context, in uiIn, path string) error {
-	flags := serverFlags{Addr: in.Addr, ReadOnly: in.ReadOnly, Projects: in.Projects, Kinds: in.Kinds}
+// browser. It opens no browser if NoBrowser is set or if standard output is not a terminal.
+func (mem *lazyMemory) servePagesAt(ctx context.Context, in uiIn, path string) error {
+	flags := serverFlags{Addr: in.Addr, ReadOnly: in.ReadOnly, Projects: in.Projects, VisibleKinds: in.Kinds}
 	if flags.Addr == "" {
 		flags.Addr = "127.0.0.1:0"
 	}
 	remove := func() {}
 	defer func() { remove() }()
-	return mem.serveAll(ctx, flags, func(at runningServer, t *tenantHomes) error {
-		link, err := mem.signInLink(t.sessionsByTenant[""], path)
+	return mem.serveAllInterfaces(ctx, flags, func(at runningServer, t *tenantHomeManager) error {
+		link, err := mem.newSignInLink(t.sessionsByTenant[""], path)
 		if err != nil {
 			return err
 		}
 		mem.env.printf("%s\n", at.url+link)
 		canBrowse := mem.env.OpenBrowser != nil && mem.env.IsStdoutTerminal
-		if in.NoOpen || !canBrowse {
+		if in.NoBrowser || !canBrowse {
 			return nil
 		}
 		remove, err = mem.env.openPrivateLink(at.url + link)
@@ -198,13 +198,13 @@ func (mem *openMemory) servePagesAt(ctx context.Context, in uiIn, path string) e
 	})
 }
 
-// serveAll serves the pages, the HTTP API and the server for agents until ctx ends.
-func (mem *openMemory) serveAll(
+// serveAllInterfaces serves the pages, the HTTP API and the server for agents until ctx ends.
+func (mem *lazyMemory) serveAllInterfaces(
 	ctx context.Context,
 	flags serverFlags,
-	onListening func(runningServer, *tenantHomes) error,
+	onListening func(runningServer, *tenantHomeManager) error,
 ) (err error) {
-	if err := mem.checkDaemonHome(); err != nil {
+	if err := mem.prepareDaemonHome(); err != nil {
 		return err
 	}
 	at, err := mem.configureServer(flags)
@@ -219,7 +219,7 @@ func (mem *openMemory) serveAll(
 			return err
 		}
 	}
-	described, err := at.acceptProviderTokens(flags.OIDC, mem.env.Now, mem.env.newServerLogger())
+	described, err := at.acceptOpenIDProviderTokens(flags.OIDC, mem.env.Now, mem.env.newServerLogger())
 	if err != nil {
 		return err
 	}
@@ -234,11 +234,11 @@ func (mem *openMemory) serveAll(
 }
 
 // serveTenants serves the home of each tenant and the server's own home.
-func (mem *openMemory) serveTenants(
+func (mem *lazyMemory) serveTenants(
 	ctx context.Context,
-	t *tenantHomes,
+	t *tenantHomeManager,
 	metadataHandler http.Handler,
-	onListening func(runningServer, *tenantHomes) error,
+	onListening func(runningServer, *tenantHomeManager) error,
 ) error {
 	handler, err := t.newHandler(ctx, metadataHandler)
 	if err != nil {

@@ -30,14 +30,14 @@ import (
 
 // serverFlags contains the flags of a server. The commands oxbow mcp and oxbow serve set them.
 type serverFlags struct {
-	Addr       string   `json:"http,omitempty"       value:"ADDR" usage:"serve HTTP on this ADDR, such as 127.0.0.1:8333; port 0 means any free port"`
-	TokenFile  string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE with the token, which is created if it is missing (default HOME/token, or a file in your configuration directory if the home is in a repository)"`
-	TokensFile string   `json:"tokens,omitempty"     value:"FILE" usage:"a FILE that lists several tokens and the rights of each, instead of one token; Details has an example"`
-	Tools      []string `json:"tools,omitempty"      value:"SETS" usage:"the SETS of tools that clients are shown, separated by commas; Details lists the sets (default core, and profiles if the home has profiles)"               empty:"allowed"`
-	ReadOnly   bool     `json:"ro,omitempty"                      usage:"clients can only read"`
-	ReadWrite  bool     `json:"rw,omitempty"                      usage:"clients can read and write (the default)"`
-	Projects   []string `json:"project,omitempty"                 usage:"clients see and write only entries of this PROJECT; auto is the project of the working directory"                                                          empty:"allowed"`
-	Kinds      []string `json:"kind,omitempty"                    usage:"clients see and write only entries of this KIND"                                                                                                           empty:"allowed"`
+	Addr          string   `json:"http,omitempty"       value:"ADDR" usage:"serve HTTP on this ADDR, such as 127.0.0.1:8333; port 0 means any free port"`
+	TokenFile     string   `json:"token_file,omitempty" value:"FILE" usage:"the FILE with the token, which is created if it is missing (default HOME/token, or a file in your configuration directory if the home is in a repository)"`
+	TokenListFile string   `json:"tokens,omitempty"     value:"FILE" usage:"a FILE that lists several tokens and the rights of each, instead of one token; Details has an example"`
+	Tools         []string `json:"tools,omitempty"      value:"SETS" usage:"the SETS of tools that clients are shown, separated by commas; Details lists the sets (default core, and profiles if the home has profiles)"               empty:"allowed"`
+	ReadOnly      bool     `json:"ro,omitempty"                      usage:"clients can only read"`
+	ReadWrite     bool     `json:"rw,omitempty"                      usage:"clients can read and write (the default)"`
+	Projects      []string `json:"project,omitempty"                 usage:"clients see and write only entries of this PROJECT; auto is the project of the working directory"                                                          empty:"allowed"`
+	VisibleKinds  []string `json:"kind,omitempty"                    usage:"clients see and write only entries of this KIND"                                                                                                           empty:"allowed"`
 
 	Public publicFlags  `json:"-"`
 	OIDC   oidc.Options `json:"-"`
@@ -45,10 +45,10 @@ type serverFlags struct {
 	MaxOpenTenants int `json:"-"`
 }
 
-// isOnlyForMachineUser reports whether only the user of this machine can use the server. This is the case if the flags
+// isOnlyForLocalUser reports whether only the user of this machine can use the server. This is the case if the flags
 // set no file with tokens, no OIDC issuer and no public address.
-func (s serverFlags) isOnlyForMachineUser() bool {
-	return s.TokensFile == "" && s.OIDC.Issuer == "" && s.Public == publicFlags{}
+func (s serverFlags) isOnlyForLocalUser() bool {
+	return s.TokenListFile == "" && s.OIDC.Issuer == "" && s.Public == publicFlags{}
 }
 
 // toolSets returns the sets of oxbow's tools that the server lists. If the flag for tools is set, it determines the
@@ -58,11 +58,11 @@ func (s serverFlags) isOnlyForMachineUser() bool {
 func (s serverFlags) toolSets(d layout.Dialect, h layout.Home, profiles []string) (verb.VerbSets, error) {
 	switch {
 	case len(s.Tools) > 0:
-		sets, err := verb.ParseSets(s.Tools)
+		sets, err := verb.ParseVerbSetNames(s.Tools)
 		return sets, asUsageError(err)
 	case h != nil:
 		return defaultToolSets(d, h), nil
-	case len(profiles) > 0 && len(s.Projects)+len(s.Kinds)+len(s.TokensFile) == 0:
+	case len(profiles) > 0 && len(s.Projects)+len(s.VisibleKinds)+len(s.TokenListFile) == 0:
 		return verb.VerbSets{verb.VerbSetCore, "profiles"}, nil
 	}
 	return verb.VerbSets{verb.VerbSetCore}, nil
@@ -70,7 +70,7 @@ func (s serverFlags) toolSets(d layout.Dialect, h layout.Home, profiles []string
 
 // grantedRights returns the permissions that the flags give to every client.
 func (env *environment) grantedRights(flags serverFlags) (auth.Permissions, error) {
-	r := auth.Permissions{ReadOnly: flags.ReadOnly, Kinds: flags.Kinds}
+	r := auth.Permissions{ReadOnly: flags.ReadOnly, Kinds: flags.VisibleKinds}
 	for _, p := range flags.Projects {
 		name, err := env.resolveProject(p)
 		if err != nil {
@@ -78,36 +78,36 @@ func (env *environment) grantedRights(flags serverFlags) (auth.Permissions, erro
 		}
 		r.Projects = append(r.Projects, name)
 	}
-	return r, asUsageError(r.CheckNames())
+	return r, asUsageError(r.CheckProjectsAndKinds())
 }
 
 // memoryService is the service for one memory. It contains the options that all interfaces share, and the MCP server.
 type memoryService struct {
-	viewOptions    rights.Options
-	mcpServer      *mcpserver.Server
-	hasOtherLayout bool // the home has another layout than oxbow's own
+	viewOptions       rights.Options
+	mcpServer         *mcpserver.Server
+	hasNonOxbowLayout bool // the home has another layout than oxbow's own
 }
 
 // buildService builds the service that the flags describe. It also returns a function that closes the service.
-func (mem *openMemory) buildService(
+func (mem *lazyMemory) buildService(
 	ctx context.Context,
 	flags serverFlags,
 ) (_ *memoryService, _ func() error, err error) {
-	src, err := mem.changeSource()
+	src, err := mem.sourceOfChanges()
 	if err != nil {
 		return nil, nil, err
 	}
 	// Clear the session and the agent's claims, because MCP, HTTP and other interfaces set them for each call.
 	src.Session, src.Claimed = "", oxbow.Claim{Agent: mem.env.Getenv("OXBOW_AGENT")}
-	mem.sealDelay = time.Second
+	mem.logSealDelay = time.Second
 	how := createAccess
 	if flags.ReadOnly {
-		how = mem.finder.readOnlyAccess()
+		how = mem.finder.chooseReadOnlyAccess()
 	}
-	if foreign, err := mem.finder.isForeign(); err != nil {
+	if foreign, err := mem.finder.isForeignHome(); err != nil {
 		return nil, nil, err
 	} else if foreign {
-		how = readOwnAccess
+		how = readWithoutTeamAccess
 	}
 	var closers []func() error
 	closeFn := func() (err error) {
@@ -138,7 +138,7 @@ func (mem *openMemory) buildService(
 	if err != nil {
 		return nil, nil, err
 	}
-	o.BoundProfile, err = mem.boundProfile()
+	o.WorkspaceProfile, err = mem.boundProfile()
 	if err != nil { // If the profile is missing, the server does not start.
 		return nil, nil, err
 	}
@@ -146,7 +146,7 @@ func (mem *openMemory) buildService(
 	o.Profiles, err = mem.loadProfiles()
 	if err != nil {
 		mem.env.printWarning("profiles are not served: %v", err)
-	} else if o.BoundProfile == nil {
+	} else if o.WorkspaceProfile == nil {
 		profileNames, _ = o.Profiles.Names() // Ignore the error: the tools report it.
 	}
 	if other {
@@ -164,24 +164,24 @@ func (mem *openMemory) buildService(
 		o.OmittedVerbs = unsupportedVerbs(d, o.Home)
 		o.Instructions = serverInstructions(d, o.Home, len(o.ToolSets) > len(d.Sets))
 	}
-	workspace := &verb.Workspace{Open: open, Knowledge: mem.readTextsAndSession, Now: mem.env.Now, Source: src,
+	workspace := &verb.Workspace{Open: open, Knowledge: mem.loadProvenanceData, Now: mem.env.Now, Source: src,
 		Secrets: mem.secretScreening().
 			SecretPolicy(),
 		MaxChangeBytes: mem.env.MaxChangeBytes,
-		Sessions:       mem.archiveOpenerAfterDrain(), Kept: mem.archiveOpenerWithoutDrain()}
-	if !mem.isTenantHome && flags.isOnlyForMachineUser() {
+		Sessions:       mem.archiveOpenerAfterSpoolDrain(), Kept: mem.archiveOpenerWithoutSpoolDrain()}
+	if !mem.isTenantHome && flags.isOnlyForLocalUser() {
 		workspace.Typed = mem.clientCommandRewriter()
 	}
 	if o.Home != nil {
 		workspace.Written, workspace.Unlabelled = o.Home.Written(), true
 		workspace.Home = func(verb.MemoryAccess) (verb.LayoutHome, error) { return o.Home, nil }
 	}
-	isDefault := len(flags.Tools)+len(flags.Projects)+len(flags.Kinds)+len(flags.TokensFile) == 0
+	isDefault := len(flags.Tools)+len(flags.Projects)+len(flags.VisibleKinds)+len(flags.TokenListFile) == 0
 	mayHaveHandoff := isDefault && !other && !mem.isTenantHome
 	if mayHaveHandoff && mem.finder.hasOpenHandoff(ctx, open) {
 		o.ToolSets = append(o.ToolSets, "session") // The agent needs this tool set to take the handoff.
 	}
-	mem.callerExposure = mem.findTextsSeenBySession
+	mem.textsSeenByCaller = mem.findTextsSeenBySession
 	if !mem.isTenantHome {
 		workspace.Loader = mem.newLoader
 	}
@@ -210,10 +210,10 @@ func (mem *openMemory) buildService(
 		mem.env.printWarning("the annotations of code are not served: %v", berr)
 	} else {
 		closers = append(closers, book.Close)
-		if book.IsRepoOrAnnotated() || o.ToolSets.HasVerb("annotate") {
+		if book.HasRepoOrAnnotations() || o.ToolSets.HasVerb("annotate") {
 			workspace.Annotations = func(context.Context) (verb.WorkingTree, error) { return book, nil }
 			workspace.Project = sync.OnceValue(mem.env.currentProjectName)
-			o.CodeTools = annotations.CodeTools()
+			o.WorkingTreeTools = annotations.AnnotationTools()
 		}
 	}
 	return mem.buildServiceFromOptions(o, workspace, profileNames, other), closeFn, nil
@@ -240,9 +240,9 @@ func (finder *homeFinder) hasOpenHandoff(
 	return err == nil
 }
 
-// serviceWithoutMemory returns a service that answers every call with the reason why the memory is missing. A server
+// newServiceWithoutMemory returns a service that answers every call with the reason why the memory is missing. A server
 // that exits instead could prevent its client from starting.
-func (mem *openMemory) serviceWithoutMemory(reason error) *memoryService {
+func (mem *lazyMemory) newServiceWithoutMemory(reason error) *memoryService {
 	reason = verb.Advise(
 		reason,
 		cmp.Or(errorRemedy(reason), "oxbow doctor says more")+"; then start this client again",
@@ -255,7 +255,7 @@ func (mem *openMemory) serviceWithoutMemory(reason error) *memoryService {
 		Logger:   mem.env.newServerLogger(),
 		Rand:     mem.env.Rand,
 		ToolSets: verb.VerbSets{verb.VerbSetCore},
-		ExtraInstruction: toSafeLine(
+		ExtraInstruction: toPrintableLine(
 			"There is no memory now: " + reason.Error() + "; " + w.RewriteCommands(
 				formatNote(verb.ErrorRemedy(reason)),
 			),
@@ -266,13 +266,13 @@ func (mem *openMemory) serviceWithoutMemory(reason error) *memoryService {
 
 // buildServiceFromOptions builds the service for one memory. The service contains an MCP server. The parameter o
 // contains the options of this server. The caller has set all options except two, which buildServiceFromOptions sets:
-// the instructions for clients, and the caution that is shown if the store has a defect. The parameter other is true if
-// the home has a different layout than oxbow's own.
-func (mem *openMemory) buildServiceFromOptions(
+// the instructions for clients, and the caution that is shown if the store has a defect. The parameter
+// hasNonOxbowLayout is true if the home has a different layout than oxbow's own.
+func (mem *lazyMemory) buildServiceFromOptions(
 	o mcpserver.Options,
 	w *verb.Workspace,
 	profiles []string,
-	other bool,
+	hasNonOxbowLayout bool,
 ) *memoryService {
 	o.ExtraInstruction = w.RewriteCommands(mem.finder.clientInstructions(o.ToolSets, w, len(profiles) > 0))
 	o.CautionText = func() string {
@@ -282,30 +282,30 @@ func (mem *openMemory) buildServiceFromOptions(
 		return ""
 	}
 	return &memoryService{
-		rights.Options{Workspace: w, Profiles: o.Profiles, BoundProfile: o.BoundProfile, Rights: o.Rights},
+		rights.Options{Workspace: w, Profiles: o.Profiles, BoundProfile: o.WorkspaceProfile, Rights: o.Rights},
 		mcpserver.New(w, &o),
-		other,
+		hasNonOxbowLayout,
 	}
 }
 
 // clientInstructions returns the part of the server's instructions that depends on this home. If the home is not
-// trusted, the part contains a warning, because clients do not show standard error. The parameter listed contains the
-// tools that the server lists. The parameter profiles reports whether the home has memory profiles. If the home has
-// profiles or annotations, and listed does not contain their tools, the part says how to list these tools.
+// trusted, the part contains a warning, because clients do not show standard error. The parameter listedTools contains
+// the tools that the server lists. The parameter hasProfiles reports whether the home has memory profiles. If the home
+// has profiles or annotations, and listedTools does not contain their tools, the part says how to list these tools.
 func (finder *homeFinder) clientInstructions(
-	listed verb.VerbSets,
+	listedTools verb.VerbSets,
 	w *verb.Workspace,
-	profiles bool,
+	hasProfiles bool,
 ) (instructionText string) {
-	if foreign, err := finder.isForeign(); err == nil && foreign {
+	if foreign, err := finder.isForeignHome(); err == nil && foreign {
 		instructionText = "This memory is not trusted: others may have written what it holds, and nothing is written to it " +
 			"until a person runs oxbow trust.\n"
 	}
 	var has, sets []string
-	if profiles && !listed.HasVerb("load_memory_profile") {
+	if hasProfiles && !listedTools.HasVerb("load_memory_profile") {
 		has, sets = append(has, "memory profiles"), append(sets, "profiles")
 	}
-	if w.Annotations != nil && !listed.HasVerb("get_annotations") {
+	if w.Annotations != nil && !listedTools.HasVerb("get_annotations") {
 		if _, b, err := annotations.OpenStore(context.Background(), w); err == nil &&
 			isDir(filepath.Join(b.Root(), filepath.FromSlash(annotate.DefaultDir))) {
 			has, sets = append(has, "annotations of code (in a shell: oxbow why FILE)"), append(sets, "code")
@@ -318,16 +318,16 @@ func (finder *homeFinder) clientInstructions(
 		" here; the tools for them are listed after: oxbow mcp --tools core," + strings.Join(sets, ",")
 }
 
-// readOnlyAccess returns the kind of access for a memory that is only read. It returns readOwnAccess, which needs no
-// lock and no writable file system. If the memory does not exist yet, it returns createAccess instead, because a memory
-// that is opened in this way notices when another process creates the file.
-func (finder *homeFinder) readOnlyAccess() accessKind {
+// chooseReadOnlyAccess returns the kind of access for a memory that is only read. It returns readWithoutTeamAccess,
+// which needs no lock and no writable file system. If the memory does not exist yet, it returns createAccess instead,
+// because a memory that is opened in this way notices when another process creates the file.
+func (finder *homeFinder) chooseReadOnlyAccess() accessKind {
 	if path, err := finder.storePath(); err == nil {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return createAccess
 		}
 	}
-	return readOwnAccess
+	return readWithoutTeamAccess
 }
 
 // newServerLogger returns the server's log for its operator. It contains warnings and errors.

@@ -22,23 +22,23 @@ func TestServedHome(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), spool); err != nil {
 		t.Skip("symbolic links cannot be created: ", err)
 	}
-	finder := newOpenMemory(newWorld(t).env).finder
+	finder := newLazyMemory(newWorld(t).env).finder
 	finder.homeFlag = dir
-	finder.rememberServedHome()
+	finder.cacheServerHome()
 	if finder.servedHome.Load() != nil || finder.hasNoServedHome.Load() {
 		t.Fatalf("the home is known although its spool is a link")
 	}
 	if err := os.Remove(spool); err != nil {
 		t.Fatal(err)
 	}
-	finder.rememberServedHome()
+	finder.cacheServerHome()
 	if home := finder.servedHome.Load(); home == nil || *home != dir {
 		t.Errorf("the served home is %v, want %q", home, dir)
 	}
 
-	finder = newOpenMemory(newWorld(t).env).finder
+	finder = newLazyMemory(newWorld(t).env).finder
 	finder.homeFlag = store
-	finder.rememberServedHome()
+	finder.cacheServerHome()
 	if finder.servedHome.Load() != nil || !finder.hasNoServedHome.Load() {
 		t.Error("a file is remembered as a home with an archive, or looked for again")
 	}

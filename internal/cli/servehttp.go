@@ -23,39 +23,39 @@ type runningServer struct {
 	url            string // URL of the server, such as http://127.0.0.1:8333
 	tokenFile      string // path of the token file
 	usesTokenList  bool   // The person named the token file with the flag --tokens.
-	guard          auth.Guard
+	guard          auth.RequestGuard
 	quotasByTenant map[string]auth.Quota // the quota of each tenant
 	listener       net.Listener          // nil until the port is open
 }
 
 // configureServer returns the address and the accepted tokens for a server with these flags.
-func (mem *openMemory) configureServer(flags serverFlags) (at runningServer, err error) {
-	at.serverAddress, err = flags.Public.resolveAddress(flags.Addr)
+func (mem *lazyMemory) configureServer(flags serverFlags) (server runningServer, err error) {
+	server.serverAddress, err = flags.Public.resolveAddress(flags.Addr)
 	if err != nil {
-		return at, err
+		return server, err
 	}
-	if at.publicURL != "" {
-		at.guard.Hosts, at.guard.Origins = []string{at.publicHost}, []string{at.publicURL}
+	if server.publicURL != "" {
+		server.guard.Hosts, server.guard.Origins = []string{server.publicHost}, []string{server.publicURL}
 	}
-	at.usesTokenList = flags.TokensFile != ""
-	if at.usesTokenList {
-		at.guard.Tokens, at.quotasByTenant, at.tokenFile, err = mem.env.readTokenFile(flags.TokensFile)
-		return at, err
+	server.usesTokenList = flags.TokenListFile != ""
+	if server.usesTokenList {
+		server.guard.Tokens, server.quotasByTenant, server.tokenFile, err = mem.env.readTokenFile(flags.TokenListFile)
+		return server, err
 	}
 	secret, where, err := mem.readOrCreateToken(flags.TokenFile)
-	at.tokenFile, at.guard.Tokens = where, auth.Tokens{auth.NewToken("", secret, auth.Permissions{})}
-	return at, err
+	server.tokenFile, server.guard.Tokens = where, auth.Tokens{auth.NewToken("", secret, auth.Permissions{})}
+	return server, err
 }
 
-// acceptProviderTokens makes the guard accept tokens of an OpenID provider. It returns a handler that tells clients
-// about the provider, or nil if no provider is configured.
-func (at *runningServer) acceptProviderTokens(
+// acceptOpenIDProviderTokens makes the guard accept tokens of an OpenID provider. It returns a handler that tells
+// clients about the provider, or nil if no provider is configured.
+func (at *runningServer) acceptOpenIDProviderTokens(
 	o oidc.Options,
 	now func() time.Time,
 	log *slog.Logger,
 ) (http.Handler, error) {
 	switch {
-	case o.Issuer == "" && (o.Audience != "" || o.Claim != ""):
+	case o.Issuer == "" && (o.Audience != "" || o.TenantClaim != ""):
 		return nil, usageErrorf("add --oidc-issuer URL", "--oidc-audience and --oidc-tenant are of a provider")
 	case o.Issuer == "":
 		return nil, nil
@@ -88,9 +88,9 @@ const shutdownTimeout = readTimeout
 const readTimeout = 60 * time.Second
 
 // listen opens the server's port, unless it is already open.
-func (mem *openMemory) listen(ctx context.Context, address *runningServer) (err error) {
-	if address.listener == nil {
-		address.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", address.addr)
+func (mem *lazyMemory) listen(ctx context.Context, server *runningServer) (err error) {
+	if server.listener == nil {
+		server.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", server.addr)
 	}
 	if err != nil {
 		return &hintedError{
@@ -103,7 +103,7 @@ func (mem *openMemory) listen(ctx context.Context, address *runningServer) (err 
 }
 
 // serveHTTP serves a handler until ctx ends. When the port is open, it calls onListening.
-func (mem *openMemory) serveHTTP(
+func (mem *lazyMemory) serveHTTP(
 	ctx context.Context,
 	address runningServer,
 	handler http.Handler,
@@ -170,13 +170,13 @@ func endStreamsWithContext(ctx context.Context, h http.Handler) http.Handler {
 }
 
 // printTokenInfo prints which tokens clients must send, and where these tokens are stored.
-func (env *environment) printTokenInfo(address runningServer) {
+func (env *environment) printTokenInfo(server runningServer) {
 	fmt.Fprintf(env.Stderr, "  %s in %s; send %s as: Authorization: Bearer TOKEN\n",
-		wordingForDryRun(address.usesTokenList, "the token is", "the tokens are"),
-		address.tokenFile,
-		wordingForDryRun(address.usesTokenList, "it", "one"))
-	if address.usesTokenList {
-		for _, token := range address.guard.Tokens {
+		chooseDryRunWording(server.usesTokenList, "the token is", "the tokens are"),
+		server.tokenFile,
+		chooseDryRunWording(server.usesTokenList, "it", "one"))
+	if server.usesTokenList {
+		for _, token := range server.guard.Tokens {
 			fmt.Fprintf(env.Stderr, "  token %s %s\n", token.Name, replaceHarmfulChars(token.DescribeRights()))
 		}
 	}

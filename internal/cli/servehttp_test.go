@@ -92,7 +92,7 @@ func TestServeHTTP(t *testing.T) {
 
 func TestTokenFile(t *testing.T) {
 	w := newWorld(t)
-	mem := newOpenMemory(w.env)
+	mem := newLazyMemory(w.env)
 	file := filepath.Join(w.dir, "token")
 	first, where, err := mem.readOrCreateToken("token")
 	if err != nil || len(first) < 40 || where != file {

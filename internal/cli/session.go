@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
-func sessionCommand(mem *openMemory) *cobra.Command {
-	c := setUpGroup(&cobra.Command{
+func sessionCommand(mem *lazyMemory) *cobra.Command {
+	c := setUpCommandGroup(&cobra.Command{
 		Use:   "session",
 		Short: "List, show, search and forget past sessions of agents",
 		Long: `Session works with the archive of sessions, the file sessions.oxbow in the
@@ -41,8 +41,8 @@ with --sessions, or with in:sessions in the query.`,
 	return c
 }
 
-func sessionListCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func sessionListCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "List the sessions, the most recent first",
@@ -55,8 +55,8 @@ func sessionListCommand(mem *openMemory) *cobra.Command {
 	})
 }
 
-func sessionShowCommand(mem *openMemory) *cobra.Command {
-	return setUpVerb(mem, &cobra.Command{
+func sessionShowCommand(mem *lazyMemory) *cobra.Command {
+	return setUpVerbCommand(mem, &cobra.Command{
 		Use:     "show SESSION",
 		Short:   "Show what was said and done in a session",
 		Example: `  oxbow session show 178e33fd --last 3`,
@@ -118,7 +118,7 @@ func (env *environment) showTurn(turn *session.Turn) {
 		case session.KindText:
 		case session.KindPlan, session.KindCompact:
 			head = "(" + string(e.Kind) + ") "
-		case session.KindCall:
+		case session.KindToolCall:
 			if e.Call != nil {
 				env.showCall(e.Call)
 			}
@@ -127,7 +127,7 @@ func (env *environment) showTurn(turn *session.Turn) {
 			if e.Injection != nil {
 				line := "+ put before the model: " + injection.DescribeInjection(e.Injection)
 				for _, s := range e.Injection.ShownEntries {
-					line += " · " + injection.ShownEntryText(s)
+					line += " · " + injection.FormatShownEntry(s)
 				}
 				env.printf("%s\n", env.dim(replaceHarmfulChars(line)))
 			}
@@ -135,7 +135,7 @@ func (env *environment) showTurn(turn *session.Turn) {
 		default:
 			continue
 		}
-		env.printWrapped(head, replaceHarmfulChars(e.Text))
+		env.printWrappedText(head, replaceHarmfulChars(e.Text))
 	}
 	if turn.HasOmittedEvents {
 		env.printf("%s\n", env.dim("(the turn was larger than what is kept)"))
@@ -167,7 +167,7 @@ func (env *environment) showCall(c *session.ToolCall) {
 	}
 }
 
-func sessionSearchCommand(mem *openMemory) *cobra.Command {
+func sessionSearchCommand(mem *lazyMemory) *cobra.Command {
 	var whole bool // whether the whole text of each turn is printed, because the person set a token budget
 	var files bool
 	c := &cobra.Command{
@@ -181,21 +181,21 @@ error, tool, agent and taint, which you can use in --filter.`,
   oxbow session search deploy --files`,
 	}
 	c.Flags().BoolVar(&files, "files", false, "list the files that the turns touched")
-	return setUpVerb(mem, c, sessions.SearchSessions, func(in *verb.RecallIn, f *flagSet, args []string) error {
+	return setUpVerbCommand(mem, c, sessions.SearchSessions, func(in *verb.RecallIn, f *flagSet, args []string) error {
 		in.Query, whole = strings.Join(args, " "), f.wasGiven("max_tokens")
 		return nil
 	}, func(out verb.RecallOut) {
 		mem.env.showRecallResult(out, whole)
 		for i, h := range out.Hits {
 			if fs := h.Labels["file"]; files && len(fs) > 0 {
-				mem.env.printWrapped(fmt.Sprintf("%d  files: ", i+1), replaceHarmfulChars(strings.Join(fs, " ")))
+				mem.env.printWrappedText(fmt.Sprintf("%d  files: ", i+1), replaceHarmfulChars(strings.Join(fs, " ")))
 			}
 		}
 	})
 }
 
-func sessionResumeCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func sessionResumeCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "resume SESSION",
 		Short: "Print the command line that continues a session",
 		Example: `  oxbow session resume 178e33fd
@@ -204,8 +204,8 @@ func sessionResumeCommand(mem *openMemory) *cobra.Command {
 	}, sessions.ResumeSession, setPositionalArgs)
 }
 
-func sessionForgetCommand(mem *openMemory) *cobra.Command {
-	return setUpErasure(mem, &cobra.Command{
+func sessionForgetCommand(mem *lazyMemory) *cobra.Command {
+	return setUpErasureCommand(mem, &cobra.Command{
 		Use:   "forget SESSION",
 		Short: "Remove a session from the archive",
 		Long: `Forget removes the turns of a session. They stay in the archive's history, and
@@ -217,11 +217,16 @@ unchanged.`,
   oxbow session forget --undo`,
 		Args: requireArgCount(0, 1, "the identifier of a SESSION"),
 	}, erasureConfirmation[sessions.ForgetSessionIn, sessions.ForgetSessionOut]{
-		command:   "session forget --purge",
-		eraseVerb: sessions.ForgetSession,
-		asDryRun:  func(in sessions.ForgetSessionIn) sessions.ForgetSessionIn { in.DryRun = true; return in },
+		command:       "session forget --purge",
+		eraseVerb:     sessions.ForgetSession,
+		toDryRunInput: func(in sessions.ForgetSessionIn) sessions.ForgetSessionIn { in.DryRun = true; return in },
 		questionFor: func(would sessions.ForgetSessionOut) string {
-			return eraseQuestion(would.Turns, "turn", "turns", replaceHarmfulChars(would.Client+"/"+would.Session))
+			return formatEraseQuestion(
+				would.Turns,
+				"turn",
+				"turns",
+				replaceHarmfulChars(would.Client+"/"+would.Session),
+			)
 		},
 	}, func(in sessions.ForgetSessionIn) (bool, error) {
 		return in.EraseFromHistory && !in.DryRun && !in.Undo, nil

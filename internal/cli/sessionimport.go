@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
-func sessionImportCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func sessionImportCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "import [CLIENT…|all]",
 		Short: "Add sessions from the files of clients",
 		Long: `Import reads the transcripts of agents that are stored in your own directory,
@@ -31,7 +31,7 @@ stay unchanged.`,
 }
 
 // prepareSessionImport sets the fields of the input that depend on this machine.
-func (mem *openMemory) prepareSessionImport(in *sessions.ImportSessionsIn) error {
+func (mem *lazyMemory) prepareSessionImport(in *sessions.ImportSessionsIn) error {
 	in.Home = mem.env.userHomeDir()
 	if in.DryRun {
 		return nil
@@ -41,11 +41,11 @@ func (mem *openMemory) prepareSessionImport(in *sessions.ImportSessionsIn) error
 		return err
 	}
 	in.NewReader = func(report func(transcript.ReadReport)) session.TranscriptReader {
-		return transcript.NewFinalReader(mem.newReportCleaner(), report)
+		return transcript.NewFinishedTranscriptReader(mem.newReportCleaner(), report)
 	}
 	spool := filepath.Join(home, session.SpoolDir)
-	in.TakeHookReport = transcript.HookReports{Dir: spool}.Take
-	in.CalibrateFloors = injection.CalibrateFloors
+	in.TakeHookReport = transcript.HookReportStore{Dir: spool}.TakeReport
+	in.CalibrateFloors = injection.CalibrateMatchFloors
 	// The archive of sessions is created only in a home that contains the directory spool, so create this directory.
 	return os.MkdirAll(spool, 0o700)
 }

@@ -32,35 +32,35 @@ const (
 	// moves the rest.
 	spoolDrainTimeout = 500 * time.Millisecond
 
-	// The archive keeps at least the last archiveKeepChanges changes and the changes of the last archiveKeepTime. It
+	// The archive keeps at least the last minArchivedChanges changes and the changes of the last minArchivedPeriod. It
 	// removes older versions of turns by itself, because a growing turn is written again in full each time.
-	archiveKeepChanges = 1000
-	archiveKeepTime    = 7 * 24 * time.Hour
+	minArchivedChanges = 1000
+	minArchivedPeriod  = 7 * 24 * time.Hour
 )
 
-// archiveOpenerAfterDrain returns a function that returns the archive of sessions. The first call of that function
+// archiveOpenerAfterSpoolDrain returns a function that returns the archive of sessions. The first call of that function
 // opens the archive. Each call first moves the reports that hooks have left in the spool into the archive, unless
 // isArchiveReadOnly is set. The returned archive contains only the sessions that this run may see. The archive is
 // closed at the end of the run.
-func (mem *openMemory) archiveOpenerAfterDrain() func(context.Context) (*session.Archive, error) {
+func (mem *lazyMemory) archiveOpenerAfterSpoolDrain() func(context.Context) (*session.Archive, error) {
 	if mem.openDrainedArchive == nil {
 		o := &archiveOpener{mem: mem}
-		mem.openDrainedArchive, mem.openUndrainedArchive = o.openDrained, o.openWithoutDrain
+		mem.openDrainedArchive, mem.openUndrainedArchive = o.openAfterSpoolDrain, o.openWithoutSpoolDrain
 	}
 	return mem.openDrainedArchive
 }
 
-// archiveOpenerWithoutDrain returns a function that opens the home's session archive. The function does not move
-// waiting hook reports into the archive, although the function that archiveOpenerAfterDrain returns does so. It returns
-// a nil archive if no archive exists or if the archive's index would have to be built first.
-func (mem *openMemory) archiveOpenerWithoutDrain() func(context.Context) (*session.Archive, error) {
-	mem.archiveOpenerAfterDrain()
+// archiveOpenerWithoutSpoolDrain returns a function that opens the home's session archive. The function does not move
+// waiting hook reports into the archive, although the function that archiveOpenerAfterSpoolDrain returns does so. It
+// returns a nil archive if no archive exists or if the archive's index would have to be built first.
+func (mem *lazyMemory) archiveOpenerWithoutSpoolDrain() func(context.Context) (*session.Archive, error) {
+	mem.archiveOpenerAfterSpoolDrain()
 	return mem.openUndrainedArchive
 }
 
 // archiveOpener opens the home's archive once. It is safe for concurrent use.
 type archiveOpener struct {
-	mem *openMemory
+	mem *lazyMemory
 
 	mu                                sync.Mutex // guards the fields below
 	unfilteredArchive, visibleArchive *session.Archive
@@ -69,9 +69,9 @@ type archiveOpener struct {
 	spool        session.Spool
 }
 
-// openDrained returns the archive after draining the spool into it. If isArchiveReadOnly is set, it does not drain the
-// spool.
-func (o *archiveOpener) openDrained(ctx context.Context) (*session.Archive, error) {
+// openAfterSpoolDrain returns the archive after draining the spool into it. If isArchiveReadOnly is set, it does not
+// drain the spool.
+func (o *archiveOpener) openAfterSpoolDrain(ctx context.Context) (*session.Archive, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := o.openOrRetryArchive(); err != nil {
@@ -81,7 +81,7 @@ func (o *archiveOpener) openDrained(ctx context.Context) (*session.Archive, erro
 	mayWrite := !o.hasNoArchive && !all.Memory.Options().ReadOnly
 	if mayWrite && !o.mem.isArchiveReadOnly {
 		short, cancel := context.WithTimeout(ctx, cmp.Or(o.mem.drainTimeout, spoolDrainTimeout))
-		read := transcript.HookReports{Dir: o.spool.Dir}.NewReader(o.mem.newReportCleaner(), o.mem.env.Now)
+		read := transcript.HookReportStore{Dir: o.spool.Dir}.NewReader(o.mem.newReportCleaner(), o.mem.env.Now)
 		r, err := all.DrainSpool(short, o.spool, read)
 		// Sessions for which the drain timeout leaves no time are examined later, by oxbow inbox.
 		for _, t := range r.ChangedSessions {
@@ -113,10 +113,10 @@ func isArchiveQueryable(file string) bool {
 	return err == nil && fi.Size() > 0
 }
 
-// openWithoutDrain returns the archive of sessions. Unlike openDrained, it does not first move the hooks' reports from
-// the spool, which is a directory, into the archive. If the archive is not open yet, and a query would first have to
-// build its index, openWithoutDrain returns nil.
-func (o *archiveOpener) openWithoutDrain(context.Context) (*session.Archive, error) {
+// openWithoutSpoolDrain returns the archive of sessions. Unlike openAfterSpoolDrain, it does not first move the hooks'
+// reports from the spool, which is a directory, into the archive. If the archive is not open yet, and a query would
+// first have to build its index, openWithoutSpoolDrain returns nil.
+func (o *archiveOpener) openWithoutSpoolDrain(context.Context) (*session.Archive, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.unfilteredArchive == nil || o.hasNoArchive {
@@ -167,7 +167,7 @@ func (o *archiveOpener) openOrRetryArchive() (err error) {
 // home has another layout, is a single file, is not trusted by the user, or if its spool (the directory for incoming
 // prompts) is a symbolic link.
 func (finder *homeFinder) archiveHome() (string, error) {
-	if err := finder.requireOwnLayout("session"); err != nil {
+	if err := finder.requireOxbowLayout("session"); err != nil {
 		return "", err
 	}
 	path, err := finder.storePath()
@@ -190,8 +190,8 @@ func (finder *homeFinder) archiveHome() (string, error) {
 	return finder.trustedHome()
 }
 
-// fingerprintFile returns the file with the fingerprints of the texts that a home's sessions have read.
-func fingerprintFile(home string, now func() time.Time) *fingerprint.File {
+// newFingerprintFile returns the file with the fingerprints of the texts that a home's sessions have read.
+func newFingerprintFile(home string, now func() time.Time) *fingerprint.Store {
 	p := session.Spool{Dir: filepath.Join(home, session.SpoolDir)}.FingerprintFile(now)
 	return &p
 }
@@ -199,20 +199,20 @@ func fingerprintFile(home string, now func() time.Time) *fingerprint.File {
 // openArchive opens the archive of a home. The archive is opened for writing if this is possible, and read-only
 // otherwise. A spool is a directory of events that are waiting to be moved (drained) into the archive. If the archive
 // does not exist, and there is no spool or mem.isArchiveReadOnly is set, openArchive returns an empty archive in
-// memory, and the result none is true. The caller must not drain a spool that is created later into this archive.
-func (mem *openMemory) openArchive(home string, spool session.Spool) (_ *session.Archive, none bool, err error) {
-	src, err := mem.changeSource()
+// memory, and the result isInMemory is true. The caller must not drain a spool that is created later into this archive.
+func (mem *lazyMemory) openArchive(home string, spool session.Spool) (_ *session.Archive, isInMemory bool, err error) {
+	src, err := mem.sourceOfChanges()
 	if err != nil {
 		return nil, false, err
 	}
 	src.Actor = oxbow.Program
 	path := filepath.Join(home, session.StoreFile)
-	o := &oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, KeepChanges: archiveKeepChanges,
-		KeepFor: archiveKeepTime, SealAfter: mem.sealDelay}
+	o := &oxbow.Options{Clock: mem.env.Now, Rand: mem.env.Rand, Source: src, KeepChanges: minArchivedChanges,
+		KeepFor: minArchivedPeriod, SealAfter: mem.logSealDelay}
 	_, missing := os.Stat(path)
-	none = missing != nil && (mem.isArchiveReadOnly || !isDir(spool.Dir))
+	isInMemory = missing != nil && (mem.isArchiveReadOnly || !isDir(spool.Dir))
 	switch {
-	case none:
+	case isInMemory:
 		o.FS, path = vfs.NewMem(), session.StoreFile
 	case mem.isArchiveReadOnly || mem.finder.host().CheckMayWrite(path) != nil:
 		o.ReadOnly = true
@@ -229,22 +229,22 @@ func (mem *openMemory) openArchive(home string, spool session.Spool) (_ *session
 		}
 		return nil, false, err
 	}
-	if !none {
-		mem.closeAtEnd(m)
+	if !isInMemory {
+		mem.closeAtRunEnd(m)
 	}
 	return &session.Archive{
 		Memory:       m,
 		FindProject:  findArchivedProject,
-		FindCommits:  git.CommitsInPeriod(mem.env.Now),
+		FindCommits:  git.NewPeriodCommitFinder(mem.env.Now),
 		MakeLabels:   inbox.TurnLabels,
 		Redact:       mem.secretScreening().Cleaner().CleanText,
-		Fingerprints: fingerprintFile(home, mem.env.Now),
-	}, none, nil
+		Fingerprints: newFingerprintFile(home, mem.env.Now),
+	}, isInMemory, nil
 }
 
 // newReportCleaner returns a function that cleans a text that a client reported. The function removes secrets, and the
 // fenced blocks that oxbow's hooks inserted into prompts.
-func (mem *openMemory) newReportCleaner() func(string) string {
+func (mem *lazyMemory) newReportCleaner() func(string) string {
 	cleaner := mem.secretScreening().Cleaner()
 	return func(s string) string { return cleaner.CleanText(session.StripInsertedBlocks(s)) }
 }
@@ -269,18 +269,18 @@ func findProject(dir string) (name, root string) {
 }
 
 // findArchivedProject is like findProject, for the directory of an archived session. If that directory was deleted, as
-// a removed worktree is, the name is a guess and the root is "".
-func findArchivedProject(dir string) (name, root string) {
-	name, root = findProject(dir)
-	if root == dir && !isDir(dir) {
-		root = ""
+// a removed worktree is, the name is a guess and projectRoot is "".
+func findArchivedProject(dir string) (name, projectRoot string) {
+	name, projectRoot = findProject(dir)
+	if projectRoot == dir && !isDir(dir) {
+		projectRoot = ""
 	}
-	return name, root
+	return name, projectRoot
 }
 
 // findTextsSeenBySession returns the texts that the session of a caller was shown or has read. The result is empty if
 // the home cannot have sessions.
-func (mem *openMemory) findTextsSeenBySession(ctx context.Context, c session.Caller) session.Exposure {
+func (mem *lazyMemory) findTextsSeenBySession(ctx context.Context, c session.Caller) session.Exposure {
 	home, err := mem.finder.archiveHome()
 	if err != nil {
 		return session.Exposure{}
@@ -290,7 +290,7 @@ func (mem *openMemory) findTextsSeenBySession(ctx context.Context, c session.Cal
 	}.FindTextsSeenBySession(
 		ctx,
 		c,
-		mem.archiveOpenerAfterDrain(),
+		mem.archiveOpenerAfterSpoolDrain(),
 		mem.env.Now(),
 	)
 	if err != nil {

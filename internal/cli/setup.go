@@ -30,10 +30,10 @@ import (
 // setupIn contains the verb's input, and the flag --yes.
 type setupIn struct {
 	clients.SetupIn
-	Yes bool `json:"yes,omitempty" usage:"Do not ask."`
+	AssumesYes bool `json:"yes,omitempty" usage:"Do not ask."`
 }
 
-func setupCommand(mem *openMemory) *cobra.Command {
+func setupCommand(mem *lazyMemory) *cobra.Command {
 	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "setup [CLIENT...|all]",
 		Short: "Connect your agents to this memory, or disconnect them",
@@ -62,7 +62,7 @@ docs/setup.md explains what is recorded, and how to stop this for a session.`,
 	}, mem.runSetup)
 }
 
-func (mem *openMemory) runSetup(ctx context.Context, in setupIn, args []string) error {
+func (mem *lazyMemory) runSetup(ctx context.Context, in setupIn, args []string) error {
 	in.Clients = args
 	isTerminal := mem.env.IsStdinTerminal && mem.env.IsStderrTerminal
 	if err := in.checkOptionConflicts(isTerminal); err != nil {
@@ -71,17 +71,17 @@ func (mem *openMemory) runSetup(ctx context.Context, in setupIn, args []string) 
 	if err := mem.fillSetupInput(&in.SetupIn); err != nil {
 		return err
 	}
-	asks := isTerminal && !in.Yes && !in.DryRun && !in.OnlyCheck
+	asks := isTerminal && !in.AssumesYes && !in.DryRun && !in.OnlyCheck
 	if asks {
 		in.Confirm = mem.env.confirmChanges
 	}
 	namesNone := len(args) == 0 && !in.Remove && !in.OnlyCheck
 	switch {
-	case namesNone && in.Yes:
+	case namesNone && in.AssumesYes:
 		in.Clients = []string{"all"}
 	case namesNone && asks:
 		var err error
-		in.Clients, err = mem.askClients(ctx, in.SetupIn)
+		in.Clients, err = mem.askWhichClients(ctx, in.SetupIn)
 		if err != nil || len(in.Clients) == 0 {
 			return err
 		}
@@ -96,7 +96,7 @@ func (mem *openMemory) runSetup(ctx context.Context, in setupIn, args []string) 
 // set up, so that no client need be named.
 func (in *setupIn) checkOptionConflicts(asksForClients bool) error {
 	switch {
-	case in.hasOptions() && !asksForClients && !in.Yes && len(in.Clients) == 0 && !in.Remove && !in.OnlyCheck:
+	case in.hasOptions() && !asksForClients && !in.AssumesYes && len(in.Clients) == 0 && !in.Remove && !in.OnlyCheck:
 		return usageErrorf(
 			"oxbow setup all, with the same options, sets up those that are installed",
 			"no client is named",
@@ -111,17 +111,18 @@ func (in *setupIn) checkOptionConflicts(asksForClients bool) error {
 
 // hasOptions reports whether at least one option was given that changes how a client is set up.
 func (in *setupIn) hasOptions() bool {
-	return in.NoMCP || in.NoInject || in.NoCapture || in.NoAnnotate || in.MarkHooksTrusted || in.ClientMemoryMode != ""
+	return in.NoMCP || in.NoInjectionHooks || in.NoCaptureHooks || in.NoAnnotate || in.MarkHooksTrusted ||
+		in.ClientMemoryMode != ""
 }
 
 // fillSetupInput sets the fields of the input that depend on this machine.
-func (mem *openMemory) fillSetupInput(in *clients.SetupIn) (err error) {
-	in.SetupMachine = mem.env.setupMachine()
+func (mem *lazyMemory) fillSetupInput(in *clients.SetupIn) (err error) {
+	in.SetupMachine = mem.env.machineForSetup()
 	in.Project = projectName
-	if in.SetupMachine.User == "" || mem.env.configDir() == "" {
+	if in.SetupMachine.UserHomeDir == "" || mem.env.configDir() == "" {
 		return &hintedError{errors.New("the user's own directory is not known"), "set HOME"}
 	}
-	in.SetupMachine.Dir, err = mem.env.absolutePath(".")
+	in.SetupMachine.ProjectDir, err = mem.env.absolutePath(".")
 	if err != nil {
 		return err
 	}
@@ -136,27 +137,27 @@ func (mem *openMemory) fillSetupInput(in *clients.SetupIn) (err error) {
 			"go install ./cmd/oxbow, then run that one",
 		}
 	}
-	in.PluginFile = func(argv []string) string {
-		b, err := hook.OpencodePlugin(argv)
+	in.PluginFileText = func(argv []string) string {
+		b, err := hook.OpencodePluginSource(argv)
 		if err != nil {
 			panic(err) // This cannot happen, because a list of strings can always be encoded.
 		}
 		return string(b)
 	}
 	in.StartServer, in.Executable = mem.finder.probeServer, mem.env.executableForClients()
-	in.ApprovedTools, in.HasForeignLayout = mem.toolsWithoutConfirmation()
+	in.ApprovedTools, in.HasOtherProgramLayout = mem.toolsWithoutConfirmation()
 	return nil
 }
 
 // toolsWithoutConfirmation returns the tools that may run without asking the person in a home of another layout. These
-// are all tools that a server of the home may list. isLayout is false if the home has oxbow's own layout, or if it
-// cannot be opened.
-func (mem *openMemory) toolsWithoutConfirmation() (names []string, isLayout bool) {
+// are all tools that a server of the home may list. hasNonOxbowLayout is false if the home has oxbow's own layout, or
+// if it cannot be opened.
+func (mem *lazyMemory) toolsWithoutConfirmation() (names []string, hasNonOxbowLayout bool) {
 	d, other, err := mem.finder.detectLayout()
 	if err != nil || !other {
 		return nil, false
 	}
-	h, err := mem.openHome(d, readOwnAccess)
+	h, err := mem.openHome(d, readWithoutTeamAccess)
 	if err != nil {
 		return nil, false
 	}
@@ -167,7 +168,9 @@ func (mem *openMemory) toolsWithoutConfirmation() (names []string, isLayout bool
 	tools := serverTools(h, sets)
 	if mayUseMemory(h) {
 		// A server lists these tools only in a working tree, or if profiles exist, or if programs may be started.
-		more := append(sets.SelectTools(annotations.CodeTools()), sets.SelectTools(profiles.SubAgentTools(nil))...)
+		more := append(
+			sets.SelectTools(annotations.AnnotationTools()),
+			sets.SelectTools(profiles.SubAgentTools(nil))...)
 		tools = verb.ToolsWithProfiles(append(tools, more...), sets)
 	}
 	out := unsupportedVerbs(d, h)
@@ -179,13 +182,13 @@ func (mem *openMemory) toolsWithoutConfirmation() (names []string, isLayout bool
 	return names, true
 }
 
-// setupMachine returns a description of the machine for package setup.
-func (env *environment) setupMachine() setup.Machine {
+// machineForSetup returns a description of the machine for package setup.
+func (env *environment) machineForSetup() setup.Machine {
 	return setup.Machine{
-		Getenv: env.Getenv,
-		GOOS:   env.GOOS,
-		User:   env.userHomeDir(),
-		State:  filepath.Join(env.configDir(), "setup"),
+		Getenv:      env.Getenv,
+		GOOS:        env.GOOS,
+		UserHomeDir: env.userHomeDir(),
+		StateDir:    filepath.Join(env.configDir(), "setup"),
 	}
 }
 
@@ -196,35 +199,35 @@ func projectName(dir string) string {
 
 // mirrorClientMemory copies changes in a client's own memory into this memory, if setup was told to do so. It is
 // called when a session of the client sends a report.
-func (mem *openMemory) mirrorClientMemory(ctx context.Context, home string, r hook.Report) {
-	if !clients.HasMirrors(home) {
+func (mem *lazyMemory) mirrorClientMemory(ctx context.Context, home string, r hook.CallReport) {
+	if !clients.HasMirroredClients(home) {
 		return
 	}
-	ctx, stop := context.WithTimeout(ctx, mem.env.hookTimeLimits().SessionStart)
+	ctx, stop := context.WithTimeout(ctx, mem.env.hookTimeLimits().SessionStartContext)
 	defer stop()
-	in := clients.MirrorIn{Client: r.Client, ClientMachine: mem.env.setupMachine(), Project: projectName}
+	in := clients.MirrorClientMemoryIn{Client: r.Client, ClientMachine: mem.env.machineForSetup(), Project: projectName}
 	if e := &r.Events[0]; r.SessionStartReason == "" {
-		in.SessionStart, in.ForeignTextsRead = e, func(own []string) []string {
+		in.SessionStart, in.ListForeignTexts = e, func(own []string) []string {
 			return mem.findTextsSeenBySession(
 				ctx,
-				session.Caller{Client: r.Client, Session: e.Session, Dir: e.Dir, Own: strings.Join(own, "\n")},
-			).UnfingerprintedReads
+				session.Caller{Client: r.Client, Session: e.Session, Dir: e.Dir, OwnFilePaths: strings.Join(own, "\n")},
+			).CallsWithoutFingerprints
 		}
 	}
-	_, _ = callVerb(ctx, mem, clients.Mirror, in)
+	_, _ = callVerb(ctx, mem, clients.MirrorClientMemory, in)
 }
 
 // confirmChanges shows the planned changes of files, and asks the person to confirm them.
-func (env *environment) confirmChanges(all []clients.SetupFile) error {
+func (env *environment) confirmChanges(setupFiles []clients.SetupFile) error {
 	rows := 0
-	for _, f := range all {
+	for _, f := range setupFiles {
 		rows += strings.Count(f.Diff, "\n")
 	}
 	if rows < env.TerminalHeight || env.TerminalHeight == 0 {
-		env.showDiffs(all)
+		env.showDiffs(setupFiles)
 		return env.confirmDefaultYes("Change these files?")
 	}
-	for _, f := range all {
+	for _, f := range setupFiles {
 		added, removed := countChangedLines(f.Diff)
 		fmt.Fprintf(env.Stderr, "  %-10s %s (+%d −%d lines)\n", f.Outcome, replaceHarmfulChars(f.Path), added, removed)
 	}
@@ -233,15 +236,15 @@ func (env *environment) confirmChanges(all []clients.SetupFile) error {
 		return err
 	}
 	if strings.EqualFold(strings.TrimSpace(line), "d") {
-		env.showDiffs(all)
+		env.showDiffs(setupFiles)
 		return env.confirmDefaultYes("Change these files?")
 	}
 	return checkReplyDefaultYes(line)
 }
 
-func (env *environment) showDiffs(all []clients.SetupFile) {
-	for _, f := range all {
-		fmt.Fprint(env.Stderr, cleanLines(f.Diff))
+func (env *environment) showDiffs(setupFiles []clients.SetupFile) {
+	for _, f := range setupFiles {
+		fmt.Fprint(env.Stderr, toPrintableLines(f.Diff))
 	}
 }
 
@@ -259,9 +262,9 @@ func countChangedLines(diff string) (added, removed int) {
 	return added, removed
 }
 
-// cleanLines makes a text safe to print on a terminal, and keeps its line breaks. If the last line has no line break,
-// cleanLines adds one.
-func cleanLines(s string) string {
+// toPrintableLines makes a text safe to print on a terminal, and keeps its line breaks. If the last line has no line
+// break, toPrintableLines adds one.
+func toPrintableLines(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
 		b.WriteString(replaceHarmfulChars(strings.TrimSuffix(line, "\n")) + "\n")
@@ -269,9 +272,9 @@ func cleanLines(s string) string {
 	return b.String()
 }
 
-// askClients lists the clients, and asks whether to set up all clients that are installed and not set up yet. After a
-// negative answer, it asks about each client. It returns the chosen clients.
-func (mem *openMemory) askClients(ctx context.Context, in clients.SetupIn) (chosen []string, err error) {
+// askWhichClients lists the clients, and asks whether to set up all clients that are installed and not set up yet.
+// After a negative answer, it asks about each client. It returns the chosen clients.
+func (mem *lazyMemory) askWhichClients(ctx context.Context, in clients.SetupIn) (chosen []string, err error) {
 	out, err := callVerb(ctx, mem, clients.SetupClients, in)
 	if err != nil {
 		return nil, err
@@ -279,7 +282,7 @@ func (mem *openMemory) askClients(ctx context.Context, in clients.SetupIn) (chos
 	mem.env.showReport(out.Report(in))
 	var names, titles []string
 	for _, c := range out.Clients {
-		if c.Installed && !c.SetUp {
+		if c.Installed && !c.IsSetUp {
 			names, titles = append(names, c.Client), append(titles, c.Title)
 		}
 	}
@@ -341,7 +344,7 @@ func (finder *homeFinder) queryServer(
 	env.Getenv = func(name string) string { return vars[name] }
 	env.Getwd = func() (string, error) { return dir, nil }
 	there := homeFinder{env: env, homeFlag: s.Home()}
-	home, _, err = there.findHomeAndRule()
+	home, _, err = there.findHomeAndReason()
 	if err != nil {
 		return "", "", false, err
 	}
@@ -402,12 +405,12 @@ func queryNewestEntry(ctx context.Context, session *mcp.ClientSession) (answer s
 // user's home directory. If oxbow's home was found by searching upwards from the working directory, dir is the working
 // directory.
 func (finder *homeFinder) clientEnvironment(s setup.Server) (vars map[string]string, dir string, err error) {
-	_, rule, err := finder.findHomeAndRule()
+	_, rule, err := finder.findHomeAndReason()
 	if err != nil {
 		return nil, "", err
 	}
 	dir = finder.env.userHomeDir()
-	if rule == nearestHomeRule {
+	if rule == nearestHomeReason {
 		dir, err = finder.env.absolutePath(".")
 		if err != nil {
 			return nil, "", err

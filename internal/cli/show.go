@@ -95,10 +95,10 @@ func (env *environment) entrySummary(e verb.Entry) string {
 // citationText describes the state of a cited file, such as "pool.go: MOVED to conns.go (…)".
 func citationText(c verb.FileRef) string {
 	s := c.File + ": " + c.State
-	if c.NewPlace != "" {
-		s += " to " + c.NewPlace
+	if c.NewPath != "" {
+		s += " to " + c.NewPath
 	}
-	return toSafeLine(s + " (" + c.StateText + ")")
+	return toPrintableLine(s + " (" + c.StateText + ")")
 }
 
 // describeAuthor describes who wrote a version, such as "person, cli" or "agent claude, mcp".
@@ -132,10 +132,10 @@ func (env *environment) showEntryHeader(e verb.Entry) {
 }
 
 // listEntryFacts returns the facts about an entry in the order in which they are printed.
-func (env *environment) listEntryFacts(e verb.Entry) (fs []tui.NamedProperty) {
+func (env *environment) listEntryFacts(e verb.Entry) (facts []tui.NamedProperty) {
 	add := func(name, value string) {
 		if value != "" {
-			fs = append(fs, tui.NamedProperty{Name: name, Value: value})
+			facts = append(facts, tui.NamedProperty{Name: name, Value: value})
 		}
 	}
 	add("kind", e.Kind)
@@ -156,13 +156,13 @@ func (env *environment) listEntryFacts(e verb.Entry) (fs []tui.NamedProperty) {
 		}
 	}
 	add("version", fmt.Sprintf("%d, by %s", e.Version, describeAuthor(e.Source)))
-	return fs
+	return facts
 }
 
 // showChanges prints changes, and the entries that each change touched. All changes of one call, such as an import,
 // share a line.
 func (env *environment) showChanges(changes []verb.Change) {
-	for _, o := range verb.JoinChanges(changes) {
+	for _, o := range verb.GroupChangesByCall(changes) {
 		env.showLoggedOperation(o)
 	}
 }
@@ -214,16 +214,16 @@ func (env *environment) showLoggedOperation(c verb.Operation) {
 	if room < env.textWidth()/2 {
 		room = env.textWidth() - 4
 	}
-	env.printWrapped(env.dim(head), env.cutColumns(toSafeLine(text), room))
+	env.printWrappedText(env.dim(head), env.cutColumns(toPrintableLine(text), room))
 }
 
 // showAlternativesAndPrompt prints the alternatives that an annotation rejects, and the prompt that led to the edit.
 func (env *environment) showAlternativesAndPrompt(n annotations.Annotation) {
 	for _, r := range n.RejectedAlternatives {
-		env.printWrapped("  ", "rejected: "+toSafeLine(r))
+		env.printWrappedText("  ", "rejected: "+toPrintableLine(r))
 	}
 	if n.Prompt != "" {
-		env.printWrapped("  ", "asked: "+toSafeLine(n.Prompt))
+		env.printWrappedText("  ", "asked: "+toPrintableLine(n.Prompt))
 	}
 }
 
@@ -234,7 +234,7 @@ func (env *environment) showAnnotation(n annotations.Annotation) {
 	if n.StartLine > 0 {
 		at += ":" + formatLineRange(n)
 	}
-	env.printf("%s  %s\n", env.bold(toSafeLine(at)), placementText(n))
+	env.printf("%s  %s\n", env.bold(toPrintableLine(at)), placementText(n))
 	for _, l := range wrapText(strings.TrimSpace(replaceHarmfulChars(n.Reason)), env.textWidth()-2) {
 		env.printf("  %s\n", l)
 	}
@@ -245,8 +245,8 @@ func (env *environment) showAnnotation(n annotations.Annotation) {
 			by = append(by, s)
 		}
 	}
-	if len(by) == 0 && n.ByActor != "" {
-		by = append(by, n.ByActor)
+	if len(by) == 0 && n.ActorKind != "" {
+		by = append(by, n.ActorKind)
 	}
 	if n.ReviewState != "" {
 		by = append(by, n.ReviewState)
@@ -263,9 +263,9 @@ func (env *environment) showAnnotation(n annotations.Annotation) {
 	case n.FormerFile != "":
 		by = append(by, "was "+n.FormerFile+":"+n.FormerLines)
 	case n.FormerLines != "":
-		by = append(by, "was "+annotations.LineSpanText(n.FormerLines))
+		by = append(by, "was "+annotations.FormatLineSpan(n.FormerLines))
 	}
-	env.printf("  %s\n", env.dim(toSafeLine(strings.Join(by, ", "))))
+	env.printf("  %s\n", env.dim(toPrintableLine(strings.Join(by, ", "))))
 }
 
 // placementText describes how the lines of an annotation were found, with which confidence, and whether the annotation
@@ -281,19 +281,19 @@ func placementText(n annotations.Annotation) string {
 	return placed
 }
 
-// showEmptyReasons prints on standard error why a result is empty. It prints nothing if --quiet is set.
-func (env *environment) showEmptyReasons(why []verb.Note, nearNames []string) {
+// explainEmptyResult prints on standard error why a result is empty. It prints nothing if --quiet is set.
+func (env *environment) explainEmptyResult(reasons []verb.Note, similarNames []string) {
 	if env.isQuiet {
 		return
 	}
-	if len(why) == 0 {
-		why = []verb.Note{verb.PlainNote("nothing was found")}
+	if len(reasons) == 0 {
+		reasons = []verb.Note{verb.PlainNote("nothing was found")}
 	}
-	for _, w := range why {
+	for _, w := range reasons {
 		env.printWarning("%s", replaceHarmfulChars(formatNote(w)))
 	}
-	if len(nearNames) > 0 {
-		fmt.Fprintf(env.Stderr, "  near to it: %s\n", replaceHarmfulChars(strings.Join(nearNames, ", ")))
+	if len(similarNames) > 0 {
+		fmt.Fprintf(env.Stderr, "  near to it: %s\n", replaceHarmfulChars(strings.Join(similarNames, ", ")))
 	}
 }
 
@@ -305,10 +305,10 @@ func (env *environment) showNotes(notes []verb.Note) {
 }
 
 // listScoreFacts returns the parts of a hit's score with the values on which each part depends, followed by the total.
-func listScoreFacts(h verb.Entry) (fs []tui.NamedProperty) {
+func listScoreFacts(h verb.Entry) (facts []tui.NamedProperty) {
 	x := h.Explanation
 	add := func(score float64, of string) {
-		fs = append(fs, tui.NamedProperty{Name: fmt.Sprintf("%7.3f", score), Value: of})
+		facts = append(facts, tui.NamedProperty{Name: fmt.Sprintf("%7.3f", score), Value: of})
 	}
 	for _, t := range x.Terms {
 		if t.Score == 0 {
@@ -331,5 +331,5 @@ func listScoreFacts(h verb.Entry) (fs []tui.NamedProperty) {
 		)
 	}
 	add(h.Score, fmt.Sprintf("%s, %g terms long (%.1f on average)", x.Formula, x.Length, x.AvgLen))
-	return fs
+	return facts
 }

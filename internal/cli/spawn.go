@@ -20,7 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/profiles"
 )
 
-func spawnCommand(mem *openMemory) *cobra.Command {
+func spawnCommand(mem *lazyMemory) *cobra.Command {
 	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "spawn AGENT_ID [TASK]",
 		Short: "Start a sub-agent that sees only what a profile selects",
@@ -44,16 +44,16 @@ came with a project.`,
 			return err
 		}
 		return mem.spawnSubAgent(ctx, profiles.SpawnSubAgentIn{AgentID: args[0], Task: task, SkillName: in.Skill,
-			AsOf: in.AsOf, Budget: in.Budget, BriefingOnly: in.Briefing})
+			AsOfDateOrSeq: in.AsOf, Budget: in.MaxTokens, BriefingOnly: in.PrintsBriefing})
 	})
 }
 
 // spawnIn contains the flags of oxbow spawn, except --profile.
 type spawnIn struct {
-	Skill    string `json:"skill,omitempty"      usage:"the SKILL that explains how to do the task"`
-	AsOf     string `json:"as_of,omitempty"      usage:"select from the memory at this DATE, or after this change"  value:"DATE"`
-	Budget   *int   `json:"max_tokens,omitempty" usage:"at most N tokens of memory, instead of the profile's limit"              also:"token_budget,budget"`
-	Briefing bool   `json:"briefing,omitempty"   usage:"print the briefing, and do not start the sub-agent"`
+	Skill          string `json:"skill,omitempty"      usage:"the SKILL that explains how to do the task"`
+	AsOf           string `json:"as_of,omitempty"      usage:"select from the memory at this DATE, or after this change"  value:"DATE"`
+	MaxTokens      *int   `json:"max_tokens,omitempty" usage:"at most N tokens of memory, instead of the profile's limit"              also:"token_budget,budget"`
+	PrintsBriefing bool   `json:"briefing,omitempty"   usage:"print the briefing, and do not start the sub-agent"`
 }
 
 // readTask returns the text of the task. It is the second argument, or else is read from standard input.
@@ -71,7 +71,7 @@ func (env *environment) readTask(args []string) (string, error) {
 	return text, asUsageError(verb.CheckText("the task", text))
 }
 
-func (mem *openMemory) spawnSubAgent(ctx context.Context, in profiles.SpawnSubAgentIn) (err error) {
+func (mem *lazyMemory) spawnSubAgent(ctx context.Context, in profiles.SpawnSubAgentIn) (err error) {
 	svc, err := mem.newSubAgentService()
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (mem *openMemory) spawnSubAgent(ctx context.Context, in profiles.SpawnSubAg
 	if !mem.env.wantsJSON {
 		svc.Stdout, svc.Stderr = mem.env.Stdout, mem.env.Stderr
 	}
-	if _, err := svc.LoadRunner(); err != nil {
+	if _, err := svc.LoadAgentRunner(); err != nil {
 		return asUsageError(err)
 	}
 	w, done, err := mem.newWorkspace(ctx)
@@ -128,9 +128,9 @@ func (env *environment) showSpawnResult(out profiles.SpawnSubAgentOut) {
 // choosing another home on its command line.
 //
 // If the variable is not set, settingsFile uses the settings file in the home if this file is trusted, or else the
-// settings file in the user's data directory. The result file is "" if there is no settings file. The result ignored is
-// the path of an untrusted settings file in the home, which may have come with a project, or "".
-func (finder *homeFinder) settingsFile() (file, ignored string, err error) {
+// settings file in the user's data directory. The result file is "" if there is no settings file. The result
+// ignoredFile is the path of an untrusted settings file in the home, which may have come with a project, or "".
+func (finder *homeFinder) settingsFile() (file, ignoredFile string, err error) {
 	if f := finder.env.Getenv(subagent.EnvSettings); f != "" {
 		if f == subagent.NoSettings {
 			return "", "", nil
@@ -163,11 +163,11 @@ func (finder *homeFinder) settingsFile() (file, ignored string, err error) {
 	if f != "" && finder.isSettingsFileTrusted(home, f) {
 		return f, "", nil
 	}
-	ignored = f
+	ignoredFile = f
 	if data, err := finder.env.dataHome(); err == nil {
 		file = there(data)
 	}
-	return file, ignored, nil
+	return file, ignoredFile, nil
 }
 
 // isSettingsFileTrusted reports whether the settings file of a home applies. In a home that is not the user's own, it
@@ -176,7 +176,7 @@ func (finder *homeFinder) isSettingsFileTrusted(home, file string) bool {
 	if !ownership.AreSettingsTrusted(finder.host(), home, file) {
 		return false
 	}
-	return finder.isOwnHome(home) || finder.host().Trusted.TrustsSettings(home, file)
+	return finder.isOwnHome(home) || finder.host().TrustList.TrustsSettings(home, file)
 }
 
 // loadRunner returns the runner that starts sub-agents, or nil without settings.
@@ -226,7 +226,7 @@ func (env *environment) subAgentDepth() (int, error) {
 }
 
 // newSubAgentService returns the service with which this run creates and starts sub-agents.
-func (mem *openMemory) newSubAgentService() (*subagent.Service, error) {
+func (mem *lazyMemory) newSubAgentService() (*subagent.Service, error) {
 	// Require a trusted home. A sub-agent is started with the home's path on its command line, and a home that is
 	// named there is always trusted.
 	home, err := mem.finder.trustedHome()
@@ -257,20 +257,20 @@ func (mem *openMemory) newSubAgentService() (*subagent.Service, error) {
 		return nil, err
 	}
 	svc := &subagent.Service{
-		Profiles:     l.Profiles,
-		Skills:       l.Skills,
-		BoundProfile: l.BoundProfile,
-		ProgramPath:  "oxbow",
-		ProgramArgs:  []string{"--home", home},
+		Profiles:           l.Profiles,
+		Skills:             l.Skills,
+		RestrictingProfile: l.RestrictingProfile,
+		ProgramPath:        "oxbow",
+		ProgramArgs:        []string{"--home", home},
 		ProgramEnv: map[string]string{
 			subagent.EnvHome:     home,
 			subagent.EnvSettings: subagent.NoSettings,
 		},
-		SpawnDepth: depth,
-		LoadRunner: mem.finder.loadRunner,
-		WorkingDir: wd,
-		Environ:    mem.env.Environ,
-		Now:        mem.env.Now,
+		SpawnDepth:      depth,
+		LoadAgentRunner: mem.finder.loadRunner,
+		WorkingDir:      wd,
+		Environ:         mem.env.Environ,
+		Now:             mem.env.Now,
 	}
 	if mem.env.Executable != "" {
 		svc.ProgramPath = mem.env.Executable

@@ -18,7 +18,7 @@ type nextCommand struct{ commandLine, purpose string }
 // if the output must be JSON or quiet, or if the memory does not exist or cannot be read. The caller can then print a
 // list of all commands instead. printMemoryState does not print what agents changed, because printChangeNotice does. It
 // prints plain lines instead of a report, because only a person at a terminal sees them.
-func (mem *openMemory) printMemoryState(ctx context.Context) bool {
+func (mem *lazyMemory) printMemoryState(ctx context.Context) bool {
 	if mem.env.wantsJSON || mem.env.isQuiet {
 		return false
 	}
@@ -30,21 +30,21 @@ func (mem *openMemory) printMemoryState(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	mem.env.printf("%s in %s\n", countText(stats.Entries, "entry", "entries"), replaceHarmfulChars(path))
+	mem.env.printf("%s in %s\n", formatCount(stats.Entries, "entry", "entries"), replaceHarmfulChars(path))
 	var next []nextCommand
 	limit := 1
-	if out, err := callVerb(ctx, mem, review.ListAgentChanges, review.ChangedIn{Limit: &limit}); err == nil &&
+	if out, err := callVerb(ctx, mem, review.ListAgentChanges, review.ListAgentChangesIn{Limit: &limit}); err == nil &&
 		out.Total > 0 {
 		next = append(next, nextCommand{"oxbow changed", "see what agents changed, keep it or not"})
 	}
 	if stats.WaitingProposals > 0 {
-		mem.env.printf("%s for your answer\n", countText(stats.WaitingProposals, "proposal waits", "proposals wait"))
+		mem.env.printf("%s for your answer\n", formatCount(stats.WaitingProposals, "proposal waits", "proposals wait"))
 		next = append(next, nextCommand{"oxbow inbox", "make notes of proposals, or drop them"})
 	}
 	if n := mem.unapprovedEntryCount(ctx); n > 0 {
 		mem.env.printf(
 			"%s, which agents see only if they search\n",
-			countText(n, "unapproved entry", "unapproved entries"),
+			formatCount(n, "unapproved entry", "unapproved entries"),
 		)
 		next = append(next, nextCommand{"oxbow approve", "let agents see them without a search"})
 	}
@@ -62,8 +62,8 @@ func (mem *openMemory) printMemoryState(ctx context.Context) bool {
 }
 
 // unapprovedEntryCount returns how many entries are held back from agents. It returns 0 if the number is unknown.
-func (mem *openMemory) unapprovedEntryCount(ctx context.Context) int {
-	out, err := callVerb(ctx, mem, labels.ListHeld, labels.HeldIn{})
+func (mem *lazyMemory) unapprovedEntryCount(ctx context.Context) int {
+	out, err := callVerb(ctx, mem, labels.ListQuarantinedEntries, labels.ListQuarantinedEntriesIn{})
 	if err != nil {
 		return 0
 	}

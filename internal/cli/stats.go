@@ -8,8 +8,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func statsCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func statsCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "stats",
 		Short: "Show the size of the memory",
 		Example: `  oxbow stats

@@ -65,7 +65,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(newOpenMemory(w.env).rootCommand(Run))
+	walk(newLazyMemory(w.env).rootCommand(Run))
 	for _, args := range lines {
 		for _, room := range []int{0, 7} {
 			status, stderr := run(&brokenWriter{room, fmt.Errorf("write: %w", syscall.ENOSPC)}, args...)

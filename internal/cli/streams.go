@@ -73,14 +73,14 @@ func (c *errorRecordingWriter) Write(b []byte) (int, error) {
 // joinWriteError returns runErr, the error of a run, joined with the first error in writing the standard output. The
 // write error is left out if runErr already contains it, or if it says that a pipe was closed. A reader such as head
 // closes the pipe when it has read enough. If runErr contains the error about a closed pipe, joinWriteError returns
-// errReported, so that the error is not printed.
+// errAlreadyPrinted, so that the error is not printed.
 func (c *errorRecordingWriter) joinWriteError(runErr error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	isClosed := errors.Is(c.err, syscall.EPIPE) || errors.Is(c.err, io.ErrClosedPipe)
 	isKnown := c.err != nil && errors.Is(runErr, c.err)
 	if isClosed && isKnown {
-		return errReported
+		return errAlreadyPrinted
 	}
 	isNews := !isClosed && !isKnown
 	if c.err == nil || !isNews {
@@ -90,7 +90,7 @@ func (c *errorRecordingWriter) joinWriteError(runErr error) error {
 		fmt.Errorf("standard output is not complete: %w", c.err),
 		"make room, or write to another place",
 	}
-	if errors.Is(runErr, errReported) {
+	if errors.Is(runErr, errAlreadyPrinted) {
 		return err // The command has already printed its own error.
 	}
 	return errors.Join(runErr, err)

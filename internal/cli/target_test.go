@@ -54,7 +54,7 @@ func TestWritersAreKnown(t *testing.T) {
 			walk(sub)
 		}
 	}
-	for _, c := range newOpenMemory(newWorld(t).env).rootCommand(Run).Commands() {
+	for _, c := range newLazyMemory(newWorld(t).env).rootCommand(Run).Commands() {
 		walk(c)
 	}
 }

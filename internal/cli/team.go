@@ -12,8 +12,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sharing"
 )
 
-func teamCommand(mem *openMemory) *cobra.Command {
-	c := setUpGroup(&cobra.Command{
+func teamCommand(mem *lazyMemory) *cobra.Command {
+	c := setUpCommandGroup(&cobra.Command{
 		Use:   "team",
 		Short: "Share decisions through git, in files that are reviewed like code",
 		Long: `Team keeps entries as Markdown files in .oxbow/team of a repository. Commit
@@ -40,8 +40,8 @@ clone, recall finds team entries only after you ran oxbow team trust.`,
 	return c
 }
 
-func teamInitCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func teamInitCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "init",
 		Short: "Create the team files of this repository, or set up a clone",
 		Long: `Init creates .oxbow/team with its settings and attributes, if they are missing.
@@ -52,13 +52,13 @@ second run changes nothing.`,
   oxbow team init --dry-run`,
 		Args: requireArgCount(0, 0, ""),
 	}, sharing.TeamInit, func(in *sharing.TeamInitIn, _ *flagSet, _ []string) error {
-		in.Program = mem.env.gitDriverProgram()
+		in.OxbowCommand = mem.env.gitDriverProgram()
 		return nil
 	})
 }
 
-func teamShareCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func teamShareCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "share NAME…",
 		Short: "Move entries from the home into the team's files",
 		Long: `Share writes each entry into a file of .oxbow/team, and then removes it from
@@ -73,8 +73,8 @@ committed. Share does not commit the files. Review and commit them like code.`,
 	}, sharing.TeamShare, setPositionalArgs)
 }
 
-func teamUnshareCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func teamUnshareCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "unshare NAME…",
 		Short: "Move entries from the team's files back into the home",
 		Long: `Unshare moves each entry into the home, in one change, and then removes its
@@ -83,11 +83,11 @@ interrupted, run it again with the same names.`,
 		Example: `  oxbow team unshare 'tabs' --dry-run
   oxbow team unshare 'tabs'`,
 		Args: requireArgCount(1, -1, "the names of entries"),
-	}, sharing.TeamUnshare, setPositionalArgs)
+	}, sharing.UnshareEntries, setPositionalArgs)
 }
 
-func teamStatusCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func teamStatusCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "status",
 		Short: "List the team's files and their review state",
 		Example: `  oxbow team status
@@ -96,7 +96,7 @@ func teamStatusCommand(mem *openMemory) *cobra.Command {
 	}, sharing.TeamStatus, setPositionalArgs)
 }
 
-func teamTrustCommand(mem *openMemory) *cobra.Command {
+func teamTrustCommand(mem *lazyMemory) *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use:   "trust",
@@ -115,7 +115,7 @@ because your agents get them as the word of your team.`,
 		if err := mem.confirmTeamTrust(ctx, in, yes); err != nil {
 			return err
 		}
-		return callAndReport(ctx, mem, sharing.TeamTrust, in)
+		return callAndReport(ctx, mem, sharing.TrustTeamFiles, in)
 	})
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return c
@@ -123,13 +123,13 @@ because your agents get them as the word of your team.`,
 
 // confirmTeamTrust asks the person whether to trust the team files. It does not ask if --yes was given, or if nothing
 // would be trusted.
-func (mem *openMemory) confirmTeamTrust(ctx context.Context, in sharing.TeamTrustIn, yes bool) error {
+func (mem *lazyMemory) confirmTeamTrust(ctx context.Context, in sharing.TeamTrustIn, isConfirmed bool) error {
 	trustsTeam := !in.ListTeams && !in.ForgetTeam && !in.DryRun
-	if !trustsTeam || yes {
+	if !trustsTeam || isConfirmed {
 		return nil
 	}
 	in.DryRun = true
-	would, err := callVerb(ctx, mem, sharing.TeamTrust, in)
+	would, err := callVerb(ctx, mem, sharing.TrustTeamFiles, in)
 	if err != nil || would.Outcome == "" {
 		return err
 	}
@@ -139,10 +139,10 @@ func (mem *openMemory) confirmTeamTrust(ctx context.Context, in sharing.TeamTrus
 			"team files of others go before your agents, and there is no terminal to ask at",
 		)
 	}
-	mem.env.printNote("%s", replaceHarmfulChars(would.NamesText()))
+	mem.env.printNote("%s", replaceHarmfulChars(would.DescribeEntryNames()))
 	return mem.env.confirm(fmt.Sprintf(
 		"Have %s of %s recalled?",
-		countText(would.Entries, "entry", "entries"),
-		replaceHarmfulChars(would.TrustedIdentity),
+		formatCount(would.EntryCount, "entry", "entries"),
+		replaceHarmfulChars(would.TrustedRepository),
 	))
 }

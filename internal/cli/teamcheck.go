@@ -9,8 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sharing"
 )
 
-func teamCheckCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func teamCheckCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "check [DIR]",
 		Short: "Find problems in team files, for continuous integration",
 		Long: `Check reads the team files of DIR, and its exit status is 1 if it finds a
@@ -20,7 +20,7 @@ mistake in team.yaml. It needs no home, no trust and no history of git.`,
 		Example: `  oxbow team check
   oxbow team check . --json`,
 		Args: requireArgCount(0, 1, "a directory of the repository"),
-	}, sharing.TeamCheck, func(in *sharing.TeamCheckIn, _ *flagSet, args []string) (err error) {
+	}, sharing.CheckTeamFiles, func(in *sharing.TeamCheckIn, _ *flagSet, args []string) (err error) {
 		if len(args) > 0 {
 			in.Dir, err = mem.env.absolutePath(args[0])
 		}
@@ -28,7 +28,7 @@ mistake in team.yaml. It needs no home, no trust and no history of git.`,
 	})
 }
 
-func mergeEntryCommand(mem *openMemory) *cobra.Command {
+func mergeEntryCommand(mem *lazyMemory) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "merge-entry BASE OURS THEIRS [NAME]",
 		Short: "Merge three versions of a team file (git runs this)",
@@ -42,15 +42,16 @@ keeps both texts and gets the label conflict.`,
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		var in sharing.MergeEntryIn
-		if err := mem.resolveMergePaths(args, &in.Base, &in.OurVersionFile, &in.Theirs); err != nil {
+		if err := mem.resolveMergePaths(args, &in.BaseVersionFile, &in.OurVersionFile,
+			&in.TheirVersionFile); err != nil {
 			return err
 		}
 		name := "a team file"
 		if len(args) == 4 {
-			name = toSafeLine(args[3])
+			name = toPrintableLine(args[3])
 		}
 		out, err := sharing.MergeEntry(cmd.Context(), nil, in)
-		if err == nil && out.Conflict {
+		if err == nil && out.HasConflict {
 			mem.env.printWarning(
 				"%s: both versions are kept, with the label conflict; oxbow team status lists such entries",
 				name,

@@ -21,7 +21,7 @@ const teamSearchInterval = time.Second
 // trustedTeamTree returns the team files of the working directory if the user trusts them, and otherwise nil. Once
 // trusted team files were found, they are used for the rest of the run. Otherwise trustedTeamTree searches again, but
 // only if the last search was at least teamSearchInterval ago.
-func (mem *openMemory) trustedTeamTree() *team.Tree {
+func (mem *lazyMemory) trustedTeamTree() *team.Tree {
 	t := &mem.teamFiles
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -44,7 +44,7 @@ func (mem *openMemory) trustedTeamTree() *team.Tree {
 	case err != nil && isFirst:
 		mem.env.printWarning("team files are not read: %v", err)
 	case err != nil || found == nil:
-	case found.IsTrusted(mem.finder.host().Trusted):
+	case found.IsTrusted(mem.finder.host().TrustList):
 		t.trustedTree = found
 	case isFirst:
 		mem.env.printNote(
@@ -57,7 +57,7 @@ func (mem *openMemory) trustedTeamTree() *team.Tree {
 
 // withTeamEntries returns a read-only memory with the entries of m and the trusted team files. It returns m itself if
 // team files are missing or cannot be read. Closing the returned memory does not close m.
-func (mem *openMemory) withTeamEntries(ctx context.Context, m *oxbow.Memory) *oxbow.Memory {
+func (mem *lazyMemory) withTeamEntries(ctx context.Context, m *oxbow.Memory) *oxbow.Memory {
 	t := mem.trustedTeamTree()
 	if t == nil {
 		return m
@@ -66,7 +66,7 @@ func (mem *openMemory) withTeamEntries(ctx context.Context, m *oxbow.Memory) *ox
 		mem.env.printWarning("team files: %s", replaceHarmfulChars(said))
 	}})
 	if err == nil {
-		shown := team.NewTeamStore(files, mem.finder.host().Trusted.WrittenTeamFiles)
+		shown := team.NewTeamStore(files, mem.finder.host().TrustList.WrittenTeamFiles)
 		var over *oxbow.Memory
 		over, err = overlay.New(ctx, m, shown, verb.TeamEntryNameSuffix)
 		if err == nil {

@@ -21,9 +21,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web"
 )
 
-// tenantHomes manages all homes that one server serves.
-type tenantHomes struct {
-	mem              *openMemory
+// tenantHomeManager manages all homes that one server serves.
+type tenantHomeManager struct {
+	mem              *lazyMemory
 	flags            serverFlags
 	server           runningServer
 	sessionsByTenant map[string]*web.BrowserSessions // browser sessions of each tenant ("" is the server's own home)
@@ -33,29 +33,29 @@ type tenantHomes struct {
 	serverHomeHandler *homeHandler // handler for the server's own home (nil if no token is for this home)
 }
 
-func (mem *openMemory) newTenants(flags serverFlags, address runningServer) *tenantHomes {
+func (mem *lazyMemory) newTenants(flags serverFlags, server runningServer) *tenantHomeManager {
 	mem.sharedCache = &oxbow.Cache{Bytes: tenantCacheBytes}
-	t := &tenantHomes{mem: mem, flags: flags, server: address, sessionsByTenant: map[string]*web.BrowserSessions{},
+	t := &tenantHomeManager{mem: mem, flags: flags, server: server, sessionsByTenant: map[string]*web.BrowserSessions{},
 		limitsByTenant: map[string]*tenant.Limit{}}
-	for _, name := range append(address.guard.Tokens.TenantNames(), "") {
+	for _, name := range append(server.guard.Tokens.TenantNames(), "") {
 		t.sessionsByTenant[name] = web.NewSessions(name, mem.env.Now, mem.env.Rand)
 	}
-	for name, q := range address.quotasByTenant {
+	for name, q := range server.quotasByTenant {
 		t.limitsByTenant[name] = tenant.NewLimit(q, time.Now)
 	}
 	t.pool = tenant.New(
 		t.openTenant,
-		&tenant.Options{MaxOpen: flags.MaxOpenTenants, Logger: mem.env.newServerLogger()},
+		&tenant.Options{MaxOpenHomes: flags.MaxOpenTenants, Logger: mem.env.newServerLogger()},
 	)
 	return t
 }
 
 // newHandler returns the handler for all requests to the server.
-func (t *tenantHomes) newHandler(ctx context.Context, metadataHandler http.Handler) (http.Handler, error) {
+func (t *tenantHomeManager) newHandler(ctx context.Context, metadataHandler http.Handler) (http.Handler, error) {
 	g := t.server.guard.ForTenant("")
-	outside := t.mem.emptyHomeHandler(g)
+	outside := t.mem.newHandlerWithoutMemory(g)
 	// hasSignIn is true if people sign in with the identity provider and their tokens do not name a tenant.
-	hasSignIn := g.VerifySecret != nil && t.flags.OIDC.Claim == ""
+	hasSignIn := g.VerifySecret != nil && t.flags.OIDC.TenantClaim == ""
 	if hasSignIn || len(g.Tokens) > 0 {
 		var err error
 		t.serverHomeHandler, err = t.mem.openHomeHandler(ctx, t.flags, g, t.sessionsByTenant[""])
@@ -75,8 +75,8 @@ func (t *tenantHomes) newHandler(ctx context.Context, metadataHandler http.Handl
 
 // signedInTenant returns the name of the tenant (one of the server's users) for which the request's browser is signed
 // in. It returns "" if the browser is not signed in.
-func (t *tenantHomes) signedInTenant(w http.ResponseWriter, r *http.Request) string {
-	name, isSignedIn := web.RequestTenant(w, r, t.server.guard.Tokens)
+func (t *tenantHomeManager) signedInTenant(w http.ResponseWriter, r *http.Request) string {
+	name, isSignedIn := web.FindRequestTenant(w, r, t.server.guard.Tokens)
 	s := t.sessionsByTenant[name]
 	if s == nil {
 		return ""
@@ -89,27 +89,27 @@ func (t *tenantHomes) signedInTenant(w http.ResponseWriter, r *http.Request) str
 
 // signInLinks returns lines, each with a link that signs a person in to one of the homes. It writes the links of
 // tenants only if standard error is a terminal, because the links are secrets that must not be kept in a log.
-func (t *tenantHomes) signInLinks(address runningServer) (string, error) {
+func (t *tenantHomeManager) signInLinks(server runningServer) (string, error) {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(t.sessionsByTenant)) {
 		switch {
 		case name == "" && t.serverHomeHandler == nil:
 			continue
 		case name != "" && !t.mem.env.IsStderrTerminal:
-			fmt.Fprintf(&b, "  pages   %s/ui/ with a token of a tenant\n", address.url)
+			fmt.Fprintf(&b, "  pages   %s/ui/ with a token of a tenant\n", server.url)
 			return b.String(), nil
 		}
-		link, err := t.mem.signInLink(t.sessionsByTenant[name], "")
+		link, err := t.mem.newSignInLink(t.sessionsByTenant[name], "")
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "  pages   %s%s\n", address.url+link, strings.TrimSuffix(" of tenant "+name, " of tenant "))
+		fmt.Fprintf(&b, "  pages   %s%s\n", server.url+link, strings.TrimSuffix(" of tenant "+name, " of tenant "))
 	}
 	return b.String(), nil
 }
 
 // close closes the homes of all tenants and the server's own home.
-func (t *tenantHomes) close() error {
+func (t *tenantHomeManager) close() error {
 	err := t.pool.Close()
 	if t.serverHomeHandler != nil {
 		err = errors.Join(err, t.serverHomeHandler.Close())
@@ -117,8 +117,8 @@ func (t *tenantHomes) close() error {
 	return err
 }
 
-// sharedVariableNames lists the environment variables that apply to all homes of a server.
-var sharedVariableNames = []string{
+// serverWideVariables lists the environment variables that apply to all homes of a server.
+var serverWideVariables = []string{
 	"OXBOW_KEEP",
 	"OXBOW_NETWORK_FS",
 	"OXBOW_EMBED",
@@ -134,8 +134,8 @@ var errNoWorkingDir = errors.New("a tenant has no working directory")
 
 // openTenant opens the home of a tenant of the server. The home is opened as if a separate process did this. This
 // process has no working directory and no user. Of the server's environment variables, it has only those in
-// sharedVariableNames.
-func (t *tenantHomes) openTenant(ctx context.Context, name string) (tenant.TenantHome, error) {
+// serverWideVariables.
+func (t *tenantHomeManager) openTenant(ctx context.Context, name string) (tenant.TenantHome, error) {
 	home, err := t.mem.finder.homePath()
 	err = errors.Join(err, auth.CheckTenant(name))
 	if err != nil {
@@ -145,12 +145,12 @@ func (t *tenantHomes) openTenant(ctx context.Context, name string) (tenant.Tenan
 	env.Environ, env.Executable = nil, ""
 	env.Getwd = func() (string, error) { return "", errNoWorkingDir }
 	env.Getenv = func(v string) string {
-		if slices.Contains(sharedVariableNames, v) {
+		if slices.Contains(serverWideVariables, v) {
 			return t.mem.env.Getenv(v)
 		}
 		return ""
 	}
-	mem := newOpenMemory(env)
+	mem := newLazyMemory(env)
 	mem.isTenantHome = true
 	mem.finder.homeFlag = filepath.Join(home, maintenance.TenantsDir, name)
 	mem.commandPath = t.mem.commandPath
@@ -180,11 +180,11 @@ func (t *tenantHomes) openTenant(ctx context.Context, name string) (tenant.Tenan
 	return d, nil
 }
 
-// signInLink returns a link that signs the user of this run in.
-func (mem *openMemory) signInLink(browsers *web.BrowserSessions, path string) (string, error) {
-	src, err := mem.changeSource()
+// newSignInLink returns a link that signs the user of this run in.
+func (mem *lazyMemory) newSignInLink(browserSessions *web.BrowserSessions, path string) (string, error) {
+	src, err := mem.sourceOfChanges()
 	if err != nil {
 		return "", err
 	}
-	return browsers.SignInLink(path, src.Actor)
+	return browserSessions.SignInLink(path, src.Actor)
 }

@@ -74,7 +74,7 @@ func newStreet(t *testing.T, lines string, flags ...string) *street {
 			".", "--project", w, "--tag", w, "--alias", w+" alias")
 		s.must(t, "--home", home, "remember", "other "+w, "The harbour crane of "+w+" is high.")
 		s.must(t, "--home", home, "handoff", "new", "half of "+w)
-		mem := newOpenMemory(s.env)
+		mem := newLazyMemory(s.env)
 		mem.finder.homeFlag = home
 		mem.env.Stdout, mem.env.Stderr = io.Discard, io.Discard
 		mem.env.Stdin = strings.NewReader(

@@ -10,8 +10,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/ownership"
 )
 
-func trustCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func trustCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "trust [DIR]",
 		Short: "Trust a memory that came with a repository",
 		Long: `Trust records, in your configuration directory, that a home is yours.
@@ -35,10 +35,10 @@ settings apply only after oxbow trust. An agent cannot run oxbow trust.`,
   oxbow trust --list
   oxbow trust --revoke`,
 		Args: requireArgCount(0, 1, "the directory of a home, if not the one that is found here"),
-	}, ownership.TrustHome, func(in *ownership.TrustIn, _ *flagSet, args []string) (err error) {
-		mem.finder.noUntrustedHomeWarning = true
+	}, ownership.TrustHome, func(in *ownership.TrustHomeIn, _ *flagSet, args []string) (err error) {
+		mem.finder.skipsUntrustedHomeWarning = true
 		switch {
-		case in.List && (in.Revoke || len(args) > 0):
+		case in.ShouldListHomes && (in.ShouldRevokeTrust || len(args) > 0):
 			return usageErrorf("leave one of them out", "--list shows all homes; it takes none, and no --revoke")
 		case len(args) == 0:
 			return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-func undoCommand(mem *openMemory) *cobra.Command {
+func undoCommand(mem *lazyMemory) *cobra.Command {
 	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "undo [N]",
 		Short: "Undo the last change, or the last N",
@@ -35,7 +35,7 @@ that changed many entries.`,
 					args[0],
 				)
 			}
-			if in.Seq != nil {
+			if in.Seqs != nil {
 				return usageErrorf("", "give a number of changes or --seq, not both")
 			}
 			in.Count = &n
@@ -47,19 +47,19 @@ that changed many entries.`,
 		out, err := callVerbRawError(ctx, mem, verb.Undo, in)
 		switch {
 		case err != nil:
-			return mem.undoHint(err, in)
-		case out.Tidied != nil && mem.env.wantsJSON:
-			return mem.env.printTidyJSON(*out.Tidied, in.DryRun)
+			return mem.addUndoAdvice(err, in)
+		case out.UndoneShortening != nil && mem.env.wantsJSON:
+			return mem.env.printTidyJSON(*out.UndoneShortening, in.DryRun)
 		}
 		return printResult(mem, out, answerPrinter[verb.UndoOut](mem))
 	})
 }
 
-// undoHint returns the error err of the command undo. If the home has another program's layout, undoHint adds advice
-// that depends on the error, such as which changes can be undone in this layout. All other errors are only converted by
-// asUsageError.
-func (mem *openMemory) undoHint(err error, in verb.UndoIn) error {
-	home, herr := mem.openLayoutHome(verb.ReadWithoutTeamFiles)
+// addUndoAdvice returns the error err of the command undo. If the home has another program's layout, addUndoAdvice adds
+// advice that depends on the error, such as which changes can be undone in this layout. All other errors are only
+// converted by asUsageError.
+func (mem *lazyMemory) addUndoAdvice(err error, in verb.UndoIn) error {
+	home, herr := mem.openNonOxbowLayoutHome(verb.ReadWithoutTeamFiles)
 	if herr != nil || home == nil {
 		return asUsageError(err)
 	}
@@ -71,7 +71,7 @@ func (mem *openMemory) undoHint(err error, in verb.UndoIn) error {
 			"in this layout, oxbow compress undo NAME takes a digest back, and nothing takes back other " +
 				"changes",
 		}
-	case errors.Is(err, oxbow.ErrConflict) && len(in.Seq) == 0:
+	case errors.Is(err, oxbow.ErrConflict) && len(in.Seqs) == 0:
 		return &hintedError{
 			err,
 			"oxbow undo --seq N takes change N back all the same, and keeps what was changed since",
@@ -86,8 +86,8 @@ func (mem *openMemory) undoHint(err error, in verb.UndoIn) error {
 	return asUsageError(err)
 }
 
-func restoreCommand(mem *openMemory) *cobra.Command {
-	return setUpReport(mem, &cobra.Command{
+func restoreCommand(mem *lazyMemory) *cobra.Command {
+	return setUpReportCommand(mem, &cobra.Command{
 		Use:   "restore NAME[@SEQ]",
 		Short: "Bring back a forgotten entry, or an earlier version of one",
 		Long: `Restore brings back a forgotten entry in its last version. With a number, it
@@ -96,14 +96,14 @@ forgotten or not. oxbow log NAME shows the numbers.`,
 		Example: `  oxbow log style
   oxbow restore style@3`,
 		Args: requireArgCount(1, 2, "NAME or NAME@SEQ"),
-	}, verb.Restore, func(in *verb.RestoreIn, _ *flagSet, args []string) error {
+	}, verb.RestoreVersion, func(in *verb.RestoreIn, _ *flagSet, args []string) error {
 		name, seq, ok := splitNameAndVersion(args)
 		if !ok && len(args) == 1 {
 			in.Name = args[0]
 			return nil
 		}
 		if !ok {
-			return usageErrorf("oxbow log "+shellOperand(args[0])+
+			return usageErrorf("oxbow log "+quoteShellOperand(args[0])+
 				" shows the numbers", "%q is not the number of a change", args[1])
 		}
 		in.Name, in.Seq = name, &seq

@@ -89,7 +89,7 @@ func flagErrorWithHint(cmd *cobra.Command, err error) error {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			names = append(names, f.Name)
 			p, isParam := f.Value.(*paramFlag)
-			if isParam && slices.Contains(p.param.Also, strings.ReplaceAll(word, "-", "_")) {
+			if isParam && slices.Contains(p.param.OtherNames, strings.ReplaceAll(word, "-", "_")) {
 				near = append(near, f.Name) // The MCP tools accept this word as another name of the flag's parameter.
 			}
 		})
@@ -110,6 +110,6 @@ func flagErrorWithHint(cmd *cobra.Command, err error) error {
 	if isNumber && takesNumber {
 		hint = "did you mean: " + cmd.CommandPath() + before + unknown.GetSpecifiedShortnames()
 	}
-	message := strings.ReplaceAll(strings.ReplaceAll(err.Error(), "\n", " "), argumentPrefix, "")
+	message := strings.ReplaceAll(strings.ReplaceAll(err.Error(), "\n", " "), nonFlagArgPrefix, "")
 	return usageErrorf(hint, "%s", message)
 }

@@ -13,7 +13,7 @@ import (
 
 // memoryVectors returns the vectors of the home's memory. They are computed by the server that flags or variables
 // name. It returns nil if none is named. If the home cannot be written to, the vectors are kept only for this run.
-func (mem *openMemory) memoryVectors() (*verb.Vectors, error) {
+func (mem *lazyMemory) memoryVectors() (*verb.Vectors, error) {
 	url, model := cmp.Or(mem.embedFlag, mem.env.Getenv("OXBOW_EMBED")), cmp.Or(
 		mem.modelFlag,
 		mem.env.Getenv("OXBOW_EMBED_MODEL"),
@@ -32,7 +32,7 @@ func (mem *openMemory) memoryVectors() (*verb.Vectors, error) {
 	}
 	c, err := vectors.NewClient(url, model)
 	if err == nil {
-		err = c.SetKey(mem.env.Getenv("OXBOW_EMBED_KEY"))
+		err = c.SetBearerToken(mem.env.Getenv("OXBOW_EMBED_KEY"))
 	}
 	if err != nil {
 		return nil, &hintedError{err, "for example --embed http://127.0.0.1:11434"}
@@ -44,7 +44,7 @@ func (mem *openMemory) memoryVectors() (*verb.Vectors, error) {
 	var fsys vfs.FS
 	hasDirectory := place.HasOwnLayout() && isDir(filepath.Dir(place.StorePath))
 	if hasDirectory && mem.finder.host().CheckMayWrite(place.StorePath) == nil {
-		if foreign, err := mem.finder.isForeign(); err != nil {
+		if foreign, err := mem.finder.isForeignHome(); err != nil {
 			return nil, err
 		} else if !foreign {
 			fsys, err = mem.openDir(filepath.Dir(place.StorePath))
@@ -53,6 +53,7 @@ func (mem *openMemory) memoryVectors() (*verb.Vectors, error) {
 			}
 		}
 	}
-	return &verb.Vectors{Index: vectors.New(c, fsys, filepath.Base(place.StorePath)+verb.VectorSuffix),
-		Model: model, Endpoint: c.Stats().Endpoint, Wait: vectors.DefaultWait, Saved: fsys != nil}, nil
+	index := vectors.New(c, fsys, filepath.Base(place.StorePath)+verb.VectorSuffix)
+	return &verb.Vectors{Index: index, Model: model, Endpoint: c.Stats().Endpoint,
+		MaxEndpointWait: vectors.DefaultQueryTimeout, Saved: fsys != nil}, nil
 }

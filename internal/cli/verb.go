@@ -15,28 +15,29 @@ import (
 // verbFunc is the type of the functions that implement verbs.
 type verbFunc[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)
 
-// setUpVerb makes the command c call the function verb and print the result with the function show. The input of verb
-// has the type In. The command's flags set fields of the input. The parameter arguments is a function that sets further
-// fields from the arguments on the command line.
-func setUpVerb[In, Out any](
-	mem *openMemory,
+// setUpVerbCommand makes the command c call the function verb and print the result with the function show. The input of
+// verb has the type In. The command's flags set fields of the input. The parameter fillFromArgs is a function that sets
+// further fields from the arguments on the command line.
+func setUpVerbCommand[In, Out any](
+	mem *lazyMemory,
 	c *cobra.Command,
 	verb verbFunc[In, Out],
-	arguments func(*In, *flagSet, []string) error,
+	fillFromArgs func(*In, *flagSet, []string) error,
 	show func(Out),
 ) *cobra.Command {
-	return setUpWithInput(
+	return setUpInputCommand(
 		c,
-		arguments,
+		fillFromArgs,
 		func(ctx context.Context, in In) error { return callAndPrint(ctx, mem, verb, in, show) },
 	)
 }
 
-// setUpWithInput makes the command c call the function fn with an input of the type In. The command's flags set fields
-// of the input. The parameter arguments is a function that sets further fields from the arguments on the command line.
-func setUpWithInput[In any](
+// setUpInputCommand makes the command c call the function fn with an input of the type In. The command's flags set
+// fields of the input. The parameter fillFromArgs is a function that sets further fields from the arguments on the
+// command line.
+func setUpInputCommand[In any](
 	c *cobra.Command,
-	arguments func(*In, *flagSet, []string) error,
+	fillFromArgs func(*In, *flagSet, []string) error,
 	fn func(context.Context, In) error,
 ) *cobra.Command {
 	flags := newFlags[In](c)
@@ -45,7 +46,7 @@ func setUpWithInput[In any](
 		if err := flags.fillInput(&in); err != nil {
 			return err
 		}
-		if err := arguments(&in, flags, args); err != nil {
+		if err := fillFromArgs(&in, flags, args); err != nil {
 			return err
 		}
 		return fn(cmd.Context(), in)
@@ -74,7 +75,7 @@ func setUpFlagsAndArgs[In any](
 // the verb opened are closed only at the end of the process, so that the person sees the result sooner.
 func callAndPrint[In, Out any](
 	ctx context.Context,
-	mem *openMemory,
+	mem *lazyMemory,
 	verb verbFunc[In, Out],
 	in In,
 	show func(Out),
@@ -107,7 +108,7 @@ func setPositionalArgs[In any](in *In, f *flagSet, args []string) error {
 
 // callVerb calls a verb, and closes everything that the verb has opened. An error about an invalid value is reported
 // as misuse.
-func callVerb[In, Out any](ctx context.Context, mem *openMemory, verb verbFunc[In, Out], in In) (Out, error) {
+func callVerb[In, Out any](ctx context.Context, mem *lazyMemory, verb verbFunc[In, Out], in In) (Out, error) {
 	out, err := callVerbRawError(ctx, mem, verb, in)
 	return out, asUsageError(err)
 }
@@ -117,11 +118,11 @@ func callVerb[In, Out any](ctx context.Context, mem *openMemory, verb verbFunc[I
 // verb is called again.
 func callVerbRawError[In, Out any](
 	ctx context.Context,
-	mem *openMemory,
+	mem *lazyMemory,
 	verbCall verbFunc[In, Out],
 	in In,
 ) (out Out, err error) {
-	if err := checkTexts(verb.StructParams[In](), &in); err != nil {
+	if err := checkInputTexts(verb.StructParams[In](), &in); err != nil {
 		return out, err
 	}
 	w, done, err := mem.newWorkspace(ctx)
@@ -133,20 +134,20 @@ func callVerbRawError[In, Out any](
 	ctx = mem.env.withProgressReporter(ctx)
 	out, err = verbCall(ctx, w, in)
 	if err == nil {
-		mem.noteMissingMemory(out)
+		mem.printMissingMemoryNote(out)
 	} else {
-		mem.noteMissingMemory(nil)
+		mem.printMissingMemoryNote(nil)
 	}
-	again, err := mem.confirmSecret(err)
+	again, err := mem.confirmStoringSecret(err)
 	if again {
 		return verbCall(ctx, w, in)
 	}
 	return out, err
 }
 
-// checkTexts returns an error if a text in the input of a verb is not valid UTF-8, or if a required text is empty. The
-// argument in is a pointer to this input. The list params describes the fields to check.
-func checkTexts(params []verb.Param, in any) error {
+// checkInputTexts returns an error if a text in the input of a verb is not valid UTF-8, or if a required text is empty.
+// The argument in is a pointer to this input. The list params describes the fields to check.
+func checkInputTexts(params []verb.Param, in any) error {
 	for _, p := range params {
 		if err := p.CheckValue(in, p.Name); err != nil {
 			return asUsageError(err)
@@ -155,28 +156,28 @@ func checkTexts(params []verb.Param, in any) error {
 	return nil
 }
 
-// printResult prints the result of a verb, as JSON or with show. It returns errReported if the result itself reports a
-// failure.
-func printResult[Out any](mem *openMemory, out Out, show func(Out)) error {
-	return mem.env.printOutput(out, func() { show(out) })
+// printResult prints the result of a verb, as JSON or with showResult. It returns errAlreadyPrinted if the result
+// itself reports a failure.
+func printResult[Out any](mem *lazyMemory, out Out, showResult func(Out)) error {
+	return mem.env.printOutput(out, func() { showResult(out) })
 }
 
-func (env *environment) printOutput(out any, show func()) error {
+func (env *environment) printOutput(out any, showResult func()) error {
 	if env.wantsJSON {
 		if err := env.printJSON(verb.RewriteAnswerCommands(out, env.commandRewriter)); err != nil {
 			return err
 		}
 	} else {
-		env.showPaged(show)
+		env.showPaged(showResult)
 	}
 	if f, ok := out.(interface{ Failed() bool }); ok && f.Failed() {
-		return errReported
+		return errAlreadyPrinted
 	}
 	return nil
 }
 
-// setUpGroup makes c a command that only groups its subcommands.
-func setUpGroup(c *cobra.Command) *cobra.Command {
+// setUpCommandGroup makes c a command that only groups its subcommands.
+func setUpCommandGroup(c *cobra.Command) *cobra.Command {
 	name := c.Name()
 	c.Annotations = map[string]string{commandGroupAnnotation: "true"}
 	c.RunE = func(c *cobra.Command, args []string) error {

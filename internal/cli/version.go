@@ -17,6 +17,6 @@ func versionCommand(env *environment) *cobra.Command {
 }
 
 func (env *environment) printVersion() error {
-	v := readVersion()
+	v := programVersion()
 	return env.printOutput(v, func() { env.showReport(v.Report()) })
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-func whyCommand(mem *openMemory) *cobra.Command {
+func whyCommand(mem *lazyMemory) *cobra.Command {
 	return setUpFlagsAndArgs(&cobra.Command{
 		Use:   "why FILE[:A[-B]]",
 		Short: "Show the reasons for lines of code",
@@ -48,10 +48,10 @@ the change touches annotated lines.`,
   oxbow why --diff origin/main...HEAD --markdown > whys.md`,
 		Args: requireArgCount(0, 1, "one FILE, or FILE:A-B"),
 	}, func(ctx context.Context, in whyIn, args []string) error {
-		if in.Diff {
-			return mem.printWhyDiff(ctx, in, args)
+		if in.ExaminesDiff {
+			return mem.printAnnotationsInDiff(ctx, in, args)
 		}
-		isAboutDiff := in.ComparesIndex || in.Fail || in.Markdown
+		isAboutDiff := in.ComparesWithIndex || in.FailsIfTouched || in.PrintsMarkdown
 		if isAboutDiff {
 			return usageErrorf("usage: oxbow why --diff A..B", "--staged, --markdown and --fail are about --diff")
 		}
@@ -101,27 +101,27 @@ type whyIn struct {
 	Filter string `json:"filter,omitempty" value:"TERMS" usage:"select annotations by TERMS, such as agent:x model:y -file:z"`
 	Limit  int    `json:"limit,omitempty"                usage:"with --search, show at most N annotations"                    default:"10"`
 
-	Diff          bool `json:"diff,omitempty"     usage:"show the annotations of lines that a change touches; the change is A..B, A...B or A"`
-	ComparesIndex bool `json:"staged,omitempty"   usage:"with --diff, compare a commit with the index"`
-	Markdown      bool `json:"markdown,omitempty" usage:"with --diff: also print Markdown on a terminal"`
-	Fail          bool `json:"fail,omitempty"     usage:"with --diff: exit with status 3 if the change touches annotated lines"`
+	ExaminesDiff      bool `json:"diff,omitempty"     usage:"show the annotations of lines that a change touches; the change is A..B, A...B or A"`
+	ComparesWithIndex bool `json:"staged,omitempty"   usage:"with --diff, compare a commit with the index"`
+	PrintsMarkdown    bool `json:"markdown,omitempty" usage:"with --diff: also print Markdown on a terminal"`
+	FailsIfTouched    bool `json:"fail,omitempty"     usage:"with --diff: exit with status 3 if the change touches annotated lines"`
 }
 
-// printWhyDiff prints the annotations of the lines that a change touches.
-func (mem *openMemory) printWhyDiff(ctx context.Context, in whyIn, args []string) error {
+// printAnnotationsInDiff prints the annotations of the lines that a change touches.
+func (mem *lazyMemory) printAnnotationsInDiff(ctx context.Context, in whyIn, args []string) error {
 	if in.Search+in.Filter != "" {
 		return usageErrorf("look with --json for what you want", "--diff goes without --search and --filter")
 	}
-	if in.Markdown && mem.env.wantsJSON {
+	if in.PrintsMarkdown && mem.env.wantsJSON {
 		return usageErrorf("give one of the two", "--markdown and --json are two forms")
 	}
-	verb := annotations.WhyDiffIn{CommitRange: strings.Join(args, ""), Staged: in.ComparesIndex}
+	verb := annotations.WhyDiffIn{CommitRange: strings.Join(args, ""), Staged: in.ComparesWithIndex}
 	out, err := callVerb(ctx, mem, annotations.AnnotationsInDiff, verb)
 	if err != nil {
 		return err
 	}
 	err = printResult(mem, out, func(out annotations.WhyDiffOut) {
-		if in.Markdown || !mem.env.IsStdoutTerminal {
+		if in.PrintsMarkdown || !mem.env.IsStdoutTerminal {
 			mem.env.showReport(out.MarkdownReport())
 		} else {
 			mem.env.showReport(out.Report())
@@ -130,7 +130,7 @@ func (mem *openMemory) printWhyDiff(ctx context.Context, in whyIn, args []string
 	if err != nil {
 		return err
 	}
-	if in.Fail && len(out.TouchedAnnotations) > 0 {
+	if in.FailsIfTouched && len(out.TouchedAnnotations) > 0 {
 		return errTouchedAnnotations
 	}
 	return nil
@@ -139,7 +139,7 @@ func (mem *openMemory) printWhyDiff(ctx context.Context, in whyIn, args []string
 // showAnnotationSetupAdvice tells a person who found no annotations how to make annotations. The argument file is the
 // file name that the person typed, with or without a range of lines. It is "" if the person searched for annotations
 // without a file name. The advice is not part of the report, because it depends on which clients are installed here.
-func (mem *openMemory) showAnnotationSetupAdvice(file string) {
+func (mem *lazyMemory) showAnnotationSetupAdvice(file string) {
 	if mem.env.isQuiet {
 		return
 	}
@@ -150,7 +150,7 @@ func (mem *openMemory) showAnnotationSetupAdvice(file string) {
 	way := func(what, command string) {
 		fmt.Fprintf(mem.env.Stderr, "  %s: %s\n", what, mem.rewriteCommands(command))
 	}
-	world := mem.env.setupMachine()
+	world := mem.env.machineForSetup()
 	var on []string
 	this := setup.Options{Executable: mem.env.Executable}
 	for _, c := range setup.Clients() {

@@ -15,8 +15,9 @@ import (
 
 // Duplicate is an entry to remove, and the entry that remains in its place.
 type Duplicate struct {
-	Drop, Keep oxbow.Entry
-	Exact      bool // The contents of Drop and Keep differ only in white space and letter case.
+	DroppedEntry, KeptEntry oxbow.Entry
+	// The contents of DroppedEntry and KeptEntry differ only in white space and letter case.
+	Exact bool
 }
 
 // FindDuplicates returns the entries that can be removed because another entry has the same words in the same order
@@ -46,7 +47,7 @@ func FindDuplicates(ctx context.Context, s oxbow.Store, progress func(done, tota
 	}
 	var dups []Duplicate
 	for _, entries := range groups {
-		some, err := findGroupDuplicates(ctx, entries, func(n int) {
+		some, err := findDuplicatesInGroup(ctx, entries, func(n int) {
 			if progress != nil {
 				progress(done+n, total)
 			}
@@ -57,14 +58,15 @@ func FindDuplicates(ctx context.Context, s oxbow.Store, progress func(done, tota
 		done += len(entries)
 		dups = append(dups, some...)
 	}
-	slices.SortFunc(dups, func(a, b Duplicate) int { return cmp.Compare(a.Drop.ID, b.Drop.ID) })
+	slices.SortFunc(dups, func(a, b Duplicate) int { return cmp.Compare(a.DroppedEntry.ID, b.DroppedEntry.ID) })
 	return dups, nil
 }
 
-// findGroupDuplicates returns the duplicates among the entries of a group. An entry is a duplicate only if its names
+// findDuplicatesInGroup returns the duplicates among the entries of a group. An entry is a duplicate only if its names
 // and labels can be added to the entry that is kept. An entry with the label tag:keep is never returned as a duplicate.
-// findGroupDuplicates does not change the entries. It calls the function progress with the number of analyzed entries.
-func findGroupDuplicates(
+// findDuplicatesInGroup does not change the entries. It calls the function progress with the number of analyzed
+// entries.
+func findDuplicatesInGroup(
 	ctx context.Context,
 	entries []oxbow.Entry,
 	progress func(done int),
@@ -83,18 +85,18 @@ func findGroupDuplicates(
 	}
 	heirs := map[int]oxbow.Entry{}
 	for _, d := range near {
-		drop := entries[d.Drop]
-		heir, ok := heirs[d.Keep]
+		drop := entries[d.DroppedIndex]
+		heir, ok := heirs[d.KeptIndex]
 		if !ok {
-			heir = entries[d.Keep]
+			heir = entries[d.KeptIndex]
 		}
 		if hasTagKeep(drop) {
 			continue
 		}
 		heir, ok = mergeEntryInto(heir, drop)
 		if ok {
-			heirs[d.Keep] = heir
-			dups = append(dups, Duplicate{drop, entries[d.Keep], d.Exact})
+			heirs[d.KeptIndex] = heir
+			dups = append(dups, Duplicate{drop, entries[d.KeptIndex], d.IsExactDuplicate})
 		}
 	}
 	return dups, nil
@@ -102,26 +104,27 @@ func findGroupDuplicates(
 
 func hasTagKeep(e oxbow.Entry) bool { return slices.Contains(e.Values("tag"), "keep") }
 
-// mergeEntryInto merges two entries. It returns a copy of the first entry (the parameter keep), to which the names and
-// labels from the second entry (the parameter drop) are added. The copy also gets a label that names the second entry
-// as a source. The bool result is false if the merged entry is not valid, for example because it has too many labels.
-func mergeEntryInto(keep, drop oxbow.Entry) (oxbow.Entry, bool) {
-	e := keep.Clone()
-	for _, name := range append([]string{drop.Name}, drop.Aliases...) {
+// mergeEntryInto merges two entries. It returns a copy of the first entry (the parameter keptEntry), to which the names
+// and labels from the second entry (the parameter droppedEntry) are added. The copy also gets a label that names the
+// second entry as a source. The bool result is false if the merged entry is not valid, for example because it has too
+// many labels.
+func mergeEntryInto(keptEntry, droppedEntry oxbow.Entry) (oxbow.Entry, bool) {
+	e := keptEntry.Clone()
+	for _, name := range append([]string{droppedEntry.Name}, droppedEntry.Aliases...) {
 		if name != e.Name && !slices.Contains(e.Aliases, name) {
 			e.Aliases = append(e.Aliases, name)
 		}
 	}
-	_, sure := keep.Label(oxbow.LabelConfidence)
-	for _, l := range drop.Labels {
+	_, sure := keptEntry.Label(oxbow.LabelConfidence)
+	for _, l := range droppedEntry.Labels {
 		// The confidence label of the removed entry is about its own content. Copy it only if the remaining entry has
 		// none.
 		if l.Key != oxbow.LabelConfidence || !sure {
 			e.Labels = append(e.Labels, l)
 		}
 	}
-	if sources := (oxbow.Label{Key: lineage.SourceLabel, Value: lineage.FormatSource(drop.Name,
-		drop.Version)}); sources.Check() == nil {
+	if sources := (oxbow.Label{Key: lineage.SourceLabel, Value: lineage.FormatSource(droppedEntry.Name,
+		droppedEntry.Version)}); sources.Check() == nil {
 		e.Labels = append(e.Labels, sources)
 	}
 	e.Labels = oxbow.SortLabels(e.Labels)
@@ -151,29 +154,29 @@ func RemoveDuplicates(ctx context.Context, m *oxbow.Memory, dups []Duplicate, dr
 	var names []string
 	var ops []oxbow.Op
 	for _, d := range dups {
-		heir, ok := heirs[d.Keep.Name]
+		heir, ok := heirs[d.KeptEntry.Name]
 		if !ok {
-			heir = d.Keep
+			heir = d.KeptEntry
 			names = append(names, heir.Name)
 		}
-		isFlagged := !d.Keep.MayShow(oxbow.WithoutLabels) || !d.Drop.MayShow(oxbow.WithoutLabels)
-		if isFlagged || d.Keep.MayShow(oxbow.Unasked) != d.Drop.MayShow(oxbow.Unasked) {
+		isFlagged := !d.KeptEntry.MayShow(oxbow.WithoutLabels) || !d.DroppedEntry.MayShow(oxbow.WithoutLabels)
+		if isFlagged || d.KeptEntry.MayShow(oxbow.Unasked) != d.DroppedEntry.MayShow(oxbow.Unasked) {
 			return &oxbow.InvalidError{
 				Field:  "entry",
-				Value:  d.Drop.Name,
+				Value:  d.DroppedEntry.Name,
 				Reason: "or what stays for it is held back from models",
 			}
 		}
-		heir, ok = mergeEntryInto(heir, d.Drop)
+		heir, ok = mergeEntryInto(heir, d.DroppedEntry)
 		if !ok {
 			return &oxbow.InvalidError{
 				Field:  "entry",
-				Value:  d.Keep.Name,
-				Reason: "cannot carry the names and labels of " + d.Drop.Name,
+				Value:  d.KeptEntry.Name,
+				Reason: "cannot carry the names and labels of " + d.DroppedEntry.Name,
 			}
 		}
-		heirs[d.Keep.Name] = heir
-		ops = append(ops, oxbow.Remove{Name: d.Drop.Name, If: d.Drop.Version})
+		heirs[d.KeptEntry.Name] = heir
+		ops = append(ops, oxbow.Remove{Name: d.DroppedEntry.Name, If: d.DroppedEntry.Version})
 	}
 	for _, name := range names {
 		e := heirs[name]

@@ -84,7 +84,7 @@ func TestConsolidate(t *testing.T) {
 	}
 	var got []string
 	for _, g := range dups {
-		got = append(got, fmt.Sprintf("%s into %s, %v", g.Drop.Name, g.Keep.Name, g.Exact))
+		got = append(got, fmt.Sprintf("%s into %s, %v", g.DroppedEntry.Name, g.KeptEntry.Name, g.Exact))
 	}
 	if want := []string{"ship into deploy, false", "again into deploy, false"}; !slices.Equal(got, want) {
 		t.Fatalf("Duplicates() = %q, want %q", got, want)
@@ -218,7 +218,7 @@ func TestConsolidateLeavesHeldBack(t *testing.T) {
 				if err := RemoveDuplicates(
 					t.Context(),
 					m,
-					[]Duplicate{{Drop: es[i], Keep: es[1-i]}},
+					[]Duplicate{{DroppedEntry: es[i], KeptEntry: es[1-i]}},
 					false,
 				); !errors.Is(err, oxbow.ErrInvalid) {
 					t.Errorf("Consolidate with %s = %v, want an error", held, err)

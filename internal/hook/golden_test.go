@@ -227,8 +227,8 @@ func TestSubagent(t *testing.T) {
 		),
 		testEnv,
 	)
-	if len(r.Events) != 1 || r.Events[0].SubAgent != "tester" || r.Events[0].Turn != "" ||
-		r.Events[0].Kind != session.KindCall {
+	if len(r.Events) != 1 || r.Events[0].SubAgent != "tester" || r.Events[0].TurnID != "" ||
+		r.Events[0].Kind != session.KindToolCall {
 		t.Errorf("a sub-agent's call is %+v", r.Events)
 	}
 	r = hook.ParseReport(
@@ -250,7 +250,7 @@ func TestSubagent(t *testing.T) {
 
 // TestPlugin checks that the plug-in contains the command as JavaScript strings.
 func TestPlugin(t *testing.T) {
-	b, err := hook.OpencodePlugin([]string{`C:\Program Files\oxbow.exe`, "hook", "opencode"})
+	b, err := hook.OpencodePluginSource([]string{`C:\Program Files\oxbow.exe`, "hook", "opencode"})
 	if err != nil || !strings.Contains(
 		string(b),
 		`const command = ["C:\\Program Files\\oxbow.exe","hook","opencode"]`,

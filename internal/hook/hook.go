@@ -3,9 +3,9 @@
 // Package hook parses the reports that clients write to the standard input of their hooks, and converts them to
 // session events. It also encodes answers in the form that each client expects.
 //
-// A report is a JSON object. All clients, and the plug-in for opencode ([OpencodePlugin]), use nearly the same field
-// names. The reports of Gemini CLI and Copilot CLI identify neither the prompt nor the tool call. [session.BuildTurns]
-// infers them from the order of the reports.
+// A report is a JSON object. All clients, and the plug-in for opencode ([OpencodePluginSource]), use nearly the same
+// field names. The reports of Gemini CLI and Copilot CLI identify neither the prompt nor the tool call.
+// [session.BuildTurns] infers them from the order of the reports.
 package hook
 
 import (
@@ -35,8 +35,8 @@ type ParseEnv struct {
 	CopilotHome string
 }
 
-// Report is the parsed report of one hook call.
-type Report struct {
+// CallReport is the parsed report of one hook call.
+type CallReport struct {
 	Client string
 	Events []session.Event
 
@@ -74,9 +74,9 @@ func Clients() []string {
 
 // ParseReport parses the report that a client wrote to the standard input of its hook. If the client or the event is
 // unknown, or the input is invalid, the report contains no events.
-func ParseReport(client string, stdin []byte, env ParseEnv) Report {
+func ParseReport(client string, stdin []byte, env ParseEnv) CallReport {
 	r, client, ok := clientfile.ParseClientReport(client, stdin)
-	report := Report{Client: client}
+	report := CallReport{Client: client}
 	c, _ := clientfile.FindEventClient(client)
 	if !c.HasHooks() {
 		report.ParseErrorText = "there is no such client; oxbow setup writes hooks of those that are known"
@@ -94,30 +94,30 @@ func ParseReport(client string, stdin []byte, env ParseEnv) Report {
 	}
 	e := session.Event{
 		Client: client, Session: cmp.Or(r.ParentAgentID,
-			r.SessionID), Turn: r.TurnID + r.PromptID, Time: r.Time, Dir: r.WorkingDir,
-		SubAgent: subagentName(r, client), Model: r.Model, Transcript: r.TranscriptPath,
+			r.SessionID), TurnID: r.TurnID + r.PromptID, Time: r.Time, Dir: r.WorkingDir,
+		SubAgent: subagentName(r, client), Model: r.Model, TranscriptPath: r.TranscriptPath,
 	}
-	if !session.ValidID(e.Session) {
+	if !session.IsValidID(e.Session) {
 		report.ParseErrorText = fmt.Sprintf("its session_id %.80q is no identifier of a session", e.Session)
 		return report
 	}
 	if e.Time.IsZero() {
 		e.Time = env.Now
 	}
-	if client == "copilot" && e.Transcript == "" {
-		e.Transcript = copilotTranscript(env.CopilotHome, e.Session)
+	if client == "copilot" && e.TranscriptPath == "" {
+		e.TranscriptPath = copilotTranscriptPath(env.CopilotHome, e.Session)
 	}
 	if e.SubAgent != "" && client == "codex" {
-		e.Turn = "" // The turn ID in the report is the sub-agent's own, and is not the ID of a person's turn.
+		e.TurnID = "" // The turn ID in the report is the sub-agent's own, and is not the ID of a person's turn.
 	}
 	report.eventName = r.EventName
 	addEvents(&report, &r, e, env.CleanText)
 	return report
 }
 
-// copilotTranscript returns the path of a Copilot session's transcript. It returns "" if Copilot's directory is
+// copilotTranscriptPath returns the path of a Copilot session's transcript. It returns "" if Copilot's directory is
 // unknown, or if the session's ID would lead to a path outside that directory.
-func copilotTranscript(copilotHome, sessionID string) string {
+func copilotTranscriptPath(copilotHome, sessionID string) string {
 	if copilotHome == "" || !filepath.IsLocal(sessionID) {
 		return ""
 	}
@@ -140,7 +140,7 @@ func subagentName(r clientfile.HookReport, client string) string {
 
 // sessionEventAdders maps the name of a hook event, as Claude Code spells it, to a function. The function adds the
 // session events that follow from the report r to the Report in the parameter out.
-var sessionEventAdders = map[string]func(out *Report, r *clientfile.HookReport, e session.Event,
+var sessionEventAdders = map[string]func(out *CallReport, r *clientfile.HookReport, e session.Event,
 	clean func(string) string){
 	"SessionStart":       addSessionStart,
 	"UserPromptSubmit":   addPromptEvent,
@@ -153,7 +153,7 @@ var sessionEventAdders = map[string]func(out *Report, r *clientfile.HookReport, 
 	"SessionEnd":         addSessionEnd,
 }
 
-func (out *Report) addEvent(e session.Event, kind session.EventKind, text string) {
+func (out *CallReport) addEvent(e session.Event, kind session.EventKind, text string) {
 	e.Kind, e.Text = kind, text
 	out.Events = append(out.Events, e)
 }
@@ -162,25 +162,25 @@ func (out *Report) addEvent(e session.Event, kind session.EventKind, text string
 // that are not listed stay unchanged.
 var sessionStartReasons = map[string]string{"new": "startup", "": "startup"}
 
-func addSessionStart(out *Report, r *clientfile.HookReport, e session.Event, _ func(string) string) {
+func addSessionStart(out *CallReport, r *clientfile.HookReport, e session.Event, _ func(string) string) {
 	if e.SubAgent != "" {
 		return
 	}
-	out.SessionStartReason = r.Source
-	if s, ok := sessionStartReasons[r.Source]; ok {
+	out.SessionStartReason = r.StartSource
+	if s, ok := sessionStartReasons[r.StartSource]; ok {
 		out.SessionStartReason = s
 	}
-	e.Turn = ""
+	e.TurnID = ""
 	out.addEvent(e, session.KindSessionStart, out.SessionStartReason)
 }
 
 // addPromptEvent adds a prompt. It ignores text that no person wrote: the task of a sub-agent, messages that the
 // client sends on the person's behalf, and empty prompts, which Qwen Code reports repeatedly.
-func addPromptEvent(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string) {
+func addPromptEvent(out *CallReport, r *clientfile.HookReport, e session.Event, clean func(string) string) {
 	if r.AgentID != "" || e.SubAgent != "" {
 		return
 	}
-	if slices.Contains([]string{"system", "loop_wakeup", "task_notification"}, r.Source) {
+	if slices.Contains([]string{"system", "loop_wakeup", "task_notification"}, r.StartSource) {
 		return
 	}
 	out.Prompt = transcript.ExtractPromptText(clientfile.RemoveArgumentQuotes(out.Client, r.Prompt), clean)
@@ -189,7 +189,7 @@ func addPromptEvent(out *Report, r *clientfile.HookReport, e session.Event, clea
 	}
 }
 
-func addToolEvents(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string) {
+func addToolEvents(out *CallReport, r *clientfile.HookReport, e session.Event, clean func(string) string) {
 	o := transcript.DecodeOutcome(r.ToolResponse)
 	if len(r.ToolResult) > 0 {
 		o = transcript.DecodeOutcome(r.ToolResult)
@@ -211,7 +211,7 @@ func addToolEvents(out *Report, r *clientfile.HookReport, e session.Event, clean
 	c, _ := clientfile.FindEventClient(out.Client)
 	e.HasHookID = c.Hook.HasUnstableCallIDs && e.ID != ""
 	r.ToolName = cmp.Or(c.Hook.ToolNames[r.ToolName], r.ToolName)
-	if e, ok := transcript.CompleteCall(e, r.ToolName, r.ToolInput, o, clean); ok {
+	if e, ok := transcript.CompleteCallEvent(e, r.ToolName, r.ToolInput, o, clean); ok {
 		out.Events = append(out.Events, e)
 		out.ToolName = r.ToolName
 		out.ToolInput = r.ToolInput
@@ -244,19 +244,19 @@ func toolOutput(r *clientfile.HookReport) json.RawMessage {
 	return nil
 }
 
-func addTextEvent(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string) {
-	if text := clean(r.Text); text != "" {
+func addTextEvent(out *CallReport, r *clientfile.HookReport, e session.Event, clean func(string) string) {
+	if text := clean(r.AgentText); text != "" {
 		e.ID = r.AgentTextID
 		out.addEvent(e, session.KindText, text)
 	}
 }
 
-func addCompactionEvent(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string) {
-	e.ID = e.Turn
+func addCompactionEvent(out *CallReport, r *clientfile.HookReport, e session.Event, clean func(string) string) {
+	e.ID = e.TurnID
 	out.addEvent(e, session.KindCompact, transcript.ExtractSummaryText(r.CompactSummary, clean))
 }
 
-func addTurnEnd(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string) {
+func addTurnEnd(out *CallReport, r *clientfile.HookReport, e session.Event, clean func(string) string) {
 	if text := clean(cmp.Or(r.LastMessage, r.PromptResponse)); text != "" {
 		out.addEvent(e, session.KindText, text)
 	}
@@ -268,36 +268,36 @@ func addTurnEnd(out *Report, r *clientfile.HookReport, e session.Event, clean fu
 
 // addSubagentStop adds the last message of a sub-agent to the report in the parameter out, after the sub-agent has
 // ended. A sub-agent without a type is ignored, because Claude Code uses such a sub-agent to compact a conversation.
-func addSubagentStop(out *Report, r *clientfile.HookReport, e session.Event, clean func(string) string) {
+func addSubagentStop(out *CallReport, r *clientfile.HookReport, e session.Event, clean func(string) string) {
 	if r.AgentType == "" {
 		return
 	}
-	e.Transcript = r.AgentTranscript
+	e.TranscriptPath = r.AgentTranscript
 	if text := clean(r.LastMessage); text != "" {
 		out.addEvent(e, session.KindText, text)
 	}
 }
 
-func addSessionEnd(out *Report, r *clientfile.HookReport, e session.Event, _ func(string) string) {
+func addSessionEnd(out *CallReport, r *clientfile.HookReport, e session.Event, _ func(string) string) {
 	out.EndsTurn = true
-	e.Turn = ""
+	e.TurnID = ""
 	out.addEvent(e, session.KindSessionEnd, r.Reason)
 }
 
-// NeedsStartWithPrompt reports whether the client must get the context for a session's start together with the first
-// prompt, instead of at the start. This is true for Gemini CLI. When a session starts, Gemini CLI writes the hook's
-// answer into the person's prompt, and omits this prompt when the session is resumed.
-func (r Report) NeedsStartWithPrompt() bool {
+// NeedsContextWithFirstPrompt reports whether the client must get the context for a session's start together with the
+// first prompt, instead of at the start. This is true for Gemini CLI. When a session starts, Gemini CLI writes the
+// hook's answer into the person's prompt, and omits this prompt when the session is resumed.
+func (r CallReport) NeedsContextWithFirstPrompt() bool {
 	c, _ := clientfile.FindEventClient(r.Client)
-	return c.Hook.NeedsStartAtPrompt
+	return c.Hook.NeedsStartContextAtPrompt
 }
 
-// LosesStartContext reports whether a client does not store the context from a session's start in the conversation,
-// so that a resumed session needs the context again. An example is opencode: its plug-in adds the context to the
-// system prompt, which opencode does not store.
-func LosesStartContext(client string) bool {
+// ForgetsContextOnResume reports whether a client does not store the context from a session's start in the
+// conversation, so that a resumed session needs the context again. An example is opencode: its plug-in adds the context
+// to the system prompt, which opencode does not store.
+func ForgetsContextOnResume(client string) bool {
 	c, _ := clientfile.FindEventClient(client)
-	return c.Hook.ForgetsStartContext
+	return c.Hook.ForgetsSessionStartContext
 }
 
 // MaxContextBytes is the maximum length of a context, which is a text that a hook adds to a conversation. All clients
@@ -308,7 +308,7 @@ const MaxContextBytes = 9_500
 // AcceptsContext reports whether the client adds an answer to the conversation, if a hook answers this report. It
 // returns false unless the report is about a prompt or the start of a session. Some clients, such as Goose, ignore all
 // answers. Other clients, such as Cursor and VS Code, ignore answers to a prompt.
-func (r Report) AcceptsContext() bool {
+func (r CallReport) AcceptsContext() bool {
 	c, _ := clientfile.FindEventClient(r.Client)
 	switch {
 	case c.Hook.MakeAnswer == nil:
@@ -319,21 +319,21 @@ func (r Report) AcceptsContext() bool {
 	return r.SessionStartReason != ""
 }
 
-// EncodeAnswer returns the bytes to write to standard output, so that the client adds the argument context to its
+// EncodeAnswer returns the bytes to write to standard output, so that the client adds the argument contextText to its
 // conversation. It returns nil if the context is empty, or if the client does not accept context for this report. If
 // the context and the surrounding tags are longer than MaxContextBytes, it truncates the context and appends a note.
 // Despite its name, the constant MaxContextBytes is compared with the number of characters.
-func (r Report) EncodeAnswer(context string) []byte {
-	context = strings.TrimSpace(context)
-	if !r.AcceptsContext() || context == "" {
+func (r CallReport) EncodeAnswer(contextText string) []byte {
+	contextText = strings.TrimSpace(contextText)
+	if !r.AcceptsContext() || contextText == "" {
 		return nil
 	}
 	const note = "\n… (there is more: recall)"
-	if runes := []rune(context); len(runes) > MaxContextBytes-len(insertedBlockStart+insertedBlockEnd) {
-		context = string(runes[:MaxContextBytes-len(insertedBlockStart+insertedBlockEnd+note)]) + note
+	if runes := []rune(contextText); len(runes) > MaxContextBytes-len(insertedBlockStart+insertedBlockEnd) {
+		contextText = string(runes[:MaxContextBytes-len(insertedBlockStart+insertedBlockEnd+note)]) + note
 	}
 	c, _ := clientfile.FindEventClient(r.Client)
-	return encodeContextAnswer(c.Hook.MakeAnswer, r.eventName, context)
+	return encodeContextAnswer(c.Hook.MakeAnswer, r.eventName, contextText)
 }
 
 // insertedBlockStart and insertedBlockEnd are the tags around the context in a hook's answer. If the context itself
@@ -370,8 +370,9 @@ func EncodeToolAnswer(client, context string) []byte {
 //go:embed opencode.js
 var pluginSource string
 
-// OpencodePlugin returns the JavaScript source of the plug-in for opencode. The plug-in runs the command as its hook.
-func OpencodePlugin(command []string) ([]byte, error) {
+// OpencodePluginSource returns the JavaScript source of the plug-in for opencode. The plug-in runs the command as its
+// hook.
+func OpencodePluginSource(command []string) ([]byte, error) {
 	b, err := json.Marshal(command)
 	if err != nil {
 		return nil, err

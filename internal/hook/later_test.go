@@ -79,7 +79,7 @@ func copyHome(t *testing.T, home string) string {
 func storedEvents(t *testing.T, client, home string) (all []session.Event) {
 	t.Helper()
 	home = copyHome(t, home)
-	read := transcript.NewFinalReader(testEnv.CleanText, func(r transcript.ReadReport) {
+	read := transcript.NewFinishedTranscriptReader(testEnv.CleanText, func(r transcript.ReadReport) {
 		if r.BadLines > 0 {
 			t.Errorf("not read: %+v", r.FirstBadLines)
 		}

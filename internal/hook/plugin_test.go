@@ -67,7 +67,7 @@ console.log(existsSync(new URL("kept.UserPromptSubmit", import.meta.url)))`
 func TestPluginSlow(t *testing.T) {
 	node := testenv.RequireProgram(t, "node", "apt install nodejs")
 	dir := t.TempDir()
-	plugin, err := hook.OpencodePlugin([]string{node, filepath.Join(dir, "keeps.mjs")})
+	plugin, err := hook.OpencodePluginSource([]string{node, filepath.Join(dir, "keeps.mjs")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestPluginSlow(t *testing.T) {
 func TestPluginPrompt(t *testing.T) {
 	node := testenv.RequireProgram(t, "node", "apt install nodejs")
 	dir := t.TempDir()
-	plugin, err := hook.OpencodePlugin([]string{node, filepath.Join(dir, "answers.mjs")})
+	plugin, err := hook.OpencodePluginSource([]string{node, filepath.Join(dir, "answers.mjs")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// verbHandler is the HTTP handler of a route. The context of the request must contain a viewState, which contains the
-// caller's rights to see and change entries (see [viewStateContextKey]).
+// verbHandler is the HTTP handler of a route. The context of the request must contain a memoryViewState, which contains
+// the caller's rights to see and change entries (see [viewStateContextKey]).
 type verbHandler struct {
 	*route
 	logger *slog.Logger
@@ -23,7 +23,7 @@ type verbHandler struct {
 
 // ServeHTTP executes a request and sends the response.
 func (e verbHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	res, err := requestViewState(r).answerRequest(w, r, e.route)
+	res, err := viewStateFromRequest(r).answerRequest(w, r, e.route)
 	if err != nil {
 		writeProblem(w, r, err, e.logger)
 		return
@@ -43,7 +43,7 @@ func (e verbHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // answerRequest calls a route's verb with the request's arguments, and encodes the result. If an earlier request had
 // the same idempotency key, it returns the response to that request instead.
-func (o *viewState) answerRequest(w http.ResponseWriter, r *http.Request, rt *route) (res *response, err error) {
+func (o *memoryViewState) answerRequest(w http.ResponseWriter, r *http.Request, rt *route) (res *response, err error) {
 	if err := o.checkRouteRights(rt); err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (o *viewState) answerRequest(w http.ResponseWriter, r *http.Request, rt *ro
 	}
 	// End the request even if the verb panics, because a repetition of the request waits for this.
 	defer func() { o.replayCache.endRequest(first, res) }()
-	end, err := o.acquireHeavyCall(r.Context(), rt)
+	end, err := o.acquireHeavyCallSlot(r.Context(), rt)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (o *viewState) answerRequest(w http.ResponseWriter, r *http.Request, rt *ro
 	}
 	ctx := r.Context()
 	if key := r.Header.Get(idempotencyKeyHeader); rt.isSingleChange && key != "" {
-		ctx, err = o.contextWithKey(ctx, key, rt, args)
+		ctx, err = o.contextWithIdempotencyKey(ctx, key, rt, args)
 		if err != nil {
 			return nil, err
 		}
@@ -88,24 +88,24 @@ func (o *viewState) answerRequest(w http.ResponseWriter, r *http.Request, rt *ro
 	return o.encodeResult(ctx, r, rt, out, cursor)
 }
 
-// acquireHeavyCall waits until the request may run, if its route reads much of the memory. Other requests need not
+// acquireHeavyCallSlot waits until the request may run, if its route reads much of the memory. Other requests need not
 // wait. The caller must call release after the verb has returned.
-func (o *viewState) acquireHeavyCall(ctx context.Context, rt *route) (release func(), err error) {
-	if !rt.verb.ReadOnly || rt.isQuick {
+func (o *memoryViewState) acquireHeavyCallSlot(ctx context.Context, rt *route) (release func(), err error) {
+	if !rt.verb.ReadOnly || rt.hasConstantTime {
 		return func() {}, nil
 	}
-	return o.heavyCalls.acquireTurn(ctx)
+	return o.heavyCallSemaphore.acquireSlot(ctx)
 }
 
 // encodeResult encodes the result of a verb as a response. If the route is about an entry, it adds headers with the
 // entry's version. If the result has pages, it adds the link to the next page. The response lacks a body if the client
 // prefers an empty response.
-func (o *viewState) encodeResult(
+func (o *memoryViewState) encodeResult(
 	ctx context.Context,
 	r *http.Request,
 	rt *route,
 	result any,
-	c *listCursor,
+	c *listCursorEncoder,
 ) (*response, error) {
 	res := &response{status: http.StatusOK, header: http.Header{"Cache-Control": {"no-store"}}}
 	if s, ok := result.(verb.CleanedAnswer); ok {
@@ -152,7 +152,13 @@ func wantsNoBody(r *http.Request, rt *route) bool {
 
 // setEntryHeaders adds headers about the entry in the result, such as ETag, to res. It returns true if the client
 // already has this version of the entry, so that no body needs to be sent.
-func (o *viewState) setEntryHeaders(ctx context.Context, r *http.Request, rt *route, result any, res *response) bool {
+func (o *memoryViewState) setEntryHeaders(
+	ctx context.Context,
+	r *http.Request,
+	rt *route,
+	result any,
+	res *response,
+) bool {
 	name, version, gone := entryInResult(result)
 	if gone || name == "" {
 		return false
@@ -185,15 +191,15 @@ func (o *viewState) setEntryHeaders(ctx context.Context, r *http.Request, rt *ro
 func writtenEntry(result any) (oxbow.Entry, bool) {
 	switch out := result.(type) {
 	case verb.RememberOut:
-		return out.WrittenEntry, true
+		return out.StoredEntry, true
 	case verb.RestoreOut:
-		return out.WrittenEntry, true
+		return out.StoredEntry, true
 	}
 	return oxbow.Entry{}, false
 }
 
 // currentEntry returns the entry with this name. It returns false if the entry no longer has this version.
-func (o *viewState) currentEntry(ctx context.Context, name string, version uint64) (oxbow.Entry, bool) {
+func (o *memoryViewState) currentEntry(ctx context.Context, name string, version uint64) (oxbow.Entry, bool) {
 	m, err := o.openMemory(ctx)
 	if err != nil {
 		return oxbow.Entry{}, false

@@ -39,16 +39,16 @@ func containsTag(header []string, tag string) bool {
 	return false
 }
 
-// maxConditionAttempts is the maximum number of attempts for a request with the header If-Match or If-None-Match. A
-// further attempt is needed if another request changes the entry after the condition in the header was checked, and the
-// new version also meets the condition. For example, each version meets the condition "*" in If-Match.
-const maxConditionAttempts = 50
+// maxConditionalRequestAttempts is the maximum number of attempts for a request with the header If-Match or
+// If-None-Match. A further attempt is needed if another request changes the entry after the condition in the header was
+// checked, and the new version also meets the condition. For example, each version meets the condition "*" in If-Match.
+const maxConditionalRequestAttempts = 50
 
 // entryCondition specifies the versions of an entry that a request may change.
 type entryCondition struct {
 	ifMatch, ifNoneMatch []string // values of If-Match and If-None-Match
 	// If the entry does not exist, the request fails with 404 instead of 412 (condition failed).
-	isNotFoundWithoutEntry bool
+	failsWithNotFound bool
 }
 
 // requestCondition returns the condition that the entry of a request must meet, which the headers If-Match and
@@ -58,9 +58,9 @@ type entryCondition struct {
 // routes do not support conditions.
 func requestCondition(r *http.Request, rt *route) (*entryCondition, error) {
 	c := &entryCondition{
-		ifMatch:                r.Header.Values("If-Match"),
-		ifNoneMatch:            r.Header.Values("If-None-Match"),
-		isNotFoundWithoutEntry: rt.needsEntry,
+		ifMatch:           r.Header.Values("If-Match"),
+		ifNoneMatch:       r.Header.Values("If-None-Match"),
+		failsWithNotFound: rt.needsEntry,
 	}
 	if rt.needsEntry && len(c.ifMatch) == 0 {
 		c.ifMatch = []string{"*"}
@@ -86,13 +86,13 @@ func requestCondition(r *http.Request, rt *route) (*entryCondition, error) {
 // callIfConditionMet calls the verb if the entry meets the condition in the request's header If-Match or
 // If-None-Match. It tries again if another request changes the entry in the meantime. After the last attempt, it
 // returns the error "busy".
-func (o *viewState) callIfConditionMet(
+func (o *memoryViewState) callIfConditionMet(
 	ctx context.Context,
 	rt *route,
 	args *requestArguments,
 	c *entryCondition,
 ) (any, error) {
-	for range maxConditionAttempts {
+	for range maxConditionalRequestAttempts {
 		out, again, err := o.callAtVersion(ctx, rt, args, c)
 		if !again {
 			return out, err
@@ -112,13 +112,13 @@ func (o *viewState) callIfConditionMet(
 // with the same condition, only the first succeeds. If another request has changed the entry after the check,
 // hasChanged is true, and the caller must check the condition again. A deletion calls the verb with this check only if
 // a version exists.
-func (o *viewState) callAtVersion(
+func (o *memoryViewState) callAtVersion(
 	ctx context.Context,
 	rt *route,
 	args *requestArguments,
 	c *entryCondition,
 ) (result any, hasChanged bool, err error) {
-	version, err := o.versionMeetingCondition(ctx, args, c)
+	version, err := o.checkEntryCondition(ctx, args, c)
 	if err != nil && args.argumentValue("op_id") != nil {
 		// The condition may fail because the server executed the same request, with the same idempotency key, before
 		// it was restarted. Call the verb again with a version number that no entry has. If the store knows the key,
@@ -137,7 +137,7 @@ func (o *viewState) callAtVersion(
 		result, err = rt.verb.Call(ctx, o.Workspace, args.values)
 		return result, false, err
 	case version == 0:
-		result, err = rememberNewVerb().Call(ctx, o.Workspace, args.values)
+		result, err = createEntryVerb().Call(ctx, o.Workspace, args.values)
 		return result, errors.Is(err, oxbow.ErrExists), err
 	}
 	if err := args.setArgument("if_version", version); err != nil {
@@ -147,15 +147,15 @@ func (o *viewState) callAtVersion(
 	return result, errors.Is(err, oxbow.ErrConflict), err
 }
 
-// rememberNewVerb returns the verb remember in a form that fails if an entry with the name exists.
-var rememberNewVerb = sync.OnceValue(func() verb.Verb {
-	return verb.MakeVerb(verb.Verb{Name: "remember"}, verb.RememberNew)
+// createEntryVerb returns the verb remember in a form that fails if an entry with the name exists.
+var createEntryVerb = sync.OnceValue(func() verb.Verb {
+	return verb.MakeVerb(verb.Verb{Name: "remember"}, verb.RememberNewEntry)
 })
 
-// versionMeetingCondition returns the current version of the entry in the arguments if this version meets the
+// checkEntryCondition returns the current version of the entry in the arguments if this version meets the
 // condition. It returns 0 if the entry does not exist and the condition allows this, otherwise an error. If the
-// arguments contain an alias, versionMeetingCondition replaces it by the entry's name.
-func (o *viewState) versionMeetingCondition(
+// arguments contain an alias, checkEntryCondition replaces it by the entry's name.
+func (o *memoryViewState) checkEntryCondition(
 	ctx context.Context,
 	args *requestArguments,
 	c *entryCondition,
@@ -168,7 +168,7 @@ func (o *viewState) versionMeetingCondition(
 	e, err := m.Get(ctx, name)
 	missing := errors.Is(err, oxbow.ErrNotFound)
 	switch {
-	case missing && c.isNotFoundWithoutEntry && containsTag(c.ifMatch, "*"):
+	case missing && c.failsWithNotFound && containsTag(c.ifMatch, "*"):
 		return 0, fmt.Errorf("changing %s: %w", quoteName(name), err)
 	case missing && len(c.ifMatch) > 0:
 		return 0, failedConditionError(name, "")

@@ -14,23 +14,23 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// listCursor encodes the cursors for one list. A cursor consists of four bytes from a hash over the request's
+// listCursorEncoder encodes the cursors for one list. A cursor consists of four bytes from a hash over the request's
 // arguments, and the offset as an unsigned varint, in URL-safe base64. The hash ensures that a cursor is only used
 // with the same arguments.
-type listCursor struct{ listHash [4]byte }
+type listCursorEncoder struct{ listHash [4]byte }
 
 // decodeCursor removes the request's argument "cursor". If the request has this argument, decodeCursor sets the
 // argument "offset" to the offset in the cursor. It returns an encoder for further cursors of the same list, or nil for
 // a route without pages. The error is an [oxbow.InvalidError] if the cursor is not valid for this list, or if the
 // request also has the argument "offset".
-func (a *requestArguments) decodeCursor(rt *route) (*listCursor, error) {
+func (a *requestArguments) decodeCursor(rt *route) (*listCursorEncoder, error) {
 	if !rt.isPaged {
 		return nil, nil
 	}
 	given := a.argumentValue("cursor")
 	a.removeArgument("cursor")
-	c := &listCursor{}
-	b, err := json.Marshal([]any{rt.path, a.textsWithoutArgument("offset")})
+	c := &listCursorEncoder{}
+	b, err := json.Marshal([]any{rt.path, a.otherArgumentTexts("offset")})
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +61,11 @@ func (a *requestArguments) decodeCursor(rt *route) (*listCursor, error) {
 	return c, a.setArgument("offset", offset)
 }
 
-// textsWithoutArgument returns all arguments except the named one, as texts.
-func (a *requestArguments) textsWithoutArgument(name string) map[string]string {
+// otherArgumentTexts returns all arguments except the named one, as texts.
+func (a *requestArguments) otherArgumentTexts(excludedName string) map[string]string {
 	m := map[string]string{}
 	for _, arg := range a.values {
-		if arg.Key != name {
+		if arg.Key != excludedName {
 			m[arg.Key] = argumentText(arg.Value)
 		}
 	}
@@ -74,7 +74,7 @@ func (a *requestArguments) textsWithoutArgument(name string) map[string]string {
 
 // addNextPage adds the cursor of the next page to a response: in the JSON member next and in a Link header. If the
 // response is the last page, it adds nothing.
-func (c *listCursor) addNextPage(r *http.Request, res *response) error {
+func (c *listCursorEncoder) addNextPage(r *http.Request, res *response) error {
 	var page struct {
 		Next int `json:"next_offset"`
 	}

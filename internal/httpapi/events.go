@@ -30,7 +30,7 @@ type changedEntry struct {
 // serveEvents sends the changes that the view may see. An event's ID is the number of its change. A client that sends
 // Last-Event-ID first receives the changes after this number. If these changes are not known any more, it receives the
 // event "reset" and must read everything again.
-func (o *viewState) serveEvents(w http.ResponseWriter, r *http.Request, feed *history.ChangeFeed) error {
+func (o *memoryViewState) serveEvents(w http.ResponseWriter, r *http.Request, feed *history.ChangeFeed) error {
 	if r.Method != http.MethodGet { // The response to a HEAD request would never end.
 		return wrongMethodError(w, r, []string{http.MethodGet, http.MethodOptions})
 	}
@@ -41,7 +41,7 @@ func (o *viewState) serveEvents(w http.ResponseWriter, r *http.Request, feed *hi
 	defer l.Close()
 	first := true
 	sse.ServeEvents(r.Context(), w, l.ChangesReady, func(out *sse.EventStream) error {
-		n, err := l.TakeChanges(r.Context())
+		n, err := l.ReadChanges(r.Context())
 		if err == nil {
 			err = sendChanges(out, n, first)
 			first = false
@@ -53,7 +53,7 @@ func (o *viewState) serveEvents(w http.ResponseWriter, r *http.Request, feed *hi
 
 // sendChanges sends one event for each change, or the event "reset". If a new stream starts without a change to send,
 // sendChanges sends the event "ready", so that the client knows an ID from which it can resume.
-func sendChanges(out *sse.EventStream, n history.TakenChanges, isFirst bool) error {
+func sendChanges(out *sse.EventStream, n history.UnreadChanges, isFirst bool) error {
 	switch {
 	case n.MustReadEverything:
 		return sendEvent(out, "reset", changeEvent{Seq: n.LastSeq})

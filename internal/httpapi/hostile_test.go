@@ -83,8 +83,8 @@ func (h hostile) members(r *route) (members [][2]string) {
 	for _, p := range r.verb.Params {
 		if (p.Required && h.IntN(30) > 0) || (p.Name == "content" && h.IntN(3) > 0) || h.IntN(8) == 0 {
 			name := p.Name
-			if len(p.Also) > 0 && h.IntN(6) == 0 {
-				name = pick(h, p.Also...)
+			if len(p.OtherNames) > 0 && h.IntN(6) == 0 {
+				name = pick(h, p.OtherNames...)
 			}
 			members = append(members, [2]string{name, h.value(p)})
 		}
@@ -107,7 +107,7 @@ func (h hostile) members(r *route) (members [][2]string) {
 func (h hostile) request(r *route) (method, target, body string) {
 	segments := strings.Split(r.path, "/")
 	for i, s := range segments {
-		if _, ok := pathArgument(s); ok {
+		if _, ok := parsePathArgument(s); ok {
 			segments[i] = escapeSegment(h.name())
 		}
 	}

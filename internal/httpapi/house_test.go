@@ -85,7 +85,7 @@ func newHome(t testing.TB) *home {
 
 // again starts a new server for the same memory, like after a restart.
 func (h *home) again() *home {
-	h.server = httptest.NewServer(New(h.views, nil).Handler(auth.Guard{Tokens: auth.Tokens{
+	h.server = httptest.NewServer(New(h.views, nil).Handler(auth.RequestGuard{Tokens: auth.Tokens{
 		auth.NewToken("all", "all", auth.Permissions{}),
 		auth.NewToken("a", "a", auth.Permissions{Projects: []string{"a"}}),
 		auth.NewToken("b", "b", auth.Permissions{Projects: []string{"b"}}),
@@ -119,10 +119,10 @@ func (h *home) fill(archive *session.Archive) {
 		at := time.Date(2026, 3, 2, 9, i, 0, 0, time.UTC)
 		events = append(events,
 			session.Event{Client: "claude", Session: "s-" +
-				p.mark, Kind: session.KindPrompt, Turn: "1", Time: at, Dir: "/" +
+				p.mark, Kind: session.KindPrompt, TurnID: "1", Time: at, Dir: "/" +
 				p.project, Text: "Always use the lift of " + p.mark + ", never the stairs. Remember that."},
 			session.Event{Client: "claude", Session: "s-" +
-				p.mark, Kind: session.KindInjection, Turn: "1", ID: "i1", Time: at, Text: "note " + p.mark,
+				p.mark, Kind: session.KindInjection, TurnID: "1", ID: "i1", Time: at, Text: "note " + p.mark,
 				Injection: &session.Injection{
 					HookEvent: "prompt",
 					ShownEntries: []session.ShownEntry{{SourceKind: "notes", Name: "style " +

@@ -13,11 +13,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// contextWithKey makes the store record the idempotency key in the change that the verb makes. If the verb has the
-// parameter op_id, contextWithKey sets this parameter in args, and returns ctx. Otherwise it returns a context that
-// contains the key. It can be used only for verbs that make a single change, because the store ignores a further change
-// with the same key.
-func (o *viewState) contextWithKey(
+// contextWithIdempotencyKey makes the store record the idempotency key in the change that the verb makes. If the verb
+// has the parameter op_id, contextWithIdempotencyKey sets this parameter in args, and returns ctx. Otherwise it returns
+// a context that contains the key. It can be used only for verbs that make a single change, because the store ignores a
+// further change with the same key.
+func (o *memoryViewState) contextWithIdempotencyKey(
 	ctx context.Context,
 	key string,
 	rt *route,

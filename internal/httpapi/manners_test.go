@@ -189,7 +189,7 @@ func TestNoPaths(t *testing.T) {
 				}},
 			},
 			&Options{Logger: slog.New(slog.NewTextHandler(&log, nil))},
-		).Handler(auth.Guard{
+		).Handler(auth.RequestGuard{
 			Tokens: auth.Tokens{auth.NewToken("all", "all", auth.Permissions{})},
 		}),
 	)

@@ -20,7 +20,7 @@ func newMux(feed *history.ChangeFeed, log *slog.Logger) *http.ServeMux {
 		mux.Handle(all[i].method+" "+basePath+all[i].path, verbHandler{&all[i], log})
 	}
 	mux.HandleFunc(basePath+"/events", func(w http.ResponseWriter, r *http.Request) {
-		if err := requestViewState(r).serveEvents(w, r, feed); err != nil {
+		if err := viewStateFromRequest(r).serveEvents(w, r, feed); err != nil {
 			writeProblem(w, r, err, log)
 		}
 	})

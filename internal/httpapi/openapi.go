@@ -12,9 +12,9 @@ import (
 //go:embed openapi.json
 var openAPIDescription []byte
 
-// serveDescription sends the OpenAPI description. The client needs no token.
-func serveDescription(w http.ResponseWriter, r *http.Request, g auth.Guard) error {
-	if err := g.CheckSite(r); err != nil {
+// serveOpenAPIDescription sends the OpenAPI description. The client needs no token.
+func serveOpenAPIDescription(w http.ResponseWriter, r *http.Request, g auth.RequestGuard) error {
+	if err := g.CheckHostAndOrigin(r); err != nil {
 		return err
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {

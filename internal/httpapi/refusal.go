@@ -37,7 +37,7 @@ func failedConditionError(name, tag string) error {
 	return &apiError{
 		currentETag: tag,
 		Problem: remote.Problem{Type: "about:blank", Status: http.StatusPreconditionFailed, Code: "precondition",
-			Title: "The entry is not as it was", Detail: detail, Name: shortenQuotedText(name),
+			Title: "The entry is not as it was", Detail: detail, EntryName: shortenQuotedText(name),
 			Remedy: "GET the entry, merge your change into what it says now, and send it with If-Match and its ETag"},
 	}
 }
@@ -66,11 +66,11 @@ func wrongMethodError(w http.ResponseWriter, r *http.Request, allowed []string) 
 	)
 }
 
-// maxQuotedBytes is the maximum number of bytes that a problem document quotes from a path or a header.
-const maxQuotedBytes = 200
+// maxQuotedTextBytes is the maximum number of bytes that a problem document quotes from a path or a header.
+const maxQuotedTextBytes = 200
 
 func shortenQuotedText(s string) string {
-	return text.TruncateWithEllipsis(strings.ToValidUTF8(s, "\uFFFD"), maxQuotedBytes)
+	return text.TruncateWithEllipsis(strings.ToValidUTF8(s, "\uFFFD"), maxQuotedTextBytes)
 }
 
 func quoteName(name string) string { return strconv.Quote(shortenQuotedText(name)) }

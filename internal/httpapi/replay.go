@@ -18,18 +18,19 @@ const idempotencyKeyHeader = "Idempotency-Key"
 // replayCache keeps the responses to requests with an idempotency key, so that a repeated request gets the same
 // response. Each combination of token and profile has its own cache. The responses are lost when the process ends.
 // After that, a repeated request is still recognized if it makes a single change, because the store keeps the
-// idempotency key together with the change (see [viewState.contextWithKey]). The zero replayCache is empty.
+// idempotency key together with the change (see [memoryViewState.contextWithIdempotencyKey]). The zero replayCache is
+// empty.
 type replayCache struct {
-	mu         sync.Mutex // guards the following fields
-	byKey      map[string]*keptResponse
-	keysByAge  []string // keys of byKey, the oldest first
-	totalBytes int      // total size of the kept response bodies
+	mu             sync.Mutex // guards the following fields
+	responsesByKey map[string]*cachedResponse
+	keysByAge      []string // keys of responsesByKey, the oldest first
+	totalBytes     int      // total size of the kept response bodies
 }
 
-// keptResponse is the response to a request with an idempotency key, which is kept to answer a repetition of the
+// cachedResponse is the response to a request with an idempotency key, which is kept to answer a repetition of the
 // request. While the request runs, the response is still missing.
-type keptResponse struct {
-	key string
+type cachedResponse struct {
+	idempotencyKey string
 	// digest of the request with this key, by which a different request with the same key is recognized
 	requestDigest [sha256.Size]byte
 	responseReady chan struct{}
@@ -47,7 +48,7 @@ const (
 // it does not know whether the first request was executed.
 //
 // If an earlier request had the same key, beginRequest waits until the earlier request has ended. Then it returns the
-// response of the earlier request in the result earlierResponse. If the earlier request failed, its response was not
+// response of the earlier request in the result responseToReplay. If the earlier request failed, its response was not
 // kept, and the new request must be executed.
 //
 // If the new request must be executed, beginRequest returns the result pending. The caller passes pending to endRequest
@@ -57,7 +58,7 @@ const (
 func (p *replayCache) beginRequest(
 	r *http.Request,
 	args *requestArguments,
-) (pending *keptResponse, earlierResponse *response, err error) {
+) (pending *cachedResponse, responseToReplay *response, err error) {
 	key := r.Header.Get(idempotencyKeyHeader)
 	isRead := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if key == "" || isRead {
@@ -102,25 +103,25 @@ func (p *replayCache) beginRequest(
 	}
 }
 
-// findOrAdd returns the kept response for an idempotency key. For an unknown key, it adds an empty keptResponse and
+// findOrAdd returns the kept response for an idempotency key. For an unknown key, it adds an empty cachedResponse and
 // isNew is true.
-func (p *replayCache) findOrAdd(key string, digest [sha256.Size]byte) (first *keptResponse, isNew bool) {
+func (p *replayCache) findOrAdd(key string, digest [sha256.Size]byte) (responseForKey *cachedResponse, isNew bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if first, ok := p.byKey[key]; ok {
+	if first, ok := p.responsesByKey[key]; ok {
 		return first, false
 	}
-	if p.byKey == nil {
-		p.byKey = map[string]*keptResponse{}
+	if p.responsesByKey == nil {
+		p.responsesByKey = map[string]*cachedResponse{}
 	}
-	first = &keptResponse{key: key, requestDigest: digest, responseReady: make(chan struct{})}
-	p.byKey[key] = first
-	return first, true
+	responseForKey = &cachedResponse{idempotencyKey: key, requestDigest: digest, responseReady: make(chan struct{})}
+	p.responsesByKey[key] = responseForKey
+	return responseForKey, true
 }
 
 // endRequest stores the response of the request for which beginRequest returned pending, and drops the oldest
 // responses. If res is nil, the request failed and its key is forgotten. If pending is nil, endRequest does nothing.
-func (p *replayCache) endRequest(pending *keptResponse, res *response) {
+func (p *replayCache) endRequest(pending *cachedResponse, res *response) {
 	if pending == nil {
 		return
 	}
@@ -129,13 +130,13 @@ func (p *replayCache) endRequest(pending *keptResponse, res *response) {
 	pending.response = res
 	close(pending.responseReady)
 	if res == nil {
-		delete(p.byKey, pending.key)
+		delete(p.responsesByKey, pending.idempotencyKey)
 		return
 	}
-	p.keysByAge, p.totalBytes = append(p.keysByAge, pending.key), p.totalBytes+len(res.body)
+	p.keysByAge, p.totalBytes = append(p.keysByAge, pending.idempotencyKey), p.totalBytes+len(res.body)
 	for len(p.keysByAge) > maxKeptResponses || (p.totalBytes > maxKeptResponseBytes && len(p.keysByAge) > 1) {
-		p.totalBytes -= len(p.byKey[p.keysByAge[0]].response.body)
-		delete(p.byKey, p.keysByAge[0])
+		p.totalBytes -= len(p.responsesByKey[p.keysByAge[0]].response.body)
+		delete(p.responsesByKey, p.keysByAge[0])
 		p.keysByAge = slices.Delete(p.keysByAge, 0, 1)
 	}
 }

@@ -41,8 +41,8 @@ func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*requestA
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		add := args.addTexts
-		if rt.isList(name) {
-			add = args.addList
+		if rt.isListArgument(name) {
+			add = args.addListArgument
 		}
 		if err := add(name, query[name]...); err != nil {
 			return nil, err
@@ -72,10 +72,10 @@ func readArguments(w http.ResponseWriter, r *http.Request, rt *route) (*requestA
 	return args, nil
 }
 
-// isList reports whether an argument of the route is a list.
-func (rt *route) isList(name string) bool {
+// isListArgument reports whether an argument of the route is a list.
+func (rt *route) isListArgument(name string) bool {
 	return slices.ContainsFunc(rt.verb.Params, func(p verb.Param) bool {
-		return p.Repeatable && (p.Name == name || slices.Contains(p.Also, name))
+		return p.Repeatable && (p.Name == name || slices.Contains(p.OtherNames, name))
 	})
 }
 
@@ -99,8 +99,8 @@ func (a *requestArguments) addTexts(name string, texts ...string) error {
 	return nil
 }
 
-// addList adds an argument whose value is a list of texts.
-func (a *requestArguments) addList(name string, texts ...string) error {
+// addListArgument adds an argument whose value is a list of texts.
+func (a *requestArguments) addListArgument(name string, texts ...string) error {
 	for _, s := range texts {
 		if err := verb.CheckText(name, s); err != nil {
 			return err

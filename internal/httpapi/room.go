@@ -1,4 +1,4 @@
-// This file defines viewState, the state that all requests with the same token and profile share.
+// This file defines memoryViewState, the state that all requests with the same token and profile share.
 
 package httpapi
 
@@ -13,16 +13,16 @@ import (
 	"github.com/oxbow-memory/oxbow/scope"
 )
 
-// viewKey is the combination of token and profile for which requests share a viewState.
+// viewKey is the combination of token and profile for which requests share a memoryViewState.
 type viewKey struct{ token, profile string }
 
-// viewState is the state that requests with the same token and profile share.
-type viewState struct {
+// memoryViewState is the state that requests with the same token and profile share.
+type memoryViewState struct {
 	*rights.MemoryView
-	tokenAndProfile viewKey
-	agentDoor       *rights.AgentDoor
-	replayCache     replayCache
-	heavyCalls      heavyCallLimit // limits expensive calls; all view states share this limit
+	tokenAndProfile    viewKey
+	agentDoor          *rights.AgentInterface
+	replayCache        replayCache
+	heavyCallSemaphore heavyCallSemaphore // limits expensive calls; all view states share this limit
 
 	mu             sync.Mutex    // guards readableMemory
 	readableMemory *oxbow.Memory // part of the view's memory that programs may read (nil until first used)
@@ -33,22 +33,22 @@ type viewState struct {
 const maxViews = 256
 
 // openMemory opens the part of the memory that the requests sharing this state may read with their token and profile.
-func (o *viewState) openMemory(ctx context.Context) (*oxbow.Memory, error) {
+func (o *memoryViewState) openMemory(ctx context.Context) (*oxbow.Memory, error) {
 	return o.Workspace.Open(ctx, verb.Read)
 }
 
-// readableScope selects the entries that a program may read directly from the store. It excludes quarantined entries,
-// which only a person may see. Verbs withhold such entries, but a store does not.
-var readableScope = scope.Scope{
+// programReadableScope selects the entries that a program may read directly from the store. It excludes quarantined
+// entries, which only a person may see. Verbs withhold such entries, but a store does not.
+var programReadableScope = scope.Scope{
 	Title:  "the API",
 	Any:    []oxbow.Filter{{}},
 	Except: []oxbow.Filter{{Terms: []oxbow.Term{{Key: "has", Values: oxbow.RequestedByModel.HeldLabels()}}}},
 }
 
-// openReadable opens the part of the view's memory that a program may read directly from the store. This part excludes
-// quarantined entries, which only a person may see. The verbs (oxbow's operations) withhold such entries themselves,
-// but a store does not.
-func (o *viewState) openReadable(ctx context.Context) (*oxbow.Memory, error) {
+// openReadableMemory opens the part of the view's memory that a program may read directly from the store. This part
+// excludes quarantined entries, which only a person may see. The verbs (oxbow's operations) withhold such entries
+// themselves, but a store does not.
+func (o *memoryViewState) openReadableMemory(ctx context.Context) (*oxbow.Memory, error) {
 	m, err := o.Workspace.Open(ctx, verb.Write)
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (o *viewState) openReadable(ctx context.Context) (*oxbow.Memory, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.readableMemory == nil {
-		o.readableMemory = scope.Within(m, readableScope)
+		o.readableMemory = scope.Within(m, programReadableScope)
 	}
 	return o.readableMemory, nil
 }
@@ -64,7 +64,7 @@ func (o *viewState) openReadable(ctx context.Context) (*oxbow.Memory, error) {
 // checkRouteRights returns an error if a request may not use the route r. The view o belongs to the token and the
 // profile of the request. The error is returned if r needs the whole memory but o contains only a part of it, or if r
 // changes the memory but o is read-only.
-func (o *viewState) checkRouteRights(r *route) error {
+func (o *memoryViewState) checkRouteRights(r *route) error {
 	switch {
 	case r.needsWholeMemory && o.IsPartial():
 		return requestError(http.StatusForbidden, "partial", "This token sees a part of the memory",
@@ -82,17 +82,17 @@ func (o *viewState) checkRouteRights(r *route) error {
 	return nil
 }
 
-// viewStateContextKey is the key under which the context of a request contains the viewState for its token and
+// viewStateContextKey is the key under which the context of a request contains the memoryViewState for its token and
 // profile.
 type viewStateContextKey struct{}
 
-func requestViewState(r *http.Request) *viewState {
-	return r.Context().Value(viewStateContextKey{}).(*viewState)
+func viewStateFromRequest(r *http.Request) *memoryViewState {
+	return r.Context().Value(viewStateContextKey{}).(*memoryViewState)
 }
 
 // openReadableStore returns the store for a request, and the request's context. The store contains only entries that
 // the request's token and profile may see and that programs may read.
 func openReadableStore(r *http.Request) (oxbow.Store, context.Context, error) {
-	m, err := requestViewState(r).openReadable(r.Context())
+	m, err := viewStateFromRequest(r).openReadableMemory(r.Context())
 	return m, r.Context(), err
 }

@@ -24,18 +24,18 @@ type route struct {
 	hasEntryNameArgument bool // the argument "name" is the name of an entry, which need not exist yet
 	needsEntry           bool // the route fails if the entry does not exist
 	isPaged              bool // the result is a page, with the member next_offset
-	isQuick              bool // the time for the verb hardly depends on the size of the memory
+	hasConstantTime      bool // the time for the verb hardly depends on the size of the memory
 }
 
 // routeOption sets a property of a route.
 type routeOption func(*route)
 
-func requireWholeMemory(r *route) { r.needsWholeMemory = true }
-func markSingleChange(r *route)   { r.isSingleChange = true }
-func markAboutEntry(r *route)     { r.hasEntryNameArgument = true }
-func requireEntry(r *route)       { r.needsEntry = true }
-func markWithPages(r *route)      { r.isPaged = true }
-func markQuick(r *route)          { r.isQuick = true }
+func requireWholeMemoryAccess(r *route) { r.needsWholeMemory = true }
+func markSingleChange(r *route)         { r.isSingleChange = true }
+func markEntryNameArgument(r *route)    { r.hasEntryNameArgument = true }
+func requireExistingEntry(r *route)     { r.needsEntry = true }
+func markPaged(r *route)                { r.isPaged = true }
+func markConstantTime(r *route)         { r.hasConstantTime = true }
 
 // markDestructive marks a route whose verb removes something.
 func markDestructive(r *route) { r.verb.Destructive = true }
@@ -43,31 +43,35 @@ func markDestructive(r *route) { r.verb.Destructive = true }
 // verbFunc is the function that implements a verb.
 type verbFunc[In, Out any] func(context.Context, *verb.Workspace, In) (Out, error)
 
-// readRoute returns a GET route whose verb only reads.
-func readRoute[In, Out any](path, name, summary string, run verbFunc[In, Out], traits ...routeOption) route {
+// newReadRoute returns a GET route whose verb only reads.
+func newReadRoute[In, Out any](path, name, summary string, run verbFunc[In, Out], options ...routeOption) route {
 	return newRoute(
 		http.MethodGet,
 		path,
 		verb.Verb{Name: name, Title: summary, ReadOnly: true, Idempotent: true},
 		run,
-		traits,
+		options,
 	)
 }
 
-// writeRoute returns a route whose verb writes.
-func writeRoute[In, Out any](method, path, name, summary string, run verbFunc[In, Out], traits ...routeOption) route {
+// newWriteRoute returns a route whose verb writes.
+func newWriteRoute[In, Out any](
+	method, path, name, summary string,
+	run verbFunc[In, Out],
+	options ...routeOption,
+) route {
 	return newRoute(
 		method,
 		path,
 		verb.Verb{Name: name, Title: summary, Idempotent: method != http.MethodPost},
 		run,
-		traits,
+		options,
 	)
 }
 
-func newRoute[In, Out any](method, path string, v verb.Verb, run verbFunc[In, Out], traits []routeOption) route {
+func newRoute[In, Out any](method, path string, v verb.Verb, run verbFunc[In, Out], options []routeOption) route {
 	r := route{method: method, path: path, verb: verb.MakeVerb(v, run)}
-	for _, t := range traits {
+	for _, t := range options {
 		t(&r)
 	}
 	return r
@@ -76,15 +80,15 @@ func newRoute[In, Out any](method, path string, v verb.Verb, run verbFunc[In, Ou
 // argumentNames returns the names of the arguments in the route's path.
 func (r *route) argumentNames() (names []string) {
 	for s := range strings.SplitSeq(r.path, "/") {
-		if name, ok := pathArgument(s); ok {
+		if name, ok := parsePathArgument(s); ok {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// pathArgument returns the name of the argument in a path segment such as {name}. ok is false for other segments.
-func pathArgument(segment string) (name string, ok bool) {
+// parsePathArgument returns the name of the argument in a path segment such as {name}. ok is false for other segments.
+func parsePathArgument(segment string) (name string, ok bool) {
 	if strings.HasPrefix(segment, "{") && strings.HasSuffix(segment, "}") {
 		return segment[1 : len(segment)-1], true
 	}

@@ -38,21 +38,24 @@ type Server struct {
 	viewOptions   *rights.Options
 	serverOptions Options
 	mux           func() *http.ServeMux // Built by the first request, because many programs never receive one.
-	heavyCalls    heavyCallLimit
+	heavyCalls    heavyCallSemaphore
 
 	mu         sync.Mutex // guards viewStates and serverOptions.Rand
-	viewStates map[viewKey]*viewState
+	viewStates map[viewKey]*memoryViewState
 }
 
-// New returns a server. v specifies the memory and the entries that each caller may see. The memory is opened by the
-// first request that needs it. The server does not close the memory.
-func New(v *rights.Options, o *Options) *Server {
-	s := &Server{viewOptions: v, heavyCalls: newHeavyCallLimit(), viewStates: map[viewKey]*viewState{}}
-	if o != nil {
-		s.serverOptions = *o
+// New returns a server. viewOptions specifies the memory and the entries that each caller may see. The memory is opened
+// by the first request that needs it. The server does not close the memory.
+func New(viewOptions *rights.Options, serverOptions *Options) *Server {
+	s := &Server{viewOptions: viewOptions, heavyCalls: newHeavyCallLimit(), viewStates: map[viewKey]*memoryViewState{}}
+	if serverOptions != nil {
+		s.serverOptions = *serverOptions
 	}
 	s.serverOptions.Rand = cmp.Or(s.serverOptions.Rand, rand.Reader)
-	s.serverOptions.ChangeFeed = cmp.Or(s.serverOptions.ChangeFeed, history.NewChangeFeed(v.Workspace.Open, nil))
+	s.serverOptions.ChangeFeed = cmp.Or(
+		s.serverOptions.ChangeFeed,
+		history.NewChangeFeed(viewOptions.Workspace.Open, nil),
+	)
 	s.mux = sync.OnceValue(func() *http.ServeMux { return newMux(s.serverOptions.ChangeFeed, s.serverOptions.Logger) })
 	return s
 }
@@ -67,7 +70,7 @@ const (
 // findViewState returns the state that all requests with the same token and profile share. The argument profile is ""
 // if the request contains no profile. findViewState creates and stores the state at the first call for a token and a
 // profile. It returns an error if the token must not use the profile, or if maxViews states exist already.
-func (s *Server) findViewState(t auth.Token, profile string) (*viewState, error) {
+func (s *Server) findViewState(t auth.Token, profile string) (*memoryViewState, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := viewKey{t.Name, profile}
@@ -89,16 +92,16 @@ func (s *Server) findViewState(t auth.Token, profile string) (*viewState, error)
 	w := *v.Workspace
 	w.Unbounded, w.Words = true, referenceText
 	v.Workspace = &w
-	r := &viewState{
+	r := &memoryViewState{
 		MemoryView:      v,
 		tokenAndProfile: key,
-		agentDoor: &rights.AgentDoor{
-			DoorName:               "http",
+		agentDoor: &rights.AgentInterface{
+			InterfaceName:          "http",
 			RunID:                  hex.EncodeToString(run),
 			TokenName:              t.Name,
 			MergesWithShownEntries: s.serverOptions.MergeChanges,
 		},
-		heavyCalls: s.heavyCalls,
+		heavyCallSemaphore: s.heavyCalls,
 	}
 	s.viewStates[key] = r
 	return r, nil
@@ -109,14 +112,14 @@ func (s *Server) findViewState(t auth.Token, profile string) (*viewState, error)
 //
 // The http.Server should have a ReadHeaderTimeout (30 s), a ReadTimeout (60 s) and an IdleTimeout (120 s), but no
 // WriteTimeout, because streams of events do not end.
-func (s *Server) Handler(g auth.Guard) http.Handler {
+func (s *Server) Handler(g auth.RequestGuard) http.Handler {
 	// Only the path for applying operations accepts large bodies, because a request to this path may contain as many
 	// operations as a store can apply at once.
 	g.LargeBodyPath = basePath + "/store/apply"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		if p := r.URL.EscapedPath(); p == "/openapi.json" || p == basePath+"/openapi.json" {
-			if err := serveDescription(w, r, g); err != nil {
+			if err := serveOpenAPIDescription(w, r, g); err != nil {
 				writeProblem(w, r, err, s.serverOptions.Logger)
 			}
 			return
@@ -136,7 +139,7 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 }
 
 // admitRequest lets the guard check a request, and returns the state for the request's token and profile.
-func (s *Server) admitRequest(r *http.Request, g auth.Guard) (*viewState, error) {
+func (s *Server) admitRequest(r *http.Request, g auth.RequestGuard) (*memoryViewState, error) {
 	token, err := g.Admit(r)
 	if err != nil {
 		return nil, err

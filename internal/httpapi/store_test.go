@@ -23,7 +23,7 @@ func served(t *testing.T) (*remote.Store, *oxbow.Memory) {
 	m := storetest.Open(t, "m.oxbow", &oxbow.Options{FS: vfs.NewMem()})
 	w := &verb.Workspace{Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return m, nil }}
 	const secret = "a-token-of-enough-length"
-	srv := httptest.NewServer(New(&rights.Options{Workspace: w}, nil).Handler(auth.Guard{
+	srv := httptest.NewServer(New(&rights.Options{Workspace: w}, nil).Handler(auth.RequestGuard{
 		Tokens: auth.Tokens{auth.NewToken("t", secret, auth.Permissions{})},
 	}))
 	t.Cleanup(srv.Close)

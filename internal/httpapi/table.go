@@ -9,7 +9,7 @@ import (
 
 // routeTable returns all routes. The table is built on first use, because many programs never serve requests.
 var routeTable = sync.OnceValue(func() []route {
-	return slices.Concat(entryRoutes(), recallRoutes(), logRoutes(), labelRoutes(), contextRoutes(),
-		inboxRoutes(), sessionRoutes(), handoffRoutes(), profileRoutes(), codeRoutes(), maintenanceRoutes(),
+	return slices.Concat(entryRoutes(), recallRoutes(), changeLogRoutes(), labelRoutes(), contextRoutes(),
+		inboxRoutes(), sessionRoutes(), handoffRoutes(), profileRoutes(), sourceCodeRoutes(), maintenanceRoutes(),
 		folderRoutes())
 })

@@ -13,76 +13,87 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/maintenance"
 )
 
-func codeRoutes() []route {
+func sourceCodeRoutes() []route {
 	return []route{
-		readRoute(
+		newReadRoute(
 			"/annotations",
 			"annotations",
 			"Why lines of code are as they are",
 			annotations.GetAnnotations,
-			markWithPages,
+			markPaged,
 		),
-		writeRoute(
+		newWriteRoute(
 			http.MethodPost,
 			"/annotations",
 			"annotate",
 			"Keep why lines are as they are",
 			annotations.Annotate,
 		),
-		readRoute("/annotations/stats", "annotation_stats", "Numbers of the annotations", annotations.AnnotationStats),
+		newReadRoute(
+			"/annotations/stats",
+			"annotation_stats",
+			"Numbers of the annotations",
+			annotations.AnnotationStats,
+		),
 	}
 }
 
 func maintenanceRoutes() []route {
 	return []route{
-		writeRoute(
+		newWriteRoute(
 			http.MethodPost,
 			"/consolidate",
 			"consolidate",
 			"Join entries that say the same",
-			consolidateNames,
+			consolidateMemory,
 			markDestructive,
 		),
-		writeRoute(
+		newWriteRoute(
 			http.MethodPost,
 			"/compress",
 			"compress",
 			"Shorten the files of a home in the layout of clawft or CodeRhapsody",
-			maintenance.Compress,
-			requireWholeMemory,
+			maintenance.CompressHome,
+			requireWholeMemoryAccess,
 			markDestructive,
 		),
-		writeRoute(
+		newWriteRoute(
 			http.MethodPost,
 			"/compress/undo",
 			"compress_undo",
 			"Take digests back and restore the files that they replaced",
-			maintenance.Decompress,
-			requireWholeMemory,
+			maintenance.DecompressDigests,
+			requireWholeMemoryAccess,
 			markDestructive,
 		),
-		writeRoute(
+		newWriteRoute(
 			http.MethodPost,
 			"/scan",
 			"scan",
 			"Look for secrets in all that is kept",
 			maintenance.ScanSecrets,
-			requireWholeMemory,
+			requireWholeMemoryAccess,
 			markDestructive,
 		),
-		readRoute("/check", "check", "Look for damage", checkMemory, requireWholeMemory),
-		readRoute("/stats", "stats", "Numbers of the memory", memoryStats, requireWholeMemory),
-		readRoute("/doctor", "doctor", "Examine the memory and what is around it", runDoctor, requireWholeMemory),
+		newReadRoute("/check", "check", "Look for damage", checkMemory, requireWholeMemoryAccess),
+		newReadRoute("/stats", "stats", "Numbers of the memory", memoryStats, requireWholeMemoryAccess),
+		newReadRoute(
+			"/doctor",
+			"doctor",
+			"Examine the memory and what is around it",
+			runDoctor,
+			requireWholeMemoryAccess,
+		),
 	}
 }
 
-// consolidateIn contains the arguments of consolidateNames.
+// consolidateIn contains the arguments of consolidateMemory.
 type consolidateIn struct {
 	SizeLimit int  `json:"over,omitempty"    usage:"Change nothing unless there are more than so many tokens."`
 	DryRun    bool `json:"dry_run,omitempty" usage:"Show what would go and change nothing."`
 }
 
-// consolidateOut is the result of consolidateNames.
+// consolidateOut is the result of consolidateMemory.
 type consolidateOut struct {
 	// number of tokens in all notes and facts before anything was removed
 	TokensBefore      int                `json:"before"`
@@ -104,11 +115,11 @@ type removedDuplicate struct {
 	IsExact bool `json:"exact,omitempty"`
 }
 
-// consolidateNames calls [maintenance.Consolidate] and returns its result in a shorter form. For each duplicate that
-// was removed, the returned value contains only the names of the removed entry and of the entry that was kept, and not
-// the entries themselves.
-func consolidateNames(ctx context.Context, w *verb.Workspace, in consolidateIn) (consolidateOut, error) {
-	got, err := maintenance.Consolidate(
+// consolidateMemory calls [maintenance.ConsolidateEntries] and returns its result in a shorter form. For each duplicate
+// that was removed, the returned value contains only the names of the removed entry and of the entry that was kept, and
+// not the entries themselves.
+func consolidateMemory(ctx context.Context, w *verb.Workspace, in consolidateIn) (consolidateOut, error) {
+	got, err := maintenance.ConsolidateEntries(
 		ctx,
 		w,
 		maintenance.ConsolidateIn{TokenThreshold: in.SizeLimit, DryRun: in.DryRun},
@@ -119,27 +130,30 @@ func consolidateNames(ctx context.Context, w *verb.Workspace, in consolidateIn) 
 		RemovedDuplicates:    []removedDuplicate{},
 		UndoableChangeNumber: got.Number,
 	}
-	if len(got.Dropped) == 0 {
+	if len(got.RemovedDuplicates) == 0 {
 		out.Steps = got.Steps
 	}
-	for _, d := range got.Dropped {
-		out.RemovedDuplicates = append(out.RemovedDuplicates, removedDuplicate{d.Drop.Name, d.Keep.Name, d.Exact})
+	for _, d := range got.RemovedDuplicates {
+		out.RemovedDuplicates = append(
+			out.RemovedDuplicates,
+			removedDuplicate{d.DroppedEntry.Name, d.KeptEntry.Name, d.Exact},
+		)
 	}
 	return out, err
 }
 
-// checkIn contains the arguments of checkMemory.
-type checkIn struct {
+// checkMemoryIn contains the arguments of checkMemory.
+type checkMemoryIn struct {
 	SinceLogHash string `json:"since,omitempty" usage:"Prove that changes were only added since this head, which check or stats gave."`
 }
 
-// checkMemory calls [maintenance.CheckAll] without signing the result. The report names files without their
+// checkMemory calls [maintenance.CheckData] without signing the result. The report names files without their
 // directories, so that paths of the server stay hidden from clients.
-func checkMemory(ctx context.Context, w *verb.Workspace, in checkIn) (maintenance.CheckOut, error) {
-	out, err := maintenance.CheckAll(ctx, w, maintenance.CheckIn{Since: in.SinceLogHash})
+func checkMemory(ctx context.Context, w *verb.Workspace, in checkMemoryIn) (maintenance.CheckDataOut, error) {
+	out, err := maintenance.CheckData(ctx, w, maintenance.CheckDataIn{EarlierHash: in.SinceLogHash})
 	out.Store = fileName(out.Store)
 	if out.Sessions != nil {
-		out.Sessions.Store = fileName(out.Sessions.Store)
+		out.Sessions.StorePath = fileName(out.Sessions.StorePath)
 	}
 	return out, err
 }
@@ -151,11 +165,11 @@ func memoryStats(ctx context.Context, w *verb.Workspace, in maintenance.StatsIn)
 	return out, err
 }
 
-// runDoctor calls [maintenance.Doctor] and hides the path of the home. In the findings, the path is replaced by the
-// name of its last element. In the remedies (the fields Mend), the path stays if w.Typed is set, because the reader may
-// then know where the home is.
+// runDoctor calls [maintenance.DiagnoseMemory] and hides the path of the home. In the findings, the path is replaced by
+// the name of its last element. In the remedies (the fields Mend), the path stays if w.Typed is set, because the reader
+// may then know where the home is.
 func runDoctor(ctx context.Context, w *verb.Workspace, in maintenance.DoctorIn) (maintenance.DoctorOut, error) {
-	out, err := maintenance.Doctor(ctx, w, in)
+	out, err := maintenance.DiagnoseMemory(ctx, w, in)
 	home := out.Home
 	out.Home, out.Store = fileName(home), fileName(out.Store)
 	for i := range out.Findings {

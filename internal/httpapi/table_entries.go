@@ -11,57 +11,63 @@ import (
 
 func entryRoutes() []route {
 	return []route{
-		readRoute("/entries", "list", "List entries, newest first", verb.List, markWithPages),
-		writeRoute(
+		newReadRoute("/entries", "list", "List entries, newest first", verb.ListEntries, markPaged),
+		newWriteRoute(
 			http.MethodPost,
 			"/entries",
 			"create",
 			"Add an entry",
-			verb.RememberNew,
+			verb.RememberNewEntry,
 			markSingleChange,
-			markAboutEntry,
+			markEntryNameArgument,
 		),
-		readRoute("/entries/{name}", "get", "Read one entry", verb.Get, markAboutEntry, markQuick),
-		writeRoute(
+		newReadRoute("/entries/{name}", "get", "Read one entry", verb.Get, markEntryNameArgument, markConstantTime),
+		newWriteRoute(
 			http.MethodPut,
 			"/entries/{name}",
 			"remember",
 			"Keep an entry under this name",
 			verb.Remember,
 			markSingleChange,
-			markAboutEntry,
+			markEntryNameArgument,
 		),
-		writeRoute(
+		newWriteRoute(
 			http.MethodPatch,
 			"/entries/{name}",
 			"update",
 			"Change parts of an entry",
 			verb.Remember,
 			markSingleChange,
-			markAboutEntry,
-			requireEntry,
+			markEntryNameArgument,
+			requireExistingEntry,
 		),
-		writeRoute(
+		newWriteRoute(
 			http.MethodDelete,
 			"/entries/{name}",
 			"forget",
 			"Remove an entry",
 			verb.Forget,
 			markSingleChange,
-			markAboutEntry,
+			markEntryNameArgument,
 			markDestructive,
 		),
-		readRoute("/entries/{name}/versions", "history", "List the versions of an entry", verb.History, markWithPages),
-		writeRoute(
+		newReadRoute(
+			"/entries/{name}/versions",
+			"history",
+			"List the versions of an entry",
+			verb.ListHistory,
+			markPaged,
+		),
+		newWriteRoute(
 			http.MethodPost,
 			"/entries/{name}/restore",
 			"restore",
 			"Bring a version back",
-			verb.Restore,
+			verb.RestoreVersion,
 			markSingleChange,
-			markAboutEntry,
+			markEntryNameArgument,
 		),
-		readRoute(
+		newReadRoute(
 			"/entries/{name}/lineage",
 			"lineage",
 			"What an entry was made from, and what from it",
@@ -78,15 +84,15 @@ func recallRoutes() []route {
 		Idempotent: true,
 	}
 	return []route{
-		readRoute("/recall", "recall", "Find entries by words", verb.Recall, markQuick),
-		newRoute(http.MethodPost, "/recall", search, verb.Recall, []routeOption{markQuick}),
+		newReadRoute("/recall", "recall", "Find entries by words", verb.Recall, markConstantTime),
+		newRoute(http.MethodPost, "/recall", search, verb.Recall, []routeOption{markConstantTime}),
 	}
 }
 
-func logRoutes() []route {
+func changeLogRoutes() []route {
 	return []route{
-		readRoute("/log", "log", "List changes, newest first", verb.History, markWithPages),
-		writeRoute(
+		newReadRoute("/log", "log", "List changes, newest first", verb.ListHistory, markPaged),
+		newWriteRoute(
 			http.MethodPost,
 			"/undo",
 			"undo",
@@ -95,13 +101,13 @@ func logRoutes() []route {
 			markSingleChange,
 			markDestructive,
 		),
-		writeRoute(
+		newWriteRoute(
 			http.MethodPost,
 			"/revert",
 			"revert",
 			"Show by a dry run what taking back all changes of a source would do; a person does it with oxbow revert",
 			history.RevertChanges,
-			requireWholeMemory,
+			requireWholeMemoryAccess,
 			markDestructive,
 		),
 	}

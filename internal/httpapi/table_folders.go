@@ -10,18 +10,25 @@ import (
 
 func folderRoutes() []route {
 	return []route{
-		readRoute(
+		newReadRoute(
 			"/folders",
 			"folders",
 			"List the directories that the memory follows",
 			folders.List,
-			requireWholeMemory,
+			requireWholeMemoryAccess,
 		),
-		writeRoute(http.MethodPost, "/folders", "add_folder", "Follow a directory of Markdown files; for persons",
-			folders.Add, requireWholeMemory),
-		writeRoute(http.MethodPost, "/folders/sync", "sync_folders", "Compare the directories with the memory now",
-			folders.Sync, requireWholeMemory, markDestructive),
-		writeRoute(http.MethodDelete, "/folders/{folder}", "remove_folder", "Stop following a directory; for persons",
-			folders.Remove, requireWholeMemory, markDestructive),
+		newWriteRoute(http.MethodPost, "/folders", "add_folder", "Follow a directory of Markdown files; for persons",
+			folders.Add, requireWholeMemoryAccess),
+		newWriteRoute(http.MethodPost, "/folders/sync", "sync_folders", "Compare the directories with the memory now",
+			folders.Sync, requireWholeMemoryAccess, markDestructive),
+		newWriteRoute(
+			http.MethodDelete,
+			"/folders/{folder}",
+			"remove_folder",
+			"Stop following a directory; for persons",
+			folders.Remove,
+			requireWholeMemoryAccess,
+			markDestructive,
+		),
 	}
 }

@@ -10,9 +10,9 @@ import (
 
 func labelRoutes() []route {
 	return []route{
-		readRoute("/labels", "labels", "List labels with the number of their entries", labels.ListLabels),
-		writeRoute(http.MethodPost, "/labels/add", "add_labels", "Give labels to entries", labels.AddLabels),
-		writeRoute(
+		newReadRoute("/labels", "labels", "List labels with the number of their entries", labels.ListLabels),
+		newWriteRoute(http.MethodPost, "/labels/add", "add_labels", "Give labels to entries", labels.AddLabels),
+		newWriteRoute(
 			http.MethodPost,
 			"/labels/remove",
 			"remove_labels",
@@ -20,8 +20,8 @@ func labelRoutes() []route {
 			labels.RemoveLabels,
 			markDestructive,
 		),
-		writeRoute(http.MethodPost, "/labels/rename", "rename_label", "Rename a label", labels.RenameLabel),
-		writeRoute(
+		newWriteRoute(http.MethodPost, "/labels/rename", "rename_label", "Rename a label", labels.RenameLabel),
+		newWriteRoute(
 			http.MethodPost,
 			"/labels/merge",
 			"merge_labels",
@@ -29,9 +29,9 @@ func labelRoutes() []route {
 			labels.MergeLabels,
 			markDestructive,
 		),
-		readRoute("/labels/lint", "lint_labels", "Labels that may be mistakes", labels.LintLabels),
-		readRoute("/labels/suggest", "suggest_labels", "Labels that entries may lack", labels.SuggestLabels),
-		writeRoute(
+		newReadRoute("/labels/lint", "lint_labels", "Labels that may be mistakes", labels.LintLabels),
+		newReadRoute("/labels/suggest", "suggest_labels", "Labels that entries may lack", labels.SuggestLabels),
+		newWriteRoute(
 			http.MethodPost,
 			"/labels/accept",
 			"accept_labels",

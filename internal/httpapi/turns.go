@@ -7,17 +7,19 @@ import (
 	"runtime"
 )
 
-// heavyCallLimit is a semaphore for calls that read many entries of the memory, such as listing all entries. The limit
-// leaves processors free for recalls. Without this limit, a one-millisecond recall that runs together with fifty
+// heavyCallSemaphore is a semaphore for calls that read many entries of the memory, such as listing all entries. The
+// limit leaves processors free for recalls. Without this limit, a one-millisecond recall that runs together with fifty
 // listings would take a quarter of a second, because Go's scheduler runs each ready goroutine for up to 10 ms. A call
 // releases the semaphore before its response is sent, so that a slow client does not block others.
-type heavyCallLimit chan struct{}
+type heavyCallSemaphore chan struct{}
 
 // newHeavyCallLimit returns a limit that lets half as many calls run at once as the machine has processors.
-func newHeavyCallLimit() heavyCallLimit { return make(heavyCallLimit, max(1, runtime.GOMAXPROCS(0)/2)) }
+func newHeavyCallLimit() heavyCallSemaphore {
+	return make(heavyCallSemaphore, max(1, runtime.GOMAXPROCS(0)/2))
+}
 
-// acquireTurn waits for a turn. It returns a function that the caller must call at the end of the turn.
-func (t heavyCallLimit) acquireTurn(ctx context.Context) (endTurn func(), err error) {
+// acquireSlot waits for a turn. It returns a function that the caller must call at the end of the turn.
+func (t heavyCallSemaphore) acquireSlot(ctx context.Context) (releaseSlot func(), err error) {
 	select {
 	case t <- struct{}{}:
 		return func() { <-t }, nil

@@ -16,7 +16,7 @@ func TestTurns(t *testing.T) {
 	home := newHome(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := New(home.views, nil)
-		h := s.Handler(auth.Guard{Tokens: auth.Tokens{auth.NewToken("all", "all", auth.Permissions{})}})
+		h := s.Handler(auth.RequestGuard{Tokens: auth.Tokens{auth.NewToken("all", "all", auth.Permissions{})}})
 		ask := func(method, path, body string) (answer *httptest.ResponseRecorder, ended chan bool) {
 			r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost"+basePath+path,
 				strings.NewReader(body))
@@ -43,7 +43,7 @@ func TestTurns(t *testing.T) {
 			path, waits := c.method+" "+c.path, c.waits
 			var ends []func()
 			for range cap(s.heavyCalls) {
-				end, err := s.heavyCalls.acquireTurn(t.Context())
+				end, err := s.heavyCalls.acquireSlot(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}

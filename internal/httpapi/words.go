@@ -21,18 +21,18 @@ func referenceText(r verb.NoteReference) string {
 	case verb.NextPageRef:
 		return fmt.Sprintf("the next page has offset %d", int(r))
 	case *verb.CallHint:
-		said := strings.TrimSpace(requestText(r.Verb, r.Args) + " " + r.Does)
-		if r.To != "" {
-			return "to " + r.To + ": " + said
+		said := strings.TrimSpace(formatRequest(r.Verb, r.Args) + " " + r.Effect)
+		if r.Purpose != "" {
+			return "to " + r.Purpose + ": " + said
 		}
 		return said
 	}
 	return verb.Notef("%s", r).String()
 }
 
-// requestText returns the method, the path and the JSON body of a call. Arguments in the path are left out of the
+// formatRequest returns the method, the path and the JSON body of a call. Arguments in the path are left out of the
 // body.
-func requestText(verbName string, args []verb.HintArgument) string {
+func formatRequest(verbName string, args []verb.HintArgument) string {
 	request, body := verbMethodAndPath(verbName), map[string]any{}
 	for _, a := range args {
 		inPath := "{" + a.Name + "}"

@@ -40,9 +40,9 @@ func CountValues(ctx context.Context, s oxbow.Store, f oxbow.Filter, key string)
 	return sortCounts(n), nil
 }
 
-// CountInMemory is like CountValues for all entries of a memory. If the memory has an index, it reads no entries. It
-// leaves out labels with the omitted keys.
-func CountInMemory(ctx context.Context, m *oxbow.Memory, key string, omitted ...string) ([]Count, error) {
+// CountValuesInMemory is like CountValues for all entries of a memory. If the memory has an index, it reads no entries.
+// It leaves out labels with the omitted keys.
+func CountValuesInMemory(ctx context.Context, m *oxbow.Memory, key string, omitted ...string) ([]Count, error) {
 	isWanted := func(k string) bool { return (key == "" || k == key) && !slices.Contains(omitted, k) }
 	n, ok, err := m.LabelCounts(ctx, isWanted)
 	if err != nil {
@@ -90,11 +90,12 @@ func countLabelsWithKey(
 	s oxbow.Store,
 	f oxbow.Filter,
 	key string,
-) (n map[oxbow.Label]int, err error) {
+) (labelCounts map[oxbow.Label]int, err error) {
 	needs := heads.Needs{Keys: []string{key}}
 	needs.AddFilter(f)
 	err = heads.View(ctx, s, needs, func(all heads.List) error {
-		n = map[oxbow.Label]int{} // Begin with an empty map, because View may call this function a second time.
+		// Begin with an empty map, because View may call this function a second time.
+		labelCounts = map[oxbow.Label]int{}
 		for h, err := range all.All {
 			if err != nil {
 				return err
@@ -103,10 +104,10 @@ func countLabelsWithKey(
 				continue
 			}
 			for _, value := range h.Entry.Values(key) {
-				n[oxbow.Label{Key: key, Value: value}]++
+				labelCounts[oxbow.Label{Key: key, Value: value}]++
 			}
 		}
 		return nil
 	})
-	return n, err
+	return labelCounts, err
 }

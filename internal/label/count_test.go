@@ -53,13 +53,13 @@ func TestCountInMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := CountInMemory(t.Context(), m, key)
+			got, err := CountValuesInMemory(t.Context(), m, key)
 			if !slices.Equal(got, want) || err != nil {
 				t.Errorf("seed %d, key %q: %v, %v; want %v", seed, key, got, err, want)
 			}
 			isOmitted := func(c Count) bool { return c.Label.Key == "tag" }
 			want = slices.DeleteFunc(want, isOmitted)
-			got, err = CountInMemory(t.Context(), m, key, "tag")
+			got, err = CountValuesInMemory(t.Context(), m, key, "tag")
 			if !slices.Equal(got, want) || err != nil {
 				t.Errorf("seed %d, key %q without tags: %v, %v; want %v", seed, key, got, err, want)
 			}

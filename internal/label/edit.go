@@ -60,12 +60,12 @@ func (p LabelChangePlan) OpGroups() []oxbow.OpGroup {
 // Planner plans changes of labels for the entries that a store contains at present.
 type Planner func(ctx context.Context, s oxbow.Store) (LabelChangePlan, error)
 
-// maxApplyAttempts is the maximum number of times that [ApplyPlan] plans again because another writer changed an entry.
-const maxApplyAttempts = 20
+// maxPlanAttempts is the maximum number of times that [ApplyPlan] plans again because another writer changed an entry.
+const maxPlanAttempts = 20
 
 // ApplyPlan creates a plan and applies it in a single change. If the entries are too large for one change, it makes
-// several changes, the parts of [oxbow.CommitInParts]. maxBytes is the maximum size of a change in bytes (0 means the
-// default).
+// several changes, the parts of [oxbow.CommitInParts]. maxChangeBytes is the maximum size of a change in bytes (0 means
+// the default).
 //
 // It returns the plan, with all entries whose labels were changed, and the number of the last change. The number is 0
 // if nothing was changed, or if the store does not number changes. If another writer changes an entry in between,
@@ -75,9 +75,9 @@ func ApplyPlan(
 	ctx context.Context,
 	s oxbow.Store,
 	makePlan Planner,
-	maxBytes int,
+	maxChangeBytes int,
 ) (applied LabelChangePlan, seq uint64, err error) {
-	o := oxbow.PartOptions{MaxBytes: maxBytes}
+	o := oxbow.PartOptions{MaxBytes: maxChangeBytes}
 	for n := 1; ; n++ {
 		p, err := makePlan(ctx, s)
 		if len(applied.EntryChanges) == 0 {
@@ -97,7 +97,7 @@ func ApplyPlan(
 		o.EarlierParts += done.ChangeCount
 		seq = max(seq, done.LastSeq)
 		raced := errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound)
-		if !raced || n == maxApplyAttempts {
+		if !raced || n == maxPlanAttempts {
 			return applied, seq, err
 		}
 	}
@@ -130,16 +130,16 @@ func PlanRemoveLabels(sel Selection, labels ...oxbow.Label) Planner {
 	})
 }
 
-// PlanSetLabels plans to replace each selected entry's labels by the result of newLabels. note becomes the change's
+// PlanLabelUpdates plans to replace each selected entry's labels by the result of newLabels. note becomes the change's
 // note in the log.
-func PlanSetLabels(sel Selection, note string, newLabels func([]oxbow.Label) []oxbow.Label) Planner {
+func PlanLabelUpdates(sel Selection, note string, newLabels func([]oxbow.Label) []oxbow.Label) Planner {
 	return sel.planEdit(note, nil, newLabels)
 }
 
-// PlanRenameLabel plans to replace oldLabel by newLabel in all entries. If entries already have newLabel, planning
+// PlanLabelRename plans to replace oldLabel by newLabel in all entries. If entries already have newLabel, planning
 // fails, because both groups of entries could not be distinguished afterwards; see [PlanMergeLabels]. If no entry has
 // oldLabel, the error matches [oxbow.ErrNotFound].
-func PlanRenameLabel(oldLabel, newLabel oxbow.Label) Planner {
+func PlanLabelRename(oldLabel, newLabel oxbow.Label) Planner {
 	isPlanned := false
 	return func(ctx context.Context, s oxbow.Store) (LabelChangePlan, error) {
 		if oldLabel == newLabel {
@@ -164,7 +164,7 @@ func PlanRenameLabel(oldLabel, newLabel oxbow.Label) Planner {
 				Reason: fmt.Sprintf("is in use already; to join the two: merge %s into %s", oldLabel, newLabel)}
 		}
 		isPlanned = true
-		return planReplace(
+		return planLabelReplacement(
 			ctx,
 			s,
 			fmt.Sprintf("rename %s to %s", oldLabel, newLabel),
@@ -187,7 +187,7 @@ func PlanMergeLabels(labels []oxbow.Label, target oxbow.Label) Planner {
 				Reason: "is the only one given; say what to merge into it",
 			}
 		}
-		return planReplace(ctx, s, fmt.Sprintf("merge %s into %s", joinLabels(old), target), old, target)
+		return planLabelReplacement(ctx, s, fmt.Sprintf("merge %s into %s", joinLabels(old), target), old, target)
 	}
 }
 
@@ -201,9 +201,9 @@ func (e *UnusedLabelsError) Error() string {
 // Is reports whether the target is [oxbow.ErrNotFound].
 func (*UnusedLabelsError) Is(target error) bool { return target == oxbow.ErrNotFound }
 
-// planReplace plans a change in which each label in oldLabels is replaced by newLabel, in all entries. If no entry has
-// such a label, it returns an UnusedLabelsError.
-func planReplace(
+// planLabelReplacement plans a change in which each label in oldLabels is replaced by newLabel, in all entries. If no
+// entry has such a label, it returns an UnusedLabelsError.
+func planLabelReplacement(
 	ctx context.Context,
 	s oxbow.Store,
 	note string,
@@ -274,12 +274,12 @@ func (sel Selection) planEdit(
 	}
 }
 
-// hasNameInSet reports whether the entry e has its name or an alias in the set of wanted names (the parameter wanted).
-// It adds each name and alias that is in this set to the set seenNames.
-func hasNameInSet(e *oxbow.Entry, wanted, seenNames map[string]bool) (named bool) {
+// hasNameInSet reports whether the entry e has its name or an alias in the set of wanted names (the parameter
+// wantedNames). It adds each name and alias that is in this set to the set seenNames.
+func hasNameInSet(e *oxbow.Entry, wantedNames, seenNames map[string]bool) (named bool) {
 	for _, word := range append([]string{e.Name}, e.Aliases...) {
 		word = oxbow.NormalName(word)
-		if wanted[word] {
+		if wantedNames[word] {
 			seenNames[word], named = true, true
 		}
 	}

@@ -105,13 +105,13 @@ func TestEdit(t *testing.T) {
 			oxbow.ErrInvalid},
 		{"remove", PlanRemoveLabels(Selection{}, l("tag:idea"), l("project:vtt")),
 			"a; b project:VTT; c confidence:0.5 tag:ideas; d", 2, nil},
-		{"rename", PlanRenameLabel(l("project:VTT"), l("project:table")),
+		{"rename", PlanLabelRename(l("project:VTT"), l("project:table")),
 			"a project:vtt tag:idea; b project:table; c confidence:0.5 tag:idea tag:ideas; d", 1, nil},
-		{"rename to another key", PlanRenameLabel(l("project:VTT"), l("tag:vtt")),
+		{"rename to another key", PlanLabelRename(l("project:VTT"), l("tag:vtt")),
 			"a project:vtt tag:idea; b tag:vtt; c confidence:0.5 tag:idea tag:ideas; d", 1, nil},
-		{"rename to what is in use", PlanRenameLabel(l("project:VTT"), l("project:vtt")), "", 0, oxbow.ErrInvalid},
-		{"rename to itself", PlanRenameLabel(l("tag:idea"), l("tag:idea")), "", 0, oxbow.ErrInvalid},
-		{"rename the unknown", PlanRenameLabel(l("tag:z"), l("tag:y")), "", 0, oxbow.ErrNotFound},
+		{"rename to what is in use", PlanLabelRename(l("project:VTT"), l("project:vtt")), "", 0, oxbow.ErrInvalid},
+		{"rename to itself", PlanLabelRename(l("tag:idea"), l("tag:idea")), "", 0, oxbow.ErrInvalid},
+		{"rename the unknown", PlanLabelRename(l("tag:z"), l("tag:y")), "", 0, oxbow.ErrNotFound},
 		{"merge", PlanMergeLabels([]oxbow.Label{l("tag:idea"), l("tag:ideas")}, l("tag:thought")),
 			"a project:vtt tag:thought; b project:VTT; c confidence:0.5 tag:thought; d", 2, nil},
 		{"merge into one of them", PlanMergeLabels([]oxbow.Label{l("tag:idea"), l("tag:ideas")}, l("tag:idea")),
@@ -178,7 +178,7 @@ func TestApplyPlansAgain(t *testing.T) {
 		}
 		return m.Apply(t.Context(), oxbow.Relabel{Name: "a", Labels: labels(t, "tag:x", fmt.Sprintf("tag:race%d", n))})
 	}}
-	plan := PlanRenameLabel(labels(t, "tag:x")[0], labels(t, "tag:y")[0])
+	plan := PlanLabelRename(labels(t, "tag:x")[0], labels(t, "tag:y")[0])
 	if _, _, err := ApplyPlan(t.Context(), r, plan, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func TestLint(t *testing.T) {
 			cs = append(cs, Count{labels(t, w[:i])[0], int(w[i+1] - '0')})
 		}
 		var got []string
-		for _, d := range Lint(cs) {
+		for _, d := range FindSimilarLabels(cs) {
 			var ls []oxbow.Label
 			for _, c := range d.Labels {
 				ls = append(ls, c.Label)
@@ -302,7 +302,7 @@ func TestLint(t *testing.T) {
 			if d.Why == "" {
 				t.Errorf("%s: %+v does not say why", tt.name, d)
 			}
-			got = append(got, joinLabels(ls)+" = "+d.Merge.String())
+			got = append(got, joinLabels(ls)+" = "+d.MergeTarget.String())
 		}
 		if s := strings.Join(got, "; "); s != tt.want {
 			t.Errorf("%s: Lint() = %s\nwant %s", tt.name, s, tt.want)
@@ -328,7 +328,7 @@ func TestLintIsFast(t *testing.T) {
 		)
 	}
 	start := time.Now()
-	Lint(cs)
+	FindSimilarLabels(cs)
 	if d := time.Since(start); d > 20*time.Second {
 		t.Errorf("Lint() of 20,000 labels took %s", d)
 	}

@@ -32,20 +32,20 @@ type labelEvidenceModel struct {
 	lowerCaseWordsByValue map[string]string
 	// For each label value: how many labelled entries mention the value in their text, and how many of these entries
 	// have the value as a label.
-	mentionAndLabelCounts map[string][2]int
+	mentionCountsByValue map[string][2]int
 	// For each file or directory: the number of labelled entries that mention it, by value. The value "" counts all
 	// these entries.
 	valueCountsByFile map[string]map[string]int
 }
 
 // Evidence for a label is, for example, a name or a file in the text of an entry. These constants are used before
-// enough labelled entries have shown how often a kind of evidence is right. assumedNamePrecision and
-// assumedFilePrecision are the assumed probabilities that the evidence is right. The assumption has the same weight as
-// assumedTestEntryCount labelled entries.
+// enough labelled entries have shown how often a kind of evidence is right. assumedNameMatchPrecision and
+// assumedFileMatchPrecision are the assumed probabilities that the evidence is right. The assumption has the same
+// weight as assumptionEntryWeight labelled entries.
 const (
-	assumedTestEntryCount = 2
-	assumedNamePrecision  = 0.75
-	assumedFilePrecision  = 0.6
+	assumptionEntryWeight     = 2
+	assumedNameMatchPrecision = 0.75
+	assumedFileMatchPrecision = 0.6
 )
 
 // maxTrainingEntries is the maximum number of labelled entries from which a model learns. If there are more, the model
@@ -58,7 +58,7 @@ func newLabelEvidenceModel(key string, entries []*oxbow.Entry) *labelEvidenceMod
 		labelKey:              key,
 		valuesByFirstWord:     map[string][]string{},
 		lowerCaseWordsByValue: map[string]string{},
-		mentionAndLabelCounts: map[string][2]int{},
+		mentionCountsByValue:  map[string][2]int{},
 		valueCountsByFile:     map[string]map[string]int{},
 	}
 	for _, e := range entries {
@@ -98,13 +98,13 @@ func isTooCommonWord(word string) bool {
 // text mentions, it counts the mention, and each value that e has as a label.
 func (m *labelEvidenceModel) learnEntry(e *oxbow.Entry) {
 	vs := e.Values(m.labelKey)
-	for _, v := range m.mentionedValues(e) {
-		n := m.mentionAndLabelCounts[v]
+	for _, v := range m.mentionedLabelValues(e) {
+		n := m.mentionCountsByValue[v]
 		n[0]++
 		if slices.Contains(vs, v) {
 			n[1]++
 		}
-		m.mentionAndLabelCounts[v] = n
+		m.mentionCountsByValue[v] = n
 	}
 	for _, f := range mentionedFiles(e) {
 		if m.valueCountsByFile[f] == nil {
@@ -122,16 +122,18 @@ func (m *labelEvidenceModel) learnEntry(e *oxbow.Entry) {
 // which both are true is returned twice, once for each reason.
 func (m *labelEvidenceModel) findLabelEvidence(e *oxbow.Entry) []labelEvidence {
 	var found []labelEvidence
-	for _, v := range m.mentionedValues(e) {
-		n := m.mentionAndLabelCounts[v]
-		precision := (float64(n[1]) + assumedTestEntryCount*assumedNamePrecision) / float64(n[0]+assumedTestEntryCount)
+	for _, v := range m.mentionedLabelValues(e) {
+		n := m.mentionCountsByValue[v]
+		precision := (float64(n[1]) + assumptionEntryWeight*assumedNameMatchPrecision) / float64(
+			n[0]+assumptionEntryWeight,
+		)
 		reason := fmt.Sprintf("it names %s, as no labelled entry does", v)
 		if n[0] > 0 {
 			reason = fmt.Sprintf("it names %s; of %d labelled entries that do, %d carry it", v, n[0], n[1])
 		}
 		found = append(found, labelEvidence{v, precision, reason})
 	}
-	for _, f := range m.fileEvidence(e) {
+	for _, f := range m.findFileEvidence(e) {
 		found = append(found, f)
 	}
 	slices.SortFunc(found, func(a, b labelEvidence) int {
@@ -144,10 +146,10 @@ func (m *labelEvidenceModel) findLabelEvidence(e *oxbow.Entry) []labelEvidence {
 	return found
 }
 
-// fileEvidence finds label values that the files mentioned in the entry suggest. For example, other entries that
+// findFileEvidence finds label values that the files mentioned in the entry suggest. For example, other entries that
 // mention the same file may have the label value. The result contains, for each suggested value, the evidence of the
 // file that suggests the value with the highest probability.
-func (m *labelEvidenceModel) fileEvidence(e *oxbow.Entry) map[string]labelEvidence {
+func (m *labelEvidenceModel) findFileEvidence(e *oxbow.Entry) map[string]labelEvidence {
 	best := map[string]labelEvidence{}
 	for _, f := range mentionedFiles(e) {
 		all := m.valueCountsByFile[f][""]
@@ -157,8 +159,8 @@ func (m *labelEvidenceModel) fileEvidence(e *oxbow.Entry) map[string]labelEviden
 			}
 			g := labelEvidence{
 				v,
-				(float64(n) + assumedTestEntryCount*assumedFilePrecision*float64(n)/float64(all)) / float64(
-					all+assumedTestEntryCount,
+				(float64(n) + assumptionEntryWeight*assumedFileMatchPrecision*float64(n)/float64(all)) / float64(
+					all+assumptionEntryWeight,
 				),
 				fmt.Sprintf(
 					"it names %s; of %d labelled entries that do, %d carry %s",
@@ -185,8 +187,8 @@ func (m *labelEvidenceModel) fileEvidence(e *oxbow.Entry) map[string]labelEviden
 	return best
 }
 
-// mentionedValues returns the values that an entry's name or text contains as words, in the order of the text.
-func (m *labelEvidenceModel) mentionedValues(e *oxbow.Entry) []string {
+// mentionedLabelValues returns the values that an entry's name or text contains as words, in the order of the text.
+func (m *labelEvidenceModel) mentionedLabelValues(e *oxbow.Entry) []string {
 	ws := foldWords(e.Name + "\n" + e.Content)
 	text := " " + strings.Join(ws, " ") + " "
 	var found []string
@@ -207,7 +209,7 @@ func (m *labelEvidenceModel) mentionedValues(e *oxbow.Entry) []string {
 
 // foldWords returns the words of s in folded case. A word consists of letters, marks, digits, + and #.
 func foldWords(s string) []string {
-	return strings.FieldsFunc(analysis.Fold(s), func(r rune) bool {
+	return strings.FieldsFunc(analysis.FoldText(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '+' && r != '#'
 	})
 }

@@ -18,12 +18,13 @@ import (
 type SimilarLabels struct {
 	Labels []Count
 	Why    string
-	// Merge is the label that should replace all other labels in Labels. It is zero if the labels should not be merged.
-	Merge oxbow.Label
+	// MergeTarget is the label that should replace all other labels in Labels. It is zero if the labels should not be
+	// merged.
+	MergeTarget oxbow.Label
 }
 
-// Lint finds labels that probably mean the same, and words that are used both as a tag and as a project. Labels are
-// compared with other labels of the same key. Their values differ only in one of these ways:
+// FindSimilarLabels finds labels that probably mean the same, and words that are used both as a tag and as a project.
+// Labels are compared with other labels of the same key. Their values differ only in one of these ways:
 //
 //   - capitals, accents or the punctuation between words
 //   - a plural ending
@@ -32,7 +33,7 @@ type SimilarLabels struct {
 //
 // Values that differ in digits, such as v1 and v2, are not reported. Labels with the key oxbow.LabelConfidence are
 // ignored. The result is sorted by key and by the value to keep. Words that are both a tag and a project come last.
-func Lint(counts []Count) []SimilarLabels {
+func FindSimilarLabels(counts []Count) []SimilarLabels {
 	byKey := map[string][]Count{}
 	var keys []string
 	for _, c := range counts {
@@ -57,7 +58,7 @@ func Lint(counts []Count) []SimilarLabels {
 		if p, ok := projects[foldSpelling(c.Label.Value)]; ok {
 			ds = append(
 				ds,
-				SimilarLabels{Labels: []Count{p, c}, Why: "one word is a project and a tag", Merge: p.Label},
+				SimilarLabels{Labels: []Count{p, c}, Why: "one word is a project and a tag", MergeTarget: p.Label},
 			)
 		}
 	}
@@ -108,12 +109,15 @@ func lintKey(key string, cs []Count) []SimilarLabels {
 	}
 	group("one is the plural of the other", func(c Count) string { return singularForm(c.Label.Value) })
 	ds = append(ds, findTypingErrors(cs, used)...)
-	slices.SortStableFunc(ds, func(a, b SimilarLabels) int { return strings.Compare(a.Merge.Value, b.Merge.Value) })
+	slices.SortStableFunc(
+		ds,
+		func(a, b SimilarLabels) int { return strings.Compare(a.MergeTarget.Value, b.MergeTarget.Value) },
+	)
 	return ds
 }
 
 // newSimilarLabels returns a finding about labels with the same key, which suggests to keep the most frequent label.
-func newSimilarLabels(cs []Count, why string) SimilarLabels {
+func newSimilarLabels(cs []Count, reason string) SimilarLabels {
 	cs = slices.Clone(cs)
 	slices.SortStableFunc(cs, func(a, b Count) int {
 		// If labels are equally frequent, prefer the label with fewer capitals, because oxbow writes project names
@@ -124,13 +128,13 @@ func newSimilarLabels(cs []Count, why string) SimilarLabels {
 			strings.Compare(a.Label.Value, b.Label.Value),
 		)
 	})
-	return SimilarLabels{Labels: cs, Why: why, Merge: cs[0].Label}
+	return SimilarLabels{Labels: cs, Why: reason, MergeTarget: cs[0].Label}
 }
 
 // countCapitals returns the number of capital letters in a label.
-func countCapitals(c Count) int {
+func countCapitals(labelCount Count) int {
 	n := 0
-	for _, r := range c.Label.Value {
+	for _, r := range labelCount.Label.Value {
 		if unicode.IsUpper(r) {
 			n++
 		}
@@ -172,14 +176,14 @@ func findTypingErrors(cs []Count, usedValues map[string]bool) []SimilarLabels {
 	return ds
 }
 
-// maxTypoLength is the maximum length, in letters, of a value that is checked for typing errors.
-const maxTypoLength = 64
+// maxTypoCheckLetters is the maximum length, in letters, of a value that is checked for typing errors.
+const maxTypoCheckLetters = 64
 
 // deletionVariants returns s, and each string that results from deleting one letter of s. It returns nil if s is very
 // short or very long.
 func deletionVariants(s string) []string {
 	rs := []rune(s)
-	if len(rs) < 4 || len(rs) > maxTypoLength {
+	if len(rs) < 4 || len(rs) > maxTypoCheckLetters {
 		return nil
 	}
 	vs := []string{s}
@@ -222,7 +226,7 @@ func foldSpelling(s string) string {
 			return r
 		}
 		return -1
-	}, analysis.Fold(analysis.Fold(s)))
+	}, analysis.FoldText(analysis.FoldText(s)))
 }
 
 // singularForm returns the value in folded case, without a plural ending. It returns "" if the folded value has fewer

@@ -74,7 +74,7 @@ func TestApplyPlanInParts(t *testing.T) {
 		}
 		return nil
 	}}
-	p, _, err := ApplyPlan(t.Context(), r, PlanRenameLabel(labels(t, "tag:old")[0], labels(t, "tag:new")[0]), 2500)
+	p, _, err := ApplyPlan(t.Context(), r, PlanLabelRename(labels(t, "tag:old")[0], labels(t, "tag:new")[0]), 2500)
 	if err != nil || len(p.EntryChanges) != 10 || countEntries(t, m, "tag:new") != 10 {
 		t.Fatalf("ApplyPlan() = %d entries, %v, and %d have the label, want 10",
 			len(p.EntryChanges), err, countEntries(t, m, "tag:new"))
@@ -145,7 +145,7 @@ func TestApplyPlanAfterCrash(t *testing.T) {
 	plan := func() Planner { return PlanAddLabels(Selection{}, labels(t, "tag:new")...) }
 	for parts := range 6 {
 		disk := crashfs.New(nil)
-		m := openOn(t, disk.Process())
+		m := openOn(t, disk.StartProcess())
 		addLargeEntries(t, m, entries)
 		s := &racer{Store: m, times: 100, race: func(remaining int) error {
 			if 99-remaining == parts {

@@ -38,18 +38,18 @@ const (
 	maxSimilarEntries    = 10   // number of similar labelled entries that are examined to suggest a label for an entry
 	maxQueryTextBytes    = 2000 // maximum length, in bytes, of the text with which similar entries are searched
 	// maximum number of labelled entries that are used to test how often similar entries' labels are right
-	maxVoteTests = 200
+	maxNeighbourVoteTests = 200
 	// The reliability of a suggestion is estimated from tests. A test weighs more if its vote share is closer to the
 	// vote share of the suggestion. The weight is a Gaussian function of the difference, and this is the function's
 	// width.
-	voteTestSmoothingWidth = 0.12
+	voteShareKernelWidth = 0.12
 	// weight of the assumed reliability of a suggestion, compared with the weight 1 of a test
-	assumedPrecisionWeight = 4
-	unlabelledProjectOdds  = 0.2 // assumed odds that the entry belongs to a project for which no entry is labelled yet
+	priorPrecisionWeight  = 4
+	unlabelledProjectOdds = 0.2 // assumed odds that the entry belongs to a project for which no entry is labelled yet
 	// This assumption is for an entry of a project without labelled entries. Among the entries that are most similar to
 	// this entry, labelled entries are less frequent than in the whole memory. Their frequency is assumed to be the
 	// frequency in the whole memory, multiplied by this number.
-	unlabelledProjectLabelRate = 0.3
+	unlabelledProjectFactor = 0.3
 )
 
 // Suggest suggests labels for entries that lack a label with one of the keys. The suggestions have the order of the
@@ -106,9 +106,9 @@ func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggesti
 	return all, nil
 }
 
-// PlanAcceptSuggestions plans to add the suggested labels whose confidence is at least minConfidence. Entries that
+// PlanSuggestionAcceptance plans to add the suggested labels whose confidence is at least minConfidence. Entries that
 // have changed since the suggestion are skipped.
-func PlanAcceptSuggestions(ss []Suggestion, minConfidence float64) Planner {
+func PlanSuggestionAcceptance(ss []Suggestion, minConfidence float64) Planner {
 	return func(ctx context.Context, s oxbow.Store) (LabelChangePlan, error) {
 		p := LabelChangePlan{ChangeNote: "label suggest"}
 		byName := map[string][]Suggestion{}
@@ -152,11 +152,11 @@ type suggester struct {
 	labelKey          string
 	isKeySingleValued bool // an entry has at most one label with labelKey, which is so for the key project
 
-	entryCount    int
-	labelledCount int
-	valueCounts   map[string]int // for each value of the label, how many entries have this value
-	evidenceModel *labelEvidenceModel
-	voteTests     []voteTest
+	entryCount         int
+	labelledCount      int
+	valueCounts        map[string]int // for each value of the label, how many entries have this value
+	evidenceModel      *labelEvidenceModel
+	neighbourVoteTests []neighbourVoteTest
 }
 
 // suggestLabels suggests labels for the entries that lack a label with the key.
@@ -183,9 +183,9 @@ func (g *suggester) suggestLabels(ctx context.Context, es []oxbow.Entry, o Sugge
 	return all, nil
 }
 
-// voteTest is the result of a test with an entry whose label is already known. In the test, entries that are similar to
-// this entry suggest (vote for) a value of the label.
-type voteTest struct {
+// neighbourVoteTest is the result of a test with an entry whose label is already known. In the test, entries that are
+// similar to this entry suggest (vote for) a value of the label.
+type neighbourVoteTest struct {
 	voteShare         float64
 	isVotedValueRight bool
 }
@@ -208,7 +208,7 @@ func (g *suggester) learnFrom(ctx context.Context, es []oxbow.Entry) error {
 		}
 	}
 	g.evidenceModel = newLabelEvidenceModel(g.labelKey, have)
-	step := max(1, (len(have)+maxVoteTests-1)/maxVoteTests)
+	step := max(1, (len(have)+maxNeighbourVoteTests-1)/maxNeighbourVoteTests)
 	for i := 0; i < len(have); i += step {
 		e := have[i]
 		votes, err := g.countLabelVotes(ctx, e)
@@ -219,9 +219,9 @@ func (g *suggester) learnFrom(ctx context.Context, es []oxbow.Entry) error {
 			if g.isKeySingleValued && n > 0 {
 				break // An entry has at most one value for this key, so test only the value with the most votes.
 			}
-			g.voteTests = append(
-				g.voteTests,
-				voteTest{v.similarityShare, slices.Contains(e.Values(g.labelKey), v.labelValue)},
+			g.neighbourVoteTests = append(
+				g.neighbourVoteTests,
+				neighbourVoteTest{v.voteShare, slices.Contains(e.Values(g.labelKey), v.labelValue)},
 			)
 		}
 	}
@@ -232,7 +232,7 @@ func (g *suggester) learnFrom(ctx context.Context, es []oxbow.Entry) error {
 type labelVote struct {
 	labelValue string
 	// share of labelValue in the squared similarity scores of all similar entries, from 0 to 1
-	similarityShare   float64
+	voteShare         float64
 	similarEntryNames []string // names of the similar entries that have labelValue
 	similarEntryCount int      // number of similar entries that were examined, with and without labelValue
 }
@@ -267,29 +267,35 @@ func (g *suggester) countLabelVotes(ctx context.Context, e *oxbow.Entry) ([]labe
 				at[v] = i
 				votes = append(votes, labelVote{labelValue: v, similarEntryCount: len(hits)})
 			}
-			votes[i].similarityShare += w
+			votes[i].voteShare += w
 			votes[i].similarEntryNames = append(votes[i].similarEntryNames, h.Entry.Name)
 		}
 	}
 	for i := range votes {
 		if sum > 0 {
-			votes[i].similarityShare /= sum
+			votes[i].voteShare /= sum
 		}
 	}
 	slices.SortStableFunc(votes, func(a, b labelVote) int {
-		return cmp.Or(cmp.Compare(b.similarityShare, a.similarityShare), strings.Compare(a.labelValue, b.labelValue))
+		return cmp.Or(cmp.Compare(b.voteShare, a.voteShare), strings.Compare(a.labelValue, b.labelValue))
 	})
 	return votes, nil
 }
 
-// similarEntries returns the n entries that match f and are most similar to the text of e.
-func (g *suggester) similarEntries(ctx context.Context, e *oxbow.Entry, n int, f oxbow.Filter) ([]oxbow.Hit, error) {
-	hits, err := g.memory.Recall(ctx, oxbow.Query{Text: queryText(e), Limit: n + 1, Filter: f})
+// similarEntries returns the entries that match f and are most similar to the text of e. The parameter limit is the
+// maximum number of these entries.
+func (g *suggester) similarEntries(
+	ctx context.Context,
+	e *oxbow.Entry,
+	limit int,
+	f oxbow.Filter,
+) ([]oxbow.Hit, error) {
+	hits, err := g.memory.Recall(ctx, oxbow.Query{Text: similarityQueryText(e), Limit: limit + 1, Filter: f})
 	if err != nil {
 		return nil, fmt.Errorf("looking for neighbours of %q: %w", e.Name, err)
 	}
 	hits = slices.DeleteFunc(hits, func(h oxbow.Hit) bool { return h.Entry.ID == e.ID })
-	return hits[:min(n, len(hits))], nil
+	return hits[:min(limit, len(hits))], nil
 }
 
 // unknownProjectProbability estimates the probability that the entry belongs to an unknown project, for which no entry
@@ -303,7 +309,7 @@ func (g *suggester) unknownProjectProbability(ctx context.Context, e *oxbow.Entr
 		return 0, err
 	}
 	known := min(0.95, float64(g.labelledCount)/float64(g.entryCount))
-	strange := known * unlabelledProjectLabelRate
+	strange := known * unlabelledProjectFactor
 	odds := unlabelledProjectOdds
 	for _, h := range hits {
 		if _, ok := h.Entry.Label(g.labelKey); ok {
@@ -315,33 +321,35 @@ func (g *suggester) unknownProjectProbability(ctx context.Context, e *oxbow.Entr
 	return odds / (1 + odds), nil
 }
 
-// queryText returns the text with which entries similar to e are searched.
-func queryText(e *oxbow.Entry) string {
+// similarityQueryText returns the text with which entries similar to e are searched.
+func similarityQueryText(e *oxbow.Entry) string {
 	return text.TruncateBytes(e.Name+"\n"+e.Content, maxQueryTextBytes)
 }
 
-// labelVotePrecision estimates the probability that a label value is right for an entry, if similar entries suggest the
-// value. The similar entries vote for the values that they have. The parameter share is the value's share of the votes,
-// weighted by the similarity scores. The parameter voterCount is the number of similar entries with the value.
+// estimateVotePrecision estimates the probability that a label value is right for an entry, if similar entries suggest
+// the value. The similar entries vote for the values that they have. The parameter voteShare is the value's share of
+// the votes, weighted by the similarity scores. The parameter voterCount is the number of similar entries with the
+// value.
 //
-// The estimate comes from g.voteTests, which are tests with entries whose label is already known. It is the fraction of
-// tests in which the suggested value was right. A test counts more if its vote share is close to the parameter share.
+// The estimate comes from g.neighbourVoteTests, which are tests with entries whose label is already known. It is the
+// fraction of tests in which the suggested value was right. A test counts more if its vote share is close to the
+// parameter voteShare.
 //
-// Because there may be few tests, an assumed probability is counted like assumedPrecisionWeight additional tests. The
+// Because there may be few tests, an assumed probability is counted like priorPrecisionWeight additional tests. The
 // assumed probability is multiplied by voterCount/(voterCount+1), so that it is lower if few similar entries have the
 // value.
-func (g *suggester) labelVotePrecision(share float64, voterCount int) float64 {
-	right, n := assumedPrecisionWeight*assumedVotePrecision(
-		share,
+func (g *suggester) estimateVotePrecision(voteShare float64, voterCount int) float64 {
+	right, n := priorPrecisionWeight*priorVotePrecision(
+		voteShare,
 	)*float64(
 		voterCount,
 	)/float64(
 		voterCount+1,
 	), float64(
-		assumedPrecisionWeight,
+		priorPrecisionWeight,
 	)
-	for _, t := range g.voteTests {
-		d := (t.voteShare - share) / voteTestSmoothingWidth
+	for _, t := range g.neighbourVoteTests {
+		d := (t.voteShare - voteShare) / voteShareKernelWidth
 		w := math.Exp(-d * d / 2)
 		n += w
 		if t.isVotedValueRight {
@@ -351,15 +359,15 @@ func (g *suggester) labelVotePrecision(share float64, voterCount int) float64 {
 	return right / n
 }
 
-// assumedVotePrecision returns the probability, as assumed before any test with labelled entries, that a label value is
-// right. share is the value's share in the scores of similar entries. The result is a logistic curve through (0.5,
+// priorVotePrecision returns the probability, as assumed before any test with labelled entries, that a label value is
+// right. voteShare is the value's share in the scores of similar entries. The result is a logistic curve through (0.5,
 // 0.5), chosen by hand.
-func assumedVotePrecision(share float64) float64 { return 1 / (1 + math.Exp(-6*(share-0.5))) }
+func priorVotePrecision(voteShare float64) float64 { return 1 / (1 + math.Exp(-6*(voteShare-0.5))) }
 
 // labelValueReasons combines all reasons for suggesting one label value.
 type labelValueReasons struct {
-	allWrongProbability float64 // probability that all reasons for suggesting this value are wrong
-	reasons             []string
+	errorProbability float64 // probability that all reasons for suggesting this value are wrong
+	reasons          []string
 }
 
 // reasonsByLabelValue maps each suggested label value to the reasons for it.
@@ -369,10 +377,10 @@ type reasonsByLabelValue map[string]*labelValueReasons
 func (bs reasonsByLabelValue) addReason(value string, probability float64, reason string) {
 	b := bs[value]
 	if b == nil {
-		b = &labelValueReasons{allWrongProbability: 1}
+		b = &labelValueReasons{errorProbability: 1}
 		bs[value] = b
 	}
-	b.allWrongProbability *= 1 - min(probability, 0.99)
+	b.errorProbability *= 1 - min(probability, 0.99)
 	b.reasons = append(b.reasons, reason)
 }
 
@@ -381,23 +389,23 @@ func (bs reasonsByLabelValue) addReason(value string, probability float64, reaso
 func (bs reasonsByLabelValue) valueProbabilities() map[string]float64 {
 	ps := map[string]float64{}
 	for v, b := range bs {
-		ps[v] = 1 - b.allWrongProbability
+		ps[v] = 1 - b.errorProbability
 	}
 	return ps
 }
 
-// singleValueProbabilities returns for each label value the probability that it is the entry's value. It is used for
+// exclusiveValueProbabilities returns for each label value the probability that it is the entry's value. It is used for
 // keys of which an entry has at most one value. Each value has its odds as its weight, and the case that no value is
 // right has the weight 1. The probability of a value is its weight divided by the sum of all weights. It is multiplied
 // by knownValueProbability, the probability that the right value is already the label of other entries. If
 // knownValueProbability is low, a sentence about this is added to the reasons for each value.
-func (bs reasonsByLabelValue) singleValueProbabilities(knownValueProbability float64) map[string]float64 {
+func (bs reasonsByLabelValue) exclusiveValueProbabilities(knownValueProbability float64) map[string]float64 {
 	ps, odds := bs.valueProbabilities(), 1.0
 	for _, b := range bs {
-		odds += (1 - b.allWrongProbability) / b.allWrongProbability
+		odds += (1 - b.errorProbability) / b.errorProbability
 	}
 	for v, b := range bs {
-		ps[v] = ps[v] / b.allWrongProbability / odds * knownValueProbability
+		ps[v] = ps[v] / b.errorProbability / odds * knownValueProbability
 		if knownValueProbability < 0.8 {
 			b.reasons = append(
 				b.reasons,
@@ -421,14 +429,14 @@ func (g *suggester) suggestForEntry(ctx context.Context, e *oxbow.Entry) ([]Sugg
 	for _, s := range g.evidenceModel.findLabelEvidence(e) {
 		bs.addReason(s.labelValue, s.precision, s.reasonText)
 	}
-	g.addVotes(bs, votes)
+	g.addVoteReasons(bs, votes)
 	ps := bs.valueProbabilities()
 	if g.isKeySingleValued && len(bs) > 0 {
 		p, err := g.unknownProjectProbability(ctx, e)
 		if err != nil {
 			return nil, err
 		}
-		ps = bs.singleValueProbabilities(1 - p)
+		ps = bs.exclusiveValueProbabilities(1 - p)
 	}
 	var ss []Suggestion
 	for value, b := range bs {
@@ -446,21 +454,21 @@ func (g *suggester) suggestForEntry(ctx context.Context, e *oxbow.Entry) ([]Sugg
 	return ss, nil
 }
 
-// addVotes adds the votes of similar entries as reasons for suggesting label values. If an entry can have only one
-// value, it adds only the three values with the most votes.
-func (g *suggester) addVotes(bs reasonsByLabelValue, votes []labelVote) {
+// addVoteReasons adds the votes of similar entries as reasons for suggesting label values. If an entry can have only
+// one value, it adds only the three values with the most votes.
+func (g *suggester) addVoteReasons(reasonsByValue reasonsByLabelValue, votes []labelVote) {
 	labelled := ""
 	if g.isKeySingleValued {
 		labelled, votes = "labelled ", votes[:min(3, len(votes))]
 	}
 	for i, v := range votes {
-		p := g.labelVotePrecision(v.similarityShare, len(v.similarEntryNames))
+		p := g.estimateVotePrecision(v.voteShare, len(v.similarEntryNames))
 		if g.isKeySingleValued && i > 0 {
 			// The precision was measured only for the value with the most votes, so the reliability of the other values
 			// is not known. Limit another value's probability to its share of the votes.
-			p = min(p, v.similarityShare)
+			p = min(p, v.voteShare)
 		}
-		bs.addReason(
+		reasonsByValue.addReason(
 			v.labelValue,
 			p,
 			fmt.Sprintf(
@@ -471,7 +479,7 @@ func (g *suggester) addVotes(bs reasonsByLabelValue, votes []labelVote) {
 				v.similarEntryCount,
 				labelled,
 				oxbow.Label{Key: g.labelKey, Value: v.labelValue},
-				100*v.similarityShare,
+				100*v.voteShare,
 				v.similarEntryNames[0],
 			),
 		)

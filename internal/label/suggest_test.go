@@ -203,7 +203,7 @@ func TestAccept(t *testing.T) {
 	// The entry changes after the suggestion, so the suggestion may be wrong now.
 	say(t, m, "mast", "Flour is cheap.")
 
-	p, _, err := ApplyPlan(t.Context(), m, PlanAcceptSuggestions(ss, 0.8), 0)
+	p, _, err := ApplyPlan(t.Context(), m, PlanSuggestionAcceptance(ss, 0.8), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestAccept(t *testing.T) {
 		!slices.Contains(es, "mast") {
 		t.Errorf("after Accept: %q", es[len(es)-2:])
 	}
-	if p, _, err := ApplyPlan(t.Context(), m, PlanAcceptSuggestions(ss, math.Nextafter(1, 2)), 0); err != nil ||
+	if p, _, err := ApplyPlan(t.Context(), m, PlanSuggestionAcceptance(ss, math.Nextafter(1, 2)), 0); err != nil ||
 		len(p.EntryChanges) > 0 {
 		t.Errorf("nothing is surer than 1, but %+v, %v", p, err)
 	}

@@ -29,8 +29,8 @@ func (d *serverTransport) completeRequest(ctx context.Context, req *mcp.Complete
 	}
 	res := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}
 	res.Completion.Total = len(values)
-	res.Completion.HasMore = len(values) > maxCompletedValues
-	res.Completion.Values = append(res.Completion.Values, values[:min(len(values), maxCompletedValues)]...)
+	res.Completion.HasMore = len(values) > maxCompletionValues
+	res.Completion.Values = append(res.Completion.Values, values[:min(len(values), maxCompletionValues)]...)
 	return res, nil
 }
 
@@ -144,19 +144,19 @@ func (d *serverTransport) handoffNames(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// profileNames returns the names of profiles that match the text typed, if the client may see these profiles. Some
+// profileNames returns the names of profiles that match the text typedText, if the client may see these profiles. Some
 // profiles must be read to check this. Therefore profileNames stops when it has found enough names.
-func (d *serverTransport) profileNames(typed string) ([]string, error) {
+func (d *serverTransport) profileNames(typedText string) ([]string, error) {
 	all, err := d.serverOptions.Profiles.Names()
 	if err != nil {
 		return nil, err
 	}
 	var names []string
-	for _, n := range matchingValues(all, typed) {
+	for _, n := range matchingValues(all, typedText) {
 		if d.MaySeeProfile(n) {
 			names = append(names, n)
 		}
-		if len(names) > maxCompletedValues {
+		if len(names) > maxCompletionValues {
 			break
 		}
 	}

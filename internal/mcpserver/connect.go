@@ -55,8 +55,8 @@ func (v *clientService) openServer(name string) (*mcp.Server, error) {
 	}
 	d := &serverTransport{
 		clientService: v,
-		agentDoor: rights.AgentDoor{
-			DoorName:               name,
+		agentDoor: rights.AgentInterface{
+			InterfaceName:          name,
 			RunID:                  run,
 			TokenName:              v.Token,
 			MergesWithShownEntries: v.serverOptions.Home != nil,
@@ -123,7 +123,7 @@ func (d *serverTransport) toolHandler(t verb.Tool) mcp.ToolHandler {
 		}
 		if t.Name == spawnToolName {
 			var cancel context.CancelFunc
-			ctx, cancel = withServerStop(ctx)
+			ctx, cancel = contextUntilServerStop(ctx)
 			defer cancel()
 		}
 		args, err := verb.ParseArguments(req.Params.Arguments)

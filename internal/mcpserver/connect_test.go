@@ -126,7 +126,9 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func overHTTP(t *testing.T, s *Server, version string) *mcp.ClientSession {
 	t.Helper()
-	srv := httptest.NewServer(s.Handler(auth.Guard{Tokens: auth.Tokens{auth.NewToken("", token, auth.Permissions{})}}))
+	srv := httptest.NewServer(
+		s.Handler(auth.RequestGuard{Tokens: auth.Tokens{auth.NewToken("", token, auth.Permissions{})}}),
+	)
 	cs := client(
 		t,
 		&mcp.StreamableClientTransport{Endpoint: srv.URL, HTTPClient: &http.Client{Transport: bearer{token}}},

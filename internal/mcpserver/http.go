@@ -38,8 +38,8 @@ const maxCachedViews = 256
 //
 // The http.Server should have a ReadHeaderTimeout (30 s), a ReadTimeout (60 s) and an IdleTimeout (120 s), but no
 // WriteTimeout, because streams of the older protocol versions stay open.
-func (s *Server) Handler(g auth.Guard) http.Handler {
-	house := &viewHandlerCache{server: s, handlersByKey: map[viewKey]*viewHTTPHandlers{}}
+func (s *Server) Handler(g auth.RequestGuard) http.Handler {
+	house := &viewHandlerCache{server: s, handlersByKey: map[memoryViewKey]*viewHTTPHandlers{}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t, err := g.Admit(r)
 		if refused, ok := errors.AsType[*auth.RefusedError](err); ok {
@@ -51,8 +51,8 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 	})
 }
 
-// viewKey identifies the HTTP handlers for clients that see the same part of the memory.
-type viewKey struct{ tokenName, profile string }
+// memoryViewKey identifies the HTTP handlers for clients that see the same part of the memory.
+type memoryViewKey struct{ tokenName, profile string }
 
 // viewHandlerCache contains the handlers for each combination of token and profile. A session is known only to the
 // handlers that created it. Therefore a request for the session fails if it has a different token, or a path with a
@@ -61,7 +61,7 @@ type viewHandlerCache struct {
 	server *Server
 
 	mu            sync.Mutex // guards handlersByKey
-	handlersByKey map[viewKey]*viewHTTPHandlers
+	handlersByKey map[memoryViewKey]*viewHTTPHandlers
 }
 
 // viewHTTPHandlers contains the HTTP handlers for clients that may see the same part of the memory.
@@ -184,7 +184,7 @@ func errorHTTPStatus(err error) int {
 func (h *viewHandlerCache) findHandlers(t auth.Token, profileName string) (*viewHTTPHandlers, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	key := viewKey{t.Name, profileName}
+	key := memoryViewKey{t.Name, profileName}
 	if r, ok := h.handlersByKey[key]; ok {
 		return r, nil
 	}

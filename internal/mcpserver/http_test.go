@@ -18,7 +18,7 @@ const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol
 
 func TestGuard(t *testing.T) {
 	workspace, opened := newWorkspace(t, vfs.NewMem())
-	srv := httptest.NewServer(New(workspace, nil).Handler(auth.Guard{
+	srv := httptest.NewServer(New(workspace, nil).Handler(auth.RequestGuard{
 		Tokens:  auth.Tokens{auth.NewToken("", token, auth.Permissions{})},
 		Hosts:   []string{"memory.example"},
 		Origins: []string{"https://ok.example"},
@@ -110,7 +110,7 @@ func TestGuard(t *testing.T) {
 // TestNoTokenSet checks that every client is refused if the server has no token, whatever the client sends.
 func TestNoTokenSet(t *testing.T) {
 	workspace, _ := newWorkspace(t, vfs.NewMem())
-	h := New(workspace, nil).Handler(auth.Guard{})
+	h := New(workspace, nil).Handler(auth.RequestGuard{})
 	for _, auth := range []string{"", "Bearer", "Bearer ", "Bearer x"} {
 		req := httptest.NewRequest("POST", "http://localhost/", strings.NewReader(hello))
 		req.Header.Set("Authorization", auth)
@@ -126,7 +126,7 @@ func TestNoTokenSet(t *testing.T) {
 // cannot be returned are refused, and batches are allowed only in protocol versions that have them.
 func TestHTTPSpeaksAsStdio(t *testing.T) {
 	workspace, _ := newWorkspace(t, vfs.NewMem())
-	srv := httptest.NewServer(New(workspace, nil).Handler(auth.Guard{
+	srv := httptest.NewServer(New(workspace, nil).Handler(auth.RequestGuard{
 		Tokens: auth.Tokens{auth.NewToken("", token, auth.Permissions{})},
 	}))
 	defer srv.Close()

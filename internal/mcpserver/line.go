@@ -134,7 +134,7 @@ func (m *messageReader) checkLine(line []byte) *messageError {
 	if line[0] == '[' {
 		return m.checkBatch(line)
 	}
-	msg, refused := checkMessage(line)
+	msg, refused := parseMessage(line)
 	if r, ok := msg.(*jsonrpc.Request); ok && r.Method == "initialize" {
 		var p struct{ ProtocolVersion string }
 		m.allowsBatches = json.Unmarshal(r.Params, &p) == nil && p.ProtocolVersion < firstVersionWithoutBatches
@@ -142,7 +142,7 @@ func (m *messageReader) checkLine(line []byte) *messageError {
 	return refused
 }
 
-func checkMessage(line []byte) (jsonrpc.Message, *messageError) {
+func parseMessage(line []byte) (jsonrpc.Message, *messageError) {
 	msg, err := jsonrpc.DecodeMessage(line)
 	if err == nil {
 		return msg, checkRequestID(msg, line)
@@ -207,7 +207,7 @@ func (m *messageReader) checkBatch(b []byte) *messageError {
 	}
 	ids := map[jsonrpc.ID]bool{}
 	for _, one := range list {
-		msg, refused := checkMessage(one)
+		msg, refused := parseMessage(one)
 		if refused != nil {
 			return refused
 		}

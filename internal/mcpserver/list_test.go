@@ -49,7 +49,7 @@ func TestToolListIsShort(t *testing.T) {
 				workspace,
 				&Options{
 					ToolSets:          tt.sets,
-					CodeTools:         annotations.CodeTools(),
+					WorkingTreeTools:  annotations.AnnotationTools(),
 					UnrestrictedTools: profiles.SubAgentTools(nil),
 					Profiles:          harborProfiles(t),
 				},

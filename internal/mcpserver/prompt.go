@@ -66,7 +66,7 @@ var profilePrompt = promptDefinition{
 			{Name: argQuery, Description: "What it is for: what fits ranks higher."},
 			{
 				Name:        argMaxTokens,
-				Description: fmt.Sprintf("Most tokens to spend, %d by default.", verb.DefaultLoadTokens),
+				Description: fmt.Sprintf("Most tokens to spend, %d by default.", verb.DefaultProfileTokens),
 			},
 		}},
 	makeText: (*serverTransport).profileText,
@@ -89,7 +89,7 @@ var handoffPrompt = promptDefinition{
 func (v *clientService) listPrompts() []promptDefinition {
 	var ps []promptDefinition
 	switch {
-	case v.homeForWholeMemory() != nil:
+	case v.homeIfUnrestricted() != nil:
 		ps = append(ps, homeContextPrompt)
 	case v.Workspace.Profiles != nil && v.hasMemory():
 		ps = append(ps, contextPrompt)
@@ -114,7 +114,7 @@ func (d *serverTransport) addPrompts(m *mcp.Server) {
 	for _, a := range d.listPrompts() {
 		m.AddPrompt(&a.Prompt, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 			ctx = d.contextWithSource(ctx, req.Session, req.ClientInfo())
-			args, err := a.givenArguments(req.Params.Arguments)
+			args, err := a.nonEmptyArguments(req.Params.Arguments)
 			if err != nil {
 				return nil, d.invalidParams(err)
 			}
@@ -139,20 +139,20 @@ func (v *clientService) invalidParams(err error) error {
 // the user left out.
 var placeholderPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$([0-9]+|ARGUMENTS)$`) })
 
-// givenArguments returns the arguments that the user gave: it leaves out empty values and placeholders. It returns an
-// error if an argument is unknown or a required one is missing.
-func (a *promptDefinition) givenArguments(given map[string]string) (map[string]string, error) {
+// nonEmptyArguments returns the arguments that the user gave: it leaves out empty values and placeholders. It returns
+// an error if an argument is unknown or a required one is missing.
+func (a *promptDefinition) nonEmptyArguments(rawArguments map[string]string) (map[string]string, error) {
 	args := map[string]string{}
 	var names []string
 	for _, p := range a.Arguments {
 		names = append(names, p.Name)
-		if s := strings.TrimSpace(given[p.Name]); s != "" && !placeholderPattern().MatchString(s) {
+		if s := strings.TrimSpace(rawArguments[p.Name]); s != "" && !placeholderPattern().MatchString(s) {
 			args[p.Name] = s
 		} else if p.Required {
 			return nil, &oxbow.InvalidError{Field: "argument", Value: p.Name, Reason: "is missing"}
 		}
 	}
-	for name := range given {
+	for name := range rawArguments {
 		if !slices.Contains(names, name) {
 			return nil, &oxbow.InvalidError{Field: "argument", Value: name, Reason: "is not known; /" + a.Name +
 				" takes " + strings.Join(names, ", ")}
@@ -203,8 +203,8 @@ func (d *serverTransport) contextText(
 		m = narrow
 	}
 	r := profile.Everything()
-	if d.Bound != nil {
-		r = *d.Bound
+	if d.BoundProfile != nil {
+		r = *d.BoundProfile
 	}
 	r.Documents = slices.DeleteFunc(slices.Clone(r.Documents), func(doc profile.Document) bool {
 		return !d.MayShowDocument(doc)
@@ -303,6 +303,6 @@ func (d *serverTransport) homeContextText(
 	if budget != nil {
 		r.Budget = *budget
 	}
-	c, err := d.homeForWholeMemory().Context(ctx, r)
+	c, err := d.homeIfUnrestricted().Context(ctx, r)
 	return layout.Caution(c, d.Workspace.RepeatsForeignText) + c.Text(), err
 }

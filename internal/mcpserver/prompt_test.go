@@ -152,7 +152,7 @@ func TestContextKeepsBudget(t *testing.T) {
 	)
 	for _, budget := range []int{50, 100, 150, 300} {
 		text, err := give(t, cs, "context", map[string]string{"max_tokens": fmt.Sprint(budget)})
-		if err != nil || prompt.EstimateTokens(text) > prompt.MaxTokenEstimate(budget) {
+		if err != nil || prompt.EstimateTokens(text) > prompt.MaxEstimateWithinBudget(budget) {
 			t.Errorf("/context with %d tokens has %d, %v", budget, prompt.EstimateTokens(text), err)
 		}
 	}

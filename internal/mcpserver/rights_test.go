@@ -142,7 +142,7 @@ func TestToolsByRights(t *testing.T) {
 		workspace,
 		&Options{
 			Tools:             append(verb.Tools(), around),
-			CodeTools:         annotations.CodeTools(),
+			WorkingTreeTools:  annotations.AnnotationTools(),
 			UnrestrictedTools: profiles.SubAgentTools(nil),
 			Profiles:          harborProfiles(t),
 		},
@@ -222,7 +222,7 @@ func TestAdmits(t *testing.T) {
 	}
 	m := strangerMemory(t, strangers[0], "harbor")
 	free := New(harborWorkspace(m), &Options{Profiles: set, Rights: auth.Permissions{Projects: []string{"harbor"}}})
-	bound := New(harborWorkspace(scope.Within(m, r.Scope())), &Options{Profiles: set, BoundProfile: &r})
+	bound := New(harborWorkspace(scope.Within(m, r.Scope())), &Options{Profiles: set, WorkspaceProfile: &r})
 	none := New(harborWorkspace(m), nil)
 	for _, tt := range []struct {
 		name   string

@@ -117,9 +117,9 @@ var bounds = []struct {
 				t.Fatal(err)
 			}
 			workspace := harborWorkspace(scope.Within(m, r.Scope()))
-			o := harborOptions(Options{Profiles: set, BoundProfile: &r})
+			o := harborOptions(Options{Profiles: set, WorkspaceProfile: &r})
 			o.UnrestrictedTools = profiles.SubAgentTools(
-				&subagent.Service{Profiles: set, Skills: &skill.Set{}, BoundProfile: &r, ProgramPath: "oxbow"},
+				&subagent.Service{Profiles: set, Skills: &skill.Set{}, RestrictingProfile: &r, ProgramPath: "oxbow"},
 			)
 			return overMemory(t, New(workspace, o), version)
 		}},
@@ -183,7 +183,7 @@ func atPath(path string, rights auth.Permissions) func(*testing.T, *oxbow.Memory
 func serveTokens(t *testing.T, s *Server, ts auth.Tokens) (url string) {
 	t.Helper()
 	mux := http.NewServeMux()
-	door := s.Handler(auth.Guard{Tokens: ts})
+	door := s.Handler(auth.RequestGuard{Tokens: ts})
 	mux.Handle("/mcp", door)
 	mux.Handle("/mcp/p/{profile}", door)
 	srv := httptest.NewServer(mux)
@@ -393,7 +393,7 @@ func handleOfAirfield(t *testing.T) string {
 	workspace := harborWorkspace(strangerMemory(t, strangers[0], "harbor"))
 	workspace.Profiles = &verb.Profiles{Set: harborProfiles(t)}
 	out, err := verb.LoadProfile(t.Context(), workspace, verb.LoadMemoryProfileIn{Name: "airfield"})
-	if err != nil || !strings.Contains(out.Selection, "Sold to the zymurgist") {
+	if err != nil || !strings.Contains(out.SelectedText, "Sold to the zymurgist") {
 		t.Fatalf("LoadProfile = %+v, %v, want the airfield", out, err)
 	}
 	return out.ProfileHandle

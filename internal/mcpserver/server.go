@@ -47,12 +47,12 @@ type Options struct {
 	Tools []verb.Tool
 	// ToolSets selects which of oxbow's own tools are offered. By default, all are offered.
 	ToolSets verb.VerbSets
-	// CodeTools are additional tools that use the working tree of the workspace. They are offered only to clients that
-	// may see the project of the working tree. All other clients have no working tree. For such a client, oxbow also
-	// does not check the files that entries cite.
-	CodeTools []verb.Tool
+	// WorkingTreeTools are additional tools that use the working tree of the workspace. They are offered only to
+	// clients that may see the project of the working tree. All other clients have no working tree. For such a client,
+	// oxbow also does not check the files that entries cite.
+	WorkingTreeTools []verb.Tool
 	// UnrestrictedTools are additional tools whose effects are not limited to the memory, such as a tool that starts
-	// programs. They are offered only to clients without any restriction except BoundProfile.
+	// programs. They are offered only to clients without any restriction except WorkspaceProfile.
 	UnrestrictedTools []verb.Tool
 
 	// Home is the home if it has the layout of another memory system, otherwise nil. Its context and documents are
@@ -63,10 +63,10 @@ type Options struct {
 
 	// Profiles are the memory profiles that clients may name. Nil means that clients cannot name profiles.
 	Profiles *profile.Set
-	// BoundProfile is the profile to which the memory of the workspace is already restricted, or nil. If it is set,
+	// WorkspaceProfile is the profile to which the memory of the workspace is already restricted, or nil. If it is set,
 	// clients cannot name a different profile.
-	BoundProfile *profile.Resolved
-	// Rights restrict every client, in addition to BoundProfile and the client's own rights.
+	WorkspaceProfile *profile.Resolved
+	// Rights restrict every client, in addition to WorkspaceProfile and the client's own rights.
 	Rights auth.Permissions
 
 	// Instructions tell the model when to use Tools. The default describes the tools of verb.Tools. Clients that see
@@ -82,9 +82,9 @@ type Options struct {
 
 // Server serves one memory to any number of clients. It is safe for concurrent use.
 type Server struct {
-	viewOptions   rights.Options
-	serverOptions Options
-	randMu        sync.Mutex // guards serverOptions.Rand
+	memoryViewOptions rights.Options
+	serverOptions     Options
+	randMu            sync.Mutex // guards serverOptions.Rand
 }
 
 // New returns a server that offers tools for the workspace d. The memory is opened by the first call that needs it.
@@ -94,10 +94,10 @@ func New(d *verb.Workspace, o *Options) *Server {
 	if o != nil {
 		s.serverOptions = *o
 	}
-	s.viewOptions = rights.Options{
+	s.memoryViewOptions = rights.Options{
 		Workspace:    d,
 		Profiles:     s.serverOptions.Profiles,
-		BoundProfile: s.serverOptions.BoundProfile,
+		BoundProfile: s.serverOptions.WorkspaceProfile,
 		Rights:       s.serverOptions.Rights,
 	}
 	s.serverOptions.Name = cmp.Or(s.serverOptions.Name, "oxbow")

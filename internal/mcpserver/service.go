@@ -25,7 +25,7 @@ type clientService struct {
 // newClientService returns the service for a token. If profileName is not "", the service is restricted to this
 // profile. It returns the errors of MakeView, which determines the part of the memory that the clients may see.
 func (s *Server) newClientService(t auth.Token, profileName string) (*clientService, error) {
-	sharedView, err := s.viewOptions.MakeView(t, profileName)
+	sharedView, err := s.memoryViewOptions.MakeView(t, profileName)
 	if err != nil {
 		return nil, err
 	}
@@ -72,14 +72,14 @@ func (v *clientService) offeredTools() []verb.Tool {
 	tools, withMemory := slices.Clone(v.serverOptions.Tools), v.hasMemory()
 	switch {
 	case withMemory && v.IsPartial():
-		tools = sets.SelectTools(append(verb.Tools(), verb.RecallMemory()))
+		tools = sets.SelectTools(append(verb.Tools(), verb.NewRecallMemoryTool()))
 	case withMemory && tools == nil:
 		tools = sets.SelectTools(verb.Tools())
 	}
 	if v.Workspace.Annotations != nil {
-		tools = append(tools, sets.SelectTools(v.serverOptions.CodeTools)...)
+		tools = append(tools, sets.SelectTools(v.serverOptions.WorkingTreeTools)...)
 	}
-	if !v.Scoped && withMemory {
+	if !v.IsRestricted && withMemory {
 		tools = append(tools, sets.SelectTools(v.serverOptions.UnrestrictedTools)...)
 	}
 	if v.Rights.ReadOnly {
@@ -104,22 +104,22 @@ func (v *clientService) hasMemory() bool {
 // CheckToken returns an error if clients with this token cannot be served, because the token's profile cannot be read,
 // or because the token and the server together permit no part of the memory.
 func (s *Server) CheckToken(t auth.Token) error {
-	_, err := s.viewOptions.MakeView(t, "")
+	_, err := s.memoryViewOptions.MakeView(t, "")
 	return err
 }
 
 // explainError returns the text of an error, followed by its remedy.
 func (v *clientService) explainError(err error) string {
 	s := err.Error()
-	if h := verb.ErrorRemedy(err).Render(v.verbReferenceText); h != "" {
+	if h := verb.ErrorRemedy(err).Render(v.formatVerbReference); h != "" {
 		s += "\n" + v.Workspace.RewriteCommands(h)
 	}
 	return s
 }
 
-// verbReferenceText returns the text for a reference to a verb, in a note that a model reads. If the server does not
+// formatVerbReference returns the text for a reference to a verb, in a note that a model reads. If the server does not
 // offer the verb as a tool, the text also contains the command-line option with which the server would offer the verb.
-func (v *clientService) verbReferenceText(r verb.NoteReference) string {
+func (v *clientService) formatVerbReference(r verb.NoteReference) string {
 	said, verbWord := verb.Notef("%s", r).String(), ""
 	switch r := r.(type) {
 	case verb.VerbRef:
@@ -131,7 +131,7 @@ func (v *clientService) verbReferenceText(r verb.NoteReference) string {
 		return said
 	}
 	sets := []string{verb.VerbSetAll}
-	for _, s := range verb.KnownSets() {
+	for _, s := range verb.AllVerbSets() {
 		if len(v.serverOptions.ToolSets) > 0 && slices.Contains(s.Verbs, verbWord) {
 			sets = append(slices.Clone(v.serverOptions.ToolSets), s.Name)
 		}

@@ -48,7 +48,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 			},
 		},
 	)
-	return cmp.Or(ctx.Err(), err, deaf.writeError())
+	return cmp.Or(ctx.Err(), err, deaf.firstWriteError())
 }
 
 // discardAfterErrorWriter writes until a write fails, and then discards all data without an error. Therefore the calls
@@ -61,7 +61,7 @@ type discardAfterErrorWriter struct {
 }
 
 func (u *discardAfterErrorWriter) Write(p []byte) (int, error) {
-	if u.writeError() != nil {
+	if u.firstWriteError() != nil {
 		return len(p), nil
 	}
 	if _, err := u.writer.Write(p); err != nil {
@@ -72,7 +72,7 @@ func (u *discardAfterErrorWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (u *discardAfterErrorWriter) writeError() error {
+func (u *discardAfterErrorWriter) firstWriteError() error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.firstError
@@ -81,9 +81,9 @@ func (u *discardAfterErrorWriter) writeError() error {
 // stopContextKey is the key of a context value. The value is another context, which is done when the server must stop.
 type stopContextKey struct{}
 
-// withServerStop returns a context that is also done when the server must stop. Calls that take long use this context,
-// so that they do not delay the end of the server.
-func withServerStop(ctx context.Context) (context.Context, context.CancelFunc) {
+// contextUntilServerStop returns a context that is also done when the server must stop. Calls that take long use this
+// context, so that they do not delay the end of the server.
+func contextUntilServerStop(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	if stop, ok := ctx.Value(stopContextKey{}).(context.Context); ok {
 		context.AfterFunc(stop, cancel)
@@ -238,9 +238,9 @@ func (c *drainingConnection) unansweredCalls() (ids []jsonrpc.ID) {
 	return ids
 }
 
-// abandonedAnswerTimeout is the maximum time for telling the client which calls were given up. It is short because
+// abandonedCallNoticeTimeout is the maximum time for telling the client which calls were given up. It is short because
 // the client may have stopped reading.
-const abandonedAnswerTimeout = time.Second
+const abandonedCallNoticeTimeout = time.Second
 
 // abandonCalls answers all unanswered calls of the client with an error.
 func (c *drainingConnection) abandonCalls(ctx context.Context) {
@@ -260,7 +260,7 @@ func (c *drainingConnection) abandonCalls(ctx context.Context) {
 	}()
 	select {
 	case <-told:
-	case <-time.After(abandonedAnswerTimeout):
+	case <-time.After(abandonedCallNoticeTimeout):
 	}
 }
 
@@ -271,7 +271,7 @@ func (c *drainingConnection) Write(ctx context.Context, msg jsonrpc.Message) err
 		return c.Connection.Write(ctx, msg)
 	}
 	var err error
-	if c.claimCallAnswer(r.ID) {
+	if c.tryStartCallAnswer(r.ID) {
 		err = c.Connection.Write(ctx, withErrorCode(r))
 	}
 	c.mu.Lock()
@@ -285,10 +285,10 @@ func (c *drainingConnection) Write(ctx context.Context, msg jsonrpc.Message) err
 	return err
 }
 
-// claimCallAnswer reports whether the answer to the call with this ID should be written, and marks the call as being
+// tryStartCallAnswer reports whether the answer to the call with this ID should be written, and marks the call as being
 // answered. It returns false if the call is unknown or cancelled, or if another answer was started. An answer without a
 // valid ID does not belong to a call, so the result is true.
-func (c *drainingConnection) claimCallAnswer(id jsonrpc.ID) bool {
+func (c *drainingConnection) tryStartCallAnswer(id jsonrpc.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	call, isOpen := c.unansweredCallByID[id]

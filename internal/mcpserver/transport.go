@@ -27,7 +27,7 @@ const stdioDoorName = "mcp"
 // these rights over HTTP.
 type serverTransport struct {
 	*clientService
-	agentDoor rights.AgentDoor // the way in which these clients reach the memory; its DoorName is "mcp" or "http"
+	agentDoor rights.AgentInterface // the way in which these clients reach the memory; its DoorName is "mcp" or "http"
 
 	stdioProfiles verb.LoadedProfiles // profiles that the process has loaded, for standard streams
 
@@ -41,12 +41,12 @@ type serverTransport struct {
 // the requests may come from many conversations.
 func (d *serverTransport) sessionWorkspace(ss *mcp.ServerSession, version string) *verb.Workspace {
 	w := *d.Workspace
-	if d.agentDoor.DoorName != stdioDoorName {
+	if d.agentDoor.InterfaceName != stdioDoorName {
 		w.Dir = "" // A client over HTTP may run on a different machine, so its working directory is unknown.
 	}
 	switch {
 	case w.Profiles == nil:
-	case d.agentDoor.DoorName == stdioDoorName:
+	case d.agentDoor.InterfaceName == stdioDoorName:
 		w.Loaded = &d.stdioProfiles
 	case version < statelessVersion:
 		w.Loaded = d.loadedProfiles(ss)
@@ -90,7 +90,7 @@ func (d *serverTransport) contextWithSource(
 // contextWithCallSource returns a context for the call of a tool. The context contains the caller, and the source that
 // is recorded for each change. The source names the transport, the client and the client's session.
 func (d *serverTransport) contextWithCallSource(ctx context.Context, req *mcp.CallToolRequest) context.Context {
-	ctx, c := d.contextWithSource(ctx, req.Session, req.ClientInfo()), d.requestCaller(req)
+	ctx, c := d.contextWithSource(ctx, req.Session, req.ClientInfo()), d.callerFromRequest(req)
 	if src, ok := oxbow.SourceFrom(ctx); ok {
 		src.Ref = c.SourceRef()
 		ctx = oxbow.WithSource(ctx, src)
@@ -98,15 +98,15 @@ func (d *serverTransport) contextWithCallSource(ctx context.Context, req *mcp.Ca
 	return verb.WithCaller(ctx, c)
 }
 
-// requestCaller returns a description of the session that makes a call. The working directory is known only over
+// callerFromRequest returns a description of the session that makes a call. The working directory is known only over
 // standard streams, because an HTTP client may run on a different machine.
-func (d *serverTransport) requestCaller(req *mcp.CallToolRequest) session.Caller {
+func (d *serverTransport) callerFromRequest(req *mcp.CallToolRequest) session.Caller {
 	name := ""
 	if info := req.ClientInfo(); info != nil {
 		name = info.Name
 	}
-	c := session.RequestCaller(name, req.Params.Meta)
-	if d.agentDoor.DoorName == stdioDoorName {
+	c := session.ParseRequestCaller(name, req.Params.Meta)
+	if d.agentDoor.InterfaceName == stdioDoorName {
 		c.Dir = d.Workspace.Dir
 	}
 	return c

@@ -81,7 +81,9 @@ func TestSessionsAreShownTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := treeServer(t, entryfiles.Dialect(), dir)
-	srv := httptest.NewServer(s.Handler(auth.Guard{Tokens: auth.Tokens{auth.NewToken("", token, auth.Permissions{})}}))
+	srv := httptest.NewServer(
+		s.Handler(auth.RequestGuard{Tokens: auth.Tokens{auth.NewToken("", token, auth.Permissions{})}}),
+	)
 	t.Cleanup(srv.Close)
 	open := func() *mcp.ClientSession {
 		cs := client(

@@ -15,7 +15,7 @@ func (w Machine) annotateEditsMarkerPath(client, dir string) string {
 	if dir != "" {
 		name += "." + digestHex([]byte(filepath.Clean(dir)))[:16]
 	}
-	return filepath.Join(w.State, name)
+	return filepath.Join(w.StateDir, name)
 }
 
 // IsAnnotationOn reports whether a marker file makes the client's hooks annotate edits in a directory.
@@ -37,16 +37,16 @@ func (w Machine) IsAnnotationOn(client, dir string) bool {
 // CanAnnotate reports whether the client has hooks that report its agent's edits.
 func (c *Client) CanAnnotate() bool { return c.events != nil || c.Name == "opencode" }
 
-// SwitchAnnotations makes the client's hooks start or stop annotating edits: in the project if o.Project is set,
+// SwitchAnnotations makes the client's hooks start or stop annotating edits: in the project if o.ForProject is set,
 // otherwise everywhere.
-func (c *Client) SwitchAnnotations(w Machine, o Options, on bool) error {
+func (c *Client) SwitchAnnotations(w Machine, o Options, shouldAnnotate bool) error {
 	dir := ""
-	if o.Project {
-		dir = w.Dir
+	if o.ForProject {
+		dir = w.ProjectDir
 	}
 	path := w.annotateEditsMarkerPath(c.Name, dir)
-	if on {
-		return errors.Join(os.MkdirAll(w.State, 0o700), os.WriteFile(path, nil, 0o600))
+	if shouldAnnotate {
+		return errors.Join(os.MkdirAll(w.StateDir, 0o700), os.WriteFile(path, nil, 0o600))
 	}
 	if err := ignoreNotExist(os.Remove(path)); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (c *Client) SwitchAnnotations(w Machine, o Options, on bool) error {
 
 // removeEmptyRecordsDir removes the directory of setup's records, and the parent directory, if they are empty.
 func (w Machine) removeEmptyRecordsDir() {
-	if os.Remove(w.State) == nil {
-		_ = os.Remove(filepath.Dir(w.State))
+	if os.Remove(w.StateDir) == nil {
+		_ = os.Remove(filepath.Dir(w.StateDir))
 	}
 }

@@ -27,11 +27,11 @@ const (
 // clients find the plug-ins of the repository. The keys are slash-separated paths in the repository.
 //
 // A plug-in starts the program oxbow, which must be in PATH. The function plugin returns the source of opencode's
-// plug-in (see [Options.Plugin]).
+// plug-in (see [Options.PluginSource]).
 //
 // The formats are for Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, opencode 1.18, Copilot CLI 1.0 and Qwen Code 0.24.
 func PluginFiles(plugin func(argv []string) string) (map[string]string, error) {
-	o := Options{Executable: programName, Plugin: plugin}
+	o := Options{Executable: programName, PluginSource: plugin}
 	all := map[string]string{
 		".claude-plugin/marketplace.json": indentedJSON(fields{
 			{"name", programName}, {"owner", fields{{"name", bundleOwner}}},
@@ -53,9 +53,9 @@ func PluginFiles(plugin func(argv []string) string) (map[string]string, error) {
 		client string
 		files  func(o Options) (map[string]string, error)
 	}{
-		{"claude", claudeBundle}, {"codex", codexBundle}, {"copilot", copilotBundle},
+		{"claude", claudeBundleFiles}, {"codex", codexBundleFiles}, {"copilot", copilotBundleFiles},
 		{"gemini", newExtensionBundle("gemini", geminiFiles)}, {"qwen", newExtensionBundle("qwen", qwenFiles)},
-		{"opencode", opencodeBundle},
+		{"opencode", opencodeBundleFiles},
 	} {
 		files, err := b.files(o)
 		if err != nil {
@@ -70,7 +70,12 @@ func PluginFiles(plugin func(argv []string) string) (map[string]string, error) {
 
 // bundleMachine is an imaginary machine without files. oxbow's plug-ins for clients are built from the files that
 // setup would create on this machine.
-var bundleMachine = Machine{Getenv: func(string) string { return "" }, GOOS: "linux", User: "/nobody", Dir: "/nowhere"}
+var bundleMachine = Machine{
+	Getenv:      func(string) string { return "" },
+	GOOS:        "linux",
+	UserHomeDir: "/nobody",
+	ProjectDir:  "/nowhere",
+}
 
 // manifestFields returns the fields that plug-in manifests have in common for all AI clients, followed by extraFields.
 func manifestFields(extraFields ...field) fields {
@@ -99,7 +104,7 @@ func membersToWrite(f clientFile) (map[string]json.RawMessage, error) {
 		}
 	}
 	var members map[string]json.RawMessage
-	return members, json.Unmarshal(standardJSON(&d.root), &members)
+	return members, json.Unmarshal(toStandardJSON(&d.root), &members)
 }
 
 // hooksFileContent returns the content of a file hooks/hooks.json. The content consists of the hooks that setup would
@@ -113,15 +118,15 @@ func hooksFileContent(f clientFile) (string, error) {
 }
 
 // serversFileContent returns the content of the file .mcp.json with oxbow's server. The server is a JSON object with
-// the server's command. The list before contains the fields to write before the command, and the list after contains
-// the fields to write after it.
-func (o Options) serversFileContent(before fields, after ...field) (string, error) {
-	put, _ := o.oxbowServerParts([]string{"mcpServers"}, before, after...)
+// the server's command. The list firstFields contains the fields to write before the command, and the list lastFields
+// contains the fields to write after it.
+func (o Options) serversFileContent(firstFields fields, lastFields ...field) (string, error) {
+	put, _ := o.oxbowServerParts([]string{"mcpServers"}, firstFields, lastFields...)
 	members, err := membersToWrite(clientFile{additions: put})
 	return indentedJSON(members), err
 }
 
-func claudeBundle(o Options) (map[string]string, error) {
+func claudeBundleFiles(o Options) (map[string]string, error) {
 	files := claudeFiles(bundleMachine, o)
 	servers, err := membersToWrite(files[0])
 	if err != nil {
@@ -138,7 +143,7 @@ func claudeBundle(o Options) (map[string]string, error) {
 	}, err
 }
 
-func codexBundle(o Options) (map[string]string, error) {
+func codexBundleFiles(o Options) (map[string]string, error) {
 	hooks, err := hooksFileContent(codexFiles(bundleMachine, o)[0])
 	if err != nil {
 		return nil, err
@@ -157,7 +162,7 @@ func codexBundle(o Options) (map[string]string, error) {
 	}, err
 }
 
-func copilotBundle(o Options) (map[string]string, error) {
+func copilotBundleFiles(o Options) (map[string]string, error) {
 	files := copilotFiles(bundleMachine, o)
 	servers, err := membersToWrite(files[0])
 	return map[string]string{
@@ -186,15 +191,15 @@ func newExtensionBundle(client string, filesFor func(Machine, Options) []clientF
 	}
 }
 
-// opencodeBundle builds an npm package with two plug-ins for opencode. The first plug-in reports events to oxbow. The
-// second plug-in adds oxbow's MCP server to opencode's configuration, unless the configuration already contains a
-// server with the name oxbow. If o.Plugin is nil, opencodeBundle returns nil.
-func opencodeBundle(o Options) (map[string]string, error) {
+// opencodeBundleFiles builds an npm package with two plug-ins for opencode. The first plug-in reports events to oxbow.
+// The second plug-in adds oxbow's MCP server to opencode's configuration, unless the configuration already contains a
+// server with the name oxbow. If o.PluginSource is nil, opencodeBundleFiles returns nil.
+func opencodeBundleFiles(o Options) (map[string]string, error) {
 	server, err := json.Marshal(fields{{"type", "local"}, {"command", o.oxbowArgv("mcp")}, {"enabled", true}})
-	if err != nil || o.Plugin == nil {
+	if err != nil || o.PluginSource == nil {
 		return nil, err
 	}
-	source := strings.Replace(o.Plugin(o.oxbowArgv("hook", "opencode")),
+	source := strings.Replace(o.PluginSource(o.oxbowArgv("hook", "opencode")),
 		`// Written by "oxbow setup opencode", and taken back by "oxbow setup --remove".`,
 		"// The plug-in of oxbow for opencode. It needs the program oxbow in PATH.", 1)
 	return map[string]string{

@@ -12,18 +12,18 @@ import (
 type Options struct {
 	Executable string // absolute path of the oxbow program
 	// directory of the memory for the server and the hooks ("" means that the configuration names none)
-	Home      string
-	Project   bool     // set up the client only for the current project, in the project's files
-	NoMCP     bool     // do not set up the MCP server
-	NoInject  bool     // do not set up hooks that add memory to the context
-	NoCapture bool     // do not set up hooks that only record the session
-	Off       bool     // switch the client's own memory off
-	Trust     bool     // for Codex: mark the hooks as trusted, so that Codex runs them
-	Allow     []string // tools that the client may call without asking the person
+	Home            string
+	ForProject      bool     // set up the client only for the current project, in the project's files
+	NoMCP           bool     // do not set up the MCP server
+	NoInject        bool     // do not set up hooks that add memory to the context
+	NoCapture       bool     // do not set up hooks that only record the session
+	SwitchMemoryOff bool     // switch the client's own memory off
+	TrustCodexHooks bool     // for Codex: mark the hooks as trusted, so that Codex runs them
+	AllowedTools    []string // tools that the client may call without asking the person
 
-	// Plugin returns the JavaScript source of the plug-in for opencode, which runs the command argv for each event. If
-	// Plugin is nil, setup does not write the plug-in.
-	Plugin func(argv []string) string
+	// PluginSource returns the JavaScript source of the plug-in for opencode, which runs the command argv for each
+	// event. If PluginSource is nil, setup does not write the plug-in.
+	PluginSource func(argv []string) string
 
 	knownOxbowPrograms oxbowPrograms // programs that count as oxbow; set by [Client.desiredFiles]
 }
@@ -33,8 +33,8 @@ type Client struct {
 	Name, Title string
 	Program     string // name of the client's executable in PATH ("" if the client lacks an executable)
 	// setup was tested by running the client. Otherwise only the client's documentation was available.
-	Proved bool
-	Memory string // name of the client's own memory ("" if the client lacks a memory)
+	IsTested   bool
+	MemoryName string // name of the client's own memory ("" if the client lacks a memory)
 
 	configFiles func(w Machine, o Options) []clientFile
 	events      []hookEvent // events for which setup writes hooks (nil if it writes none)
@@ -66,11 +66,11 @@ type clientFile struct {
 
 // IsInstalled reports whether the client seems to be installed.
 func (c *Client) IsInstalled(w Machine) bool {
-	return c.IsOnPath(w) || slices.ContainsFunc(c.pathsIfInstalled(w), fileExists)
+	return c.IsProgramOnPath(w) || slices.ContainsFunc(c.pathsIfInstalled(w), fileExists)
 }
 
-// IsOnPath reports whether the client's program is in a directory of PATH.
-func (c *Client) IsOnPath(w Machine) bool {
+// IsProgramOnPath reports whether the client's program is in a directory of PATH.
+func (c *Client) IsProgramOnPath(w Machine) bool {
 	if c.Program == "" {
 		return false
 	}
@@ -84,13 +84,14 @@ func (c *Client) IsOnPath(w Machine) bool {
 	return false
 }
 
-// userOrProjectPath returns the path of a file for the user or for the project. If o.Project is set, it returns the
-// argument project, which is relative to w.Dir, as an absolute path. Otherwise it returns the argument user.
-func (w Machine) userOrProjectPath(o Options, user, project string) string {
-	if o.Project {
-		return filepath.Join(w.Dir, filepath.FromSlash(project))
+// userOrProjectPath returns the path of a file for the user or for the project. If o.ForProject is set, it returns the
+// argument projectPath, which is relative to w.ProjectDir, as an absolute path. Otherwise it returns the argument
+// userPath.
+func (w Machine) userOrProjectPath(o Options, userPath, projectPath string) string {
+	if o.ForProject {
+		return filepath.Join(w.ProjectDir, filepath.FromSlash(projectPath))
 	}
-	return user
+	return userPath
 }
 
 // oxbowArgv returns the command that runs oxbow with these arguments, as separate words.
@@ -117,17 +118,17 @@ func (o Options) oxbowServerParts(
 	)
 }
 
-func (o Options) clientServerParts(path []string, want fields) (toAdd, toRemove []jsonPart) {
-	return partsToAddAndRemove(!o.NoMCP, serverPart(o.knownOxbowPrograms, path, want))
+func (o Options) clientServerParts(path []string, serverFields fields) (toAdd, toRemove []jsonPart) {
+	return partsToAddAndRemove(!o.NoMCP, serverPart(o.knownOxbowPrograms, path, serverFields))
 }
 
-// partsToAddAndRemove returns two lists: parts that setup adds to a file, and parts that it removes. The part i is in
-// the first list if shouldAdd is true, and otherwise in the second.
-func partsToAddAndRemove(shouldAdd bool, i jsonPart) ([]jsonPart, []jsonPart) {
+// partsToAddAndRemove returns two lists: parts that setup adds to a file, and parts that it removes. The parameter part
+// is in the first list if shouldAdd is true, and otherwise in the second.
+func partsToAddAndRemove(shouldAdd bool, part jsonPart) ([]jsonPart, []jsonPart) {
 	if shouldAdd {
-		return []jsonPart{i}, nil
+		return []jsonPart{part}, nil
 	}
-	return nil, []jsonPart{i}
+	return nil, []jsonPart{part}
 }
 
 // allowedToolParts returns the part of a JSON file that lets the client call oxbow's tools without asking the person.
@@ -136,7 +137,7 @@ func partsToAddAndRemove(shouldAdd bool, i jsonPart) ([]jsonPart, []jsonPart) {
 func (o Options) allowedToolParts(path ...string) (toAdd, toRemove []jsonPart) {
 	const prefix = "mcp__" + programName + "__"
 	var words []string
-	for _, t := range o.Allow {
+	for _, t := range o.AllowedTools {
 		words = append(words, prefix+t)
 	}
 	return partsToAddAndRemove(!o.NoMCP, listWordsPart(prefix, words, path...))
@@ -150,20 +151,20 @@ const (
 
 // hookEvent is an event for which setup writes a hook.
 type hookEvent struct {
-	name, matcher string
-	purpose       int
-	timeout       int // in seconds
+	name, matcher  string
+	purpose        int
+	timeoutSeconds int // in seconds
 }
 
 // requiredHooks returns the hooks that the options want. The function handler returns the hook's fields for an event.
-func (o Options) requiredHooks(events []hookEvent, handler func(e hookEvent) fields) (want []hookEntry) {
+func (o Options) requiredHooks(events []hookEvent, handler func(e hookEvent) fields) (hookEntries []hookEntry) {
 	for _, e := range events {
 		if o.excludesHookPurpose(e.purpose) {
 			continue
 		}
-		want = append(want, hookEntry{event: e.name, matcher: e.matcher, handler: handler(e)})
+		hookEntries = append(hookEntries, hookEntry{event: e.name, matcher: e.matcher, handler: handler(e)})
 	}
-	return want
+	return hookEntries
 }
 
 // excludesHookPurpose reports whether the options say that setup writes no hooks for a purpose, such as
@@ -184,17 +185,17 @@ func (o Options) hooksWithShellCommand(
 	w Machine,
 	client string,
 	events []hookEvent,
-	windows shellKind,
+	windowsShell shellKind,
 	timeoutUnitsPerSecond int,
-	more ...field,
+	extraFields ...field,
 ) []hookEntry {
-	line := commandLine(choose(w.GOOS == "windows", windows, shellKindPOSIX), o.oxbowArgv("hook", client))
+	line := commandLine(choose(w.GOOS == "windows", windowsShell, shellKindPOSIX), o.oxbowArgv("hook", client))
 	if client == "gemini" && w.GOOS != "windows" {
 		line += failOnErrorSuffix
 	}
 	return o.requiredHooks(events, func(e hookEvent) fields {
 		return append(
-			fields{{"type", "command"}, {"command", line}, {"timeout", e.timeout * timeoutUnitsPerSecond}},
-			more...)
+			fields{{"type", "command"}, {"command", line}, {"timeout", e.timeoutSeconds * timeoutUnitsPerSecond}},
+			extraFields...)
 	})
 }

@@ -11,31 +11,31 @@ import (
 )
 
 var allClients = []*Client{
-	{Name: "claude", Title: "Claude Code", Program: "claude", Proved: true, Memory: "auto memory",
+	{Name: "claude", Title: "Claude Code", Program: "claude", IsTested: true, MemoryName: "auto memory",
 		configFiles: claudeFiles, events: claudeEvents,
 		memoryDir:        func(w Machine) string { return w.pathInClientDir("claude", "") },
 		pathsIfInstalled: func(w Machine) []string { return []string{w.pathInClientDir("claude", "")} }},
-	{Name: "codex", Title: "Codex", Program: "codex", Proved: true, configFiles: codexFiles, events: codexEvents,
+	{Name: "codex", Title: "Codex", Program: "codex", IsTested: true, configFiles: codexFiles, events: codexEvents,
 		pathsIfInstalled: func(w Machine) []string { return []string{w.pathInClientDir("codex", "")} }},
 	{
 		Name:             "gemini",
 		Title:            "Gemini CLI",
 		Program:          "gemini",
-		Proved:           true,
+		IsTested:         true,
 		configFiles:      geminiFiles,
 		events:           geminiEvents,
 		pathsIfInstalled: func(w Machine) []string { return []string{w.pathInClientDir("gemini", "settings.json")} },
 	},
-	{Name: "opencode", Title: "opencode", Program: "opencode", Proved: true, configFiles: opencodeFiles,
+	{Name: "opencode", Title: "opencode", Program: "opencode", IsTested: true, configFiles: opencodeFiles,
 		pathsIfInstalled: func(w Machine) []string {
 			return []string{w.pathFromVariable("XDG_CONFIG_HOME", ".config",
 				"opencode")}
 		}},
-	{Name: "copilot", Title: "Copilot CLI", Program: "copilot", Proved: true,
+	{Name: "copilot", Title: "Copilot CLI", Program: "copilot", IsTested: true,
 		configFiles: copilotFiles, events: copilotEvents,
 		adviceAfterSetup: copilotAdvice,
 		pathsIfInstalled: func(w Machine) []string { return []string{w.pathInClientDir("copilot", "")} }},
-	{Name: "qwen", Title: "Qwen Code", Program: "qwen", Proved: true, Memory: "managed auto memory",
+	{Name: "qwen", Title: "Qwen Code", Program: "qwen", IsTested: true, MemoryName: "managed auto memory",
 		configFiles: qwenFiles, events: qwenEvents,
 		memoryDir:        func(w Machine) string { return w.pathInClientDir("qwen", "") },
 		pathsIfInstalled: func(w Machine) []string { return []string{w.pathInClientDir("qwen", "")} }},
@@ -189,21 +189,21 @@ func newMCPOnlyClient(
 	path []string,
 	firstFields fields,
 	lastFields func(Options) fields,
-	user func(Machine) string,
-	project string,
+	userPath func(Machine) string,
+	projectPath string,
 ) *Client {
 	return &Client{Name: name, Title: title, configFiles: func(w Machine, o Options) []clientFile {
-		if o.Project && project == "" {
+		if o.ForProject && projectPath == "" {
 			return nil
 		}
 		var more fields
 		if lastFields != nil {
 			more = lastFields(o)
 		}
-		f := clientFile{path: w.userOrProjectPath(o, user(w), project), serversPath: path}
+		f := clientFile{path: w.userOrProjectPath(o, userPath(w), projectPath), serversPath: path}
 		f.additions, f.removals = o.oxbowServerParts(path, firstFields, more...)
 		return []clientFile{f}
-	}, pathsIfInstalled: func(w Machine) []string { return []string{filepath.Dir(user(w))} }}
+	}, pathsIfInstalled: func(w Machine) []string { return []string{filepath.Dir(userPath(w))} }}
 }
 
 // addAdditionsAndRemovals appends toAdd to f.additions, the parts that setup adds to the file. It also appends toRemove
@@ -226,7 +226,7 @@ func claudeFiles(w Machine, o Options) []clientFile {
 	settings.addAdditionsAndRemovals(
 		[]jsonPart{hooksPart(o.knownOxbowPrograms, "claude", o.requiredHooks(claudeEvents, func(e hookEvent) fields {
 			argv := o.oxbowArgv("hook", "claude")
-			return fields{{"type", "command"}, {"command", argv[0]}, {"args", argv[1:]}, {"timeout", e.timeout}}
+			return fields{{"type", "command"}, {"command", argv[0]}, {"args", argv[1:]}, {"timeout", e.timeoutSeconds}}
 		}))},
 		nil,
 	)
@@ -260,7 +260,7 @@ func geminiFiles(w Machine, o Options) []clientFile {
 		// The names get the prefix "mcp_oxbow_", by which Gemini CLI recognizes the tools of an MCP server. It
 		// compares other names with its own tools' names, and warns at every start about a similar name.
 		var names []string
-		for _, t := range o.Allow {
+		for _, t := range o.AllowedTools {
 			names = append(names, "mcp_"+programName+"_"+t)
 		}
 		policy.content = "# Written by oxbow setup: these tools of its server run unasked.\n[[rule]]\ntoolName = " +
@@ -306,7 +306,7 @@ func copilotFiles(w Machine, o Options) []clientFile {
 		return fields{
 			{"type", "command"},
 			{choose(line == "bash", "command", line), command},
-			{"timeout", e.timeout},
+			{"timeout", e.timeoutSeconds},
 		}
 	})
 	if len(want) > 0 {
@@ -316,7 +316,7 @@ func copilotFiles(w Machine, o Options) []clientFile {
 		}
 		hooks.content = indentedJSON(fields{{"version", 1}, {"hooks", all}})
 	}
-	if o.Project {
+	if o.ForProject {
 		return []clientFile{hooks}
 	}
 	return []clientFile{mcp, hooks}
@@ -336,8 +336,8 @@ func opencodeFiles(w Machine, o Options) []clientFile {
 		path:           filepath.Join(w.userOrProjectPath(o, dir, ".opencode"), "plugins", "oxbow.js"),
 		isOwnedByOxbow: true,
 	}
-	if o.Plugin != nil && !(o.NoInject && o.NoCapture) {
-		plugin.content = o.Plugin(o.oxbowArgv("hook", "opencode"))
+	if o.PluginSource != nil && !(o.NoInject && o.NoCapture) {
+		plugin.content = o.PluginSource(o.oxbowArgv("hook", "opencode"))
 	}
 	return []clientFile{f, plugin}
 }
@@ -364,7 +364,7 @@ func cursorFiles(w Machine, o Options) []clientFile {
 	hooks := clientFile{path: w.userOrProjectPath(o, w.pathInUserDir(".cursor/hooks.json"), ".cursor/hooks.json")}
 	line := commandLine(choose(w.GOOS == "windows", shellKindCmd, shellKindPOSIX), o.oxbowArgv("hook", "cursor"))
 	want := o.requiredHooks(cursorEvents, func(e hookEvent) fields {
-		return fields{{"command", line}, {"timeout", e.timeout}}
+		return fields{{"command", line}, {"timeout", e.timeoutSeconds}}
 	})
 	for i := range want {
 		want[i].hasNoHandlerGroups = true
@@ -386,20 +386,20 @@ func clineClient() *Client {
 		return w.pathInConfigDir("Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")
 	}
 	c := newMCPOnlyClient("cline", "Cline", []string{"mcpServers"}, nil, func(o Options) fields {
-		return fields{{"disabled", false}, {"autoApprove", o.Allow}}
+		return fields{{"disabled", false}, {"autoApprove", o.AllowedTools}}
 	}, settings, "")
 	server := c.configFiles
 	c.events = clineEvents
 	c.adviceAfterSetup = clineAdvice
-	c.configFiles = func(w Machine, o Options) []clientFile { return append(server(w, o), clineHooks(w, o)...) }
+	c.configFiles = func(w Machine, o Options) []clientFile { return append(server(w, o), clineHookFiles(w, o)...) }
 	return c
 }
 
-// clineHooks returns the hook files of Cline, which are the programs that Cline runs at its events. A hook prints
+// clineHookFiles returns the hook files of Cline, which are the programs that Cline runs at its events. A hook prints
 // oxbow's answer. If this answer is empty, the hook prints an answer that lets Cline continue, because Cline expects an
 // answer. The file for an event has content only if the options need a hook for this event. Otherwise setup removes the
 // file.
-func clineHooks(w Machine, o Options) []clientFile {
+func clineHookFiles(w Machine, o Options) []clientFile {
 	if w.GOOS == "windows" {
 		return nil // On Windows, Cline runs no hooks.
 	}
@@ -526,35 +526,36 @@ func readTOMLServer(t *tomlDocument) (s Server, exists bool) {
 // putServer writes the table of oxbow's server into Codex's configuration. It returns an error if the table belongs to
 // another program. It removes the key "required" from the table, unless the user wrote this key. Earlier versions of
 // oxbow wrote the key. Because of the key, Codex does not start if oxbow fails to start.
-func putServer(own oxbowPrograms, t, base *tomlDocument, want fields) error {
+func putServer(knownPrograms oxbowPrograms, t, docWithoutOxbow *tomlDocument, serverFields fields) error {
 	if current, ok := readTOMLServer(t); ok {
-		if !own.isServerEntry(current) {
+		if !knownPrograms.isServerEntry(current) {
 			return foreignServerError("mcp_servers." + programName)
 		}
-		want = keepCurrentServerArgs(current, want)
-		if base.valueAt("mcp_servers", programName, "required") == nil && t.valueAt("mcp_servers", programName,
-			"required") != nil {
+		serverFields = keepCurrentServerArgs(current, serverFields)
+		if docWithoutOxbow.valueAt("mcp_servers", programName, "required") == nil &&
+			t.valueAt("mcp_servers", programName,
+				"required") != nil {
 			if err := t.removeTable("mcp_servers", programName, "required"); err != nil {
 				return err
 			}
 		}
 	}
-	return t.setFields(want, "mcp_servers", programName)
+	return t.setFields(serverFields, "mcp_servers", programName)
 }
 
-// removeServer removes the table of oxbow's server from the document t. The document base contains the file without
-// oxbow. If base has a table with the same name, removeServer does not remove the table from t, but gives it the
-// program and the arguments that it has in base. It keeps a table that a person wrote. Such a table runs another
-// program, or names oxbow without its absolute path.
-func removeServer(own oxbowPrograms, t, base *tomlDocument) error {
+// removeServer removes the table of oxbow's server from the document t. The document docWithoutOxbow contains the file
+// without oxbow. If docWithoutOxbow has a table with the same name, removeServer does not remove the table from t, but
+// gives it the program and the arguments that it has in docWithoutOxbow. It keeps a table that a person wrote. Such a
+// table runs another program, or names oxbow without its absolute path.
+func removeServer(knownPrograms oxbowPrograms, t, docWithoutOxbow *tomlDocument) error {
 	current, ok := readTOMLServer(t)
-	if !ok || !own.isServerEntry(current) {
+	if !ok || !knownPrograms.isServerEntry(current) {
 		return nil
 	}
 	if !filepath.IsAbs(current.Argv()[0]) {
 		return nil
 	}
-	if original, ok := base.valueAt("mcp_servers", programName).(map[string]any); ok {
+	if original, ok := docWithoutOxbow.valueAt("mcp_servers", programName).(map[string]any); ok {
 		for _, name := range []string{"required", "startup_timeout_sec"} {
 			if _, ok := original[name]; !ok {
 				if err := t.removeTable("mcp_servers", programName, name); err != nil {
@@ -562,7 +563,7 @@ func removeServer(own oxbowPrograms, t, base *tomlDocument) error {
 				}
 			}
 		}
-		before, _ := readTOMLServer(base)
+		before, _ := readTOMLServer(docWithoutOxbow)
 		return t.setFields(fields{{"command", before.Command}, {"args", slices.Clone(before.Args)}}, "mcp_servers",
 			programName)
 	}

@@ -28,7 +28,7 @@ func TestClineHook(t *testing.T) {
 			t.Fatal(err)
 		}
 		run(t, FindClient("cline"), w, o, false)
-		hook := exec.CommandContext(t.Context(), filepath.Join(w.User, "Documents/Cline/Hooks/TaskStart"))
+		hook := exec.CommandContext(t.Context(), filepath.Join(w.UserHomeDir, "Documents/Cline/Hooks/TaskStart"))
 		hook.Stdin = strings.NewReader("{}")
 		out, err := hook.Output()
 		if err != nil || strings.TrimSpace(string(out)) != want {
@@ -41,7 +41,7 @@ func TestClineHook(t *testing.T) {
 func TestClineForeignHook(t *testing.T) {
 	dir := t.TempDir()
 	w, o := world(dir), options()
-	path := filepath.Join(w.User, "Documents/Cline/Hooks/TaskStart")
+	path := filepath.Join(w.UserHomeDir, "Documents/Cline/Hooks/TaskStart")
 	write(t, path, "#!/bin/sh\necho '{}'\n")
 	if _, err := FindClient("cline").Plan(w, o); err == nil || !strings.Contains(err.Error(), "another program") {
 		t.Errorf("Plan = %v, want an error that names the other program's hook", err)

@@ -52,21 +52,21 @@ type diffRow struct {
 	oldOffset, newOffset int
 }
 
-func makeDiffRows(a, b []string, newIndexes []int) (rows []diffRow) {
+func makeDiffRows(oldLines, newLines []string, newLineIndexes []int) (rows []diffRow) {
 	j := 0
-	for i, line := range a {
-		if newIndexes[i] < 0 {
+	for i, line := range oldLines {
+		if newLineIndexes[i] < 0 {
 			rows = append(rows, diffRow{'-', line, i, j})
 			continue
 		}
-		for ; j < newIndexes[i]; j++ {
-			rows = append(rows, diffRow{'+', b[j], i, j})
+		for ; j < newLineIndexes[i]; j++ {
+			rows = append(rows, diffRow{'+', newLines[j], i, j})
 		}
 		rows = append(rows, diffRow{' ', line, i, j})
 		j++
 	}
-	for ; j < len(b); j++ {
-		rows = append(rows, diffRow{'+', b[j], len(a), j})
+	for ; j < len(newLines); j++ {
+		rows = append(rows, diffRow{'+', newLines[j], len(oldLines), j})
 	}
 	return rows
 }

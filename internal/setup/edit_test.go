@@ -141,7 +141,7 @@ func TestGenerated(t *testing.T) {
 		for _, c := range Clients() { // testenv.RepeatCount sets how many configurations of each client are made
 			dir := t.TempDir()
 			w, o := world(dir), options()
-			o.Off, o.Trust = r.IntN(2) == 0, r.IntN(2) == 0
+			o.SwitchMemoryOff, o.TrustCodexHooks = r.IntN(2) == 0, r.IntN(2) == 0
 			for _, f := range c.configFiles(w, o) {
 				if f.isOwnedByOxbow || r.IntN(5) == 0 {
 					continue
@@ -207,7 +207,7 @@ func foreignStays(t *testing.T, what string, before, after map[string]string) {
 // parseJSON fails, the text contains something else.
 func holdsValue(text []byte) bool {
 	d, err := parseJSON(text)
-	return err != nil || d.original == nil
+	return err != nil || d.originalText == nil
 }
 
 func decoded(t *testing.T, p, text string) (v any) {
@@ -224,7 +224,7 @@ func decoded(t *testing.T, p, text string) (v any) {
 	if err != nil {
 		t.Fatalf("%s: %v in\n%s", p, err, text)
 	}
-	if err := json.Unmarshal(standardJSON(&d.root), &v); err != nil {
+	if err := json.Unmarshal(toStandardJSON(&d.root), &v); err != nil {
 		t.Fatal(err)
 	}
 	return v
@@ -306,7 +306,7 @@ func editsStay(t *testing.T, what string, c *Client, w Machine, o Options) {
 			t.Errorf("%s: after the removal %s is\n%s\nwant %v", what, p, b, m)
 		}
 	}
-	if left, _ := filepath.Glob(filepath.Join(w.State, "*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(w.StateDir, "*")); len(left) > 0 {
 		t.Errorf("%s: %q are left", what, left)
 	}
 }
@@ -331,7 +331,7 @@ var odd = map[string]string{
 func TestWithoutARecord(t *testing.T) {
 	w, o := world(t.TempDir()), options()
 	c := FindClient("claude")
-	settings := filepath.Join(w.User, ".claude/settings.json")
+	settings := filepath.Join(w.UserHomeDir, ".claude/settings.json")
 	write(
 		t,
 		settings,
@@ -339,12 +339,12 @@ func TestWithoutARecord(t *testing.T) {
 	)
 	write(
 		t,
-		filepath.Join(w.User, ".claude.json"),
+		filepath.Join(w.UserHomeDir, ".claude.json"),
 		fmt.Sprintf("{\"mcpServers\":{\n\"oxbow\":{\"args\":[\"mcp\"],\"command\":%q}},\"n\":1e3}",
 			absolutePath("/a/oxbow")),
 	)
 	run(t, c, w, o, true)
-	got := tree(t, w.User)
+	got := tree(t, w.UserHomeDir)
 	if got[".claude/settings.json"] != `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]},"permissions":{"allow":["Bash"]}}` ||
 		got[".claude.json"] != "{\"n\":1e3}" {
 		t.Errorf("left: %q", got)
@@ -384,7 +384,7 @@ func TestByHand(t *testing.T) {
 		},
 	} {
 		w := world(t.TempDir())
-		path := filepath.Join(w.User, c.path)
+		path := filepath.Join(w.UserHomeDir, c.path)
 		write(t, path, c.text)
 		all, err := FindClient(c.client).Plan(w, options())
 		if c.want == "" {
@@ -402,11 +402,11 @@ func TestByHand(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := tree(t, w.User)[c.path]; got != c.want {
+		if got := tree(t, w.UserHomeDir)[c.path]; got != c.want {
 			t.Errorf("%s became\n%s\nwant\n%s", c.text, got, c.want)
 		}
 		run(t, FindClient(c.client), w, options(), true)
-		if got := tree(t, w.User)[c.path]; got != c.text {
+		if got := tree(t, w.UserHomeDir)[c.path]; got != c.text {
 			t.Errorf("%s came back as\n%s", c.text, got)
 		}
 	}
@@ -426,16 +426,16 @@ func TestRefused(t *testing.T) {
 	} {
 		w := world(t.TempDir())
 		for _, p := range []string{".claude.json", ".claude/settings.json"} {
-			write(t, filepath.Join(w.User, p), text)
+			write(t, filepath.Join(w.UserHomeDir, p), text)
 		}
-		before := tree(t, w.User)
+		before := tree(t, w.UserHomeDir)
 		if _, err := FindClient("claude").Plan(w, options()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
-		equalTrees(t, text, tree(t, w.User), before)
+		equalTrees(t, text, tree(t, w.UserHomeDir), before)
 	}
 	w := world(t.TempDir())
-	write(t, filepath.Join(w.User, ".codex/config.toml"), "a = 1\nb =\n")
+	write(t, filepath.Join(w.UserHomeDir, ".codex/config.toml"), "a = 1\nb =\n")
 	if _, err := FindClient("codex").Plan(w, options()); err == nil ||
 		!strings.Contains(err.Error(), "line 2, column") {
 		t.Errorf("Plan = %v", err)
@@ -448,11 +448,11 @@ func TestLinksAndModes(t *testing.T) {
 		return
 	}
 	w := world(t.TempDir())
-	write(t, filepath.Join(w.User, "dotfiles/claude.json"), "{}")
-	if err := os.Chmod(filepath.Join(w.User, "dotfiles/claude.json"), 0o664); err != nil {
+	write(t, filepath.Join(w.UserHomeDir, "dotfiles/claude.json"), "{}")
+	if err := os.Chmod(filepath.Join(w.UserHomeDir, "dotfiles/claude.json"), 0o664); err != nil {
 		t.Fatal(err)
 	}
-	link := filepath.Join(w.User, ".claude.json")
+	link := filepath.Join(w.UserHomeDir, ".claude.json")
 	if err := os.Symlink("dotfiles/claude.json", link); err != nil {
 		t.Fatal(err)
 	}
@@ -472,14 +472,14 @@ func TestLinksAndModes(t *testing.T) {
 // TestChangedMeanwhile checks that setup does not overwrite what a client wrote after the change was planned.
 func TestChangedMeanwhile(t *testing.T) {
 	w := world(t.TempDir())
-	path := filepath.Join(w.User, ".claude.json")
+	path := filepath.Join(w.UserHomeDir, ".claude.json")
 	write(t, path, "{}")
 	all, err := FindClient("claude").Plan(w, options())
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, path, `{"n":2}`)
-	if err := all[0].Apply(); !IsChangedError(err) {
+	if err := all[0].Apply(); !IsFileChangedError(err) {
 		t.Errorf("Apply = %v", err)
 	}
 	run(t, FindClient("claude"), w, options(), false)

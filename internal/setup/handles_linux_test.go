@@ -24,7 +24,7 @@ func TestHandles(t *testing.T) {
 	before := count()
 	for _, c := range Clients() {
 		w, o := world(t.TempDir()), options()
-		write(t, filepath.Join(w.User, "keep"), "")
+		write(t, filepath.Join(w.UserHomeDir, "keep"), "")
 		run(t, c, w, o, false)
 		o.Home = "/another"
 		run(t, c, w, o, false)

@@ -47,14 +47,14 @@ type ServerAnswer struct {
 
 // Inspection finds problems in the setup of clients. It is not safe for concurrent use.
 type Inspection struct {
-	World   Machine
-	Options Options // options for a new setup. If Compares is not set, only Executable, Home and Project are valid.
-	Home    string  // directory of the memory that this command uses
-	Rule    string  // sentence for the person that says by which rule the directory Home was chosen
+	Machine          Machine
+	Options          Options // for a new setup; without ComparesFiles, only Executable, Home, ForProject are valid
+	Home             string  // directory of the memory that this command uses
+	HomeChoiceReason string  // sentence for the person that says by which rule the directory Home was chosen
 
-	// Compares is set if all fields of Options are set as for a new setup. Only then can the clients' files be
+	// ComparesFiles is set if all fields of Options are set as for a new setup. Only then can the clients' files be
 	// compared with the files that setup would write.
-	Compares bool
+	ComparesFiles bool
 
 	// Start starts a server as a client does, and asks it about the memory. If Start is nil, no server is started.
 	Start func(ctx context.Context, s Server) ServerAnswer
@@ -64,11 +64,11 @@ type Inspection struct {
 
 // Status describes how one client is set up.
 type Status struct {
-	Client        *Client
-	ServerEntries []ServerEntry
-	IsRecorded    bool  // setup has changed files of the client, and nobody has undone these changes
-	HasOxbowParts bool  // the files contain something that belongs to oxbow
-	Err           error // error about a file that cannot be read; set only if IsRecorded is set
+	Client             *Client
+	ServerEntries      []ServerEntry
+	HasRecordedChanges bool  // setup has changed files of the client, and nobody has undone these changes
+	HasOxbowParts      bool  // the files contain something that belongs to oxbow
+	Err                error // error about a file that cannot be read; set only if HasRecordedChanges is set
 
 	choices *setupChoices // options of the last setup (nil if they are unknown)
 	// Codex runs hooks only if the person trusts them. For other clients, isTrusted is always true.
@@ -85,17 +85,17 @@ func isBelow(dir, path string) bool {
 // IsSetUp reports whether the client's files contain oxbow's server, hooks or other parts.
 func (s *Status) IsSetUp() bool { return len(s.ServerEntries) > 0 || s.HasOxbowParts }
 
-// Status returns how a client is set up. If Options.Project is set, it examines only files in the project.
+// Status returns how a client is set up. If Options.ForProject is set, it examines only files in the project.
 func (in *Inspection) Status(c *Client) Status {
-	s := Status{Client: c, ServerEntries: c.ServerEntries(in.World, in.Options), isTrusted: true}
-	for _, f := range c.desiredFiles(in.World, in.Options) {
+	s := Status{Client: c, ServerEntries: c.ServerEntries(in.Machine, in.Options), isTrusted: true}
+	for _, f := range c.desiredFiles(in.Machine, in.Options) {
 		// If the setup of a project is inspected, skip files outside the project, although setup may also change them.
-		if !in.Options.Project || isBelow(in.World.Dir, f.path) {
-			s.inspectFile(in.World, &f)
+		if !in.Options.ForProject || isBelow(in.Machine.ProjectDir, f.path) {
+			s.inspectFile(in.Machine, &f)
 		}
 	}
 	if c.Name == "codex" {
-		s.isTrusted = hasTrustedHooks(in.World, in.Options)
+		s.isTrusted = hasTrustedHooks(in.Machine, in.Options)
 	}
 	return s
 }
@@ -110,7 +110,7 @@ func (s *Status) inspectFile(w Machine, f *clientFile) {
 	}
 	r, err := w.readRecord(real)
 	if r != nil {
-		s.IsRecorded = true
+		s.HasRecordedChanges = true
 		if r.Choices != nil {
 			s.choices = r.Choices
 		}
@@ -123,7 +123,7 @@ func (s *Status) inspectFile(w Machine, f *clientFile) {
 		base, err = f.textWithoutOxbow(text, r)
 	}
 	switch {
-	case err != nil && s.IsRecorded:
+	case err != nil && s.HasRecordedChanges:
 		s.Err = fmt.Errorf("%s: %w", w.DisplayPath(f.path), err)
 	case err == nil && !isEmptyConfig(text) && !bytes.Equal(text, base):
 		s.HasOxbowParts = true
@@ -175,16 +175,16 @@ func (f *sharedClientProblem) clientTitles() string {
 }
 
 // toFinding converts the problem of some clients to a finding. If a project's files have the same problem, the
-// parameter project describes the project's problem, which becomes part of the finding. Otherwise the parameter project
-// is nil. The remedy for the project comes first, because a setup of the user's files fails as long as a project file
-// has a problem.
-func (f *sharedClientProblem) toFinding(project *sharedClientProblem) Finding {
+// parameter projectProblem describes the project's problem, which becomes part of the finding. Otherwise the parameter
+// projectProblem is nil. The remedy for the project comes first, because a setup of the user's files fails as long as a
+// project file has a problem.
+func (f *sharedClientProblem) toFinding(projectProblem *sharedClientProblem) Finding {
 	names, _ := clientNames(f.statuses)
 	clients, mend := f.clientTitles(), f.remedy(f.statuses)
-	if project != nil {
-		clients += ", and " + project.clientTitles()
-		mend = project.remedy(project.statuses) + " && " + mend
-		for _, s := range project.statuses {
+	if projectProblem != nil {
+		clients += ", and " + projectProblem.clientTitles()
+		mend = projectProblem.remedy(projectProblem.statuses) + " && " + mend
+		for _, s := range projectProblem.statuses {
 			if !slices.Contains(names, s.Client.Name) {
 				names = append(names, s.Client.Name)
 			}
@@ -203,15 +203,15 @@ func (f *sharedClientProblem) hasSameMessage(other *sharedClientProblem) bool {
 // problems. A problem that several clients have, or that both the user's and the project's files have, becomes a single
 // finding.
 //
-// If the inspection is not about a project, Findings also checks the project in World.Dir, and appends the problems
-// that only the project's files have at the end. It does not start servers of the project, because other people may
-// have written the project's files.
+// If the inspection is not about a project, Findings also checks the project in Machine.ProjectDir, and appends the
+// problems that only the project's files have at the end. It does not start servers of the project, because other
+// people may have written the project's files.
 func (in *Inspection) Findings(ctx context.Context) []Finding {
 	faults, correct := in.findSharedClientProblems(ctx)
 	var inProject []*sharedClientProblem
-	if !in.Options.Project && in.World.isInProject() {
+	if !in.Options.ForProject && in.Machine.isDirInProject() {
 		project := *in
-		project.Options.Project, project.Start = true, nil
+		project.Options.ForProject, project.Start = true, nil
 		inProject, _ = project.findSharedClientProblems(ctx)
 	}
 	all := []Finding{}
@@ -230,53 +230,58 @@ func (in *Inspection) Findings(ctx context.Context) []Finding {
 	return all
 }
 
-// isInProject reports whether the current directory may belong to a project. It returns false for the user's home
+// isDirInProject reports whether the current directory may belong to a project. It returns false for the user's home
 // directory.
-func (w Machine) isInProject() bool {
-	return w.Dir != "" && filepath.Clean(w.Dir) != filepath.Clean(w.User)
+func (w Machine) isDirInProject() bool {
+	return w.ProjectDir != "" && filepath.Clean(w.ProjectDir) != filepath.Clean(w.UserHomeDir)
 }
 
-// findSharedClientProblems checks the clients that are set up. The result wrong contains the problems, and a problem
-// with the same message in several clients is contained only once. The result correct contains a finding for each
-// client without problems, and a finding about clients whose program is not in PATH. If in.Options.Project is set, the
-// files in the project are checked. Otherwise the files of the user are checked.
-func (in *Inspection) findSharedClientProblems(ctx context.Context) (wrong []*sharedClientProblem, correct []Finding) {
+// findSharedClientProblems checks the clients that are set up. The result problems contains the problems, and a problem
+// with the same message in several clients is contained only once. The result findings contains a finding for each
+// client without problems, and a finding about clients whose program is not in PATH. If in.Options.ForProject is set,
+// the files in the project are checked. Otherwise the files of the user are checked.
+func (in *Inspection) findSharedClientProblems(
+	ctx context.Context,
+) (problems []*sharedClientProblem, findings []Finding) {
 	var absent []Status
 	for _, c := range allClients {
 		s := in.Status(c)
-		isSetUp := s.IsRecorded || (!in.Options.Project && s.IsSetUp())
+		isSetUp := s.HasRecordedChanges || (!in.Options.ForProject && s.IsSetUp())
 		if !isSetUp {
 			continue
 		}
-		if c.Program != "" && !c.IsOnPath(in.World) {
+		if c.Program != "" && !c.IsProgramOnPath(in.Machine) {
 			absent = append(absent, s)
 		}
 		faults := in.findClientFaults(ctx, &s)
 		for _, f := range faults {
-			i := slices.IndexFunc(wrong, func(j *sharedClientProblem) bool { return j.message == f.message })
+			i := slices.IndexFunc(problems, func(j *sharedClientProblem) bool { return j.message == f.message })
 			if i < 0 {
-				i = len(wrong)
-				wrong = append(wrong, &sharedClientProblem{clientSetupFault: f, inspection: in})
+				i = len(problems)
+				problems = append(problems, &sharedClientProblem{clientSetupFault: f, inspection: in})
 			}
-			wrong[i].statuses = append(wrong[i].statuses, s)
+			problems[i].statuses = append(problems[i].statuses, s)
 		}
 		if len(faults) == 0 {
 			mend := in.outdatedFilesText(&s)
-			correct = append(correct, Finding{[]string{c.Name}, LevelOK, in.describeWorkingSetup(&s), mend, mend != ""})
+			findings = append(
+				findings,
+				Finding{[]string{c.Name}, LevelOK, in.describeWorkingSetup(&s), mend, mend != ""},
+			)
 		}
 	}
 	if len(absent) > 0 {
 		names, titles := clientNames(absent)
-		correct = append(correct, Finding{names, LevelOK, "set up, although the program was not found in PATH: " +
+		findings = append(findings, Finding{names, LevelOK, "set up, although the program was not found in PATH: " +
 			joinWithAnd(titles), "", true})
 	}
-	return wrong, correct
+	return problems, findings
 }
 
 // inspectedFilesText returns " in this project" if the inspected files belong to a project, and otherwise "". The
 // caller appends the result to the titles of clients, as in "Claude Code and Codex in this project".
 func (in *Inspection) inspectedFilesText() string {
-	if in.Options.Project {
+	if in.Options.ForProject {
 		return " in this project"
 	}
 	return ""
@@ -307,7 +312,7 @@ func (in *Inspection) findClientFaults(ctx context.Context, s *Status) (all []cl
 			levelWarning,
 			isRepeated,
 			"oxbow was set up for {clients}, and nothing of it is left in the files (if that was meant: %s)",
-			in.removeCommand(s),
+			in.removalCommand(s),
 		)
 		return all
 	}
@@ -327,12 +332,12 @@ func (in *Inspection) findClientFaults(ctx context.Context, s *Status) (all []cl
 		if fi, err := os.Stat(p); errors.Is(err, fs.ErrNotExist) {
 			isGone = true
 			add(LevelProblem, isRepeated, "{clients}: the program is gone: %s", p)
-		} else if err == nil && in.isForeignProgram(fi) {
+		} else if err == nil && in.isDifferentProgram(fi) {
 			add(levelWarning, isRepeated, "{clients}: another oxbow is set up, %s; this one is %s", p,
 				in.Options.Executable)
 		}
 	}
-	if message := in.wrongHomeText(s); message != "" {
+	if message := in.explainWrongHome(s); message != "" {
 		add(levelWarning, isRepeated, "%s", message)
 	}
 	if !s.isTrusted {
@@ -353,7 +358,7 @@ func (in *Inspection) serverFaults(ctx context.Context, s *Status) []clientSetup
 		return nil
 	}
 	server := s.ServerEntries[0].Server
-	switch a := in.AskServer(ctx, server); {
+	switch a := in.AskServerForMemory(ctx, server); {
 	case a.Err != nil:
 		message := fmt.Sprintf("{clients}: the server %s does not answer: %v", strings.Join(server.Argv(), " "), a.Err)
 		return []clientSetupFault{{LevelProblem, message, func(of []Status) string { return in.setupCommand(of) }}}
@@ -374,8 +379,8 @@ func (s *Status) lacksServer() bool {
 // lacksHooks reports whether setup with the same options would write hooks, but no file contains them.
 func (in *Inspection) lacksHooks(s *Status) bool {
 	wouldWrite := false
-	for _, change := range in.changesIfSetUpAgain(s) {
-		if in.Options.Project && !isBelow(in.World.Dir, change.Path) {
+	for _, change := range in.planRepeatedSetup(s) {
+		if in.Options.ForProject && !isBelow(in.Machine.ProjectDir, change.Path) {
 			continue
 		}
 		call := hookCommandPattern(s.Client.Name)
@@ -393,28 +398,28 @@ func hookCommandPattern(client string) *regexp.Regexp {
 	return regexp.MustCompile(`\bhook\W+` + regexp.QuoteMeta(client) + `\b`)
 }
 
-// changesIfSetUpAgain returns the changes that a setup with the same options would make now. It returns nil if these
+// planRepeatedSetup returns the changes that a setup with the same options would make now. It returns nil if these
 // options are unknown, if the inspection does not compare files, or if the setup would fail.
-func (in *Inspection) changesIfSetUpAgain(s *Status) []*Change {
-	if s.choices == nil || !in.Compares {
+func (in *Inspection) planRepeatedSetup(s *Status) []*Change {
+	if s.choices == nil || !in.ComparesFiles {
 		return nil
 	}
-	changes, err := s.Client.Plan(in.World, s.choices.applyTo(in.Options))
+	changes, err := s.Client.Plan(in.Machine, s.choices.applyTo(in.Options))
 	if err != nil {
 		return nil
 	}
 	return changes
 }
 
-// isForeignProgram reports whether a program differs from the program that is running.
-func (in *Inspection) isForeignProgram(program os.FileInfo) bool {
+// isDifferentProgram reports whether a program differs from the program that is running.
+func (in *Inspection) isDifferentProgram(program os.FileInfo) bool {
 	this, err := os.Stat(in.Options.Executable)
 	return err == nil && !os.SameFile(this, program)
 }
 
-// AskServer starts a server and returns its answer. A server with the same command and environment is started only
-// once.
-func (in *Inspection) AskServer(ctx context.Context, s Server) ServerAnswer {
+// AskServerForMemory starts a server and returns its answer. A server with the same command and environment is started
+// only once.
+func (in *Inspection) AskServerForMemory(ctx context.Context, s Server) ServerAnswer {
 	key := fmt.Sprintf("%q %q %q", s.Argv(), s.Env, s.Environment)
 	a, asked := in.cachedAnswers[key]
 	if !asked {
@@ -427,10 +432,10 @@ func (in *Inspection) AskServer(ctx context.Context, s Server) ServerAnswer {
 	return a
 }
 
-// wrongHomeText returns a sentence that says why the client's servers may use another memory directory (home) than this
-// one. It returns "" if a server uses this home. It returns the sentence if all servers use other homes, or if a server
-// finds its home by itself and this home was chosen with an option.
-func (in *Inspection) wrongHomeText(s *Status) string {
+// explainWrongHome returns a sentence that says why the client's servers may use another memory directory (home) than
+// this one. It returns "" if a server uses this home. It returns the sentence if all servers use other homes, or if a
+// server finds its home by itself and this home was chosen with an option.
+func (in *Inspection) explainWrongHome(s *Status) string {
 	var otherHomes []string
 	finds := false
 	for _, e := range s.ServerEntries {
@@ -446,7 +451,7 @@ func (in *Inspection) wrongHomeText(s *Status) string {
 	switch {
 	case finds && in.Options.Home != "":
 		return "{clients}: oxbow is set up without --home and finds its home by itself, which may not be this one, " +
-			"chosen by " + in.Rule
+			"chosen by " + in.HomeChoiceReason
 	case !finds && len(otherHomes) > 0:
 		return "{clients}: oxbow is set up for the home " + strings.Join(otherHomes, ", ") + ", not for this one"
 	}
@@ -471,21 +476,21 @@ func (in *Inspection) describeWorkingSetup(s *Status) string {
 // because another version of oxbow or a person wrote different content, it returns a text that says so. Otherwise it
 // returns "".
 func (in *Inspection) outdatedFilesText(s *Status) string {
-	if !slices.ContainsFunc(in.changesIfSetUpAgain(s), func(c *Change) bool { return !c.IsUnchanged() }) {
+	if !slices.ContainsFunc(in.planRepeatedSetup(s), func(c *Change) bool { return !c.IsUnchanged() }) {
 		return ""
 	}
 	return "its files are not as this oxbow writes them: " + in.setupCommand([]Status{*s})
 }
 
 // setupCommand returns a shell command that sets up the clients again, with the same options as before. The parameter
-// more contains flags to add. If clients were set up with different options, the command consists of several calls of
-// "oxbow setup".
-func (in *Inspection) setupCommand(all []Status, more ...string) string {
+// extraFlags contains flags to add. If clients were set up with different options, the command consists of several
+// calls of "oxbow setup".
+func (in *Inspection) setupCommand(all []Status, extraFlags ...string) string {
 	var order []string
 	names := map[string][]string{}
 	for _, s := range all {
 		words := in.setupFlags(&s)
-		for _, flag := range more {
+		for _, flag := range extraFlags {
 			if !slices.Contains(words, flag) {
 				words = append(words, flag)
 			}
@@ -502,33 +507,33 @@ func (in *Inspection) setupCommand(all []Status, more ...string) string {
 	return strings.Join(order, " && ")
 }
 
-// removeCommand returns the command that removes oxbow from a client's files.
-func (in *Inspection) removeCommand(s *Status) string {
+// removalCommand returns the command that removes oxbow from a client's files.
+func (in *Inspection) removalCommand(s *Status) string {
 	command := "oxbow setup " + s.Client.Name
-	if in.Options.Project {
+	if in.Options.ForProject {
 		command += " --scope project"
 	}
 	return command + " --remove"
 }
 
 // setupFlags returns the flags of "oxbow setup" that repeat the client's last setup.
-func (in *Inspection) setupFlags(s *Status) (all []string) {
-	if in.Options.Project {
-		all = append(all, "--scope project")
+func (in *Inspection) setupFlags(s *Status) (flags []string) {
+	if in.Options.ForProject {
+		flags = append(flags, "--scope project")
 	}
 	if s.choices == nil {
-		return all
+		return flags
 	}
-	all = append(all, s.choices.flagNames()...)
+	flags = append(flags, s.choices.flagNames()...)
 	dir := ""
-	if in.Options.Project {
-		dir = in.World.Dir
+	if in.Options.ForProject {
+		dir = in.Machine.ProjectDir
 	}
 	mayAnnotate := s.Client.CanAnnotate() && !s.choices.NoCapture
-	if mayAnnotate && !fileExists(in.World.annotateEditsMarkerPath(s.Client.Name, dir)) {
-		all = append(all, "--no-annotate")
+	if mayAnnotate && !fileExists(in.Machine.annotateEditsMarkerPath(s.Client.Name, dir)) {
+		flags = append(flags, "--no-annotate")
 	}
-	return all
+	return flags
 }
 
 // joinWithAnd joins words for a sentence, for example to "a, b and c".

@@ -25,19 +25,19 @@ type jsonPart struct {
 // The function add keeps fields that other people added, and arguments that name the same memory directory. It returns
 // an error if an entry with this name starts another program. If the file had such an entry before oxbow was set up,
 // the function remove restores the entry. It keeps an entry that a person wrote.
-func serverPart(own oxbowPrograms, path []string, want fields) jsonPart {
+func serverPart(knownPrograms oxbowPrograms, path []string, serverFields fields) jsonPart {
 	path = append(slices.Clone(path), programName)
 	return jsonPart{
 		add: func(d, _ *jsonDocument) error {
 			v := d.valueAt(path...)
 			if v == nil {
-				return d.setValue(want, path...)
+				return d.setValue(serverFields, path...)
 			}
 			var current Server
-			if err := json.Unmarshal(standardJSON(v), &current); err != nil || !own.isServerEntry(current) {
+			if err := json.Unmarshal(toStandardJSON(v), &current); err != nil || !knownPrograms.isServerEntry(current) {
 				return foreignServerError(strings.Join(path, "."))
 			}
-			for _, f := range keepCurrentServerArgs(current, want) {
+			for _, f := range keepCurrentServerArgs(current, serverFields) {
 				if err := d.setValue(f.value, append(slices.Clone(path), f.name)...); err != nil {
 					return err
 				}
@@ -47,10 +47,10 @@ func serverPart(own oxbowPrograms, path []string, want fields) jsonPart {
 		remove: func(d, base *jsonDocument) error {
 			var current Server
 			switch original := base.valueAt(path...); {
-			case !d.decodeAt(&current, path...) || !own.isServerEntry(current):
+			case !d.decodeAt(&current, path...) || !knownPrograms.isServerEntry(current):
 				return nil
 			case original != nil:
-				return d.setValue(standardJSON(original), path...)
+				return d.setValue(toStandardJSON(original), path...)
 			case !filepath.IsAbs(current.Argv()[0]):
 				return nil // A person wrote this entry, because setup would have written an absolute path.
 			}
@@ -98,15 +98,15 @@ type hookEntry struct {
 
 // hooksPart returns a [jsonPart], which can add oxbow's hooks for a client to a JSON file and remove them. For each
 // event, the file has a list of groups. A group has a matcher and a list of handlers.
-func hooksPart(own oxbowPrograms, client string, want []hookEntry) jsonPart {
-	owned := own.hookMatcher(client)
+func hooksPart(knownPrograms oxbowPrograms, client string, wantedHooks []hookEntry) jsonPart {
+	owned := knownPrograms.hookMatcher(client)
 	take := func(d, base *jsonDocument, keep map[string]hookEntry) error {
 		root := d.valueAt("hooks")
 		if root == nil {
 			return nil
 		}
 		var events map[string]json.RawMessage
-		if json.Unmarshal(standardJSON(root), &events) != nil {
+		if json.Unmarshal(toStandardJSON(root), &events) != nil {
 			return errors.New("hooks is no object")
 		}
 		for event := range events {
@@ -129,13 +129,13 @@ func hooksPart(own oxbowPrograms, client string, want []hookEntry) jsonPart {
 	return jsonPart{
 		add: func(d, base *jsonDocument) error {
 			missingHooks := map[string]hookEntry{}
-			for _, h := range want {
+			for _, h := range wantedHooks {
 				missingHooks[h.event] = h
 			}
 			if err := take(d, base, missingHooks); err != nil {
 				return err
 			}
-			for _, h := range want {
+			for _, h := range wantedHooks {
 				if _, ok := missingHooks[h.event]; !ok {
 					continue
 				}
@@ -168,18 +168,18 @@ type foundHandler struct {
 	groupIndex, index    int
 	isOnlyHandlerInGroup bool // The handler is the only one in its group of handlers.
 	// The event's list of hooks contains the handler itself, at groupIndex, instead of a handler group.
-	isFlat bool
+	hasNoGroup bool
 }
 
-// findHandlers returns the positions of oxbow's handlers for an event. The function owned reports whether a handler
-// belongs to oxbow. The last handler comes first, so that removing a handler does not change the positions of the
-// remaining handlers.
-func findHandlers(d *jsonDocument, event string, owned func(json.RawMessage) bool) (all []foundHandler) {
+// findHandlers returns the positions of oxbow's handlers for an event. The function isOxbowHandler reports whether a
+// handler belongs to oxbow. The last handler comes first, so that removing a handler does not change the positions of
+// the remaining handlers.
+func findHandlers(d *jsonDocument, event string, isOxbowHandler func(json.RawMessage) bool) (all []foundHandler) {
 	var list []json.RawMessage
 	d.decodeAt(&list, "hooks", event)
 	for g := len(list) - 1; g >= 0; g-- {
-		if owned(list[g]) {
-			all = append(all, foundHandler{event: event, groupIndex: g, isOnlyHandlerInGroup: true, isFlat: true})
+		if isOxbowHandler(list[g]) {
+			all = append(all, foundHandler{event: event, groupIndex: g, isOnlyHandlerInGroup: true, hasNoGroup: true})
 			continue
 		}
 		var group struct{ Hooks []json.RawMessage }
@@ -187,7 +187,7 @@ func findHandlers(d *jsonDocument, event string, owned func(json.RawMessage) boo
 			continue
 		}
 		for i := len(group.Hooks) - 1; i >= 0; i-- {
-			if owned(group.Hooks[i]) {
+			if isOxbowHandler(group.Hooks[i]) {
 				all = append(
 					all,
 					foundHandler{event: event, groupIndex: g, index: i, isOnlyHandlerInGroup: len(group.Hooks) == 1},
@@ -199,11 +199,11 @@ func findHandlers(d *jsonDocument, event string, owned func(json.RawMessage) boo
 }
 
 // removeHandler removes oxbow's handler from the settings file d. If no other handler is left in the group, the whole
-// group is removed. If no hook for the event is left, the empty list is removed too. The document base is the same file
-// without oxbow. A list or object that base contains is not removed.
-func (at foundHandler) removeHandler(d, base *jsonDocument) error {
+// group is removed. If no hook for the event is left, the empty list is removed too. The document docWithoutOxbow is
+// the same file without oxbow. A list or object that docWithoutOxbow contains is not removed.
+func (at foundHandler) removeHandler(d, docWithoutOxbow *jsonDocument) error {
 	list, i := d.valueAt("hooks", at.event), at.groupIndex
-	if !at.isFlat {
+	if !at.hasNoGroup {
 		hooks, _ := findMember(elementAt(list, at.groupIndex), "hooks")
 		if c, _ := parseContents(hooks); len(c.parts) != 1 {
 			list, i = hooks, at.index
@@ -212,7 +212,7 @@ func (at foundHandler) removeHandler(d, base *jsonDocument) error {
 	if err := d.removePart(list, i); err != nil {
 		return err
 	}
-	return d.removeEmptyParents(base, "hooks", at.event)
+	return d.removeEmptyParents(docWithoutOxbow, "hooks", at.event)
 }
 
 // replaceHandler replaces the handler in the settings file by h. If no other handler is in the same group, the whole
@@ -236,9 +236,9 @@ func appendToList(d *jsonDocument, value any, path ...string) error {
 
 // listWordsPart returns a [jsonPart], which can add oxbow's words to a list in a JSON file and remove them. The
 // parameter path is the place of the list in the file. All words in the list that begin with the prefix belong to
-// oxbow, except words that the original file contains. The function add writes the words in want, and removes oxbow's
-// other words. The function remove removes all of oxbow's words.
-func listWordsPart(prefix string, want []string, path ...string) jsonPart {
+// oxbow, except words that the original file contains. The function add writes the words in wantedWords, and removes
+// oxbow's other words. The function remove removes all of oxbow's words.
+func listWordsPart(prefix string, wantedWords []string, path ...string) jsonPart {
 	take := func(d, base *jsonDocument, keep []string) error {
 		var list, original []string
 		base.decodeAt(&original, path...)
@@ -261,12 +261,12 @@ func listWordsPart(prefix string, want []string, path ...string) jsonPart {
 	}
 	return jsonPart{
 		add: func(d, base *jsonDocument) error {
-			if err := take(d, base, want); err != nil {
+			if err := take(d, base, wantedWords); err != nil {
 				return err
 			}
 			var list []string
 			d.decodeAt(&list, path...)
-			for _, w := range want {
+			for _, w := range wantedWords {
 				if slices.Contains(list, w) {
 					continue
 				}
@@ -288,11 +288,11 @@ func settingValuePart(value any, path ...string) *jsonPart {
 		add: func(d, _ *jsonDocument) error { return d.setValue(value, path...) },
 		remove: func(d, base *jsonDocument) error {
 			v := d.valueAt(path...)
-			if v == nil || !sameJSON(standardJSON(v), encodeJSON(value)) {
+			if v == nil || !sameJSON(toStandardJSON(v), encodeJSON(value)) {
 				return nil
 			}
 			if original := base.findValue(path...); original != nil {
-				return d.setValue(standardJSON(original), path...)
+				return d.setValue(toStandardJSON(original), path...)
 			}
 			if err := d.removeValue(path...); err != nil {
 				return err

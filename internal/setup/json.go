@@ -20,7 +20,7 @@ type jsonDocument struct {
 	text []byte
 	root hujson.Value
 	// text of the file before parsing, if the file contained only white space and comments (otherwise nil)
-	original []byte
+	originalText []byte
 }
 
 // parseJSON parses a text whose root must be an object. A text of only white space and comments counts as an empty
@@ -29,10 +29,10 @@ func parseJSON(text []byte) (*jsonDocument, error) {
 	d := &jsonDocument{}
 	err := d.replaceText(text)
 	if err != nil && d.replaceText(slices.Concat(text, []byte("\n{}\n"))) == nil {
-		d.original = append([]byte{}, text...)
+		d.originalText = append([]byte{}, text...)
 		text = bytes.TrimRight(text, " \t\r\n")
 		if len(text) > 0 {
-			text = append(slices.Clone(text), lineEnding(d.original)...)
+			text = append(slices.Clone(text), lineEnding(d.originalText)...)
 		}
 		return d, d.replaceText(append(slices.Clone(text), "{}\n"...))
 	}
@@ -42,8 +42,8 @@ func parseJSON(text []byte) (*jsonDocument, error) {
 // textBytes returns the text after all edits. If the original text contained only white space and comments, and the
 // document is still an empty object, textBytes returns the original text.
 func (d *jsonDocument) textBytes() []byte {
-	if c, _ := parseContents(&d.root); d.original != nil && len(c.parts) == 0 {
-		return d.original
+	if c, _ := parseContents(&d.root); d.originalText != nil && len(c.parts) == 0 {
+		return d.originalText
 	}
 	return d.text
 }
@@ -104,8 +104,8 @@ func (d *jsonDocument) valueAt(path ...string) *hujson.Value {
 
 func isNull(v *hujson.Value) bool { return v.Value.Kind() == 'n' }
 
-// standardJSON returns a value as JSON without comments and trailing commas.
-func standardJSON(v *hujson.Value) json.RawMessage {
+// toStandardJSON returns a value as JSON without comments and trailing commas.
+func toStandardJSON(v *hujson.Value) json.RawMessage {
 	c := v.Clone()
 	c.BeforeExtra, c.AfterExtra = nil, nil
 	c.Standardize()
@@ -116,7 +116,7 @@ func standardJSON(v *hujson.Value) json.RawMessage {
 // the parameter to, points. decodeAt returns false if the value is missing or has another type.
 func (d *jsonDocument) decodeAt(to any, path ...string) bool {
 	v := d.valueAt(path...)
-	return v != nil && json.Unmarshal(standardJSON(v), to) == nil
+	return v != nil && json.Unmarshal(toStandardJSON(v), to) == nil
 }
 
 // encodeJSON encodes a value as JSON on a single line.
@@ -191,7 +191,7 @@ type jsonContents struct {
 	value                     *hujson.Value
 	parts                     []jsonContentPart
 	extraBeforeClosingBracket hujson.Extra // white space and comments before the closing bracket
-	hasComma                  bool         // a comma follows the last member or element
+	hasTrailingComma          bool         // a comma follows the last member or element
 }
 
 // jsonContentPart is one member of a JSON object, or one element of a JSON list.
@@ -219,13 +219,13 @@ func parseContents(v *hujson.Value) (c jsonContents, ok bool) {
 		for i := range x.Members {
 			add(&x.Members[i].Name, &x.Members[i].Value)
 		}
-		c.extraBeforeClosingBracket, c.hasComma = x.AfterExtra, len(x.Members) > 0 &&
+		c.extraBeforeClosingBracket, c.hasTrailingComma = x.AfterExtra, len(x.Members) > 0 &&
 			x.Members[len(x.Members)-1].Value.AfterExtra != nil
 	case *hujson.Array:
 		for i := range x.Elements {
 			add(&x.Elements[i], &x.Elements[i])
 		}
-		c.extraBeforeClosingBracket, c.hasComma = x.AfterExtra, len(x.Elements) > 0 &&
+		c.extraBeforeClosingBracket, c.hasTrailingComma = x.AfterExtra, len(x.Elements) > 0 &&
 			x.Elements[len(x.Elements)-1].AfterExtra != nil
 	default:
 		return c, false
@@ -249,7 +249,7 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 	} else if v == &d.root {
 		lines = true
 	}
-	from, pos := d.spaceAfterLastPart(c)
+	from, pos := d.insertionOffsets(c)
 	close := v.EndOffset - 1 // offset of the bracket that ends the object or list
 	isKept := string(d.text[from:pos])
 	// The last line of the text before the new part contains a // comment. Insert the new part in a new line, because
@@ -270,20 +270,20 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 			entry += lineEnding(d.text) + d.indentAt(v.StartOffset)
 		}
 		return d.replaceRange(pos, close, entry)
-	case c.hasComma: // A comma follows the last member or element, so put a comma after the new one as well.
-		return d.replaceRange(pos, pos, addSpace(entry, lines)+",")
+	case c.hasTrailingComma: // A comma follows the last member or element, so put a comma after the new one as well.
+		return d.replaceRange(pos, pos, addLeadingSpace(entry, lines)+",")
 	}
-	return d.replaceRange(from, pos, ","+isKept+addSpace(entry, lines))
+	return d.replaceRange(from, pos, ","+isKept+addLeadingSpace(entry, lines))
 }
 
-// spaceAfterLastPart returns the offsets from and to, between which a new member can be inserted into the object c, or
+// insertionOffsets returns the offsets from and to, between which a new member can be inserted into the object c, or
 // a new element into the list c. The offset from is after the last member or element and after its comma, if it has a
 // comma. If c is empty, from is after the opening bracket. The offset to is after any comments between from and the
 // closing bracket.
-func (d *jsonDocument) spaceAfterLastPart(c jsonContents) (from, to int) {
+func (d *jsonDocument) insertionOffsets(c jsonContents) (from, to int) {
 	close := c.value.EndOffset - 1 // offset of the bracket that ends the object or list
 	from = c.value.StartOffset + 1
-	if n := len(c.parts); n > 0 && c.hasComma {
+	if n := len(c.parts); n > 0 && c.hasTrailingComma {
 		from = close - len(c.extraBeforeClosingBracket)
 	} else if n > 0 {
 		from = c.parts[n-1].endOffset
@@ -291,8 +291,8 @@ func (d *jsonDocument) spaceAfterLastPart(c jsonContents) (from, to int) {
 	return from, from + len(bytes.TrimRight(d.text[from:close], " \t\r\n"))
 }
 
-// addSpace adds a space before a new member or element, unless it begins a new line.
-func addSpace(entry string, isMultiline bool) string {
+// addLeadingSpace adds a space before a new member or element, unless it begins a new line.
+func addLeadingSpace(entry string, isMultiline bool) string {
 	if isMultiline {
 		return entry
 	}
@@ -309,7 +309,7 @@ func (d *jsonDocument) removePart(v *hujson.Value, i int) error {
 		kept = ""
 	}
 	switch last := i == len(c.parts)-1; {
-	case !last || c.hasComma:
+	case !last || c.hasTrailingComma:
 		return d.replaceRange(from, p.commaOffset+1, kept)
 	// The part to remove is the last in the object or list, so also remove the comma after the previous part.
 	case i > 0:
@@ -359,7 +359,7 @@ func addPathToError(path []string, err error) error {
 }
 
 func (d *jsonDocument) replaceValue(v *hujson.Value, value any) error {
-	if sameJSON(encodeJSON(value), standardJSON(v)) {
+	if sameJSON(encodeJSON(value), toStandardJSON(v)) {
 		return nil
 	}
 	lines := bytes.IndexByte(d.text[v.StartOffset:v.EndOffset], '\n') >= 0
@@ -380,18 +380,18 @@ func (d *jsonDocument) removeValue(path ...string) error {
 }
 
 // removeEmptyParents removes the object or list at a path if it is empty. Then it removes each parent on the path that
-// has become empty. It stops at the first value that is not empty, or for which base contains an object or list. If the
-// value is null in base, it is replaced by null and not removed.
-func (d *jsonDocument) removeEmptyParents(base *jsonDocument, path ...string) error {
+// has become empty. It stops at the first value that is not empty, or for which docWithoutOxbow contains an object or
+// list. If the value is null in docWithoutOxbow, it is replaced by null and not removed.
+func (d *jsonDocument) removeEmptyParents(docWithoutOxbow *jsonDocument, path ...string) error {
 	for ; len(path) > 0; path = path[:len(path)-1] {
 		v := d.valueAt(path...)
 		if v == nil {
 			continue
 		}
-		if !d.isEmptyValue(v) || base.valueAt(path...) != nil {
+		if !d.isEmptyValue(v) || docWithoutOxbow.valueAt(path...) != nil {
 			return nil
 		}
-		if base.findValue(path...) != nil {
+		if docWithoutOxbow.findValue(path...) != nil {
 			return d.replaceValue(v, nil)
 		}
 		if err := d.removeValue(path...); err != nil {

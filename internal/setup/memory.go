@@ -51,7 +51,7 @@ func (c *Client) MemoryFiles(w Machine) (all []MemoryFile) {
 }
 
 // memoryFiles returns the Markdown files in a directory and below it, except empty files and files with more than
-// maxFile bytes. It does not follow links.
+// maxFileBytes bytes. It does not follow links.
 func memoryFiles(dir, project string) (all []MemoryFile) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		isMarkdown := err == nil && d.Type().IsRegular() && filepath.Ext(path) == ".md"
@@ -62,7 +62,7 @@ func memoryFiles(dir, project string) (all []MemoryFile) {
 		if err != nil {
 			return nil
 		}
-		if fi.Size() > 0 && fi.Size() <= maxFile {
+		if fi.Size() > 0 && fi.Size() <= maxFileBytes {
 			all = append(all, MemoryFile{path, sysinfo.LastChangeTime(fi), project})
 		}
 		return nil

@@ -83,7 +83,7 @@ func TestTwoHomes(t *testing.T) {
 // Plan must succeed for root. The expected result is that of checkWritable.
 func TestReadOnlyFile(t *testing.T) {
 	w := world(t.TempDir())
-	path := filepath.Join(w.User, ".claude.json")
+	path := filepath.Join(w.UserHomeDir, ".claude.json")
 	write(t, path, "{}")
 	if err := os.Chmod(path, 0o400); err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestReadOnlyFile(t *testing.T) {
 // TestStaleTemporaryFile checks that setup removes a file that a killed process left while writing, and no other file.
 func TestStaleTemporaryFile(t *testing.T) {
 	w := world(t.TempDir())
-	path := filepath.Join(w.User, ".claude.json")
+	path := filepath.Join(w.UserHomeDir, ".claude.json")
 	for name, stays := range map[string]bool{
 		".0123456789abcdef.tmp": false,
 		".0123456789abcdeg.tmp": true,
@@ -114,7 +114,7 @@ func TestStaleTemporaryFile(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"0.bak", "0.json.0123456789abcdef.tmp"} {
-		name = filepath.Join(w.State, name)
+		name = filepath.Join(w.StateDir, name)
 		write(t, name, "")
 		if err := os.Chtimes(name, time.Time{}, time.Now().Add(-2*vfs.StaleAfter)); err != nil {
 			t.Fatal(err)
@@ -125,7 +125,7 @@ func TestStaleTemporaryFile(t *testing.T) {
 	if !fileExists(path + ".aaaaaaaaaaaaaaaa.tmp") {
 		t.Error("a new temporary file is gone")
 	}
-	if fileExists(w.State) {
+	if fileExists(w.StateDir) {
 		t.Error("records of killed runs are left")
 	}
 }

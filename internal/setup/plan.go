@@ -26,7 +26,7 @@ type Change struct {
 	After  []byte // content after the change (nil if the change removes the file)
 
 	realPath                string // path after resolving symbolic links
-	base                    []byte // content without oxbow's parts (nil if the file did not exist before setup)
+	contentWithoutOxbow     []byte // content without oxbow's parts (nil if the file did not exist before setup)
 	switchesClientMemoryOff bool   // the change switches the client's own memory off
 	isRemoval               bool
 	mode                    fs.FileMode
@@ -101,7 +101,11 @@ func (f *clientFile) planChange(w Machine, o Options) (*Change, error) {
 		return nil, err
 	}
 	c.switchesClientMemoryOff = c.switchesClientMemoryOff || (r != nil && r.SwitchedClientMemoryOff)
-	c.After, err = f.editText(c.Before, c.base, configTextEdit{shouldEditMemoryOffPart: o.Off})
+	c.After, err = f.editText(
+		c.Before,
+		c.contentWithoutOxbow,
+		configTextEdit{shouldEditMemorySwitch: o.SwitchMemoryOff},
+	)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path, err)
 	}
@@ -115,7 +119,7 @@ func (f *clientFile) planRemoval(w Machine, o Options) (*Change, error) {
 		return nil, err
 	}
 	c.isRemoval = true
-	c.After = c.base
+	c.After = c.contentWithoutOxbow
 	return c.checkFileWritable()
 }
 
@@ -133,10 +137,10 @@ func (f *clientFile) planOxbowRemoval(w Machine, o Options) (*Change, *fileSetup
 		realPath:                real,
 		mode:                    0o600,
 		machine:                 w,
-		switchesClientMemoryOff: o.Off,
+		switchesClientMemoryOff: o.SwitchMemoryOff,
 		choices:                 newSetupChoices(o),
 	}
-	if o.Project {
+	if o.ForProject {
 		c.mode = 0o644
 	}
 	if f.isOxbowExecutable {
@@ -153,7 +157,7 @@ func (f *clientFile) planOxbowRemoval(w Machine, o Options) (*Change, *fileSetup
 	if err != nil {
 		return nil, nil, err
 	}
-	c.base, err = f.textWithoutOxbow(c.Before, r)
+	c.contentWithoutOxbow, err = f.textWithoutOxbow(c.Before, r)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", f.path, err)
 	}
@@ -209,7 +213,7 @@ func (f *clientFile) textWithoutOxbow(text []byte, r *fileSetupRecord) ([]byte, 
 	out, err := f.editText(
 		text,
 		base,
-		configTextEdit{shouldRemoveOxbowParts: true, shouldEditMemoryOffPart: r != nil && r.SwitchedClientMemoryOff},
+		configTextEdit{shouldRemoveOxbowParts: true, shouldEditMemorySwitch: r != nil && r.SwitchedClientMemoryOff},
 	)
 	if err != nil {
 		return out, err
@@ -237,15 +241,15 @@ func isEmptyConfig(text []byte) bool {
 // configTextEdit contains options for editText, which adds oxbow's configuration to a client's file or removes it. The
 // zero configTextEdit adds it.
 type configTextEdit struct {
-	shouldRemoveOxbowParts  bool // remove oxbow's configuration from the file instead of adding it
-	shouldEditMemoryOffPart bool // also add or remove the part that switches the client's own memory off
+	shouldRemoveOxbowParts bool // remove oxbow's configuration from the file instead of adding it
+	shouldEditMemorySwitch bool // also add or remove the part that switches the client's own memory off
 }
 
-// editText returns the text of the file after oxbow's parts were added or removed. The argument base is the text that
-// the file had before oxbow was set up. If the file belongs to oxbow as a whole, editText returns f.content, or nil if
-// f.content is empty and the file is to be deleted. It returns errForeignProgram if the file is an executable of
-// another program.
-func (f *clientFile) editText(text, base []byte, edit configTextEdit) ([]byte, error) {
+// editText returns the text of the file after oxbow's parts were added or removed. The argument textWithoutOxbow is the
+// text that the file had before oxbow was set up. If the file belongs to oxbow as a whole, editText returns f.content,
+// or nil if f.content is empty and the file is to be deleted. It returns errForeignProgram if the file is an executable
+// of another program.
+func (f *clientFile) editText(text, textWithoutOxbow []byte, edit configTextEdit) ([]byte, error) {
 	if f.isOwnedByOxbow {
 		switch {
 		case f.isOxbowExecutable && text != nil && !bytes.Contains(text, []byte("oxbow")):
@@ -259,13 +263,13 @@ func (f *clientFile) editText(text, base []byte, edit configTextEdit) ([]byte, e
 		return []byte(f.content), nil
 	}
 	bom, text := splitBOM(text)
-	_, base = splitBOM(base)
+	_, textWithoutOxbow = splitBOM(textWithoutOxbow)
 	if f.editTOML != nil {
 		t, err := parseTOML(text)
 		if err != nil {
 			return nil, err
 		}
-		original, err := parseTOML(base)
+		original, err := parseTOML(textWithoutOxbow)
 		if err == nil {
 			err = f.editTOML(t, original, !edit.shouldRemoveOxbowParts)
 		}
@@ -275,7 +279,7 @@ func (f *clientFile) editText(text, base []byte, edit configTextEdit) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	original, err := parseJSON(base)
+	original, err := parseJSON(textWithoutOxbow)
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +289,7 @@ func (f *clientFile) editText(text, base []byte, edit configTextEdit) ([]byte, e
 		}
 	}
 	items := f.additions
-	if edit.shouldEditMemoryOffPart && f.switchMemoryOffPart != nil {
+	if edit.shouldEditMemorySwitch && f.switchMemoryOffPart != nil {
 		items = append(items, *f.switchMemoryOffPart)
 	}
 	for _, i := range items {
@@ -312,7 +316,7 @@ func (c *Change) Apply() error {
 		return c.machine.updateChoices(c.realPath, c.choices)
 	}
 	if !c.isRemoval {
-		if err := c.machine.recordFileChange(c.realPath, c.After, c.base, c.switchesClientMemoryOff,
+		if err := c.machine.recordFileChange(c.realPath, c.After, c.contentWithoutOxbow, c.switchesClientMemoryOff,
 			c.choices); err != nil {
 			return err
 		}
@@ -338,9 +342,9 @@ func (c *Change) replaceFile() error {
 	return vfs.RemoveUnchanged(dir, filepath.Base(c.realPath), c.Before)
 }
 
-// IsChangedError reports whether err means that a file has changed since the change was planned. The caller should
+// IsFileChangedError reports whether err means that a file has changed since the change was planned. The caller should
 // then plan again.
-func IsChangedError(err error) bool { return errors.Is(err, vfs.ErrChanged) }
+func IsFileChangedError(err error) bool { return errors.Is(err, vfs.ErrChanged) }
 
 // IsNoProjectError reports whether err means that the client cannot be set up for a project.
 func IsNoProjectError(err error) bool { return errors.Is(err, errNoProjectFile) }
@@ -364,13 +368,13 @@ func (c *Client) HasSetupRecord(w Machine, o Options) bool {
 	})
 }
 
-// updateHookTrust updates the entries in Codex' configuration by which Codex trusts hooks. The list all contains two
-// changes: one to the hook file and one to the configuration. updateHookTrust removes the entries of hooks that no
-// longer exist or have changed. If o.Trust is set, it adds an entry for each hook.
-func updateHookTrust(w Machine, o Options, all []*Change) error {
-	hooks, config := all[0], all[1]
+// updateHookTrust updates the entries in Codex' configuration by which Codex trusts hooks. The list changes contains
+// two changes: one to the hook file and one to the configuration. updateHookTrust removes the entries of hooks that no
+// longer exist or have changed. If o.TrustCodexHooks is set, it adds an entry for each hook.
+func updateHookTrust(w Machine, o Options, changes []*Change) error {
+	hooks, config := changes[0], changes[1]
 	_, text := splitBOM(config.After)
-	if config.After == nil && !o.Trust {
+	if config.After == nil && !o.TrustCodexHooks {
 		return nil
 	}
 	t, err := parseTOML(text)
@@ -386,7 +390,7 @@ func updateHookTrust(w Machine, o Options, all []*Change) error {
 			}
 		}
 	}
-	if o.Trust && !config.isRemoval {
+	if o.TrustCodexHooks && !config.isRemoval {
 		for _, key := range slices.Sorted(maps.Keys(now)) {
 			if err := t.setFields(fields{{"trusted_hash", now[key]}}, "hooks", "state", key); err != nil {
 				return err

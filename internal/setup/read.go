@@ -19,7 +19,8 @@ type ServerEntry struct {
 // are Project and Executable.
 func (c *Client) ServerEntries(w Machine, o Options) (all []ServerEntry) {
 	own := w.knownOxbowPrograms(o)
-	for _, f := range c.desiredFiles(w, Options{Executable: cmp.Or(o.Executable, programName), Project: o.Project}) {
+	for _, f := range c.desiredFiles(w, Options{Executable: cmp.Or(o.Executable, programName),
+		ForProject: o.ForProject}) {
 		var servers map[string]Server
 		b, err := readFile(f.path)
 		if err != nil || len(f.serversPath) == 0 {

@@ -21,8 +21,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxFile is the maximum size, in bytes, of a file that the command "oxbow setup" edits.
-const maxFile = 64 << 20
+// maxFileBytes is the maximum size, in bytes, of a file that the command "oxbow setup" edits.
+const maxFileBytes = 64 << 20
 
 // fileSetupRecord describes a file that setup has changed. The record is stored next to a copy of the file without
 // oxbow.
@@ -47,7 +47,7 @@ type setupChoices struct {
 }
 
 func newSetupChoices(o Options) *setupChoices {
-	return &setupChoices{o.Executable, o.NoMCP, o.NoInject, o.NoCapture, o.Trust}
+	return &setupChoices{o.Executable, o.NoMCP, o.NoInject, o.NoCapture, o.TrustCodexHooks}
 }
 
 // applyTo returns a copy of o with these choices.
@@ -55,7 +55,7 @@ func (c *setupChoices) applyTo(o Options) Options {
 	o.NoMCP = c.NoMCP
 	o.NoInject = c.NoInject
 	o.NoCapture = c.NoCapture
-	o.Trust = c.TrustCodexHooks
+	o.TrustCodexHooks = c.TrustCodexHooks
 	return o
 }
 
@@ -78,23 +78,23 @@ func digestHex(b []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// recordPaths returns two paths for a client's file that setup changed. The file at recordPath describes the change,
-// and the file at backupPath is a copy without oxbow's configuration.
-func (w Machine) recordPaths(realPath string) (recordPath, backupPath string) {
-	base := filepath.Join(w.State, digestHex([]byte(realPath))[:16])
+// setupRecordPaths returns two paths for a client's file that setup changed. The file at recordPath describes the
+// change, and the file at backupPath is a copy without oxbow's configuration.
+func (w Machine) setupRecordPaths(realPath string) (recordPath, backupPath string) {
+	base := filepath.Join(w.StateDir, digestHex([]byte(realPath))[:16])
 	return base + ".json", base + ".bak"
 }
 
 // readRecord returns the record of a file, or nil if setup has not changed the file.
-func (w Machine) readRecord(real string) (*fileSetupRecord, error) {
-	meta, backup := w.recordPaths(real)
+func (w Machine) readRecord(realPath string) (*fileSetupRecord, error) {
+	meta, backup := w.setupRecordPaths(realPath)
 	b, err := readFile(meta)
 	if b == nil || err != nil {
 		return nil, err
 	}
 	r := &fileSetupRecord{backupPath: backup}
-	if err := json.Unmarshal(b, r); err != nil || r.Path != real {
-		return nil, fmt.Errorf("%s is no record of %s: move it away", meta, real)
+	if err := json.Unmarshal(b, r); err != nil || r.Path != realPath {
+		return nil, fmt.Errorf("%s is no record of %s: move it away", meta, realPath)
 	}
 	return r, nil
 }
@@ -112,28 +112,34 @@ func (r *fileSetupRecord) originalText() ([]byte, error) {
 }
 
 // recordFileChange records how setup is about to change a client's file, so that the change can be undone. Call it
-// before the change. after is the new content. base is the content without oxbow's configuration, or nil if the file
-// did not exist before setup. memoryOff means that the change switches the client's own memory off.
-func (w Machine) recordFileChange(realPath string, after, base []byte, memoryOff bool, choices *setupChoices) error {
+// before the change. newContent is the new content. contentWithoutOxbow is the content without oxbow's configuration,
+// or nil if the file did not exist before setup. switchesMemoryOff means that the change switches the client's own
+// memory off.
+func (w Machine) recordFileChange(
+	realPath string,
+	newContent, contentWithoutOxbow []byte,
+	switchesMemoryOff bool,
+	choices *setupChoices,
+) error {
 	r := fileSetupRecord{
 		Path:                    realPath,
-		WrittenContentDigest:    digestHex(after),
-		FileExisted:             base != nil,
-		SwitchedClientMemoryOff: memoryOff,
+		WrittenContentDigest:    digestHex(newContent),
+		FileExisted:             contentWithoutOxbow != nil,
+		SwitchedClientMemoryOff: switchesMemoryOff,
 		Choices:                 choices,
-		CreatedDirs:             append(MissingDirs(w.State), MissingDirs(filepath.Dir(realPath))...),
+		CreatedDirs:             append(MissingDirs(w.StateDir), MissingDirs(filepath.Dir(realPath))...),
 	}
 	if oldRecord, err := w.readRecord(realPath); err != nil {
 		return err
 	} else if oldRecord != nil {
 		r.CreatedDirs = append(oldRecord.CreatedDirs, r.CreatedDirs...)
 	}
-	if err := os.MkdirAll(w.State, 0o700); err != nil {
+	if err := os.MkdirAll(w.StateDir, 0o700); err != nil {
 		return err
 	}
-	meta, backup := w.recordPaths(realPath)
+	meta, backup := w.setupRecordPaths(realPath)
 	if r.FileExisted {
-		if err := writeFile(backup, base); err != nil {
+		if err := writeFile(backup, contentWithoutOxbow); err != nil {
 			return err
 		}
 	}
@@ -145,8 +151,8 @@ func (w Machine) recordFileChange(realPath string, after, base []byte, memoryOff
 
 // updateChoices updates the setup options that are recorded for a client's file. It only acts if setup has changed the
 // file.
-func (w Machine) updateChoices(real string, choices *setupChoices) error {
-	r, err := w.readRecord(real)
+func (w Machine) updateChoices(realPath string, choices *setupChoices) error {
+	r, err := w.readRecord(realPath)
 	if r == nil || err != nil {
 		return err
 	}
@@ -154,21 +160,21 @@ func (w Machine) updateChoices(real string, choices *setupChoices) error {
 		return nil
 	}
 	r.Choices = choices
-	meta, _ := w.recordPaths(real)
+	meta, _ := w.setupRecordPaths(realPath)
 	return writeRecord(meta, r)
 }
 
-func writeRecord(meta string, r *fileSetupRecord) error {
-	return writeFile(meta, []byte(indentedJSON(r)))
+func writeRecord(recordPath string, r *fileSetupRecord) error {
+	return writeFile(recordPath, []byte(indentedJSON(r)))
 }
 
 // deleteRecord deletes the record of a file. It also deletes empty directories that setup created.
-func (w Machine) deleteRecord(real string) error {
-	r, err := w.readRecord(real)
+func (w Machine) deleteRecord(realPath string) error {
+	r, err := w.readRecord(realPath)
 	if r == nil || err != nil {
 		return err
 	}
-	meta, backup := w.recordPaths(real)
+	meta, backup := w.setupRecordPaths(realPath)
 	w.removeLeftoverFiles()
 	if err := errors.Join(os.Remove(meta), ignoreNotExist(os.Remove(backup))); err != nil {
 		return err
@@ -180,39 +186,40 @@ func (w Machine) deleteRecord(real string) error {
 			remaining = append(remaining, dir)
 		}
 	}
-	if err := w.moveCreatedDirs(remaining); err != nil {
+	if err := w.reassignCreatedDirs(remaining); err != nil {
 		return err
 	}
 	w.removeEmptyRecordsDir()
 	return nil
 }
 
-// moveCreatedDirs is called after oxbow was removed from a file. setup created the directories dirs for this file, but
-// other files now use the directories. moveCreatedDirs adds dirs to the record of another file that setup changed, so
-// that the directories are removed together with that file. If setup has changed no other file, it does nothing.
-func (w Machine) moveCreatedDirs(dirs []string) error {
+// reassignCreatedDirs is called after oxbow was removed from a file. setup created the directories dirs for this file,
+// but other files now use the directories. reassignCreatedDirs adds dirs to the record of another file that setup
+// changed, so that the directories are removed together with that file. If setup has changed no other file, it does
+// nothing.
+func (w Machine) reassignCreatedDirs(dirs []string) error {
 	if len(dirs) == 0 {
 		return nil
 	}
-	for _, path := range w.RecordedFiles() {
+	for _, path := range w.ChangedFilePaths() {
 		if r, err := w.readRecord(path); err == nil && r != nil {
 			r.CreatedDirs = append(r.CreatedDirs, dirs...)
-			meta, _ := w.recordPaths(path)
+			meta, _ := w.setupRecordPaths(path)
 			return writeRecord(meta, r)
 		}
 	}
 	return nil
 }
 
-// RecordedFiles returns the paths of all files that setup has changed and that have a record. They include files in
+// ChangedFilePaths returns the paths of all files that setup has changed and that have a record. They include files in
 // other projects, and files in directories named by environment variables.
-func (w Machine) RecordedFiles() (paths []string) {
-	all, _ := os.ReadDir(w.State)
+func (w Machine) ChangedFilePaths() (paths []string) {
+	all, _ := os.ReadDir(w.StateDir)
 	for _, e := range all {
 		if filepath.Ext(e.Name()) != ".json" {
 			continue
 		}
-		b, err := readFile(filepath.Join(w.State, e.Name()))
+		b, err := readFile(filepath.Join(w.StateDir, e.Name()))
 		if err != nil {
 			continue
 		}
@@ -231,7 +238,7 @@ func (w Machine) knownOxbowPrograms(o Options) oxbowPrograms {
 	if o.Executable != "" {
 		own.paths = append(own.paths, o.Executable)
 	}
-	for _, path := range w.RecordedFiles() {
+	for _, path := range w.ChangedFilePaths() {
 		r, err := w.readRecord(path)
 		if err != nil || r == nil {
 			continue
@@ -243,8 +250,8 @@ func (w Machine) knownOxbowPrograms(o Options) oxbowPrograms {
 	return own
 }
 
-// isStale reports whether a temporary file is so old that no process is still writing it.
-func isStale(e fs.DirEntry) bool {
+// isStaleTempFile reports whether a temporary file is so old that no process is still writing it.
+func isStaleTempFile(e fs.DirEntry) bool {
 	fi, err := e.Info()
 	return err == nil && time.Since(fi.ModTime()) > vfs.StaleAfter
 }
@@ -252,10 +259,10 @@ func isStale(e fs.DirEntry) bool {
 // removeLeftoverFiles removes old files that killed processes left in the directory of records: temporary files, and
 // copies without a record. It keeps new files, because a process may still be writing them.
 func (w Machine) removeLeftoverFiles() {
-	all, _ := os.ReadDir(w.State)
+	all, _ := os.ReadDir(w.StateDir)
 	for _, e := range all {
-		path := filepath.Join(w.State, e.Name())
-		if isStale(e) && isLeftoverFile(path) {
+		path := filepath.Join(w.StateDir, e.Name())
+		if isStaleTempFile(e) && isLeftoverFile(path) {
 			_ = os.Remove(path)
 		}
 	}
@@ -316,7 +323,7 @@ func resolveLink(path string) (string, error) {
 }
 
 // readFile reads a regular file. It returns nil if the file does not exist. It refuses pipes, because reading a pipe
-// could block, and files that are larger than maxFile.
+// could block, and files that are larger than maxFileBytes.
 func readFile(path string) ([]byte, error) {
 	switch fi, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -325,7 +332,7 @@ func readFile(path string) ([]byte, error) {
 		return nil, err
 	case !fi.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is no file", path)
-	case fi.Size() > maxFile:
+	case fi.Size() > maxFileBytes:
 		return nil, fmt.Errorf("%s has %d bytes: %w", path, fi.Size(), vfs.ErrTooLarge)
 	}
 	b, err := os.ReadFile(path)

@@ -25,13 +25,13 @@ func (t Target) Executable() string {
 }
 
 // npmManifest returns the content of a file package.json. It consists of the fields that all of oxbow's npm packages
-// have, followed by the fields in the argument more.
-func npmManifest(name, version string, more ...field) string {
+// have, followed by the fields in the argument extraFields.
+func npmManifest(name, version string, extraFields ...field) string {
 	return indentedJSON(append(fields{
 		{"name", name}, {"version", version}, {"description", bundleTitle}, {"homepage", bundleHomepage},
 		{"license", "Apache-2.0"},
 		{"repository", fields{{"type", "git"}, {"url", "git+" + bundleHomepage + ".git"}}},
-	}, more...))
+	}, extraFields...))
 }
 
 // NPMProgramManifest returns package.json of the npm package that contains the program for the target.

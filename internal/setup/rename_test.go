@@ -31,14 +31,14 @@ func TestOtherProgramNames(t *testing.T) {
 				checkSetUp(t, c, w, o)
 				newer := o
 				newer.Executable = filepath.Join(dir, "bin/oxbow")
-				in := &Inspection{World: w, Options: newer, Compares: true}
+				in := &Inspection{Machine: w, Options: newer, ComparesFiles: true}
 				if found := in.Findings(context.Background()); found[0].Level != levelWarning ||
 					!strings.Contains(found[0].Message, "another oxbow is set up, "+o.Executable) {
 					t.Errorf("for %s, Find = %+v", newer.Executable, found)
 				}
 				run(t, c, w, newer, false)
 				checkSetUp(t, c, w, newer)
-				for path, text := range tree(t, w.User) {
+				for path, text := range tree(t, w.UserHomeDir) {
 					isRecord := strings.Contains(path, "oxbow/setup")
 					if !isRecord && strings.Contains(text, filepath.Join("old", name)) {
 						t.Errorf("%s still starts %s:\n%s", path, name, text)
@@ -60,12 +60,12 @@ func checkSetUp(t *testing.T, c *Client, w Machine, o Options) {
 			t.Errorf("a second run changes %s:\n%s", ch.Path, ch.Diff())
 		}
 	}
-	o.Trust = c.Name == "codex"
+	o.TrustCodexHooks = c.Name == "codex"
 	run(t, c, w, o, false)
 	if len(c.ServerEntries(w, Options{Executable: o.Executable})) != 1 {
 		t.Errorf("the servers are %+v", c.ServerEntries(w, o))
 	}
-	in := &Inspection{World: w, Options: o, Compares: true}
+	in := &Inspection{Machine: w, Options: o, ComparesFiles: true}
 	for _, f := range in.Findings(context.Background()) {
 		if f.Level != LevelOK || f.Mend != "" {
 			t.Errorf("for %s, the finding is %+v", o.Executable, f)

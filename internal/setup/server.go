@@ -50,8 +50,8 @@ type oxbowPrograms struct {
 	isWindows bool     // compare paths without regard to case
 }
 
-// oxbowName matches the names under which oxbow is installed, such as oxbow and oxbow-1.2.
-var oxbowName = sync.OnceValue(func() *regexp.Regexp {
+// oxbowNamePattern matches the names under which oxbow is installed, such as oxbow and oxbow-1.2.
+var oxbowNamePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^` + programName + `([-_.]?v?[0-9].*)?$`)
 })
 
@@ -61,7 +61,7 @@ var oxbowName = sync.OnceValue(func() *regexp.Regexp {
 // files.
 func (own oxbowPrograms) isOxbow(path string) bool {
 	base := strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
-	if oxbowName().MatchString(strings.TrimSuffix(base, ".exe")) {
+	if oxbowNamePattern().MatchString(strings.TrimSuffix(base, ".exe")) {
 		return true
 	}
 	return slices.ContainsFunc(own.paths, func(p string) bool {
@@ -101,7 +101,7 @@ func (own oxbowPrograms) isHookEntry(s Server, client string) bool {
 // splitCommandLine returns the words of a command line. The line must have been written by [commandLine], for any
 // shell.
 func splitCommandLine(line string) (all []string) {
-	line = strings.ReplaceAll(strings.TrimPrefix(line, "& "), `'\''`, escapedQuote)
+	line = strings.ReplaceAll(strings.TrimPrefix(line, "& "), `'\''`, escapedQuotePlaceholder)
 	var word strings.Builder
 	quote, begun := rune(0), false
 	for _, r := range line {
@@ -125,13 +125,13 @@ func splitCommandLine(line string) (all []string) {
 		all = append(all, word.String())
 	}
 	for i, w := range all {
-		all[i] = strings.ReplaceAll(w, escapedQuote, "'")
+		all[i] = strings.ReplaceAll(w, escapedQuotePlaceholder, "'")
 	}
 	return all
 }
 
-// escapedQuote stands for an escaped quotation mark while splitCommandLine splits a line.
-const escapedQuote = "\x00"
+// escapedQuotePlaceholder stands for an escaped quotation mark while splitCommandLine splits a line.
+const escapedQuotePlaceholder = "\x00"
 
 // shellKind is the kind of shell that runs a hook's command line.
 type shellKind int

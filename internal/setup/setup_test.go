@@ -15,13 +15,13 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // world returns a machine whose directories are below dir and that has no clients.
 func world(dir string) Machine {
-	return Machine{Getenv: func(string) string { return "" }, GOOS: "linux", User: filepath.Join(dir, "u"),
-		Dir: filepath.Join(dir, "p"), State: filepath.Join(dir, "u/.config/oxbow/setup")}
+	return Machine{Getenv: func(string) string { return "" }, GOOS: "linux", UserHomeDir: filepath.Join(dir, "u"),
+		ProjectDir: filepath.Join(dir, "p"), StateDir: filepath.Join(dir, "u/.config/oxbow/setup")}
 }
 
 func options() Options {
-	return Options{Executable: "/opt/oxbow/bin/oxbow", Allow: []string{"recall", "remember"},
-		Plugin: func(argv []string) string { return "// oxbow " + strings.Join(argv, " ") + "\n" }}
+	return Options{Executable: "/opt/oxbow/bin/oxbow", AllowedTools: []string{"recall", "remember"},
+		PluginSource: func(argv []string) string { return "// oxbow " + strings.Join(argv, " ") + "\n" }}
 }
 
 // absolutePath returns a path that is absolute on the system that runs the test. If the program's path in a
@@ -127,7 +127,7 @@ func TestGolden(t *testing.T) {
 func setUpAndRemove(t *testing.T, c *Client, project bool) string {
 	dir := t.TempDir()
 	w, o := world(dir), options()
-	o.Project, o.Home = project, "/home/me/my notes"
+	o.ForProject, o.Home = project, "/home/me/my notes"
 	if len(c.configFiles(w, o)) == 0 {
 		return ""
 	}

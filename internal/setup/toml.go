@@ -16,9 +16,9 @@ import (
 
 // tomlDocument is the text of a TOML file. Edits replace ranges of its bytes.
 type tomlDocument struct {
-	text        []byte
-	expressions []tomlExpression
-	decoded     map[string]any
+	text          []byte
+	expressions   []tomlExpression
+	decodedValues map[string]any
 }
 
 // tomlExpression is a line or several lines in a TOML file: the header of a table, or a key with its value.
@@ -82,7 +82,7 @@ func (t *tomlDocument) replaceText(text []byte) error {
 	}
 	t.text = text
 	t.expressions = lines
-	t.decoded = value
+	t.decodedValues = value
 	return p.Error()
 }
 
@@ -100,7 +100,7 @@ func (t *tomlDocument) replaceRange(from, to int, text string) error {
 
 // valueAt returns the decoded value at a path, or nil if none exists.
 func (t *tomlDocument) valueAt(path ...string) any {
-	var v any = t.decoded
+	var v any = t.decodedValues
 	for _, name := range path {
 		m, ok := v.(map[string]any)
 		if !ok {
@@ -117,11 +117,11 @@ func (e *tomlExpression) hasPath(path []string) bool {
 }
 
 // setFields sets fields of the table at a path. A missing table is added. Other fields of the table are kept.
-func (t *tomlDocument) setFields(want fields, path ...string) error {
+func (t *tomlDocument) setFields(wantedFields fields, path ...string) error {
 	if t.valueAt(path...) == nil {
-		return t.addFields(want, path)
+		return t.addFields(wantedFields, path)
 	}
-	for _, f := range want {
+	for _, f := range wantedFields {
 		if reflect.DeepEqual(tomlDecodedValue(f.value), t.valueAt(slices.Concat(path, []string{f.name})...)) {
 			continue
 		}
@@ -144,7 +144,7 @@ func (t *tomlDocument) addFields(want fields, path []string) error {
 	}
 	b.WriteString("[" + strings.Join(tomlKeys(path), ".") + "]" + nl)
 	for _, f := range want {
-		b.WriteString(tomlKey(f.name) + " = " + tomlValue(f.value) + nl)
+		b.WriteString(quoteTOMLKey(f.name) + " = " + tomlValue(f.value) + nl)
 	}
 	if err := t.replaceRange(len(t.text), len(t.text), b.String()); err != nil {
 		return fmt.Errorf(
@@ -178,7 +178,7 @@ func (t *tomlDocument) setField(f field, path []string) error {
 	if t.text[pos-1] != '\n' {
 		before = lineEnding(t.text)
 	}
-	return t.replaceRange(pos, pos, before+tomlKey(f.name)+" = "+tomlValue(f.value)+lineEnding(t.text))
+	return t.replaceRange(pos, pos, before+quoteTOMLKey(f.name)+" = "+tomlValue(f.value)+lineEnding(t.text))
 }
 
 // removeTable removes the table at a path and all tables below it. It also removes the empty line before each header.
@@ -220,19 +220,19 @@ func tomlDecodedValue(v any) any {
 func tomlKeys(path []string) []string {
 	keys := make([]string, len(path))
 	for i, k := range path {
-		keys[i] = tomlKey(k)
+		keys[i] = quoteTOMLKey(k)
 	}
 	return keys
 }
 
-func tomlKey(k string) string {
-	bare := k != "" && strings.IndexFunc(k, func(r rune) bool {
+func quoteTOMLKey(key string) string {
+	bare := key != "" && strings.IndexFunc(key, func(r rune) bool {
 		return !((r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9') || r == '_' || r == '-')
 	}) < 0
 	if bare {
-		return k
+		return key
 	}
-	return tomlValue(k)
+	return tomlValue(key)
 }
 
 // tomlValue formats a value as TOML. The JSON encoding of a string is also valid TOML, except for the character DEL.

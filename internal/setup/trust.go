@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// maxTimeouts contains, for some events, the maximum timeout in seconds that Codex allows for a hook.
-var maxTimeouts = map[string]int{"SessionEnd": 3, "Interrupt": 3}
+// maxTimeoutSeconds contains, for some events, the maximum timeout in seconds that Codex allows for a hook.
+var maxTimeoutSeconds = map[string]int{"SessionEnd": 3, "Interrupt": 3}
 
 // codexHandlerHash returns the hash by which Codex recognizes a hook that the person trusts. The hash is the SHA-256
 // of the hook's fields as JSON, sorted by name and without spaces.
@@ -22,7 +22,7 @@ func codexHandlerHash(event, matcher string, handler map[string]any) string {
 			h[name] = v
 		}
 	}
-	if maxTimeout, ok := maxTimeouts[event]; ok {
+	if maxTimeout, ok := maxTimeoutSeconds[event]; ok {
 		h["timeout"] = min(h["timeout"].(float64), float64(maxTimeout))
 	}
 	d := map[string]any{"event_name": snakeCase(event), "hooks": []any{h}}
@@ -46,7 +46,7 @@ func snakeCase(name string) string {
 
 // codexHookHashes returns the hashes of oxbow's hooks in a hook file. The keys are the names under which Codex'
 // configuration stores the hashes.
-func codexHookHashes(own oxbowPrograms, path string, text []byte) map[string]string {
+func codexHookHashes(knownPrograms oxbowPrograms, path string, text []byte) map[string]string {
 	all := map[string]string{}
 	_, text = splitBOM(text)
 	d, err := parseJSON(text)
@@ -59,7 +59,7 @@ func codexHookHashes(own oxbowPrograms, path string, text []byte) map[string]str
 	}
 	d.decodeAt(&lists, "hooks")
 	for event := range lists {
-		for _, at := range findHandlers(d, event, own.hookMatcher("codex")) {
+		for _, at := range findHandlers(d, event, knownPrograms.hookMatcher("codex")) {
 			g := lists[event][at.groupIndex]
 			all[fmt.Sprintf(
 				"%s:%s:%d:%d",

@@ -13,17 +13,17 @@ import (
 
 // A Machine contains the facts about a computer that setup needs: the environment and the directories.
 type Machine struct {
-	Getenv func(string) string
-	GOOS   string
-	User   string // home directory of the user
-	Dir    string // directory of the project
-	State  string // directory in which setup stores its records
+	Getenv      func(string) string
+	GOOS        string
+	UserHomeDir string // home directory of the user
+	ProjectDir  string // directory of the project
+	StateDir    string // directory in which setup stores its records
 }
 
 // pathInUserDir returns the path of a file in the user's home directory. The argument name is relative to this
 // directory, with slashes.
 func (w Machine) pathInUserDir(name string) string {
-	return filepath.Join(w.User, filepath.FromSlash(name))
+	return filepath.Join(w.UserHomeDir, filepath.FromSlash(name))
 }
 
 // pathFromVariable returns the path of the file name in the directory that an environment variable contains. If the
@@ -35,7 +35,7 @@ func (w Machine) pathFromVariable(variable, fallbackDir string, name string) str
 // pathInClientDir returns the path of a file or directory in the directory of a client. The parameter name is its path
 // relative to that directory, with slashes.
 func (w Machine) pathInClientDir(client, name string) string {
-	return filepath.Join(clientfile.HomeDir(client, w.User, w.Getenv), filepath.FromSlash(name))
+	return filepath.Join(clientfile.HomeDir(client, w.UserHomeDir, w.Getenv), filepath.FromSlash(name))
 }
 
 // pathInConfigDir returns the path of a file or directory in the user's configuration directory. The argument name is
@@ -56,7 +56,7 @@ func (w Machine) DisplayPath(path string) string {
 	if w.GOOS == "windows" {
 		return path
 	}
-	if rel, err := filepath.Rel(w.User, path); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(w.UserHomeDir, path); err == nil && filepath.IsLocal(rel) {
 		return filepath.Join("~", rel)
 	}
 	return path
@@ -64,10 +64,10 @@ func (w Machine) DisplayPath(path string) string {
 
 func fileExists(p string) bool { _, err := os.Stat(p); return err == nil }
 
-// choose returns a if ok is true, and otherwise b.
-func choose[T any](ok bool, a, b T) T {
-	if ok {
-		return a
+// choose returns ifTrue if condition is true, and otherwise ifFalse.
+func choose[T any](condition bool, ifTrue, ifFalse T) T {
+	if condition {
+		return ifTrue
 	}
-	return b
+	return ifFalse
 }

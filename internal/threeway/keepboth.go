@@ -83,12 +83,12 @@ func MergeKeepingBoth(base, a, b *oxbow.Entry) (e oxbow.Entry, err error) {
 	return e, nil
 }
 
-// mergeAliases merges the aliases in a and b, which are two versions that were derived from base. The list add contains
-// further aliases for the result. Aliases that one version removed are left out. The result contains the remaining
-// aliases of base in the same order, followed by the new aliases in sorted order. The result is the same if a and b are
-// swapped.
-func mergeAliases(base, a, b, add []string) []string {
-	merged := mergeSets(base, slices.Concat(a, add), slices.Concat(b, add))
+// mergeAliases merges the aliases in a and b, which are two versions that were derived from base. The list addedAliases
+// contains further aliases for the result. Aliases that one version removed are left out. The result contains the
+// remaining aliases of base in the same order, followed by the new aliases in sorted order. The result is the same if a
+// and b are swapped.
+func mergeAliases(base, a, b, addedAliases []string) []string {
+	merged := mergeSets(base, slices.Concat(a, addedAliases), slices.Concat(b, addedAliases))
 	place := func(s string) int {
 		i := slices.Index(base, s)
 		if i < 0 {
@@ -137,14 +137,14 @@ func mergeLines(base, a, b []string) (out []string, isConflict bool, err error) 
 }
 
 // makeConflictLines returns the lines that show a conflict of the changes cs, which overlap or are adjacent. The
-// conflict concerns the base lines from the start of the first change to the line to. For each change, the conflict
-// contains these lines as they are if only this change is made. Equal texts appear once. The error is errNestedConflict
-// if the base lines or a text already contain a conflict.
-func makeConflictLines(base []string, cs []diff.LineChange, to int) ([]string, error) {
+// conflict concerns the base lines from the start of the first change to the line endLine. For each change, the
+// conflict contains these lines as they are if only this change is made. Equal texts appear once. The error is
+// errNestedConflict if the base lines or a text already contain a conflict.
+func makeConflictLines(base []string, cs []diff.LineChange, endLine int) ([]string, error) {
 	from := cs[0].From
 	var texts [][]string
 	for _, c := range cs {
-		text := slices.Concat(base[from:c.From], c.Lines, base[c.To:to])
+		text := slices.Concat(base[from:c.From], c.Lines, base[c.To:endLine])
 		if slices.ContainsFunc(text, isConflictLine) || slices.ContainsFunc(base, isConflictLine) {
 			return nil, errNestedConflict
 		}
@@ -195,12 +195,12 @@ func lineChangesFromBase(base, side []string) (out []diff.LineChange, err error)
 }
 
 // hasRedundantSide reports whether one text of a conflict contains only changes that another text of the conflict also
-// contains. For example, a text that is equal to the base contains no changes. The list all contains, for each text of
-// the conflict, the changes from the base to this text. The caller joins these lists to a single list of changes. A
-// redundant text would add nothing to the joined list, so that the text would be lost.
-func hasRedundantSide(all [][]diff.LineChange) bool {
-	for i, a := range all {
-		for j, b := range all {
+// contains. For example, a text that is equal to the base contains no changes. The list changesByText contains, for
+// each text of the conflict, the changes from the base to this text. The caller joins these lists to a single list of
+// changes. A redundant text would add nothing to the joined list, so that the text would be lost.
+func hasRedundantSide(changesByText [][]diff.LineChange) bool {
+	for i, a := range changesByText {
+		for j, b := range changesByText {
 			in := func(c diff.LineChange) bool {
 				return slices.ContainsFunc(b, func(d diff.LineChange) bool { return c.Compare(d) == 0 })
 			}
@@ -231,19 +231,19 @@ func placeholderNumber(s string) int { return len(s) - 1 }
 
 // replaceConflicts replaces each conflict in a text by a placeholder line. It also returns the texts of each conflict.
 // It does not replace a conflict without an end marker.
-func replaceConflicts(side []string) (out []string, conflicts [][][]string) {
-	for i := 0; i < len(side); i++ {
+func replaceConflicts(textLines []string) (out []string, conflicts [][][]string) {
+	for i := 0; i < len(textLines); i++ {
 		end := -1
-		if side[i] == conflictStartLine {
-			end = slices.Index(side[i:], conflictEndLine)
+		if textLines[i] == conflictStartLine {
+			end = slices.Index(textLines[i:], conflictEndLine)
 		}
 		if end < 0 {
-			out = append(out, side[i])
+			out = append(out, textLines[i])
 			continue
 		}
 		var texts [][]string
 		text := []string{}
-		for _, l := range side[i+1 : i+end] {
+		for _, l := range textLines[i+1 : i+end] {
 			if l == conflictMiddleLine {
 				texts, text = append(texts, text), []string{}
 			} else {

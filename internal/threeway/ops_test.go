@@ -28,7 +28,7 @@ func TestReplaceOps(t *testing.T) {
 		{moved, []oxbow.Op{remove, oxbow.Add{Name: "a", Kind: oxbow.Journal, Content: "two", Aliases: to.Aliases,
 			Labels: to.Labels, Created: to.Created}}},
 	} {
-		ops := ReplaceVersionOps(&from, &c.to)
+		ops := NewReplaceVersionOps(&from, &c.to)
 		if !reflect.DeepEqual(ops, c.want) {
 			t.Errorf("ReplaceOps() to %+v = %+v, want %+v", c.to, ops, c.want)
 		}

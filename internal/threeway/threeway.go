@@ -1,7 +1,7 @@
 // Package threeway merges two versions of an entry that were derived from a common base. It is used for loads,
 // imports, team files, synchronization, stores over files, reverts and edits in a session. [MergeEntry] reports a
 // conflict if both sides changed the same lines. [MergeKeepingBoth] keeps both texts of a conflict in the entry.
-// Package diff merges the lines. [ReplaceVersionOps] returns the operations that replace one version by another.
+// Package diff merges the lines. [NewReplaceVersionOps] returns the operations that replace one version by another.
 package threeway
 
 import (

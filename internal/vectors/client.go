@@ -26,8 +26,8 @@ import (
 // defaultAttempts is the default value of Client.MaxAttempts.
 const defaultAttempts = 5
 
-// defaultMaxBytes is the default value of Client.MaxBytes.
-const defaultMaxBytes = 8000
+// defaultMaxTextBytes is the default value of Client.MaxTextBytes.
+const defaultMaxTextBytes = 8000
 
 // A Client computes vectors of texts by asking an embedding endpoint. It is not safe for concurrent use.
 type Client struct {
@@ -37,9 +37,9 @@ type Client struct {
 	// BatchSize is the maximum number of texts in a request. 0 means 64.
 	BatchSize int
 
-	// MaxBytes is the maximum length of a text. Longer texts are truncated, because models accept
+	// MaxTextBytes is the maximum length of a text. Longer texts are truncated, because models accept
 	// only some thousand tokens. 0 means 8000.
-	MaxBytes int
+	MaxTextBytes int
 
 	Cache Cache // stores vectors that were computed before (nil means no cache)
 	// Sends the requests (nil means a client that waits two minutes and does not follow redirects).
@@ -92,7 +92,7 @@ type Stats struct {
 	CachedTexts    int    `json:"cached"`   // number of texts whose vectors were in the cache
 	Requests       int    `json:"requests"` // number of requests, including repeated requests
 	TruncatedTexts int    `json:"cut"`      // number of texts that were truncated
-	MaxBytes       int    `json:"max_bytes"`
+	MaxTextBytes   int    `json:"max_bytes"`
 }
 
 // NewClient returns a client for the endpoint at an address. The address may include the path /v1/embeddings, or end
@@ -121,18 +121,18 @@ func NewClient(address, model string) (*Client, error) {
 	return &Client{Model: model, endpoint: u.String()}, nil
 }
 
-// SetKey sets the key that is sent with each request. It returns an error if this would expose the key, because the
-// endpoint is on another machine and has a plain HTTP URL.
-func (e *Client) SetKey(key string) error {
+// SetBearerToken sets the bearer token that is sent with each request. It returns an error if this would expose the
+// token, because the endpoint is on another machine and has a plain HTTP URL.
+func (e *Client) SetBearerToken(token string) error {
 	u, err := url.Parse(e.endpoint)
 	if err != nil {
 		return err
 	}
 	isReadableOnWay := u.Scheme == "http" && !isLocalHost(u.Hostname())
-	if key != "" && isReadableOnWay {
+	if token != "" && isReadableOnWay {
 		return fmt.Errorf("a key is not sent to %s without encryption: use https", u.Host)
 	}
-	e.BearerToken = key
+	e.BearerToken = token
 	return nil
 }
 
@@ -151,7 +151,7 @@ func (e *Client) Stats() *Stats {
 	s.Endpoint = e.endpoint
 	s.Model = e.Model
 	s.Dimension = e.dimension
-	s.MaxBytes = cmp.Or(e.MaxBytes, defaultMaxBytes)
+	s.MaxTextBytes = cmp.Or(e.MaxTextBytes, defaultMaxTextBytes)
 	return &s
 }
 
@@ -162,7 +162,7 @@ func (e *Client) Vectors(ctx context.Context, texts []string) ([][]float32, erro
 	ask := map[string][]int{} // for each text that the endpoint must embed, its indexes in texts
 	var order []string
 	for i, t := range texts {
-		if maxBytes := cmp.Or(e.MaxBytes, defaultMaxBytes); len(t) > maxBytes {
+		if maxBytes := cmp.Or(e.MaxTextBytes, defaultMaxTextBytes); len(t) > maxBytes {
 			for maxBytes > 0 && !utf8.RuneStart(t[maxBytes]) {
 				maxBytes--
 			}
@@ -170,7 +170,7 @@ func (e *Client) Vectors(ctx context.Context, texts []string) ([][]float32, erro
 			e.stats.TruncatedTexts++
 		}
 		if _, ok := ask[t]; !ok {
-			if v := e.cachedVector(t); v != nil && e.hasModelLength(v) {
+			if v := e.cachedVector(t); v != nil && e.hasModelDimension(v) {
 				e.dimension = len(v)
 				e.stats.CachedTexts++
 				vs[i] = v
@@ -248,13 +248,13 @@ const (
 	maxAnswerOverhead = 64 << 10
 )
 
-// tryRequest sends a request for textCount vectors once. If it fails, retry is the minimum time to wait before the next
-// attempt, or 0 if another attempt cannot succeed.
+// tryRequest sends a request for textCount vectors once. If it fails, retryDelay is the minimum time to wait before the
+// next attempt, or 0 if another attempt cannot succeed.
 func (e *Client) tryRequest(
 	ctx context.Context,
 	body []byte,
 	textCount int,
-) (vs [][]float32, status int, retry time.Duration, err error) {
+) (vs [][]float32, status int, retryDelay time.Duration, err error) {
 	e.stats.Requests++
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.endpoint, bytes.NewReader(body))
 	if err != nil {
@@ -346,7 +346,7 @@ func (e *Client) decodeAnswer(answer []byte, textCount int) ([][]float32, error)
 		if !isText || vs[i] != nil {
 			return nil, fmt.Errorf("its answer has a vector of text %d twice, or of none", i)
 		}
-		if len(d.Embedding) == 0 || !e.hasModelLength(d.Embedding) {
+		if len(d.Embedding) == 0 || !e.hasModelDimension(d.Embedding) {
 			return nil, fmt.Errorf(
 				"its answer has a vector of %d numbers, where others have %d",
 				len(d.Embedding),
@@ -364,9 +364,9 @@ func (e *Client) decodeAnswer(answer []byte, textCount int) ([][]float32, error)
 	return vs, nil
 }
 
-// hasModelLength reports whether v has as many elements as the vectors that the model returned before, if there were
+// hasModelDimension reports whether v has as many elements as the vectors that the model returned before, if there were
 // any.
-func (e *Client) hasModelLength(v []float32) bool {
+func (e *Client) hasModelDimension(v []float32) bool {
 	return e.dimension == 0 || len(v) == e.dimension
 }
 

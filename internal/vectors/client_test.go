@@ -44,8 +44,8 @@ func (c mapCache) Put(endpoint, model, text string, v []float32) error {
 func TestVectors(t *testing.T) {
 	s := vectorstest.NewServer(t)
 	e, _ := client(t, s)
-	e.BatchSize, e.MaxBytes = 2, 7
-	if err := e.SetKey("secret"); err != nil {
+	e.BatchSize, e.MaxTextBytes = 2, 7
+	if err := e.SetBearerToken("secret"); err != nil {
 		t.Fatal(err)
 	}
 	cache := mapCache{}
@@ -55,8 +55,8 @@ func TestVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The list contains four different texts. The text with the ü is longer than MaxBytes. It is truncated before the
-	// ü, because a character must not be cut.
+	// The list contains four different texts. The text with the ü is longer than MaxTextBytes. It is truncated before
+	// the ü, because a character must not be cut.
 	want := []string{"red red", "blue", "red red", "", "green ", "blue"}
 	for i, v := range vs {
 		w := vectorstest.BagOfWords(want[i])
@@ -71,7 +71,7 @@ func TestVectors(t *testing.T) {
 	}
 	// Another client with the same cache needs no request.
 	e, _ = client(t, s)
-	e.MaxBytes, e.Cache = 7, cache
+	e.MaxTextBytes, e.Cache = 7, cache
 	again, err := e.Vectors(t.Context(), texts)
 	if err != nil || len(s.BatchSizes()) != 2 || !slices.EqualFunc(vs, again, slices.Equal) {
 		t.Errorf("from the cache: %v, after %d requests", err, len(s.BatchSizes()))
@@ -180,10 +180,10 @@ func TestNewClient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := e.SetKey("k"); (err == nil) != ok {
+		if err := e.SetBearerToken("k"); (err == nil) != ok {
 			t.Errorf("SetKey for %s = %v, want it taken: %v", at, err, ok)
 		}
-		if err := e.SetKey(""); err != nil {
+		if err := e.SetBearerToken(""); err != nil {
 			t.Errorf("no key for %s: %v", at, err)
 		}
 	}

@@ -27,9 +27,9 @@ import (
 )
 
 const (
-	fileMagic   = "oxbow vectors 1\n"
-	headerSize  = len(fileMagic) + 16 + 4 + 4
-	rowOverhead = 8 + 8 + 16 + 4 + 4 // number of bytes in a row without its vector's numbers
+	fileMagic        = "oxbow vectors 1\n"
+	headerSize       = len(fileMagic) + 16 + 4 + 4
+	rowOverheadBytes = 8 + 8 + 16 + 4 + 4 // number of bytes in a row without its vector's numbers
 
 	maxDimension = 1 << 16 // maximum number of elements in a vector, which is higher than in every model's vectors
 	maxFileSize  = 8 << 30
@@ -64,28 +64,28 @@ func (f *vectorFile) readRows(rows map[uint64]storedVector) {
 	}
 	f.dimension = dimension
 	f.size = int64(headerSize)
-	for record := range slices.Chunk(b[headerSize:], rowOverhead+f.dimension) {
+	for record := range slices.Chunk(b[headerSize:], rowOverheadBytes+f.dimension) {
 		if id, r, ok := decodeRow(record, f.dimension); ok {
 			rows[id] = r
 		}
-		if len(record) == rowOverhead+f.dimension {
+		if len(record) == rowOverheadBytes+f.dimension {
 			f.size += int64(len(record))
 		}
 	}
 }
 
-// encodeHeader returns the header of a file whose vectors have n elements.
-func (f *vectorFile) encodeHeader(n int) []byte {
+// encodeHeader returns the header of a file whose vectors have dimension elements.
+func (f *vectorFile) encodeHeader(dimension int) []byte {
 	b := append([]byte(fileMagic), f.key[:]...)
-	b = binary.LittleEndian.AppendUint32(b, uint32(n))
+	b = binary.LittleEndian.AppendUint32(b, uint32(dimension))
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
 func appendRow(b []byte, id uint64, r storedVector) []byte {
 	from := len(b)
 	b = binary.LittleEndian.AppendUint64(b, id)
-	b = binary.LittleEndian.AppendUint64(b, r.version)
-	b = append(b, r.hash[:]...)
+	b = binary.LittleEndian.AppendUint64(b, r.entryVersion)
+	b = append(b, r.textHash[:]...)
 	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(r.numberScale))
 	for _, n := range r.roundedNumbers {
 		b = append(b, byte(n))
@@ -93,19 +93,19 @@ func appendRow(b []byte, id uint64, r storedVector) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
 }
 
-// decodeRow decodes a row whose vector has n elements. ok is false if the row is damaged.
-func decodeRow(b []byte, n int) (id uint64, r storedVector, ok bool) {
-	if len(b) != rowOverhead+n || n > maxDimension {
+// decodeRow decodes a row whose vector has dimension elements. ok is false if the row is damaged.
+func decodeRow(b []byte, dimension int) (id uint64, r storedVector, ok bool) {
+	if len(b) != rowOverheadBytes+dimension || dimension > maxDimension {
 		return 0, r, false
 	}
 	if binary.LittleEndian.Uint32(b[len(b)-4:]) != crc32.Checksum(b[:len(b)-4], castagnoli) {
 		return 0, r, false
 	}
-	id, r.version = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
-	copy(r.hash[:], b[16:])
+	id, r.entryVersion = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+	copy(r.textHash[:], b[16:])
 	r.numberScale = math.Float32frombits(binary.LittleEndian.Uint32(b[32:]))
-	r.roundedNumbers = make([]int8, n)
-	for i, x := range b[36 : 36+n] {
+	r.roundedNumbers = make([]int8, dimension)
+	for i, x := range b[36 : 36+dimension] {
 		r.roundedNumbers[i] = int8(x)
 	}
 	return id, r, !math.IsNaN(float64(r.numberScale)) && !math.IsInf(float64(r.numberScale), 0)
@@ -158,15 +158,15 @@ func (f *vectorFile) hasUnwrittenRows() bool {
 	return len(f.newRows) > 0
 }
 
-func (f *vectorFile) appendRows(added []byte) error {
+func (f *vectorFile) appendRows(encodedRows []byte) error {
 	w, err := f.fsys.OpenFile(f.name, os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
 	if fi, serr := w.Stat(); serr == nil && fi.Size() > f.size { // Another process has appended rows.
-		f.size += (fi.Size() - f.size) / int64(rowOverhead+f.dimension) * int64(rowOverhead+f.dimension)
+		f.size += (fi.Size() - f.size) / int64(rowOverheadBytes+f.dimension) * int64(rowOverheadBytes+f.dimension)
 	}
-	_, err = w.WriteAt(added, f.size)
-	f.size += int64(len(added))
+	_, err = w.WriteAt(encodedRows, f.size)
+	f.size += int64(len(encodedRows))
 	return errors.Join(err, w.Close())
 }

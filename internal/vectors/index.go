@@ -18,9 +18,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// DefaultWait is the maximum time for which a query waits for the endpoint that computes vectors. In this time, the
-// endpoint computes the vector of the query and the missing vectors of new entries.
-const DefaultWait = 2 * time.Second
+// DefaultQueryTimeout is the maximum time for which a query waits for the endpoint that computes vectors. In this time,
+// the endpoint computes the vector of the query and the missing vectors of new entries.
+const DefaultQueryTimeout = 2 * time.Second
 
 // textsPerRequest is the number of entries whose texts are sent in one request.
 const textsPerRequest = 16
@@ -37,8 +37,8 @@ type Index struct {
 
 // storedVector is the vector of one entry version. Its elements are rounded to one byte each.
 type storedVector struct {
-	version uint64
-	hash    [16]byte // hash of the text from which the vector was computed
+	entryVersion uint64
+	textHash     [16]byte // hash of the text from which the vector was computed
 	// factor by which each element of numbers must be multiplied to get the element of the vector
 	numberScale    float32
 	roundedNumbers []int8
@@ -70,7 +70,7 @@ func (x *Index) unlock() { <-x.lockChan }
 
 // Query is an [oxbow.Ranker] for a single recall.
 type Query struct {
-	Err                  error // why the ranking is missing or incomplete, or nil
+	RankingErr           error // why the ranking is missing or incomplete, or nil
 	EntriesWithoutVector int   // number of entries that could not be ranked, because they lack a vector
 
 	index   *Index
@@ -88,7 +88,7 @@ func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Ent
 	defer cancel()
 	x := q.index
 	if err := x.lock(ctx); err != nil {
-		q.Err = fmt.Errorf("waiting for the vectors of another query: %w", err)
+		q.RankingErr = fmt.Errorf("waiting for the vectors of another query: %w", err)
 		return nil
 	}
 	defer x.unlock()
@@ -96,19 +96,19 @@ func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Ent
 	defer func() { x.client.MaxAttempts = 0 }()
 	entries, err := x.client.Vectors(ctx, []string{words})
 	if err != nil {
-		q.Err = err
+		q.RankingErr = err
 		if ctx.Err() != nil {
-			q.Err = fmt.Errorf("%s did not answer within %v", x.client.endpoint, q.timeout)
+			q.RankingErr = fmt.Errorf("%s did not answer within %v", x.client.endpoint, q.timeout)
 		}
 		return nil
 	}
 	ids, versions := all.Versions()
-	none := x.findMissing(ids, versions, all)
+	none := x.findEntriesWithoutVector(ids, versions, all)
 	count, err := x.computeAndStoreVectors(ctx, none, nil)
 	q.EntriesWithoutVector = len(none) - count
 	if ctx.Err() == nil {
 		// If not all missing vectors could be computed, report the error and rank with the vectors that exist.
-		q.Err = err
+		q.RankingErr = err
 	}
 	return x.rankNearest(entries[0], ids, versions, limit, all)
 }
@@ -117,16 +117,16 @@ func (q *Query) Rank(ctx context.Context, words string, limit int, all oxbow.Ent
 type Report struct {
 	ComputedVectors int // number of vectors that were computed or, in a dry run, would be computed
 	ExistingVectors int // number of entries that already had a vector
-	Bytes           int // size in bytes of the texts that were sent or, in a dry run, would be sent
+	TextBytes       int // size in bytes of the texts that were sent or, in a dry run, would be sent
 }
 
 // ComputeMissingVectors computes all missing vectors, and removes the vectors of deleted entries. The argument all must
-// contain all entries of the memory. If the argument dry is true, ComputeMissingVectors changes nothing, and returns
-// how many vectors it would compute.
+// contain all entries of the memory. If the argument isDryRun is true, ComputeMissingVectors changes nothing, and
+// returns how many vectors it would compute.
 func (x *Index) ComputeMissingVectors(
 	ctx context.Context,
 	all oxbow.Entries,
-	dry bool,
+	isDryRun bool,
 	progress func(done, of int),
 ) (r Report, err error) {
 	if err := x.lock(ctx); err != nil {
@@ -134,12 +134,12 @@ func (x *Index) ComputeMissingVectors(
 	}
 	defer x.unlock()
 	ids, versions := all.Versions()
-	none := x.findMissing(ids, versions, all)
+	none := x.findEntriesWithoutVector(ids, versions, all)
 	r.ExistingVectors = len(ids) - len(none)
 	for _, m := range none {
-		r.Bytes += min(len(m.text), cmp.Or(x.client.MaxBytes, defaultMaxBytes))
+		r.TextBytes += min(len(m.text), cmp.Or(x.client.MaxTextBytes, defaultMaxTextBytes))
 	}
-	if dry {
+	if isDryRun {
 		r.ComputedVectors = len(none)
 		return r, nil
 	}
@@ -155,17 +155,17 @@ func (x *Index) ComputeMissingVectors(
 	return r, err
 }
 
-// missingText is an entry whose present version lacks a vector.
-type missingText struct {
+// entryWithoutVector is an entry whose present version lacks a vector.
+type entryWithoutVector struct {
 	id   uint64
 	row  storedVector // row of the index for the entry; the vector is added to this row when it has been computed
 	text string
 }
 
-// findMissing returns the entries that need a new vector, the newest first. If a vector of the same text exists, for
-// another version or entry, findMissing uses that vector instead.
-func (x *Index) findMissing(ids, versions []uint64, all oxbow.Entries) []missingText {
-	var none []missingText
+// findEntriesWithoutVector returns the entries that need a new vector, the newest first. If a vector of the same text
+// exists, for another version or entry, findEntriesWithoutVector uses that vector instead.
+func (x *Index) findEntriesWithoutVector(ids, versions []uint64, all oxbow.Entries) []entryWithoutVector {
+	var none []entryWithoutVector
 	var byHash map[[16]byte]storedVector
 	for i, id := range ids {
 		if have, ok := x.versionRow(id, versions[i]); ok && x.hasCurrentVectorLength(have) {
@@ -175,15 +175,15 @@ func (x *Index) findMissing(ids, versions []uint64, all oxbow.Entries) []missing
 		if e == nil {
 			continue
 		}
-		m := missingText{id: id, text: entryText(e)}
-		m.row.version, m.row.hash = versions[i], hashText(m.text)
+		m := entryWithoutVector{id: id, text: entryText(e)}
+		m.row.entryVersion, m.row.textHash = versions[i], hashText(m.text)
 		if byHash == nil {
 			byHash = make(map[[16]byte]storedVector, len(x.rows))
 			for _, r := range x.rows {
-				byHash[r.hash] = r
+				byHash[r.textHash] = r
 			}
 		}
-		if isSame, ok := byHash[m.row.hash]; ok && x.hasCurrentVectorLength(isSame) {
+		if isSame, ok := byHash[m.row.textHash]; ok && x.hasCurrentVectorLength(isSame) {
 			m.row.numberScale, m.row.roundedNumbers = isSame.numberScale, isSame.roundedNumbers
 			x.rows[id] = m.row
 			x.file.addRow(id, m.row)
@@ -191,14 +191,17 @@ func (x *Index) findMissing(ids, versions []uint64, all oxbow.Entries) []missing
 		}
 		none = append(none, m)
 	}
-	slices.SortStableFunc(none, func(a, b missingText) int { return cmp.Compare(b.row.version, a.row.version) })
+	slices.SortStableFunc(
+		none,
+		func(a, b entryWithoutVector) int { return cmp.Compare(b.row.entryVersion, a.row.entryVersion) },
+	)
 	return none
 }
 
 // versionRow returns the row of an entry, if it belongs to the given version.
 func (x *Index) versionRow(id, version uint64) (r storedVector, ok bool) {
 	r, ok = x.rows[id]
-	return r, ok && r.version == version
+	return r, ok && r.entryVersion == version
 }
 
 // hasCurrentVectorLength reports whether a stored vector has as many elements as the vectors that the endpoint returns
@@ -211,7 +214,7 @@ func (x *Index) hasCurrentVectorLength(r storedVector) bool {
 // the number of computed vectors.
 func (x *Index) computeAndStoreVectors(
 	ctx context.Context,
-	missing []missingText,
+	missing []entryWithoutVector,
 	progress func(done, of int),
 ) (count int,
 	err error) {
@@ -225,7 +228,7 @@ func (x *Index) computeAndStoreVectors(
 			return count, errors.Join(err, x.file.writeRows(x.rows))
 		}
 		for i, m := range part {
-			m.row.setQuantized(vs[i])
+			m.row.setQuantizedVector(vs[i])
 			x.rows[m.id] = m.row
 			x.file.addRow(m.id, m.row)
 		}
@@ -238,11 +241,11 @@ func (x *Index) computeAndStoreVectors(
 }
 
 // rankNearest returns the IDs of at most limit entries whose vectors are most similar to the vector v. The lists ids
-// and versions contain the ID and the version of each candidate. The parameter all is the set of entries that may be
-// returned. rankNearest omits a candidate if its version has no vector, if the cosine of the angle between the vectors
-// is not positive, or if the set does not accept the ID. The largest cosine comes first. Among entries with equal
-// cosines, the newer entry comes first.
-func (x *Index) rankNearest(v []float32, ids, versions []uint64, limit int, all oxbow.Entries) []uint64 {
+// and versions contain the ID and the version of each candidate. The parameter allowedEntries is the set of entries
+// that may be returned. rankNearest omits a candidate if its version has no vector, if the cosine of the angle between
+// the vectors is not positive, or if the set does not accept the ID. The largest cosine comes first. Among entries with
+// equal cosines, the newer entry comes first.
+func (x *Index) rankNearest(v []float32, ids, versions []uint64, limit int, allowedEntries oxbow.Entries) []uint64 {
 	type near struct {
 		id, version uint64
 		cosine      float32
@@ -250,7 +253,7 @@ func (x *Index) rankNearest(v []float32, ids, versions []uint64, limit int, all 
 	var ns []near
 	for i, id := range ids {
 		if r, ok := x.versionRow(id, versions[i]); ok && len(r.roundedNumbers) == len(v) {
-			ns = append(ns, near{id, r.version, r.dotProduct(v)})
+			ns = append(ns, near{id, r.entryVersion, r.dotProduct(v)})
 		}
 	}
 	slices.SortFunc(ns, func(a, b near) int {
@@ -261,16 +264,16 @@ func (x *Index) rankNearest(v []float32, ids, versions []uint64, limit int, all 
 		if len(found) == limit {
 			break
 		}
-		if n.cosine > 0 && all.Accepts(n.id) {
+		if n.cosine > 0 && allowedEntries.Accepts(n.id) {
 			found = append(found, n.id)
 		}
 	}
 	return found
 }
 
-// setQuantized sets the bytes and the scale of r so that they represent v. The element with the largest absolute value
-// becomes 127 or -127.
-func (r *storedVector) setQuantized(v []float32) {
+// setQuantizedVector sets the bytes and the scale of r so that they represent v. The element with the largest absolute
+// value becomes 127 or -127.
+func (r *storedVector) setQuantizedVector(v []float32) {
 	maxValue := float32(0)
 	for _, f := range v {
 		maxValue = max(maxValue, float32(math.Abs(float64(f))))

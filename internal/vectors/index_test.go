@@ -66,8 +66,15 @@ func TestRank(t *testing.T) {
 		{oxbow.Query{Text: "the", Limit: 1}, "b"},
 	} {
 		q := x.Query(time.Minute)
-		if got := ranked(t, m, q, tt.query); got != tt.want || q.Err != nil || q.EntriesWithoutVector != 0 {
-			t.Errorf("%+v finds %q, want %q; %v, %d missing", tt.query, got, tt.want, q.Err, q.EntriesWithoutVector)
+		if got := ranked(t, m, q, tt.query); got != tt.want || q.RankingErr != nil || q.EntriesWithoutVector != 0 {
+			t.Errorf(
+				"%+v finds %q, want %q; %v, %d missing",
+				tt.query,
+				got,
+				tt.want,
+				q.RankingErr,
+				q.EntriesWithoutVector,
+			)
 		}
 	}
 	// Each text was sent only once. Another process reads the vectors from the file.
@@ -92,7 +99,7 @@ func TestRank(t *testing.T) {
 	if got := ranked(t, m, y.Query(time.Minute), oxbow.Query{Text: "the herons"}); got != "d a c b" {
 		t.Errorf("after a change it finds %q", got)
 	}
-	if texts := s.RequestedTexts(); len(texts) != 8 || !slices.Equal(texts[7], []string{"d\nOf the herons."}) {
+	if texts := s.TextsByRequest(); len(texts) != 8 || !slices.Equal(texts[7], []string{"d\nOf the herons."}) {
 		t.Errorf("sent %q", texts[6:])
 	}
 	if err := m.Forget(t.Context(), "d"); err != nil {
@@ -116,7 +123,7 @@ func TestRank(t *testing.T) {
 	}); err != nil || ferr != nil || r.ComputedVectors != 0 || r.ExistingVectors != 3 {
 		t.Errorf("Fill() = %+v, %v, %v", r, err, ferr)
 	}
-	if want := int64(headerSize + 3*(rowOverhead+512)); size() != want || before <= want {
+	if want := int64(headerSize + 3*(rowOverheadBytes+512)); size() != want || before <= want {
 		t.Errorf(
 			"after what was forgotten was dropped the file has %d bytes, %d before, want %d",
 			size(),
@@ -147,21 +154,28 @@ func TestWait(t *testing.T) {
 	x := New(c, fsys, "m.vec")
 	q := x.Query(300 * time.Millisecond)
 	if got := ranked(t, m, q, oxbow.Query{Text: "heron", Limit: 1}); q.EntriesWithoutVector != 2*textsPerRequest ||
-		q.Err != nil ||
+		q.RankingErr != nil ||
 		got == "" {
-		t.Errorf("after one request of %d: %q, %d missing, %v", textsPerRequest, got, q.EntriesWithoutVector, q.Err)
+		t.Errorf(
+			"after one request of %d: %q, %d missing, %v",
+			textsPerRequest,
+			got,
+			q.EntriesWithoutVector,
+			q.RankingErr,
+		)
 	}
 	q = x.Query(50 * time.Millisecond)
-	if got := ranked(t, m, q, oxbow.Query{Text: "heron", Limit: 1}); got == "" || q.Err == nil ||
-		!strings.Contains(q.Err.Error(), "did not answer within 50ms") {
-		t.Errorf("an endpoint that does not answer: %q, %v", got, q.Err)
+	if got := ranked(t, m, q, oxbow.Query{Text: "heron", Limit: 1}); got == "" || q.RankingErr == nil ||
+		!strings.Contains(q.RankingErr.Error(), "did not answer within 50ms") {
+		t.Errorf("an endpoint that does not answer: %q, %v", got, q.RankingErr)
 	}
 	close(stop)
 	var r Report
 	steps := 0
 	if err := m.View(t.Context(), func(all oxbow.Entries) {
 		r, _ = x.ComputeMissingVectors(t.Context(), all, true, nil)
-	}); err != nil || r.ComputedVectors != 2*textsPerRequest || r.ExistingVectors != textsPerRequest || r.Bytes == 0 {
+	}); err != nil || r.ComputedVectors != 2*textsPerRequest || r.ExistingVectors != textsPerRequest ||
+		r.TextBytes == 0 {
 		t.Errorf("dry run: %+v, %v", r, err)
 	}
 	if err := m.View(t.Context(), func(all oxbow.Entries) {
@@ -171,9 +185,9 @@ func TestWait(t *testing.T) {
 	}
 	s.Close()
 	q = x.Query(time.Minute)
-	if got := ranked(t, m, q, oxbow.Query{Text: "heron", Limit: 1}); got == "" || q.Err == nil ||
-		strings.Contains(q.Err.Error(), "tried") {
-		t.Errorf("no endpoint: %q, %v", got, q.Err)
+	if got := ranked(t, m, q, oxbow.Query{Text: "heron", Limit: 1}); got == "" || q.RankingErr == nil ||
+		strings.Contains(q.RankingErr.Error(), "tried") {
+		t.Errorf("no endpoint: %q, %v", got, q.RankingErr)
 	}
 }
 
@@ -197,8 +211,8 @@ func TestDamagedFile(t *testing.T) {
 			t.Helper()
 			c, _ := client(t, s)
 			q := New(c, fsys, "m.vec").Query(time.Minute)
-			if got := ranked(t, m, q, oxbow.Query{Text: "heron"}); got != "a" || q.Err != nil {
-				t.Errorf("%s: found %q, %v", name, got, q.Err)
+			if got := ranked(t, m, q, oxbow.Query{Text: "heron"}); got != "a" || q.RankingErr != nil {
+				t.Errorf("%s: found %q, %v", name, got, q.RankingErr)
 			}
 		}
 		ask()
@@ -227,7 +241,7 @@ func TestDamagedFile(t *testing.T) {
 // the file, exactly as appendRow encodes it. readRows may also return no rows.
 func FuzzFile(f *testing.F) {
 	key := hashText("k")
-	one := storedVector{version: 7, hash: hashText("t"), numberScale: .5, roundedNumbers: []int8{1, -2, 3}}
+	one := storedVector{entryVersion: 7, textHash: hashText("t"), numberScale: .5, roundedNumbers: []int8{1, -2, 3}}
 	fl := vectorFile{key: key}
 	f.Add(appendRow(appendRow(fl.encodeHeader(3), 1, one), 2, one))
 	f.Add(fl.encodeHeader(1 << 30))

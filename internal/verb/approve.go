@@ -23,8 +23,8 @@ func WithholdQuarantinedText(ctx context.Context, e *oxbow.Entry) {
 // PastTextFilter replaces the texts of old versions that the caller may not see. It caches which entries are in
 // quarantine now.
 type PastTextFilter struct {
-	memory      *oxbow.Memory
-	quarantined map[string]bool // by name of an entry: whether the entry is in quarantine now
+	memory              *oxbow.Memory
+	isQuarantinedByName map[string]bool // by name of an entry: whether the entry is in quarantine now
 }
 
 func NewPastTextFilter(m *oxbow.Memory) PastTextFilter { return PastTextFilter{m, map[string]bool{}} }
@@ -39,10 +39,10 @@ func (p PastTextFilter) isWithheld(ctx context.Context, v *oxbow.Entry) bool {
 	if caller == oxbow.RequestedByPerson {
 		return false
 	}
-	isQuarantined, isKnown := p.quarantined[v.Name]
+	isQuarantined, isKnown := p.isQuarantinedByName[v.Name]
 	if !isKnown {
 		isQuarantined = p.isQuarantinedNow(ctx, v.Name)
-		p.quarantined[v.Name] = isQuarantined
+		p.isQuarantinedByName[v.Name] = isQuarantined
 	}
 	return isQuarantined
 }

@@ -74,17 +74,17 @@ func ParseArguments(object json.RawMessage) (Arguments, error) {
 }
 
 // readArgs decodes args, the arguments of a call, and stores their values in the struct in. The list params describes
-// the parameters. verb is the name of the verb, for messages. The function screen gets each text and must return the
-// text to store.
+// the parameters. verb is the name of the verb, for messages. The function screenText gets each text and must return
+// the text to store.
 //
-// A key may be a parameter's name, a name in [Param.Also], or one of these names with capitals or dashes (maxTokens,
-// max-tokens). A number or a boolean may be written as a string, a string as a number, and a list with a single item as
-// that item. An item is never split at commas. The values null, [] and "" mean that the argument is absent, except that
-// "" is a value if [Param.Empty] is set. The key wait_for_previous is ignored.
+// A key may be a parameter's name, a name in [Param.OtherNames], or one of these names with capitals or dashes
+// (maxTokens, max-tokens). A number or a boolean may be written as a string, a string as a number, and a list with a
+// single item as that item. An item is never split at commas. The values null, [] and "" mean that the argument is
+// absent, except that "" is a value if [Param.AllowsEmpty] is set. The key wait_for_previous is ignored.
 //
 // readArgs returns an error if a key is unknown, a parameter is repeated, a required parameter is absent, a value has
 // the wrong type, or a text is not valid Unicode. The error matches [oxbow.ErrInvalid] and explains the correct form.
-func readArgs(verb string, params []Param, args Arguments, screen func(string) string, in reflect.Value) error {
+func readArgs(verb string, params []Param, args Arguments, screenText func(string) string, in reflect.Value) error {
 	given := map[string]string{} // for the name of each parameter that was given, the key that the caller used for it
 	filled := map[string]bool{}
 	for _, a := range args {
@@ -106,7 +106,7 @@ func readArgs(verb string, params []Param, args Arguments, screen func(string) s
 		}
 		for _, raw := range items {
 			s := argumentValue{rawJSON: string(raw), text: string(raw), jsonKind: jsonKindOf(raw)}
-			if s.jsonKind == formString {
+			if s.jsonKind == jsonString {
 				if err := json.Unmarshal(raw, &s.text); err != nil {
 					return InvalidValue("arguments", "", err.Error())
 				}
@@ -114,11 +114,11 @@ func readArgs(verb string, params []Param, args Arguments, screen func(string) s
 					const half = `holds half of a surrogate pair (\ud800 to \udfff), which is no character`
 					return InvalidValue(p.Name, "", half)
 				}
-				if clean := screen(s.text); clean != s.text {
+				if clean := screenText(s.text); clean != s.text {
 					s.rawJSON, s.text = strconv.Quote(clean), clean
 				}
 			}
-			if s.text == "" && !p.Empty {
+			if s.text == "" && !p.AllowsEmpty {
 				continue
 			}
 			if err := p.storeScalar(in, a.Key, s); err != nil {
@@ -127,17 +127,17 @@ func readArgs(verb string, params []Param, args Arguments, screen func(string) s
 			filled[p.Name] = true
 		}
 	}
-	return checkRequired(params, given, filled)
+	return checkRequiredParams(params, given, filled)
 }
 
 // checkNotRepeated returns an error if the call has used the parameter p before, with the same key or with another of
-// its names. Otherwise it stores key in the map given, under p.Name. This map contains the key that the call used for
-// each parameter.
-func (p Param) checkNotRepeated(key string, given map[string]string) error {
-	first, isRepeated := given[p.Name]
+// its names. Otherwise it stores key in the map usedKeyByParam, under p.Name. This map contains the key that the call
+// used for each parameter.
+func (p Param) checkNotRepeated(key string, usedKeyByParam map[string]string) error {
+	first, isRepeated := usedKeyByParam[p.Name]
 	switch {
 	case !isRepeated:
-		given[p.Name] = key
+		usedKeyByParam[p.Name] = key
 		return nil
 	case first == key:
 		return InvalidValue("parameter", key, "is given twice")
@@ -145,14 +145,14 @@ func (p Param) checkNotRepeated(key string, given map[string]string) error {
 	return InvalidValue("parameter", key, "means the same as "+first+", which is given too; give only "+p.Name)
 }
 
-// checkRequired returns an error if a required parameter lacks a value. given contains the parameters that the call
-// used, and withValue the parameters that have a value.
-func checkRequired(params []Param, given map[string]string, withValue map[string]bool) error {
+// checkRequiredParams returns an error if a required parameter lacks a value. usedKeyByParam contains the parameters
+// that the call used, and hasValueByParam the parameters that have a value.
+func checkRequiredParams(params []Param, usedKeyByParam map[string]string, hasValueByParam map[string]bool) error {
 	for _, p := range params {
-		if !p.Required || withValue[p.Name] {
+		if !p.Required || hasValueByParam[p.Name] {
 			continue
 		}
-		if _, isEmpty := given[p.Name]; isEmpty {
+		if _, isEmpty := usedKeyByParam[p.Name]; isEmpty {
 			return InvalidValue(p.Name, "", "is empty; "+lowerFirstLetter(p.Usage))
 		}
 		return InvalidValue("parameter", p.Name, "is missing; "+lowerFirstLetter(p.Usage))
@@ -171,7 +171,7 @@ func jsonErrorText(err error) string {
 func findParam(params []Param, key string) (Param, bool) {
 	for _, k := range []string{key, toSnakeCase(key)} {
 		for _, p := range params {
-			if p.Name == k || slices.Contains(p.Also, k) {
+			if p.Name == k || slices.Contains(p.OtherNames, k) {
 				return p, true
 			}
 		}
@@ -247,50 +247,50 @@ type argumentValue struct {
 type jsonValueKind string
 
 const (
-	formString jsonValueKind = "a string"
-	formNumber jsonValueKind = "a number"
-	formBool   jsonValueKind = "true or false"
-	formObject jsonValueKind = "an object"
-	formList   jsonValueKind = "a list"
-	formNull   jsonValueKind = "null"
+	jsonString jsonValueKind = "a string"
+	jsonNumber jsonValueKind = "a number"
+	jsonBool   jsonValueKind = "true or false"
+	jsonObject jsonValueKind = "an object"
+	jsonList   jsonValueKind = "a list"
+	jsonNull   jsonValueKind = "null"
 )
 
 func jsonKindOf(raw []byte) jsonValueKind {
 	switch raw[0] {
 	case '{':
-		return formObject
+		return jsonObject
 	case '[':
-		return formList
+		return jsonList
 	case '"':
-		return formString
+		return jsonString
 	case 't', 'f':
-		return formBool
+		return jsonBool
 	case 'n':
-		return formNull
+		return jsonNull
 	}
-	return formNumber
+	return jsonNumber
 }
 
-// SetField stores a value in the parameter's field of a struct. The argument in is a pointer to the struct. word is a
-// word of a command line, from which the value is parsed. If the field is a list, the value is appended. An empty word
-// means that the argument is absent, unless [Param.Empty] is set. SetField returns an error if the word has the wrong
-// form for the type of the parameter.
-func (p Param) SetField(in any, word string) error {
-	s := argumentValue{rawJSON: strconv.Quote(word), text: word, jsonKind: formString}
+// SetField stores a value in the parameter's field of a struct. The argument target is a pointer to the struct. word is
+// a word of a command line, from which the value is parsed. If the field is a list, the value is appended. An empty
+// word means that the argument is absent, unless [Param.AllowsEmpty] is set. SetField returns an error if the word has
+// the wrong form for the type of the parameter.
+func (p Param) SetField(target any, word string) error {
+	s := argumentValue{rawJSON: strconv.Quote(word), text: word, jsonKind: jsonString}
 	switch {
-	case word == "" && !p.Empty:
+	case word == "" && !p.AllowsEmpty:
 		return nil
 	case p.Type == "integer":
-		s.jsonKind = formNumber
+		s.jsonKind = jsonNumber
 	case p.Type == "boolean":
-		s.jsonKind = formBool
+		s.jsonKind = jsonBool
 	}
-	return p.storeScalar(reflect.ValueOf(in).Elem(), p.Name, s)
+	return p.storeScalar(reflect.ValueOf(target).Elem(), p.Name, s)
 }
 
 // storeScalar converts a value to the type of the parameter, and sets the parameter's field in a struct. If the field
 // is a list, the value is appended. key is the name that the caller wrote, for error messages.
-func (p Param) storeScalar(in reflect.Value, key string, s argumentValue) error {
+func (p Param) storeScalar(target reflect.Value, key string, s argumentValue) error {
 	var value any
 	var err error
 	switch p.Type {
@@ -306,7 +306,7 @@ func (p Param) storeScalar(in reflect.Value, key string, s argumentValue) error 
 	if err != nil {
 		return err
 	}
-	f := in.FieldByIndex(p.fieldIndex)
+	f := target.FieldByIndex(p.fieldIndex)
 	switch f.Kind() {
 	case reflect.Slice:
 		f.Set(reflect.Append(f, reflect.ValueOf(value).Convert(f.Type().Elem())))
@@ -322,9 +322,9 @@ func (p Param) storeScalar(in reflect.Value, key string, s argumentValue) error 
 // checkString returns an error if s is not a valid value for a parameter of type string.
 func (p Param) checkString(key string, s argumentValue) error {
 	switch {
-	case s.jsonKind == formNumber && key == "id":
+	case s.jsonKind == jsonNumber && key == "id":
 		return InvalidValue("id", s.text, "is a number; entries are called by name: give the entry's "+p.Name)
-	case s.jsonKind != formString && s.jsonKind != formNumber:
+	case s.jsonKind != jsonString && s.jsonKind != jsonNumber:
 		return wrongTypeError(p, s)
 	case len(p.Enum) == 0 || slices.Contains(p.Enum, s.text):
 		return nil
@@ -336,9 +336,9 @@ func (p Param) checkString(key string, s argumentValue) error {
 	return InvalidValue(p.Name, s.text, reason)
 }
 
-func (p Param) checkBool(s argumentValue) error {
-	if s.text != "true" && s.text != "false" {
-		return wrongTypeError(p, s)
+func (p Param) checkBool(argument argumentValue) error {
+	if argument.text != "true" && argument.text != "false" {
+		return wrongTypeError(p, argument)
 	}
 	return nil
 }
@@ -371,7 +371,7 @@ func (p Param) parseNumber(s argumentValue) (float64, error) {
 
 // mayBeNumber reports whether the value is a number, or a string that may contain one.
 func (s argumentValue) mayBeNumber() bool {
-	return s.jsonKind == formString || s.jsonKind == formNumber
+	return s.jsonKind == jsonString || s.jsonKind == jsonNumber
 }
 
 // parseWholeNumber parses an integer such as 5, 5.0 or 1e3. Only plain digits may exceed 2⁵³, because other large

@@ -100,11 +100,11 @@ func TestReadOthers(t *testing.T) {
 			t.Errorf("readArgs(%s) = %+v, %v, want %+v", a, got, err, want)
 		}
 	}
-	if got, err := readAs[UndoIn]("undo", `{"seq":[3,"5"]}`); err != nil || !slices.Equal(got.Seq, []uint64{3, 5}) {
-		t.Errorf("seq = %v, %v, want [3 5]", got.Seq, err)
+	if got, err := readAs[UndoIn]("undo", `{"seq":[3,"5"]}`); err != nil || !slices.Equal(got.Seqs, []uint64{3, 5}) {
+		t.Errorf("seq = %v, %v, want [3 5]", got.Seqs, err)
 	}
-	if got, err := readAs[UndoIn]("undo", `{"change":3}`); err != nil || !slices.Equal(got.Seq, []uint64{3}) {
-		t.Errorf("seq = %v, %v, want [3]", got.Seq, err)
+	if got, err := readAs[UndoIn]("undo", `{"change":3}`); err != nil || !slices.Equal(got.Seqs, []uint64{3}) {
+		t.Errorf("seq = %v, %v, want [3]", got.Seqs, err)
 	}
 	if got, err := readAs[RestoreIn]("restore", `{"name":"n","seq":18446744073709551615}`); err == nil {
 		t.Errorf("a number that does not fit was read as %d", got.Seq)

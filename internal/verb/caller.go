@@ -17,9 +17,9 @@ func WithCaller(ctx context.Context, c session.Caller) context.Context {
 	return context.WithValue(ctx, callerContextKey{}, c)
 }
 
-// ContextCaller returns the client that makes the calls with this context. isKnown is false if the context does not
+// CallerFromContext returns the client that makes the calls with this context. isKnown is false if the context does not
 // say.
-func ContextCaller(ctx context.Context) (c session.Caller, isKnown bool) {
+func CallerFromContext(ctx context.Context) (c session.Caller, isKnown bool) {
 	c, isKnown = ctx.Value(callerContextKey{}).(session.Caller)
 	return c, isKnown
 }

@@ -17,7 +17,7 @@ func (w *Workspace) TextWarning(text string) string {
 	if !w.Unlabelled {
 		return ""
 	}
-	if why := screen.ReasonToDoubt(w.RepeatsForeignText, text); why != "" {
+	if why := screen.FindWarningReason(w.RepeatsForeignText, text); why != "" {
 		return CautionLine(why)
 	}
 	return ""
@@ -53,7 +53,7 @@ func (w *Workspace) trustLevels(entries []oxbow.Entry) []oxbow.Trust {
 	}
 	prints := w.Knowledge().Fingerprints
 	for i, text := range texts {
-		if TrustWarning(levels[i]) == "" && screen.ReasonToDoubt(nil, text) != "" {
+		if TrustWarning(levels[i]) == "" && screen.FindWarningReason(nil, text) != "" {
 			levels[i] = oxbow.TrustUnvouched
 		}
 	}
@@ -69,15 +69,15 @@ func (w *Workspace) trustLevels(entries []oxbow.Entry) []oxbow.Trust {
 	return levels
 }
 
-// setTrustLevels sets the field Trust of each shown entry whose trust level needs a warning. shown[i] must show
-// entries[i]. setTrustLevels does nothing if the home can store trust levels as labels (w.Unlabelled is false).
-func (w *Workspace) setTrustLevels(shown []*Entry, entries []oxbow.Entry) {
+// setTrustLevels sets the field TrustLevel of each shown entry whose trust level needs a warning. shownEntries[i] must
+// show entries[i]. setTrustLevels does nothing if the home can store trust levels as labels (w.Unlabelled is false).
+func (w *Workspace) setTrustLevels(shownEntries []*Entry, entries []oxbow.Entry) {
 	if !w.Unlabelled {
 		return // If trust levels are stored as labels, makeEntry has already set them.
 	}
 	for i, level := range w.trustLevels(entries) {
 		if TrustWarning(level) != "" {
-			shown[i].Trust = string(level)
+			shownEntries[i].TrustLevel = string(level)
 		}
 	}
 }

@@ -59,16 +59,16 @@ func (n EntrySelection) CombineFilter(filter string, now time.Time) (oxbow.Filte
 	return f, nil
 }
 
-// TimeFilter returns the filter for a date. The argument key determines how the filter uses the date. It is a key that
-// [query.TimeFilter] accepts, for example "after". If date is empty, the filter selects all entries. The argument param
-// is the name of the parameter that contains the date. If the date is invalid, the error contains this name.
-func TimeFilter(param, key, date string, now time.Time) (oxbow.Filter, error) {
+// TimeFilter returns the filter for a date. The argument filterKey determines how the filter uses the date. It is a key
+// that [query.TimeFilter] accepts, for example "after". If date is empty, the filter selects all entries. The argument
+// paramName is the name of the parameter that contains the date. If the date is invalid, the error contains this name.
+func TimeFilter(paramName, filterKey, date string, now time.Time) (oxbow.Filter, error) {
 	if date == "" {
 		return oxbow.Filter{}, nil
 	}
-	f, err := query.TimeFilter(key, date, now)
+	f, err := query.TimeFilter(filterKey, date, now)
 	if invalid, ok := errors.AsType[*oxbow.InvalidError](err); ok {
-		return f, InvalidValue(param, date, invalid.Reason)
+		return f, InvalidValue(paramName, date, invalid.Reason)
 	}
 	return f, err
 }
@@ -93,9 +93,9 @@ func ResolveLimit(requested *int, defaultLimit int) (limit int, notes []Note, er
 	return *requested, nil, nil
 }
 
-// checkIfVersion returns an error for version 0. In package oxbow, 0 means any version, which a caller of a verb
+// checkVersionCondition returns an error for version 0. In package oxbow, 0 means any version, which a caller of a verb
 // cannot have meant.
-func checkIfVersion(v *uint64) error {
+func checkVersionCondition(v *uint64) error {
 	if v != nil && *v == 0 {
 		return InvalidValue(
 			"if_version",
@@ -153,8 +153,8 @@ type nameLister interface {
 // eachEntryName calls fn for each entry, until fn returns false. The entry contains name and aliases, and only the
 // labels with the given keys. fn may be called again for the same entry. If the store has an index of names, few
 // entries are read.
-func eachEntryName(ctx context.Context, m *oxbow.Memory, fn func(e *oxbow.Entry) bool, keys ...string) error {
-	asked := heads.Needs{Keys: append(keys, oxbow.HeadName)}
+func eachEntryName(ctx context.Context, m *oxbow.Memory, fn func(e *oxbow.Entry) bool, labelKeys ...string) error {
+	asked := heads.Needs{Keys: append(labelKeys, oxbow.HeadName)}
 	more := true
 	return heads.View(ctx, m.Store(), asked, func(all heads.List) error {
 		for h, err := range all.All {
@@ -177,7 +177,7 @@ type unknownNameError struct {
 	similarNames []string
 	// number of the change that removed the entry, and the last version's number (0 if unknown)
 	removalChangeNumber, lastVersionNumber uint64
-	versions                               []string // existing versions of the entry, such as NAME@SEQ, newest first
+	versionNames                           []string // existing versions of the entry, such as NAME@SEQ, newest first
 }
 
 func (e *unknownNameError) Error() string { return e.err.Error() }
@@ -191,18 +191,18 @@ func (e *unknownNameError) remedy() Note {
 			"it was forgotten by change %d; %s",
 			e.removalChangeNumber,
 			&CallHint{
-				Verb: "restore",
-				Args: []HintArgument{{"name", e.name}, {"seq", e.lastVersionNumber}},
-				Does: "brings it back",
+				Verb:   "restore",
+				Args:   []HintArgument{{"name", e.name}, {"seq", e.lastVersionNumber}},
+				Effect: "brings it back",
 			},
 		))
 	case e.removalChangeNumber != 0:
 		ns = append(ns, Notef("it was forgotten by change %d", e.removalChangeNumber))
 	}
-	if len(e.versions) > 0 {
+	if len(e.versionNames) > 0 {
 		ns = append(
 			ns,
-			Notef("there is %s; %s shows all versions", strings.Join(e.versions, ", "), VerbRef("history")),
+			Notef("there is %s; %s shows all versions", strings.Join(e.versionNames, ", "), VerbRef("history")),
 		)
 	} else if len(e.similarNames) > 0 {
 		ns = append(ns, PlainNote("nearest names: "+text.QuoteAll(e.similarNames)))
@@ -225,8 +225,8 @@ func explainNoHits(
 	ctx context.Context,
 	m *oxbow.Memory,
 	q oxbow.Query,
-	dates DateTerms,
-) (reasons []Note, similar []string, err error) {
+	dates DateFilterTerms,
+) (reasons []Note, similarTexts []string, err error) {
 	g, err := m.Diagnose(ctx, q)
 	if err != nil {
 		return nil, nil, err
@@ -245,11 +245,11 @@ func explainNoHits(
 func EmptyResultReasons(
 	diagnosis oxbow.Diagnosis,
 	q oxbow.Query,
-	timeTerms DateTerms,
+	timeTerms DateFilterTerms,
 	singular, plural string,
 ) (reasons []Note) {
 	if diagnosis.StopWords {
-		reasons = append(reasons, noWordsNote(q.Text))
+		reasons = append(reasons, newWordlessQueryNote(q.Text))
 	}
 	var unknown, known []string
 	for _, t := range diagnosis.Terms {
@@ -266,7 +266,7 @@ func EmptyResultReasons(
 		reasons = append(reasons, PlainNote("found, before the filter: "+joinFirstWords(known)))
 	}
 	for _, r := range diagnosis.Removed[:min(len(diagnosis.Removed), maxWordsInNote)] {
-		part := cmp.Or(r.Clause, timeTerms.filterText(r.Filter))
+		part := cmp.Or(r.Clause, timeTerms.formatFilter(r.Filter))
 		switch {
 		// If the words find nothing even without any filter, do not blame this filter.
 		case r.Left == 0 && diagnosis.Unfiltered == 0 && len(diagnosis.Terms) > 0:
@@ -285,7 +285,10 @@ func EmptyResultReasons(
 		if diagnosis.Unfiltered == oxbow.MaxLimit {
 			n += " or more"
 		}
-		reasons = append(reasons, Notef("without the filter %s, %s would be found", timeTerms.filterText(q.Filter), n))
+		reasons = append(
+			reasons,
+			Notef("without the filter %s, %s would be found", timeTerms.formatFilter(q.Filter), n),
+		)
 	}
 	if len(reasons) == 0 {
 		reasons = append(
@@ -326,19 +329,19 @@ func mistypedLabelHints(diagnosis oxbow.Diagnosis) (hints []Note) {
 	return hints
 }
 
-// DateTerms contains the terms of a filter that select by time, as the caller typed them, such as on:yesterday.
-type DateTerms []dateTerm
+// DateFilterTerms contains the terms of a filter that select by time, as the caller typed them, such as on:yesterday.
+type DateFilterTerms []dateTerm
 
 // dateTerm is a search term for dates as a person typed it, and the range of time that it selects.
 type dateTerm struct {
-	typedTerm string
-	timeRange oxbow.Filter
+	originalTerm string
+	timeRange    oxbow.Filter
 }
 
-// DateTerms returns the filter terms that select entries by time, such as after:2026-04-18. It takes the terms from
-// texts, which contain queries and filters. It also makes a term from each of n.CreatedAfter, n.CreatedBefore and
-// n.CreatedUntil that is not empty.
-func (n EntrySelection) DateTerms(now time.Time, texts ...string) (dates DateTerms) {
+// ParseDateFilterTerms returns the filter terms that select entries by time, such as after:2026-04-18. It takes the
+// terms from texts, which contain queries and filters. It also makes a term from each of n.CreatedAfter,
+// n.CreatedBefore and n.CreatedUntil that is not empty.
+func (n EntrySelection) ParseDateFilterTerms(now time.Time, texts ...string) (dates DateFilterTerms) {
 	terms := strings.Fields(strings.Join(texts, " "))
 	for _, bound := range [][2]string{{"after", n.CreatedAfter}, {"before", n.CreatedBefore}, {"until",
 		n.CreatedUntil}} {
@@ -355,10 +358,10 @@ func (n EntrySelection) DateTerms(now time.Time, texts ...string) (dates DateTer
 	return dates
 }
 
-// filterText returns the filter f as people type it. If dates contains a term that a person typed for a range of time
-// in f, filterText uses this term. Otherwise, a range of one day becomes a term such as on:2026-11-27. A start or an
+// formatFilter returns the filter f as people type it. If dates contains a term that a person typed for a range of time
+// in f, formatFilter uses this term. Otherwise, a range of one day becomes a term such as on:2026-11-27. A start or an
 // end of another range becomes a term with after: or before:, which contains only a date if the time is midnight.
-func (dates DateTerms) filterText(f oxbow.Filter) string {
+func (dates DateFilterTerms) formatFilter(f oxbow.Filter) string {
 	parts := []string{oxbow.Filter{Terms: f.Terms}.Brief()}
 	for _, d := range dates {
 		hasAfter := d.timeRange.After.IsZero() || d.timeRange.After.Equal(f.After)
@@ -366,7 +369,7 @@ func (dates DateTerms) filterText(f oxbow.Filter) string {
 		if !hasAfter || !hasBefore {
 			continue
 		}
-		parts = append(parts, d.typedTerm)
+		parts = append(parts, d.originalTerm)
 		if !d.timeRange.After.IsZero() {
 			f.After = time.Time{}
 		}
@@ -378,20 +381,20 @@ func (dates DateTerms) filterText(f oxbow.Filter) string {
 	case !f.After.IsZero() && f.Before.Equal(f.After.AddDate(0, 0, 1)) && isMidnight(f.After):
 		parts = append(parts, "on:"+f.After.Format(time.DateOnly))
 	default:
-		parts = append(parts, timeBoundText("after:", f.After), timeBoundText("before:", f.Before))
+		parts = append(parts, formatTimeBound("after:", f.After), formatTimeBound("before:", f.Before))
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-// timeBoundText returns the term for one bound of a time range, or "" without a bound.
-func timeBoundText(key string, at time.Time) string {
+// formatTimeBound returns the term for one bound of a time range, or "" without a bound.
+func formatTimeBound(termPrefix string, at time.Time) string {
 	switch {
 	case at.IsZero():
 		return ""
 	case isMidnight(at):
-		return key + at.Format(time.DateOnly)
+		return termPrefix + at.Format(time.DateOnly)
 	}
-	return key + at.UTC().Format(time.RFC3339Nano)
+	return termPrefix + at.UTC().Format(time.RFC3339Nano)
 }
 
 // isMidnight reports whether a time is exactly the beginning of a day.
@@ -399,8 +402,8 @@ func isMidnight(t time.Time) bool {
 	return t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 && t.Nanosecond() == 0
 }
 
-// noWordsNote returns a note that explains that a query contains no word to search for.
-func noWordsNote(query string) Note {
+// newWordlessQueryNote returns a note that explains that a query contains no word to search for.
+func newWordlessQueryNote(query string) Note {
 	if !hasWords(query) {
 		return PlainNote("the query has no letters, digits or emoji; other signs are not searched")
 	}
@@ -426,7 +429,7 @@ func joinFirstWords(words []string) string {
 	return strings.Join(words, ", ")
 }
 
-func countWithIs(n int, noun string) string {
+func formatCountWithVerb(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun + " is"
 	}

@@ -53,7 +53,7 @@ func referenceCut(out *RecallOut, contents []string, maxTokens int, keepAllHits 
 	}
 	for count(); !keepAllHits && len(out.Hits) > 0 && out.TokensUsed > maxTokens; count() {
 		last := &out.Hits[len(out.Hits)-1]
-		if i := lastHitWithTurns(out.Hits); i >= 0 {
+		if i := lastIndexWithTurns(out.Hits); i >= 0 {
 			out.Hits[i].TurnsBefore, out.Hits[i].TurnsAfter = nil, nil
 		} else if last.Content != nil && len(*last.Content) > snippetWidth {
 			last.Content = nil
@@ -89,7 +89,7 @@ func TestCutToBudgetLikeReference(t *testing.T) {
 	for round := range 4000 {
 		answer := RecallOut{HasMore: rng.IntN(4) == 0}
 		if rng.IntN(4) == 0 {
-			answer.AsOf = 1 + rng.Uint64N(200)
+			answer.AsOfSeq = 1 + rng.Uint64N(200)
 		}
 		for range rng.IntN(3) {
 			answer.Notes = append(answer.Notes, Notef("read %q as %s", makeText(4), "something"))
@@ -110,7 +110,7 @@ func TestCutToBudgetLikeReference(t *testing.T) {
 			}
 			for side := range e.turnsBeforeAndAfter {
 				for range rng.IntN(3) {
-					turn := Turn{Name: "t", Content: makeText(20)}
+					turn := Turn{EntryName: "t", Content: makeText(20)}
 					e.turnsBeforeAndAfter[side] = append(e.turnsBeforeAndAfter[side], turn)
 				}
 			}
@@ -138,7 +138,7 @@ func TestCutToBudgetLikeReference(t *testing.T) {
 		if len(got.Hits) == 0 {
 			emptied++
 		}
-		if lastHitWithTurns(got.Hits) >= 0 {
+		if lastIndexWithTurns(got.Hits) >= 0 {
 			withTurns++
 		}
 	}

@@ -50,7 +50,7 @@ func TestDatesMeanTheSame(t *testing.T) {
 				continue
 			}
 			var names []string
-			switch a := a.Out.(type) {
+			switch a := a.Result.(type) {
 			case ListOut:
 				for _, e := range a.Entries {
 					names = append(names, e.Name)

@@ -2,5 +2,5 @@
 
 package verb
 
-// WithOrigins makes withOriginTurns available to these tests.
-var WithOrigins = withOriginTurns
+// WithOrigins makes withOriginTurnNames available to these tests.
+var WithOrigins = withOriginTurnNames

@@ -19,7 +19,7 @@ type FileRef struct {
 	File  string `json:"file"`  // path of the file as the entry contains it
 	State string `json:"state"` // FRESH (almost unchanged), MOVED, STALE (changed) or UNVERIFIABLE
 	// If State is MOVED, the file's new path. If the lines were moved to another file, the path of that file.
-	NewPlace string `json:"now,omitempty"`
+	NewPath string `json:"now,omitempty"`
 	// share of the file's lines that are unchanged (0 if it is unknown)
 	UnchangedLineShare float64 `json:"kept,omitempty"`
 	StateText          string  `json:"how"` // the state as a phrase for people
@@ -34,7 +34,8 @@ const staleHitWeight = .5
 
 // WorkingTree is a working tree with the files to which entries refer. The type annotate.Store implements it.
 type WorkingTree interface {
-	IsRepoOrAnnotated() bool // IsRepoOrAnnotated reports whether the directory is a git repository or has annotations.
+	// HasRepoOrAnnotations reports whether the directory is a git repository or has annotations.
+	HasRepoOrAnnotations() bool
 
 	// CheckFileRefs checks references to files. It returns a result for each, in the same order.
 	CheckFileRefs(ctx context.Context, refs []fileref.Ref) []fileref.CheckResult
@@ -53,7 +54,7 @@ func (w *Workspace) workingTree(ctx context.Context) (WorkingTree, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b == nil || !b.IsRepoOrAnnotated() {
+	if b == nil || !b.HasRepoOrAnnotations() {
 		return nil, nil
 	}
 	return b, nil
@@ -68,7 +69,7 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 	}
 	var asked []fileref.Ref
 	var of []uint64
-	here := w.currentProject()
+	here := w.projectGetter()
 	left := 0
 	for i := range es {
 		e := &es[i]
@@ -87,7 +88,7 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 				fileref.Ref{
 					File:               f,
 					GitBlobHash:        blobs[f],
-					Time:               e.Updated,
+					ReferenceTime:      e.Updated,
 					MayBeFromOtherTree: isForOtherProject(e.Labels, here),
 				},
 			)
@@ -111,7 +112,7 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 			FileRef{
 				File:               c.File,
 				State:              string(c.State),
-				NewPlace:           c.CurrentPath,
+				NewPath:            c.CurrentPath,
 				UnchangedLineShare: c.UnchangedContentShare,
 				StateText:          c.Explanation,
 			},
@@ -121,7 +122,7 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 		return out, []Note{
 			Notef(
 				"%s not checked: %d is the most for one answer",
-				countWithIs(left, "more related file"),
+				formatCountWithVerb(left, "more related file"),
 				maxFileRefs,
 			),
 		}
@@ -129,9 +130,9 @@ func (w *Workspace) CheckFileRefs(ctx context.Context, es []oxbow.Entry) (map[ui
 	return out, nil
 }
 
-// currentProject returns a function that returns the project of the working tree. It determines the project when the
+// projectGetter returns a function that returns the project of the working tree. It determines the project when the
 // function is first called.
-func (w *Workspace) currentProject() func() string {
+func (w *Workspace) projectGetter() func() string {
 	return sync.OnceValue(func() string {
 		if w.Project == nil {
 			return ""
@@ -212,7 +213,7 @@ func (w *Workspace) withCurrentFileHashes(ctx context.Context, labels []oxbow.La
 		return withoutFileHashes(labels)
 	}
 	b, err := w.workingTree(ctx)
-	isOther := b != nil && isForOtherProject(labels, w.currentProject())
+	isOther := b != nil && isForOtherProject(labels, w.projectGetter())
 	if err != nil || isOther {
 		// The Git tree cannot be opened, or belongs to another project. Store the entry without new hashes of its
 		// files.

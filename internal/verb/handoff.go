@@ -19,24 +19,25 @@ import (
 
 // HandoffOut is a handoff as it appears in answers.
 type HandoffOut struct {
-	Name         string          `json:"name"`
-	Version      uint64          `json:"version"`
-	Created      string          `json:"created"`
-	State        string          `json:"state"`           // "open" or "taken"
-	Trust        string          `json:"trust,omitempty"` // trust level, if the text needs a warning
-	Project      string          `json:"project,omitempty"`
-	Profile      string          `json:"memory_profile,omitempty"`
-	Skills       []string        `json:"skills,omitempty"`
-	Files        []handoff.File  `json:"files_to_read,omitempty"`
-	Summary      string          `json:"summary"`
-	Plan         string          `json:"plan,omitempty"`
-	SessionFacts string          `json:"record,omitempty"` // facts about the session that left the handoff
-	Loaded       *LoadedPartsOut `json:"loaded,omitempty"`
-	text         string
+	Name    string         `json:"name"`
+	Version uint64         `json:"version"`
+	Created string         `json:"created"`
+	State   string         `json:"state"`           // "open" or "taken"
+	Trust   string         `json:"trust,omitempty"` // trust level, if the text needs a warning
+	Project string         `json:"project,omitempty"`
+	Profile string         `json:"memory_profile,omitempty"`
+	Skills  []string       `json:"skills,omitempty"`
+	Files   []handoff.File `json:"files_to_read,omitempty"`
+	Summary string         `json:"summary"`
+	Plan    string         `json:"plan,omitempty"`
+	// facts about the session that left the handoff
+	SessionFacts           string               `json:"record,omitempty"`
+	LoadedProfileAndSkills *ProfileAndSkillsOut `json:"loaded,omitempty"`
+	text                   string
 }
 
-// LoadedPartsOut contains the profile and the skills that were loaded because a handoff names them.
-type LoadedPartsOut struct {
+// ProfileAndSkillsOut contains the profile and the skills that were loaded because a handoff names them.
+type ProfileAndSkillsOut struct {
 	Selection    *SelectionOut `json:"selection,omitempty"`
 	Skills       []SkillOut    `json:"skills,omitempty"`
 	ProfileError string        `json:"profile_not_loaded,omitempty"` // error if the profile could not be loaded
@@ -55,7 +56,7 @@ func (o HandoffOut) Text() string { return o.text }
 
 // Report shows the handoff as a text for the agent that takes it.
 func (o HandoffOut) Report() (r report.Report) {
-	r.Add(report.ModelDocument(o.text))
+	r.Add(report.TextForModel(o.text))
 	return r
 }
 
@@ -67,16 +68,17 @@ func (w *Workspace) JudgeHandoffTrust(h handoff.Handoff) handoff.Handoff {
 	if !w.Unlabelled {
 		return h
 	}
-	switch screen.ReasonToDoubt(w.RepeatsForeignText, strings.Join([]string{h.Name, h.Summary, h.Plan, h.SessionRecord},
+	switch screen.FindWarningReason(w.RepeatsForeignText, strings.Join([]string{h.Name, h.Summary, h.Plan,
+		h.SessionRecordText},
 		"\n\n")) {
-	case screen.DoubtInstructions:
+	case screen.ReasonInstructions:
 		h.Trust = oxbow.TrustUnvouched
-	case screen.DoubtForeignText:
+	case screen.ReasonForeignText:
 		h.Trust = oxbow.TrustTainted
 	default:
 		return h
 	}
-	h.IsOfferedUnasked = false
+	h.IsOfferedAutomatically = false
 	return h
 }
 
@@ -87,7 +89,7 @@ func makeHandoffOut(o *handoff.LoadedHandoff) HandoffOut {
 	out := HandoffOut{Name: h.Name, Version: h.Version, Created: h.Created.UTC().Format(time.RFC3339),
 		State:   handoff.HandoffStateOpen,
 		Project: h.Project, Profile: h.Profile, Skills: h.Skills, Files: o.Files, Summary: h.Summary, Plan: h.Plan,
-		SessionFacts: h.SessionRecord, text: TrustWarning(h.Trust) + o.Text()}
+		SessionFacts: h.SessionRecordText, text: TrustWarning(h.Trust) + o.Text()}
 	if h.IsTakenBySession {
 		out.State = handoff.HandoffStateTaken
 	}
@@ -103,28 +105,28 @@ func handoffWithoutProfile(h handoff.Handoff) *handoff.LoadedHandoff {
 	return &handoff.LoadedHandoff{Handoff: h, Files: handoff.CheckFiles(h.Files, "", nil)}
 }
 
-// LoadedHandoffOut returns the answer for a handoff that was loaded, with its profile and skills.
-func LoadedHandoffOut(o *handoff.LoadedHandoff) HandoffOut {
+// NewLoadedHandoffOut returns the answer for a handoff that was loaded, with its profile and skills.
+func NewLoadedHandoffOut(o *handoff.LoadedHandoff) HandoffOut {
 	out := makeHandoffOut(o)
-	out.Loaded = &LoadedPartsOut{ProfileError: o.LoadProblem}
+	out.LoadedProfileAndSkills = &ProfileAndSkillsOut{ProfileError: o.LoadProblem}
 	if o.Selection != nil {
 		s := NewSelectionOut(o.Selection)
-		out.Loaded.Selection = &s
+		out.LoadedProfileAndSkills.Selection = &s
 	}
 	for _, s := range o.Skills {
 		k := SkillOut{Name: s.Name, LoadError: s.LoadProblem}
 		if s.Skill != nil {
 			k.File, k.Text = s.Skill.File, s.Skill.Text
 		}
-		out.Loaded.Skills = append(out.Loaded.Skills, k)
+		out.LoadedProfileAndSkills.Skills = append(out.LoadedProfileAndSkills.Skills, k)
 	}
 	return out
 }
 
 // HandoffParams are parameters of the verbs that show or take a handoff.
 type HandoffParams struct {
-	HandoffOnly bool `json:"brief,omitempty"      usage:"print only the handoff, without its profile and its skills"`
-	MaxTokens   int  `json:"max_tokens,omitempty" usage:"at most N tokens together with the profile and the skills, instead of the profile's limit" also:"token_budget,budget"`
+	NoProfileAndSkills bool `json:"brief,omitempty"      usage:"print only the handoff, without its profile and its skills"`
+	MaxTokens          int  `json:"max_tokens,omitempty" usage:"at most N tokens together with the profile and the skills, instead of the profile's limit" also:"token_budget,budget"`
 }
 
 // noHandoffError means that no handoff is open. It matches [oxbow.ErrNotFound].
@@ -133,22 +135,22 @@ type noHandoffError struct{}
 func (noHandoffError) Error() string        { return "no handoff waits" }
 func (noHandoffError) Is(target error) bool { return target == oxbow.ErrNotFound }
 
-// loadHandoffOut loads the profile and the skills that the handoff h names, unless how.HandoffOnly is set. If a profile
-// or a skill cannot be loaded, the result contains the reason. loadHandoffOut does not fail, because the handoff may
-// already be taken.
+// loadHandoffOut loads the profile and the skills that the handoff h names, unless params.NoProfileAndSkills is set. If
+// a profile or a skill cannot be loaded, the result contains the reason. loadHandoffOut does not fail, because the
+// handoff may already be taken.
 func (w *Workspace) loadHandoffOut(
 	ctx context.Context,
 	l *handoff.Loader,
 	m *oxbow.Memory,
 	h handoff.Handoff,
-	how HandoffParams,
+	params HandoffParams,
 ) HandoffOut {
 	files := w.CheckFiles(h.Files)
-	if how.HandoffOnly {
+	if params.NoProfileAndSkills {
 		return makeHandoffOut(&handoff.LoadedHandoff{Handoff: h, Files: files})
 	}
-	o := l.LoadHandoff(ctx, m, h, files, profile.Request{Budget: how.MaxTokens})
-	return LoadedHandoffOut(&o)
+	o := l.LoadHandoff(ctx, m, h, files, profile.Request{Budget: params.MaxTokens})
+	return NewLoadedHandoffOut(&o)
 }
 
 // CheckFiles returns the state of each named file in the working directory w.Dir. It does not follow links that lead
@@ -172,8 +174,8 @@ func (w *Workspace) CheckFiles(names []string) []handoff.File {
 
 // HandoffsIn is the argument of ListHandoffs.
 type HandoffsIn struct {
-	All     bool   `json:"all,omitempty"     usage:"also list taken handoffs"`
-	Project string `json:"project,omitempty" usage:"only handoffs of this PROJECT; auto is the project of the working directory"`
+	IncludesTaken bool   `json:"all,omitempty"     usage:"also list taken handoffs"`
+	Project       string `json:"project,omitempty" usage:"only handoffs of this PROJECT; auto is the project of the working directory"`
 }
 
 // HandoffsOut is the result of ListHandoffs, with the newest handoff first.
@@ -181,7 +183,7 @@ type HandoffsOut struct {
 	Handoffs []HandoffOut `json:"handoffs"`
 }
 
-// ListHandoffs lists the open handoffs, or all handoffs if in.All is set.
+// ListHandoffs lists the open handoffs, or all handoffs if in.IncludesTaken is set.
 func ListHandoffs(ctx context.Context, w *Workspace, in HandoffsIn) (HandoffsOut, error) {
 	out := HandoffsOut{Handoffs: []HandoffOut{}}
 	ctx, m, err := w.OpenMemory(ctx, Read)
@@ -189,10 +191,10 @@ func ListHandoffs(ctx context.Context, w *Workspace, in HandoffsIn) (HandoffsOut
 		return out, err
 	}
 	list := handoff.ListOpen
-	if in.All {
+	if in.IncludesTaken {
 		list = handoff.ListAll
 	}
-	hs, err := list(ctx, m, handoff.ProjectList(in.Project))
+	hs, err := list(ctx, m, handoff.OneProjectOrAll(in.Project))
 	if err != nil {
 		return out, fmt.Errorf("listing handoffs: %w", err)
 	}
@@ -218,7 +220,7 @@ func ShowHandoff(ctx context.Context, w *Workspace, in ShowHandoffIn) (HandoffOu
 	if err != nil {
 		return HandoffOut{}, err
 	}
-	h, err := handoff.FindNext(ctx, m, handoff.HandoffCriteria{Name: in.Name, LowerTrust: w.JudgeHandoffTrust})
+	h, err := handoff.FindNext(ctx, m, handoff.HandoffCriteria{Name: in.Name, ReduceTrust: w.JudgeHandoffTrust})
 	if errors.Is(err, handoff.ErrNoHandoff) {
 		err = Advise(noHandoffError{}, "oxbow handoff list --all shows the taken ones, too")
 	}
@@ -228,20 +230,20 @@ func ShowHandoff(ctx context.Context, w *Workspace, in ShowHandoffIn) (HandoffOu
 	return w.loadHandoffOut(ctx, l, m, h, in.HandoffParams), nil
 }
 
-// ShowRecordIn is the argument of ShowRecord.
-type ShowRecordIn struct {
+// ShowSessionRecordIn is the argument of ShowSessionRecord.
+type ShowSessionRecordIn struct {
 	Session string `json:"session" usage:"Identifier of the session, or how it begins."`
 }
 
-// ShowRecord returns a session's work in the form of a handoff. When a client compacts a session's conversation, the
-// session itself gets such a handoff.
-func ShowRecord(ctx context.Context, w *Workspace, in ShowRecordIn) (HandoffOut, error) {
-	record, err := w.sessionRecord(ctx, in.Session)
+// ShowSessionRecord returns a session's work in the form of a handoff. When a client compacts a session's conversation,
+// the session itself gets such a handoff.
+func ShowSessionRecord(ctx context.Context, w *Workspace, in ShowSessionRecordIn) (HandoffOut, error) {
+	record, err := w.sessionRecordText(ctx, in.Session)
 	if err != nil {
 		return HandoffOut{}, err
 	}
 	return makeHandoffOut(
-		handoffWithoutProfile(handoff.Handoff{Task: handoff.Task{SessionRecord: record}, Created: w.CurrentTime()}),
+		handoffWithoutProfile(handoff.Handoff{Task: handoff.Task{SessionRecordText: record}, Created: w.CurrentTime()}),
 	), nil
 }
 
@@ -259,7 +261,7 @@ func HandoffForNewSession(ctx context.Context, w *Workspace, in HandoffForNewSes
 	c := handoff.HandoffCriteria{
 		Projects:           []string{"", in.Project},
 		IsAutomaticRequest: true,
-		LowerTrust:         w.JudgeHandoffTrust,
+		ReduceTrust:        w.JudgeHandoffTrust,
 	}
 	h, err := handoff.FindNext(ctx, m, c)
 	if err != nil {
@@ -299,9 +301,9 @@ func TakeHandoff(ctx context.Context, w *Workspace, in TakeHandoffIn) (TakenHand
 		return TakenHandoffOut{}, err
 	}
 	c := handoff.HandoffCriteria{
-		Name:       in.Name,
-		Projects:   handoff.ProjectList(in.Project),
-		LowerTrust: w.JudgeHandoffTrust,
+		Name:        in.Name,
+		Projects:    handoff.OneProjectOrAll(in.Project),
+		ReduceTrust: w.JudgeHandoffTrust,
 	}
 	h, err := handoff.TakeHandoff(ctx, m, c)
 	if errors.Is(err, handoff.ErrNoHandoff) {
@@ -324,7 +326,7 @@ type DroppedHandoffOut struct{ HandoffOut }
 
 // Report says which handoff was removed.
 func (o DroppedHandoffOut) Report() (r report.Report) {
-	r.AddLinef("dropped %s", report.Name(o.Name))
+	r.AddLinef("dropped %s", report.EntryName(o.Name))
 	r.AddNotef("%s", report.OxbowText("to take this back: oxbow undo"))
 	return r
 }
@@ -345,8 +347,8 @@ func DropHandoff(ctx context.Context, w *Workspace, in DropHandoffIn) (DroppedHa
 // Report shows a list of the handoffs.
 func (o HandoffsOut) Report() (r report.Report) {
 	for _, h := range o.Handoffs {
-		r.Add(report.Record{Key: report.Name(h.Name), Cells: []report.Cell{{Value: report.OxbowText(h.State)},
-			{Value: report.TimeValue(h.Created)}}})
+		r.Add(report.Record{Key: report.EntryName(h.Name), Cells: []report.Cell{{Value: report.OxbowText(h.State)},
+			{Value: report.ParseTimeOrText(h.Created)}}})
 	}
 	if len(o.Handoffs) == 0 {
 		r.AddNotef("no handoff waits")

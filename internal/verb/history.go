@@ -16,10 +16,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// History returns a page of the changes, newest first. If in.Name is set, these are the changes to the entry with this
-// name or alias, otherwise the changes to the whole memory. The page is limited by in.Limit, in.Offset and
+// ListHistory returns a page of the changes, newest first. If in.Name is set, these are the changes to the entry with
+// this name or alias, otherwise the changes to the whole memory. The page is limited by in.Limit, in.Offset and
 // in.MaxTokens.
-func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error) {
+func ListHistory(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error) {
 	if in.Name != "" {
 		if err := oxbow.CheckName(in.Name); err != nil {
 			return HistoryOut{}, err
@@ -39,8 +39,8 @@ func History(ctx context.Context, w *Workspace, in HistoryIn) (HistoryOut, error
 	}
 	out := HistoryOut{Name: in.Name, Changes: []Change{}, Notes: notes}
 	past := NewPastTextFilter(m)
-	changeOf := func(c oxbow.Change) Change { return past.VisibleChange(ctx, c) }
-	changeOfOne := func(v oxbow.Version) Change { return past.versionChange(ctx, v) }
+	changeOf := func(c oxbow.Change) Change { return past.FilterChange(ctx, c) }
+	changeOfOne := func(v oxbow.Version) Change { return past.makeChangeForVersion(ctx, v) }
 	if in.Name == "" {
 		err = in.collectChanges(ctx, m, &out, offset, limit, changeOf)
 	} else {
@@ -71,18 +71,18 @@ func (in HistoryIn) collectChanges(
 	m *oxbow.Memory,
 	out *HistoryOut,
 	offset, limit int,
-	asChange func(oxbow.Change) Change,
+	convertChange func(oxbow.Change) Change,
 ) error {
-	if in.ByActor == "" && in.Session == "" {
-		return appendPageOfChanges(out, m.LogFrom(ctx, oxbow.LastChange, offset), 0, limit, asChange)
+	if in.ActorKind == "" && in.Session == "" {
+		return appendPageOfChanges(out, m.LogFrom(ctx, oxbow.LastChange, offset), 0, limit, convertChange)
 	}
 	wanted := filterItems(m.Log(ctx), func(c oxbow.Change) bool { return in.matchesSource(c.Source) })
-	return appendPageOfChanges(out, wanted, offset, limit, asChange)
+	return appendPageOfChanges(out, wanted, offset, limit, convertChange)
 }
 
 // matchesSource reports whether a change with the source s matches the call's parameters for actor and session.
 func (in HistoryIn) matchesSource(s oxbow.Source) bool {
-	return (in.ByActor == "" || in.ByActor == string(s.Actor)) &&
+	return (in.ActorKind == "" || in.ActorKind == string(s.Actor)) &&
 		(in.Session == "" || in.Session == s.Session || in.Session == session.SessionOfSource(s))
 }
 
@@ -123,20 +123,20 @@ func appendPageOfChanges[T any](
 	return nil
 }
 
-// versionChange returns the change that wrote a version of an entry. Of the entries in the change, the result contains
-// only this entry.
-func (p PastTextFilter) versionChange(ctx context.Context, v oxbow.Version) Change {
+// makeChangeForVersion returns the change that wrote a version of an entry. Of the entries in the change, the result
+// contains only this entry.
+func (p PastTextFilter) makeChangeForVersion(ctx context.Context, v oxbow.Version) Change {
 	return Change{Seq: v.Seq, Time: FormatTimestamp(v.Source.Time), Source: MakeSource(v.Source), Note: v.Note,
-		Entries: []TouchedEntry{p.touchedEntry(ctx, v)}}
+		Entries: []TouchedEntry{p.newTouchedEntry(ctx, v)}}
 }
 
-// Undo undoes the changes with the numbers in in.Seq. If in.Seq is nil, Undo undoes the last changes. An undo is itself
-// a change, so it can be undone.
+// Undo undoes the changes with the numbers in in.Seqs. If in.Seqs is nil, Undo undoes the last changes. An undo is
+// itself a change, so it can be undone.
 func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	if did, isTidier, err := revertTidying(ctx, w, in); isTidier || err != nil {
-		return UndoOut{DryRun: in.DryRun, Undone: []Change{}, Tidied: did}, err
+		return UndoOut{DryRun: in.DryRun, UndoneChanges: []Change{}, UndoneShortening: did}, err
 	}
-	count, err := in.checkedUndoCount()
+	count, err := in.resolveUndoCount()
 	if err != nil {
 		return UndoOut{}, err
 	}
@@ -144,13 +144,13 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	if err != nil {
 		return UndoOut{}, err
 	}
-	out := UndoOut{DryRun: in.DryRun, Undone: []Change{}}
+	out := UndoOut{DryRun: in.DryRun, UndoneChanges: []Change{}}
 	var cs []oxbow.Change
-	seqs := slices.Compact(slices.Sorted(slices.Values(in.Seq)))
-	if in.Seq != nil {
+	seqs := slices.Compact(slices.Sorted(slices.Values(in.Seqs)))
+	if in.Seqs != nil {
 		cs, err = readChanges(ctx, m, seqs)
 		if err == nil {
-			cs, err = withOtherParts(ctx, m, cs)
+			cs, err = addMissingCallParts(ctx, m, cs)
 		}
 	} else {
 		cs, err = out.lastUndoableChanges(ctx, m, count)
@@ -171,11 +171,11 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	mayBeRepeated := out.Seq != 0 && oxbow.OpIDFrom(ctx) != ""
 	if err == nil && mayBeRepeated {
 		// The client may have sent the same undo call twice. Then return the changes that the first call undid.
-		cs, err = undoneChanges(ctx, m, out.madeSeqs)
+		cs, err = findUndoneChanges(ctx, m, out.madeSeqs)
 	}
 	var later *oxbow.ConflictError
 	if errors.As(err, &later) {
-		err = &changedSinceError{later}
+		err = &undoConflictError{later}
 	}
 	isPartlyDone := err != nil && len(out.madeSeqs) > 0
 	if isPartlyDone {
@@ -186,7 +186,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	}
 	past := NewPastTextFilter(m)
 	for _, c := range cs {
-		out.Undone = append(out.Undone, past.VisibleChange(ctx, c))
+		out.UndoneChanges = append(out.UndoneChanges, past.FilterChange(ctx, c))
 	}
 	parts := 0 // number of changes that belong to the same call as another undone change
 	for i := 1; i < len(cs); i++ {
@@ -194,7 +194,7 @@ func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 			parts++
 		}
 	}
-	if n := len(cs) - parts; in.Seq == nil && n < count {
+	if n := len(cs) - parts; in.Seqs == nil && n < count {
 		out.Notes = append(
 			out.Notes,
 			Notef("only %s could be undone, not %d", text.FormatCount(n, "change", "changes"), count),
@@ -271,10 +271,10 @@ func entriesBefore(ctx context.Context, m *oxbow.Memory, c oxbow.Change) map[str
 	return before
 }
 
-// undoneChanges returns the changes that were undone by certain undos. seqs contains the numbers of the undos. Each
-// undone change is returned once.
-func undoneChanges(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.Change, error) {
-	undos, err := readChanges(ctx, m, seqs)
+// findUndoneChanges returns the changes that were undone by certain undos. undoSeqs contains the numbers of the undos.
+// Each undone change is returned once.
+func findUndoneChanges(ctx context.Context, m *oxbow.Memory, undoSeqs []uint64) ([]oxbow.Change, error) {
+	undos, err := readChanges(ctx, m, undoSeqs)
 	if err != nil {
 		return nil, err
 	}
@@ -286,10 +286,10 @@ func undoneChanges(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow
 	return readChanges(ctx, m, slices.Compact(undone))
 }
 
-// withOtherParts completes a list of changes. A large call may have been stored as several changes, its parts. If the
-// list cs contains a part of a call, the result also contains the other parts, because a person who undoes one part
+// addMissingCallParts completes a list of changes. A large call may have been stored as several changes, its parts. If
+// the list cs contains a part of a call, the result also contains the other parts, because a person who undoes one part
 // wants to undo the whole call.
-func withOtherParts(ctx context.Context, m *oxbow.Memory, cs []oxbow.Change) ([]oxbow.Change, error) {
+func addMissingCallParts(ctx context.Context, m *oxbow.Memory, cs []oxbow.Change) ([]oxbow.Change, error) {
 	h, err := m.History()
 	if err != nil {
 		return nil, err
@@ -346,7 +346,7 @@ func (out *UndoOut) lastUndoableChanges(ctx context.Context, m *oxbow.Memory, co
 		Notef(
 			"change %d was made by a person and stays; if that person wants it undone: %s",
 			seq,
-			UndoHint(seq, "", ""),
+			NewUndoHint(seq, "", ""),
 		),
 	)
 	return cs[:i], nil
@@ -377,7 +377,7 @@ func ChangeAt(ctx context.Context, w *Workspace, seq uint64) (Change, error) {
 		return Change{}, err
 	}
 	past := NewPastTextFilter(m)
-	return past.VisibleChange(ctx, cs[0]), nil
+	return past.FilterChange(ctx, cs[0]), nil
 }
 
 // readChanges returns the changes with these numbers, newest first. The numbers must be sorted and distinct. It
@@ -398,14 +398,14 @@ func readChanges(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.C
 	return cs, nil
 }
 
-// checkedUndoCount checks the arguments, and returns how many changes to undo if in.Seq is empty. The default is 1.
+// resolveUndoCount checks the arguments, and returns how many changes to undo if in.Seqs is empty. The default is 1.
 // Errors match [oxbow.ErrInvalid].
-func (in UndoIn) checkedUndoCount() (int, error) {
+func (in UndoIn) resolveUndoCount() (int, error) {
 	count := 1
 	if in.Count != nil {
 		count = *in.Count
 		switch {
-		case in.Seq != nil:
+		case in.Seqs != nil:
 			return 0, InvalidValue("count", strconv.Itoa(count), "is given beside seq; give one of them")
 		case count < 1:
 			return 0, InvalidValue("count", strconv.Itoa(count), "would undo nothing; give 1 or more")
@@ -417,20 +417,20 @@ func (in UndoIn) checkedUndoCount() (int, error) {
 			)
 		}
 	}
-	if len(in.Seq) > oxbow.MaxLimit {
+	if len(in.Seqs) > oxbow.MaxLimit {
 		return 0, InvalidValue(
 			"seq",
-			strconv.Itoa(len(in.Seq)),
+			strconv.Itoa(len(in.Seqs)),
 			fmt.Sprintf("are more than the %d changes that one call may undo", oxbow.MaxLimit),
 		)
 	}
 	return count, nil
 }
 
-// changedSinceError means that a change cannot be undone because a later change has modified the same entry.
-type changedSinceError struct{ versionConflict *oxbow.ConflictError }
+// undoConflictError means that a change cannot be undone because a later change has modified the same entry.
+type undoConflictError struct{ versionConflict *oxbow.ConflictError }
 
-func (e *changedSinceError) Error() string {
+func (e *undoConflictError) Error() string {
 	if e.versionConflict.Have == 0 {
 		return fmt.Sprintf("undoing: entry %q was forgotten since", e.versionConflict.Name)
 	}
@@ -442,7 +442,7 @@ func (e *changedSinceError) Error() string {
 	)
 }
 
-func (*changedSinceError) Is(target error) bool { return target == oxbow.ErrConflict }
+func (*undoConflictError) Is(target error) bool { return target == oxbow.ErrConflict }
 
 // unknownChangeError means that the change with this number does not exist. It is treated like an unknown name.
 type unknownChangeError uint64
@@ -453,25 +453,25 @@ func (e unknownChangeError) Error() string {
 func (unknownChangeError) Is(err error) bool { return err == oxbow.ErrNotFound }
 
 // revertTidying undoes a change that a [Tidier] has made. ok is false if the home lacks a Tidier.
-func revertTidying(ctx context.Context, w *Workspace, in UndoIn) (did *Tidied, ok bool, err error) {
+func revertTidying(ctx context.Context, w *Workspace, in UndoIn) (undoneTidying *Tidied, ok bool, err error) {
 	t, ok, err := w.Tidier(Write.UnlessDryRun(in.DryRun))
 	if err != nil || !ok {
 		return nil, false, err
 	}
 	number := 0
 	switch {
-	case len(in.Seq) > 1:
-		return nil, true, oneChangeError("run it again for another")
+	case len(in.Seqs) > 1:
+		return nil, true, newMultipleUndoError("run it again for another")
 	case in.Count != nil && *in.Count != 1:
-		return nil, true, oneChangeError("run it again for the one before")
-	case len(in.Seq) == 1 && (in.Seq[0] == 0 || in.Seq[0] > maxLayoutChangeNumber):
+		return nil, true, newMultipleUndoError("run it again for the one before")
+	case len(in.Seqs) == 1 && (in.Seqs[0] == 0 || in.Seqs[0] > maxTidierChangeNumber):
 		return nil, true, &oxbow.InvalidError{
 			Field:  "seq",
-			Value:  strconv.FormatUint(in.Seq[0], 10),
+			Value:  strconv.FormatUint(in.Seqs[0], 10),
 			Reason: "is no number of a change",
 		}
-	case len(in.Seq) == 1:
-		number = int(in.Seq[0])
+	case len(in.Seqs) == 1:
+		number = int(in.Seqs[0])
 	}
 	one, err := t.Revert(ctx, number, in.DryRun)
 	if err != nil {
@@ -481,12 +481,12 @@ func revertTidying(ctx context.Context, w *Workspace, in UndoIn) (did *Tidied, o
 	return &one, true, nil
 }
 
-// Some layouts shorten their own files and number these changes (see [Tidier]). maxLayoutChangeNumber is the largest
+// Some layouts shorten their own files and number these changes (see [Tidier]). maxTidierChangeNumber is the largest
 // such number.
-const maxLayoutChangeNumber = 1<<31 - 1
+const maxTidierChangeNumber = 1<<31 - 1
 
-// oneChangeError returns the error for a call that would undo several changes although only one at a time can be
+// newMultipleUndoError returns the error for a call that would undo several changes although only one at a time can be
 // undone.
-func oneChangeError(advice string) error {
+func newMultipleUndoError(advice string) error {
 	return Advise(&oxbow.InvalidError{Field: "undo", Reason: "takes back one change at a time in this layout"}, advice)
 }

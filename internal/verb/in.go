@@ -27,7 +27,7 @@ type RememberIn struct {
 	NameOrContent string `json:"-"`
 
 	FromTurns []string `json:"-"` // turns of recorded sessions from which the content was taken; only programs set it
-	MustBeNew bool     `json:"-"` // fail if an entry with this name exists (see [RememberNew])
+	MustBeNew bool     `json:"-"` // fail if an entry with this name exists (see [RememberNewEntry])
 }
 
 // EntrySelection contains the parameters with which a call of the verbs "recall", "list" or "export" selects entries,
@@ -46,15 +46,15 @@ type RecallIn struct {
 	Query  string `json:"query,omitempty"      also:"q,search,text"                        flag:"-" jsonschema:"Words; also +must -not prefix* quoted phrase, filters, on:yesterday." usage:"Words to look for; +must, -not, prefix*, quoted phrases and filter terms are understood."`
 	Filter string `json:"filter,omitempty"     also:"where"                                         jsonschema:"Such as -project:vtt kind:note."                                      usage:"Select entries by conditions such as project:vtt -tag:draft has:file. Keys are kind, name, by, door, has, after, before, until, on, and the keys of labels. A comma means or, and a minus means not."`
 	EntrySelection
-	Limit                *int   `json:"limit,omitempty"      also:"max_results,top_k,per_page,k,n,count"          jsonschema:"5 by default."                                                        usage:"Maximum number of entries, 5 by default, at most 1000."`
-	MaxTokens            *int   `json:"max_tokens,omitempty" also:"token_budget,budget"                           jsonschema:"2000 by default."                                                     usage:"Maximum tokens of the whole answer, 2000 by default."`
-	TurnsAroundHit       *int   `json:"around,omitempty"     also:"context"                                                                                                                         usage:"Number of turns to show before and after a turn of a conversation, 2 by default, at most 10."                                                                                                         schema:"-"`
-	AsOf                 string `json:"as_of,omitempty"      also:"at"                                            jsonschema:"Date or change."                                                      usage:"Search the memory as it was after this change (a number) or at this time."                                                                                                                                       value:"DATE"`
-	Explain              bool   `json:"explain,omitempty"                                                                                                                                           usage:"Explain each score."                                                                                                                                                                                  schema:"-"`
-	CollapseSimilarHits  bool   `json:"collapse,omitempty"   also:"dedupe"                                                                                                                          usage:"Show entries with the same text only once."                                                                                                                                                           schema:"-"`
-	RankingName          string `json:"rank,omitempty"       also:"ranking"                                                                                                                         usage:"Rank by oxbow (the default) or by seed, the plain BM25 of crabtalk."                                                                                                                                  schema:"-"`
-	SearchInPastSessions string `json:"in,omitempty"                                                              jsonschema:"Past talks."                                                          usage:"Search past sessions instead of the entries, or both."                                                                                                                                                                        enum:"sessions,both"`
-	Recency              string `json:"recency,omitempty"    also:"half_life"                                     jsonschema:"Half-life: 30d."                                                      usage:"Rank older entries lower, by this half-life, such as 30d."                                                                                                                                                       value:"SPAN"`
+	Limit               *int   `json:"limit,omitempty"      also:"max_results,top_k,per_page,k,n,count"          jsonschema:"5 by default."                                                        usage:"Maximum number of entries, 5 by default, at most 1000."`
+	MaxTokens           *int   `json:"max_tokens,omitempty" also:"token_budget,budget"                           jsonschema:"2000 by default."                                                     usage:"Maximum tokens of the whole answer, 2000 by default."`
+	TurnsAroundHit      *int   `json:"around,omitempty"     also:"context"                                                                                                                         usage:"Number of turns to show before and after a turn of a conversation, 2 by default, at most 10."                                                                                                         schema:"-"`
+	AsOf                string `json:"as_of,omitempty"      also:"at"                                            jsonschema:"Date or change."                                                      usage:"Search the memory as it was after this change (a number) or at this time."                                                                                                                                       value:"DATE"`
+	Explain             bool   `json:"explain,omitempty"                                                                                                                                           usage:"Explain each score."                                                                                                                                                                                  schema:"-"`
+	CollapseSimilarHits bool   `json:"collapse,omitempty"   also:"dedupe"                                                                                                                          usage:"Show entries with the same text only once."                                                                                                                                                           schema:"-"`
+	RankingName         string `json:"rank,omitempty"       also:"ranking"                                                                                                                         usage:"Rank by oxbow (the default) or by seed, the plain BM25 of crabtalk."                                                                                                                                  schema:"-"`
+	SearchScope         string `json:"in,omitempty"                                                              jsonschema:"Past talks."                                                          usage:"Search past sessions instead of the entries, or both."                                                                                                                                                                        enum:"sessions,both"`
+	RecencyHalfLife     string `json:"recency,omitempty"    also:"half_life"                                     jsonschema:"Half-life: 30d."                                                      usage:"Rank older entries lower, by this half-life, such as 30d."                                                                                                                                                       value:"SPAN"`
 
 	callingVerbFilter oxbow.Filter `json:"-"` // an additional filter, set by a verb that calls Recall
 }
@@ -97,16 +97,16 @@ type HistoryIn struct {
 	Offset    *int   `json:"offset,omitempty"     also:"skip"                                          usage:"Changes to skip first: the next page begins at offset plus limit."             jsonschema:"Where the page begins."`
 	MaxTokens *int   `json:"max_tokens,omitempty" also:"token_budget,budget"                           usage:"Maximum tokens of the answer; use offset to get the rest."                     jsonschema:"4000 by default."`
 
-	// If ByActor is set, only changes by this kind of actor are listed, such as agent. If Session is set, only changes
-	// by the session with this ID are listed.
-	ByActor string `json:"-"`
-	Session string `json:"-"`
+	// If ActorKind is set, only changes by this kind of actor are listed, such as agent. If Session is set, only
+	// changes by the session with this ID are listed.
+	ActorKind string `json:"-"`
+	Session   string `json:"-"`
 }
 
 // UndoIn is the argument of undo.
 type UndoIn struct {
 	Count  *int     `json:"count,omitempty"   also:"n,steps,limit"       flag:"-" jsonschema:"1 by default."                usage:"Number of last changes to undo, 1 by default."`
-	Seq    []uint64 `json:"seq,omitempty"     also:"seqs,change,changes"          jsonschema:"Numbers of changes, instead." usage:"Numbers of the changes to undo, instead of the last N."`
+	Seqs   []uint64 `json:"seq,omitempty"     also:"seqs,change,changes"          jsonschema:"Numbers of changes, instead." usage:"Numbers of the changes to undo, instead of the last N."`
 	DryRun bool     `json:"dry_run,omitempty" also:"preview"                      jsonschema:"Only show."                   usage:"Show what would be undone and change nothing."`
 }
 

@@ -18,22 +18,22 @@ type ProvenanceData struct {
 	// the memory that is being written (nil if none is open)
 	Memory *oxbow.Memory
 	// returns the texts that a session has read (nil if the home does not record sessions)
-	SessionExposure func(context.Context, session.Caller) session.Exposure
+	TextsReadBySession func(context.Context, session.Caller) session.Exposure
 	// the caller, if the context of a call does not contain one
 	DefaultCaller session.Caller
 
-	Fingerprints *fingerprint.File // fingerprints of the texts that sessions in this home have read (may be nil)
-	IsAtTerminal bool              // a person has typed the command at a terminal
+	Fingerprints *fingerprint.Store // fingerprints of the texts that sessions in this home have read (may be nil)
+	IsAtTerminal bool               // a person has typed the command at a terminal
 
-	// SecondMemory opens the memory a second time, to compare new texts with its entries. If it is nil, the comparison
-	// reads the store that is being written.
-	SecondMemory *SecondMemoryReader
+	// ComparisonMemory opens the memory a second time, to compare new texts with its entries. If it is nil, the
+	// comparison reads the store that is being written.
+	ComparisonMemory *ReadOnlyMemory
 }
 
-// SecondMemoryReader opens a memory a second time, only for reading. New texts are compared with the entries in this
+// ReadOnlyMemory opens a memory a second time, only for reading. New texts are compared with the entries in this
 // memory. The comparison does not read the store that is being written, because a store that has found damage accepts
 // no more changes. If the comparison read that store, damage that only the comparison finds would prevent writing.
-type SecondMemoryReader struct {
+type ReadOnlyMemory struct {
 	// OpenMemory opens the memory a second time.
 	OpenMemory func() (*oxbow.Memory, error)
 
@@ -42,17 +42,17 @@ type SecondMemoryReader struct {
 	foreignIndex foreign.Index // index of the entries in memory that contain text by others
 }
 
-// CallWithStore calls fn with the store of a memory that r opens only for reading, and with an index for the entries
-// that contain text by others. The memory stays open for the next call, unless fn returns an error. If r is nil or the
-// memory cannot be opened, CallWithStore calls fn with the argument store and an empty index. It returns the error of
-// fn.
-func (r *SecondMemoryReader) CallWithStore(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) error) error {
+// CallWithReadOnlyStore calls fn with the store of a memory that r opens only for reading, and with an index for the
+// entries that contain text by others. The memory stays open for the next call, unless fn returns an error. If r is nil
+// or the memory cannot be opened, CallWithReadOnlyStore calls fn with the argument store and an empty index. It returns
+// the error of fn.
+func (r *ReadOnlyMemory) CallWithReadOnlyStore(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) error) error {
 	if r == nil {
-		return readWithEmptyIndex(store, fn)
+		return callWithEmptyIndex(store, fn)
 	}
-	m := r.openReadLocked()
+	m := r.openAndLockForReading()
 	if m == nil {
-		return readWithEmptyIndex(store, fn)
+		return callWithEmptyIndex(store, fn)
 	}
 	err := fn(m.Store(), &r.foreignIndex)
 	r.mu.RUnlock()
@@ -62,17 +62,17 @@ func (r *SecondMemoryReader) CallWithStore(store oxbow.Store, fn func(oxbow.Stor
 	return err
 }
 
-// readWithEmptyIndex calls fn with the store and an empty index of texts by others. It is used if the memory could not
+// callWithEmptyIndex calls fn with the store and an empty index of texts by others. It is used if the memory could not
 // be opened a second time, because the index is filled from the second memory.
-func readWithEmptyIndex(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) error) error {
+func callWithEmptyIndex(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) error) error {
 	index := new(foreign.Index)
 	defer index.Close()
 	return fn(store, index)
 }
 
-// openReadLocked opens the memory if necessary, and returns it. r.mu is then locked for reading. If it returns nil,
-// r.mu is not locked.
-func (r *SecondMemoryReader) openReadLocked() *oxbow.Memory {
+// openAndLockForReading opens the memory if necessary, and returns it. r.mu is then locked for reading. If it returns
+// nil, r.mu is not locked.
+func (r *ReadOnlyMemory) openAndLockForReading() *oxbow.Memory {
 	r.mu.RLock()
 	if r.memory != nil {
 		return r.memory
@@ -94,7 +94,7 @@ func (r *SecondMemoryReader) openReadLocked() *oxbow.Memory {
 }
 
 // Close closes the memory. The next Read opens it again. If r is nil, Close does nothing.
-func (r *SecondMemoryReader) Close() {
+func (r *ReadOnlyMemory) Close() {
 	if r == nil {
 		return
 	}
@@ -117,7 +117,7 @@ func (k *ProvenanceData) IsCertainlyPerson(src oxbow.Source) bool {
 // RecordFingerprints records fingerprints of the texts of tainted and unvouched entries in p, so that oxbow recognizes
 // texts that repeat these texts. A tainted entry may contain text that others wrote. The author of an unvouched entry
 // is unknown. Other entries are ignored. An error while writing the fingerprints is also ignored.
-func RecordFingerprints(p fingerprint.File, entries ...oxbow.Entry) {
+func RecordFingerprints(p fingerprint.Store, entries ...oxbow.Entry) {
 	var texts []fingerprint.TextReadByTool
 	for i := range entries {
 		e := &entries[i]
@@ -136,11 +136,11 @@ func RecordFingerprints(p fingerprint.File, entries ...oxbow.Entry) {
 
 type fingerprintsContextKey struct{}
 
-// withFingerprints returns a context that contains the file with the fingerprints, which are hashes of short word
+// withFingerprintFile returns a context that contains the file with the fingerprints, which are hashes of short word
 // sequences. If a call with this context shows an entry that no person wrote or approved, the entry's fingerprints are
 // recorded. If the agent later stores a text that repeats the entry, the repetition is recognized. If k.Fingerprints is
-// nil, withFingerprints returns ctx.
-func withFingerprints(ctx context.Context, k ProvenanceData) context.Context {
+// nil, withFingerprintFile returns ctx.
+func withFingerprintFile(ctx context.Context, k ProvenanceData) context.Context {
 	if k.Fingerprints == nil {
 		return ctx
 	}

@@ -22,8 +22,8 @@ type labelParam struct {
 // labelParams lists the parameters for labels. This table is used for four purposes: the checks of arguments, the
 // parameter "clear", updates without a text, and the filters of the verbs "recall", "list" and "export".
 var labelParams = []labelParam{
-	{"project", oxbow.LabelProject, func(in RememberIn) []string { return singleValueList(in.Project) },
-		func(n EntrySelection) []string { return singleValueList(n.Project) }},
+	{"project", oxbow.LabelProject, func(in RememberIn) []string { return wrapInList(in.Project) },
+		func(n EntrySelection) []string { return wrapInList(n.Project) }},
 	{"tags", oxbow.LabelTag, func(in RememberIn) []string {
 		if in.Tags == nil {
 			return nil
@@ -41,16 +41,16 @@ var labelParams = []labelParam{
 	}, nil},
 }
 
-// clearableParts returns the names of the entry parts that the command "remember" can clear.
-func clearableParts() (names []string) {
+// clearableEntryParts returns the names of the entry parts that the command "remember" can clear.
+func clearableEntryParts() (names []string) {
 	for _, p := range labelParams {
 		names = append(names, p.name)
 	}
 	return append(names, "aliases")
 }
 
-// singleValueList returns a list that contains only s, or nil if s is empty.
-func singleValueList(s string) []string {
+// wrapInList returns a list that contains only s, or nil if s is empty.
+func wrapInList(s string) []string {
 	if s == "" {
 		return nil
 	}

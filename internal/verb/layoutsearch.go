@@ -10,15 +10,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
-// entriesPerRanking is how many entries each of two rankings contributes when they are combined (see
+// entriesPerCombinedRanking is how many entries each of two rankings contributes when they are combined (see
 // [oxbow.Query.Second]).
-const entriesPerRanking = 100
+const entriesPerCombinedRanking = 100
 
 // SearchEntries finds entries for a tool from a layout, which is another program's set of files and tools. It ranks by
 // words and, if the workspace has vectors, also by vectors. The returned notes tell how many entries lack a vector. The
 // hits contain no digests.
 func (w *Workspace) SearchEntries(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hit, []Note, error) {
-	lacked := w.Vectors.rankByVectors(&q)
+	lacked := w.Vectors.addVectorRanking(&q)
 	hits, _, err := RecallWithoutDigests(ctx, m, q)
 	return hits, lacked(), err
 }
@@ -33,14 +33,14 @@ func (w *Workspace) FuseVectorRanking(ctx context.Context, m *oxbow.Memory, word
 		ids, err = rank(limit)
 		return ids, nil, err
 	}
-	first, err := rank(max(limit, entriesPerRanking))
+	first, err := rank(max(limit, entriesPerCombinedRanking))
 	if err != nil {
 		return nil, nil, err
 	}
-	by := w.Vectors.Query(w.Vectors.Wait)
+	by := w.Vectors.Query(w.Vectors.MaxEndpointWait)
 	var second []uint64
 	if err := m.View(ctx, func(all oxbow.Entries) {
-		second = by.Rank(ctx, words, entriesPerRanking,
+		second = by.Rank(ctx, words, entriesPerCombinedRanking,
 			all)
 	}); err != nil {
 		return nil, nil, err

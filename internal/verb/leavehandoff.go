@@ -16,21 +16,21 @@ import (
 
 // HandoffTaskIn is the argument of handoff_task.
 type HandoffTaskIn struct {
-	Summary       string   `json:"summary,omitempty"        flag:"-"       usage:"What was done and where it stands, in Markdown."`
-	MemoryProfile string   `json:"memory_profile,omitempty" flag:"profile" usage:"Memory profile that the next session loads."                                              also:"profile"    jsonschema:"Profile to load."`
-	Skills        []string `json:"skills,omitempty"         flag:"skill"   usage:"Skills that the next session loads."                                                      also:"skill"      jsonschema:"Skills to load."`
-	FilesToRead   []string `json:"files_to_read,omitempty"  flag:"read"    usage:"Files to read first, relative to the working directory."                                  also:"files,file" jsonschema:"Files to read first."`
-	Plan          string   `json:"plan,omitempty"                          usage:"The next steps, in Markdown."`
-	Project       string   `json:"project,omitempty"                       usage:"Project of the entry."`
-	Session       string   `json:"session,omitempty"                       usage:"Add the record of this archived SESSION: goal, conclusions, open items, files, commands."                                                     schema:"-" value:"SESSION"`
-	Take          bool     `json:"take,omitempty"           flag:"-"       usage:"Take the newest open handoff instead, once, with its profile and its skills."                               jsonschema:"Take one."`
+	Summary           string   `json:"summary,omitempty"        flag:"-"       usage:"What was done and where it stands, in Markdown."`
+	MemoryProfile     string   `json:"memory_profile,omitempty" flag:"profile" usage:"Memory profile that the next session loads."                                              also:"profile"    jsonschema:"Profile to load."`
+	Skills            []string `json:"skills,omitempty"         flag:"skill"   usage:"Skills that the next session loads."                                                      also:"skill"      jsonschema:"Skills to load."`
+	FilesToRead       []string `json:"files_to_read,omitempty"  flag:"read"    usage:"Files to read first, relative to the working directory."                                  also:"files,file" jsonschema:"Files to read first."`
+	Plan              string   `json:"plan,omitempty"                          usage:"The next steps, in Markdown."`
+	Project           string   `json:"project,omitempty"                       usage:"Project of the entry."`
+	Session           string   `json:"session,omitempty"                       usage:"Add the record of this archived SESSION: goal, conclusions, open items, files, commands."                                                     schema:"-" value:"SESSION"`
+	ShouldTakeHandoff bool     `json:"take,omitempty"           flag:"-"       usage:"Take the newest open handoff instead, once, with its profile and its skills."                               jsonschema:"Take one."`
 }
 
-// HandOff stores a handoff for the next session: a summary, a plan, a profile, skills and files to read. It replaces
-// secrets in these texts. If in.Session is set, the handoff also contains a record of that session. It returns an
-// error if there is neither a summary nor a session, or if the profile or a skill does not exist.
-func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SaveMemoryOut, error) {
-	if in.Take {
+// StoreHandoff stores a handoff for the next session: a summary, a plan, a profile, skills and files to read. It
+// replaces secrets in these texts. If in.Session is set, the handoff also contains a record of that session. It returns
+// an error if there is neither a summary nor a session, or if the profile or a skill does not exist.
+func StoreHandoff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SaveMemoryOut, error) {
+	if in.ShouldTakeHandoff {
 		return SaveMemoryOut{}, InvalidValue("take", "true", "takes a handoff, and this call stores one")
 	}
 	if strings.TrimSpace(in.Summary) == "" && in.Session == "" {
@@ -56,12 +56,12 @@ func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SaveMemoryOut
 	task := handoff.Task{Summary: in.Summary, Plan: in.Plan, Profile: in.MemoryProfile,
 		Skills: in.Skills, Files: in.FilesToRead, Project: in.Project}
 	if in.Session != "" {
-		task.SessionRecord, err = w.sessionRecord(ctx, in.Session)
+		task.SessionRecordText, err = w.sessionRecordText(ctx, in.Session)
 		if err != nil {
 			return SaveMemoryOut{}, err
 		}
-		task.SessionRecord = w.Secrets.RedactText(ctx, task.SessionRecord, new([]screen.Secret))
-		ctx = withAgentSource(ctx)
+		task.SessionRecordText = w.Secrets.RedactText(ctx, task.SessionRecordText, new([]screen.Secret))
+		ctx = withAgentAsAuthor(ctx)
 	}
 	h, err := handoff.StoreTask(ctx, m, task)
 	if err != nil {
@@ -69,13 +69,13 @@ func HandOff(ctx context.Context, w *Workspace, in HandoffTaskIn) (SaveMemoryOut
 	}
 	notes := append(secrets, PlainNote("it waits for the next session, which takes it once: oxbow handoff take"))
 	if w.Loader != nil {
-		notes = append(notes, w.notLoadableNotes(ctx, m, h)...)
+		notes = append(notes, w.notesOnUnloadableParts(ctx, m, h)...)
 	}
 	return SaveMemoryOut{h.Name, h.Version, notes}, nil
 }
 
-// sessionRecord returns the record of the session with this name in the archive.
-func (w *Workspace) sessionRecord(ctx context.Context, name string) (string, error) {
+// sessionRecordText returns the record of the session with this name in the archive.
+func (w *Workspace) sessionRecordText(ctx context.Context, name string) (string, error) {
 	ctx, a, err := w.OpenArchive(ctx)
 	if err != nil {
 		return "", err
@@ -88,18 +88,18 @@ func (w *Workspace) sessionRecord(ctx context.Context, name string) (string, err
 	if err != nil {
 		return "", err
 	}
-	record := handoff.TaskFromTurns(ctx, turns).SessionRecord
+	record := handoff.TaskFromTurns(ctx, turns).SessionRecordText
 	if record == "" {
 		err = InvalidValue("session", name, "has no goal, file or command that could be handed off")
 	}
 	return record, err
 }
 
-// withAgentSource returns a context for storing the record of a session's work. If a person makes the call, changes
+// withAgentAsAuthor returns a context for storing the record of a session's work. If a person makes the call, changes
 // with this context still name the agent as the author, because the agent wrote the texts of the record, and the person
 // does not vouch for them. The changes get no taint labels, which mark the influence of texts by others. The reason is
 // that the record contains none of the texts that tools returned to the agent.
-func withAgentSource(ctx context.Context) context.Context {
+func withAgentAsAuthor(ctx context.Context) context.Context {
 	src, _ := oxbow.SourceFrom(ctx)
 	if src.Actor != oxbow.Person {
 		return ctx
@@ -110,14 +110,14 @@ func withAgentSource(ctx context.Context) context.Context {
 
 // checkProfileAndSkills returns an error if the handoff names a profile or a skill that does not exist. The error
 // lists the names that exist. A profile or skill that exists but cannot be loaded is not an error, because somebody
-// may repair it. notLoadableNotes reports such a profile or skill. If the session is bound to a profile, or if the
-// profiles cannot be read, all names are accepted.
+// may repair it. notesOnUnloadableParts reports such a profile or skill. If the session is bound to a profile, or if
+// the profiles cannot be read, all names are accepted.
 func (w *Workspace) checkProfileAndSkills(in HandoffTaskIn) error {
 	if w.Loader == nil {
 		return nil
 	}
 	l, err := w.Loader()
-	if err != nil || l.BoundProfile != nil {
+	if err != nil || l.RestrictingProfile != nil {
 		return nil // A handoff can be stored even if the home's profiles cannot be read.
 	}
 	if name := in.MemoryProfile; name != "" {
@@ -148,24 +148,24 @@ func (w *Workspace) checkProfileAndSkills(in HandoffTaskIn) error {
 const maxListedNames = 20
 
 // knownNamesAdvice returns advice that lists the names that a call may use.
-func knownNamesAdvice(plural string, names []string) string {
+func knownNamesAdvice(pluralNoun string, names []string) string {
 	if len(names) == 0 {
-		return "there are no " + plural + " yet: leave it out"
+		return "there are no " + pluralNoun + " yet: leave it out"
 	}
 	rest := ""
 	if len(names) > maxListedNames {
 		rest = fmt.Sprintf(" and %d more", len(names)-maxListedNames)
 		names = names[:maxListedNames]
 	}
-	return plural + " that exist: " + strings.Join(names, ", ") + rest
+	return pluralNoun + " that exist: " + strings.Join(names, ", ") + rest
 }
 
-// notLoadableNotes returns notes about the profile, the skills and the files that the handoff h names and that cannot
-// be loaded now. It returns nil if the session is bound to a profile, because such a session does not know which
+// notesOnUnloadableParts returns notes about the profile, the skills and the files that the handoff h names and that
+// cannot be loaded now. It returns nil if the session is bound to a profile, because such a session does not know which
 // profiles and skills the next session may load.
-func (w *Workspace) notLoadableNotes(ctx context.Context, m *oxbow.Memory, h handoff.Handoff) (notes []Note) {
+func (w *Workspace) notesOnUnloadableParts(ctx context.Context, m *oxbow.Memory, h handoff.Handoff) (notes []Note) {
 	l, err := w.Loader()
-	if err != nil || l.BoundProfile != nil {
+	if err != nil || l.RestrictingProfile != nil {
 		return nil
 	}
 	o := l.LoadHandoff(ctx, m, h, w.CheckFiles(h.Files), profile.Request{})

@@ -13,13 +13,13 @@ import (
 
 // IndexAfterLargeWrite builds the index of a memory after a large write, so that the next recall need not build it. A
 // write is large if it wrote at least half of the entries. If an index file exists, a write is also large if it wrote
-// at least minLargeWrite plus a 64th of the entries.
+// at least minLargeWriteEntries plus a 64th of the entries.
 //
-// If at least minLargeWrite entries were written, IndexAfterLargeWrite also saves the index of foreign texts, which are
-// texts by others, so that the next change need not read the new entries. Errors are ignored, because both indexes are
-// built later if they are missing.
+// If at least minLargeWriteEntries entries were written, IndexAfterLargeWrite also saves the index of foreign texts,
+// which are texts by others, so that the next change need not read the new entries. Errors are ignored, because both
+// indexes are built later if they are missing.
 func IndexAfterLargeWrite(ctx context.Context, m *oxbow.Memory, writtenEntries int) {
-	if writtenEntries >= minLargeWrite {
+	if writtenEntries >= minLargeWriteEntries {
 		_ = foreign.SaveIndex(ctx, m)
 	}
 	s, err := m.Stats(ctx)
@@ -33,13 +33,13 @@ func isLargeWrite(writtenEntries int, s oxbow.Stats) bool {
 	if 2*writtenEntries >= s.Entries {
 		return true
 	}
-	return writtenEntries >= minLargeWrite+s.Entries/64 && hasIndexFile(s.Path)
+	return writtenEntries >= minLargeWriteEntries+s.Entries/64 && hasIndexFile(s.Path)
 }
 
-// minLargeWrite is used to decide whether a write is large. If an index file exists, a write is large if it wrote at
-// least minLargeWrite entries plus a 64th of all entries. After a large write, the index file is written again at once
-// (see [IndexAfterLargeWrite]).
-const minLargeWrite = 256
+// minLargeWriteEntries is used to decide whether a write is large. If an index file exists, a write is large if it
+// wrote at least minLargeWriteEntries entries plus a 64th of all entries. After a large write, the index file is
+// written again at once (see [IndexAfterLargeWrite]).
+const minLargeWriteEntries = 256
 
 // hasIndexFile reports whether a store has an index file with content. The file is empty if no index was needed yet.
 func hasIndexFile(store string) bool {

@@ -19,7 +19,7 @@ import (
 // one such entry. If only the team's files contain the entry, the advice says so. Otherwise the advice contains the
 // number of the change that removed the entry, if the entry was removed, and up to 5 similar names.
 func (w *Workspace) AdviseUnknownName(ctx context.Context, m *oxbow.Memory, name string, err error) error {
-	if !errors.Is(err, oxbow.ErrNotFound) || w.withoutAdvice {
+	if !errors.Is(err, oxbow.ErrNotFound) || w.omitsNameSuggestions {
 		return err
 	}
 	var several *oxbow.AliasError
@@ -72,9 +72,9 @@ func teamFileAdvice(ctx context.Context, m *oxbow.Memory, name string) string {
 	return edit + "take it back into your home: oxbow team unshare " + text.QuoteShellOperand(name)
 }
 
-// adviseUnknownVersion returns the error err with a list of versions that exist. err is the error for an unknown
+// addVersionAdvice returns the error err with a list of versions that exist. err is the error for an unknown
 // version of an entry, such as NAME@SEQ.
-func (w *Workspace) adviseUnknownVersion(
+func (w *Workspace) addVersionAdvice(
 	ctx context.Context,
 	m *oxbow.Memory,
 	name string,
@@ -87,15 +87,15 @@ func (w *Workspace) adviseUnknownVersion(
 		return err
 	}
 	for v, verr := range m.Versions(ctx, name) {
-		if verr != nil || len(lost.versions) == maxWordsInNote {
+		if verr != nil || len(lost.versionNames) == maxWordsInNote {
 			break
 		}
 		if v.Verb != oxbow.VerbRemove && !v.Erased {
-			lost.versions = append(lost.versions, name+"@"+strconv.FormatUint(v.Seq, 10))
+			lost.versionNames = append(lost.versionNames, name+"@"+strconv.FormatUint(v.Seq, 10))
 		}
 	}
-	lost.versions = slices.Compact(lost.versions)
-	if len(lost.versions) > 0 {
+	lost.versionNames = slices.Compact(lost.versionNames)
+	if len(lost.versionNames) > 0 {
 		lost.err = fmt.Errorf("%q has no version %d: %w", name, seq, lost.err)
 	}
 	return lost

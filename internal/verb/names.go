@@ -18,18 +18,18 @@ type NamesIn struct {
 	Limit  int    `json:"limit" usage:"Most names."`
 }
 
-// NamesOut is the result of EntryNames.
-type NamesOut struct {
+// EntryNamesOut is the result of EntryNames.
+type EntryNamesOut struct {
 	Names []string `json:"names"`
 }
 
-// completionTimeout is the maximum time for finding names. It is short because the person waits for the shell.
-const completionTimeout = 300 * time.Millisecond
+// shellCompletionTimeout is the maximum time for finding names. It is short because the person waits for the shell.
+const shellCompletionTimeout = 300 * time.Millisecond
 
 // EntryNames returns the names of entries that begin with the prefix. If the prefix is empty, it returns the names of
-// the newest entries. It ends at the limit or after completionTimeout.
-func EntryNames(ctx context.Context, w *Workspace, in NamesIn) (NamesOut, error) {
-	out := NamesOut{Names: []string{}}
+// the newest entries. It ends at the limit or after shellCompletionTimeout.
+func EntryNames(ctx context.Context, w *Workspace, in NamesIn) (EntryNamesOut, error) {
+	out := EntryNamesOut{Names: []string{}}
 	if in.Prefix == "" {
 		es, err := w.NewestEntries(ctx, in.Limit)
 		for _, e := range es {
@@ -41,7 +41,7 @@ func EntryNames(ctx context.Context, w *Workspace, in NamesIn) (NamesOut, error)
 	if err != nil {
 		return out, err
 	}
-	brief, cancel := context.WithTimeout(ctx, completionTimeout)
+	brief, cancel := context.WithTimeout(ctx, shellCompletionTimeout)
 	defer cancel()
 	err = eachEntryName(brief, m, func(e *oxbow.Entry) bool {
 		if strings.HasPrefix(e.Name, in.Prefix) && !slices.Contains(out.Names, e.Name) {

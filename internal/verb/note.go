@@ -52,7 +52,7 @@ func (n Note) Render(referenceText func(NoteReference) string) string {
 }
 
 // String returns the sentence as it is worded for models.
-func (n Note) String() string { return n.Render(NoteReference.modelText) }
+func (n Note) String() string { return n.Render(NoteReference.textForModel) }
 
 // WordingForModel implements [report.WordedValue].
 func (n Note) WordingForModel() string { return n.String() }
@@ -93,9 +93,9 @@ func JoinNotes(notes []Note) Note {
 }
 
 // NoteReference is a part of a note that each interface words in its own way. It is a [ParamRef], [VerbRef],
-// [NextPageRef], [PersonCommandRef] or *[CallHint].
+// [NextPageRef], [PersonOnlyCommandRef] or *[CallHint].
 type NoteReference interface {
-	modelText() string // modelText returns the wording for models.
+	textForModel() string // textForModel returns the wording for models.
 }
 
 // ParamRef refers to a parameter, such as max_tokens.
@@ -108,16 +108,16 @@ type VerbRef string
 // NextPageRef refers to the call that returns the next page, which begins at this offset.
 type NextPageRef int
 
-// PersonCommandRef refers to a command of oxbow that only people run, such as "oxbow check".
-type PersonCommandRef string
+// PersonOnlyCommandRef refers to a command of oxbow that only people run, such as "oxbow check".
+type PersonOnlyCommandRef string
 
-// CallHint suggests a call that the caller should make next. Only one of Does and To is set. If the hint is a
-// sentence, Does is the effect of the call, such as "brings it back". If the hint is only a part of a sentence, To is
-// the purpose of the call, such as "bring it back".
+// CallHint suggests a call that the caller should make next. Only one of Effect and Purpose is set. If the hint is a
+// sentence, Effect is the effect of the call, such as "brings it back". If the hint is only a part of a sentence,
+// Purpose is the purpose of the call, such as "bring it back".
 type CallHint struct {
-	Verb     string
-	Args     []HintArgument
-	Does, To string
+	Verb            string
+	Args            []HintArgument
+	Effect, Purpose string
 }
 
 // HintArgument is an argument in a [CallHint].
@@ -126,21 +126,21 @@ type HintArgument struct {
 	Value any
 }
 
-func UndoHint(seq uint64, effect, purpose string) *CallHint {
-	return undoHintOf([]uint64{seq}, effect, purpose)
+func NewUndoHint(seq uint64, undoEffect, undoPurpose string) *CallHint {
+	return undoHintOf([]uint64{seq}, undoEffect, undoPurpose)
 }
 
 // undoHintOf suggests to undo several changes in one call.
-func undoHintOf(seqs []uint64, effect, purpose string) *CallHint {
-	return &CallHint{Verb: "undo", Args: []HintArgument{{"seq", seqs}}, Does: effect, To: purpose}
+func undoHintOf(seqs []uint64, undoEffect, undoPurpose string) *CallHint {
+	return &CallHint{Verb: "undo", Args: []HintArgument{{"seq", seqs}}, Effect: undoEffect, Purpose: undoPurpose}
 }
 
-func (p ParamRef) modelText() string         { return string(p) }
-func (v VerbRef) modelText() string          { return string(v) }
-func (p NextPageRef) modelText() string      { return "the next page has offset " + strconv.Itoa(int(p)) }
-func (p PersonCommandRef) modelText() string { return "a person runs " + string(p) }
+func (p ParamRef) textForModel() string             { return string(p) }
+func (v VerbRef) textForModel() string              { return string(v) }
+func (p NextPageRef) textForModel() string          { return "the next page has offset " + strconv.Itoa(int(p)) }
+func (p PersonOnlyCommandRef) textForModel() string { return "a person runs " + string(p) }
 
-func (h *CallHint) modelText() string {
+func (h *CallHint) textForModel() string {
 	var args []string
 	for _, a := range h.Args {
 		if s, ok := a.Value.(string); ok {
@@ -149,5 +149,5 @@ func (h *CallHint) modelText() string {
 			args = append(args, fmt.Sprint(a.Name, " ", a.Value))
 		}
 	}
-	return strings.TrimSpace(h.Verb + " with " + strings.Join(args, " and ") + " " + h.Does)
+	return strings.TrimSpace(h.Verb + " with " + strings.Join(args, " and ") + " " + h.Effect)
 }

@@ -25,9 +25,9 @@ func (o Operation) IsImport() bool {
 	return o.HasManyChanges() && o.Source.Actor == string(oxbow.Imported)
 }
 
-// JoinChanges groups the changes of each call into one operation. The changes must be in the order of the log, newest
-// first. Changes of a call are joined only if they directly follow each other.
-func JoinChanges(changes []Change) []Operation {
+// GroupChangesByCall groups the changes of each call into one operation. The changes must be in the order of the log,
+// newest first. Changes of a call are joined only if they directly follow each other.
+func GroupChangesByCall(changes []Change) []Operation {
 	var ops []Operation
 	oldest := Change{} // oldest change of the last operation
 	for _, c := range changes {
@@ -44,10 +44,10 @@ func JoinChanges(changes []Change) []Operation {
 }
 
 // follows is like [oxbow.Change.Follows], but compares changes in the form in which oxbow reports them to clients.
-func (c Change) follows(o Change) bool { return c.storeChange().Follows(o.storeChange()) }
+func (c Change) follows(o Change) bool { return c.toOxbowChange().Follows(o.toOxbowChange()) }
 
-// storeChange returns the change with those fields that [oxbow.Change.Follows] compares.
-func (c Change) storeChange() oxbow.Change {
+// toOxbowChange returns the change with those fields that [oxbow.Change.Follows] compares.
+func (c Change) toOxbowChange() oxbow.Change {
 	return oxbow.Change{
 		Note: c.Note,
 		Source: oxbow.Source{

@@ -11,26 +11,26 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-type readTextsContextKey struct{}
+type shownTextsContextKey struct{}
 
-// WithShownEntriesRecord returns a context for the calls of a session. Entries that are shown in these calls are
+// WithShownTexts returns a context for the calls of a session. Entries that are shown in these calls are
 // recorded in s, because the session may make new texts from them. Servers use it.
-func WithShownEntriesRecord(ctx context.Context, s *SeenEntries) context.Context {
-	return context.WithValue(ctx, readTextsContextKey{}, &s.textsReadBySession)
+func WithShownTexts(ctx context.Context, s *SeenEntries) context.Context {
+	return context.WithValue(ctx, shownTextsContextKey{}, &s.textsReadBySession)
 }
 
-// ContextLedger returns the record of the texts that a session was shown, or nil if the context contains none.
-func ContextLedger(ctx context.Context) *lineage.Ledger {
-	l, _ := ctx.Value(readTextsContextKey{}).(*lineage.Ledger)
+// ContextShownTexts returns the record of the texts that a session was shown, or nil if the context contains none.
+func ContextShownTexts(ctx context.Context) *lineage.ShownTextLedger {
+	l, _ := ctx.Value(shownTextsContextKey{}).(*lineage.ShownTextLedger)
 	return l
 }
 
-// RecordShown records that entries are shown to the session of the context.
-func RecordShown(ctx context.Context, entries ...oxbow.Entry) {
-	if p, ok := ctx.Value(fingerprintsContextKey{}).(fingerprint.File); ok {
+// RecordShownEntries records that entries are shown to the session of the context.
+func RecordShownEntries(ctx context.Context, entries ...oxbow.Entry) {
+	if p, ok := ctx.Value(fingerprintsContextKey{}).(fingerprint.Store); ok {
 		RecordFingerprints(p, entries...)
 	}
-	l := ContextLedger(ctx)
+	l := ContextShownTexts(ctx)
 	for i := range entries {
 		if l != nil && entries[i].MayShow(oxbow.OnRequest(ctx)) {
 			l.AddTexts(lineage.NewShownText(&entries[i]))
@@ -38,21 +38,21 @@ func RecordShown(ctx context.Context, entries ...oxbow.Entry) {
 	}
 }
 
-type originTurnsContextKey struct{}
+type originTurnNamesContextKey struct{}
 
-// withOriginTurns returns a context with the turns of a conversation that a text may come from. Changes with this
+// withOriginTurnNames returns a context with the turns of a conversation that a text may come from. Changes with this
 // context are allowed to have labels that name these turns.
-func withOriginTurns(ctx context.Context, turns []string) context.Context {
-	if turns == nil {
+func withOriginTurnNames(ctx context.Context, turnNames []string) context.Context {
+	if turnNames == nil {
 		return ctx
 	}
-	return context.WithValue(ctx, originTurnsContextKey{}, turns)
+	return context.WithValue(ctx, originTurnNamesContextKey{}, turnNames)
 }
 
-// ContextOriginTurns returns the turns of a conversation from which a written text may come. withOriginTurns has stored
-// the turns in ctx. A change with this context may have labels that contain the names of these turns. The result is nil
-// if ctx contains no turns.
-func ContextOriginTurns(ctx context.Context) []string {
-	turns, _ := ctx.Value(originTurnsContextKey{}).([]string)
+// ContextOriginTurnNames returns the turns of a conversation from which a written text may come. withOriginTurnNames
+// has stored the turns in ctx. A change with this context may have labels that contain the names of these turns. The
+// result is nil if ctx contains no turns.
+func ContextOriginTurnNames(ctx context.Context) []string {
+	turns, _ := ctx.Value(originTurnNamesContextKey{}).([]string)
 	return turns
 }

@@ -19,15 +19,16 @@ type Entry struct {
 	// score of a hit; hits with a higher score are listed first (0 for an entry that is not a hit)
 	Score float64 `json:"score,omitempty"`
 	// the part of the content that fits the query best, on one line
-	Snippet string              `json:"snippet,omitempty"`
-	Content *string             `json:"content,omitempty"` // the whole content (nil if the result does not contain it)
-	Aliases []string            `json:"aliases"`           // never null
-	Labels  map[string][]string `json:"labels"`            // values of the labels by key, sorted (never null)
-	Created string              `json:"created"`           // time in RFC 3339 format, in UTC
-	Updated string              `json:"updated"`           // time in RFC 3339 format, in UTC
-	Version uint64              `json:"version"`           // number of the change that wrote this version
-	Source  Source              `json:"source"`
-	Trust   string              `json:"trust,omitempty"` // "tainted", "quarantined" or ""
+	Snippet string `json:"snippet,omitempty"`
+	// the whole content (nil if the result does not contain it)
+	Content    *string             `json:"content,omitempty"`
+	Aliases    []string            `json:"aliases"` // never null
+	Labels     map[string][]string `json:"labels"`  // values of the labels by key, sorted (never null)
+	Created    string              `json:"created"` // time in RFC 3339 format, in UTC
+	Updated    string              `json:"updated"` // time in RFC 3339 format, in UTC
+	Version    uint64              `json:"version"` // number of the change that wrote this version
+	Source     Source              `json:"source"`
+	TrustLevel string              `json:"trust,omitempty"` // "tainted", "quarantined" or ""
 
 	// state of the files to which the entry refers (nil without a working tree)
 	Citations []FileRef `json:"citations,omitempty"`
@@ -46,8 +47,8 @@ type Entry struct {
 
 // Turn is one turn of a conversation, before or after a hit.
 type Turn struct {
-	Name    string `json:"name"`
-	Content string `json:"content"`
+	EntryName string `json:"name"`
+	Content   string `json:"content"`
 }
 
 // Source says who wrote a version. Actor, Door, Session and Profile are determined by oxbow. Door names the interface
@@ -104,13 +105,13 @@ type Explanation struct {
 type TermScore struct {
 	Term string `json:"term"`
 	// the word that the query contains, if the term is the word's stem or correction
-	Word   string       `json:"word,omitempty"`
-	Weight float64      `json:"weight"`
-	TF     float64      `json:"tf"`
-	DF     int          `json:"df"`
-	IDF    float64      `json:"idf"`
-	Score  float64      `json:"score"`
-	Fields []FieldScore `json:"fields,omitempty"` // contribution of each field; their sum is Score
+	QueryWord string       `json:"word,omitempty"`
+	Weight    float64      `json:"weight"`
+	TF        float64      `json:"tf"`
+	DF        int          `json:"df"`
+	IDF       float64      `json:"idf"`
+	Score     float64      `json:"score"`
+	Fields    []FieldScore `json:"fields,omitempty"` // contribution of each field; their sum is Score
 }
 
 // FieldScore is the contribution that one field of an entry makes to a term's score.
@@ -126,14 +127,14 @@ type RememberOut struct {
 	EntryOutcome string `json:"outcome"` // "added", "updated" or "unchanged"
 	Notes        []Note `json:"notes,omitempty"`
 
-	WrittenEntry oxbow.Entry `json:"-"` // the entry as this call stored it
+	StoredEntry oxbow.Entry `json:"-"` // the entry as this call stored it
 }
 
 // RecallOut is the result of recall.
 type RecallOut struct {
 	Hits       []Entry `json:"hits"` // the hits, the best first
 	HasMore    bool    `json:"more,omitempty"`
-	AsOf       uint64  `json:"as_of,omitempty"`
+	AsOfSeq    uint64  `json:"as_of,omitempty"`
 	TokensUsed int     `json:"tokens_used"` // estimated number of tokens in the answer's text
 	// number of hits whose whole content did not fit (they may have a snippet)
 	ContentsLeftOut int    `json:"left_out,omitempty"`
@@ -153,11 +154,11 @@ type Page struct {
 // GetOut is the result of get.
 type GetOut struct {
 	Entry
-	Page             // which part of the content the result contains
-	ShownInTurns int `json:"shown,omitempty"` // number of turns in which hooks have shown the entry to a model
-	// number of turns, among those that ShownInTurns counts, in which the agent used the entry
-	UsedInTurns int    `json:"used,omitempty"`
-	Notes       []Note `json:"notes,omitempty"`
+	Page               // which part of the content the result contains
+	ShownTurnCount int `json:"shown,omitempty"` // number of turns in which hooks have shown the entry to a model
+	// number of turns, among those that ShownTurnCount counts, in which the agent used the entry
+	UsedTurnCount int    `json:"used,omitempty"`
+	Notes         []Note `json:"notes,omitempty"`
 }
 
 // ListOut is the result of list.
@@ -213,13 +214,14 @@ type HistoryOut struct {
 type UndoOut struct {
 	DryRun bool `json:"dry_run,omitempty"`
 	// number of the change that this undo made, or of the last change if this undo made several
-	Seq    uint64   `json:"seq,omitempty"`
-	Undone []Change `json:"undone"` // the changes that were undone, the newest first
-	Notes  []Note   `json:"notes,omitempty"`
+	Seq           uint64   `json:"seq,omitempty"`
+	UndoneChanges []Change `json:"undone"` // the changes that were undone, the newest first
+	Notes         []Note   `json:"notes,omitempty"`
 
 	// Some homes (a home is the directory of a memory) are not in oxbow's own layout. If the verb "undo" has undone a
-	// change by the verb "consolidate" or "compress" in such a home, Tidied is set, and Undone is empty.
-	Tidied *Tidied `json:"tidied,omitempty"`
+	// change by the verb "consolidate" or "compress" in such a home, UndoneShortening is set, and UndoneChanges is
+	// empty.
+	UndoneShortening *Tidied `json:"tidied,omitempty"`
 
 	madeSeqs []uint64 // numbers of all changes that were made by this undo
 }
@@ -227,11 +229,11 @@ type UndoOut struct {
 // RestoreOut is the result of restore.
 type RestoreOut struct {
 	Entry
-	Seq         uint64 `json:"seq"`  // number of the change that was made by this call
-	RestoredSeq uint64 `json:"from"` // number of the change that had written the restored version
-	Notes       []Note `json:"notes,omitempty"`
+	Seq                uint64 `json:"seq"`  // number of the change that was made by this call
+	RestoredVersionSeq uint64 `json:"from"` // number of the change that had written the restored version
+	Notes              []Note `json:"notes,omitempty"`
 
-	WrittenEntry oxbow.Entry `json:"-"` // the entry as this call stored it
+	StoredEntry oxbow.Entry `json:"-"` // the entry as this call stored it
 }
 
 // FormatTimestamp formats a time for results: in RFC 3339 format, in UTC, in whole seconds. It returns "" for the zero
@@ -256,7 +258,7 @@ func makeEntry(e oxbow.Entry) Entry {
 		Created: FormatTimestamp(
 			e.Created,
 		), Updated: FormatTimestamp(e.Updated), Version: e.Version, Source: MakeSource(e.Source),
-		Trust: string(trust)}
+		TrustLevel: string(trust)}
 	a.Labels = map[string][]string{}
 	for _, l := range e.Labels {
 		a.Labels[l.Key] = append(a.Labels[l.Key], l.Value)
@@ -282,8 +284,8 @@ func MakeSource(s oxbow.Source) Source {
 // snippets. An import may change many more.
 const maxTouchedEntries = 10
 
-// VisibleChange converts a change for an answer. Texts that the caller may not see are replaced.
-func (p PastTextFilter) VisibleChange(ctx context.Context, c oxbow.Change) Change {
+// FilterChange converts a change for an answer. Texts that the caller may not see are replaced.
+func (p PastTextFilter) FilterChange(ctx context.Context, c oxbow.Change) Change {
 	a := Change{
 		Seq:          c.Seq,
 		Time:         FormatTimestamp(c.Time),
@@ -296,12 +298,12 @@ func (p PastTextFilter) VisibleChange(ctx context.Context, c oxbow.Change) Chang
 		if i >= maxTouchedEntries {
 			v.Entry.Content = ""
 		}
-		a.Entries = append(a.Entries, p.touchedEntry(ctx, v))
+		a.Entries = append(a.Entries, p.newTouchedEntry(ctx, v))
 	}
 	return a
 }
 
-func (p PastTextFilter) touchedEntry(ctx context.Context, v oxbow.Version) TouchedEntry {
+func (p PastTextFilter) newTouchedEntry(ctx context.Context, v oxbow.Version) TouchedEntry {
 	p.WithholdText(ctx, &v.Entry)
 	return TouchedEntry{Name: v.Entry.Name, Verb: string(v.Verb), PrevSeq: v.Prev,
 		Snippet: makeSnippet(v.Entry.Content, nil, snippetWidth), IsTextErased: v.Erased}

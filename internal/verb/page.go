@@ -79,10 +79,10 @@ func CountFittingItems[T any](items []T, spentTokens, maxTokens int, describe fu
 	return len(items)
 }
 
-// PageCutNote returns a note for an answer that contains only shownCount of total items. The note says how many more
-// items did not fit into maxTokens, and where the next page begins. If shownCount is 0, the note says that maxTokens
-// must be raised.
-func PageCutNote(total, shownCount, offset, maxTokens int, singular, plural string) Note {
+// TruncatedPageNote returns a note for an answer that contains only shownCount of total items. The note says how many
+// more items did not fit into maxTokens, and where the next page begins. If shownCount is 0, the note says that
+// maxTokens must be raised.
+func TruncatedPageNote(total, shownCount, offset, maxTokens int, singular, plural string) Note {
 	if shownCount == 0 {
 		return Notef("no %s fits into %s %d; raise it", singular, ParamRef("max_tokens"), maxTokens)
 	}
@@ -107,22 +107,22 @@ type hitCost struct {
 	turns   text.TokenHundredths // the turns before and after the hit (0 if none is shown)
 }
 
-// withSnippet returns the cost of the hit if it is shown with a snippet and without turns.
-func (c *hitCost) withSnippet() text.TokenHundredths { return c.head + c.snippet }
+// costWithSnippet returns the cost of the hit if it is shown with a snippet and without turns.
+func (c *hitCost) costWithSnippet() text.TokenHundredths { return c.head + c.snippet }
 
-// withContent returns the cost of the hit if it is shown with its content and without turns.
-func (c *hitCost) withContent() text.TokenHundredths { return c.head + c.content }
+// costWithContent returns the cost of the hit if it is shown with its content and without turns.
+func (c *hitCost) costWithContent() text.TokenHundredths { return c.head + c.content }
 
-// shown returns the cost of hit h as it is shown now.
-func (c *hitCost) shown(h *Entry) text.TokenHundredths {
+// costAsShown returns the cost of hit h as it is shown now.
+func (c *hitCost) costAsShown(h *Entry) text.TokenHundredths {
 	if h.Content != nil {
-		return c.withContent() + c.turns
+		return c.costWithContent() + c.turns
 	}
-	return c.withSnippet() + c.turns
+	return c.costWithSnippet() + c.turns
 }
 
-// snippetHitCosts returns the costs of the hits. It counts neither contents nor turns.
-func snippetHitCosts(hits []Entry) []hitCost {
+// hitCostsWithSnippets returns the costs of the hits. It counts neither contents nor turns.
+func hitCostsWithSnippets(hits []Entry) []hitCost {
 	costs := make([]hitCost, len(hits))
 	for i, h := range hits {
 		if h.Snippet != "" {
@@ -137,8 +137,8 @@ func snippetHitCosts(hits []Entry) []hitCost {
 	return costs
 }
 
-// countTurns counts the turns that hit h is shown with.
-func (c *hitCost) countTurns(h *Entry) {
+// setTurnCost counts the turns that hit h is shown with.
+func (c *hitCost) setTurnCost(h *Entry) {
 	c.turns = 0
 	if len(h.TurnsBefore) > 0 {
 		c.turns += turnsBeforeFence(h.TurnsBefore).cost()
@@ -159,14 +159,14 @@ func (out *RecallOut) cutToBudget(contents []string, maxTokens int, keepAllHits 
 	all := len(out.Hits)
 	notes := out.Notes
 	hits := out.Hits
-	costs := snippetHitCosts(hits)
-	out.chooseContents(contents, costs, maxTokens, keepAllHits)
+	costs := hitCostsWithSnippets(hits)
+	out.chooseHitsAndContents(contents, costs, maxTokens, keepAllHits)
 	for i := range out.Hits {
-		costs[i].countTurns(&out.Hits[i])
+		costs[i].setTurnCost(&out.Hits[i])
 	}
 	tell := func() { out.addBudgetNotes(notes, costs, all, maxTokens) }
 	for tell(); !keepAllHits && len(out.Hits) > 0 && out.TokensUsed > maxTokens; tell() {
-		if i := lastHitWithTurns(out.Hits); i >= 0 {
+		if i := lastIndexWithTurns(out.Hits); i >= 0 {
 			out.Hits[i].TurnsBefore, out.Hits[i].TurnsAfter = nil, nil
 			costs[i].turns = 0
 		} else if last := &out.Hits[len(out.Hits)-1]; last.Content != nil && len(*last.Content) > snippetWidth {
@@ -189,22 +189,23 @@ func (out *RecallOut) cutToBudget(contents []string, maxTokens int, keepAllHits 
 
 // budgetTooSmallNotes returns a note which says that the budget is too small for the first entry, and how many tokens
 // the entry needs.
-func budgetTooSmallNotes(spentTokens, total, maxTokens int, first Entry) []Note {
+func budgetTooSmallNotes(spentTokens, entryCount, maxTokens int, first Entry) []Note {
 	return []Note{Notef("%s found, and none fits into %s %d; the first needs about %d",
-		text.FormatCount(total, "entry was", "entries were"), ParamRef("max_tokens"), maxTokens,
+		text.FormatCount(entryCount, "entry was", "entries were"), ParamRef("max_tokens"), maxTokens,
 		spentTokens+prompt.EstimateTokens(listedEntryText(first))+3*reservedNoteTokens)}
 }
 
-// chooseContents chooses the hits, and the hits for which the whole content is shown, so that the answer has at most
-// maxTokens tokens. It removes the other hits, unless keepAllHits is set. It adds the sizes of the contents to the
-// slice costs, which has one element for each hit. It is a part of cutToBudget, and does not add notes to the answer.
-func (out *RecallOut) chooseContents(contents []string, costs []hitCost, maxTokens int, keepAllHits bool) {
+// chooseHitsAndContents chooses the hits, and the hits for which the whole content is shown, so that the answer has at
+// most maxTokens tokens. It removes the other hits, unless keepAllHits is set. It adds the sizes of the contents to the
+// slice hitCosts, which has one element for each hit. It is a part of cutToBudget, and does not add notes to the
+// answer.
+func (out *RecallOut) chooseHitsAndContents(contents []string, hitCosts []hitCost, maxTokens int, keepAllHits bool) {
 	frame := *out
 	frame.Hits = nil
 	all, spent := len(out.Hits), prompt.EstimateTokens(prompt.ReporterText(frame))+reservedNoteTokens
 	heads := make([]int, 0, all)
 	for i := range out.Hits {
-		n := costs[i].withSnippet().Tokens() + 2 // The number before the hit needs two tokens.
+		n := hitCosts[i].costWithSnippet().Tokens() + 2 // The number before the hit needs two tokens.
 		needed := spent + n
 		if i == all-1 {
 			needed -= reservedNoteTokens // This is the last hit, so no note about further hits is needed.
@@ -221,8 +222,8 @@ func (out *RecallOut) chooseContents(contents []string, costs []hitCost, maxToke
 		if len(contents[i]) > snippetWidth && len(contents[i])/100 > maxTokens-spent {
 			continue
 		}
-		costs[i].content = contentFence(contents[i]).cost()
-		if n := costs[i].withContent().Tokens() + 2; n <= heads[i] || spent-heads[i]+n <= maxTokens {
+		hitCosts[i].content = contentFence(contents[i]).cost()
+		if n := hitCosts[i].costWithContent().Tokens() + 2; n <= heads[i] || spent-heads[i]+n <= maxTokens {
 			out.Hits[i].Content, spent = &contents[i], spent-heads[i]+n
 		}
 	}
@@ -260,8 +261,8 @@ func (out *RecallOut) addTurnsAroundHits(maxTokens int) {
 	}
 }
 
-// lastHitWithTurns returns the index of the last hit that is shown with turns around it, or -1 without such a hit.
-func lastHitWithTurns(hits []Entry) int {
+// lastIndexWithTurns returns the index of the last hit that is shown with turns around it, or -1 without such a hit.
+func lastIndexWithTurns(hits []Entry) int {
 	for i, h := range slices.Backward(hits) {
 		if len(h.TurnsBefore)+len(h.TurnsAfter) > 0 {
 			return i
@@ -270,11 +271,11 @@ func lastHitWithTurns(hits []Entry) int {
 	return -1
 }
 
-// addBudgetNotes adds notes about what did not fit into the budget, and counts the answer's tokens. costs contains the
-// cost of each hit.
-func (out *RecallOut) addBudgetNotes(notes []Note, costs []hitCost, allHits, maxTokens int) {
+// addBudgetNotes adds notes about what did not fit into the budget, and counts the answer's tokens. hitCosts contains
+// the cost of each hit.
+func (out *RecallOut) addBudgetNotes(notes []Note, hitCosts []hitCost, totalHitCount, maxTokens int) {
 	out.Notes = notes[:len(notes):len(notes)]
-	short, gone := 0, allHits-len(out.Hits)
+	short, gone := 0, totalHitCount-len(out.Hits)
 	for _, h := range out.Hits {
 		short += map[bool]int{true: 1}[h.Content == nil]
 	}
@@ -284,7 +285,7 @@ func (out *RecallOut) addBudgetNotes(notes []Note, costs []hitCost, allHits, max
 			out.Notes,
 			Notef(
 				"%s shown by a snippet, as %s is %d; get with the name gives it whole",
-				countWithIs(short, "content"),
+				formatCountWithVerb(short, "content"),
 				ParamRef("max_tokens"),
 				maxTokens,
 			),
@@ -295,7 +296,7 @@ func (out *RecallOut) addBudgetNotes(notes []Note, costs []hitCost, allHits, max
 			out.Notes,
 			Notef(
 				"%s not shown; raise %s, now %d, or add words or a filter",
-				countWithIs(gone, "more hit"),
+				formatCountWithVerb(gone, "more hit"),
 				ParamRef("max_tokens"),
 				maxTokens,
 			),
@@ -304,23 +305,23 @@ func (out *RecallOut) addBudgetNotes(notes []Note, costs []hitCost, allHits, max
 	// While the tokens are counted, let the text contain the number maxTokens. The final number is not longer than this
 	// number, unless all hits are kept although they need more tokens.
 	out.TokensUsed = maxTokens
-	out.TokensUsed = out.tokenCost(costs).Tokens()
+	out.TokensUsed = out.tokenCost(hitCosts).Tokens()
 }
 
 // tokenCost returns the cost of the answer's text. The cost of each hit is already known, so only the lines before and
 // after the hits are rendered.
 func (out *RecallOut) tokenCost(costs []hitCost) text.TokenHundredths {
-	frame := out.reportHead()
-	out.addReportEnd(&frame)
+	frame := out.newReportWithHeadLine()
+	out.addReasonsAndNotes(&frame)
 	sum := text.TokenCost(prompt.ReportText(frame, nil))
 	for i := range out.Hits {
-		sum += text.BlankLineTokenCost + text.TokenCost(hitNumber(i)) + costs[i].shown(&out.Hits[i])
+		sum += text.BlankLineTokenCost + text.TokenCost(hitNumberPrefix(i)) + costs[i].costAsShown(&out.Hits[i])
 	}
 	return sum
 }
 
-// hitNumber returns the text before hit i in an answer.
-func hitNumber(i int) string { return strconv.Itoa(i+1) + ". " }
+// hitNumberPrefix returns the text before hit i in an answer.
+func hitNumberPrefix(i int) string { return strconv.Itoa(i+1) + ". " }
 
 // cutToBudget cuts the content to one page, which begins at offset, so that the whole answer fits into the budget.
 func (out *GetOut) cutToBudget(offset, maxTokens int) error {
@@ -366,7 +367,7 @@ func (out *GetOut) fitsBudget(maxTokens int) bool {
 func (out *GetOut) cutContent(text string, maxTokens int) error {
 	empty, notes := "", out.Notes
 	out.Content = &empty
-	out.addCutNote(notes)
+	out.addPageRangeNote(notes)
 	room := maxTokens - prompt.EstimateTokens(prompt.ReporterText(out))
 	for ; room > 0; room -= room/16 + 1 {
 		page := cutToTokens(text, room)
@@ -374,7 +375,7 @@ func (out *GetOut) cutContent(text string, maxTokens int) error {
 			page = page[:i]
 		}
 		out.Content, out.NextOffset = &page, out.Offset+len(page)
-		out.addCutNote(notes)
+		out.addPageRangeNote(notes)
 		if page != "" && prompt.EstimateTokens(prompt.ReporterText(out)) <= maxTokens {
 			return nil
 		}
@@ -382,9 +383,9 @@ func (out *GetOut) cutContent(text string, maxTokens int) error {
 	return InvalidValue("max_tokens", strconv.Itoa(maxTokens), "has no room for any of the content; give 200 or more")
 }
 
-// addCutNote sets out.Notes to the given notes and a further note that says which part of the content the answer
+// addPageRangeNote sets out.Notes to the given notes and a further note that says which part of the content the answer
 // contains.
-func (out *GetOut) addCutNote(notes []Note) {
+func (out *GetOut) addPageRangeNote(notes []Note) {
 	out.Notes = append(notes[:len(notes):len(notes)], out.Page.rangeNote())
 }
 
@@ -417,14 +418,14 @@ func (p Page) ContinuationLine() string {
 	return "note: " + p.rangeNote().String() + ", all else as in this call\n"
 }
 
-// PageRoom returns how many bytes of text fit on one page. restSize is how many bytes everything else in the answer
-// has. The result is at least half of w.Page, and math.MaxInt if w.Page is 0 (unlimited).
-func (w *Workspace) PageRoom(restSize int) int {
+// PageRoom returns how many bytes of text fit on one page. otherTextBytes is how many bytes everything else in the
+// answer has. The result is at least half of w.Page, and math.MaxInt if w.Page is 0 (unlimited).
+func (w *Workspace) PageRoom(otherTextBytes int) int {
 	if w.Page == 0 {
 		return math.MaxInt
 	}
 	const notes = 200 // number of bytes for notes about the page, and for the line that closes an open code block
-	return max(w.Page-restSize-notes, w.Page/2)
+	return max(w.Page-otherTextBytes-notes, w.Page/2)
 }
 
 func PartTexts(c prompt.Context) (texts []string) {
@@ -515,20 +516,20 @@ func openingFenceLineAt(s string, offset int) (fenceLine string) {
 
 // cutToBudget removes entries from the end of out.Entries, so that the answer has at most maxTokens tokens. A page of
 // the list may contain entries that the caller must not see, and out.Entries contains all other entries of the page.
-// The parameter offset is the number of entries on earlier pages. For each entry in out.Entries, positions contains the
-// entry's index on the page. The last element of positions is the number of entries on the page.
-func (out *ListOut) cutToBudget(offset, maxTokens int, positions []int) {
+// The parameter offset is the number of entries on earlier pages. For each entry in out.Entries, indexesOnPage contains
+// the entry's index on the page. The last element of indexesOnPage is the number of entries on the page.
+func (out *ListOut) cutToBudget(offset, maxTokens int, indexesOnPage []int) {
 	n := CountFittingItems(
 		out.Entries,
 		prompt.EstimateTokens(prompt.ReporterText(ListOut{Notes: out.Notes})),
 		maxTokens,
 		listedEntryRecord,
 	)
-	next := offset + positions[n]
+	next := offset + indexesOnPage[n]
 	if all := len(out.Entries); n == 0 && all > 0 {
 		out.EmptyReasons = budgetTooSmallNotes(0, out.Total-offset, maxTokens, out.Entries[0])
 	} else if n < all {
-		out.Notes = append(out.Notes, PageCutNote(all, n, next-n, maxTokens, "entry", "entries"))
+		out.Notes = append(out.Notes, TruncatedPageNote(all, n, next-n, maxTokens, "entry", "entries"))
 	} else if next < out.Total {
 		out.Notes = append(out.Notes, Notef("%d more; %s", out.Total-next, NextPageRef(next)))
 	}
@@ -553,7 +554,7 @@ func (out *HistoryOut) cutToTokenBudget(offset, maxTokens int) {
 	frame := HistoryOut{Name: out.Name, Notes: out.Notes}
 	n := CountFittingItems(out.Changes, prompt.EstimateTokens(prompt.ReporterText(frame)), maxTokens, Change.record)
 	if n < all {
-		out.Notes = append(out.Notes, PageCutNote(all, n, offset, maxTokens, "change", "changes"))
+		out.Notes = append(out.Notes, TruncatedPageNote(all, n, offset, maxTokens, "change", "changes"))
 	} else if out.HasMore {
 		out.Notes = append(out.Notes, Notef("there are older changes; %s", NextPageRef(offset+n)))
 	}

@@ -103,11 +103,11 @@ func TestTurnsAroundHits(t *testing.T) {
 	named := func(out RecallOut) (names []string) {
 		for _, h := range out.Hits {
 			for _, turn := range h.TurnsBefore {
-				names = append(names, turn.Name)
+				names = append(names, turn.EntryName)
 			}
 			names = append(names, h.Name)
 			for _, turn := range h.TurnsAfter {
-				names = append(names, turn.Name)
+				names = append(names, turn.EntryName)
 			}
 		}
 		return names

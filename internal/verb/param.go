@@ -18,19 +18,19 @@ import (
 type Param struct {
 	Name string // name in the JSON object, for example "max_tokens"
 	// name of the flag without dashes, for example "max-tokens" ("" if it is only a positional argument)
-	Flag    string
-	Short   string // flag of one letter, or ""
-	Usage   string // sentence that describes the parameter
-	Value   string // placeholder for the value in help texts, or ""
-	Default string // default value on the command line, or ""
+	Flag             string
+	Short            string // flag of one letter, or ""
+	Usage            string // sentence that describes the parameter
+	ValuePlaceholder string // placeholder for the value in help texts, or ""
+	Default          string // default value on the command line, or ""
 	// "string", "integer", "number" or "boolean" (for a repeatable parameter, the type of each item)
-	Type       string
-	Repeatable bool     // the value is a list
-	Required   bool     // a call without this parameter fails
-	Empty      bool     // "" is a valid value, for example a name in another program's file
-	Enum       []string // the allowed values (nil if every value is allowed)
-	Also       []string // other names that are accepted in the JSON object
-	Unlisted   bool     // the schema does not mention the parameter, because it is rare or replaceable by a filter
+	Type        string
+	Repeatable  bool     // the value is a list
+	Required    bool     // a call without this parameter fails
+	AllowsEmpty bool     // "" is a valid value, for example a name in another program's file
+	Enum        []string // the allowed values (nil if every value is allowed)
+	OtherNames  []string // other names that are accepted in the JSON object
+	Unlisted    bool     // the schema does not mention the parameter, because it is rare or replaceable by a filter
 
 	fieldIndex []int // index of the field in the verb's argument struct, as for [reflect.Value.FieldByIndex]
 }
@@ -64,15 +64,15 @@ func structParams(t reflect.Type) []Param {
 			continue // Skip an embedded struct, because VisibleFields also lists the fields in the struct.
 		}
 		p := Param{Name: name, Flag: cmp.Or(tag["flag"], strings.ReplaceAll(name, "_", "-")), Short: tag["short"],
-			Usage: cmp.Or(tag["usage"], tag["jsonschema"]),
-			Value: tag["value"], Default: tag["default"], Required: !strings.Contains(opts, "omitempty"),
-			Empty: tag["empty"] != "", Enum: enumValues(tag["enum"]), Unlisted: tag["schema"] == "-",
+			Usage:            cmp.Or(tag["usage"], tag["jsonschema"]),
+			ValuePlaceholder: tag["value"], Default: tag["default"], Required: !strings.Contains(opts, "omitempty"),
+			AllowsEmpty: tag["empty"] != "", Enum: enumValues(tag["enum"]), Unlisted: tag["schema"] == "-",
 			fieldIndex: f.Index}
 		if p.Flag == "-" {
 			p.Flag = ""
 		}
 		if a := tag["also"]; a != "" {
-			p.Also = strings.Split(a, ",")
+			p.OtherNames = strings.Split(a, ",")
 		}
 		p.Type, p.Repeatable = paramType(f.Type)
 		if p.Type == "" {
@@ -110,7 +110,7 @@ func enumValues(tag string) []string {
 		}
 		return kinds
 	case "part":
-		return clearableParts()
+		return clearableEntryParts()
 	}
 	return strings.Split(tag, ",")
 }
@@ -138,25 +138,25 @@ func paramType(t reflect.Type) (name string, repeatable bool) {
 
 // CheckValue checks the value of the parameter p. The argument in is a pointer to the struct that contains the value.
 // CheckValue returns an error if the value contains text that JSON cannot represent, or if a required parameter is
-// empty. textName is the name of the text in the error.
-func (p Param) CheckValue(in any, textName string) error {
+// empty. nameInError is the name of the text in the error.
+func (p Param) CheckValue(in any, nameInError string) error {
 	f := reflect.ValueOf(in).Elem().FieldByIndex(p.fieldIndex)
 	switch {
 	case p.Type != "string":
 		return nil
 	case p.Repeatable:
 		for i := range f.Len() {
-			if err := CheckText(textName, f.Index(i).String()); err != nil {
+			if err := CheckText(nameInError, f.Index(i).String()); err != nil {
 				return err
 			}
 		}
 		return nil
 	case f.Kind() == reflect.Pointer:
 		return nil
-	case p.Required && !p.Empty && f.String() == "":
+	case p.Required && !p.AllowsEmpty && f.String() == "":
 		return InvalidValue(p.Name, "", "is empty; "+lowerFirstLetter(p.Usage))
 	}
-	return CheckText(textName, f.String())
+	return CheckText(nameInError, f.String())
 }
 
 // CheckText returns an error if s is not valid UTF-8, because JSON would replace the invalid bytes silently. textName

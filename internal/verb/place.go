@@ -23,12 +23,12 @@ import (
 
 // Place says where a memory is stored.
 type Place struct {
-	Home             string // directory of the memory, or a file if the user named a file as home
-	HomeChoiceReason string // sentence for people that says why this directory was chosen as oxbow's home
-	FoundFromDir     bool   // the home was found from the working directory, and not named by the user
-	StorePath        string // path of the memory's file, or the directory's path if the layout has several files
-	LayoutName       string // name of the layout if the memory has several files, or "" for oxbow's own layout
-	LayoutTitle      string // name of the layout LayoutName, as shown to people
+	Home                string // directory of the memory, or a file if the user named a file as home
+	HomeChoiceReason    string // sentence for people that says why this directory was chosen as oxbow's home
+	FoundFromWorkingDir bool   // the home was found from the working directory, and not named by the user
+	StorePath           string // path of the memory's file, or the directory's path if the layout has several files
+	LayoutName          string // name of the layout if the memory has several files, or "" for oxbow's own layout
+	LayoutTitle         string // name of the layout LayoutName, as shown to people
 
 	ClientHome string // home that clients' configurations name ("" if clients find the home without it)
 }
@@ -46,14 +46,14 @@ func (p Place) Dir() string {
 
 // Host describes the machine and the process that run the verbs.
 type Host struct {
-	Getenv     func(string) string
-	GOOS       string
-	FileSystem func(path string) (sysinfo.FileSystem, error)
-	Executable string // path of the running program
-	Version    Version
-	Rand       io.Reader
-	NetworkFS  bool // a person has allowed writing to a network file system
-	Trusted    trust.List
+	Getenv          func(string) string
+	GOOS            string
+	FileSystem      func(path string) (sysinfo.FileSystem, error)
+	Executable      string // path of the running program
+	Version         Version
+	Rand            io.Reader
+	AllowsNetworkFS bool // a person has allowed writing to a network file system
+	TrustList       trust.List
 }
 
 // Version describes a build of the program.
@@ -85,8 +85,8 @@ func (v Version) Report() (r report.Report) {
 // system. It returns an error if the setting is invalid.
 func (h *Host) IsNetworkFSAllowed() (bool, error) {
 	v := h.Getenv("OXBOW_NETWORK_FS")
-	if h.NetworkFS || v == "" {
-		return h.NetworkFS, nil
+	if h.AllowsNetworkFS || v == "" {
+		return h.AllowsNetworkFS, nil
 	}
 	b, err := strconv.ParseBool(v)
 	if err != nil {
@@ -105,7 +105,7 @@ func (h *Host) CheckMayWrite(store string) error {
 	}
 	dir := filepath.Dir(store)
 	// Ignore the error, because opening the store will report it.
-	if f, err := h.FileSystem(dir); err == nil && f.Kind == sysinfo.KindNetwork {
+	if f, err := h.FileSystem(dir); err == nil && f.Kind == sysinfo.KindNetworkFileSystem {
 		return fmt.Errorf(
 			"%w: %s is on %s, where the lock that makes writers take turns may not reach other hosts: two could "+
 				"overwrite each other's changes",
@@ -152,11 +152,11 @@ func (e *errorWithRemedy) Error() string { return e.Err.Error() }
 func (e *errorWithRemedy) Unwrap() error { return e.Err }
 
 // Advise adds advice to an error. The advice is a sentence without a final period.
-func Advise(err error, remedy string) error { return AdviseNote(err, PlainNote(remedy)) }
+func Advise(err error, remedy string) error { return AdviseWithNote(err, PlainNote(remedy)) }
 
-// AdviseNote is like [Advise], which adds advice to an error. The advice in remedy may contain references to verbs and
-// parameters (see [NoteReference]), which each interface words in its own way.
-func AdviseNote(err error, remedy Note) error { return &errorWithRemedy{err, remedy} }
+// AdviseWithNote is like [Advise], which adds advice to an error. The advice in remedy may contain references to verbs
+// and parameters (see [NoteReference]), which each interface words in its own way.
+func AdviseWithNote(err error, remedy Note) error { return &errorWithRemedy{err, remedy} }
 
 // Invalidf returns an error about an argument of a call. It matches [oxbow.ErrInvalid].
 func Invalidf(format string, args ...any) error {

@@ -22,9 +22,9 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// DefaultLoadTokens is the maximum size of the text that a loaded profile returns, in tokens, if the caller does not
+// DefaultProfileTokens is the maximum size of the text that a loaded profile returns, in tokens, if the caller does not
 // set a maximum. The profile may set a smaller one. Clients would cut a longer text.
-const DefaultLoadTokens = 20000
+const DefaultProfileTokens = 20000
 
 // minLoadTokens is the smallest budget, in tokens, that a caller may give.
 const minLoadTokens = 400
@@ -53,12 +53,12 @@ type LoadMemoryProfileOut struct {
 	RestrictsSession bool `json:"in_force,omitempty"`
 	// number of entries that belong to the profile and that the caller may see
 	IncludedEntries int `json:"inside"`
-	// number of IncludedEntries whose texts the field Selection contains, as a whole or in part
+	// number of IncludedEntries whose texts the field SelectedText contains, as a whole or in part
 	SelectedEntries int              `json:"in"`
 	Tokens          int              `json:"tokens"` // estimated number of tokens in the whole answer
 	Budget          int              `json:"budget"`
-	Selection       string           `json:"selection,omitempty"`
-	Page                             // which part of the text in Selection this result contains
+	SelectedText    string           `json:"selection,omitempty"`
+	Page                             // which part of the text in SelectedText this result contains
 	Notes           []Note           `json:"notes,omitempty"`
 	Profiles        []ProfileSummary `json:"profiles,omitempty"` // all profiles, if the call did not name a profile
 }
@@ -93,7 +93,7 @@ func (o LoadMemoryProfileOut) Report() (r report.Report) {
 				o.ProfileHandle,
 			),
 			o.SelectedEntries,
-			countText(o.IncludedEntries, "entry", "entries"),
+			formatCount(o.IncludedEntries, "entry", "entries"),
 			o.Tokens,
 			o.Budget,
 		)
@@ -105,7 +105,7 @@ func (o LoadMemoryProfileOut) Report() (r report.Report) {
 		r.AddLinef("%s When it is no longer needed, call unload_memory_profile with the handle, and this text may be "+
 			"dropped.", bound)
 	}
-	r.Add(report.ModelDocument("\n" + o.Selection + o.ContinuationLine()))
+	r.Add(report.TextForModel("\n" + o.SelectedText + o.ContinuationLine()))
 	return r
 }
 
@@ -154,12 +154,12 @@ func LoadProfile(ctx context.Context, w *Workspace, in LoadMemoryProfileIn) (Loa
 	out.ProfileHandle = l.handle
 	out.Profile = l.name
 	out.Notes = append(out.Notes, notes...)
-	parts, err := w.Profiles.selectParts(ctx, m, r, in.Query, &out)
+	parts, err := w.Profiles.selectTextParts(ctx, m, r, in.Query, &out)
 	if err == nil {
-		out.Selection, err = out.CutText(
+		out.SelectedText, err = out.CutText(
 			parts,
 			in.Offset,
-			w.PageRoom(len(prompt.ReporterText(out))-len(out.Selection)),
+			w.PageRoom(len(prompt.ReporterText(out))-len(out.SelectedText)),
 		)
 	}
 	switch {
@@ -171,19 +171,19 @@ func LoadProfile(ctx context.Context, w *Workspace, in LoadMemoryProfileIn) (Loa
 	return out, err
 }
 
-// setBudget sets the budget. It is the requested number of tokens, or [DefaultLoadTokens] if requested is nil, but
-// never more than maxTokens. It returns an error if the budget is below minLoadTokens.
-func (out *LoadMemoryProfileOut) setBudget(requested *int, maxTokens int) error {
-	out.Budget = min(maxTokens, DefaultLoadTokens)
-	if requested != nil {
-		out.Budget = min(maxTokens, *requested)
-		if *requested > maxTokens {
+// setBudget sets the budget. It is the requested number of tokens, or [DefaultProfileTokens] if requestedTokens is nil,
+// but never more than maxTokens. It returns an error if the budget is below minLoadTokens.
+func (out *LoadMemoryProfileOut) setBudget(requestedTokens *int, maxTokens int) error {
+	out.Budget = min(maxTokens, DefaultProfileTokens)
+	if requestedTokens != nil {
+		out.Budget = min(maxTokens, *requestedTokens)
+		if *requestedTokens > maxTokens {
 			out.Notes = append(
 				out.Notes,
 				Notef(
 					"%s %d was lowered to %d, which the profile allows",
 					ParamRef("max_tokens"),
-					*requested,
+					*requestedTokens,
 					maxTokens,
 				),
 			)
@@ -199,10 +199,10 @@ func (out *LoadMemoryProfileOut) setBudget(requested *int, maxTokens int) error 
 	return nil
 }
 
-// selectParts selects the entries of the profile r, and returns the selected text in parts. It also stores the
+// selectTextParts selects the entries of the profile r, and returns the selected text in parts. It also stores the
 // selection, its notes and its tokens in out. The estimated tokens of the whole answer are below out.Budget by a safety
-// margin, because an estimate may be too low. If the budget is too small, selectParts returns an error.
-func (p *Profiles) selectParts(
+// margin, because an estimate may be too low. If the budget is too small, selectTextParts returns an error.
+func (p *Profiles) selectTextParts(
 	ctx context.Context,
 	m *oxbow.Memory,
 	r *profile.Resolved,
@@ -212,7 +212,7 @@ func (p *Profiles) selectParts(
 	scoped := *r
 	scoped.Documents = nil
 	for _, doc := range r.Documents {
-		if p.Document == nil || p.Document(doc) {
+		if p.IsDocumentVisible == nil || p.IsDocumentVisible(doc) {
 			scoped.Documents = append(scoped.Documents, doc)
 		}
 	}
@@ -233,15 +233,15 @@ func (p *Profiles) selectParts(
 		if err != nil {
 			return nil, err
 		}
-		out.Selection = sel.Text()
+		out.SelectedText = sel.Text()
 		out.IncludedEntries = sel.Inside
 		out.SelectedEntries = sel.In
 		out.Notes = append(notes[:len(notes):len(notes)], omittedPartNotes(&sel, r.MaxTokens, out.Budget)...)
 		// Tokens is shown in the answer, so its digits count. Use the largest possible number for the estimate.
 		out.Tokens = out.Budget
 		all := prompt.EstimateTokens(prompt.ReporterText(out))
-		if over := all - prompt.MaxTokenEstimate(out.Budget); over > 0 {
-			around += over*prompt.EstimateMarginPercent/100 + 1
+		if over := all - prompt.MaxEstimateWithinBudget(out.Budget); over > 0 {
+			around += over*prompt.EstimateFactorPercent/100 + 1
 			continue
 		}
 		out.Tokens = all
@@ -323,7 +323,7 @@ func (p *Profiles) listProfiles() (LoadMemoryProfileOut, error) {
 		}
 		// Anybody who can change a repository can choose the names of its profiles. Do not show a name that looks like
 		// an instruction to the agent.
-		if screen.ReasonToDoubt(nil, f.Name) != "" {
+		if screen.FindWarningReason(nil, f.Name) != "" {
 			shaped++
 			continue
 		}
@@ -332,7 +332,7 @@ func (p *Profiles) listProfiles() (LoadMemoryProfileOut, error) {
 			continue
 		}
 		s := ProfileSummary{f.Name, strings.Join(strings.Fields(f.Description), " ")}
-		if screen.ReasonToDoubt(nil, s.Description) != "" {
+		if screen.FindWarningReason(nil, s.Description) != "" {
 			s.Description = "(its description is shaped like instructions; a person sees it with oxbow profile show)"
 		}
 		if f.Wrong != nil {
@@ -361,7 +361,7 @@ func (p *Profiles) listProfiles() (LoadMemoryProfileOut, error) {
 
 // isVisible reports whether the caller may know about a profile.
 func (p *Profiles) isVisible(name string) bool {
-	return p.Visible == nil || p.Visible(name)
+	return p.IsProfileVisible == nil || p.IsProfileVisible(name)
 }
 
 // profileTools returns the tools that load and unload profiles. They are not among the standard tools, because only
@@ -399,9 +399,9 @@ func ToolsWithProfiles(tools []Tool, sets VerbSets) []Tool {
 // handleParam is the name of the parameter for a loaded profile's handle.
 const handleParam = "handle"
 
-// withProfileHandleParam returns a copy of the schema of a tool's parameters, to which the parameter "handle" of a
+// copyWithProfileHandleParam returns a copy of the schema of a tool's parameters, to which the parameter "handle" of a
 // loaded profile is added.
-func withProfileHandleParam(s *jsonschema.Schema) *jsonschema.Schema {
+func copyWithProfileHandleParam(s *jsonschema.Schema) *jsonschema.Schema {
 	in := *s
 	in.Properties = maps.Clone(in.Properties)
 	if in.Properties == nil {
@@ -421,7 +421,7 @@ func restrictToProfile(t Tool, hasProfileTools bool) Tool {
 		return t // This tool already has a parameter for a handle, such as the tool that unloads a profile.
 	}
 	if hasProfileTools {
-		t.Input = withProfileHandleParam(t.Input)
+		t.Input = copyWithProfileHandleParam(t.Input)
 	}
 	call := t.Call
 	t.Call = func(ctx context.Context, w *Workspace, args Arguments) (any, error) {
@@ -429,7 +429,7 @@ func restrictToProfile(t Tool, hasProfileTools bool) Tool {
 		if err != nil {
 			return nil, err
 		}
-		l, ok, err := w.profileRestrictingCall(handle)
+		l, ok, err := w.findRestrictingProfile(handle)
 		if err != nil {
 			return nil, err
 		}
@@ -440,7 +440,7 @@ func restrictToProfile(t Tool, hasProfileTools bool) Tool {
 		if err != nil {
 			return nil, err
 		}
-		view, release := w.Profiles.restrictedView(m, l)
+		view, release := w.Profiles.openRestrictedView(m, l)
 		defer release()
 		inner := *w
 		inner.openUnrestricted = w.Open
@@ -457,22 +457,22 @@ func restrictToProfile(t Tool, hasProfileTools bool) Tool {
 	return t
 }
 
-// profileRestrictingCall returns the profile to which a call is restricted. A handle identifies a profile that the
+// findRestrictingProfile returns the profile to which a call is restricted. A handle identifies a profile that the
 // caller loaded earlier. If the handle is empty, the call is restricted to the profile that is loaded now, if there is
-// such a profile. The result ok is false if the call is not restricted. profileRestrictingCall returns an error if the
+// such a profile. The result ok is false if the call is not restricted. findRestrictingProfile returns an error if the
 // handle is invalid or stale, or if the handle is not empty although there are no profiles.
-func (w *Workspace) profileRestrictingCall(handle string) (l loadedProfile, ok bool, err error) {
+func (w *Workspace) findRestrictingProfile(profileHandle string) (l loadedProfile, ok bool, err error) {
 	switch {
-	case w.Profiles == nil && handle != "":
+	case w.Profiles == nil && profileHandle != "":
 		return l, false, errNoProfiles
 	case w.Profiles == nil:
 		return l, false, nil
 	case w.Loaded != nil:
-		return w.Loaded.findProfile(handle)
-	case handle == "":
+		return w.Loaded.findProfile(profileHandle)
+	case profileHandle == "":
 		return l, false, nil
 	}
-	l, err = w.Profiles.resolveHandle(handle, w.CurrentTime())
+	l, err = w.Profiles.resolveHandle(profileHandle, w.CurrentTime())
 	return l, err == nil, err
 }
 

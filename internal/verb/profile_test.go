@@ -96,7 +96,7 @@ func (s *study) load(args string) LoadMemoryProfileOut {
 	if err != nil {
 		s.t.Fatalf("load_memory_profile %s: %v", args, err)
 	}
-	return a.Out.(LoadMemoryProfileOut)
+	return a.Result.(LoadMemoryProfileOut)
 }
 
 func (s *study) unload(args string) unloadMemoryProfileOut {
@@ -105,7 +105,7 @@ func (s *study) unload(args string) unloadMemoryProfileOut {
 	if err != nil {
 		s.t.Fatalf("unload_memory_profile %s: %v", args, err)
 	}
-	return a.Out.(unloadMemoryProfileOut)
+	return a.Result.(unloadMemoryProfileOut)
 }
 
 // total calls the tool list with the arguments args and returns the number of entries that the tool finds.
@@ -115,7 +115,7 @@ func (s *study) total(args string) int {
 	if err != nil {
 		s.t.Fatalf("list %s: %v", args, err)
 	}
-	return a.Out.(ListOut).Total
+	return a.Result.(ListOut).Total
 }
 
 // fails checks that a call fails with a message that contains certain words.
@@ -161,7 +161,7 @@ func TestLoadInSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := a.Out.(GetOut).Entry; strings.Join(e.Labels["project"], "") != "vtt" ||
+	if e := a.Result.(GetOut).Entry; strings.Join(e.Labels["project"], "") != "vtt" ||
 		strings.Join(e.Labels["profile"], "") != "vtt" || e.Source.Profile != "vtt" {
 		t.Errorf("what was saved has labels %v and source %+v, want both of vtt", e.Labels, e.Source)
 	}
@@ -187,15 +187,15 @@ func TestLoadInSession(t *testing.T) {
 		t.Errorf("within vtt again, list sees %d entries, want 31", n)
 	}
 	u := s.unload(`{}`)
-	if u.Handle != vtt.ProfileHandle || u.Tokens != vtt.Tokens+again.Tokens || len(u.Loaded) != 1 ||
-		u.Loaded[0] != novel.ProfileHandle ||
+	if u.Handle != vtt.ProfileHandle || u.RemovableTokens != vtt.Tokens+again.Tokens || len(u.LoadedHandles) != 1 ||
+		u.LoadedHandles[0] != novel.ProfileHandle ||
 		!strings.Contains(u.Message, "may be dropped") || !strings.Contains(u.Message, `In force now: "novel"`) {
 		t.Errorf("unload = %+v, want vtt with the tokens of both results, and novel in force", u)
 	}
 	s.fails("list", `{"handle":"`+vtt.ProfileHandle+`"}`, "was unloaded already", "loaded now: "+novel.ProfileHandle)
 	s.fails("unload_memory_profile", `{"handle":"`+vtt.ProfileHandle+`"}`, "was unloaded already")
 	s.fails("list", `{"handle":"vtt@0-00000000"}`, "not of this session")
-	if u := s.unload(`{"handle":"novel"}`); u.Handle != novel.ProfileHandle || len(u.Loaded) != 0 {
+	if u := s.unload(`{"handle":"novel"}`); u.Handle != novel.ProfileHandle || len(u.LoadedHandles) != 0 {
 		t.Errorf("unload by name = %+v, want novel", u)
 	}
 	if n := s.total(`{}`); n != 61 {
@@ -218,8 +218,8 @@ func TestLoadAfterEdit(t *testing.T) {
 		t.Errorf("loaded again: %+v, want a new handle, a word, and one entry", second)
 	}
 	s.fails("list", `{"handle":"`+first.ProfileHandle+`"}`, "unloaded already")
-	if u := s.unload(`{}`); len(u.Loaded) != 0 {
-		t.Errorf("unload leaves %v, want nothing", u.Loaded)
+	if u := s.unload(`{}`); len(u.LoadedHandles) != 0 {
+		t.Errorf("unload leaves %v, want nothing", u.LoadedHandles)
 	}
 	for i := range maxLoadedProfiles + 1 {
 		name := fmt.Sprintf("p%d", i)
@@ -297,7 +297,7 @@ func TestLoadWhatIsNotThere(t *testing.T) {
 			t.Errorf("the list is %q, want %q in it", text, w)
 		}
 	}
-	s.workspace.Profiles.Visible = func(name string) bool { return name == "novel" }
+	s.workspace.Profiles.IsProfileVisible = func(name string) bool { return name == "novel" }
 	s.fails("load_memory_profile", `{"name":"vtt"}`, `there is no profile "vtt"`)
 	if got := s.load(`{}`); len(got.Profiles) != 1 || got.Profiles[0].Name != "novel" {
 		t.Errorf("the list is %+v, want novel alone", got.Profiles)
@@ -320,7 +320,7 @@ func TestLoadKeepsBudget(t *testing.T) {
 			out := s.load(fmt.Sprintf(`{"name":%q,"max_tokens":%d,"query":"scene"}`, name, budget))
 			got, most := prompt.EstimateTokens(
 				prompt.ReporterText(out),
-			), prompt.MaxTokenEstimate(
+			), prompt.MaxEstimateWithinBudget(
 				min(budget, out.Budget),
 			)
 			if got > most || out.Tokens > most {
@@ -347,8 +347,8 @@ func TestLoadKeepsBudget(t *testing.T) {
 	if out.Budget != 2000 || !strings.Contains(sentences(out.Notes), "lowered to 2000") {
 		t.Errorf("loaded %+v, want the profile's own budget, and a word", out)
 	}
-	if out := s.load(`{"name":"vtt"}`); out.Budget != DefaultLoadTokens {
-		t.Errorf("without max_tokens the budget is %d, want %d", out.Budget, DefaultLoadTokens)
+	if out := s.load(`{"name":"vtt"}`); out.Budget != DefaultProfileTokens {
+		t.Errorf("without max_tokens the budget is %d, want %d", out.Budget, DefaultProfileTokens)
 	}
 	out = s.load(`{"name":"novel","max_tokens":600}`)
 	if !strings.Contains(
@@ -357,8 +357,8 @@ func TestLoadKeepsBudget(t *testing.T) {
 	) {
 		t.Errorf("what was cut is not told: %v", out.Notes)
 	}
-	s.workspace.Profiles.Document = func(d profile.Document) bool { return d.Path != "SOUL.md" }
-	if out := s.load(`{"name":"vtt"}`); strings.Contains(out.Selection, "careful") {
+	s.workspace.Profiles.IsDocumentVisible = func(d profile.Document) bool { return d.Path != "SOUL.md" }
+	if out := s.load(`{"name":"vtt"}`); strings.Contains(out.SelectedText, "careful") {
 		t.Error("a document that may not be shown was")
 	}
 }
@@ -374,7 +374,7 @@ func TestLoadInPages(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	whole := s.load(`{"name":"vtt","query":"plan"}`).Selection
+	whole := s.load(`{"name":"vtt","query":"plan"}`).SelectedText
 	s.workspace.Page = 2000
 	var pages []string
 	joined, tokens := "", 0
@@ -389,7 +389,7 @@ func TestLoadInPages(t *testing.T) {
 			t.Errorf("a page ends in the fence %q:\n%s", open, page)
 		}
 		// Where two pages meet, the fence is closed and opened again, and nothing else is added.
-		body := strings.TrimPrefix(out.Selection, openingFenceLineAt(whole, offset))
+		body := strings.TrimPrefix(out.SelectedText, openingFenceLineAt(whole, offset))
 		end := len(whole)
 		if out.NextOffset != 0 {
 			end = out.NextOffset
@@ -423,8 +423,8 @@ func TestLoadInPages(t *testing.T) {
 	}
 	s.fails("load_memory_profile", `{"name":"vtt","offset":99999999}`, "is not in the text")
 	s.fails("load_memory_profile", `{"name":"vtt","offset":-1}`, "is not in the text")
-	if u := s.unload(`{}`); u.Tokens < tokens {
-		t.Errorf("unload tells of %d tokens, the pages had %d", u.Tokens, tokens)
+	if u := s.unload(`{}`); u.RemovableTokens < tokens {
+		t.Errorf("unload tells of %d tokens, the pages had %d", u.RemovableTokens, tokens)
 	}
 }
 
@@ -436,9 +436,12 @@ func TestLoadKeepsFewIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := s.workspace.Profiles
-	busy, release := p.restrictedView(m, loadedProfile{name: "busy", scope: scope.Scope{Any: []oxbow.Filter{{}}}})
+	busy, release := p.openRestrictedView(m, loadedProfile{name: "busy", scope: scope.Scope{Any: []oxbow.Filter{{}}}})
 	for i := range 3 * maxCachedViews {
-		v, done := p.restrictedView(m, loadedProfile{name: fmt.Sprint(i), scope: scope.Scope{Any: []oxbow.Filter{{}}}})
+		v, done := p.openRestrictedView(
+			m,
+			loadedProfile{name: fmt.Sprint(i), scope: scope.Scope{Any: []oxbow.Filter{{}}}},
+		)
 		if hits, err := v.Recall(t.Context(), oxbow.Query{Text: "scene"}); err != nil || len(hits) == 0 {
 			t.Errorf("Recall = %d hits, %v", len(hits), err)
 		}
@@ -451,7 +454,7 @@ func TestLoadKeepsFewIndexes(t *testing.T) {
 		t.Errorf("Recall of the one in use = %v", err)
 	}
 	release()
-	again, release := p.restrictedView(m, loadedProfile{name: "busy"})
+	again, release := p.openRestrictedView(m, loadedProfile{name: "busy"})
 	defer release()
 	if again != busy {
 		t.Error("the one in use was not kept")

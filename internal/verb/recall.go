@@ -21,9 +21,9 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// defaultTurnsAround is the number of turns that are shown before and after a hit in a conversation. On the LoCoMo
+// defaultTurnsAroundHit is the number of turns that are shown before and after a hit in a conversation. On the LoCoMo
 // benchmark, the best five hits contain the answer to 76 of 100 questions without these turns, and to 86 with them.
-const defaultTurnsAround = 2
+const defaultTurnsAroundHit = 2
 
 // Recall finds entries by words, the best first. Depending on the request, it searches the notes, the past sessions, or
 // both. If it searches both, the hits from sessions follow the hits from notes, and each search gets half of the token
@@ -81,28 +81,28 @@ func Recall(ctx context.Context, w *Workspace, in RecallIn) (RecallOut, error) {
 // fillRequest adds the arguments that select and rank entries to a request. It sets neither the limit nor the change
 // number of the query.
 func (in RecallIn) fillRequest(request *query.Request, now time.Time) error {
-	namesBoth := in.SearchInPastSessions != "" && request.Memory != ""
-	if namesBoth && in.SearchInPastSessions != request.Memory {
-		return InvalidValue("in", in.SearchInPastSessions, "is not what the query says, which is in:"+request.Memory)
+	namesBoth := in.SearchScope != "" && request.Memory != ""
+	if namesBoth && in.SearchScope != request.Memory {
+		return InvalidValue("in", in.SearchScope, "is not what the query says, which is in:"+request.Memory)
 	}
-	request.Memory = cmp.Or(request.Memory, in.SearchInPastSessions)
+	request.Memory = cmp.Or(request.Memory, in.SearchScope)
 	f, err := in.EntrySelection.CombineFilter(in.Filter, now)
 	if err != nil {
 		return err
 	}
 	q := &request.Query
 	q.Filter = q.Filter.And(f).And(in.callingVerbFilter)
-	if in.Recency != "" {
-		half, ok := ParseSpan(in.Recency)
+	if in.RecencyHalfLife != "" {
+		half, ok := ParseTimeSpan(in.RecencyHalfLife)
 		if !ok || half <= 0 {
-			return InvalidValue("recency", in.Recency, "is not a half-life; write 30d, 12w, 6mo, 1y or 36h")
+			return InvalidValue("recency", in.RecencyHalfLife, "is not a half-life; write 30d, 12w, 6mo, 1y or 36h")
 		}
 		q.Recency, q.Now = half, now
 	}
 	q.Explain = in.Explain
 	q.Collapse = in.CollapseSimilarHits
 	q.Rank = in.RankingName
-	q.Around = defaultTurnsAround
+	q.Around = defaultTurnsAroundHit
 	if in.TurnsAroundHit != nil {
 		q.Around = *in.TurnsAroundHit
 	}
@@ -122,7 +122,7 @@ func searchWorkspace(ctx context.Context, w *Workspace, in RecallIn, request que
 	if err != nil {
 		return RecallOut{}, err
 	}
-	out := RecallOut{Hits: []Entry{}, Notes: append(notes, misspeltNotes(request.Misspellings)...)}
+	out := RecallOut{Hits: []Entry{}, Notes: append(notes, misspeltTermNotes(request.Misspellings)...)}
 	most, err := w.tokenBudget(in.MaxTokens, defaultMaxTokens)
 	if err != nil {
 		return RecallOut{}, err
@@ -137,11 +137,11 @@ func searchWorkspace(ctx context.Context, w *Workspace, in RecallIn, request que
 		return RecallOut{}, err
 	}
 	if in.AsOf != "" {
-		q.AsOf, err = ResolveAsOf(ctx, m, in.AsOf, w.CurrentTime())
+		q.AsOf, err = ResolveChangeSeq(ctx, m, in.AsOf, w.CurrentTime())
 		if err != nil {
 			return RecallOut{}, err
 		}
-		out.AsOf = q.AsOf
+		out.AsOfSeq = q.AsOf
 		if q.AsOf == 0 {
 			out.EmptyReasons = []Note{Notef("the memory held nothing yet at %s", in.AsOf)}
 			return out, nil
@@ -149,10 +149,10 @@ func searchWorkspace(ctx context.Context, w *Workspace, in RecallIn, request que
 	}
 	// Request one more hit than needed, to learn whether there are more.
 	q.Limit = min(limit+1, oxbow.MaxLimit)
-	lacked := w.Vectors.rankByVectors(&q)
+	lacked := w.Vectors.addVectorRanking(&q)
 	hits, read, err := m.RecallParsed(ctx, q)
 	if err == nil {
-		hits, read, err = replaceDigestHits(ctx, m, q, hits, read)
+		hits, read, err = replaceRedundantDigestHits(ctx, m, q, hits, read)
 	}
 	if err != nil {
 		return RecallOut{}, err
@@ -164,7 +164,7 @@ func searchWorkspace(ctx context.Context, w *Workspace, in RecallIn, request que
 		}
 	}
 	if w.isSessionsArchive {
-		removeProgramText(hits)
+		removeProgramOnlyText(hits)
 	}
 	hits = hitsCallerMaySee(ctx, m, hits, q.AsOf != 0)
 	out.Notes = append(out.Notes, lacked()...)
@@ -172,7 +172,7 @@ func searchWorkspace(ctx context.Context, w *Workspace, in RecallIn, request que
 		for _, d := range read.Dates {
 			out.Notes = append(out.Notes, Notef("%q was read as %s", d.Text, formatDateSpan(d)))
 		}
-		dates := in.DateTerms(w.CurrentTime(), in.Query, in.Filter)
+		dates := in.ParseDateFilterTerms(w.CurrentTime(), in.Query, in.Filter)
 		out.EmptyReasons, out.SimilarNames, err = w.explainNoHits(ctx, m, q, dates)
 		return out, err
 	}
@@ -188,10 +188,10 @@ func searchWorkspace(ctx context.Context, w *Workspace, in RecallIn, request que
 	for i := range out.Hits {
 		shown[i] = hits[i].Entry
 	}
-	RecordShown(ctx, shown...)
+	RecordShownEntries(ctx, shown...)
 	for i, h := range out.Hits {
 		if h.Content != nil && q.AsOf == 0 {
-			seenWithoutHistory(ctx, m).RecordShown(hits[i].Entry)
+			seenEntriesWithoutHistory(ctx, m).RecordShownEntries(hits[i].Entry)
 		}
 	}
 	return out, nil
@@ -205,9 +205,9 @@ func hasRequiredWords(q *oxbow.Query) bool {
 // maxMisspeltTerms is the maximum number of misspelt filter terms that notes name.
 const maxMisspeltTerms = 3
 
-// misspeltNotes returns notes about words that look like misspelt filter terms. They were searched as ordinary words
-// and did not filter anything.
-func misspeltNotes(all []query.Misspelling) (notes []Note) {
+// misspeltTermNotes returns notes about words that look like misspelt filter terms. They were searched as ordinary
+// words and did not filter anything.
+func misspeltTermNotes(all []query.Misspelling) (notes []Note) {
 	for _, m := range all[:min(len(all), maxMisspeltTerms)] {
 		notes = append(notes, Notef("%q was looked for as words, not as a filter: %v", m.Word, m.Err))
 	}
@@ -225,15 +225,15 @@ func RecallWithoutDigests(
 	if err != nil {
 		return nil, read, err
 	}
-	return replaceDigestHits(ctx, m, q, hits, read)
+	return replaceRedundantDigestHits(ctx, m, q, hits, read)
 }
 
-// replaceDigestHits removes a digest (an entry that summarizes other entries) from the hits if the hits also contain
-// entries that the digest summarizes, because the digest would repeat these entries. If the hits had reached the limit
-// of the query q, replaceDigestHits searches again, and the next best hits replace the removed digests. parsedQuery
-// describes how the words and operators of the query were understood. The caller must not use the slice hits
-// afterwards.
-func replaceDigestHits(
+// replaceRedundantDigestHits removes a digest (an entry that summarizes other entries) from the hits if the hits also
+// contain entries that the digest summarizes, because the digest would repeat these entries. If the hits had reached
+// the limit of the query q, replaceRedundantDigestHits searches again, and the next best hits replace the removed
+// digests. parsedQuery describes how the words and operators of the query were understood. The caller must not use the
+// slice hits afterwards.
+func replaceRedundantDigestHits(
 	ctx context.Context,
 	m *oxbow.Memory,
 	q oxbow.Query,
@@ -241,22 +241,22 @@ func replaceDigestHits(
 	parsedQuery oxbow.ParsedQuery,
 ) ([]oxbow.Hit, oxbow.ParsedQuery, error) {
 	found := len(hits)
-	kept := removeRedundantDigests(hits)
-	if len(kept) == found || found < hitLimit(q) {
+	kept := removeRedundantDigestHits(hits)
+	if len(kept) == found || found < maxHitCount(q) {
 		return kept, parsedQuery, nil
 	}
 	// Search again with twice the limit, so that the next best hits can replace the removed digests.
-	q.Limit = min(2*hitLimit(q), oxbow.MaxLimit)
+	q.Limit = min(2*maxHitCount(q), oxbow.MaxLimit)
 	more, parsedQuery, err := m.RecallParsed(ctx, q)
 	if err != nil {
 		return nil, parsedQuery, err
 	}
-	kept = removeRedundantDigests(more)
+	kept = removeRedundantDigestHits(more)
 	return kept[:min(len(kept), found)], parsedQuery, nil
 }
 
-// hitLimit returns the maximum number of hits for a query.
-func hitLimit(q oxbow.Query) int {
+// maxHitCount returns the maximum number of hits for a query.
+func maxHitCount(q oxbow.Query) int {
 	if q.Limit == 0 {
 		return oxbow.DefaultLimit
 	}
@@ -271,14 +271,14 @@ func (out *RecallOut) recallWithoutRequiredWords(
 	ctx context.Context,
 	m *oxbow.Memory,
 	q *oxbow.Query,
-	read oxbow.ParsedQuery,
+	parsedQuery oxbow.ParsedQuery,
 ) ([]oxbow.Hit, oxbow.ParsedQuery, error) {
 	relaxed, operators := *q, *q.Operators
 	operators.Must = nil
 	relaxed.Operators = &operators
 	hits, relaxedRead, err := m.RecallParsed(ctx, relaxed)
 	if err != nil || len(hits) == 0 {
-		return nil, read, err
+		return nil, parsedQuery, err
 	}
 	var must []string
 	for _, s := range q.Operators.Must[:min(len(q.Operators.Must), maxWordsInNote)] {
@@ -313,8 +313,8 @@ func hitsCallerMaySee(ctx context.Context, m *oxbow.Memory, hits []oxbow.Hit, ar
 // NoSessionNote says that the archive contains no session yet.
 var NoSessionNote = Notef(
 	"no session is recorded yet; %s to add the sessions that clients have stored, or %s to connect clients",
-	PersonCommandRef("oxbow session import"),
-	PersonCommandRef("oxbow setup"),
+	PersonOnlyCommandRef("oxbow session import"),
+	PersonOnlyCommandRef("oxbow setup"),
 )
 
 // explainNoHits returns the reasons why a query found nothing, and the similar words that exist. If the archive of
@@ -324,8 +324,8 @@ func (w *Workspace) explainNoHits(
 	ctx context.Context,
 	m *oxbow.Memory,
 	q oxbow.Query,
-	dates DateTerms,
-) (reasons []Note, similar []string, err error) {
+	dates DateFilterTerms,
+) (reasons []Note, similarWords []string, err error) {
 	if !w.isSessionsArchive {
 		return explainNoHits(ctx, m, q, dates)
 	}
@@ -336,14 +336,14 @@ func (w *Workspace) explainNoHits(
 	if len(kept) == 0 {
 		return []Note{NoSessionNote}, nil, nil
 	}
-	reasons, similar, err = explainNoHits(ctx, m, q, dates)
+	reasons, similarWords, err = explainNoHits(ctx, m, q, dates)
 	own := session.SessionFilter.String()
-	return reasons, slices.DeleteFunc(similar, func(s string) bool { return s == own }), err
+	return reasons, slices.DeleteFunc(similarWords, func(s string) bool { return s == own }), err
 }
 
-// removeProgramText changes each hit's content and the content of the turns around it. It removes the parts that are
-// meant only for programs.
-func removeProgramText(hits []oxbow.Hit) {
+// removeProgramOnlyText changes each hit's content and the content of the turns around it. It removes the parts that
+// are meant only for programs.
+func removeProgramOnlyText(hits []oxbow.Hit) {
 	for i := range hits {
 		h := &hits[i]
 		h.Entry.Content = session.ReadableText(h.Entry.Content)
@@ -363,10 +363,10 @@ func hitEntries(hits []oxbow.Hit) []oxbow.Entry {
 	return es
 }
 
-// queryReadingNotes returns notes about how the query was understood, if this may surprise the caller.
-func queryReadingNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
+// queryInterpretationNotes returns notes about how the query was understood, if this may surprise the caller.
+func queryInterpretationNotes(parsedQuery oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
 	var notes []Note
-	if read.StopWords {
+	if parsedQuery.StopWords {
 		notes = append(
 			notes,
 			PlainNote(
@@ -374,12 +374,12 @@ func queryReadingNotes(read oxbow.ParsedQuery, hits []oxbow.Hit) []Note {
 			),
 		)
 	}
-	for _, t := range read.Terms {
+	for _, t := range parsedQuery.Terms {
 		if t.Corrected && len(notes) < maxWordsInNote {
 			notes = append(notes, Notef("no entry holds %q; took %q", t.Word, shownWordForTerm(t.Term, hits)))
 		}
 	}
-	for _, d := range read.Dates {
+	for _, d := range parsedQuery.Dates {
 		notes = append(
 			notes,
 			Notef(
@@ -428,15 +428,15 @@ type wordMatcher struct {
 }
 
 // newWordMatcher returns a wordMatcher for a query.
-func newWordMatcher(read oxbow.ParsedQuery) *wordMatcher {
+func newWordMatcher(parsedQuery oxbow.ParsedQuery) *wordMatcher {
 	m := &wordMatcher{terms: map[string]bool{}, seen: map[string]bool{}}
-	for _, t := range read.Terms {
+	for _, t := range parsedQuery.Terms {
 		m.terms[t.Term] = true
 		if t.Term != "" {
 			m.firstBytes[t.Term[0]] = true
 		}
 	}
-	if read.Rank != oxbow.RankSeed {
+	if parsedQuery.Rank != oxbow.RankSeed {
 		m.termFinder = analysis.NewTermFinder(analysis.NewTermSet(slices.Collect(maps.Keys(m.terms)), nil))
 	}
 	return m
@@ -477,7 +477,7 @@ func (m *wordMatcher) mayBeTerm(word string) bool {
 func (m *wordMatcher) isMatch(word string) bool {
 	// Look at the first byte before the map, because most words begin like no term.
 	isTerm := m.firstBytes[word[0]] && m.terms[word]
-	return isTerm || (m.termFinder != nil && m.termFinder.WantsWord(word))
+	return isTerm || (m.termFinder != nil && m.termFinder.SearchesForWord(word))
 }
 
 // addHits adds the hits to the result, with their snippets, file references and trust levels, and adds notes. It
@@ -488,9 +488,9 @@ func (out *RecallOut) addHits(
 	hits []oxbow.Hit,
 	parsedQuery oxbow.ParsedQuery,
 ) (contents []string) {
-	out.Notes = append(out.Notes, queryReadingNotes(parsedQuery, hits)...)
+	out.Notes = append(out.Notes, queryInterpretationNotes(parsedQuery, hits)...)
 	var cited map[uint64][]FileRef
-	if out.AsOf == 0 { // An old state of the memory is not compared with the present files.
+	if out.AsOfSeq == 0 { // An old state of the memory is not compared with the present files.
 		var notes []Note
 		cited, notes = w.CheckFileRefs(ctx, hitEntries(hits))
 		out.Notes = append(append(out.Notes, notes...), demoteStaleHits(hits, cited)...)
@@ -540,7 +540,15 @@ func makeExplanation(x *oxbow.Explanation) *Explanation {
 	}
 	a := &Explanation{Formula: x.Formula, Entries: x.Entries, Length: x.Length, AvgLen: x.AvgLen, Terms: []TermScore{}}
 	for _, t := range x.Terms {
-		ts := TermScore{Term: t.Term, Word: t.Word, Weight: t.Weight, TF: t.TF, DF: t.DF, IDF: t.IDF, Score: t.Score}
+		ts := TermScore{
+			Term:      t.Term,
+			QueryWord: t.Word,
+			Weight:    t.Weight,
+			TF:        t.TF,
+			DF:        t.DF,
+			IDF:       t.IDF,
+			Score:     t.Score,
+		}
 		for _, f := range t.Fields {
 			ts.Fields = append(ts.Fields, FieldScore(f))
 		}
@@ -549,20 +557,20 @@ func makeExplanation(x *oxbow.Explanation) *Explanation {
 	return a
 }
 
-// ResolveAsOf returns the number of a change for s, which is a change number or a date. A plain number is always a
-// change number and is returned unchanged, so a year must be written as a date such as 2026-12-31. For a date,
-// ResolveAsOf returns the number of the last change up to the end of the day or month. It returns 0 if the date is
+// ResolveChangeSeq returns the number of a change for dateOrSeq, which is a change number or a date. A plain number is
+// always a change number and is returned unchanged, so a year must be written as a date such as 2026-12-31. For a date,
+// ResolveChangeSeq returns the number of the last change up to the end of the day or month. It returns 0 if the date is
 // before the first change.
-func ResolveAsOf(ctx context.Context, m *oxbow.Memory, s string, now time.Time) (uint64, error) {
-	if seq, err := strconv.ParseUint(s, 10, 64); err == nil {
+func ResolveChangeSeq(ctx context.Context, m *oxbow.Memory, dateOrSeq string, now time.Time) (uint64, error) {
+	if seq, err := strconv.ParseUint(dateOrSeq, 10, 64); err == nil {
 		if seq == 0 {
-			return 0, InvalidValue("as_of", s, "is no change; they count from 1")
+			return 0, InvalidValue("as_of", dateOrSeq, "is no change; they count from 1")
 		}
 		return seq, nil
 	}
-	day, err := TimeFilter("as_of", "until", s, now)
+	day, err := TimeFilter("as_of", "until", dateOrSeq, now)
 	if invalid, ok := errors.AsType[*oxbow.InvalidError](err); ok {
-		return 0, InvalidValue("as_of", s, "is not the number of a change and "+invalid.Reason)
+		return 0, InvalidValue("as_of", dateOrSeq, "is not the number of a change and "+invalid.Reason)
 	}
 	if err != nil {
 		return 0, err
@@ -586,7 +594,7 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	}
 	if in.WithoutSimilarNames {
 		silent := *w
-		silent.withoutAdvice = true
+		silent.omitsNameSuggestions = true
 		w = &silent
 	}
 	e, past, notes, err := w.entryOrVersion(ctx, m, in.Name)
@@ -620,10 +628,10 @@ func Get(ctx context.Context, w *Workspace, in GetIn) (GetOut, error) {
 	if err == nil {
 		page := e
 		page.Content = *out.Content
-		RecordShown(ctx, page)
+		RecordShownEntries(ctx, page)
 	}
 	if err == nil && !past {
-		seenWithoutHistory(ctx, m).recordShownPage(e, out.Offset, cmp.Or(out.NextOffset, len(e.Content)))
+		seenEntriesWithoutHistory(ctx, m).recordShownPage(e, out.Offset, cmp.Or(out.NextOffset, len(e.Content)))
 	}
 	return out, err
 }
@@ -652,18 +660,18 @@ func (out *GetOut) addInjectionCounts(ctx context.Context, w *Workspace) {
 	if err != nil || a == nil {
 		return
 	}
-	counts, err := a.UseCounts(ctx, out.Name)
+	counts, err := a.CountEntryUses(ctx, out.Name)
 	if err != nil || counts[0].ShownTurns == 0 {
 		return
 	}
-	out.ShownInTurns, out.UsedInTurns = counts[0].ShownTurns, counts[0].UsedTurns
+	out.ShownTurnCount, out.UsedTurnCount = counts[0].ShownTurns, counts[0].UsedTurns
 	out.Notes = append(
 		out.Notes,
 		Notef(
 			"shown %d, used %d: the turns of sessions in which hooks put it before a model; %s to see them",
-			out.ShownInTurns,
-			out.UsedInTurns,
-			PersonCommandRef("oxbow injected --entry "+text.ShellQuote(out.Name)),
+			out.ShownTurnCount,
+			out.UsedTurnCount,
+			PersonOnlyCommandRef("oxbow injected --entry "+text.ShellQuote(out.Name)),
 		),
 	)
 }
@@ -692,7 +700,7 @@ func (w *Workspace) entryOrVersion(
 		if now, nerr := m.Get(ctx, name); nerr == nil && now.Version == seq {
 			return now, false, nil, nil // an entry in a team file has only one version
 		}
-		return e, false, nil, w.adviseUnknownVersion(ctx, m, name, seq, err)
+		return e, false, nil, w.addVersionAdvice(ctx, m, name, seq, err)
 	}
 	if v.Erased {
 		return e, false, nil, fmt.Errorf("%q as of change %d was erased for good: %w", name, seq, oxbow.ErrNotFound)
@@ -720,8 +728,8 @@ func splitVersionName(s string) (name string, seq uint64, ok bool) {
 	return s[:i], seq, err == nil && seq > 0
 }
 
-// List returns the entries that the arguments select, the newest first.
-func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
+// ListEntries returns the entries that the arguments select, the newest first.
+func ListEntries(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 	f, err := in.EntrySelection.CombineFilter(in.Filter, w.CurrentTime())
 	if err != nil {
 		return ListOut{}, err
@@ -750,7 +758,7 @@ func List(ctx context.Context, w *Workspace, in ListIn) (ListOut, error) {
 			ctx,
 			m,
 			oxbow.Query{Filter: f},
-			in.DateTerms(w.CurrentTime(), in.Filter),
+			in.ParseDateFilterTerms(w.CurrentTime(), in.Filter),
 		)
 		return out, err
 	case offset >= total:

@@ -13,10 +13,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// RecallMemory returns the verb recall_memory. It is not among the standard tools, because the verb recall with a
-// filter does the same. An interface may offer recall_memory to agents that know this name. If a call contains a date
+// NewRecallMemoryTool returns the verb recall_memory. It is not among the standard tools, because the verb recall with
+// a filter does the same. An interface may offer recall_memory to agents that know this name. If a call contains a date
 // or a range of days, but neither words nor a kind, the result contains only entries that match the argument terms.
-func RecallMemory(terms ...oxbow.Term) Tool {
+func NewRecallMemoryTool(terms ...oxbow.Term) Tool {
 	return defineTool(
 		"recall_memory",
 		"Recall memories",
@@ -29,16 +29,16 @@ func RecallMemory(terms ...oxbow.Term) Tool {
 
 // recallMemoryIn is the argument of recall_memory.
 type recallMemoryIn struct {
-	Query       string   `json:"query,omitempty"        also:"q,search,text"         jsonschema:"Words."                                                usage:"Words to look for; what fits them best comes first."`
-	Date        string   `json:"date,omitempty"         also:"day,on"                jsonschema:"Day (2026-04-18), month (2026-04), year or yesterday." usage:"Only memories made on this day (2026-04-18), in this month (2026-04) or year."`
-	DateRange   []string `json:"date_range,omitempty"   also:"dates,range"           jsonschema:"First and last day, both in; .. leaves a side open."   usage:"First and last day, both included; .. leaves a side open."`
-	Project     string   `json:"project,omitempty"      also:"project_name"                                                                             usage:"Only memories of this project."`
-	Tags        []string `json:"tags,omitempty"         also:"tag,labels"                                                                               usage:"Only memories with these tags."                                                flag:"tag"`
-	TagsMatch   string   `json:"tags_match,omitempty"   also:"match"                 jsonschema:"all by default."                                       usage:"Whether all of the tags are needed, which is the default, or any."                        enum:"all,any"`
-	Kind        string   `json:"kind,omitempty"         also:"type"                                                                                     usage:"Only memories of this kind."                                                              enum:"kind"`
-	RelatedFile string   `json:"related_file,omitempty" also:"file,path"             jsonschema:"Path as remembered."                                   usage:"Only memories about this file."`
-	MaxResults  *int     `json:"max_results,omitempty"  also:"limit,top_k,k,n,count" jsonschema:"5 by default."                                         usage:"Most memories to return, 5 by default, at most 1000."`
-	MaxTokens   *int     `json:"max_tokens,omitempty"   also:"token_budget,budget"   jsonschema:"2000 by default."                                      usage:"Maximum tokens of the whole answer, 2000 by default."`
+	Query        string   `json:"query,omitempty"        also:"q,search,text"         jsonschema:"Words."                                                usage:"Words to look for; what fits them best comes first."`
+	Date         string   `json:"date,omitempty"         also:"day,on"                jsonschema:"Day (2026-04-18), month (2026-04), year or yesterday." usage:"Only memories made on this day (2026-04-18), in this month (2026-04) or year."`
+	DateRange    []string `json:"date_range,omitempty"   also:"dates,range"           jsonschema:"First and last day, both in; .. leaves a side open."   usage:"First and last day, both included; .. leaves a side open."`
+	Project      string   `json:"project,omitempty"      also:"project_name"                                                                             usage:"Only memories of this project."`
+	Tags         []string `json:"tags,omitempty"         also:"tag,labels"                                                                               usage:"Only memories with these tags."                                                flag:"tag"`
+	TagMatchMode string   `json:"tags_match,omitempty"   also:"match"                 jsonschema:"all by default."                                       usage:"Whether all of the tags are needed, which is the default, or any."                        enum:"all,any"`
+	Kind         string   `json:"kind,omitempty"         also:"type"                                                                                     usage:"Only memories of this kind."                                                              enum:"kind"`
+	RelatedFile  string   `json:"related_file,omitempty" also:"file,path"             jsonschema:"Path as remembered."                                   usage:"Only memories about this file."`
+	MaxResults   *int     `json:"max_results,omitempty"  also:"limit,top_k,k,n,count" jsonschema:"5 by default."                                         usage:"Most memories to return, 5 by default, at most 1000."`
+	MaxTokens    *int     `json:"max_tokens,omitempty"   also:"token_budget,budget"   jsonschema:"2000 by default."                                      usage:"Maximum tokens of the whole answer, 2000 by default."`
 }
 
 func recallMemory(ctx context.Context, w *Workspace, in recallMemoryIn, terms []oxbow.Term) (RecallOut, error) {
@@ -96,7 +96,7 @@ func (in *recallMemoryIn) makeFilter(now time.Time) (oxbow.Filter, error) {
 		if err := (oxbow.Label{Key: oxbow.LabelTag, Value: t}).Check(); err != nil {
 			return f, err
 		}
-		if in.TagsMatch == "any" && len(tags) > 0 {
+		if in.TagMatchMode == "any" && len(tags) > 0 {
 			tags[0].Values = append(tags[0].Values, t)
 			continue
 		}

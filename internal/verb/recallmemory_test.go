@@ -42,7 +42,7 @@ func TestRecallMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	verb := RecallMemory()
+	verb := NewRecallMemoryTool()
 	if n := len(verb.Description); n > 1024 {
 		t.Errorf("the description has %d bytes, want at most 1024", n)
 	}
@@ -81,7 +81,7 @@ func TestRecallMemory(t *testing.T) {
 			}
 			continue
 		}
-		out := answer.Out.(RecallOut)
+		out := answer.Result.(RecallOut)
 		var names []string
 		for _, h := range out.Hits {
 			names = append(names, h.Name)
@@ -98,7 +98,7 @@ func TestRecallMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := out.Out.(RecallOut); len(got.Hits) != 1 || !got.HasMore {
+	if got := out.Result.(RecallOut); len(got.Hits) != 1 || !got.HasMore {
 		t.Errorf("max_results 1 gives %d hits, more %v, want 1 and more", len(got.Hits), got.HasMore)
 	}
 }

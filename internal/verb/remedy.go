@@ -24,7 +24,7 @@ func ErrorRemedy(err error) Note {
 	if errors.As(err, &lost) {
 		return lost.remedy()
 	}
-	var notForgotten *neverForgottenError
+	var notForgotten *entryNotForgottenError
 	if errors.As(err, &notForgotten) {
 		return notForgotten.remedy()
 	}
@@ -42,7 +42,7 @@ func ErrorRemedy(err error) Note {
 	}
 	var busy *oxbow.BusyError
 	if errors.As(err, &busy) {
-		return busyRemedy(busy)
+		return remedyForBusyStore(busy)
 	}
 	var adviser interface{ Advice() string }
 	if errors.As(err, &adviser) {
@@ -59,8 +59,8 @@ func ErrorRemedy(err error) Note {
 	return Note{}
 }
 
-// busyRemedy returns advice for the case that another process holds the lock for a long time.
-func busyRemedy(e *oxbow.BusyError) Note {
+// remedyForBusyStore returns advice for the case that another process holds the lock for a long time.
+func remedyForBusyStore(e *oxbow.BusyError) Note {
 	switch {
 	case e.PID == 0:
 		return PlainNote("another process is writing; try again in a moment; oxbow doctor says who it is")
@@ -79,12 +79,12 @@ func busyRemedy(e *oxbow.BusyError) Note {
 	)
 }
 
-// UnservedError returns the error for a call that needs something that this interface does not provide.
-func UnservedError(reason, remedy string) error {
+// NewUnsupportedError returns the error for a call that needs something that this interface does not provide.
+func NewUnsupportedError(reason, remedy string) error {
 	return Advise(fmt.Errorf("%w: %s", oxbow.ErrUnsupported, reason), remedy)
 }
 
-var errNoProfiles = UnservedError(
+var errNoProfiles = NewUnsupportedError(
 	"no memory profiles are served here",
 	"the server said why when it started; one that is bound to a profile serves no other",
 )
@@ -108,7 +108,7 @@ var errorRemedies = []struct {
 		oxbow.ErrRolledBack,
 		Notef(
 			"put the newer file back; or, if an older one was restored on purpose, %s, which goes on from it",
-			PersonCommandRef("oxbow recover --accept"),
+			PersonOnlyCommandRef("oxbow recover --accept"),
 		),
 	},
 	{
@@ -145,7 +145,7 @@ var errorRemedies = []struct {
 		oxbow.ErrCorrupt,
 		Notef(
 			"%s, which says what is damaged, then oxbow recover, which saves the rest; nothing was thrown away",
-			PersonCommandRef("oxbow check"),
+			PersonOnlyCommandRef("oxbow check"),
 		),
 	},
 	{oxbow.ErrVersion, PlainNote("a newer oxbow wrote this file; update this one")},

@@ -19,13 +19,13 @@ import (
 
 // Remember adds an entry, or updates the entry with the name in the argument.
 func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, error) {
-	if err := in.resolveOnlyArgument(ctx, w); err != nil {
+	if err := in.resolveNameOrContent(ctx, w); err != nil {
 		return RememberOut{}, err
 	}
 	if err := in.checkArguments(); err != nil {
 		return RememberOut{}, err
 	}
-	ctx = withOriginTurns(w.WithSource(ctx), in.FromTurns)
+	ctx = withOriginTurnNames(w.WithSource(ctx), in.FromTurns)
 	secrets := w.Secrets.redactArguments(
 		ctx,
 		[]*string{&in.Name, &in.Content, &in.Project},
@@ -46,14 +46,14 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	e := &rememberCall{
 		arguments:   in,
 		name:        in.Name,
-		seenEntries: seenWithoutHistory(ctx, m),
+		seenEntries: seenEntriesWithoutHistory(ctx, m),
 		addFileHashes: func(ls []oxbow.Label) []oxbow.Label {
 			return w.withCurrentFileHashes(ctx, ls)
 		},
 	}
 	if e.name == "" {
-		e.base = text.DeriveName(in.Content)
-		e.name = e.base
+		e.derivedName = text.DeriveName(in.Content)
+		e.name = e.derivedName
 	}
 	if err := e.seenEntries.RunWrite(func() (oxbow.Entry, error) {
 		if err := e.makeChange(ctx, m); err != nil {
@@ -64,7 +64,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	}); err != nil {
 		return RememberOut{}, err
 	}
-	out := RememberOut{EntryOutcome: e.outcome, Entry: outlineEntry(ctx, e.newEntry), WrittenEntry: e.newEntry}
+	out := RememberOut{EntryOutcome: e.outcome, Entry: outlineEntry(ctx, e.newEntry), StoredEntry: e.newEntry}
 	if e.repeatedCallNote != "" {
 		out.Notes = append(
 			out.Notes,
@@ -74,7 +74,7 @@ func Remember(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, er
 	if e.outcome == outcomeUnchanged {
 		out.Notes = append(out.Notes, PlainNote("the memory says this already: nothing was changed"))
 	}
-	out.Notes = append(append(out.Notes, e.nameNotes()...), secrets...)
+	out.Notes = append(append(out.Notes, e.derivedNameNotes()...), secrets...)
 	if e.outcome == outcomeAdded {
 		notes, err := aliasConflictNotes(ctx, m, e.newEntry, e.madeChange)
 		if err != nil {
@@ -100,23 +100,23 @@ func withOpID(ctx context.Context, id, verb string, in any) (context.Context, er
 	return oxbow.WithOpID(ctx, oxbow.CallOpID(MakeSource(src).TokenName()+":"+id, string(print))), err
 }
 
-// RememberNew adds a new entry. If an entry already has the name, the error matches [oxbow.ErrExists].
-func RememberNew(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, error) {
+// RememberNewEntry adds a new entry. If an entry already has the name, the error matches [oxbow.ErrExists].
+func RememberNewEntry(ctx context.Context, w *Workspace, in RememberIn) (RememberOut, error) {
 	in.MustBeNew = true
 	return Remember(ctx, w, in)
 }
 
-// resolveOnlyArgument decides whether in.NameOrContent is the name or the content of an entry, and moves the text to
+// resolveNameOrContent decides whether in.NameOrContent is the name or the content of an entry, and moves the text to
 // the field Name or Content. If in.NameOrContent is empty, it does nothing. If an entry has the text as its name, there
 // are three cases:
 //
 //   - If the content of that entry is also equal to the text, the text is the content.
 //   - Otherwise, if the call only changes labels or aliases (in.keepsContent), the text is the name.
-//   - Otherwise resolveOnlyArgument returns an error, because the user may have forgotten the content.
+//   - Otherwise resolveNameOrContent returns an error, because the user may have forgotten the content.
 //
 // If no entry has this name, a text with a space, a tab or a line break is the content. A single word is the name if
-// the call only changes labels or aliases. Otherwise resolveOnlyArgument returns an error for the single word.
-func (in *RememberIn) resolveOnlyArgument(ctx context.Context, w *Workspace) error {
+// the call only changes labels or aliases. Otherwise resolveNameOrContent returns an error for the single word.
+func (in *RememberIn) resolveNameOrContent(ctx context.Context, w *Workspace) error {
 	word := in.NameOrContent
 	if word == "" {
 		return nil
@@ -170,7 +170,7 @@ func (in RememberIn) checkArguments() error {
 	if isEmpty || isBlank {
 		return InvalidValue("content", "", "is empty; say what to remember")
 	}
-	if err := checkIfVersion(in.IfVersion); err != nil {
+	if err := checkVersionCondition(in.IfVersion); err != nil {
 		return err
 	}
 	if in.IfVersion != nil && in.Name == "" {
@@ -214,10 +214,11 @@ func (in RememberIn) changedParams() (names []string) {
 // make.
 type rememberCall struct {
 	arguments RememberIn
-	// The field base is the name that was derived from the content. If the caller gave a name, base is "". The field
-	// name is the name of the entry. If it was derived from the content, it is base, or base with a number.
-	name, base        string
-	takenDerivedNames int // number of names that were made from base but belong to other entries
+	// The field derivedName is the name that was derived from the content. If the caller gave a name, derivedName is
+	// "". The field name is the name of the entry. If it was derived from the content, it is derivedName, or
+	// derivedName with a number.
+	name, derivedName string
+	takenDerivedNames int // number of names that were made from derivedName but belong to other entries
 
 	oldEntry    oxbow.Entry
 	isNameFound bool
@@ -234,8 +235,8 @@ type rememberCall struct {
 	// then overwritten texts can be restored.
 	seenEntries *SeenEntries
 	// adds labels with the hashes of the files to which the entry refers
-	addFileHashes func([]oxbow.Label) []oxbow.Label
-	withHashes    bool // addFileHashes has added labels with hashes
+	addFileHashes     func([]oxbow.Label) []oxbow.Label
+	hasFileHashLabels bool // addFileHashes has added labels with hashes
 }
 
 // errNameTaken means that a name derived from the content belongs to another entry.
@@ -262,7 +263,7 @@ func (e *rememberCall) makeChange(ctx context.Context, m *oxbow.Memory) error {
 	for e.shouldRetry(err) {
 		made, err = m.CommitEdit(ctx, e.name, change)
 	}
-	if nothing := err == nil && e.attemptedOp == nil; nothing || isLostToEarlierChange(err) {
+	if nothing := err == nil && e.attemptedOp == nil; nothing || isCausedByEarlierChange(err) {
 		// Another call with the same operation ID may have made the same change at the same time.
 		if done, again := e.isRepeatOfEarlierCall(ctx, m); done || again != nil {
 			return again
@@ -280,9 +281,9 @@ func (e *rememberCall) isRepeatOfEarlierCall(ctx context.Context, m *oxbow.Memor
 	if e.arguments.OpID == "" {
 		return false, nil
 	}
-	first, err := earlierChange(ctx, m, e.name)
+	first, err := findChangeOfEarlierCall(ctx, m, e.name)
 	switch {
-	case isLostToEarlierChange(err):
+	case isCausedByEarlierChange(err):
 		return false, nil
 	case err != nil:
 		return false, err
@@ -302,15 +303,15 @@ func (e *rememberCall) isRepeatOfEarlierCall(ctx context.Context, m *oxbow.Memor
 	return true, nil
 }
 
-// isLostToEarlierChange reports whether err means that another change came first: the name is now in use, the entry was
-// removed, or it has another version.
-func isLostToEarlierChange(err error) bool {
+// isCausedByEarlierChange reports whether err means that another change came first: the name is now in use, the entry
+// was removed, or it has another version.
+func isCausedByEarlierChange(err error) bool {
 	return errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrNotFound)
 }
 
-// earlierChange returns the change that an earlier call with the op ID in ctx has made. Without such a change, the
-// error matches [oxbow.ErrNotFound] or [oxbow.ErrConflict].
-func earlierChange(ctx context.Context, m *oxbow.Memory, name string) (oxbow.Change, error) {
+// findChangeOfEarlierCall returns the change that an earlier call with the op ID in ctx has made. Without such a
+// change, the error matches [oxbow.ErrNotFound] or [oxbow.ErrConflict].
+func findChangeOfEarlierCall(ctx context.Context, m *oxbow.Memory, name string) (oxbow.Change, error) {
 	// No entry has this version, so the store cannot remove the entry. It returns a change only if it recognizes the
 	// operation ID of an earlier call.
 	return m.Commit(ctx, oxbow.Remove{Name: name, If: math.MaxUint64})
@@ -373,11 +374,11 @@ func (e *rememberCall) shouldRetry(err error) bool {
 		return false
 	case err == errNameTaken:
 		e.takenDerivedNames++
-		e.name = e.base + " (" + strconv.Itoa(e.takenDerivedNames+1) + ")"
+		e.name = e.derivedName + " (" + strconv.Itoa(e.takenDerivedNames+1) + ")"
 		return true
-	case e.withHashes && (errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid)):
+	case e.hasFileHashLabels && (errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid)):
 		// The layout may be able to store only some labels. Try once more without file hashes.
-		e.addFileHashes, e.withHashes = withoutFileHashes, false
+		e.addFileHashes, e.hasFileHashLabels = withoutFileHashes, false
 		return true
 	}
 	return false
@@ -388,7 +389,7 @@ func (e *rememberCall) shouldRetry(err error) bool {
 // because its name is taken or the entry does not exist, it returns an error.
 func (e *rememberCall) makeOp(old oxbow.Entry, found bool) (oxbow.Op, error) {
 	e.oldEntry, e.isNameFound = old, found
-	isNameMade := e.base != ""
+	isNameMade := e.derivedName != ""
 	isOther := isNameMade && old.Content != e.arguments.Content
 	if found && isOther {
 		// Another entry has the name that was made for the new entry. This entry is unknown to the caller, so it must
@@ -484,21 +485,21 @@ func isUpdateUnchanged(u oxbow.Update, old oxbow.Entry) bool {
 
 func (e *rememberCall) withFileHashes(ls []oxbow.Label) []oxbow.Label {
 	out := e.addFileHashes(ls)
-	e.withHashes = len(out) != len(withoutFileHashes(out))
+	e.hasFileHashLabels = len(out) != len(withoutFileHashes(out))
 	return out
 }
 
-// nameNotes returns a note that tells the name that was derived from the content, if the caller gave no name.
-func (e *rememberCall) nameNotes() []Note {
+// derivedNameNotes returns a note that tells the name that was derived from the content, if the caller gave no name.
+func (e *rememberCall) derivedNameNotes() []Note {
 	switch {
-	case e.base == "":
+	case e.derivedName == "":
 		return nil
 	case e.takenDerivedNames > 0:
 		return []Note{
 			Notef(
 				"the name was made from the first line; as %q is another entry, this one is %q; to replace that one, "+
 					"give its name",
-				e.base,
+				e.derivedName,
 				e.name,
 			),
 		}
@@ -577,7 +578,7 @@ func (in RememberIn) mergeLabels(old []oxbow.Label) ([]oxbow.Label, error) {
 
 // Forget removes an entry. In a memory with a history, the entry can be restored.
 func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
-	if err := checkIfVersion(in.IfVersion); err != nil {
+	if err := checkVersionCondition(in.IfVersion); err != nil {
 		return ForgetOut{}, err
 	}
 	ctx, err := withOpID(w.WithSource(ctx), in.OpID, "forget", in.Name)
@@ -591,12 +592,12 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 	if in.OpID != "" && !in.DryRun {
 		// An earlier call with the same operation ID may have removed the entry already. The name is then unknown, or
 		// belongs to a newer entry. Ask the store whether it knows the operation ID.
-		made, err := earlierChange(ctx, m, in.Name)
+		made, err := findChangeOfEarlierCall(ctx, m, in.Name)
 		if err == nil {
-			return repeatedForgetOut(ctx, m, in, made), nil
+			return resultOfRepeatedForget(ctx, m, in, made), nil
 		}
 		// The error does not mean that the operation ID is unknown. For example, the store may be busy.
-		if !isLostToEarlierChange(err) {
+		if !isCausedByEarlierChange(err) {
 			return ForgetOut{}, err
 		}
 	}
@@ -606,9 +607,9 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		return ForgetOut{}, w.AdviseUnknownName(ctx, m, in.Name, err)
 	}
 	if in.DryRun {
-		return forgetDryRun(ctx, in, e, lacksHistory(m))
+		return previewForget(ctx, in, e, lacksHistory(m))
 	}
-	seen := seenWithoutHistory(ctx, m)
+	seen := seenEntriesWithoutHistory(ctx, m)
 	made, err := m.CommitEdit(ctx, e.Name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		op, err := forgetOp(in, e.Name, old, found, seen)
 		if err == nil {
@@ -616,16 +617,16 @@ func Forget(ctx context.Context, w *Workspace, in ForgetIn) (ForgetOut, error) {
 		}
 		return op, err
 	})
-	if in.OpID != "" && isLostToEarlierChange(err) {
-		if first, again := earlierChange(ctx, m, e.Name); again == nil {
-			return repeatedForgetOut(ctx, m, in, first), nil
+	if in.OpID != "" && isCausedByEarlierChange(err) {
+		if first, again := findChangeOfEarlierCall(ctx, m, e.Name); again == nil {
+			return resultOfRepeatedForget(ctx, m, in, first), nil
 		}
 	}
 	if err != nil {
 		return ForgetOut{}, w.AdviseUnknownName(ctx, m, e.Name, err)
 	}
 	return ForgetOut{Forgotten: true, IsFinalRemoval: lacksHistory(m), Seq: made.Seq, Entry: outlineEntry(ctx, e),
-		Notes: append(aliasUsedNote(in.Name, e.Name), restoreNotes(m, made.Seq)...)}, nil
+		Notes: append(aliasUsedNote(in.Name, e.Name), notesAboutRestoring(m, made.Seq)...)}, nil
 }
 
 // lacksHistory reports whether the memory keeps no history, so that a forgotten entry cannot be restored.
@@ -634,15 +635,15 @@ func lacksHistory(m *oxbow.Memory) bool {
 	return errors.Is(err, oxbow.ErrUnsupported)
 }
 
-// restoreNotes returns notes about restoring an entry that was removed by the change with the number seq. If the store
-// keeps no history, a note says that the entry cannot be restored. If seq is not 0, a note says how to restore the
-// entry.
-func restoreNotes(m *oxbow.Memory, seq uint64) (notes []Note) {
+// notesAboutRestoring returns notes about restoring an entry that was removed by the change with the number seq. If the
+// store keeps no history, a note says that the entry cannot be restored. If seq is not 0, a note says how to restore
+// the entry.
+func notesAboutRestoring(m *oxbow.Memory, seq uint64) (notes []Note) {
 	if lacksHistory(m) {
 		notes = append(notes, PlainNote("this store keeps no history: the entry cannot be brought back"))
 	}
 	if seq != 0 {
-		notes = append(notes, Notef("%s", UndoHint(seq, "brings it back", "bring it back")))
+		notes = append(notes, Notef("%s", NewUndoHint(seq, "brings it back", "bring it back")))
 	}
 	return notes
 }
@@ -651,7 +652,7 @@ func restoreNotes(m *oxbow.Memory, seq uint64) (notes []Note) {
 // names another version than the present one, forgetOp returns a ConflictError. If in.IfVersion names no version,
 // forgetOp returns an error if the session has not seen the entry's present text. If the entry was not found, the error
 // matches [oxbow.ErrNotFound].
-func forgetOp(in ForgetIn, name string, e oxbow.Entry, found bool, seen *SeenEntries) (oxbow.Op, error) {
+func forgetOp(in ForgetIn, name string, e oxbow.Entry, found bool, seenEntries *SeenEntries) (oxbow.Op, error) {
 	if !found {
 		return nil, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
@@ -660,15 +661,15 @@ func forgetOp(in ForgetIn, name string, e oxbow.Entry, found bool, seen *SeenEnt
 		return nil, &oxbow.ConflictError{Name: e.Name, Want: *in.IfVersion, Have: e.Version}
 	}
 	if !namesVersion {
-		if err := seen.CheckRemoval(e); err != nil {
+		if err := seenEntries.CheckRemoval(e); err != nil {
 			return nil, err
 		}
 	}
 	return oxbow.Remove{Name: e.Name, If: e.Version}, nil
 }
 
-// forgetDryRun returns the result that a call of forget would have, without removing the entry.
-func forgetDryRun(ctx context.Context, in ForgetIn, e oxbow.Entry, isFinal bool) (ForgetOut, error) {
+// previewForget returns the result that a call of forget would have, without removing the entry.
+func previewForget(ctx context.Context, in ForgetIn, e oxbow.Entry, isFinalRemoval bool) (ForgetOut, error) {
 	found := true
 	if _, err := forgetOp(in, e.Name, e, found, nil); err != nil {
 		return ForgetOut{}, err
@@ -677,12 +678,12 @@ func forgetDryRun(ctx context.Context, in ForgetIn, e oxbow.Entry, isFinal bool)
 		aliasUsedNote(in.Name, e.Name),
 		Notef("dry run: nothing was forgotten; call again without %s to forget it", ParamRef("dry_run")),
 	)
-	return ForgetOut{Entry: outlineEntry(ctx, e), IsFinalRemoval: isFinal, Notes: notes}, nil
+	return ForgetOut{Entry: outlineEntry(ctx, e), IsFinalRemoval: isFinalRemoval, Notes: notes}, nil
 }
 
-// repeatedForgetOut returns the result of a forget call that repeats an earlier call with the same op ID. change is
-// the change that the earlier call made. The result contains the forgotten version if the memory still has it.
-func repeatedForgetOut(ctx context.Context, m *oxbow.Memory, in ForgetIn, change oxbow.Change) ForgetOut {
+// resultOfRepeatedForget returns the result of a forget call that repeats an earlier call with the same op ID. change
+// is the change that the earlier call made. The result contains the forgotten version if the memory still has it.
+func resultOfRepeatedForget(ctx context.Context, m *oxbow.Memory, in ForgetIn, change oxbow.Change) ForgetOut {
 	out := ForgetOut{
 		Forgotten:      true,
 		IsFinalRemoval: lacksHistory(m),
@@ -726,9 +727,9 @@ func aliasUsedNote(typedName, name string) []Note {
 	return []Note{Notef("%q is an alias of %q", typedName, name)}
 }
 
-// Restore makes an earlier version of an entry the newest version. Notes in the result say how to undo this, and which
-// aliases could not be restored.
-func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error) {
+// RestoreVersion makes an earlier version of an entry the newest version. Notes in the result say how to undo this, and
+// which aliases could not be restored.
+func RestoreVersion(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error) {
 	if err := oxbow.CheckName(in.Name); err != nil {
 		return RestoreOut{}, err
 	}
@@ -757,8 +758,8 @@ func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error
 	if err != nil {
 		return RestoreOut{}, err
 	}
-	out := RestoreOut{Seq: seq, RestoredSeq: from, Entry: outlineEntry(ctx, e), WrittenEntry: e}
-	out.Notes = []Note{Notef("%s", UndoHint(seq, "takes this back", "take this back"))}
+	out := RestoreOut{Seq: seq, RestoredVersionSeq: from, Entry: outlineEntry(ctx, e), StoredEntry: e}
+	out.Notes = []Note{Notef("%s", NewUndoHint(seq, "takes this back", "take this back"))}
 	if was, err := m.VersionAt(ctx, in.Name, from); err == nil {
 		out.Notes = append(out.Notes, lostAliasNotesAfterUndo(was.Entry.Name, was.Entry.Aliases, e.Aliases)...)
 	}
@@ -767,8 +768,8 @@ func Restore(ctx context.Context, w *Workspace, in RestoreIn) (RestoreOut, error
 
 // versionToRestore returns the number of the change whose version of the entry is to be restored. If in.Seq is set, the
 // result is this number. Otherwise the result is the number of the change with the last version before the entry was
-// forgotten. If the entry still exists, the error is a neverForgottenError, because it is not obvious which version is
-// wanted.
+// forgotten. If the entry still exists, the error is a entryNotForgottenError, because it is not obvious which version
+// is wanted.
 func (w *Workspace) versionToRestore(ctx context.Context, m *oxbow.Memory, in RestoreIn) (uint64, error) {
 	if in.Seq != nil {
 		return *in.Seq, nil
@@ -785,12 +786,12 @@ func (w *Workspace) versionToRestore(ctx context.Context, m *oxbow.Memory, in Re
 		case isVersion && current == nil:
 			return v.Seq, nil
 		case isVersion && !areEntriesEqual(v.Entry, *current):
-			return 0, &neverForgottenError{name: in.Name, previousVersionSeq: v.Seq}
+			return 0, &entryNotForgottenError{name: in.Name, previousVersionSeq: v.Seq}
 		}
 		isFirst = false
 	}
 	if current != nil {
-		return 0, &neverForgottenError{name: in.Name}
+		return 0, &entryNotForgottenError{name: in.Name}
 	}
 	return 0, Advise(
 		fmt.Errorf("restoring %q: its versions are no longer in the log: %w", in.Name, oxbow.ErrNotFound),

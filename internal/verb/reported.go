@@ -18,8 +18,8 @@ func QuarantinedEntriesText(n int, approvalGroup string) report.OxbowText {
 	return report.OxbowText(text.FormatCount(n, "entry waits", "entries wait") + " for your approval: " + command)
 }
 
-// ListChangedEntriesAdvice returns advice on how to list all entries that a call has changed. Normally it is a command
+// AdviceForListingChanges returns advice on how to list all entries that a call has changed. Normally it is a command
 // that shows the change. A dry run makes no change, so the advice is to repeat the call with --json.
-func ListChangedEntriesAdvice(dryRun bool) report.OxbowText {
+func AdviceForListingChanges(dryRun bool) report.OxbowText {
 	return report.EffectVerb(dryRun, "oxbow log --limit 1 --json lists them all", "--json lists them all")
 }

@@ -39,9 +39,9 @@ func saveMemory(ctx context.Context, w *Workspace, in SaveMemoryIn) (SaveMemoryO
 
 // Report says under which name the text was saved.
 func (a SaveMemoryOut) Report() report.Report {
-	name := report.Name(a.Name)
-	return recordReport(report.Record{
-		Key: name, Effect: report.Sentencef("saved %s", name), WrittenChange: report.Change(a.Version),
+	name := report.EntryName(a.Name)
+	return newRecordReport(report.Record{
+		Key: name, Effect: report.Sentencef("saved %s", name), WrittenChange: report.ChangeNumber(a.Version),
 		Cells: []report.Cell{{Name: "change", Value: a.Version}},
 	}, a.Notes)
 }

@@ -12,12 +12,12 @@ import (
 // not recorded, and may be searched several times in the call.
 const maxSearchedBytes = 4 << 20
 
-// secretFreeTexts is a set of texts that were searched for secrets and contain none. A verb searches the arguments of a
-// call, and [SecretPolicy.ScreenOp] searches the changes that result from them. Most texts are the same in both.
+// textsWithoutSecrets is a set of texts that were searched for secrets and contain none. A verb searches the arguments
+// of a call, and [SecretPolicy.ScreenOp] searches the changes that result from them. Most texts are the same in both.
 //
 // The set cannot let a secret pass: a text that differs in a single byte, such as a name derived from the content, is
 // not in the set and is therefore searched. The set is safe for concurrent use.
-type secretFreeTexts struct {
+type textsWithoutSecrets struct {
 	mu             sync.Mutex
 	texts          map[string]struct{}
 	totalTextBytes int // total size of the texts in bytes
@@ -25,23 +25,23 @@ type secretFreeTexts struct {
 
 type secretSearchContextKey struct{}
 
-// withSecretSearchRecord returns a context in which a call remembers the texts that it has searched for secrets, so
+// withSearchedTexts returns a context in which a call remembers the texts that it has searched for secrets, so
 // that none is searched twice. If ctx is already such a context, it returns ctx.
-func withSecretSearchRecord(ctx context.Context) context.Context {
-	if contextSecretFreeTexts(ctx) != nil {
+func withSearchedTexts(ctx context.Context) context.Context {
+	if contextTextsWithoutSecrets(ctx) != nil {
 		return ctx
 	}
-	return context.WithValue(ctx, secretSearchContextKey{}, &secretFreeTexts{texts: map[string]struct{}{}})
+	return context.WithValue(ctx, secretSearchContextKey{}, &textsWithoutSecrets{texts: map[string]struct{}{}})
 }
 
-func contextSecretFreeTexts(ctx context.Context) *secretFreeTexts {
-	s, _ := ctx.Value(secretSearchContextKey{}).(*secretFreeTexts)
+func contextTextsWithoutSecrets(ctx context.Context) *textsWithoutSecrets {
+	s, _ := ctx.Value(secretSearchContextKey{}).(*textsWithoutSecrets)
 	return s
 }
 
 // contains reports whether the text is in the set s, because the text was searched and no secret was found. It returns
 // false if s is nil.
-func (s *secretFreeTexts) contains(text string) bool {
+func (s *textsWithoutSecrets) contains(text string) bool {
 	if s == nil {
 		return false
 	}
@@ -53,7 +53,7 @@ func (s *secretFreeTexts) contains(text string) bool {
 
 // add records that a text was searched and contains no secret. It does nothing if s is nil, or if the recorded texts
 // would exceed maxSearchedBytes.
-func (s *secretFreeTexts) add(text string) {
+func (s *textsWithoutSecrets) add(text string) {
 	if s == nil {
 		return
 	}

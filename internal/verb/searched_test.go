@@ -21,7 +21,7 @@ const testKey = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 // screenedWorkspace returns an agent's workspace whose memory searches all changes for secrets.
 func screenedWorkspace(t testing.TB, fsys vfs.FS) *Workspace {
 	t.Helper()
-	s := SecretPolicy{Cleaner: screen.NewCleaner(t.TempDir())}
+	s := SecretPolicy{Cleaner: screen.NewSecretCleaner(t.TempDir())}
 	clean := func(ctx context.Context, store oxbow.Store, ops []oxbow.Op) (out []oxbow.Op, err error) {
 		for _, op := range ops {
 			op, err = s.ScreenOp(ctx, store, op)
@@ -61,11 +61,11 @@ func callRemember(ctx context.Context, t testing.TB, w *Workspace, args map[stri
 // with a secret must never be.
 func TestSearchedOnce(t *testing.T) {
 	w := screenedWorkspace(t, vfs.NewMem())
-	ctx := withSecretSearchRecord(t.Context())
+	ctx := withSearchedTexts(t.Context())
 	var before map[string]struct{}
 	open := w.Open
 	w.Open = func(ctx context.Context, how MemoryAccess) (*oxbow.Memory, error) {
-		searched := contextSecretFreeTexts(ctx)
+		searched := contextTextsWithoutSecrets(ctx)
 		before = make(map[string]struct{}, len(searched.texts))
 		for text := range searched.texts {
 			before[text] = struct{}{}
@@ -83,7 +83,7 @@ func TestSearchedOnce(t *testing.T) {
 			t.Errorf("the text %q would be searched a second time", text)
 		}
 	}
-	for text := range contextSecretFreeTexts(ctx).texts {
+	for text := range contextTextsWithoutSecrets(ctx).texts {
 		if strings.Contains(text, testKey) {
 			t.Errorf("a text with a secret counts as clean: %q", text)
 		}
@@ -113,7 +113,7 @@ func TestRedactedOnce(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, s := range screenedEntryTexts(&e) {
+				for _, s := range entryTextsToScreen(&e) {
 					marks += strings.Count(*s, "[redacted: github-pat #")
 				}
 			}
@@ -135,9 +135,9 @@ func TestRedactedOnce(t *testing.T) {
 // text is not recorded if the context has no record, if the text contains a secret, or if the text is larger than
 // maxSearchedBytes.
 func TestSearchedTexts(t *testing.T) {
-	s := SecretPolicy{Cleaner: screen.NewCleaner(t.TempDir())}
-	ctx := withSecretSearchRecord(t.Context())
-	if withSecretSearchRecord(ctx) != ctx {
+	s := SecretPolicy{Cleaner: screen.NewSecretCleaner(t.TempDir())}
+	ctx := withSearchedTexts(t.Context())
+	if withSearchedTexts(ctx) != ctx {
 		t.Error("a second call of withSearched forgets the texts of the first")
 	}
 	var found []screen.Secret
@@ -153,7 +153,7 @@ func TestSearchedTexts(t *testing.T) {
 		{ctx, large, false},
 	} {
 		s.RedactText(c.ctx, c.text, &found)
-		if got := contextSecretFreeTexts(c.ctx).contains(c.text); got != c.wanted {
+		if got := contextTextsWithoutSecrets(c.ctx).contains(c.text); got != c.wanted {
 			t.Errorf("after the search, contains(%.20q) = %t, want %t", c.text, got, c.wanted)
 		}
 	}

@@ -1,4 +1,4 @@
-// This file tests the type SecondMemoryReader, which opens a memory a second time, only for reading.
+// This file tests the type ReadOnlyMemory, which opens a memory a second time, only for reading.
 
 package verb_test
 
@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/provenance"
 )
 
-// TestSecondReader checks that a SecondMemoryReader opens the memory only once for the comparisons of several changes,
+// TestSecondReader checks that a ReadOnlyMemory opens the memory only once for the comparisons of several changes,
 // and opens it again after a comparison failed. If the memory cannot be opened, the comparison must read the store that
-// is passed to CallWithStore.
+// is passed to CallWithReadOnlyStore.
 func TestSecondReader(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.oxbow")
 	m, err := oxbow.Open(path, nil)
@@ -25,7 +25,7 @@ func TestSecondReader(t *testing.T) {
 	defer m.Close()
 	opened := 0
 	var openErr error
-	second := &verb.SecondMemoryReader{OpenMemory: func() (*oxbow.Memory, error) {
+	second := &verb.ReadOnlyMemory{OpenMemory: func() (*oxbow.Memory, error) {
 		opened++
 		if openErr != nil {
 			return nil, openErr
@@ -33,7 +33,7 @@ func TestSecondReader(t *testing.T) {
 		return oxbow.Open(path, &oxbow.Options{ReadOnly: true})
 	}}
 	defer second.Close()
-	k := verb.ProvenanceData{Memory: m, SecondMemory: second}
+	k := verb.ProvenanceData{Memory: m, ComparisonMemory: second}
 	write := func(name string) {
 		t.Helper()
 		ops, err := (&provenance.Screener{ProvenanceData: k}).ScreenOps(
@@ -56,7 +56,7 @@ func TestSecondReader(t *testing.T) {
 	}
 	failed := errors.New("damaged")
 	var names []string
-	err = second.CallWithStore(m.Store(), func(s oxbow.Store, _ *foreign.Index) error {
+	err = second.CallWithReadOnlyStore(m.Store(), func(s oxbow.Store, _ *foreign.Index) error {
 		for e, err := range s.Entries(t.Context(), oxbow.Filter{}) {
 			if err != nil {
 				return err
@@ -74,7 +74,7 @@ func TestSecondReader(t *testing.T) {
 	}
 	second.Close()
 	openErr = failed
-	if err := second.CallWithStore(m.Store(), func(s oxbow.Store, _ *foreign.Index) error {
+	if err := second.CallWithReadOnlyStore(m.Store(), func(s oxbow.Store, _ *foreign.Index) error {
 		if s != m.Store() {
 			t.Error("the store was not read although the memory could not be opened")
 		}

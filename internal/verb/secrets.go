@@ -18,13 +18,13 @@ import (
 // SecretError means that a person's text was refused because it seems to contain a secret. The error does not contain
 // the secret.
 type SecretError struct {
-	Rule string // name of the rule that recognized the secret
-	Part string // part of the entry that contains the secret, for example "content"
-	Line int    // number of the line within Part, counted from 1
+	Rule      string // name of the rule that recognized the secret
+	EntryPart string // part of the entry that contains the secret, for example "content"
+	Line      int    // number of the line within EntryPart, counted from 1
 }
 
 func (e *SecretError) Error() string {
-	return fmt.Sprintf("line %d of the %s looks like a secret (%s)", e.Line, e.Part, e.Rule)
+	return fmt.Sprintf("line %d of the %s looks like a secret (%s)", e.Line, e.EntryPart, e.Rule)
 }
 
 // Is reports whether target is [oxbow.ErrInvalid], which each SecretError matches.
@@ -34,29 +34,29 @@ func (e *SecretError) Is(target error) bool { return target == oxbow.ErrInvalid 
 // It replaces them by marks without tags. A tag is a value by which equal secrets can be recognized. All calls of an
 // interface share one policy.
 type SecretPolicy struct {
-	Cleaner *screen.Cleaner
-	Allow   func() bool // reports whether a person has allowed storing secrets (nil means that nobody has)
+	Cleaner           *screen.SecretCleaner
+	AreSecretsAllowed func() bool // reports whether a person has allowed storing secrets (nil means that nobody has)
 }
 
-// secretsAllowed reports whether a person makes the call, and whether that person has allowed storing secrets.
-func (s *SecretPolicy) secretsAllowed(ctx context.Context) (isPerson, mayKeep bool) {
+// checkSecretPermission reports whether a person makes the call, and whether that person has allowed storing secrets.
+func (s *SecretPolicy) checkSecretPermission(ctx context.Context) (isPerson, mayKeep bool) {
 	src, _ := oxbow.SourceFrom(ctx)
 	isPerson = src.Actor == oxbow.Person
-	return isPerson, isPerson && s.Allow != nil && s.Allow()
+	return isPerson, isPerson && s.AreSecretsAllowed != nil && s.AreSecretsAllowed()
 }
 
 // ScreenText returns the argument text with its secrets replaced, and appends the replaced secrets to *found. The text
 // of a person is not changed. If it contains a secret, the error is a [SecretError] with the argument part, which names
 // the part of the entry. If the person has allowed secrets, ScreenText returns the text without searching it.
 func (s *SecretPolicy) ScreenText(ctx context.Context, part, text string, found *[]screen.Secret) (string, error) {
-	person, keep := s.secretsAllowed(ctx)
+	person, keep := s.checkSecretPermission(ctx)
 	if keep {
 		return text, nil
 	}
 	if !person {
 		return s.RedactText(ctx, text, found), nil
 	}
-	searched := contextSecretFreeTexts(ctx)
+	searched := contextTextsWithoutSecrets(ctx)
 	if searched.contains(text) {
 		return text, nil
 	}
@@ -72,11 +72,11 @@ func (s *SecretPolicy) ScreenText(ctx context.Context, part, text string, found 
 // unless the person has allowed secrets.
 func (s *SecretPolicy) ScreenTexts(
 	ctx context.Context,
-	part string,
+	partName string,
 	texts ...*string,
 ) (found []screen.Secret, err error) {
 	for _, t := range texts {
-		*t, err = s.ScreenText(ctx, part, *t, &found)
+		*t, err = s.ScreenText(ctx, partName, *t, &found)
 		if err != nil {
 			return nil, err
 		}
@@ -91,12 +91,12 @@ func (s *SecretPolicy) ScreenTexts(
 func (s *SecretPolicy) ScreenEntry(
 	ctx context.Context,
 	e, old oxbow.Entry,
-	found *[]screen.Secret,
+	foundSecrets *[]screen.Secret,
 ) (oxbow.Entry, error) {
 	e = e.Clone()
 	clean := func(part string, t *string, had ...string) (err error) {
 		if !slices.Contains(had, *t) {
-			*t, err = s.ScreenText(ctx, part, *t, found)
+			*t, err = s.ScreenText(ctx, part, *t, foundSecrets)
 		}
 		return err
 	}
@@ -105,7 +105,7 @@ func (s *SecretPolicy) ScreenEntry(
 	hasSecret := contentErr != nil || e.Content != written
 	isNewName := e.Name != "" && e.Name != old.Name
 	if isNewName && hasSecret {
-		e.Name = redactCutSecret(e.Name, written)
+		e.Name = redactTruncatedSecret(e.Name, written)
 	}
 	err := errors.Join(clean("name", &e.Name, old.Name), contentErr)
 	for i := range e.Aliases {
@@ -119,14 +119,14 @@ func (s *SecretPolicy) ScreenEntry(
 		err = errors.Join(err, clean("labels", &e.Labels[i].Value, labels...))
 	}
 	if err == nil {
-		err = s.replaceDividedSecrets(ctx, screenedEntryTexts(&e), found)
+		err = s.replaceSecretsAcrossTexts(ctx, entryTextsToScreen(&e), foundSecrets)
 	}
 	return e, err
 }
 
-// screenedEntryTexts returns pointers to all texts of an entry that are searched for secrets: the name, the content,
+// entryTextsToScreen returns pointers to all texts of an entry that are searched for secrets: the name, the content,
 // the aliases, and the label values.
-func screenedEntryTexts(e *oxbow.Entry) []*string {
+func entryTextsToScreen(e *oxbow.Entry) []*string {
 	texts := []*string{&e.Name, &e.Content}
 	for i := range e.Aliases {
 		texts = append(texts, &e.Aliases[i])
@@ -137,10 +137,15 @@ func screenedEntryTexts(e *oxbow.Entry) []*string {
 	return texts
 }
 
-// replaceDividedSecrets replaces secrets that begin in one of the texts and end in another, and adds the replaced parts
-// to found. If a person wrote the texts, it returns a [SecretError] instead. If secrets are allowed, it does nothing.
-func (s *SecretPolicy) replaceDividedSecrets(ctx context.Context, texts []*string, found *[]screen.Secret) error {
-	person, keep := s.secretsAllowed(ctx)
+// replaceSecretsAcrossTexts replaces secrets that begin in one of the texts and end in another, and adds the replaced
+// parts to foundSecrets. If a person wrote the texts, it returns a [SecretError] instead. If secrets are allowed, it
+// does nothing.
+func (s *SecretPolicy) replaceSecretsAcrossTexts(
+	ctx context.Context,
+	texts []*string,
+	foundSecrets *[]screen.Secret,
+) error {
+	person, keep := s.checkSecretPermission(ctx)
 	if keep {
 		return nil
 	}
@@ -148,7 +153,7 @@ func (s *SecretPolicy) replaceDividedSecrets(ctx context.Context, texts []*strin
 	for _, t := range texts {
 		values = append(values, *t)
 	}
-	for i, pieces := range screen.FindDividedSecrets(values...) {
+	for i, pieces := range screen.FindSecretsAcrossTexts(values...) {
 		if pieces == nil {
 			continue
 		}
@@ -156,7 +161,7 @@ func (s *SecretPolicy) replaceDividedSecrets(ctx context.Context, texts []*strin
 			return &SecretError{pieces[0].Rule, "text that two fields form together", 1}
 		}
 		*texts[i] = s.Cleaner.ReplaceSecrets(*texts[i], pieces)
-		*found = append(*found, pieces...)
+		*foundSecrets = append(*foundSecrets, pieces...)
 	}
 	return nil
 }
@@ -169,33 +174,33 @@ type FoundSecret struct {
 	IsInCurrentVersion bool   `json:"current"`
 	IsInArchive        bool   `json:"archive,omitempty"`
 	Rule               string `json:"rule"`
-	// Part is the kind of text that contains the secret. In an entry it is "name", "content", "alias" or "label". In a
-	// text that hooks have shown to a model it is "packed". In a change (see Version) it is "note" or "source". In a
-	// file of the home it is "profile" or "file".
-	Part string `json:"part"`
-	Line int    `json:"line,omitempty"` // number of the line in the content or file, counted from 1
+	// TextKind is the kind of text that contains the secret. In an entry it is "name", "content", "alias" or "label".
+	// In a text that hooks have shown to a model it is "packed". In a change (see Version) it is "note" or "source". In
+	// a file of the home it is "profile" or "file".
+	TextKind string `json:"part"`
+	Line     int    `json:"line,omitempty"` // number of the line in the content or file, counted from 1
 }
 
-// FindTextSecrets returns the secrets in a text. part is the kind of text, for the field Part of the results. The
-// field Line is set only for contents and files.
-func FindTextSecrets(part, text string) (found []FoundSecret) {
-	hasLines := slices.Contains([]string{"content", "profile", "file"}, part)
+// FindTextSecrets returns the secrets in a text. textKind is the kind of text, for the field TextKind of the results.
+// The field Line is set only for contents and files.
+func FindTextSecrets(textKind, text string) (foundSecrets []FoundSecret) {
+	hasLines := slices.Contains([]string{"content", "profile", "file"}, textKind)
 	for _, f := range screen.FindSecrets(text) {
-		s := FoundSecret{Rule: f.Rule, Part: part}
+		s := FoundSecret{Rule: f.Rule, TextKind: textKind}
 		if hasLines {
 			s.Line = 1 + strings.Count(text[:f.Start], "\n")
 		}
-		found = append(found, s)
+		foundSecrets = append(foundSecrets, s)
 	}
-	return found
+	return foundSecrets
 }
 
 // FindSourceSecrets returns the secrets in a source's texts, such as the path of an imported file.
-func FindSourceSecrets(src oxbow.Source) (found []FoundSecret) {
+func FindSourceSecrets(src oxbow.Source) (foundSecrets []FoundSecret) {
 	for _, text := range []string{src.Session, src.Profile, src.Ref, src.Claimed.Client, src.Claimed.Agent} {
-		found = append(found, FindTextSecrets("source", text)...)
+		foundSecrets = append(foundSecrets, FindTextSecrets("source", text)...)
 	}
-	return found
+	return foundSecrets
 }
 
 // FindEntrySecrets returns the secrets in all texts of an entry.
@@ -203,7 +208,7 @@ func FindEntrySecrets(e oxbow.Entry) (found []FoundSecret) {
 	look := func(part, text string) { found = append(found, FindTextSecrets(part, text)...) }
 	look("name", e.Name)
 	look("content", e.Content)
-	for _, t := range session.ReadPackedTexts(e.Content) {
+	for _, t := range session.ReadCompressedTexts(e.Content) {
 		look("packed", t)
 	}
 	for _, a := range e.Aliases {
@@ -213,26 +218,26 @@ func FindEntrySecrets(e oxbow.Entry) (found []FoundSecret) {
 		look("label", l.Value)
 	}
 	var texts []string
-	for _, t := range screenedEntryTexts(&e) {
+	for _, t := range entryTextsToScreen(&e) {
 		texts = append(texts, *t)
 	}
-	for _, pieces := range screen.FindDividedSecrets(texts...) {
+	for _, pieces := range screen.FindSecretsAcrossTexts(texts...) {
 		for _, p := range pieces {
-			found = append(found, FoundSecret{Rule: p.Rule, Part: "divided"})
+			found = append(found, FoundSecret{Rule: p.Rule, TextKind: "divided"})
 		}
 	}
 	return found
 }
 
-// minSecretPart is a length in bytes. If a name ends with the beginning of a secret, and if this beginning has at least
-// minSecretPart bytes, the end of the name is replaced.
-const minSecretPart = 8
+// minSecretPrefixBytes is a length in bytes. If a name ends with the beginning of a secret, and if this beginning has
+// at least minSecretPrefixBytes bytes, the end of the name is replaced.
+const minSecretPrefixBytes = 8
 
-// redactCutSecret replaces the end of a name if the end is the beginning of a secret in the content. Such names occur
-// because a name is made from the content's first line and shortened.
-func redactCutSecret(name, content string) string {
-	if begun := strings.TrimSuffix(name, "…"); len(begun) < minSecretPart ||
-		!strings.Contains(content, begun[len(begun)-minSecretPart:]) {
+// redactTruncatedSecret replaces the end of a name if the end is the beginning of a secret in the content. Such names
+// occur because a name is made from the content's first line and shortened.
+func redactTruncatedSecret(name, content string) string {
+	if begun := strings.TrimSuffix(name, "…"); len(begun) < minSecretPrefixBytes ||
+		!strings.Contains(content, begun[len(begun)-minSecretPrefixBytes:]) {
 		// The name does not end with a piece of the content. Return at once, because searching the content for secrets
 		// is slow.
 		return name
@@ -242,7 +247,7 @@ func redactCutSecret(name, content string) string {
 		if strings.Contains(name, whole) {
 			continue
 		}
-		for n := len(whole) - 1; n >= minSecretPart; n-- {
+		for n := len(whole) - 1; n >= minSecretPrefixBytes; n-- {
 			if cut, ok := strings.CutSuffix(strings.TrimSuffix(name, "…"), whole[:n]); ok {
 				return strings.TrimSpace(cut + "[redacted: " + f.Rule + "]")
 			}
@@ -315,7 +320,7 @@ func (s *SecretPolicy) ScreenOp(ctx context.Context, store oxbow.Store, op oxbow
 // notes about the replaced secrets. It is called before a name is derived from the texts. If the caller is a person,
 // redactArguments changes nothing, because a person's texts are checked when they are written to the memory.
 func (s *SecretPolicy) redactArguments(ctx context.Context, texts []*string, lists []*[]string) []Note {
-	if person, _ := s.secretsAllowed(ctx); person {
+	if person, _ := s.checkSecretPermission(ctx); person {
 		return nil
 	}
 	var found []screen.Secret
@@ -332,13 +337,13 @@ func (s *SecretPolicy) redactArguments(ctx context.Context, texts []*string, lis
 	if found == nil {
 		return nil
 	}
-	return []Note{PlainNote(ReplacedSecretsText(found))}
+	return []Note{PlainNote(DescribeReplacedSecrets(found))}
 }
 
 // RedactText returns the text with its secrets replaced, and appends the secrets to found. Texts without secrets are
 // remembered in ctx, so that each such text is searched only once for a call of a verb.
 func (s *SecretPolicy) RedactText(ctx context.Context, text string, found *[]screen.Secret) string {
-	searched := contextSecretFreeTexts(ctx)
+	searched := contextTextsWithoutSecrets(ctx)
 	if text == "" || searched.contains(text) {
 		return text
 	}
@@ -350,22 +355,22 @@ func (s *SecretPolicy) RedactText(ctx context.Context, text string, found *[]scr
 	return clean
 }
 
-// screenedTextsContextKey is the key of a context value that WithScreenedTexts sets. The value is the object that
+// screenedTextsContextKey is the key of a context value that MarkTextsAsScreened sets. The value is the object that
 // searched the texts for secrets.
 type screenedTextsContextKey struct{}
 
-// WithScreenedTexts returns a context for changes whose texts were already searched for secrets, such as the items of
+// MarkTextsAsScreened returns a context for changes whose texts were already searched for secrets, such as the items of
 // an import. If a change uses this context, the entries that it adds and the contents that it writes are not searched
 // again.
-func (s *SecretPolicy) WithScreenedTexts(ctx context.Context) context.Context {
+func (s *SecretPolicy) MarkTextsAsScreened(ctx context.Context) context.Context {
 	return context.WithValue(ctx, screenedTextsContextKey{}, s.Cleaner)
 }
 
-// ReplacedSecretsText returns a sentence that names the rules by which secrets were recognized and replaced. It
-// returns "" if found is empty.
-func ReplacedSecretsText(found []screen.Secret) string {
+// DescribeReplacedSecrets returns a sentence that names the rules by which secrets were recognized and replaced. It
+// returns "" if foundSecrets is empty.
+func DescribeReplacedSecrets(foundSecrets []screen.Secret) string {
 	var rules []string
-	for _, f := range found {
+	for _, f := range foundSecrets {
 		if !slices.Contains(rules, f.Rule) {
 			rules = append(rules, f.Rule)
 		}

@@ -13,14 +13,14 @@ import (
 )
 
 // TestScreenOfWhatIsImported tests ScreenOp with texts that contain a secret. ScreenOp must remove the secret. If the
-// context comes from WithScreenedTexts of the same policy, ScreenOp must not search the texts, because an import has
+// context comes from MarkTextsAsScreened of the same policy, ScreenOp must not search the texts, because an import has
 // searched them before. If the context comes from another policy, ScreenOp must search the texts.
 func TestScreenOfWhatIsImported(t *testing.T) {
 	const key = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 	s, other := SecretPolicy{
-		Cleaner: screen.NewCleaner(t.TempDir()),
+		Cleaner: screen.NewSecretCleaner(t.TempDir()),
 	}, SecretPolicy{
-		Cleaner: screen.NewCleaner(t.TempDir()),
+		Cleaner: screen.NewSecretCleaner(t.TempDir()),
 	}
 	op := oxbow.Add{Name: "the key " + key, Content: "it is " +
 		key, Aliases: []string{key}, Labels: []oxbow.Label{{Key: "file", Value: key}}}
@@ -46,10 +46,10 @@ func TestScreenOfWhatIsImported(t *testing.T) {
 	if got := holds(&s, t.Context()); got != nil {
 		t.Errorf("a change holds the key in %q", got)
 	}
-	if got := holds(&s, s.WithScreenedTexts(t.Context())); len(got) != 4 {
+	if got := holds(&s, s.MarkTextsAsScreened(t.Context())); len(got) != 4 {
 		t.Errorf("an entry whose texts were screened holds the key in %q, want all parts, which are not searched", got)
 	}
-	if got := holds(&other, s.WithScreenedTexts(t.Context())); got != nil {
+	if got := holds(&other, s.MarkTextsAsScreened(t.Context())); got != nil {
 		t.Errorf("a change of what another screened holds the key in %q", got)
 	}
 }
@@ -60,14 +60,14 @@ func TestCutSecret(t *testing.T) {
 	const key = "ghp_" + "a8Kz0QpL3vXw9RtY2mNb6CsD1fGh4JkE5uVi"
 	for _, c := range []struct{ name, want string }{
 		{"deployed with " + key[:20] + "…", "deployed with [redacted: github-pat]"},
-		{"deployed with " + key[:minSecretPart], "deployed with [redacted: github-pat]"},
-		{key[:minSecretPart], "[redacted: github-pat]"},
-		{"deployed with " + key[:minSecretPart-1], "deployed with " + key[:minSecretPart-1]},
+		{"deployed with " + key[:minSecretPrefixBytes], "deployed with [redacted: github-pat]"},
+		{key[:minSecretPrefixBytes], "[redacted: github-pat]"},
+		{"deployed with " + key[:minSecretPrefixBytes-1], "deployed with " + key[:minSecretPrefixBytes-1]},
 		{"deployed with", "deployed with"},
 		{"", ""},
 		{"another name", "another name"},
 	} {
-		if got := redactCutSecret(c.name, "deployed with "+key+" today"); got != c.want {
+		if got := redactTruncatedSecret(c.name, "deployed with "+key+" today"); got != c.want {
 			t.Errorf("redactSecretStart(%q) = %q, want %q", c.name, got, c.want)
 		}
 	}

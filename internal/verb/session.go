@@ -25,14 +25,15 @@ import (
 type Profiles struct {
 	Set *profile.Set
 
-	// Visible reports whether callers may name a profile. A profile for which it returns false is reported as unknown.
-	// If Visible is nil, callers may name every profile.
-	Visible func(name string) bool
-	// Document reports whether a document of a profile may be shown. If it is nil, every document may be shown.
-	Document func(profile.Document) bool
-	// Fit is called for a scope if the workspace's memory is itself restricted to some labels. It returns the scope
-	// without all other labels. If Fit is nil, scopes are not changed.
-	Fit func(scope.Scope) scope.Scope
+	// IsProfileVisible reports whether callers may name a profile. A profile for which it returns false is reported as
+	// unknown. If IsProfileVisible is nil, callers may name every profile.
+	IsProfileVisible func(name string) bool
+	// IsDocumentVisible reports whether a document of a profile may be shown. If it is nil, every document may be
+	// shown.
+	IsDocumentVisible func(profile.Document) bool
+	// RestrictScope is called for a scope if the workspace's memory is itself restricted to some labels. It returns the
+	// scope without all other labels. If RestrictScope is nil, scopes are not changed.
+	RestrictScope func(scope.Scope) scope.Scope
 
 	mu             sync.Mutex // guards the fields below
 	cachedViews    []*profileScopedMemory
@@ -70,17 +71,17 @@ type unloadMemoryProfileOut struct {
 	Handle  string `json:"handle"`
 	Profile string `json:"profile"`
 	// approximate number of tokens that the client may remove from the conversation
-	Tokens int `json:"tokens,omitempty"`
+	RemovableTokens int `json:"tokens,omitempty"`
 	// handles of the profiles that are still loaded (calls are restricted to the last one)
-	Loaded  []string `json:"loaded,omitempty"`
-	Message string   `json:"message"`
+	LoadedHandles []string `json:"loaded,omitempty"`
+	Message       string   `json:"message"`
 }
 
 func (p *Profiles) resolveProfile(name string) (*profile.Resolved, error) {
 	if err := profile.CheckName(name); err != nil {
 		return nil, err
 	}
-	if p.Visible != nil && !p.Visible(name) {
+	if p.IsProfileVisible != nil && !p.IsProfileVisible(name) {
 		return nil, &profile.UnknownError{Name: name, Any: true}
 	}
 	r, err := p.Set.Resolve(name)
@@ -88,12 +89,12 @@ func (p *Profiles) resolveProfile(name string) (*profile.Resolved, error) {
 }
 
 // makeLoadedProfile returns a loadedProfile for the profile r. The handle of the result consists of the name of the
-// profile, the time in the argument now, and a digest of the scope. If p.Fit is set, it adapts the scope to the
-// workspace.
+// profile, the time in the argument now, and a digest of the scope. If p.RestrictScope is set, it adapts the scope to
+// the workspace.
 func (p *Profiles) makeLoadedProfile(r *profile.Resolved, now time.Time) loadedProfile {
 	s := r.Scope()
-	if p.Fit != nil {
-		s = p.Fit(s)
+	if p.RestrictScope != nil {
+		s = p.RestrictScope(s)
 	}
 	d := scopeDigest(s)
 	return loadedProfile{handle: makeHandle(r.Name, now, d), name: r.Name, scope: s, scopeDigest: d}
@@ -172,22 +173,22 @@ func (p *Profiles) resolveHandle(h string, now time.Time) (loadedProfile, error)
 	return l, nil
 }
 
-// restrictedView returns a view of a memory. The argument base is this memory. The view contains only what is in the
-// scope of the profile l. The caller must call the function release when it no longer needs the view.
-func (p *Profiles) restrictedView(base *oxbow.Memory, l loadedProfile) (m *oxbow.Memory, release func()) {
+// openRestrictedView returns a view of a memory. The argument baseMemory is this memory. The view contains only what is
+// in the scope of the profile l. The caller must call the function release when it no longer needs the view.
+func (p *Profiles) openRestrictedView(baseMemory *oxbow.Memory, l loadedProfile) (m *oxbow.Memory, release func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cachedViewUses++
 	key := l.name + "@" + l.scopeDigest
 	i := slices.IndexFunc(
 		p.cachedViews,
-		func(n *profileScopedMemory) bool { return n.base == base && n.scopeKey == key },
+		func(n *profileScopedMemory) bool { return n.base == baseMemory && n.scopeKey == key },
 	)
 	if i < 0 {
 		i = len(p.cachedViews)
 		p.cachedViews = append(
 			p.cachedViews,
-			&profileScopedMemory{base: base, scopeKey: key, memory: scope.Within(base, l.scope)},
+			&profileScopedMemory{base: baseMemory, scopeKey: key, memory: scope.Within(baseMemory, l.scope)},
 		)
 	}
 	n := p.cachedViews[i]
@@ -227,16 +228,16 @@ func (p *Profiles) closeUnusedViews() {
 // When this profile is unloaded, the profile before it counts again. The zero value is empty. It is safe for
 // concurrent use.
 type LoadedProfiles struct {
-	mu              sync.Mutex // guards the fields below
-	loadedStack     []loadedProfile
-	unloadedHandles []string // handles of the last 32 profiles that were unloaded or reloaded
+	mu                     sync.Mutex // guards the fields below
+	loadedStack            []loadedProfile
+	unloadedProfileHandles []string // handles of the last 32 profiles that were unloaded or reloaded
 }
 
 // loadProfile puts profile l on top of the stack, and returns the loaded profile. If the session has already loaded
 // it, the profile moves to the top. The profile keeps its handle, unless the profile's file has changed. In that case
 // the old handle becomes invalid. A note tells the caller about both cases. loadProfile returns an error if the
 // session has already loaded maxLoadedProfiles other profiles.
-func (s *LoadedProfiles) loadProfile(l loadedProfile) (now loadedProfile, notes []Note, err error) {
+func (s *LoadedProfiles) loadProfile(l loadedProfile) (currentProfile loadedProfile, notes []Note, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.loadedStack, func(o loadedProfile) bool { return o.name == l.name })
@@ -248,7 +249,7 @@ func (s *LoadedProfiles) loadProfile(l loadedProfile) (now loadedProfile, notes 
 			fmt.Sprintf(
 				"cannot be loaded beside %d others; unload one: %s",
 				maxLoadedProfiles,
-				strings.Join(s.handleList(), ", "),
+				strings.Join(s.loadedProfileHandles(), ", "),
 			),
 		)
 	case i < 0:
@@ -274,11 +275,11 @@ func (s *LoadedProfiles) loadProfile(l loadedProfile) (now loadedProfile, notes 
 }
 
 // addShownTokens adds the tokens that an answer contained to the total for the loaded profile with this handle.
-func (s *LoadedProfiles) addShownTokens(handle string, tokens int) {
+func (s *LoadedProfiles) addShownTokens(profileHandle string, tokens int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.loadedStack {
-		if s.loadedStack[i].handle == handle {
+		if s.loadedStack[i].handle == profileHandle {
 			s.loadedStack[i].shownTokens += tokens
 		}
 	}
@@ -294,16 +295,16 @@ func (s *LoadedProfiles) removeProfile(handle string) {
 
 // recordInvalidHandle records that the handle of an unloaded profile must not be used any more. The caller must hold
 // s.mu.
-func (s *LoadedProfiles) recordInvalidHandle(handle string) {
-	s.unloadedHandles = append(s.unloadedHandles, handle)
-	if n := len(s.unloadedHandles) - 32; n > 0 {
-		s.unloadedHandles = slices.Delete(s.unloadedHandles, 0, n)
+func (s *LoadedProfiles) recordInvalidHandle(profileHandle string) {
+	s.unloadedProfileHandles = append(s.unloadedProfileHandles, profileHandle)
+	if n := len(s.unloadedProfileHandles) - 32; n > 0 {
+		s.unloadedProfileHandles = slices.Delete(s.unloadedProfileHandles, 0, n)
 	}
 }
 
-// handleList returns the handles of the loaded profiles, in the order in which they were loaded. The last profile in
-// this list is the one that restricts the memory's tools. The caller must hold s.mu.
-func (s *LoadedProfiles) handleList() []string {
+// loadedProfileHandles returns the handles of the loaded profiles, in the order in which they were loaded. The last
+// profile in this list is the one that restricts the memory's tools. The caller must hold s.mu.
+func (s *LoadedProfiles) loadedProfileHandles() []string {
 	var hs []string
 	for _, l := range s.loadedStack {
 		hs = append(hs, l.handle)
@@ -317,10 +318,10 @@ func (s *LoadedProfiles) staleHandleError(handle string) error {
 		return err
 	}
 	why := "is not of this session; load the profile again"
-	if slices.Contains(s.unloadedHandles, handle) {
+	if slices.Contains(s.unloadedProfileHandles, handle) {
 		why = "was unloaded already"
 	}
-	if hs := s.handleList(); len(hs) > 0 {
+	if hs := s.loadedProfileHandles(); len(hs) > 0 {
 		why += "; loaded now: " + strings.Join(hs, ", ")
 	} else {
 		why += "; nothing is loaded now"
@@ -368,7 +369,12 @@ func (s *LoadedProfiles) unloadProfile(handle string) (unloadMemoryProfileOut, e
 	l := s.loadedStack[i]
 	s.loadedStack = slices.Delete(s.loadedStack, i, i+1)
 	s.recordInvalidHandle(l.handle)
-	out := unloadMemoryProfileOut{Handle: l.handle, Profile: l.name, Tokens: l.shownTokens, Loaded: s.handleList()}
+	out := unloadMemoryProfileOut{
+		Handle:          l.handle,
+		Profile:         l.name,
+		RemovableTokens: l.shownTokens,
+		LoadedHandles:   s.loadedProfileHandles(),
+	}
 	out.Message = fmt.Sprintf(
 		"Unloaded memory profile %q. The results of load_memory_profile with handle %s, about %d tokens, may be "+
 			"dropped from the conversation, and so may what was recalled for it.",

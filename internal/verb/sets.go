@@ -31,43 +31,51 @@ var verbSets = []VerbSet{
 	{"agents", []string{"spawn_sub_agent"}},
 }
 
-// KnownSets returns all sets. The default set is the first.
-func KnownSets() []VerbSet { return slices.Clone(verbSets) }
+// AllVerbSets returns all sets. The default set is the first.
+func AllVerbSets() []VerbSet { return slices.Clone(verbSets) }
 
 // VerbSets contains the names of the verb sets that a server offers. A verb is an operation of oxbow, such as "recall".
 // If VerbSets is nil, the server offers all verbs.
 type VerbSets []string
 
-// ParseSets parses names of sets. Each argument may contain several names, separated by commas.
-func ParseSets(names []string) (VerbSets, error) {
+// ParseVerbSetNames parses names of sets. Each argument may contain several names, separated by commas.
+func ParseVerbSetNames(names []string) (VerbSets, error) {
 	s := VerbSets{}
 	for n := range strings.SplitSeq(strings.Join(names, ","), ",") {
 		n = strings.ToLower(strings.TrimSpace(n))
 		if n == "" {
 			continue
 		}
-		if !isSetName(n) {
-			return nil, InvalidValue("tools", n, "is no set of tools; there are "+strings.Join(SetNames(), ", "))
+		if !isVerbSetName(n) {
+			return nil, InvalidValue(
+				"tools",
+				n,
+				"is no set of tools; there are "+strings.Join(AcceptedVerbSetNames(), ", "),
+			)
 		}
 		s = append(s, n)
 	}
 	if len(s) == 0 {
-		return nil, InvalidValue("tools", "", "is empty; name sets of tools: "+strings.Join(SetNames(), ", "))
+		return nil, InvalidValue(
+			"tools",
+			"",
+			"is empty; name sets of tools: "+strings.Join(AcceptedVerbSetNames(), ", "),
+		)
 	}
 	return s, nil
 }
 
-// isSetName reports whether n names a set of tools (verbs). It also returns true for a name such as "all", which means
-// several sets.
-func isSetName(n string) bool {
+// isVerbSetName reports whether n names a set of tools (verbs). It also returns true for a name such as "all", which
+// means several sets.
+func isVerbSetName(n string) bool {
 	if n == VerbSetFull || n == VerbSetAll {
 		return true
 	}
 	return slices.ContainsFunc(verbSets, func(k VerbSet) bool { return k.Name == n })
 }
 
-// SetNames returns the names that [ParseSets] accepts.
-func SetNames() []string {
+// AcceptedVerbSetNames returns the names that [ParseVerbSetNames] accepts.
+func AcceptedVerbSetNames() []string {
 	var names []string
 	for _, k := range verbSets {
 		names = append(names, k.Name)

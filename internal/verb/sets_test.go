@@ -1,5 +1,5 @@
 // This file tests that each verb (an operation such as remember or recall) belongs to exactly one of the sets of verbs
-// that KnownSets returns.
+// that AllVerbSets returns.
 
 package verb_test
 
@@ -32,12 +32,12 @@ func TestMemoryFindsRecallAndRemember(t *testing.T) {
 func TestSets(t *testing.T) {
 	var all []string
 	for _, tool := range slices.Concat(
-		verb.ToolsWithProfiles(verb.Tools(), nil), annotations.CodeTools(), profiles.SubAgentTools(nil),
-		[]verb.Tool{verb.RecallMemory()},
+		verb.ToolsWithProfiles(verb.Tools(), nil), annotations.AnnotationTools(), profiles.SubAgentTools(nil),
+		[]verb.Tool{verb.NewRecallMemoryTool()},
 	) {
 		all = append(all, tool.Name)
 		in := 0
-		for _, s := range verb.KnownSets() {
+		for _, s := range verb.AllVerbSets() {
 			if slices.Contains(s.Verbs, tool.Name) {
 				in++
 			}
@@ -46,7 +46,7 @@ func TestSets(t *testing.T) {
 			t.Errorf("%s is in %d sets, want one", tool.Name, in)
 		}
 	}
-	for _, s := range verb.KnownSets() {
+	for _, s := range verb.AllVerbSets() {
 		for _, v := range s.Verbs {
 			if !slices.Contains(all, v) {
 				t.Errorf("set %s has %s, which is no verb", s.Name, v)
@@ -66,7 +66,7 @@ func TestSets(t *testing.T) {
 		{names: []string{"cor"}, wrong: true},
 		{names: []string{","}, wrong: true},
 	} {
-		s, err := verb.ParseSets(tt.names)
+		s, err := verb.ParseVerbSetNames(tt.names)
 		if (err != nil) != tt.wrong || (err == nil && (!s.HasVerb(tt.has) || (tt.not != "" && s.HasVerb(tt.not)))) {
 			t.Errorf(
 				"ParseSets(%q) = %v, %v, want one with %s and without %s (wrong %v)",

@@ -17,7 +17,7 @@ func TestParseSpan(t *testing.T) {
 		{"0", 0},
 		{"", -1}, {"d", -1}, {"-1d", -1}, {"-1h", -1}, {"1.5d", -1}, {"65535y", -1}, {"99999999999999999999d", -1},
 	} {
-		got, ok := ParseSpan(c.in)
+		got, ok := ParseTimeSpan(c.in)
 		if !ok {
 			got = -1
 		}
@@ -35,12 +35,12 @@ func FuzzParseSpan(f *testing.F) {
 		"":   -1, "d": -1, "-3d": -1, "+3d": -1, "-1h": -1, "1.5d": -1, "3 d": -1, "99999y": -1, "30": -1, "month": -1,
 	} {
 		f.Add(s)
-		if got, ok := ParseSpan(s); ok != (want >= 0) || (ok && got != want) {
+		if got, ok := ParseTimeSpan(s); ok != (want >= 0) || (ok && got != want) {
 			f.Errorf("ParseSpan(%q) = %v, %v, want %v", s, got, ok, want)
 		}
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if d, ok := ParseSpan(s); ok && d < 0 {
+		if d, ok := ParseTimeSpan(s); ok && d < 0 {
 			t.Errorf("ParseSpan(%q) = %v", s, d)
 		}
 	})

@@ -16,13 +16,13 @@ var oxbowTools = sync.OnceValue(func() []Tool {
 		defineTool("remember", "Save to memory", change, Remember),
 		defineTool("recall", "Search memory", look, Recall),
 		defineTool("get", "Read one memory", look, Get),
-		defineTool("list", "List memory", look, List),
+		defineTool("list", "List memory", look, ListEntries),
 		defineTool("forget", "Delete from memory", verbTraits{destructive: true, idempotent: true}, Forget),
-		defineTool("history", "History of memory", look, History),
+		defineTool("history", "History of memory", look, ListHistory),
 		defineTool("undo", "Undo a change of memory", verbTraits{}, Undo),
-		defineTool("restore", "Restore an earlier memory", change, Restore),
+		defineTool("restore", "Restore an earlier memory", change, RestoreVersion),
 		defineTool("save_memory", "Save a memory", verbTraits{}, saveMemory),
-		defineTool("handoff_task", "Hand off a task with its memory", verbTraits{}, handoffTask),
+		defineTool("handoff_task", "Hand off a task with its memory", verbTraits{}, storeOrTakeHandoff),
 	}
 })
 

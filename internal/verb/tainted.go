@@ -39,13 +39,13 @@ func ContextTaintedEntries(ctx context.Context) *TaintedEntries {
 }
 
 // Each calls fn with each entry, until fn returns an error. The first call of Each reads the memory's entries by
-// calling read. If read fails, this call and all later calls return its error.
-func (t *TaintedEntries) Each(read func(add func(*oxbow.Entry) error) error, fn func(*oxbow.Entry) error) error {
+// calling readEntries. If readEntries fails, this call and all later calls return its error.
+func (t *TaintedEntries) Each(readEntries func(add func(*oxbow.Entry) error) error, fn func(*oxbow.Entry) error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.haveBeenRead {
 		t.haveBeenRead = true
-		t.err = read(func(e *oxbow.Entry) error {
+		t.err = readEntries(func(e *oxbow.Entry) error {
 			t.taintedEntries = append(t.taintedEntries, *e)
 			return nil
 		})

@@ -25,10 +25,11 @@ func (o HandoffTaskOut) Report() report.Report {
 	return o.SaveMemoryOut.Report()
 }
 
-// handoffTask implements the tool handoff_task. It stores a handoff, or takes a handoff if in.Take is set.
-func handoffTask(ctx context.Context, w *Workspace, in HandoffTaskIn) (HandoffTaskOut, error) {
-	if !in.Take {
-		out, err := HandOff(ctx, w, in)
+// storeOrTakeHandoff implements the tool handoff_task. It stores a handoff, or takes a handoff if in.ShouldTakeHandoff
+// is set.
+func storeOrTakeHandoff(ctx context.Context, w *Workspace, in HandoffTaskIn) (HandoffTaskOut, error) {
+	if !in.ShouldTakeHandoff {
+		out, err := StoreHandoff(ctx, w, in)
 		return HandoffTaskOut{SaveMemoryOut: out}, err
 	}
 	if in.Summary != "" || in.Plan != "" {
@@ -74,7 +75,7 @@ func TakeHandoffForSession(ctx context.Context, w *Workspace, in TakeForSessionI
 	o := w.skillLoader().LoadOnlySkills(h, w.CheckFiles(h.Files))
 	o.Note = note
 	w.loadHandoffProfile(ctx, &o)
-	return LoadedHandoffOut(&o), nil
+	return NewLoadedHandoffOut(&o), nil
 }
 
 // takeHandoff takes a handoff, which is a task that another session has left in the memory, and returns it. The second
@@ -91,9 +92,9 @@ func (in TakeForSessionIn) takeHandoff(ctx context.Context, w *Workspace) (hando
 		return handoff.Handoff{}, "", err
 	}
 	c := handoff.HandoffCriteria{
-		Name:       in.Name,
-		Projects:   handoff.ProjectList(in.Project),
-		LowerTrust: w.JudgeHandoffTrust,
+		Name:        in.Name,
+		Projects:    handoff.OneProjectOrAll(in.Project),
+		ReduceTrust: w.JudgeHandoffTrust,
 	}
 	if in.ShowOnly {
 		h, err := handoff.FindNext(ctx, m, c)

@@ -23,9 +23,9 @@ type Tool struct {
 	Description string // tells models when to call the verb, and names each parameter (at most 700 bytes)
 }
 
-// CallForModel calls the verb for a model. object contains the arguments as a JSON object, or is empty.
-func (t Tool) CallForModel(ctx context.Context, w *Workspace, object json.RawMessage) (Answer, error) {
-	args, err := ParseArguments(object)
+// CallForModel calls the verb for a model. argumentsJSON contains the arguments as a JSON object, or is empty.
+func (t Tool) CallForModel(ctx context.Context, w *Workspace, argumentsJSON json.RawMessage) (Answer, error) {
+	args, err := ParseArguments(argumentsJSON)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -46,7 +46,7 @@ func (w *Workspace) MakeAnswer(out any) Answer {
 
 // Answer is the result of a verb in the form for a model.
 type Answer struct {
-	Out report.Reporter
+	Result report.Reporter
 	// If secrets in the call's arguments were replaced, a sentence that says so, otherwise "".
 	secretsNote     string
 	rewriteCommands func(text string) string // rewrites commands in the answer; see [Workspace.RewriteCommands]
@@ -55,7 +55,7 @@ type Answer struct {
 // Text returns the answer as a text for a model. It contains everything that the model needs. Remembered text is
 // quoted, or enclosed by a fence (a line before and after the text) that the text itself does not contain.
 func (a Answer) Text() string {
-	r := a.Out.Report()
+	r := a.Result.Report()
 	if a.secretsNote != "" {
 		r.AddNotef("%s", report.OxbowText(a.secretsNote))
 	}
@@ -63,12 +63,12 @@ func (a Answer) Text() string {
 }
 
 // MarshalJSON implements [json.Marshaler]. It encodes the result as the JSON object for programs.
-func (a Answer) MarshalJSON() ([]byte, error) { return json.Marshal(a.Out) }
+func (a Answer) MarshalJSON() ([]byte, error) { return json.Marshal(a.Result) }
 
 // IsRememberedText reports whether the answer consists only of text that was stored in the memory. A server encloses
 // such an answer in a fence, marks that separate the text from the server's own words.
 func (a Answer) IsRememberedText() bool {
-	q, ok := a.Out.(rememberedTextAnswer)
+	q, ok := a.Result.(rememberedTextAnswer)
 	return ok && q.IsRememberedText()
 }
 
@@ -76,7 +76,7 @@ func (a Answer) IsRememberedText() bool {
 type rememberedTextAnswer interface{ IsRememberedText() bool }
 
 //go:embed *.md
-var descriptions embed.FS
+var toolDescriptions embed.FS
 
 // verbTraits tell clients about the possible effects of a verb's call.
 type verbTraits struct{ readOnly, destructive, idempotent bool }
@@ -87,7 +87,7 @@ func defineTool[In any, Out report.Reporter](
 	t verbTraits,
 	run func(context.Context, *Workspace, In) (Out, error),
 ) Tool {
-	desc, err := descriptions.ReadFile(name + ".md")
+	desc, err := toolDescriptions.ReadFile(name + ".md")
 	if err != nil {
 		panic(err)
 	}
@@ -122,6 +122,6 @@ func (r PlainReply) IsRememberedText() bool { return r.IsRemembered }
 
 // Report implements [report.Reporter].
 func (r PlainReply) Report() (answer report.Report) {
-	answer.Add(report.ModelDocument(r.Message))
+	answer.Add(report.TextForModel(r.Message))
 	return answer
 }

@@ -61,11 +61,11 @@ func (b *bench) try(verb, args string) (Answer, error) {
 func checkAnswer(t *testing.T, verb Tool, a Answer) {
 	t.Helper()
 	own := map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[Note](): {Type: "string"}}
-	resolved, err := inferSchema(reflect.TypeOf(a.Out), own).Resolve(nil)
+	resolved, err := inferSchema(reflect.TypeOf(a.Result), own).Resolve(nil)
 	if err != nil {
 		t.Fatalf("%s: schema of the answer: %v", verb.Name, err)
 	}
-	data, err := json.Marshal(a.Out)
+	data, err := json.Marshal(a.Result)
 	if err != nil {
 		t.Fatalf("%s: answer: %v", verb.Name, err)
 	}
@@ -88,7 +88,7 @@ func do[A report.Reporter](b *bench, verb, args string) A {
 	if err != nil {
 		b.t.Fatalf("%s(%.200s): %v (%s)", verb, args, err, ErrorRemedy(err).String())
 	}
-	return a.Out.(A)
+	return a.Result.(A)
 }
 
 // fail calls the tool verb with the arguments args, and returns the error. It fails the test if the call succeeds. The
@@ -241,7 +241,7 @@ func TestSchemas(t *testing.T) {
 			if slices.Contains(v.Input.Required, p.Name) != p.Required {
 				t.Errorf("%s.%s: required differs between schema and params", v.Name, p.Name)
 			}
-			for _, n := range append([]string{p.Name, "--" + cmp.Or(p.Flag, p.Name)}, p.Also...) {
+			for _, n := range append([]string{p.Name, "--" + cmp.Or(p.Flag, p.Name)}, p.OtherNames...) {
 				if seen[n] {
 					t.Errorf("%s: %q means two parameters", v.Name, n)
 				}

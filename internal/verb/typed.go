@@ -31,7 +31,7 @@ func (w *Workspace) addRemedyText(err error) error {
 	if w.Typed == nil || remedy.format == "" {
 		return err
 	}
-	return AdviseNote(err, remedy.withRewriter(w.Typed))
+	return AdviseWithNote(err, remedy.withRewriter(w.Typed))
 }
 
 var (
@@ -116,14 +116,14 @@ func mayContainNotes(t reflect.Type) bool {
 	if known, ok := noteTypeCache.Load(t); ok {
 		return known.(bool)
 	}
-	found := findNotesInType(t, map[reflect.Type]bool{})
+	found := typeMayContainNotes(t, map[reflect.Type]bool{})
 	noteTypeCache.Store(t, found)
 	return found
 }
 
-// findNotesInType implements mayContainNotes. It adds each examined type to seen, and does not examine a type twice,
-// because a type may contain itself.
-func findNotesInType(t reflect.Type, seen map[reflect.Type]bool) bool {
+// typeMayContainNotes implements mayContainNotes. It adds each examined type to seen, and does not examine a type
+// twice, because a type may contain itself.
+func typeMayContainNotes(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if t == noteType || seen[t] {
 		return t == noteType
 	}
@@ -135,12 +135,12 @@ func findNotesInType(t reflect.Type, seen map[reflect.Type]bool) bool {
 			if !f.IsExported() {
 				continue
 			}
-			if isAdviceField(f) || findNotesInType(f.Type, seen) {
+			if isAdviceField(f) || typeMayContainNotes(f.Type, seen) {
 				return true
 			}
 		}
 	case reflect.Slice, reflect.Pointer:
-		return findNotesInType(t.Elem(), seen)
+		return typeMayContainNotes(t.Elem(), seen)
 	}
 	return false
 }

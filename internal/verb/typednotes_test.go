@@ -39,7 +39,7 @@ func TestTypeCommands(t *testing.T) {
 		Findings []finding
 		Entries  []Entry
 	}{
-		[]Note{Notef("%s", PersonCommandRef("oxbow setup"))},
+		[]Note{Notef("%s", PersonOnlyCommandRef("oxbow setup"))},
 		[]finding{{"oxbow recover saves the rest"}},
 		[]Entry{{Content: &quarantined, Snippet: withheldText}, {Content: &ordinary, Snippet: ordinary}},
 	}

@@ -17,28 +17,29 @@ const VectorSuffix = ".vec"
 type Vectors struct {
 	*vectors.Index
 	Model, Endpoint string
-	Wait            time.Duration // maximum time for which a recall waits for the endpoint
+	MaxEndpointWait time.Duration // maximum time for which a recall waits for the endpoint
 	Saved           bool          // vectors are stored in a file, so that "oxbow embed" can compute them in advance
 }
 
-// rankByVectors sets q.Second, so that the query q ranks hits by vectors as well as by words. The caller must call the
-// returned function after the query. This function returns notes about entries without vectors. If v is nil, or if the
-// query asks for an earlier state of the memory, rankByVectors does not change the query, and the function returns nil.
-// Earlier states are ranked only by words.
-func (v *Vectors) rankByVectors(q *oxbow.Query) func() []Note {
+// addVectorRanking sets q.Second, so that the query q ranks hits by vectors as well as by words. The caller must call
+// the returned function after the query. This function returns notes about entries without vectors. If v is nil, or if
+// the query asks for an earlier state of the memory, addVectorRanking does not change the query, and the function
+// returns nil. Earlier states are ranked only by words.
+func (v *Vectors) addVectorRanking(q *oxbow.Query) func() []Note {
 	if v == nil || q.AsOf != 0 {
 		return func() []Note { return nil }
 	}
-	by := v.Query(v.Wait)
+	by := v.Query(v.MaxEndpointWait)
 	q.Second = by
 	return func() []Note { return v.missingVectorNotes(by) }
 }
 
-// missingVectorNotes returns notes about a ranking that lacked vectors. One note contains query.Err, the reason why the
-// ranking used only words. Another note says how many entries lack a vector and were therefore ranked by words alone.
+// missingVectorNotes returns notes about a ranking that lacked vectors. One note contains query.RankingErr, the reason
+// why the ranking used only words. Another note says how many entries lack a vector and were therefore ranked by words
+// alone.
 func (v *Vectors) missingVectorNotes(query *vectors.Query) (notes []Note) {
-	if query.Err != nil {
-		notes = append(notes, Notef("ranked by words, as vectors are lacking: %v", query.Err))
+	if query.RankingErr != nil {
+		notes = append(notes, Notef("ranked by words, as vectors are lacking: %v", query.RankingErr))
 	}
 	if n := query.EntriesWithoutVector; n > 0 {
 		remedy := "oxbow embed makes them"

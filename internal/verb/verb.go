@@ -54,7 +54,7 @@ func MakeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Ou
 func newVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out, error)) Verb {
 	v.setParamsAndOutput(reflect.TypeFor[In](), reflect.TypeFor[Out]())
 	v.Call = func(ctx context.Context, w *Workspace, args Arguments) (any, error) {
-		ctx = withSecretSearchRecord(ctx)
+		ctx = withSearchedTexts(ctx)
 		var found []screen.Secret
 		var in In
 		clean := v.argumentCleaner(ctx, w, &found)
@@ -76,20 +76,20 @@ func (v *Verb) setParamsAndOutput(in, out reflect.Type) {
 	v.Output = sync.OnceValue(func() *jsonschema.Schema { return outputSchema(out) })
 }
 
-// argumentCleaner returns a function that replaces the secrets in a text of the arguments, and appends them to found.
-// If the verb changes nothing, the function returns texts unchanged, because they are not stored.
-func (v *Verb) argumentCleaner(ctx context.Context, w *Workspace, found *[]screen.Secret) func(string) string {
+// argumentCleaner returns a function that replaces the secrets in a text of the arguments, and appends them to
+// foundSecrets. If the verb changes nothing, the function returns texts unchanged, because they are not stored.
+func (v *Verb) argumentCleaner(ctx context.Context, w *Workspace, foundSecrets *[]screen.Secret) func(string) string {
 	if v.ReadOnly {
 		return func(text string) string { return text }
 	}
-	return func(text string) string { return w.Secrets.RedactText(ctx, text, found) }
+	return func(text string) string { return w.Secrets.RedactText(ctx, text, foundSecrets) }
 }
 
 // finishAnswer completes the answer to a call. It changes oxbow's commands in the answer with w.Typed, so that they
 // reach this memory if the user types them. It also adds a note about the secrets in the arguments that were replaced.
-func (w *Workspace) finishAnswer(answer any, found []screen.Secret) any {
+func (w *Workspace) finishAnswer(answer any, foundSecrets []screen.Secret) any {
 	answer = RewriteAnswerCommands(answer, w.Typed)
-	if note := ReplacedSecretsText(found); note != "" {
+	if note := DescribeReplacedSecrets(foundSecrets); note != "" {
 		return CleanedAnswer{answer, note}
 	}
 	return answer

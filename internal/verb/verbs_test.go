@@ -376,11 +376,11 @@ func TestForgetUndoRestore(t *testing.T) {
 	b.fail("get", `{"name":"n@999999"}`, "there is no change 999999 yet", fmt.Sprintf("n@%d, n@%d", v2, v1))
 
 	would := do[UndoOut](b, "undo", `{"dry_run":true}`)
-	if would.Seq != 0 || len(would.Undone) != 1 || would.Undone[0].Seq != gone.Seq {
+	if would.Seq != 0 || len(would.UndoneChanges) != 1 || would.UndoneChanges[0].Seq != gone.Seq {
 		t.Errorf("undo dry run = %+v, want change %d", would, gone.Seq)
 	}
 	undone := do[UndoOut](b, "undo", `{}`)
-	if undone.Seq == 0 || undone.Undone[0].Entries[0].Name != "n" ||
+	if undone.Seq == 0 || undone.UndoneChanges[0].Entries[0].Name != "n" ||
 		!has(undone.Notes, fmt.Sprintf("undo with seq [%d]", undone.Seq)) {
 		t.Errorf("undo = %+v, want it to name n and say how to redo", undone)
 	}
@@ -418,11 +418,12 @@ func TestForgetUndoRestore(t *testing.T) {
 func TestUndoOnEmpty(t *testing.T) {
 	b := newBench(t)
 	b.fail("undo", `{}`, "no change to undo")
-	if out := do[UndoOut](b, "undo", `{"dry_run":true}`); len(out.Undone) != 0 || !has(out.Notes, "nothing to undo") {
+	if out := do[UndoOut](b, "undo", `{"dry_run":true}`); len(out.UndoneChanges) != 0 ||
+		!has(out.Notes, "nothing to undo") {
 		t.Errorf("undo dry run = %+v, want a note", out)
 	}
 	do[RememberOut](b, "remember", `{"name":"n","content":"one"}`)
-	if out := do[UndoOut](b, "undo", `{"count":3}`); len(out.Undone) != 1 ||
+	if out := do[UndoOut](b, "undo", `{"count":3}`); len(out.UndoneChanges) != 1 ||
 		!has(out.Notes, "only 1 change could be undone") {
 		t.Errorf("undo 3 of 1 = %+v, want one undone and a note", out)
 	}

@@ -130,8 +130,8 @@ type Workspace struct {
 	// several changes if its work is larger (see [oxbow.CommitInParts]). 0 means the default of 16 MiB. Tests set it.
 	MaxChangeBytes int
 
-	withoutAdvice     bool // If a name is unknown, the error does not suggest similar names.
-	isSessionsArchive bool // the memory is the archive of sessions, so contents are conversation turns
+	omitsNameSuggestions bool // If a name is unknown, the error does not suggest similar names.
+	isSessionsArchive    bool // the memory is the archive of sessions, so contents are conversation turns
 }
 
 func (w *Workspace) CurrentTime() time.Time {
@@ -150,7 +150,7 @@ func (w *Workspace) FormatDate(t time.Time) string {
 func (w *Workspace) NoteText(n Note) string {
 	words := w.Words
 	if words == nil {
-		words = NoteReference.modelText
+		words = NoteReference.textForModel
 	}
 	return w.RewriteCommands(n.Render(words))
 }
@@ -160,7 +160,7 @@ func (w *Workspace) NoteText(n Note) string {
 // choose these texts. The context also records the texts in which no secret was found, so that functions that use the
 // context do not search the same text for secrets twice.
 func (w *Workspace) WithSource(ctx context.Context) context.Context {
-	ctx = withSecretSearchRecord(ctx)
+	ctx = withSearchedTexts(ctx)
 	s, ok := oxbow.SourceFrom(ctx)
 	if !ok {
 		s = w.Source
@@ -184,7 +184,7 @@ func (w *Workspace) OpenMemory(ctx context.Context, access MemoryAccess) (contex
 		return ctx, nil, err
 	}
 	if w.Knowledge != nil {
-		ctx = withFingerprints(ctx, w.Knowledge())
+		ctx = withFingerprintFile(ctx, w.Knowledge())
 	}
 	return w.WithSource(ctx), m, nil
 }
@@ -197,9 +197,9 @@ func (w *Workspace) FindPlace() (Place, error) {
 	return w.Place()
 }
 
-// OwnStorePath returns the path of the memory's file. It fails if the home does not have oxbow's own layout. verb is
-// the name of the verb, for the error.
-func (w *Workspace) OwnStorePath(verb string) (string, error) {
+// OwnStorePath returns the path of the memory's file. It fails if the home does not have oxbow's own layout. verbName
+// is the name of the verb, for the error.
+func (w *Workspace) OwnStorePath(verbName string) (string, error) {
 	p, err := w.FindPlace()
 	if err != nil || p.HasOwnLayout() {
 		return p.StorePath, err
@@ -207,7 +207,7 @@ func (w *Workspace) OwnStorePath(verb string) (string, error) {
 	return "", Advise(
 		fmt.Errorf(
 			"%s works on oxbow's own layout, and %s is laid out as %s: %w",
-			verb,
+			verbName,
 			p.Home,
 			p.LayoutName,
 			oxbow.ErrUnsupported,
@@ -232,7 +232,7 @@ func (w *Workspace) ExistingStorePath(verb string) (string, error) {
 // OpenArchive opens the archive of sessions. It also returns a context that contains the workspace's source.
 func (w *Workspace) OpenArchive(ctx context.Context) (context.Context, *session.Archive, error) {
 	if w.Sessions == nil {
-		return ctx, nil, UnservedError(
+		return ctx, nil, NewUnsupportedError(
 			"no sessions are kept here",
 			"ask a server of the whole memory, with a token that sees all of it",
 		)
@@ -304,11 +304,11 @@ func OpenOnFirstUse(
 	return openOnce, closeFn
 }
 
-// Tidier returns the layout home as a [Tidier], which can shorten the files of the home. The argument how says whether
-// the caller reads or writes. ok is false if the home has oxbow's own layout or does not implement Tidier. If the
-// caller sees only a part of the memory, w.Home is nil and ok is false, because the files contain the whole memory.
-func (w *Workspace) Tidier(how MemoryAccess) (t Tidier, ok bool, err error) {
-	home, err := w.layoutHome(how)
+// Tidier returns the layout home as a [Tidier], which can shorten the files of the home. The argument access says
+// whether the caller reads or writes. ok is false if the home has oxbow's own layout or does not implement Tidier. If
+// the caller sees only a part of the memory, w.Home is nil and ok is false, because the files contain the whole memory.
+func (w *Workspace) Tidier(access MemoryAccess) (t Tidier, ok bool, err error) {
+	home, err := w.layoutHome(access)
 	if err != nil || home == nil {
 		return nil, false, err
 	}
@@ -317,10 +317,10 @@ func (w *Workspace) Tidier(how MemoryAccess) (t Tidier, ok bool, err error) {
 }
 
 // Compressor returns the layout home as a [Compressor], which replaces the entries of a period by a shorter digest. The
-// argument how says whether the caller reads or writes. ok is false if the home has oxbow's own layout or does not
+// argument access says whether the caller reads or writes. ok is false if the home has oxbow's own layout or does not
 // implement Compressor. If the caller sees only a part of the memory, w.Home is nil and ok is false.
-func (w *Workspace) Compressor(how MemoryAccess) (c Compressor, ok bool, err error) {
-	home, err := w.layoutHome(how)
+func (w *Workspace) Compressor(access MemoryAccess) (c Compressor, ok bool, err error) {
+	home, err := w.layoutHome(access)
 	if err != nil || home == nil {
 		return nil, false, err
 	}
@@ -328,9 +328,9 @@ func (w *Workspace) Compressor(how MemoryAccess) (c Compressor, ok bool, err err
 	return c, ok, nil
 }
 
-func (w *Workspace) layoutHome(how MemoryAccess) (LayoutHome, error) {
+func (w *Workspace) layoutHome(access MemoryAccess) (LayoutHome, error) {
 	if w.Home == nil {
 		return nil, nil
 	}
-	return w.Home(how)
+	return w.Home(access)
 }

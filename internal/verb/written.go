@@ -29,8 +29,8 @@ type WrittenTexts struct {
 	mu sync.Mutex // lets only one goroutine of this process change the file
 }
 
-// WrittenFile is the name of the file that contains a [WrittenTexts]. It is next to the home's lock file.
-const WrittenFile = ".oxbow-written"
+// WrittenTextsFileName is the name of the file that contains a [WrittenTexts]. It is next to the home's lock file.
+const WrittenTextsFileName = ".oxbow-written"
 
 // Each line in the file contains the first half of a SHA-256 hash in hexadecimal. Lines of another form are ignored.
 // They may be mixtures that two processes have written at the same time.
@@ -38,8 +38,8 @@ const (
 	entryHashBytes = 16 // number of bytes in each hash
 	// number of bytes in each line, which contains two hexadecimal digits for each byte and a line break
 	entryHashLineBytes     = 2*entryHashBytes + 1
-	maxHashLines           = 30_000 // maximum number of lines; if there are more, the older half is dropped
-	writtenHashesFileBytes = maxHashLines * entryHashLineBytes
+	maxHashFileLines       = 30_000 // maximum number of lines; if there are more, the older half is dropped
+	writtenHashesFileBytes = maxHashFileLines * entryHashLineBytes
 )
 
 // NewWrittenTexts returns the list of the texts that oxbow's tools have written. The argument path is the path of the
@@ -63,7 +63,7 @@ func (w *WrittenTexts) HasEntry(e oxbow.Entry) bool {
 // or the zero entry if the entry is new. The second argument is the entry after the write. RecordWrite adds the new
 // lines of the entry to the list. It adds the whole text only if tools have also written all older lines and aliases
 // that the text contains. If w is nil, RecordWrite does nothing.
-func (w *WrittenTexts) RecordWrite(was, after oxbow.Entry) {
+func (w *WrittenTexts) RecordWrite(oldEntry, newEntry oxbow.Entry) {
 	if w == nil {
 		return
 	}
@@ -74,17 +74,17 @@ func (w *WrittenTexts) RecordWrite(was, after oxbow.Entry) {
 	for _, hash := range hashes {
 		listed[hash] = true
 	}
-	wasOwn := listed[hashEntry(was)]
+	wasOwn := listed[hashEntry(oldEntry)]
 	before := map[string]bool{}
-	for _, line := range hashableLines(was) {
+	for _, line := range hashableLines(oldEntry) {
 		before[line] = true
 	}
-	isOwn := wasOwn || !slices.ContainsFunc(after.Aliases, func(alias string) bool {
-		return slices.Contains(was.Aliases, alias)
+	isOwn := wasOwn || !slices.ContainsFunc(newEntry.Aliases, func(alias string) bool {
+		return slices.Contains(oldEntry.Aliases, alias)
 	})
 	var added []string
-	for _, line := range hashableLines(after) {
-		hash := hashEntry(oxbow.Entry{Name: lineHashPrefix + after.Name, Content: line})
+	for _, line := range hashableLines(newEntry) {
+		hash := hashEntry(oxbow.Entry{Name: lineHashPrefix + newEntry.Name, Content: line})
 		switch {
 		case listed[hash]:
 		case before[line] && !wasOwn:
@@ -94,7 +94,7 @@ func (w *WrittenTexts) RecordWrite(was, after oxbow.Entry) {
 			added = append(added, hash)
 		}
 	}
-	if hash := hashEntry(after); isOwn && !listed[hash] {
+	if hash := hashEntry(newEntry); isOwn && !listed[hash] {
 		added = append(added, hash)
 	}
 	if len(added) > 0 {
@@ -103,11 +103,11 @@ func (w *WrittenTexts) RecordWrite(was, after oxbow.Entry) {
 }
 
 // appendHashes appends newHashes to the file. The argument hashes contains the hashes that the file contains now. If
-// the file would exceed maxHashLines lines, only the newest hashes are kept. Errors are ignored.
+// the file would exceed maxHashFileLines lines, only the newest hashes are kept. Errors are ignored.
 func (w *WrittenTexts) appendHashes(hashes, newHashes []string) {
-	if len(hashes)+len(newHashes) > maxHashLines {
+	if len(hashes)+len(newHashes) > maxHashFileLines {
 		all := append(hashes, newHashes...)
-		all = all[len(all)-min(len(all), maxHashLines/2):]
+		all = all[len(all)-min(len(all), maxHashFileLines/2):]
 		_ = vfs.WriteFile(w.fs, w.path, []byte(strings.Join(all, "\n")+"\n"), 0o600)
 		return
 	}

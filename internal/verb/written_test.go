@@ -14,17 +14,17 @@ import (
 
 func TestWritten(t *testing.T) {
 	fsys := vfs.NewMem()
-	w := NewWrittenTexts(fsys, WrittenFile)
+	w := NewWrittenTexts(fsys, WrittenTextsFileName)
 	e := oxbow.Entry{Name: "n", Content: "text", Aliases: []string{"a", "b"}}
 	if w.HasEntry(e) {
 		t.Error("an empty list has an entry")
 	}
 	w.RecordWrite(oxbow.Entry{}, e)
 	w.RecordWrite(oxbow.Entry{}, e)
-	if data, err := vfs.ReadFile(fsys, WrittenFile, -1); err != nil || len(data) != 2*entryHashLineBytes {
+	if data, err := vfs.ReadFile(fsys, WrittenTextsFileName, -1); err != nil || len(data) != 2*entryHashLineBytes {
 		t.Errorf("the file has %q, %v; want a hash of the text and one of its line", data, err)
 	}
-	w = NewWrittenTexts(fsys, WrittenFile)
+	w = NewWrittenTexts(fsys, WrittenTextsFileName)
 	for _, tt := range []struct {
 		entry oxbow.Entry
 		want  bool
@@ -70,7 +70,7 @@ func TestWrittenLines(t *testing.T) {
 		{"a person's alias goes", aliased, text("x"), true},
 		{"blank lines do not count", text("p", "", "q"), text("x", "", "y"), true},
 	} {
-		w := NewWrittenTexts(vfs.NewMem(), WrittenFile)
+		w := NewWrittenTexts(vfs.NewMem(), WrittenTextsFileName)
 		w.RecordWrite(oxbow.Entry{}, text("a", "b"))
 		w.RecordWrite(tt.was, tt.is)
 		if got := w.HasEntry(tt.is); got != tt.want {
@@ -83,13 +83,13 @@ func TestWrittenLines(t *testing.T) {
 }
 
 // TestWrittenFile tests that an incomplete line in the file does not affect the other lines. It also tests that the
-// older half of the lines is dropped if the file has more than maxHashLines lines.
+// older half of the lines is dropped if the file has more than maxHashFileLines lines.
 func TestWrittenFile(t *testing.T) {
 	fsys := vfs.NewMem()
-	w := NewWrittenTexts(fsys, WrittenFile)
+	w := NewWrittenTexts(fsys, WrittenTextsFileName)
 	entry := func(i int) oxbow.Entry { return oxbow.Entry{Name: "n", Content: fmt.Sprint(i)} }
 	w.RecordWrite(oxbow.Entry{}, entry(0))
-	f, err := fsys.OpenFile(WrittenFile, os.O_RDWR, 0)
+	f, err := fsys.OpenFile(WrittenTextsFileName, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,14 +108,14 @@ func TestWrittenFile(t *testing.T) {
 		}
 	}
 	var all strings.Builder
-	for i := range maxHashLines {
+	for i := range maxHashFileLines {
 		all.WriteString(hashEntry(entry(i)) + "\n")
 	}
-	if err := vfs.WriteFile(fsys, WrittenFile, []byte(all.String()), 0o600); err != nil {
+	if err := vfs.WriteFile(fsys, WrittenTextsFileName, []byte(all.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.RecordWrite(oxbow.Entry{}, entry(maxHashLines))
-	if w.HasEntry(entry(0)) || !w.HasEntry(entry(maxHashLines/2+2)) || !w.HasEntry(entry(maxHashLines)) {
+	w.RecordWrite(oxbow.Entry{}, entry(maxHashFileLines))
+	if w.HasEntry(entry(0)) || !w.HasEntry(entry(maxHashFileLines/2+2)) || !w.HasEntry(entry(maxHashFileLines)) {
 		t.Error("the older half was not dropped, or more than it")
 	}
 }

@@ -20,13 +20,13 @@ import (
 const maxAnnotations, maxFileLines = 1000, 2000
 
 func annotationsPage(c *pageRequest) (pageReply, error) {
-	s := framedPage{
+	s := pageWithNavigation{
 		title:           "Annotations",
 		navPath:         "annotations",
 		descriptionLine: h.P(h.Class("lead"), h.Text("Your code with the reasons for its changes beside it.")),
 	}
 	if c.workspace.Annotations == nil {
-		s.bodyNodes = []g.Node{noTreeNotice()}
+		s.bodyNodes = []g.Node{noWorkingTreeNotice()}
 		return s, nil
 	}
 	if file := c.formValue("file"); file != "" {
@@ -97,8 +97,8 @@ func annotationsPage(c *pageRequest) (pageReply, error) {
 	return s, nil
 }
 
-// noTreeNotice returns the content of the page if the server lacks a working tree.
-func noTreeNotice() g.Node {
+// noWorkingTreeNotice returns the content of the page if the server lacks a working tree.
+func noWorkingTreeNotice() g.Node {
 	return page.EmptyNotice(
 		"These pages were not started in a repository.",
 		nil,
@@ -119,7 +119,7 @@ func fileLink(file string, text ...g.Node) g.Node {
 }
 
 // annotatedFilePage returns the page of a file. Each annotation is shown next to its first line.
-func (c *pageRequest) annotatedFilePage(s framedPage, file string) (pageReply, error) {
+func (c *pageRequest) annotatedFilePage(s pageWithNavigation, file string) (pageReply, error) {
 	out, err := annotations.Blame(c.ctx, c.workspace, annotations.BlameIn{File: file})
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (c *pageRequest) annotatedFilePage(s framedPage, file string) (pageReply, e
 }
 
 // annotationHitsPage returns a page with the annotations that match a query.
-func (c *pageRequest) annotationHitsPage(s framedPage, query string) (pageReply, error) {
+func (c *pageRequest) annotationHitsPage(s pageWithNavigation, query string) (pageReply, error) {
 	limit := 50
 	out, err := annotations.GetAnnotations(
 		c.ctx,
@@ -201,15 +201,15 @@ func annotationPlace(a annotations.Annotation) g.Node {
 }
 
 // annotationNote returns the HTML of an annotation: its reason, the rejected alternatives, the lines, the author and
-// the time. The node in the argument place describes where the annotation is. It is shown first. On the page of a file,
-// this node is nil.
-func (c *pageRequest) annotationNote(a annotations.Annotation, place g.Node) g.Node {
-	by := a.ByActor
+// the time. The node in the argument locationNode describes where the annotation is. It is shown first. On the page of
+// a file, this node is nil.
+func (c *pageRequest) annotationNote(a annotations.Annotation, locationNode g.Node) g.Node {
+	by := a.ActorKind
 	if a.Agent != "" {
 		by = a.Agent
 	}
 	return h.Div(h.Class("why"),
-		place,
+		locationNode,
 		h.P(page.IsolatedText(a.Reason)),
 		g.Map(a.RejectedAlternatives, func(r string) g.Node {
 			return h.P(h.Class("hint"), h.Text("Rejected: "), page.IsolatedText(r))
@@ -228,7 +228,7 @@ func (c *pageRequest) annotationNote(a annotations.Annotation, place g.Node) g.N
 				),
 			),
 			g.If(
-				a.LinesChanged(),
+				a.HaveLinesChanged(),
 				page.Badge("warn", "edited since", "The lines have changed since this was written."),
 			),
 		))

@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// redirectToSaved returns a redirect to the page of a saved entry. The page shows the notes of the verb.
-func redirectToSaved(out verb.RememberOut) redirectReply {
+// redirectToSavedEntry returns a redirect to the page of a saved entry. The page shows the notes of the verb.
+func redirectToSavedEntry(out verb.RememberOut) redirectReply {
 	to := redirectReply{path: page.EntryPath(out.Name)}
 	if out.EntryOutcome != "unchanged" {
 		to.changeNumber = out.Version

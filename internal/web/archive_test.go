@@ -55,7 +55,7 @@ func (b *browser) enter() {
 // talk returns the events of a session in a project, with one prompt and one answer.
 func talk(id, project, prompt, answer string) []session.Event {
 	at := clock.Add(-time.Hour)
-	e := session.Event{Client: "claude", Session: id, Turn: id + "-1", Time: at, Dir: "/src/" + project}
+	e := session.Event{Client: "claude", Session: id, TurnID: id + "-1", Time: at, Dir: "/src/" + project}
 	ask, say := e, e
 	ask.Kind, ask.Text = session.KindPrompt, prompt
 	say.Kind = session.KindText

@@ -19,9 +19,9 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// redirectOldAsk answers requests for the page Ask, which earlier versions had, so that bookmarks still work. It
+// redirectOldAskPage answers requests for the page Ask, which earlier versions had, so that bookmarks still work. It
 // redirects the browser to the page Find, which explains how the same query is ranked.
-func redirectOldAsk(c *pageRequest) (pageReply, error) {
+func redirectOldAskPage(c *pageRequest) (pageReply, error) {
 	q := c.formValue("q")
 	if project := c.formValue("project"); project != "" {
 		q = strings.TrimSpace(q + " " + oxbow.LabelProject + ":" + page.QuoteValue(project))
@@ -49,7 +49,7 @@ func (c *pageRequest) explanationLink(query string) g.Node {
 
 // explanationSection explains why a query finds the shown hits. It returns nil if the address does not ask for an
 // explanation.
-func (c *pageRequest) explanationSection(query string, shown []verb.Entry) g.Node {
+func (c *pageRequest) explanationSection(query string, shownHits []verb.Entry) g.Node {
 	if c.formValue("explain") == "" {
 		return nil
 	}
@@ -58,20 +58,20 @@ func (c *pageRequest) explanationSection(query string, shown []verb.Entry) g.Nod
 		h.Class("explanation"),
 		h.Aria("labelledby", "explanation-title"),
 		h.Div(h.Class("head"), h.H2(h.ID("explanation-title"), h.Text("How these results were ranked")),
-			h.A(h.Href(page.RootPath+page.FindPath(query)), h.Text("Close"))),
+			h.A(h.Href(page.RootPath+page.FindPagePath(query)), h.Text("Close"))),
 		h.P(
 			h.Class("hint"),
 			h.Text("Each result shows how much each word contributes to its score. This search is not recorded."),
 		),
 		h.H3(h.Text("Would oxbow show this to an agent unasked?")),
-		c.hookAnswerPreview(query, ""),
+		c.previewHookAddition(query, ""),
 		h.H3(h.Text("Is an entry missing?")),
 		page.QueryForm("find", "Why not?", page.HiddenFields("q", query, "explain", "1"),
 			page.InputField("why", "Name of the entry", missed, h.Required())),
 		g.Iff(missed != "", func() g.Node {
-			limit := len(shown) + 1
+			limit := len(shownHits) + 1
 			in := verb.RecallIn{Query: query, Explain: true, Limit: &limit}
-			return c.explainMissingEntry(in, shown, missed)
+			return c.explainMissingEntry(in, shownHits, missed)
 		}),
 	)
 }
@@ -85,8 +85,8 @@ func scoreTable(e verb.Entry) g.Node {
 	var rows []g.Node
 	for _, t := range x.Terms {
 		word := t.Term
-		if t.Word != "" && t.Word != t.Term {
-			word = t.Word + " (" + t.Term + ")"
+		if t.QueryWord != "" && t.QueryWord != t.Term {
+			word = t.QueryWord + " (" + t.Term + ")"
 		}
 		rows = append(
 			rows,
@@ -113,12 +113,12 @@ func numberCell(format string, f float64) g.Node {
 	return h.Td(h.Class("number"), h.Text(fmt.Sprintf(format, f)))
 }
 
-// hookAnswerPreview shows what a hook would add to a prompt that consists of the words in query. It says whether the
+// previewHookAddition shows what a hook would add to a prompt that consists of the words in query. It says whether the
 // model would get text, lists the reasons why not, and shows the text and a table with details.
-func (c *pageRequest) hookAnswerPreview(query, project string) g.Node {
+func (c *pageRequest) previewHookAddition(query, project string) g.Node {
 	out, err := injection.Inject(c.ctx, c.workspace, injection.InjectIn{Prompt: query, Project: project, Explain: true})
 	if err != nil {
-		return errorInPage(err)
+		return renderErrorInPage(err)
 	}
 	says := map[string]string{
 		"payload": "Yes. For a prompt with these words, the agent gets the matching sentences.",
@@ -141,7 +141,7 @@ var hookAnswerTexts = map[string]string{"payload": "sentences", "pointer": "the 
 // each, it shows how strongly the text answers the prompt, and how strong it would have to be.
 func hookAnswerTable(out injection.InjectOut) g.Node {
 	var rows []g.Node
-	for _, a := range out.UnitDecisions {
+	for _, a := range out.EntryDecisions {
 		link := page.EntryLink(a.Name)
 		if a.SourceKind == "sessions" {
 			link = h.A(h.Href(page.RootPath+page.TurnPath(a.Name)), page.IsolatedText(a.Name))
@@ -152,7 +152,7 @@ func hookAnswerTable(out injection.InjectOut) g.Node {
 				numberCell("%.2f", a.Strength),
 				numberCell("%.2f", float64(a.MinStrength)),
 				h.Td(link),
-				h.Td(h.Class("number"), h.Text(strconv.Itoa(a.MatchedWords))),
+				h.Td(h.Class("number"), h.Text(strconv.Itoa(a.MatchedWordCount))),
 				h.Td(h.Text(hookAnswerTexts[string(a.AnswerKind)])),
 				h.Td(page.IsolatedText(a.NotShownReason)),
 			),
@@ -168,7 +168,7 @@ func hookAnswerTable(out injection.InjectOut) g.Node {
 func (c *pageRequest) explainMissingEntry(in verb.RecallIn, shown []verb.Entry, name string) g.Node {
 	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true})
 	if err != nil {
-		return errorInPage(err)
+		return renderErrorInPage(err)
 	}
 	at := func(hits []verb.Entry) int {
 		return slices.IndexFunc(hits, func(h verb.Entry) bool { return h.Name == e.Name })
@@ -176,14 +176,14 @@ func (c *pageRequest) explainMissingEntry(in verb.RecallIn, shown []verb.Entry, 
 	if i := at(shown); i >= 0 {
 		return h.P(h.Textf("It is result %d below.", i+1))
 	}
-	if oxbow.Trust(e.Trust) == oxbow.TrustQuarantined {
+	if oxbow.Trust(e.TrustLevel) == oxbow.TrustQuarantined {
 		return h.P(h.Text("It is in quarantine. A search does not find it until a person approves it."))
 	}
 	all := oxbow.MaxLimit
 	in.Limit = &all
 	out, err := verb.Recall(c.ctx, c.workspace, in)
 	if err != nil {
-		return errorInPage(err)
+		return renderErrorInPage(err)
 	}
 	if i := at(out.Hits); i >= 0 {
 		return g.Group{
@@ -192,14 +192,14 @@ func (c *pageRequest) explainMissingEntry(in verb.RecallIn, shown []verb.Entry, 
 		}
 	}
 	limit := 1
-	words, err := c.queryWords(in.Query)
+	words, err := c.extractQueryWords(in.Query)
 	if err != nil {
-		return errorInPage(err)
+		return renderErrorInPage(err)
 	}
 	alone := verb.RecallIn{Query: words, Filter: "name:" + strconv.Quote(e.Name), Limit: &limit}
 	out, err = verb.Recall(c.ctx, c.workspace, alone)
 	if err != nil {
-		return errorInPage(err)
+		return renderErrorInPage(err)
 	}
 	if len(out.Hits) > 0 {
 		return h.P(h.Text("Its words match, but a filter of the query excludes it."))
@@ -209,8 +209,8 @@ func (c *pageRequest) explainMissingEntry(in verb.RecallIn, shown []verb.Entry, 
 		h.P(page.EntryLink(e.Name))}
 }
 
-// queryWords returns the words of a query, without its filters.
-func (c *pageRequest) queryWords(query string) (string, error) {
+// extractQueryWords returns the words of a query, without its filters.
+func (c *pageRequest) extractQueryWords(query string) (string, error) {
 	ctx, m, err := c.workspace.OpenMemory(c.ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return "", err

@@ -100,7 +100,7 @@ func BenchmarkPages(b *testing.B) {
 				r.SetPathValue("name", "entry 77")
 				w := httptest.NewRecorder()
 				start := time.Now()
-				s.serveSignedIn(w, r, v, p.handle)
+				s.serveSignedInBrowser(w, r, v, p.handle)
 				size = w.Body.Len()
 				if !first {
 					took = append(took, time.Since(start))

@@ -20,8 +20,8 @@ func (c *pageRequest) selectedEntries() (in labels.EditLabelsIn, err error) {
 		in.AllEntries = in.Filters == nil
 		return in, nil
 	}
-	in.Names = c.r.PostForm["name"]
-	if len(in.Names) == 0 {
+	in.EntryNames = c.r.PostForm["name"]
+	if len(in.EntryNames) == 0 {
 		err = &oxbow.InvalidError{
 			Field:  "selection",
 			Reason: "is empty; go back, and select entries",
@@ -33,15 +33,15 @@ func (c *pageRequest) selectedEntries() (in labels.EditLabelsIn, err error) {
 // maxForgottenEntries is the maximum number of entries that a form can forget at once.
 const maxForgottenEntries = 500
 
-// selectedNames returns the names of the entries that the form selects. If the form selects all entries of a query, and
-// there are more than maxForgottenEntries, selectedNames returns an error.
-func (c *pageRequest) selectedNames() ([]string, error) {
+// selectedEntryNames returns the names of the entries that the form selects. If the form selects all entries of a
+// query, and there are more than maxForgottenEntries, selectedEntryNames returns an error.
+func (c *pageRequest) selectedEntryNames() ([]string, error) {
 	in, err := c.selectedEntries()
-	if err != nil || in.Names != nil {
-		return in.Names, err
+	if err != nil || in.EntryNames != nil {
+		return in.EntryNames, err
 	}
 	limit := maxForgottenEntries
-	list, err := verb.List(c.ctx, c.workspace, verb.ListIn{Filter: c.formValue("q"), Limit: &limit})
+	list, err := verb.ListEntries(c.ctx, c.workspace, verb.ListIn{Filter: c.formValue("q"), Limit: &limit})
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func labelTickedEntries(c *pageRequest) (pageReply, error) {
 }
 
 func forgetTickedEntries(c *pageRequest) (pageReply, error) {
-	names, err := c.selectedNames()
+	names, err := c.selectedEntryNames()
 	if err != nil {
 		return nil, err
 	}
@@ -96,23 +96,23 @@ func forgetTickedEntries(c *pageRequest) (pageReply, error) {
 
 // forgetEntries forgets entries, and returns a redirect to a page that shows the changes. It returns an error only if
 // nothing was forgotten.
-func (c *pageRequest) forgetEntries(names []string) (to redirectReply, err error) {
+func (c *pageRequest) forgetEntries(names []string) (redirect redirectReply, err error) {
 	for _, name := range names {
 		out, err := verb.Forget(c.ctx, c.workspace, verb.ForgetIn{Name: name})
-		hasForgotten := to.changeNumber != 0 || len(to.earlierChanges) > 0
+		hasForgotten := redirect.changeNumber != 0 || len(redirect.earlierChanges) > 0
 		if err != nil && !hasForgotten {
-			return to, err
+			return redirect, err
 		}
 		// Go on after an error. The page must also list the entries that were forgotten before the error, so that the
 		// person can restore them.
 		if err != nil {
-			to.message += page.MakeSentence(err.Error()) + " "
+			redirect.message += page.MakeSentence(err.Error()) + " "
 			continue
 		}
-		if to.changeNumber != 0 {
-			to.earlierChanges = append(to.earlierChanges, to.changeNumber)
+		if redirect.changeNumber != 0 {
+			redirect.earlierChanges = append(redirect.earlierChanges, redirect.changeNumber)
 		}
-		to.changeNumber = out.Seq
+		redirect.changeNumber = out.Seq
 	}
-	return to, nil
+	return redirect, nil
 }

@@ -34,7 +34,7 @@ type pageRequest struct {
 	workspace         *verb.Workspace
 	actor             oxbow.Actor
 	feed              *history.ChangeFeed
-	version           string // version of oxbow
+	oxbowVersion      string // version of oxbow
 	isSampleMemory    bool   // the memory is a sample that will be deleted when the server ends
 	forbidsFileWrites bool   // The server was started with the option that no page writes files on its machine.
 	hasSeveralUsers   bool   // several people may sign in
@@ -43,7 +43,7 @@ type pageRequest struct {
 	uploads *uploadedFiles // files that people have uploaded, which all requests to the server share
 }
 
-// pageReply is the result of a handler, such as a [framedPage] or a [redirectReply].
+// pageReply is the result of a handler, such as a [pageWithNavigation] or a [redirectReply].
 type pageReply interface {
 	send(c *pageRequest, w http.ResponseWriter, a page.Assets)
 }
@@ -57,7 +57,7 @@ func (c *pageRequest) accessSummary() string {
 	if c.isSampleMemory {
 		s += ", a sample that is deleted when you stop the command"
 	}
-	return s + ". oxbow " + c.version
+	return s + ". oxbow " + c.oxbowVersion
 }
 
 // maxChangesSearched is the number of most recent changes in which [pageRequest.changeNotice] searches for the change
@@ -88,7 +88,7 @@ func (c *pageRequest) changeNotice() g.Node {
 	if seqs[0] == "" || limit > oxbow.MaxLimit {
 		return said
 	}
-	out, err := verb.History(c.ctx, c.workspace, verb.HistoryIn{Limit: &limit})
+	out, err := verb.ListHistory(c.ctx, c.workspace, verb.HistoryIn{Limit: &limit})
 	if err != nil {
 		return said
 	}
@@ -129,16 +129,16 @@ func (c *pageRequest) currentPath() string {
 func (c *pageRequest) returnPath() string { return pathOnThisServer(c.formValue("back")) }
 
 // pathOnThisServer returns the path if it leads to a page of this server, otherwise "".
-func pathOnThisServer(to string) string {
-	u, err := url.Parse(to)
-	isRelative := err == nil && !u.IsAbs() && u.Host == "" && !strings.HasPrefix(to, "/")
+func pathOnThisServer(targetPath string) string {
+	u, err := url.Parse(targetPath)
+	isRelative := err == nil && !u.IsAbs() && u.Host == "" && !strings.HasPrefix(targetPath, "/")
 	if !isRelative || strings.Contains(u.Path, "..") {
 		return ""
 	}
-	if strings.ContainsAny(to, "\\\r\n") {
+	if strings.ContainsAny(targetPath, "\\\r\n") {
 		return ""
 	}
-	return to
+	return targetPath
 }
 
 // redirectReply sends a browser to another page after a form. The page is a path below [page.RootPath], such as
@@ -149,7 +149,7 @@ type redirectReply struct {
 	earlierChanges []uint64 // If the form made several changes, the numbers of the changes before changeNumber.
 	message        string   // text that the page shows above the change (may be empty)
 
-	importSession string // session ID of an import, by which the person can undo the whole import (may be empty)
+	importSessionID string // session ID of an import, by which the person can undo the whole import (may be empty)
 }
 
 func (d redirectReply) send(c *pageRequest, w http.ResponseWriter, _ page.Assets) {
@@ -171,8 +171,8 @@ func (d redirectReply) send(c *pageRequest, w http.ResponseWriter, _ page.Assets
 	if d.message != "" {
 		q.Set("said", strings.TrimSpace(d.message))
 	}
-	if d.importSession != "" {
-		q.Set("undo", d.importSession)
+	if d.importSessionID != "" {
+		q.Set("undo", d.importSessionID)
 	}
 	to.RawQuery = q.Encode()
 	http.Redirect(w, c.r, to.String(), http.StatusSeeOther)
@@ -198,15 +198,15 @@ func (c *pageRequest) pageViewer() page.Viewer {
 // mayWrite reports whether this browser may change the memory.
 func (c *pageRequest) mayWrite() bool { return !c.view.Rights.ReadOnly }
 
-// pathName returns the entry name in the path of the request (see [page.EntryPath]).
-func (c *pageRequest) pathName() string { return strings.TrimSpace(c.r.PathValue("name")) }
+// entryNameFromPath returns the entry name in the path of the request (see [page.EntryPath]).
+func (c *pageRequest) entryNameFromPath() string { return strings.TrimSpace(c.r.PathValue("name")) }
 
 // formValue returns the value of a field in the form or query, without surrounding spaces.
 func (c *pageRequest) formValue(name string) string { return strings.TrimSpace(c.r.FormValue(name)) }
 
-// base returns the version of the entry for which the form was made. It returns nil if the form contains no valid
-// version.
-func (c *pageRequest) base() *uint64 {
+// formEntryVersion returns the version of the entry for which the form was made. It returns nil if the form contains no
+// valid version.
+func (c *pageRequest) formEntryVersion() *uint64 {
 	v, err := strconv.ParseUint(c.formValue("version"), 10, 64)
 	if err != nil || v == 0 {
 		return nil

@@ -12,8 +12,8 @@ import (
 
 // sharedCaches contains the results that all requests to a server share.
 type sharedCaches struct {
-	heldEntries resultCache[labels.HeldOut]
-	dailyStats  resultCache[maintenance.DailyOut]
+	heldEntries resultCache[labels.ListQuarantinedEntriesOut]
+	dailyStats  resultCache[maintenance.CollectDailyStatsOut]
 	nameChecks  resultCache[maintenance.EntryNamesCheck]
 }
 
@@ -32,33 +32,33 @@ type cachedResult[T any] struct {
 }
 
 // getOrRead returns the cached result that read returned earlier for this view, change number and key. If the cache
-// does not contain it, or if change is 0, getOrRead calls read. The result is shared between requests and must not be
-// modified.
+// does not contain it, or if changeNumber is 0, getOrRead calls read. The result is shared between requests and must
+// not be modified.
 func (c *resultCache[T]) getOrRead(
 	view *rights.MemoryView,
-	change uint64,
+	changeNumber uint64,
 	key string,
 	read func() (T, error),
 ) (T, error) {
 	c.mu.Lock()
 	kept, ok := c.resultByView[view]
 	c.mu.Unlock()
-	isOfChange := ok && change != 0 && kept.changeNumber == change
+	isOfChange := ok && changeNumber != 0 && kept.changeNumber == changeNumber
 	if isOfChange && kept.key == key {
 		return kept.result, nil
 	}
 	result, err := read()
-	if err != nil || change == 0 {
+	if err != nil || changeNumber == 0 {
 		return result, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.resultByView == nil || len(c.resultByView) >= maxCachedViews {
+	if c.resultByView == nil || len(c.resultByView) >= maxCachedMemoryViews {
 		c.resultByView = map[*rights.MemoryView]cachedResult[T]{}
 	}
-	c.resultByView[view] = cachedResult[T]{change, key, result}
+	c.resultByView[view] = cachedResult[T]{changeNumber, key, result}
 	return result, nil
 }
 
-// maxCachedViews is the maximum number of views in a [resultCache].
-const maxCachedViews = 64
+// maxCachedMemoryViews is the maximum number of views in a [resultCache].
+const maxCachedMemoryViews = 64

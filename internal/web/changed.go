@@ -17,13 +17,14 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// maxChangedShown is the maximum number of entries in the section that lists the person's texts which agents changed.
-const maxChangedShown = 10
+// maxShownChangedEntries is the maximum number of entries in the section that lists the person's texts which agents
+// changed.
+const maxShownChangedEntries = 10
 
 // agentEditsSection returns the section with texts that agents changed, or nil if such texts do not exist.
 func (c *pageRequest) agentEditsSection() g.Node {
-	limit := maxChangedShown
-	out, err := review.ListAgentChanges(c.ctx, c.workspace, review.ChangedIn{Limit: &limit})
+	limit := maxShownChangedEntries
+	out, err := review.ListAgentChanges(c.ctx, c.workspace, review.ListAgentChangesIn{Limit: &limit})
 	if err != nil || out.Total == 0 {
 		return nil
 	}
@@ -42,7 +43,7 @@ func (c *pageRequest) agentEditsSection() g.Node {
 // changedEntryNotice returns the notice on the page of an entry whose text an agent changed. It returns nil if a
 // person need not decide about any change.
 func (c *pageRequest) changedEntryNotice(name string) g.Node {
-	out, err := review.ListAgentChanges(c.ctx, c.workspace, review.ChangedIn{Name: name})
+	out, err := review.ListAgentChanges(c.ctx, c.workspace, review.ListAgentChangesIn{Name: name})
 	if err != nil || len(out.Entries) == 0 {
 		return nil
 	}
@@ -81,8 +82,8 @@ func (c *pageRequest) changedEntryRow(e review.ChangedEntry) g.Node {
 }
 
 // changedEntryDetails shows how an agent changed a text that the person wrote: the difference, the agent and its
-// session, and the buttons. changeWord names the agent's action, such as "Removed".
-func (c *pageRequest) changedEntryDetails(e review.ChangedEntry, changeWord string) g.Node {
+// session, and the buttons. actionName names the agent's action, such as "Removed".
+func (c *pageRequest) changedEntryDetails(e review.ChangedEntry, actionName string) g.Node {
 	var by g.Node = page.IsolatedText(cmp.Or(e.Source.Agent, e.Source.Client, "an agent"))
 	if client, id, ok := strings.Cut(e.Session, "/"); ok {
 		by = g.Group{
@@ -106,7 +107,12 @@ func (c *pageRequest) changedEntryDetails(e review.ChangedEntry, changeWord stri
 		g.If(len(labels) > 0, h.Ul(h.Class("list"), g.Group(labels))),
 		h.Div(
 			h.Class("meta"),
-			h.Span(h.Text(changeWord+" by "), by, h.Text(", "), page.RelativeTime(c.now, page.ParseTime(e.Time))),
+			h.Span(
+				h.Text(actionName+" by "),
+				by,
+				h.Text(", "),
+				page.RelativeTime(c.now, page.ParseTime(e.AgentEditTime)),
+			),
 		),
 		g.Iff(c.mayWrite() && c.actor == oxbow.Person, func() g.Node {
 			return h.Div(h.Class("actions"),
@@ -132,8 +138,8 @@ func keepAgentChange(c *pageRequest) (pageReply, error) {
 	return decideAgentChange(c, review.KeepAgentChanges)
 }
 
-// restorePersonVersion handles the form that restores an entry as a person wrote it, in place of an agent's change.
-func restorePersonVersion(c *pageRequest) (pageReply, error) {
+// restorePersonText handles the form that restores an entry as a person wrote it, in place of an agent's change.
+func restorePersonText(c *pageRequest) (pageReply, error) {
 	return decideAgentChange(c, review.RestorePersonTexts)
 }
 
@@ -141,9 +147,9 @@ func restorePersonVersion(c *pageRequest) (pageReply, error) {
 // form, where the decision can be undone.
 func decideAgentChange(
 	c *pageRequest,
-	decide func(context.Context, *verb.Workspace, review.DecideChangedIn) (review.DecideChangedOut, error),
+	decide func(context.Context, *verb.Workspace, review.DecideAgentChangesIn) (review.DecideAgentChangesOut, error),
 ) (pageReply, error) {
-	out, err := decide(c.ctx, c.workspace, review.DecideChangedIn{Names: []string{c.formValue("name")}})
+	out, err := decide(c.ctx, c.workspace, review.DecideAgentChangesIn{Names: []string{c.formValue("name")}})
 	if err != nil {
 		return nil, err
 	}

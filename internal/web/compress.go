@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// minCompressedBytes is the minimum size in bytes of a text that is compressed.
-const minCompressedBytes = 1000
+// minBytesToCompress is the minimum size in bytes of a text that is compressed.
+const minBytesToCompress = 1000
 
 // withCompression calls handle with a writer that compresses texts, if the browser accepts compressed responses.
 func withCompression(w http.ResponseWriter, r *http.Request, handle func(http.ResponseWriter)) {
@@ -52,7 +52,7 @@ func (z *compressingWriter) Write(p []byte) (int, error) {
 		z.bodyWriter = z.ResponseWriter
 		header := z.Header()
 		isText := isCompressibleText(header.Get("Content-Type"))
-		isLongText := isText && len(p) >= minCompressedBytes
+		isLongText := isText && len(p) >= minBytesToCompress
 		if isLongText && header.Get("Content-Encoding") == "" {
 			header.Set("Content-Encoding", "gzip")
 			header.Del("Content-Length")

@@ -39,7 +39,7 @@ func contextPage(c *pageRequest) (pageReply, error) {
 			names = append(names, p.Name)
 		}
 	}
-	s := framedPage{
+	s := pageWithNavigation{
 		title:   "Context",
 		navPath: "context",
 		descriptionLine: h.P(
@@ -75,21 +75,21 @@ func contextPage(c *pageRequest) (pageReply, error) {
 	show := map[string]func() (g.Node, error){contextEventPrompt: c.promptContextSection,
 		contextEventProfile: c.profileContextSection}[event]
 	if show == nil {
-		show = c.startContextSection
+		show = c.sessionStartSection
 	}
 	got, err := show()
 	if err != nil {
-		got = errorInPage(err)
+		got = renderErrorInPage(err)
 	}
 	s.bodyNodes = append(s.bodyNodes, got)
 	return s, nil
 }
 
-func (c *pageRequest) startContextSection() (g.Node, error) {
-	out, err := injection.StartBlock(
+func (c *pageRequest) sessionStartSection() (g.Node, error) {
+	out, err := injection.BuildSessionStartBlock(
 		c.ctx,
 		c.workspace,
-		injection.StartIn{Project: c.formValue("project"), MaxTokens: c.formNumber("tokens", 0)},
+		injection.SessionStartIn{Project: c.formValue("project"), MaxTokens: c.formNumber("tokens", 0)},
 	)
 	if err != nil {
 		return nil, err
@@ -97,18 +97,18 @@ func (c *pageRequest) startContextSection() (g.Node, error) {
 	return g.Group{
 		contextSection(
 			out.Text,
-			out.Tokens,
+			out.TokenCount,
 			"No note is pinned or approved yet, so a session begins without notes.",
 		),
-		startNotesTable(out.Entries),
+		sessionStartNotesTable(out.Entries),
 		g.Iff(out.Text != "" && out.SelectedDocuments != nil, func() g.Node {
 			return selectedEntriesTable(verb.SelectionOut{Selection: out.SelectedDocuments})
 		}),
 	}, nil
 }
 
-// startNotesTable lists the notes in the text for a new session. It shows a reason for each.
-func startNotesTable(notes []injection.StartEntry) g.Node {
+// sessionStartNotesTable lists the notes in the text for a new session. It shows a reason for each.
+func sessionStartNotesTable(notes []injection.SessionStartEntry) g.Node {
 	if len(notes) == 0 {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (c *pageRequest) profileContextSection() (g.Node, error) {
 	out, err := profiles.SelectEntries(
 		c.ctx,
 		c.workspace,
-		profiles.SelectIn{
+		profiles.SelectEntriesIn{
 			Profile:   c.formValue("profile"),
 			Query:     c.formValue("prompt"),
 			MaxTokens: c.formNumber("tokens", 0),
@@ -166,10 +166,10 @@ func (c *pageRequest) promptContextSection() (g.Node, error) {
 	return g.Group{contextSection(out.Text, out.Tokens, ""), page.Section("why", "Why", hookAnswerTable(out))}, nil
 }
 
-// contextSection shows the text that a model receives. If the text is empty, it shows noneReason.
-func contextSection(text string, tokens int, noneReason string) g.Node {
+// contextSection shows the text that a model receives. If the text is empty, it shows emptyReason.
+func contextSection(text string, tokens int, emptyReason string) g.Node {
 	if text == "" {
-		return page.EmptyNotice(noneReason, nil)
+		return page.EmptyNotice(emptyReason, nil)
 	}
 	return page.Section(
 		"bytes",
@@ -211,7 +211,7 @@ func selectedEntriesTable(out verb.SelectionOut) g.Node {
 		)}
 }
 
-func contextPartRow(tokens int, name, source, why string) g.Node {
+func contextPartRow(tokens int, name, source, reason string) g.Node {
 	what := page.IsolatedText(name)
 	switch {
 	case name == "entry" && !strings.HasSuffix(source, " more entries"):
@@ -219,5 +219,5 @@ func contextPartRow(tokens int, name, source, why string) g.Node {
 	case source != "":
 		what = g.Group{page.IsolatedText(name + " "), page.IsolatedText(source)}
 	}
-	return h.Tr(h.Td(h.Class("number"), h.Text(strconv.Itoa(tokens))), h.Td(what), h.Td(page.IsolatedText(why)))
+	return h.Tr(h.Td(h.Class("number"), h.Text(strconv.Itoa(tokens))), h.Td(what), h.Td(page.IsolatedText(reason)))
 }

@@ -12,8 +12,8 @@ import (
 )
 
 func approveEntry(c *pageRequest) (pageReply, error) {
-	name := c.pathName()
-	if base := c.base(); base != nil { // approve only the version that the page has shown
+	name := c.entryNameFromPath()
+	if base := c.formEntryVersion(); base != nil { // approve only the version that the page has shown
 		e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true})
 		if err == nil && e.Version != *base {
 			err = &oxbow.ConflictError{Name: e.Name, Want: *base, Have: e.Version}
@@ -22,7 +22,7 @@ func approveEntry(c *pageRequest) (pageReply, error) {
 			return nil, err
 		}
 	}
-	out, err := labels.Approve(c.ctx, c.workspace, labels.ApproveIn{Names: []string{name}})
+	out, err := labels.ApproveEntries(c.ctx, c.workspace, labels.ApproveEntriesIn{EntryNames: []string{name}})
 	if err != nil {
 		return nil, err
 	}
@@ -35,12 +35,12 @@ const pinnedLabel = "pinned:true"
 func isPinned(e verb.Entry) bool { return slices.Contains(e.Labels["pinned"], "true") }
 
 func pinEntry(c *pageRequest) (pageReply, error) {
-	name := c.pathName()
+	name := c.entryNameFromPath()
 	turn := labels.AddLabels
 	if c.formValue("off") != "" {
 		turn = labels.RemoveLabels
 	}
-	out, err := turn(c.ctx, c.workspace, labels.EditLabelsIn{Labels: []string{pinnedLabel}, Names: []string{name}})
+	out, err := turn(c.ctx, c.workspace, labels.EditLabelsIn{Labels: []string{pinnedLabel}, EntryNames: []string{name}})
 	if err != nil {
 		return nil, err
 	}

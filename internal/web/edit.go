@@ -18,7 +18,7 @@ import (
 )
 
 func editPage(c *pageRequest) (pageReply, error) {
-	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: c.pathName(), ContentOnly: true})
+	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: c.entryNameFromPath(), ContentOnly: true})
 	if err != nil {
 		return nil, err
 	}
@@ -34,9 +34,9 @@ func (c *pageRequest) editFormPage(
 	savePath string,
 	status int,
 	notices ...g.Node,
-) framedPage {
+) pageWithNavigation {
 	at := page.EntryPath(e.Name)
-	return framedPage{
+	return pageWithNavigation{
 		title:           "Edit",
 		navPath:         "find",
 		status:          status,
@@ -54,15 +54,15 @@ func (c *pageRequest) editFormPage(
 }
 
 func saveEdit(c *pageRequest) (pageReply, error) {
-	name := c.pathName()
+	name := c.entryNameFromPath()
 	t := c.readForm()
-	base := c.base()
+	base := c.formEntryVersion()
 	if base == nil {
 		return nil, &oxbow.InvalidError{Field: "version", Value: c.formValue("version"), Reason: "is not a version"}
 	}
 	now, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true})
 	if errors.Is(err, oxbow.ErrNotFound) {
-		return c.newFormPage(
+		return c.newEntryFormPage(
 			name,
 			t,
 			http.StatusConflict,
@@ -105,20 +105,20 @@ func saveEdit(c *pageRequest) (pageReply, error) {
 		shown := errorPage(err)
 		return c.editFormPage(now.Entry, t, "Save", shown.status, errorNotice(err)), nil
 	}
-	return redirectToSaved(out), err
+	return redirectToSavedEntry(out), err
 }
 
 // conflictPage returns the page that is shown if somebody else changed the entry while a person edited it. Its form
 // contains the text that the person typed. Saving the form replaces the version that the page shows. If a newer version
 // exists by then, the page is shown again.
-func (c *pageRequest) conflictPage(current verb.Entry, t formValues, base uint64) framedPage {
-	mine, theirs := t, entryFormValues(current)
-	was, gone, err := c.entryContentAt(current.Name, base)
+func (c *pageRequest) conflictPage(current verb.Entry, typedValues formValues, baseVersion uint64) pageWithNavigation {
+	mine, theirs := typedValues, entryFormValues(current)
+	was, gone, err := c.entryContentAt(current.Name, baseVersion)
 	var both string
 	merged := false
 	if err == nil && !gone {
 		from := entryFormValues(verb.Entry{Content: &was.text, Aliases: was.aliases, Labels: was.labels})
-		mine = t.rebaseUnedited(from, theirs)
+		mine = typedValues.updateUneditedFields(from, theirs)
 		both, merged = diff.MergeLines(from["content"], mine["content"], theirs["content"])
 	}
 	above := []g.Node{h.Div(h.Class("notice warn"), h.Role("alert"), h.P(

@@ -15,25 +15,25 @@ import (
 )
 
 func entryPage(c *pageRequest) (pageReply, error) {
-	name := c.pathName()
+	name := c.entryNameFromPath()
 	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name})
 	if errors.Is(err, oxbow.ErrNotFound) {
-		return c.forgottenPage(name, err)
+		return c.forgottenEntryPage(name, err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	past := e.Name != name && strings.HasPrefix(name, e.Name+"@")
 	// Remove the note about how often agents used the entry, because the page shows these numbers elsewhere.
-	if e.ShownInTurns > 0 {
+	if e.ShownTurnCount > 0 {
 		e.Notes = e.Notes[:len(e.Notes)-1]
 	}
 	text, cut := page.RenderMarkdown(*e.Content)
-	s := framedPage{
-		title:            page.VisibleText(e.Name),
-		navPath:          "find",
-		reloadsLiveParts: !past,
-		descriptionLine:  c.entrySummaryLine(e.Entry),
+	s := pageWithNavigation{
+		title:               page.VisibleText(e.Name),
+		navPath:             "find",
+		reloadsLiveElements: !past,
+		descriptionLine:     c.entrySummaryLine(e.Entry),
 	}
 	s.bodyNodes = []g.Node{
 		page.NoteList(e.Notes),
@@ -66,7 +66,7 @@ func entryPage(c *pageRequest) (pageReply, error) {
 func (c *pageRequest) entrySummaryLine(e verb.Entry) g.Node {
 	return h.Div(
 		h.Class("meta"),
-		page.TrustBadge(e.Trust),
+		page.TrustBadge(e.TrustLevel),
 		g.If(isPinned(e), page.Badge("good", "pinned", "Agents get this entry first.")),
 		g.If(e.Kind != "note", page.Badge("", e.Kind, "")), page.LabelChips(e.Labels),
 		h.Span(h.Text(c.pageViewer().WriterName(e.Source)+", "), page.RelativeTime(c.now, page.EntryDate(e))),
@@ -80,7 +80,7 @@ func rawLink(name, text string) g.Node {
 // unapprovedEntryNotice says why models do not get an entry, and contains a button to approve it. It returns nil if
 // models get the entry.
 func (c *pageRequest) unapprovedEntryNotice(e verb.Entry) g.Node {
-	if e.Trust == "" {
+	if e.TrustLevel == "" {
 		return nil
 	}
 	var why []string

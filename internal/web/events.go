@@ -23,7 +23,7 @@ func eventsPage(c *pageRequest) (pageReply, error) {
 func (s eventStream) send(c *pageRequest, w http.ResponseWriter, _ page.Assets) {
 	defer s.listener.Close()
 	sse.ServeEvents(c.ctx, w, s.listener.ChangesReady, func(out *sse.EventStream) error {
-		n, err := s.listener.TakeChanges(c.ctx)
+		n, err := s.listener.ReadChanges(c.ctx)
 		if err != nil {
 			return err
 		}

@@ -43,14 +43,14 @@ func facetsOfHits(hits []verb.Entry) []filterFacet {
 	trust := filterFacet{"Trust", map[string]int{}}
 	for _, e := range hits {
 		for _, v := range e.Labels[oxbow.LabelProject] {
-			project.countsByFilter[filterTerm("project", v)]++
+			project.countsByFilter[formatFilterTerm("project", v)]++
 		}
 		for _, v := range e.Labels[oxbow.LabelTag] {
-			tag.countsByFilter[filterTerm("tag", v)]++
+			tag.countsByFilter[formatFilterTerm("tag", v)]++
 		}
-		kind.countsByFilter[filterTerm("kind", e.Kind)]++
+		kind.countsByFilter[formatFilterTerm("kind", e.Kind)]++
 		if e.Source.Actor != "" {
-			by.countsByFilter[filterTerm("by", e.Source.Actor)]++
+			by.countsByFilter[formatFilterTerm("by", e.Source.Actor)]++
 		}
 		for _, k := range []string{oxbow.LabelTaint, oxbow.LabelSuspect, oxbow.LabelQuarantine} {
 			if len(e.Labels[k]) > 0 {
@@ -77,7 +77,7 @@ func (c *pageRequest) facetsOfList(query string, list verb.ListOut) ([]filterFac
 		if st, err := maintenance.Stats(c.ctx, c.workspace, maintenance.StatsIn{}); err == nil {
 			for i, counts := range []map[string]int{st.Projects, st.Tags, st.EntriesPerKind} {
 				for v, n := range counts {
-					fs[i].countsByFilter[filterTerm([]string{"project", "tag", "kind"}[i], v)] = n
+					fs[i].countsByFilter[formatFilterTerm([]string{"project", "tag", "kind"}[i], v)] = n
 				}
 			}
 			return fs, nil
@@ -86,23 +86,23 @@ func (c *pageRequest) facetsOfList(query string, list verb.ListOut) ([]filterFac
 	if list.Total > maxCountedListEntries {
 		return fs, nil
 	}
-	labels, err := labels.ListLabels(c.ctx, c.workspace, labels.LabelsIn{Filter: query})
+	labels, err := labels.ListLabels(c.ctx, c.workspace, labels.ListLabelsIn{Filter: query})
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range labels.Labels {
 		if i := slices.Index([]string{oxbow.LabelProject, oxbow.LabelTag}, l.Key); i >= 0 {
-			fs[i].countsByFilter[filterTerm(l.Key, l.Value)] = l.EntryCount
+			fs[i].countsByFilter[formatFilterTerm(l.Key, l.Value)] = l.EntryCount
 		}
 	}
 	return fs, nil
 }
 
-// filterTerm returns a filter as it is written in a query.
-func filterTerm(key, value string) string { return key + ":" + page.QuoteValue(value) }
+// formatFilterTerm returns a filter as it is written in a query.
+func formatFilterTerm(key, value string) string { return key + ":" + page.QuoteValue(value) }
 
-// filterLists shows the filters as links. If the query already contains a filter, its link removes the filter.
-func filterLists(f findResult) g.Node {
+// renderFilterLists shows the filters as links. If the query already contains a filter, its link removes the filter.
+func renderFilterLists(f findResult) g.Node {
 	var out g.Group
 	for i, fc := range f.facets {
 		terms := slices.SortedFunc(maps.Keys(fc.countsByFilter), func(a, b string) int {
@@ -135,14 +135,14 @@ func filterLink(query, filter string, count int) g.Node {
 	}
 	if rest, has := removeFilter(query, filter); has {
 		return h.Li(h.A(
-			h.Href(page.RootPath+page.FindPath(rest)),
+			h.Href(page.RootPath+page.FindPagePath(rest)),
 			h.Aria("current", "true"),
 			page.IsolatedText(shown),
 			h.Span(h.Class("key"), h.Text(" ×")),
 			h.Span(h.Class("hidden"), h.Text(" (remove this filter)")),
 		))
 	}
-	return h.Li(h.A(h.Href(page.RootPath+page.FindPath(strings.TrimSpace(query+" "+
+	return h.Li(h.A(h.Href(page.RootPath+page.FindPagePath(strings.TrimSpace(query+" "+
 		filter))), page.IsolatedText(shown)), g.If(count > 0, h.Span(h.Class("dim"), h.Textf(" %d", count))))
 }
 

@@ -30,7 +30,7 @@ func entryTextFactRow(factName, value string) g.Node {
 func (c *pageRequest) entryFacts(e verb.GetOut, isPastVersion bool) g.Node {
 	s := e.Source
 	if !isPastVersion {
-		last := c.lastSource(e.Name)
+		last := c.findLastChangeSource(e.Name)
 		s.Session, s.Ref = last.Session, last.Ref
 	}
 	from := s.Ref
@@ -41,7 +41,7 @@ func (c *pageRequest) entryFacts(e verb.GetOut, isPastVersion bool) g.Node {
 		h.Class("about"),
 		entryFactRow("Written by", h.Text(c.pageViewer().WriterName(e.Source)), g.If(s.Client != "" &&
 			s.Agent != "", g.Group{h.Text(" in "), page.IsolatedText(s.Client)})),
-		entryTextFactRow("Through", interfaceNames[s.Door]),
+		entryTextFactRow("Through", interfaceDisplayNames[s.Door]),
 		sessionFactRow(s),
 		entryTextFactRow("Profile", s.Profile),
 		entryTextFactRow("From", from),
@@ -73,8 +73,8 @@ func writtenTimeLabel(e verb.Entry) string {
 	return "Changed"
 }
 
-// interfaceNames contains, for each interface through which an entry can be written, its name on pages.
-var interfaceNames = map[string]string{
+// interfaceDisplayNames contains, for each interface through which an entry can be written, its name on pages.
+var interfaceDisplayNames = map[string]string{
 	"cli":  "the command line",
 	"mcp":  "an agent's tools (MCP)",
 	"web":  "these pages",
@@ -83,11 +83,11 @@ var interfaceNames = map[string]string{
 	"":     "",
 }
 
-// lastSource returns the source of the entry's last change. It reads the history, because the
+// findLastChangeSource returns the source of the entry's last change. It reads the history, because the
 // entry itself does not record the session.
-func (c *pageRequest) lastSource(name string) verb.Source {
+func (c *pageRequest) findLastChangeSource(name string) verb.Source {
 	one := 1
-	out, err := verb.History(c.ctx, c.workspace, verb.HistoryIn{Name: name, Limit: &one})
+	out, err := verb.ListHistory(c.ctx, c.workspace, verb.HistoryIn{Name: name, Limit: &one})
 	if err != nil || len(out.Changes) == 0 {
 		return verb.Source{}
 	}
@@ -116,7 +116,7 @@ func citationList(refs []verb.FileRef) g.Node {
 				h.Code(page.IsolatedText(r.File)),
 				h.Text(" "),
 				page.Badge(kinds[r.State], strings.ToLower(r.State), r.StateText),
-				g.If(r.NewPlace != "", g.Group{h.Text(" now "), h.Code(page.IsolatedText(r.NewPlace))}),
+				g.If(r.NewPath != "", g.Group{h.Text(" now "), h.Code(page.IsolatedText(r.NewPath))}),
 			)
 		})),
 	}

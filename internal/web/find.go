@@ -28,21 +28,21 @@ const (
 
 // findResult is the result of a query on the page Find.
 type findResult struct {
-	query        string
-	isListing    bool // the query lacks words, so that the entries are listed, newest first
-	entries      []verb.Entry
-	total        int // number of all entries that the query selects, also on other pages
-	nextOffset   int // offset of the next page in the list
-	hasMore      bool
-	facets       []filterFacet
-	emptyReasons []verb.Note
-	similarNames []string
-	notes        []verb.Note
+	query          string
+	isListing      bool // the query lacks words, so that the entries are listed, newest first
+	entries        []verb.Entry
+	total          int // number of all entries that the query selects, also on other pages
+	nextOffset     int // offset of the next page in the list
+	hasMoreEntries bool
+	facets         []filterFacet
+	emptyReasons   []verb.Note
+	similarNames   []string
+	notes          []verb.Note
 }
 
 func findPage(c *pageRequest) (pageReply, error) {
 	f, err := c.searchEntries(c.formValue("q"))
-	s := framedPage{title: "Find", navPath: "find", reloadsLiveParts: true}
+	s := pageWithNavigation{title: "Find", navPath: "find", reloadsLiveElements: true}
 	// The query has an error, perhaps because the person is still typing a filter. Show the error in place of the
 	// results.
 	if errors.Is(err, oxbow.ErrInvalid) {
@@ -69,7 +69,7 @@ func findPage(c *pageRequest) (pageReply, error) {
 		h.Div(
 			h.Class("entry"),
 			h.Div(h.Class("column"), c.resultList(f)),
-			h.Aside(h.Aria("label", "Narrow it down"), filterLists(f)),
+			h.Aside(h.Aria("label", "Narrow it down"), renderFilterLists(f)),
 		))}
 	return s, nil
 }
@@ -78,7 +78,7 @@ func findPage(c *pageRequest) (pageReply, error) {
 // words, which the listing refuses with an [oxbow.InvalidError], it ranks the entries by the words instead.
 func (c *pageRequest) searchEntries(q string) (findResult, error) {
 	limit, offset := listPageSize, max(0, c.formNumber("offset", 0))
-	list, err := verb.List(c.ctx, c.workspace, verb.ListIn{Filter: q, Limit: &limit, Offset: &offset})
+	list, err := verb.ListEntries(c.ctx, c.workspace, verb.ListIn{Filter: q, Limit: &limit, Offset: &offset})
 	if err == nil {
 		f := findResult{
 			query:        q,
@@ -107,13 +107,13 @@ func (c *pageRequest) searchEntries(q string) (findResult, error) {
 		return findResult{}, err
 	}
 	f := findResult{
-		query:        q,
-		entries:      out.Hits[min(offset, len(out.Hits)):],
-		total:        len(out.Hits),
-		hasMore:      out.HasMore,
-		facets:       facetsOfHits(out.Hits),
-		emptyReasons: out.EmptyReasons,
-		similarNames: out.SimilarNames,
+		query:          q,
+		entries:        out.Hits[min(offset, len(out.Hits)):],
+		total:          len(out.Hits),
+		hasMoreEntries: out.HasMore,
+		facets:         facetsOfHits(out.Hits),
+		emptyReasons:   out.EmptyReasons,
+		similarNames:   out.SimilarNames,
 	}
 	if out.HasMore && limit < maxHits {
 		f.nextOffset = limit
@@ -135,7 +135,7 @@ func (f findResult) countText() string {
 		return page.CountWithNoun(f.total, "entry") + ", the newest first."
 	case f.isListing:
 		return page.CountWithNoun(f.total, "entry") + " found, the newest first."
-	case f.hasMore:
+	case f.hasMoreEntries:
 		return fmt.Sprintf("Results %d to %d, the best first. There are more.", f.total-len(f.entries)+1, f.total)
 	}
 	return page.CountWithNoun(f.total, "entry") + " found, the best first."
@@ -146,7 +146,7 @@ func (c *pageRequest) resultList(f findResult) g.Node {
 		return page.EmptyNotice(
 			"Nothing was found.",
 			f.emptyReasons,
-			similarNamesLinks(f),
+			linkSimilarNames(f),
 			g.If(f.query != "", h.P(h.A(h.Href(page.RootPath+
 				"find"), h.Text("All entries")))),
 			g.If(c.mayWrite(), h.P(h.A(h.Href(page.RootPath+"new"), h.Text("Remember something new")))),
@@ -214,10 +214,10 @@ func (f findResult) suggestedLabelTerms() (terms []string) {
 	return terms[:min(len(terms), maxSuggestedLabels)]
 }
 
-// similarNamesLinks returns links that search for names that are similar to the query's terms. If a name is a filter
+// linkSimilarNames returns links that search for names that are similar to the query's terms. If a name is a filter
 // such as project:harbor, and the query already has a filter with the same key, the link replaces this filter in the
 // query. Otherwise, the name replaces the whole query.
-func similarNamesLinks(f findResult) g.Node {
+func linkSimilarNames(f findResult) g.Node {
 	if len(f.similarNames) == 0 {
 		return nil
 	}
@@ -230,6 +230,6 @@ func similarNamesLinks(f findResult) g.Node {
 				to = strings.Join(terms, " ")
 			}
 		}
-		return g.Group{h.A(h.Href(page.RootPath+page.FindPath(to)), page.IsolatedText(n)), h.Text(" ")}
+		return g.Group{h.A(h.Href(page.RootPath+page.FindPagePath(to)), page.IsolatedText(n)), h.Text(" ")}
 	})))
 }

@@ -35,9 +35,9 @@ func TestFind(t *testing.T) {
 		t.Error("the first page has the oldest entry")
 	}
 	b.has(b.get(page.RootPath+"find?offset=25", http.StatusOK), "<bdi>note 0</bdi>", `rel="prev"`)
-	shown = b.get(page.RootPath+page.FindPath("project:harbor tag:rule"), http.StatusOK)
+	shown = b.get(page.RootPath+page.FindPagePath("project:harbor tag:rule"), http.StatusOK)
 	b.has(shown, "15 entries found", `aria-current="true"`)
-	shown = b.get(page.RootPath+page.FindPath("gate berth 7"), http.StatusOK)
+	shown = b.get(page.RootPath+page.FindPagePath("gate berth 7"), http.StatusOK)
 	b.has(
 		shown,
 		"The <mark>gate</mark> of <mark>berth</mark> 7 closes.",
@@ -46,18 +46,18 @@ func TestFind(t *testing.T) {
 		`rel="next"`, "Results 1 to 20, the best first. There are more.",
 	)
 	b.has(
-		b.get(page.RootPath+page.FindPath("gate project:lantren"), http.StatusOK),
+		b.get(page.RootPath+page.FindPagePath("gate project:lantren"), http.StatusOK),
 		"Nothing was found.",
 		"project:lantern",
 		"q=gate+project%3Alantern",
 	)
 	b.has(
-		b.get(page.RootPath+page.FindPath(`lantern "no such phrase"`), http.StatusOK),
+		b.get(page.RootPath+page.FindPagePath(`lantern "no such phrase"`), http.StatusOK),
 		"<bdi>other</bdi>",
 		"o entry has &#34;no such phrase&#34;",
 	)
-	b.has(b.get(page.RootPath+page.FindPath(`"half a phrase`), http.StatusOK), `id="results"`)
-	b.has(b.get(page.RootPath+page.FindPath("after:never"), http.StatusOK), `id="results"`, "never")
+	b.has(b.get(page.RootPath+page.FindPagePath(`"half a phrase`), http.StatusOK), `id="results"`)
+	b.has(b.get(page.RootPath+page.FindPagePath("after:never"), http.StatusOK), `id="results"`, "never")
 	if err := sound(shown); err != nil {
 		t.Error(err)
 	}
@@ -70,7 +70,7 @@ func TestFindRankedPages(t *testing.T) {
 		b.remember(fmt.Sprint("note ", i), fmt.Sprint("The gate closes at ", i, "."))
 	}
 	seen := map[string]bool{}
-	path := page.RootPath + page.FindPath("gate")
+	path := page.RootPath + page.FindPagePath("gate")
 	for range 3 {
 		shown := b.get(path, http.StatusOK)
 		for i := range 50 {
@@ -102,8 +102,8 @@ func TestAllOfQuery(t *testing.T) {
 	}
 	b.remember("other", "A lantern.")
 	all := url.Values{"all": {"1"}, "q": {"project:harbor"}, "label": {"tag:gate"}}
-	b.submit(b.get(page.RootPath+page.FindPath("project:harbor"), http.StatusOK), "Add label", all, http.StatusOK)
-	b.has(b.get(page.RootPath+page.FindPath("tag:gate"), http.StatusOK), "30 entries found")
+	b.submit(b.get(page.RootPath+page.FindPagePath("project:harbor"), http.StatusOK), "Add label", all, http.StatusOK)
+	b.has(b.get(page.RootPath+page.FindPagePath("tag:gate"), http.StatusOK), "30 entries found")
 	shown := b.post(page.RootPath+"find/forget", all, http.StatusOK)
 	if n := b.entries(); n != 1 {
 		t.Errorf("%d entries after forgetting a project", n)

@@ -37,7 +37,7 @@ func (c *pageRequest) folderSection() g.Node {
 	case errors.Is(err, oxbow.ErrUnsupported):
 		return h.P(h.Class("dim"), h.Text("A memory of this layout cannot follow directories."))
 	case err != nil:
-		return errorInPage(err)
+		return renderErrorInPage(err)
 	}
 	mayChange := c.canChangeFolders()
 	body := g.Group{
@@ -69,8 +69,8 @@ func folderRow(f folders.ListedFolder, mayChange bool) g.Node {
 	notes := g.Map(f.Notes, func(s string) g.Node { return page.Notice("note", page.VisibleText(s), "") })
 	return h.Li(h.Class("row"),
 		h.Div(h.Class("head"),
-			h.A(h.Href(page.RootPath+page.FindPath("folder:"+page.QuoteValue(f.Name))), page.IsolatedText(f.Name)),
-			page.Badge("", page.CountWithNoun(f.Files, "file"), ""), page.Badge("", how, "")),
+			h.A(h.Href(page.RootPath+page.FindPagePath("folder:"+page.QuoteValue(f.Name))), page.IsolatedText(f.Name)),
+			page.Badge("", page.CountWithNoun(f.FileCount, "file"), ""), page.Badge("", how, "")),
 		h.Div(h.Class("meta"), h.Code(page.IsolatedText(f.Path))),
 		problems, notes,
 		g.If(mayChange, h.Div(h.Class("actions"),
@@ -111,8 +111,17 @@ func followFolder(c *pageRequest) (pageReply, error) {
 
 // changeCountsText returns a text that says how many notes of a folder were added, updated or forgotten in the memory.
 func changeCountsText(ch *folders.FolderChange) string {
-	return page.CountWithNoun(ch.Added, "note") + " added, " + page.CountWithNoun(ch.Updated, "note") + " updated, " +
-		page.CountWithNoun(ch.ForgottenNotes, "note") + " forgotten."
+	return page.CountWithNoun(
+		ch.AddedCount,
+		"note",
+	) + " added, " + page.CountWithNoun(
+		ch.UpdatedCount,
+		"note",
+	) + " updated, " +
+		page.CountWithNoun(
+			ch.ForgottenNotes,
+			"note",
+		) + " forgotten."
 }
 
 // compareFolders compares the files in all registered folders with the memory, imports their changes, and describes the

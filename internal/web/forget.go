@@ -14,36 +14,45 @@ import (
 )
 
 func forgetEntry(c *pageRequest) (pageReply, error) {
-	out, err := verb.Forget(c.ctx, c.workspace, verb.ForgetIn{Name: c.pathName(), IfVersion: c.base()})
+	out, err := verb.Forget(
+		c.ctx,
+		c.workspace,
+		verb.ForgetIn{Name: c.entryNameFromPath(), IfVersion: c.formEntryVersion()},
+	)
 	if err != nil {
 		return nil, err
 	}
 	return redirectReply{path: "", changeNumber: out.Seq}, nil
 }
 
-// forgottenPage returns the page for a name that no entry has now. If an entry with this name was forgotten, the page
-// offers to restore the entry. Otherwise forgottenPage returns the error that the caller passed in the parameter
-// missing. If the forgotten text was erased or removed with the old history, the page contains a note instead of the
-// offer.
-func (c *pageRequest) forgottenPage(name string, missing error) (pageReply, error) {
+// forgottenEntryPage returns the page for a name that no entry has now. If an entry with this name was forgotten, the
+// page offers to restore the entry. Otherwise forgottenEntryPage returns the error that the caller passed in the
+// parameter missingErr. If the forgotten text was erased or removed with the old history, the page contains a note
+// instead of the offer.
+func (c *pageRequest) forgottenEntryPage(name string, missingErr error) (pageReply, error) {
 	one := 1
-	out, err := verb.History(c.ctx, c.workspace, verb.HistoryIn{Name: name, Limit: &one})
+	out, err := verb.ListHistory(c.ctx, c.workspace, verb.HistoryIn{Name: name, Limit: &one})
 	if err != nil || len(out.Changes) == 0 {
-		return nil, missing
+		return nil, missingErr
 	}
 	if out.Changes[0].Entries[0].Verb != string(oxbow.VerbRemove) {
-		return nil, missing
+		return nil, missingErr
 	}
 	last := out.Changes[0]
 	seq := last.Entries[0].PrevSeq
-	s := framedPage{title: page.VisibleText(name), navPath: "find", status: http.StatusNotFound, descriptionLine: h.P(
-		h.Class("lead"),
-		h.Text(
-			"Forgotten by "+c.pageViewer().WriterName(last.Source)+", ",
+	s := pageWithNavigation{
+		title:   page.VisibleText(name),
+		navPath: "find",
+		status:  http.StatusNotFound,
+		descriptionLine: h.P(
+			h.Class("lead"),
+			h.Text(
+				"Forgotten by "+c.pageViewer().WriterName(last.Source)+", ",
+			),
+			page.RelativeTime(c.now, page.ParseTime(last.Time)),
+			h.Text("."),
 		),
-		page.RelativeTime(c.now, page.ParseTime(last.Time)),
-		h.Text("."),
-	)}
+	}
 	was, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name + "@" + formatNumber(seq), ContentOnly: true})
 	if err != nil {
 		s.bodyNodes = []g.Node{page.Notice("note", "The text was erased for good, or removed with old history.", "")}

@@ -74,27 +74,27 @@ func (t formValues) isUnchanged(base formValues, name string) bool {
 	return t[name] == base[name] || t[name] == strings.ReplaceAll(base[name], "\r\n", "\n")
 }
 
-// rebaseUnedited updates the form values after another writer has changed the entry. The parameter base contains the
-// values before that change, and the parameter now contains the values after that change. In the result, a field that
-// the user has not edited has the value from the parameter now. A field that the user has edited keeps the user's
-// value.
-func (t formValues) rebaseUnedited(base, now formValues) formValues {
+// updateUneditedFields updates the form values after another writer has changed the entry. The parameter baseValues
+// contains the values before that change, and the parameter currentValues contains the values after that change. In the
+// result, a field that the user has not edited has the value from the parameter currentValues. A field that the user
+// has edited keeps the user's value.
+func (t formValues) updateUneditedFields(baseValues, currentValues formValues) formValues {
 	out := maps.Clone(t)
 	for name := range t {
-		if t.isUnchanged(base, name) {
-			out[name] = now[name]
+		if t.isUnchanged(baseValues, name) {
+			out[name] = currentValues[name]
 		}
 	}
 	return out
 }
 
-// setRememberArgs sets the arguments of remember for the fields that differ from base.
-func (t formValues) setRememberArgs(in *verb.RememberIn, base formValues) error {
-	if !t.isUnchanged(base, "content") {
+// setRememberArgs sets the arguments of remember for the fields that differ from baseValues.
+func (t formValues) setRememberArgs(in *verb.RememberIn, baseValues formValues) error {
+	if !t.isUnchanged(baseValues, "content") {
 		in.Content = t["content"]
 	}
 	for _, p := range formFields {
-		if t.isUnchanged(base, p.name) {
+		if t.isUnchanged(baseValues, p.name) {
 			continue
 		}
 		vs := splitValues(t[p.name])

@@ -18,11 +18,11 @@ import (
 
 func handoffsPage(c *pageRequest) (pageReply, error) {
 	all := c.formValue("all") != ""
-	out, err := verb.ListHandoffs(c.ctx, c.workspace, verb.HandoffsIn{All: all})
+	out, err := verb.ListHandoffs(c.ctx, c.workspace, verb.HandoffsIn{IncludesTaken: all})
 	if err != nil {
 		return nil, err
 	}
-	s := framedPage{
+	s := pageWithNavigation{
 		title:   "Handoffs",
 		navPath: "handoffs",
 		descriptionLine: h.P(
@@ -79,8 +79,8 @@ func handoffPath(name string) string {
 // handoffPage is the page of a handoff. It shows the text that the next session gets, but not the texts of the profile
 // and the skills that the handoff names, because some browsers must not see these texts.
 func handoffPage(c *pageRequest) (pageReply, error) {
-	name := c.pathName()
-	out, err := verb.ListHandoffs(c.ctx, c.workspace, verb.HandoffsIn{All: true})
+	name := c.entryNameFromPath()
+	out, err := verb.ListHandoffs(c.ctx, c.workspace, verb.HandoffsIn{IncludesTaken: true})
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func handoffPage(c *pageRequest) (pageReply, error) {
 		return nil, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
 	o := out.Handoffs[at]
-	return framedPage{
+	return pageWithNavigation{
 		title:   "Handoff",
 		navPath: "handoffs",
 		descriptionLine: h.Div(
@@ -118,12 +118,12 @@ func handoffPage(c *pageRequest) (pageReply, error) {
 }
 
 func dropHandoff(c *pageRequest) (pageReply, error) {
-	out, err := verb.DropHandoff(c.ctx, c.workspace, verb.DropHandoffIn{Name: c.pathName()})
+	out, err := verb.DropHandoff(c.ctx, c.workspace, verb.DropHandoffIn{Name: c.entryNameFromPath()})
 	if err != nil {
 		return nil, err
 	}
 	last := 1
-	past, err := verb.History(c.ctx, c.workspace, verb.HistoryIn{Name: out.Name, Limit: &last})
+	past, err := verb.ListHistory(c.ctx, c.workspace, verb.HistoryIn{Name: out.Name, Limit: &last})
 	if err != nil || len(past.Changes) == 0 {
 		return redirectReply{path: "handoffs", message: "The handoff was discarded."}, nil
 	}

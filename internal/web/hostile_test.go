@@ -124,7 +124,7 @@ func TestHostile(t *testing.T) {
 		names = append(names, name)
 	}
 	paths := []string{page.RootPath, page.RootPath + "log", page.RootPath + "new", page.RootPath +
-		"find", page.RootPath + page.FindPath("script alert"), page.RootPath + page.FindPath("<b> \"x")}
+		"find", page.RootPath + page.FindPagePath("script alert"), page.RootPath + page.FindPagePath("<b> \"x")}
 	for i, name := range names {
 		paths = append(paths, at(name, ""))
 		if i < len(payloads)*2 {

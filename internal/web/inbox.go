@@ -27,7 +27,7 @@ func inboxPage(c *pageRequest) (pageReply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := framedPage{
+	s := pageWithNavigation{
 		title:   "Inbox",
 		navPath: "inbox",
 		descriptionLine: h.P(
@@ -40,7 +40,7 @@ func inboxPage(c *pageRequest) (pageReply, error) {
 	}
 	rows := c.proposalRows(proposals)
 	count := min(maxInboxRows, len(proposals.Proposals))
-	heldRows, heldCount := c.heldRows(groupQuarantinedEntries(held.Entries), count)
+	heldRows, heldCount := c.quarantinedEntryRows(groupQuarantinedEntries(held.Entries), count)
 	count += heldCount
 	more := len(proposals.Proposals) + len(held.Entries) - count
 	changed := c.agentEditsSection()
@@ -86,7 +86,7 @@ func (c *pageRequest) proposalRows(out review.InboxOut) (rows g.Group) {
 	var waiting []string
 	for _, p := range out.Proposals {
 		if isUndecided(p.State) {
-			ofSession[proposalSession(p.SourceTurns)] = append(ofSession[proposalSession(p.SourceTurns)], p.ID)
+			ofSession[firstTurnSession(p.SourceTurns)] = append(ofSession[firstTurnSession(p.SourceTurns)], p.ID)
 			waiting = append(waiting, p.ID)
 		}
 	}
@@ -98,7 +98,7 @@ func (c *pageRequest) proposalRows(out review.InboxOut) (rows g.Group) {
 			rows,
 			c.proposalRow(
 				review.ProposalOut{StoredProposal: p},
-				ofSession[proposalSession(p.SourceTurns)],
+				ofSession[firstTurnSession(p.SourceTurns)],
 				i,
 				shortenedTextSize,
 			),
@@ -108,11 +108,11 @@ func (c *pageRequest) proposalRows(out review.InboxOut) (rows g.Group) {
 }
 
 // listProposals lists the proposals. Without an archive of sessions, the list is empty.
-func (c *pageRequest) listProposals(includesDecided bool) (review.InboxOut, error) {
+func (c *pageRequest) listProposals(includesDecidedProposals bool) (review.InboxOut, error) {
 	if c.workspace.Sessions == nil {
 		return review.InboxOut{}, nil
 	}
-	return review.ListProposals(c.ctx, c.workspace, review.InboxIn{All: includesDecided})
+	return review.ListProposals(c.ctx, c.workspace, review.InboxIn{IncludesDecidedProposals: includesDecidedProposals})
 }
 
 // rejectedProposalsNotice shows how many proposals were just rejected, with an Undo button that reopens them.
@@ -144,7 +144,7 @@ func proposalPage(c *pageRequest) (pageReply, error) {
 	if err != nil {
 		near = verb.RecallOut{}
 	}
-	s := framedPage{
+	s := pageWithNavigation{
 		title:   "Proposal",
 		navPath: "inbox",
 		bodyNodes: []g.Node{
@@ -152,7 +152,7 @@ func proposalPage(c *pageRequest) (pageReply, error) {
 			h.Ol(
 				h.Class("rows cards"),
 				h.Attr("data-keys", ""),
-				c.proposalRow(p, nil, c.formNumber("row", 0), wholeText),
+				c.proposalRow(p, nil, c.formNumber("row", 0), wholeTextSize),
 			),
 		},
 	}
@@ -221,7 +221,7 @@ func acceptProposal(c *pageRequest) (pageReply, error) {
 	out, err := review.AcceptProposals(
 		c.ctx,
 		c.workspace,
-		review.AcceptProposalsIn{IDs: []string{id}, Name: c.formValue("name"), Content: text},
+		review.AcceptProposalsIn{IDs: []string{id}, NoteName: c.formValue("name"), Content: text},
 	)
 	if err != nil && text != "" {
 		return failedDecisionPage(
@@ -240,10 +240,10 @@ func acceptProposal(c *pageRequest) (pageReply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := out.Notes[0]; n.EntryOutcome == "unchanged" {
+	if n := out.NewNotes[0]; n.EntryOutcome == "unchanged" {
 		return redirectReply{path: c.nextInboxPath(), message: "The memory already contains this."}, nil
 	}
-	return redirectReply{path: c.nextInboxPath(), changeNumber: out.Notes[0].Version}, nil
+	return redirectReply{path: c.nextInboxPath(), changeNumber: out.NewNotes[0].Version}, nil
 }
 
 // errEditRejected is returned if a person edited a text and then rejected it, because only the edit or the rejection
@@ -303,7 +303,7 @@ func reopenProposals(c *pageRequest) (pageReply, error) {
 func approveHeldEntry(c *pageRequest) (pageReply, error) {
 	name := c.formValue("name")
 	if c.actor != oxbow.Person { // a program may not approve; Approve returns the error before anything is changed
-		out, err := labels.Approve(c.ctx, c.workspace, labels.ApproveIn{Names: []string{name}})
+		out, err := labels.ApproveEntries(c.ctx, c.workspace, labels.ApproveEntriesIn{EntryNames: []string{name}})
 		return redirectReply{path: c.nextInboxPath(), changeNumber: out.Seq}, err
 	}
 	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true})
@@ -314,8 +314,8 @@ func approveHeldEntry(c *pageRequest) (pageReply, error) {
 	if err != nil {
 		return nil, err
 	}
-	form := heldEntryForm(text, c.formNumber("row", 0))
-	if base := c.base(); base != nil && e.Version != *base {
+	form := quarantinedEntryForm(text, c.formNumber("row", 0))
+	if base := c.formEntryVersion(); base != nil && e.Version != *base {
 		err := &oxbow.ConflictError{Name: e.Name, Want: *base, Have: e.Version}
 		if text != "" {
 			form.contentAboveButtons = page.Section(
@@ -337,14 +337,14 @@ func approveHeldEntry(c *pageRequest) (pageReply, error) {
 			return failedDecisionPage(err, form, "name", name, "version", formatEntryVersion(e.Entry)), nil
 		}
 	}
-	out, err := labels.Approve(c.ctx, c.workspace, labels.ApproveIn{Names: []string{name}})
+	out, err := labels.ApproveEntries(c.ctx, c.workspace, labels.ApproveEntriesIn{EntryNames: []string{name}})
 	if err != nil {
 		return nil, err
 	}
 	return redirectReply{path: c.nextInboxPath(), changeNumber: out.Seq}, nil
 }
 
-func forgetHeldEntry(c *pageRequest) (pageReply, error) {
+func forgetQuarantinedEntry(c *pageRequest) (pageReply, error) {
 	name := c.formValue("name")
 	if c.r.PostForm.Has("content") {
 		e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true})
@@ -356,7 +356,7 @@ func forgetHeldEntry(c *pageRequest) (pageReply, error) {
 		if isEdited && c.actor == oxbow.Person {
 			return failedDecisionPage(
 				errEditRejected,
-				heldEntryForm(text, 0),
+				quarantinedEntryForm(text, 0),
 				"name",
 				name,
 				"version",
@@ -371,9 +371,9 @@ func forgetHeldEntry(c *pageRequest) (pageReply, error) {
 	return redirectReply{path: c.nextInboxPath(), changeNumber: out.Seq}, nil
 }
 
-// importApprovalRows returns a row for each import that waits for approval. The argument first is the number of the
+// importApprovalRows returns a row for each import that waits for approval. The argument firstRow is the number of the
 // first row.
-func (c *pageRequest) importApprovalRows(groups []labels.QuarantinedImportGroup, first int) (rows []g.Node) {
+func (c *pageRequest) importApprovalRows(groups []labels.QuarantinedImportGroup, firstRow int) (rows []g.Node) {
 	if len(groups) > 0 {
 		rows = append(rows, h.Li(h.Class("row group"), h.Div(h.Class("head"), h.H2(h.Text("Whole imports")))))
 	}
@@ -382,7 +382,7 @@ func (c *pageRequest) importApprovalRows(groups []labels.QuarantinedImportGroup,
 		if group.ImportSource != "" {
 			title += " from " + group.ImportSource
 		}
-		rows = append(rows, h.Li(c.rowAttributes(first+i),
+		rows = append(rows, h.Li(c.rowAttributes(firstRow+i),
 			h.Div(h.Class("head"), h.H3(page.IsolatedText(title))),
 			h.P(
 				h.Class("hint"),

@@ -26,11 +26,11 @@ func importGroupPage(c *pageRequest) (pageReply, error) {
 	return redirectReply{path: "inbox", changeNumber: uint64(c.formNumber("done", 0))}, nil
 }
 
-func (c *pageRequest) importApprovalScreen(group labels.QuarantinedImportGroup) framedPage {
+func (c *pageRequest) importApprovalScreen(group labels.QuarantinedImportGroup) pageWithNavigation {
 	title := page.CountWithNoun(group.Count, "imported note")
 	mayApprove := c.mayWrite() && c.actor == oxbow.Person
 	row := func(l labels.LabelCount) g.Node {
-		filter := filterTerm(l.Key, l.Value)
+		filter := formatFilterTerm(l.Key, l.Value)
 		return h.Tr(
 			h.Td(page.LabelChips(map[string][]string{l.Key: {l.Value}})),
 			h.Td(h.Class("number"), h.Text(page.CountWithNoun(l.EntryCount, "note"))),
@@ -45,7 +45,7 @@ func (c *pageRequest) importApprovalScreen(group labels.QuarantinedImportGroup) 
 				),
 			))))
 	}
-	s := framedPage{title: title, navPath: "inbox", bodyNodes: []g.Node{
+	s := pageWithNavigation{title: title, navPath: "inbox", bodyNodes: []g.Node{
 		c.noDecisionRightNotice(),
 		page.Table([]string{"Label", "Notes", "Decision"}, g.Map(group.Labels, row)),
 	}}
@@ -60,8 +60,8 @@ func (c *pageRequest) importApprovalScreen(group labels.QuarantinedImportGroup) 
 // approveImportGroup approves entries of one import, which the form names by the ID of a group. If the form has a
 // filter, only the entries that match the filter are approved.
 func approveImportGroup(c *pageRequest) (pageReply, error) {
-	in := labels.ApproveIn{Group: c.formValue("group"), Filter: c.formValue("filter")}
-	out, err := labels.Approve(c.ctx, c.workspace, in)
+	in := labels.ApproveEntriesIn{Group: c.formValue("group"), Filter: c.formValue("filter")}
+	out, err := labels.ApproveEntries(c.ctx, c.workspace, in)
 	if err != nil {
 		return nil, err
 	}

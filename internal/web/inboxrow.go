@@ -50,9 +50,9 @@ func (c *pageRequest) noDecisionRightNotice() g.Node {
 	return nil
 }
 
-// proposalSession returns the session of the first turn in which a proposal was made. A turn's
+// firstTurnSession returns the session of the first turn in which a proposal was made. A turn's
 // name is the session's, a slash, and a number.
-func proposalSession(turnNames []string) string {
+func firstTurnSession(turnNames []string) string {
 	if len(turnNames) == 0 {
 		return ""
 	}
@@ -62,12 +62,12 @@ func proposalSession(turnNames []string) string {
 // proposalReasons contains, for each reason of a proposal, the text on pages.
 var proposalReasons = map[string]string{"asked": "you asked to remember it", "lesson": "you corrected an agent"}
 
-// proposalRow shows the proposal p and its buttons. The list session contains the IDs of all proposals from the same
-// session. If session contains several proposals, the row of the first proposal gets a button that rejects all of them.
-// The argument row is the row's number, and size is the size of the text.
-func (c *pageRequest) proposalRow(p review.ProposalOut, session []string, row int, size textSize) g.Node {
+// proposalRow shows the proposal p and its buttons. The list sessionProposalIDs contains the IDs of all proposals from
+// the same session. If sessionProposalIDs contains several proposals, the row of the first proposal gets a button that
+// rejects all of them. The argument row is the row's number, and size is the size of the text.
+func (c *pageRequest) proposalRow(p review.ProposalOut, sessionProposalIDs []string, row int, size textSize) g.Node {
 	name := text.DeriveName(p.NoteText())
-	shown, isCut := rowText(p.NoteText(), size)
+	shown, isCut := textShownInRow(p.NoteText(), size)
 	editPath := ""
 	if isCut {
 		editPath = "inbox/" + p.ID + "?row=" + strconv.Itoa(row)
@@ -88,7 +88,7 @@ func (c *pageRequest) proposalRow(p review.ProposalOut, session []string, row in
 			h.Class("meta"),
 			g.If(p.Project != "", page.LabelChips(map[string][]string{oxbow.LabelProject: {p.Project}})),
 			h.Span(h.Text("Your words: "+proposalReasons[p.Reason]+
-				", "), page.RelativeTime(c.now, p.FirstTime)),
+				", "), page.RelativeTime(c.now, p.FirstWrittenTime)),
 			g.Group(turns),
 			g.If(len(p.Files) > 0, h.Span(h.Text("on "), page.IsolatedText(strings.Join(p.Files, ", ")))),
 		),
@@ -100,27 +100,27 @@ func (c *pageRequest) proposalRow(p review.ProposalOut, session []string, row in
 					"id",
 					p.ID,
 				),
-				g.Iff(len(session) > 1 && p.ID == session[0], func() g.Node {
+				g.Iff(len(sessionProposalIDs) > 1 && p.ID == sessionProposalIDs[0], func() g.Node {
 					var ids []string
-					for _, s := range session {
+					for _, s := range sessionProposalIDs {
 						ids = append(ids, "id", s)
 					}
 					return h.Div(h.Class("actions"), page.PostButton("inbox/drop", "plain", "Reject all "+
-						strconv.Itoa(len(session))+" of this session", ids...))
+						strconv.Itoa(len(sessionProposalIDs))+" of this session", ids...))
 				})}
 		}),
 	)
 }
 
-// rowAttributes returns the HTML attributes of row n. The form value "row" is the number of the row that follows the
-// last decision. This row is marked as current, so that keyboard commands continue there. If the form has no such
-// value, the first row (0) is current.
-func (c *pageRequest) rowAttributes(n int) g.Node {
+// rowAttributes returns the HTML attributes of row rowNumber. The form value "row" is the number of the row that
+// follows the last decision. This row is marked as current, so that keyboard commands continue there. If the form has
+// no such value, the first row (0) is current.
+func (c *pageRequest) rowAttributes(rowNumber int) g.Node {
 	class := "row card"
-	if cmp.Or(c.formValue("row"), "0") == strconv.Itoa(n) {
+	if cmp.Or(c.formValue("row"), "0") == strconv.Itoa(rowNumber) {
 		class += " current"
 	}
-	return g.Group{h.Class(class), h.ID("row-" + strconv.Itoa(n))}
+	return g.Group{h.Class(class), h.ID("row-" + strconv.Itoa(rowNumber))}
 }
 
 // decisionForm is the form with which a person approves or rejects a text in a row of the inbox. Only its button
@@ -138,14 +138,14 @@ type decisionForm struct {
 	isEditOpen          bool   // the field for editing the text is shown
 }
 
-func (d decisionForm) renderForm(hidden ...string) g.Node {
+func (d decisionForm) renderForm(hiddenFields ...string) g.Node {
 	return h.Form(
 		h.Class("stack"),
 		h.Method("post"),
 		h.Action(page.RootPath+d.approvePath),
 		h.Attr("data-guard", ""),
 		page.HiddenFields(
-			append(hidden, "row", strconv.Itoa(d.rowNumber))...),
+			append(hiddenFields, "row", strconv.Itoa(d.rowNumber))...),
 		g.If(d.contentAboveButtons != nil, d.contentAboveButtons),
 		g.Iff(d.editPath == "", func() g.Node {
 			return h.Details(
@@ -189,14 +189,14 @@ func (c *pageRequest) editedText(oldText string) (text string, err error) {
 
 // failedDecisionPage returns the page for a decision that failed. It contains the text that the person
 // typed.
-func failedDecisionPage(err error, d decisionForm, hidden ...string) pageReply {
+func failedDecisionPage(err error, d decisionForm, hiddenFields ...string) pageReply {
 	shown := errorPage(err)
 	d.contentAboveButtons, d.isEditOpen = g.Group{errorNotice(err), d.contentAboveButtons}, true
-	return framedPage{
+	return pageWithNavigation{
 		title:     "Inbox",
 		navPath:   "inbox",
 		status:    shown.status,
-		bodyNodes: []g.Node{d.renderForm(hidden...)},
+		bodyNodes: []g.Node{d.renderForm(hiddenFields...)},
 	}
 }
 
@@ -222,9 +222,9 @@ func (c *pageRequest) sameNameWarning(name, text string) g.Node {
 	return h.Details(h.Summary(h.Text("An entry with this name has another text")), page.TextDiff(*e.Content, text))
 }
 
-// heldEntryRow shows an entry that is not given to agents until a person approves it. It shows the entry's text, why
-// it waits for approval, and how it differs from its previous text.
-func (c *pageRequest) heldEntryRow(e labels.QuarantinedEntry, row int, size textSize) g.Node {
+// quarantinedEntryRow shows an entry that is not given to agents until a person approves it. It shows the entry's text,
+// why it waits for approval, and how it differs from its previous text.
+func (c *pageRequest) quarantinedEntryRow(e labels.QuarantinedEntry, row int, size textSize) g.Node {
 	text, isCut := c.heldEntryText(e, size)
 	whole := "inbox/held/" + strings.TrimPrefix(page.EntryPath(e.Name), "entries/") + "?row=" + strconv.Itoa(row)
 	return h.Li(c.rowAttributes(row),
@@ -256,7 +256,7 @@ func (c *pageRequest) heldEntryRow(e labels.QuarantinedEntry, row int, size text
 					"inbox/forget"), page.HiddenFields("name", e.Name), h.Button(h.Attr("data-key", "r"),
 					h.Text("Reject"))))
 			}
-			form := heldEntryForm(e.Content, row)
+			form := quarantinedEntryForm(e.Content, row)
 			if isCut {
 				form.editPath = whole
 			}
@@ -264,8 +264,8 @@ func (c *pageRequest) heldEntryRow(e labels.QuarantinedEntry, row int, size text
 		}))
 }
 
-// heldEntryForm returns the form for an entry that is held back.
-func heldEntryForm(text string, row int) decisionForm {
+// quarantinedEntryForm returns the form for an entry that is held back.
+func quarantinedEntryForm(text string, row int) decisionForm {
 	return decisionForm{
 		approvePath:  "inbox/approve",
 		rejectPath:   "inbox/forget",
@@ -279,7 +279,7 @@ func heldEntryForm(text string, row int) decisionForm {
 // replaced an older version, it shows the difference.
 func (c *pageRequest) heldEntryText(e labels.QuarantinedEntry, size textSize) (n g.Node, isCut bool) {
 	two := 2
-	past, err := verb.History(c.ctx, c.workspace, verb.HistoryIn{Name: e.Name, Limit: &two})
+	past, err := verb.ListHistory(c.ctx, c.workspace, verb.HistoryIn{Name: e.Name, Limit: &two})
 	if err == nil && len(past.Changes) == 2 {
 		was, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: e.Name + "@" +
 			strconv.FormatUint(past.Changes[1].Seq, 10), ContentOnly: true, WithoutSimilarNames: true})
@@ -289,7 +289,7 @@ func (c *pageRequest) heldEntryText(e labels.QuarantinedEntry, size textSize) (n
 			return g.Group{h.P(h.Class("hint"), h.Text("Change:")), diff}, false
 		}
 	}
-	shown, isCut := rowText(e.Content, size)
+	shown, isCut := textShownInRow(e.Content, size)
 	return h.Pre(h.Class("text"), page.IsolatedText(shown), g.If(isCut, h.Text(" …"))), isCut
 }
 
@@ -298,7 +298,7 @@ type textSize int
 
 const (
 	shortenedTextSize textSize = iota // show only the first lines of the text, at most maxRowLines
-	wholeText
+	wholeTextSize
 )
 
 // These constants limit the text in a row of the inbox.
@@ -307,10 +307,10 @@ const (
 	maxRowTextBytes = 420
 )
 
-// rowText returns the part of a text that a row shows, and whether it leaves out something.
-func rowText(s string, size textSize) (shown string, isCut bool) {
+// textShownInRow returns the part of a text that a row shows, and whether it leaves out something.
+func textShownInRow(s string, size textSize) (shown string, isCut bool) {
 	s = strings.TrimSpace(s)
-	if size == wholeText {
+	if size == wholeTextSize {
 		return s, false
 	}
 	lines := strings.SplitAfterN(s, "\n", maxRowLines+1)
@@ -325,7 +325,7 @@ func rowText(s string, size textSize) (shown string, isCut bool) {
 // rowTitle is the heading of an inbox row. It has a lower level in the inbox, where it is below the heading of a
 // group, than on a page that shows only this row.
 func rowTitle(size textSize, title g.Node) g.Node {
-	if size == wholeText {
+	if size == wholeTextSize {
 		return h.H2(title)
 	}
 	return h.H3(title)

@@ -20,8 +20,8 @@ import (
 // quarantinedEntryGroup contains entries that came from the same session or the same import. Models do not get these
 // entries before a person approves the entries.
 type quarantinedEntryGroup struct {
-	key     string
-	entries []labels.QuarantinedEntry
+	groupKey string
+	entries  []labels.QuarantinedEntry
 }
 
 // quarantinedGroupKey returns a key for the session or the import that wrote an entry. The inbox shows entries with
@@ -46,7 +46,7 @@ func groupQuarantinedEntries(entries []labels.QuarantinedEntry) (sets []quaranti
 		if !ok {
 			i = len(sets)
 			index[key] = i
-			sets = append(sets, quarantinedEntryGroup{key: key})
+			sets = append(sets, quarantinedEntryGroup{groupKey: key})
 		}
 		sets[i].entries = append(sets[i].entries, e)
 	}
@@ -55,17 +55,17 @@ func groupQuarantinedEntries(entries []labels.QuarantinedEntry) (sets []quaranti
 
 // highestVersion returns the highest version number of the group's entries. The form with the group's buttons contains
 // this number. A decision about the group ignores higher versions, because the person has not seen them.
-func (s quarantinedEntryGroup) highestVersion() (last uint64) {
+func (s quarantinedEntryGroup) highestVersion() (highest uint64) {
 	for _, e := range s.entries {
-		last = max(last, e.Version)
+		highest = max(highest, e.Version)
 	}
-	return last
+	return highest
 }
 
 // title says where the entries of the set come from.
 func (s quarantinedEntryGroup) title() g.Node {
 	count := page.CountWithNoun(len(s.entries), "note")
-	kind, from, _ := strings.Cut(s.key, ":")
+	kind, from, _ := strings.Cut(s.groupKey, ":")
 	switch kind {
 	case "session":
 		client, id, _ := strings.Cut(from, "/")
@@ -81,60 +81,60 @@ func (s quarantinedEntryGroup) title() g.Node {
 // groupHeadingRow is the row above a group of entries that one session or import wrote. row is the number of the row
 // after it.
 func (c *pageRequest) groupHeadingRow(s quarantinedEntryGroup, row int) g.Node {
-	fields := []string{"set", s.key, "version", formatNumber(s.highestVersion()), "row", strconv.Itoa(row)}
+	fields := []string{"set", s.groupKey, "version", formatNumber(s.highestVersion()), "row", strconv.Itoa(row)}
 	return c.groupHeadRow(s.title(), len(s.entries), "inbox/approve-set", "inbox/forget-set", fields)
 }
 
 // proposalsHeadingRow is the row above the proposals.
-func (c *pageRequest) proposalsHeadingRow(waiting []string) g.Node {
+func (c *pageRequest) proposalsHeadingRow(waitingProposalIDs []string) g.Node {
 	fields := []string{"row", "0"}
-	for _, id := range waiting {
+	for _, id := range waitingProposalIDs {
 		fields = append(fields, "id", id)
 	}
-	title := h.Text(page.CountWithNoun(len(waiting), "sentence") + " that you said to agents")
-	return c.groupHeadRow(title, len(waiting), "inbox/accept", "inbox/drop", fields)
+	title := h.Text(page.CountWithNoun(len(waitingProposalIDs), "sentence") + " that you said to agents")
+	return c.groupHeadRow(title, len(waitingProposalIDs), "inbox/accept", "inbox/drop", fields)
 }
 
 // groupHeadRow returns a row to show above a group of rows. The row shows the title. count is the number of rows in the
 // group. If count is above 1 and the user is a person who may write, the row also has buttons that approve or reject
-// the whole group. They send the values in fields to the pages approve and reject.
-func (c *pageRequest) groupHeadRow(title g.Node, count int, approve, reject string, fields []string) g.Node {
+// the whole group. They send the values in fields to the pages at approvePath and rejectPath.
+func (c *pageRequest) groupHeadRow(title g.Node, count int, approvePath, rejectPath string, fields []string) g.Node {
 	return h.Li(h.Class("row group"), h.Div(h.Class("head"), h.H2(title)),
 		g.If(count > 1 && c.mayWrite() && c.actor == oxbow.Person,
 			h.Form(
 				h.Class("actions"),
 				h.Method("post"),
-				h.Action(page.RootPath+approve),
+				h.Action(page.RootPath+approvePath),
 				page.HiddenFields(fields...),
 				h.Button(h.Attr("data-key", "A"), h.Textf("Approve all %d", count)),
 				h.Button(
 					h.Attr("data-key", "R"),
-					h.FormAction(page.RootPath+reject),
+					h.FormAction(page.RootPath+rejectPath),
 					h.Textf("Reject all %d", count),
 				),
 			)))
 }
 
-// heldRows shows sets of held entries, at most maxInboxRows entries. row is the row number for the first entry.
-// heldRows also returns how many entries are shown.
-func (c *pageRequest) heldRows(sets []quarantinedEntryGroup, row int) (rows g.Group, shown int) {
+// quarantinedEntryRows shows sets of held entries, at most maxInboxRows entries. row is the row number for the first
+// entry. quarantinedEntryRows also returns how many entries are shown.
+func (c *pageRequest) quarantinedEntryRows(sets []quarantinedEntryGroup, row int) (rows g.Group, shownCount int) {
 	for _, s := range sets {
-		if shown == maxInboxRows {
+		if shownCount == maxInboxRows {
 			break
 		}
-		rows = append(rows, c.groupHeadingRow(s, row+shown))
-		for _, e := range s.entries[:min(len(s.entries), maxInboxRows-shown)] {
-			rows = append(rows, c.heldEntryRow(e, row+shown, shortenedTextSize))
-			shown++
+		rows = append(rows, c.groupHeadingRow(s, row+shownCount))
+		for _, e := range s.entries[:min(len(s.entries), maxInboxRows-shownCount)] {
+			rows = append(rows, c.quarantinedEntryRow(e, row+shownCount, shortenedTextSize))
+			shownCount++
 		}
 	}
-	return rows, shown
+	return rows, shownCount
 }
 
 // submittedGroupNames returns the names of the entries in the group about which the person has decided with the form.
 // It leaves out entries that were written or changed after the page was shown.
 func (c *pageRequest) submittedGroupNames() (names []string, err error) {
-	last := c.base()
+	last := c.formEntryVersion()
 	if last == nil {
 		return nil, &oxbow.InvalidError{Field: "version", Reason: "is missing; reload the inbox"}
 	}
@@ -143,7 +143,7 @@ func (c *pageRequest) submittedGroupNames() (names []string, err error) {
 		return nil, err
 	}
 	for _, s := range groupQuarantinedEntries(held.Entries) {
-		if s.key != c.formValue("set") {
+		if s.groupKey != c.formValue("set") {
 			continue
 		}
 		for _, e := range s.entries {
@@ -164,7 +164,7 @@ func approveQuarantinedGroup(c *pageRequest) (pageReply, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := labels.Approve(c.ctx, c.workspace, labels.ApproveIn{Names: names})
+	out, err := labels.ApproveEntries(c.ctx, c.workspace, labels.ApproveEntriesIn{EntryNames: names})
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func acceptProposals(c *pageRequest, ids []string) (pageReply, error) {
 		return nil, err
 	}
 	to := redirectReply{path: c.nextInboxPath()}
-	for _, n := range out.Notes {
+	for _, n := range out.NewNotes {
 		if n.EntryOutcome == "unchanged" {
 			continue
 		}
@@ -216,12 +216,12 @@ func quarantinedEntryPage(c *pageRequest) (pageReply, error) {
 	}
 	for _, e := range held.Entries {
 		if oxbow.SameName(e.Name, c.r.PathValue("name")) {
-			return framedPage{title: "Held back", navPath: "inbox", bodyNodes: []g.Node{
+			return pageWithNavigation{title: "Held back", navPath: "inbox", bodyNodes: []g.Node{
 				c.noDecisionRightNotice(),
 				h.Ol(
 					h.Class("rows cards"),
 					h.Attr("data-keys", ""),
-					c.heldEntryRow(e, c.formNumber("row", 0), wholeText),
+					c.quarantinedEntryRow(e, c.formNumber("row", 0), wholeTextSize),
 				),
 			}}, nil
 		}

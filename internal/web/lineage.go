@@ -12,9 +12,9 @@ import (
 
 // lineageRow names an entry's source, or an entry that was made from it, and how both are related.
 type lineageRow struct {
-	name, otherName string
-	relation        string
-	seq             uint64
+	name, relatedEntryName string
+	relation               string
+	seq                    uint64
 }
 
 // relationTexts contains, for each kind of relation between an entry and its source, the words that the page about an
@@ -26,21 +26,21 @@ var relationTexts = map[string]string{
 }
 
 func lineagePage(c *pageRequest) (pageReply, error) {
-	out, err := history.Lineage(c.ctx, c.workspace, history.LineageIn{Name: c.pathName()})
+	out, err := history.Lineage(c.ctx, c.workspace, history.LineageIn{Name: c.entryNameFromPath()})
 	if err != nil {
 		return nil, err
 	}
-	s := framedPage{
+	s := pageWithNavigation{
 		title:           "What it was made from",
 		navPath:         "find",
 		descriptionLine: h.P(h.Class("lead"), page.EntryLink(out.Name)),
 	}
-	if len(out.Sources)+len(out.DerivedEdges) == 0 {
-		s.bodyNodes = []g.Node{page.EmptyNotice("No source is known.", out.EmptyReasons)}
+	if len(out.SourceEdges)+len(out.DerivedEdges) == 0 {
+		s.bodyNodes = []g.Node{page.EmptyNotice("No source is known.", out.EmptyResultReasons)}
 		return s, nil
 	}
 	var from, made []lineageRow
-	for _, e := range out.Sources {
+	for _, e := range out.SourceEdges {
 		from = append(from, lineageRow{e.EntryName, e.SourceName, e.FoundBy, e.EntryVersion})
 	}
 	for _, e := range out.DerivedEdges {
@@ -57,7 +57,7 @@ func lineageSection(id, title string, rows []lineageRow) g.Node {
 	}
 	return page.Section(id, title, h.Ul(h.Class("list"), g.Map(rows, func(r lineageRow) g.Node {
 		return h.Li(
-			page.EntryLink(r.otherName),
+			page.EntryLink(r.relatedEntryName),
 			h.Span(h.Class("dim"), h.Text(" ("+relationTexts[r.relation]+", change "+formatNumber(r.seq)+
 				") ")),
 			page.IsolatedText(r.name),

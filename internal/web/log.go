@@ -26,19 +26,19 @@ func changesPage(c *pageRequest) (pageReply, error) {
 	name := c.formValue("entry")
 	by := c.formValue("by")
 	session := c.formValue("session")
-	out, err := verb.History(
+	out, err := verb.ListHistory(
 		c.ctx,
 		c.workspace,
-		verb.HistoryIn{Name: name, ByActor: by, Session: session, Limit: &limit, Offset: &offset},
+		verb.HistoryIn{Name: name, ActorKind: by, Session: session, Limit: &limit, Offset: &offset},
 	)
 	if err != nil {
 		return nil, err
 	}
-	s := framedPage{
-		title:            "Log",
-		navPath:          "log",
-		reloadsLiveParts: offset == 0,
-		descriptionLine:  h.P(h.Class("lead"), h.Text("Every change, the newest first. You can undo each of them.")),
+	s := pageWithNavigation{
+		title:               "Log",
+		navPath:             "log",
+		reloadsLiveElements: offset == 0,
+		descriptionLine:     h.P(h.Class("lead"), h.Text("Every change, the newest first. You can undo each of them.")),
 	}
 	s.bodyNodes = []g.Node{c.logFilters(name, by, session)}
 	if len(out.Changes) == 0 {
@@ -56,7 +56,7 @@ func changesPage(c *pageRequest) (pageReply, error) {
 			h.Attr("data-live", ""),
 			h.Attr("data-keys", ""),
 			h.Class("rows"),
-			c.logRows(out.Changes),
+			c.changeLogRows(out.Changes),
 		),
 		page.Pager(c.r.URL, offset, out.NextOffset, logPageSize),
 	)
@@ -98,8 +98,8 @@ func (c *pageRequest) logFilters(name, actor, session string) g.Node {
 		)}
 }
 
-// logRows shows changes. Successive changes by one session, and the parts of one import, have a common heading.
-func (c *pageRequest) logRows(changes []verb.Change) (rows g.Group) {
+// changeLogRows shows changes. Successive changes by one session, and the parts of one import, have a common heading.
+func (c *pageRequest) changeLogRows(changes []verb.Change) (rows g.Group) {
 	for len(changes) > 0 {
 		key := changeGroupKey(changes[0].Source)
 		n := 1
@@ -147,7 +147,7 @@ func (c *pageRequest) changeGroupHeading(changes []verb.Change) g.Node {
 }
 
 // changeRow shows a change. If it is part of a group, facts are left out that the group's heading shows.
-func (c *pageRequest) changeRow(ch verb.Change, isMember bool) g.Node {
+func (c *pageRequest) changeRow(ch verb.Change, isInGroup bool) g.Node {
 	seq := formatNumber(ch.Seq)
 	named := ch.Entries[:min(maxEntryNamesPerLogRow, len(ch.Entries))]
 	snippet := "" // beginning of the entry's text (only if exactly one entry was changed)
@@ -155,7 +155,7 @@ func (c *pageRequest) changeRow(ch verb.Change, isMember bool) g.Node {
 		snippet = page.StripMarkdown(named[0].Snippet)
 	}
 	class := "row"
-	if isMember {
+	if isInGroup {
 		class += " member"
 	}
 	return h.Li(h.Class(class), h.ID("change-"+seq),
@@ -173,7 +173,7 @@ func (c *pageRequest) changeRow(ch verb.Change, isMember bool) g.Node {
 			h.Span(h.Text(c.pageViewer().WriterName(ch.Source)+
 				", "), page.RelativeTime(c.now, page.ParseTime(ch.Time))),
 			page.IsolatedText(ch.Note),
-			g.If(!isMember, sessionLink(ch.Source)),
+			g.If(!isInGroup, sessionLink(ch.Source)),
 			h.A(h.Href(page.RootPath+"log/"+seq), h.Attr("data-inline", "#change"), h.Text("Show the change")),
 			g.If(
 				c.mayWrite(),
@@ -187,7 +187,7 @@ func (c *pageRequest) changeDescription(ch verb.Change) g.Node {
 	if len(ch.Entries) != 1 {
 		return h.Text(page.DescribeChange(ch))
 	}
-	return g.Group{h.Text(page.ChangeVerb(ch) + " "), page.EntryLink(ch.Entries[0].Name)}
+	return g.Group{h.Text(page.VerbForChange(ch) + " "), page.EntryLink(ch.Entries[0].Name)}
 }
 
 // undoButtonText returns the text of the button that undoes a change. The text is "Redo" if the change is itself an
@@ -217,8 +217,8 @@ func sessionLink(s verb.Source) g.Node {
 	)
 }
 
-// changePage is the page of a change. It shows the effect on each entry.
-func changePage(c *pageRequest) (pageReply, error) {
+// changeDetailPage is the page of a change. It shows the effect on each entry.
+func changeDetailPage(c *pageRequest) (pageReply, error) {
 	seq, err := parseChangeNumber(c.r.PathValue("seq"))
 	if err != nil {
 		return nil, err
@@ -228,7 +228,7 @@ func changePage(c *pageRequest) (pageReply, error) {
 		return nil, err
 	}
 	more := len(ch.Entries) - maxDiffedEntries
-	return framedPage{
+	return pageWithNavigation{
 		title:   "Change " + formatNumber(seq),
 		navPath: "log",
 		descriptionLine: h.Div(h.Class("meta"), h.Span(h.Text(c.pageViewer().WriterName(ch.Source)+

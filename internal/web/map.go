@@ -18,22 +18,22 @@ import (
 )
 
 const (
-	maxMapEntries    = 60  // maximum number of entries on a map
-	maxEntryMapNodes = 150 // maximum number of entries, labels and files that a map shows as nodes
+	maxEntryMapEntries = 60  // maximum number of entries on a map
+	maxEntryMapNodes   = 150 // maximum number of entries, labels and files that a map shows as nodes
 	// maximum number of other entries on the map of a single entry; they have a label or a file in common with it
 	maxEntryMapNeighbours = 30
 )
 
-// labelKeysOnMap are the keys of the labels that a map shows as nodes, with lines to the entries that have them.
-var labelKeysOnMap = []string{oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelFile}
+// labelKeysOnEntryMap are the keys of the labels that a map shows as nodes, with lines to the entries that have them.
+var labelKeysOnEntryMap = []string{oxbow.LabelProject, oxbow.LabelTag, oxbow.LabelFile}
 
-func mapPage(c *pageRequest) (pageReply, error) {
+func entryMapPage(c *pageRequest) (pageReply, error) {
 	name, query := c.formValue("name"), c.formValue("q")
-	entries, more, err := c.entriesOnMap(name, query)
+	entries, more, err := c.findEntryMapEntries(name, query)
 	if err != nil {
 		return nil, err
 	}
-	s := framedPage{
+	s := pageWithNavigation{
 		title:   "Map",
 		navPath: "map",
 		descriptionLine: h.P(
@@ -80,7 +80,7 @@ func mapPage(c *pageRequest) (pageReply, error) {
 					h.Div(
 						h.Class("head"),
 						h.H3(page.EntryLink(e.Name)),
-						h.A(h.Class("meta"), h.Href(page.RootPath+mapPath(e.Name)), h.Text("map around it")),
+						h.A(h.Class("meta"), h.Href(page.RootPath+entryMapPath(e.Name)), h.Text("map around it")),
 					),
 					h.Div(h.Class("meta"), page.LabelChips(e.Labels)),
 				)
@@ -90,15 +90,15 @@ func mapPage(c *pageRequest) (pageReply, error) {
 	return s, nil
 }
 
-func mapPath(name string) string { return "map?" + url.Values{"name": {name}}.Encode() }
+func entryMapPath(name string) string { return "map?" + url.Values{"name": {name}}.Encode() }
 
-// entriesOnMap returns the entries to show on the page Map. If name is "", these are the newest entries that the query
-// selects. Otherwise these are the entry with this name, and entries that match the query and share a label or a file
-// with it. hasMore is true if some entries were left out because there are too many.
-func (c *pageRequest) entriesOnMap(name, query string) (all []verb.Entry, hasMore bool, err error) {
-	limit := maxMapEntries
+// findEntryMapEntries returns the entries to show on the page Map. If name is "", these are the newest entries that the
+// query selects. Otherwise these are the entry with this name, and entries that match the query and share a label or a
+// file with it. hasMore is true if some entries were left out because there are too many.
+func (c *pageRequest) findEntryMapEntries(name, query string) (all []verb.Entry, hasMore bool, err error) {
+	limit := maxEntryMapEntries
 	if name == "" {
-		out, err := verb.List(c.ctx, c.workspace, verb.ListIn{Filter: query, Limit: &limit})
+		out, err := verb.ListEntries(c.ctx, c.workspace, verb.ListIn{Filter: query, Limit: &limit})
 		return out.Entries, out.Total > len(out.Entries), err
 	}
 	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true})
@@ -109,9 +109,9 @@ func (c *pageRequest) entriesOnMap(name, query string) (all []verb.Entry, hasMor
 	limit = maxEntryMapNeighbours
 	// Add entries that share a file with e first, and entries that share only a project last, because there may be too
 	// many.
-	for _, key := range slices.Backward(labelKeysOnMap) {
+	for _, key := range slices.Backward(labelKeysOnEntryMap) {
 		for _, v := range e.Labels[key] {
-			out, err := verb.List(
+			out, err := verb.ListEntries(
 				c.ctx,
 				c.workspace,
 				verb.ListIn{Filter: strings.TrimSpace(key + ":" + strconv.Quote(v) +
@@ -138,7 +138,7 @@ func (c *pageRequest) entriesOnMap(name, query string) (all []verb.Entry, hasMor
 func entryLabelGraph(entries []verb.Entry, middleEntry string) (out page.Graph) {
 	count, names := map[string]int{}, []string{}
 	each := func(e verb.Entry, fn func(key, value string)) {
-		for _, k := range labelKeysOnMap {
+		for _, k := range labelKeysOnEntryMap {
 			for _, v := range e.Labels[k] {
 				fn(k, v)
 			}
@@ -173,7 +173,7 @@ func entryLabelGraph(entries []verb.Entry, middleEntry string) (out page.Graph) 
 		}
 		if key, value, _ := strings.Cut(n, ":"); count[n] > 1 || own[n] {
 			at[n] = len(out.Nodes)
-			out.Nodes = append(out.Nodes, page.GraphNode{Kind: key, Text: value, Path: page.FindPath(key + ":" +
+			out.Nodes = append(out.Nodes, page.GraphNode{Kind: key, Text: value, Path: page.FindPagePath(key + ":" +
 				strconv.Quote(value)), Weight: count[n]})
 		}
 	}

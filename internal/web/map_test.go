@@ -68,7 +68,7 @@ func TestMapBounds(t *testing.T) {
 		)
 	}
 	shown := b.get(page.RootPath+"map", http.StatusOK)
-	if n := strings.Count(shown, "<circle"); n > maxEntryMapNodes || n < maxMapEntries {
+	if n := strings.Count(shown, "<circle"); n > maxEntryMapNodes || n < maxEntryMapEntries {
 		t.Errorf("%d nodes", n)
 	}
 	for _, m := range regexp.MustCompile(`cx="(-?\d+|NaN)" cy="(-?\d+|NaN)"`).FindAllStringSubmatch(shown, -1) {

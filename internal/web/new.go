@@ -12,12 +12,12 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-func newPage(c *pageRequest) (pageReply, error) {
-	return c.newFormPage(c.formValue("name"), formValues{"project": c.formValue("project")}, 0), nil
+func newEntryPage(c *pageRequest) (pageReply, error) {
+	return c.newEntryFormPage(c.formValue("name"), formValues{"project": c.formValue("project")}, 0), nil
 }
 
-func (c *pageRequest) newFormPage(name string, t formValues, status int, notices ...g.Node) framedPage {
-	return framedPage{title: "Remember something", navPath: "find", status: status,
+func (c *pageRequest) newEntryFormPage(name string, t formValues, status int, notices ...g.Node) pageWithNavigation {
+	return pageWithNavigation{title: "Remember something", navPath: "find", status: status,
 		descriptionLine: h.P(
 			h.Class("lead"),
 			h.Text("Write one fact, rule or decision, as you would tell a new colleague."),
@@ -44,12 +44,12 @@ func (c *pageRequest) newFormPage(name string, t formValues, status int, notices
 func addEntry(c *pageRequest) (pageReply, error) {
 	name, t := c.formValue("name"), c.readForm()
 	again := func(err error) (pageReply, error) {
-		return c.newFormPage(name, t, errorPage(err).status, errorNotice(err)), nil
+		return c.newEntryFormPage(name, t, errorPage(err).status, errorNotice(err)), nil
 	}
 	if name != "" {
 		e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: name, ContentOnly: true, WithoutSimilarNames: true})
 		if err == nil && e.Name == name {
-			return c.newFormPage(
+			return c.newEntryFormPage(
 				name,
 				t,
 				http.StatusConflict,
@@ -74,5 +74,5 @@ func addEntry(c *pageRequest) (pageReply, error) {
 	if err != nil {
 		return again(err)
 	}
-	return redirectToSaved(out), nil
+	return redirectToSavedEntry(out), nil
 }

@@ -21,9 +21,9 @@ const (
 	maxProjects    = 12
 )
 
-func numbersPage(c *pageRequest) (pageReply, error) {
-	days := c.lastDays()
-	daily, err := c.dailyNumbers(days)
+func statisticsPage(c *pageRequest) (pageReply, error) {
+	days := c.statisticsDayStarts()
+	daily, err := c.readDailyStats(days)
 	if err != nil {
 		return nil, err
 	}
@@ -31,17 +31,17 @@ func numbersPage(c *pageRequest) (pageReply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := framedPage{
+	s := pageWithNavigation{
 		title:           "Numbers",
 		navPath:         "numbers",
 		descriptionLine: h.P(h.Class("lead"), h.Textf("The last %d days.", statisticsDays)),
 		bodyNodes: []g.Node{
-			g.Iff(daily.Changes != nil, func() g.Node {
+			g.Iff(daily.ChangeCounts != nil, func() g.Node {
 				return page.Section("activity", "Changes each day",
-					page.BarChart("Changes each day", "changes", days.dayBars(daily.Changes)))
+					page.BarChart("Changes each day", "changes", days.dayBars(daily.ChangeCounts)))
 			}),
 			page.Section("growth", "Number of entries",
-				page.BarChart("Number of entries", "entries", days.dayBars(daily.Entries))),
+				page.BarChart("Number of entries", "entries", days.dayBars(daily.EntryCounts))),
 			g.If(
 				len(projects) > 0,
 				page.Section(
@@ -62,8 +62,8 @@ func numbersPage(c *pageRequest) (pageReply, error) {
 	tokens, used := make([]int, statisticsDays), make([]int, statisticsDays)
 	for _, i := range out.Injections {
 		if day := days.dayIndex(i.Time); day >= 0 {
-			tokens[day] += i.Tokens
-			used[day] += min(1, len(i.UsedEntries))
+			tokens[day] += i.TokenCount
+			used[day] += min(1, len(i.EntriesUsedInTurn))
 		}
 	}
 	s.bodyNodes = append(
@@ -74,7 +74,7 @@ func numbersPage(c *pageRequest) (pageReply, error) {
 			h.P(h.Textf(
 				"Notes were shown %s, %d tokens in all. An agent used an entry of %d of these.",
 				page.CountWithNoun(out.Total.Injections, "time"),
-				out.Total.Tokens,
+				out.Total.InjectedTokens,
 				out.Total.UsedInjections,
 			)),
 			page.BarChart("Tokens shown to agents", "tokens", days.dayBars(tokens)),
@@ -91,12 +91,12 @@ func numbersPage(c *pageRequest) (pageReply, error) {
 // dayStartTimes contains the start of each day on the page "Numbers", oldest first.
 type dayStartTimes []time.Time
 
-func (c *pageRequest) lastDays() (all dayStartTimes) {
+func (c *pageRequest) statisticsDayStarts() (dayStarts dayStartTimes) {
 	year, month, day := c.now.Date()
 	for i := range statisticsDays {
-		all = append(all, time.Date(year, month, day+i+1-statisticsDays, 0, 0, 0, 0, c.now.Location()))
+		dayStarts = append(dayStarts, time.Date(year, month, day+i+1-statisticsDays, 0, 0, 0, 0, c.now.Location()))
 	}
-	return all
+	return dayStarts
 }
 
 // dayIndex returns the index of the day that contains a time, or -1 if the time is before the first day.
@@ -116,11 +116,16 @@ func (d dayStartTimes) dayBars(values []int) (bars []page.ChartBar) {
 	return bars
 }
 
-// dailyNumbers returns the number of changes and entries for each day.
-func (c *pageRequest) dailyNumbers(d dayStartTimes) (maintenance.DailyOut, error) {
-	return cachedUntilChange(c, &c.caches.dailyStats, d[0].Format(time.DateOnly), func() (maintenance.DailyOut, error) {
-		return maintenance.CountByDay(c.ctx, c.workspace, maintenance.DailyIn{DayStarts: d})
-	})
+// readDailyStats returns the number of changes and entries for each day.
+func (c *pageRequest) readDailyStats(d dayStartTimes) (maintenance.CollectDailyStatsOut, error) {
+	return cacheUntilMemoryChange(
+		c,
+		&c.caches.dailyStats,
+		d[0].Format(time.DateOnly),
+		func() (maintenance.CollectDailyStatsOut, error) {
+			return maintenance.CollectDailyStats(c.ctx, c.workspace, maintenance.CollectDailyStatsIn{DayStarts: d})
+		},
+	)
 }
 
 // largestProjects returns the projects with the most entries, as bars.
@@ -131,7 +136,7 @@ func (c *pageRequest) largestProjects() (projects []page.ChartBar, err error) {
 	if st, err := maintenance.Stats(c.ctx, c.workspace, maintenance.StatsIn{}); err == nil {
 		counts = st.Projects
 	} else {
-		out, err := labels.ListLabels(c.ctx, c.workspace, labels.LabelsIn{Key: oxbow.LabelProject})
+		out, err := labels.ListLabels(c.ctx, c.workspace, labels.ListLabelsIn{Key: oxbow.LabelProject})
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +144,7 @@ func (c *pageRequest) largestProjects() (projects []page.ChartBar, err error) {
 			counts[l.Value] = l.EntryCount
 		}
 	}
-	for _, name := range keysByCount(counts)[:min(maxProjects, len(counts))] {
+	for _, name := range sortKeysByCount(counts)[:min(maxProjects, len(counts))] {
 		projects = append(projects, page.ChartBar{Name: name, Value: counts[name]})
 	}
 	return projects, nil

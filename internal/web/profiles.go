@@ -20,7 +20,7 @@ func profilesPage(c *pageRequest) (pageReply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := framedPage{
+	s := pageWithNavigation{
 		title:   "Profiles",
 		navPath: "profiles",
 		descriptionLine: h.P(
@@ -68,7 +68,7 @@ func profileLink(p profiles.ListedProfile) g.Node {
 }
 
 func profilePage(c *pageRequest) (pageReply, error) {
-	name := c.pathName()
+	name := c.entryNameFromPath()
 	lint, err := profiles.LintProfiles(c.ctx, c.workspace, profiles.LintIn{Names: []string{name}})
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func profilePage(c *pageRequest) (pageReply, error) {
 	for _, l := range lint.Profiles {
 		found = append(found, l.Problems...)
 	}
-	s := framedPage{
+	s := pageWithNavigation{
 		title:   page.VisibleText(name),
 		navPath: "profiles",
 		bodyNodes: []g.Node{g.Map(found, func(f string) g.Node {
@@ -86,7 +86,7 @@ func profilePage(c *pageRequest) (pageReply, error) {
 	}
 	p, err := profiles.ShowProfile(c.ctx, c.workspace, profiles.ProfileIn{Name: name})
 	if err != nil {
-		s.bodyNodes = append(s.bodyNodes, errorInPage(err))
+		s.bodyNodes = append(s.bodyNodes, renderErrorInPage(err))
 		return s, nil
 	}
 	if p.Description != "" {
@@ -121,14 +121,14 @@ func profilePage(c *pageRequest) (pageReply, error) {
 		strconv.Itoa(p.MaxTokens)+
 			" tokens",
 		"New entries get",
-		optionalLabel("project", p.Project),
+		formatOptionalLabel("project", p.Project),
 	),
 		h.P(h.Class("hint"), h.Code(h.Text("oxbow profile edit "+
 			page.VisibleText(name))), h.Text(" opens the file in your editor and checks what you save.")),
 		c.profileBudgetSection(name))
-	out, err := profiles.SelectEntries(c.ctx, c.workspace, profiles.SelectIn{Profile: name})
+	out, err := profiles.SelectEntries(c.ctx, c.workspace, profiles.SelectEntriesIn{Profile: name})
 	if err != nil {
-		s.bodyNodes = append(s.bodyNodes, errorInPage(err))
+		s.bodyNodes = append(s.bodyNodes, renderErrorInPage(err))
 		return s, nil
 	}
 	s.bodyNodes = append(s.bodyNodes, selectedEntriesTable(out), h.P(h.A(h.Href(page.RootPath+"context?event="+
@@ -136,7 +136,7 @@ func profilePage(c *pageRequest) (pageReply, error) {
 	return s, nil
 }
 
-func optionalLabel(key, value string) string {
+func formatOptionalLabel(key, value string) string {
 	if value == "" {
 		return ""
 	}
@@ -145,9 +145,9 @@ func optionalLabel(key, value string) string {
 
 // profileBudgetSection shows how many tokens of its budget a profile uses.
 func (c *pageRequest) profileBudgetSection(name string) g.Node {
-	b, err := profiles.ProfileBudget(c.ctx, c.workspace, profiles.ProfileIn{Name: name})
+	b, err := profiles.CountProfileTokens(c.ctx, c.workspace, profiles.ProfileIn{Name: name})
 	if err != nil {
-		return errorInPage(err)
+		return renderErrorInPage(err)
 	}
 	full, text := 0, page.CountWithNoun(b.Entries, "entry")+" of about "+strconv.Itoa(b.Tokens)+
 		" tokens; the budget surely leaves "+strconv.Itoa(b.RemainingTokens)+

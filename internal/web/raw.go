@@ -18,7 +18,7 @@ func (p plainTextReply) send(_ *pageRequest, w http.ResponseWriter, _ page.Asset
 }
 
 func rawEntryText(c *pageRequest) (pageReply, error) {
-	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: c.pathName(), ContentOnly: true})
+	e, err := verb.Get(c.ctx, c.workspace, verb.GetIn{Name: c.entryNameFromPath(), ContentOnly: true})
 	if err != nil {
 		return nil, err
 	}

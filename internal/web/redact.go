@@ -19,24 +19,29 @@ func (c *pageRequest) refusalForNonPerson() pageReply {
 	if c.canDecideAsPerson() {
 		return nil
 	}
-	return framedPage{title: "That did not work", navPath: "-", status: http.StatusForbidden, bodyNodes: []g.Node{
-		page.Notice(
-			"error",
-			"This needs a person with access to the whole memory.",
-			"Run oxbow ui without --project, --kind and --ro.",
-		)}}
+	return pageWithNavigation{
+		title:   "That did not work",
+		navPath: "-",
+		status:  http.StatusForbidden,
+		bodyNodes: []g.Node{
+			page.Notice(
+				"error",
+				"This needs a person with access to the whole memory.",
+				"Run oxbow ui without --project, --kind and --ro.",
+			)},
+	}
 }
 
 func redactPage(c *pageRequest) (pageReply, error) {
 	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil
 	}
-	name := c.pathName()
+	name := c.entryNameFromPath()
 	out, err := maintenance.Redact(c.ctx, c.workspace, maintenance.RedactIn{Name: name, DryRun: true})
 	if err != nil {
 		return nil, err
 	}
-	return framedPage{
+	return pageWithNavigation{
 		title:           "Erase for good?",
 		navPath:         "find",
 		descriptionLine: h.P(h.Class("lead"), page.IsolatedText(name)),
@@ -61,11 +66,11 @@ func redactEntry(c *pageRequest) (pageReply, error) {
 	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil
 	}
-	out, err := maintenance.Redact(c.ctx, c.workspace, maintenance.RedactIn{Name: c.pathName()})
+	out, err := maintenance.Redact(c.ctx, c.workspace, maintenance.RedactIn{Name: c.entryNameFromPath()})
 	if err != nil {
 		return nil, err
 	}
-	return framedPage{title: "Erased for good", navPath: "find", bodyNodes: []g.Node{
+	return pageWithNavigation{title: "Erased for good", navPath: "find", bodyNodes: []g.Node{
 		h.P(
 			h.Class("done"),
 			h.Role("status"),
@@ -82,14 +87,14 @@ func redactEntry(c *pageRequest) (pageReply, error) {
 }
 
 // unerasableCopiesList lists the places from which the text cannot be erased.
-func unerasableCopiesList(places []string) g.Node {
-	if len(places) == 0 {
+func unerasableCopiesList(copyPlaces []string) g.Node {
+	if len(copyPlaces) == 0 {
 		return nil
 	}
 	return page.Section(
 		"left",
 		"May still contain the text",
-		h.Ul(h.Class("list"), g.Map(places, func(s string) g.Node {
+		h.Ul(h.Class("list"), g.Map(copyPlaces, func(s string) g.Node {
 			return h.Li(page.IsolatedText(s))
 		})),
 	)

@@ -14,8 +14,8 @@ import (
 	h "github.com/oxbow-memory/oxbow/internal/web/tag"
 )
 
-// revertPage shows what reverting a session would undo, and which later changes prevent this.
-func revertPage(c *pageRequest) (pageReply, error) {
+// revertSessionPage shows what reverting a session would undo, and which later changes prevent this.
+func revertSessionPage(c *pageRequest) (pageReply, error) {
 	if no := c.refusalForNonPerson(); no != nil {
 		return no, nil
 	}
@@ -28,7 +28,7 @@ func revertPage(c *pageRequest) (pageReply, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := framedPage{
+	s := pageWithNavigation{
 		title:   "Undo a session",
 		navPath: "log",
 		descriptionLine: h.P(
@@ -38,12 +38,12 @@ func revertPage(c *pageRequest) (pageReply, error) {
 			h.Text(" changed, and how it would be undone."),
 		),
 	}
-	if len(out.Changes) == 0 {
-		s.bodyNodes = []g.Node{page.EmptyNotice("This session changed nothing.", out.EmptyReasons)}
+	if len(out.ChangeNumbers) == 0 {
+		s.bodyNodes = []g.Node{page.EmptyNotice("This session changed nothing.", out.EmptyResultReasons)}
 		return s, nil
 	}
 	lead := page.CountWithNoun(
-		out.TakenBackCount(),
+		out.RevertedChangeCount(),
 		"change",
 	) + " would be undone by one change, which you can undo again."
 	if n := out.IneffectiveChangeCount(); n > 0 {
@@ -51,7 +51,7 @@ func revertPage(c *pageRequest) (pageReply, error) {
 	}
 	s.bodyNodes = []g.Node{g.If(len(out.Steps) > 0, h.P(h.Text(lead))),
 		revertStepList(out), conflictList(out), derivedEntryRows(out, in)}
-	if n := len(out.Shown); n > 0 {
+	if n := len(out.ShownItems); n > 0 {
 		s.bodyNodes = append(
 			s.bodyNodes,
 			h.P(h.Text("Agents were shown entries of this session "+page.CountWithNoun(n, "time")+".")),

@@ -15,14 +15,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/web/page"
 )
 
-// framedPage is a page with the navigation around it.
-type framedPage struct {
-	title            string
-	navPath          string // path of the present item in the navigation
-	descriptionLine  g.Node // line below the title that describes the content of the page (may be nil)
-	bodyNodes        []g.Node
-	status           int  // HTTP status (0 means 200)
-	reloadsLiveParts bool // elements with the attribute data-live are reloaded when the memory changes
+// pageWithNavigation is a page with the navigation around it.
+type pageWithNavigation struct {
+	title               string
+	navPath             string // path of the present item in the navigation
+	descriptionLine     g.Node // line below the title that describes the content of the page (may be nil)
+	bodyNodes           []g.Node
+	status              int  // HTTP status (0 means 200)
+	reloadsLiveElements bool // elements with the attribute data-live are reloaded when the memory changes
 }
 
 // mainNavigation are the pages that are used every day. The navigation always shows them.
@@ -34,8 +34,8 @@ var mainNavigation = []page.NavigationItem{
 	{Path: "log", Name: "Log"},
 }
 
-// moreNavigation lists the remaining pages. The navigation shows them below "More".
-var moreNavigation = []page.NavigationItem{
+// furtherNavigationItems lists the remaining pages. The navigation shows them below "More".
+var furtherNavigationItems = []page.NavigationItem{
 	{Path: "context", Name: "Context"},
 	{Path: "profiles", Name: "Profiles"},
 	{Path: "handoffs", Name: "Handoffs"},
@@ -46,14 +46,22 @@ var moreNavigation = []page.NavigationItem{
 	{Path: "settings", Name: "Settings"},
 }
 
-func (s framedPage) send(c *pageRequest, w http.ResponseWriter, a page.Assets) {
+func (s pageWithNavigation) send(c *pageRequest, w http.ResponseWriter, a page.Assets) {
 	shownPlaces := slices.Clone(mainNavigation)
 	shownPlaces[slices.IndexFunc(mainNavigation,
-		func(p page.NavigationItem) bool { return p.Path == "inbox" })].Count = c.countPendingDecisions()
-	f := page.PageFrame{Title: s.title, Status: s.status, IsLive: s.reloadsLiveParts, CurrentPath: s.navPath,
-		NavigationItems: shownPlaces, MoreItems: moreNavigation,
-		ChangeNotice: c.changeNotice(), DescriptionLine: s.descriptionLine, Body: s.bodyNodes,
-		FooterText: c.accessSummary()}
+		func(p page.NavigationItem) bool { return p.Path == "inbox" })].WaitingCount = c.countPendingDecisions()
+	f := page.PageFrame{
+		Title:               s.title,
+		Status:              s.status,
+		ReloadsLiveElements: s.reloadsLiveElements,
+		CurrentPath:         s.navPath,
+		NavigationItems:     shownPlaces,
+		MoreItems:           furtherNavigationItems,
+		ChangeNotice:        c.changeNotice(),
+		DescriptionLine:     s.descriptionLine,
+		Body:                s.bodyNodes,
+		FooterText:          c.accessSummary(),
+	}
 	if c.mayWrite() {
 		f.NewEntryPath = "new"
 	}
@@ -79,7 +87,7 @@ var statusByError = []struct {
 }
 
 // errorPage returns the page for an error.
-func errorPage(err error) framedPage {
+func errorPage(err error) pageWithNavigation {
 	status, title := http.StatusInternalServerError, "That did not work"
 	for _, s := range statusByError {
 		if errors.Is(err, s.err) {
@@ -90,13 +98,13 @@ func errorPage(err error) framedPage {
 	if status == http.StatusNotFound {
 		title = "Not found"
 	}
-	return framedPage{title: title, navPath: "-", status: status, bodyNodes: []g.Node{
+	return pageWithNavigation{title: title, navPath: "-", status: status, bodyNodes: []g.Node{
 		page.Notice("error", page.MakeSentence(err.Error()), page.NoteSentence(verb.ErrorRemedy(err))),
 	}}
 }
 
 func notFoundPage(c *pageRequest) (pageReply, error) {
-	return framedPage{
+	return pageWithNavigation{
 		title:     "Not found",
 		navPath:   "-",
 		status:    http.StatusNotFound,

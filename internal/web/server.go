@@ -36,7 +36,7 @@ type Options struct {
 	HasSeveralUsers bool
 	// ForbidsFileWrites prevents pages from writing files on this machine, such as backups.
 	ForbidsFileWrites bool
-	OnlyTLSCookies    bool // browsers send cookies only over TLS
+	HasTLSOnlyCookies bool // browsers send cookies only over TLS
 	// Sessions contains the browsers that are signed in. By default, the server creates its own.
 	Sessions *BrowserSessions
 }
@@ -56,8 +56,8 @@ type Server struct {
 	uploads uploadedFiles
 }
 
-// maxViews is the maximum number of browser sessions whose restricted view of the memory is kept.
-const maxViews = 256
+// maxBrowserViews is the maximum number of browser sessions whose restricted view of the memory is kept.
+const maxBrowserViews = 256
 
 // New returns a server of web pages. v specifies the memory, and which part of it each browser may see. New opens no
 // files, and the server does not close the memory.
@@ -92,17 +92,17 @@ func (s *Server) visitorView(visitor *browserVisitor) (*rights.MemoryView, error
 	if err != nil {
 		return nil, err
 	}
-	if s.viewBySession == nil || len(s.viewBySession) >= maxViews {
+	if s.viewBySession == nil || len(s.viewBySession) >= maxBrowserViews {
 		s.viewBySession = map[string]*rights.MemoryView{}
 	}
 	s.viewBySession[visitor.sessionID] = v
 	return v, nil
 }
 
-// SignInLink returns a link that signs a browser in and then opens a page. The parameter to is the path of this page.
-// The link is for the actor of the workspace's source. For the details, see [BrowserSessions.SignInLink].
-func (s *Server) SignInLink(to string) (string, error) {
-	return s.sessions.SignInLink(to, s.viewOptions.Workspace.Source.Actor)
+// SignInLink returns a link that signs a browser in and then opens a page. The parameter targetPath is the path of this
+// page. The link is for the actor of the workspace's source. For the details, see [BrowserSessions.SignInLink].
+func (s *Server) SignInLink(targetPath string) (string, error) {
+	return s.sessions.SignInLink(targetPath, s.viewOptions.Workspace.Source.Actor)
 }
 
 // securityHeaders are headers of every response. According to the policy, a page may load resources only from this
@@ -123,7 +123,7 @@ var securityHeaders = map[string]string{
 // Handler serves the pages below [page.RootPath] for requests that the guard admits. A browser signs in with a
 // [Server.SignInLink], or with a token of the guard. Forms are accepted only from pages of this server and the guard's
 // origins.
-func (s *Server) Handler(g auth.Guard) http.Handler {
+func (s *Server) Handler(g auth.RequestGuard) http.Handler {
 	mux, door := http.NewServeMux(), browserAuthenticator{s, g}
 	mux.Handle("GET "+page.RootPath+"asset/{file}", s.assets)
 	mux.HandleFunc("GET "+page.RootPath+"enter", door.signInByKey)
@@ -132,7 +132,7 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 	for _, rt := range pageRoutes {
 		mux.HandleFunc(rt.method+" "+page.RootPath+rt.path, func(w http.ResponseWriter, r *http.Request) {
 			if v := s.sessions.findVisitor(r); v != nil {
-				s.serveSignedIn(w, r, v, rt.handle)
+				s.serveSignedInBrowser(w, r, v, rt.handle)
 				return
 			}
 			door.redirectToSignIn(w, r)
@@ -148,7 +148,7 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 		}
 		// The handlers of static files, such as style sheets, replace this value.
 		w.Header().Set("Cache-Control", "no-store")
-		err := g.CheckSite(r)
+		err := g.CheckHostAndOrigin(r)
 		if err == nil {
 			err = origin.Check(r)
 		}
@@ -161,8 +161,8 @@ func (s *Server) Handler(g auth.Guard) http.Handler {
 	})
 }
 
-// serveSignedIn runs a handler for a signed-in browser.
-func (s *Server) serveSignedIn(w http.ResponseWriter, r *http.Request, v *browserVisitor, handle pageHandler) {
+// serveSignedInBrowser runs a handler for a signed-in browser.
+func (s *Server) serveSignedInBrowser(w http.ResponseWriter, r *http.Request, v *browserVisitor, handle pageHandler) {
 	seen, err := s.visitorView(v)
 	if err != nil {
 		signInPage(err.Error(), http.StatusForbidden).Send(w, s.assets)
@@ -189,7 +189,7 @@ func (s *Server) serveSignedIn(w http.ResponseWriter, r *http.Request, v *browse
 		workspace:         &work,
 		actor:             v.actor,
 		feed:              s.serverOptions.ChangeFeed,
-		version:           s.serverOptions.Version,
+		oxbowVersion:      s.serverOptions.Version,
 		isSampleMemory:    s.serverOptions.IsSampleMemory,
 		hasSeveralUsers:   s.serverOptions.HasSeveralUsers,
 		forbidsFileWrites: s.serverOptions.ForbidsFileWrites,

@@ -42,9 +42,9 @@ type BrowserSessions struct {
 	rand               io.Reader
 	keyAndCookiePrefix string // prefix of keys and cookies, such as "acme."
 
-	mu                  sync.Mutex // guards the fields below
-	invitedVisitorByKey map[[32]byte]*browserVisitor
-	signedInByCookie    map[[32]byte]*browserVisitor
+	mu                      sync.Mutex // guards the fields below
+	invitedVisitorByKey     map[[32]byte]*browserVisitor
+	signedInVisitorByCookie map[[32]byte]*browserVisitor
 }
 
 // NewSessions returns an empty set of sessions for a tenant, whose name appears in keys and cookies. The tenant is ""
@@ -58,23 +58,23 @@ func NewSessions(tenant string, now func() time.Time, rand io.Reader) *BrowserSe
 }
 
 // SignInLink returns a path that signs a browser in as the actor, with full rights. The path works once, within ten
-// minutes. After signing in, the browser is redirected to the page whose path is the parameter to. The path of this
-// page must be below [page.RootPath], such as a path from [page.EntryPath]. If the parameter is empty, the returned
-// path specifies no page.
-func (s *BrowserSessions) SignInLink(to string, actor oxbow.Actor) (string, error) {
+// minutes. After signing in, the browser is redirected to the page whose path is the parameter targetPath. The path of
+// this page must be below [page.RootPath], such as a path from [page.EntryPath]. If the parameter is empty, the
+// returned path specifies no page.
+func (s *BrowserSessions) SignInLink(targetPath string, actor oxbow.Actor) (string, error) {
 	key, err := s.newSignInKey(&browserVisitor{actor: actor})
 	q := url.Values{"key": {key}}
-	if to != "" {
-		q.Set("to", to)
+	if targetPath != "" {
+		q.Set("to", targetPath)
 	}
 	return page.RootPath + "enter?" + q.Encode(), err
 }
 
-// RequestTenant returns the tenant for whom a browser's request is meant, on a server with several tenants. It looks
-// for a token, then a sign-in key, then a cookie. ok is true only for a token, because RequestTenant checks only
-// tokens; the caller must check keys and cookies. tokens contains the tokens of all tenants. If the request is a form,
-// RequestTenant parses the form with a size limit.
-func RequestTenant(w http.ResponseWriter, r *http.Request, tokens auth.Tokens) (tenant string, ok bool) {
+// FindRequestTenant returns the tenant for whom a browser's request is meant, on a server with several tenants. It
+// looks for a token, then a sign-in key, then a cookie. ok is true only for a token, because FindRequestTenant checks
+// only tokens; the caller must check keys and cookies. tokens contains the tokens of all tenants. If the request is a
+// form, FindRequestTenant parses the form with a size limit.
+func FindRequestTenant(w http.ResponseWriter, r *http.Request, tokens auth.Tokens) (tenant string, ok bool) {
 	if r.URL.Path == page.RootPath+"enter" {
 		if r.Method == http.MethodPost {
 			r.Body = http.MaxBytesReader(w, r.Body, auth.MaxBodyBytes)
@@ -120,16 +120,16 @@ func (s *BrowserSessions) newSignInKey(v *browserVisitor) (key string, err error
 
 // startSession starts a session for a key, and returns the value of the cookie. ok is false if the key is unknown, has
 // expired, or was used before.
-func (s *BrowserSessions) startSession(key string) (cookie string, ok bool, err error) {
+func (s *BrowserSessions) startSession(signInKey string) (cookie string, ok bool, err error) {
 	s.mu.Lock()
-	digest := sha256.Sum256([]byte(key))
+	digest := sha256.Sum256([]byte(signInKey))
 	v, ok := s.invitedVisitorByKey[digest]
 	delete(s.invitedVisitorByKey, digest)
 	s.mu.Unlock()
 	if !ok || !s.now().Before(v.expiryTime) {
 		return "", false, nil
 	}
-	cookie, err = s.addVisitor(&s.signedInByCookie, *v, sessionLifetime)
+	cookie, err = s.addVisitor(&s.signedInVisitorByCookie, *v, sessionLifetime)
 	return cookie, err == nil, err
 }
 
@@ -173,7 +173,7 @@ func (s *BrowserSessions) findVisitor(r *http.Request) *browserVisitor {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	v := s.signedInByCookie[sha256.Sum256([]byte(c.Value))]
+	v := s.signedInVisitorByCookie[sha256.Sum256([]byte(c.Value))]
 	if v == nil || !s.now().Before(v.expiryTime) {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (s *BrowserSessions) signOutBrowser(r *http.Request) {
 	if c, err := r.Cookie(cookieName(r)); err == nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		delete(s.signedInByCookie, sha256.Sum256([]byte(c.Value)))
+		delete(s.signedInVisitorByCookie, sha256.Sum256([]byte(c.Value)))
 	}
 }
 
@@ -203,6 +203,6 @@ func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, value string,
 	http.SetCookie(
 		w,
 		&http.Cookie{Name: cookieName(r), Value: value, Path: "/", MaxAge: int(lifetime.Seconds()), HttpOnly: true,
-			Secure: s.serverOptions.OnlyTLSCookies || r.TLS != nil, SameSite: http.SameSiteStrictMode},
+			Secure: s.serverOptions.HasTLSOnlyCookies || r.TLS != nil, SameSite: http.SameSiteStrictMode},
 	)
 }

@@ -20,10 +20,10 @@ import (
 const sessionPageSize = 20
 
 func sessionsPage(c *pageRequest) (pageReply, error) {
-	s := framedPage{
-		title:            "Sessions",
-		navPath:          "sessions",
-		reloadsLiveParts: true,
+	s := pageWithNavigation{
+		title:               "Sessions",
+		navPath:             "sessions",
+		reloadsLiveElements: true,
 		descriptionLine: h.P(
 			h.Class("lead"),
 			h.Text("Your conversations with agents, what the agents did, and which notes oxbow showed them."),
@@ -39,9 +39,9 @@ func sessionsPage(c *pageRequest) (pageReply, error) {
 		page.InputField("client", "Client", c.formValue("client")),
 		page.InputField("project", "Project", c.formValue("project")),
 		page.InputField("since", "Since", c.formValue("since"), h.Placeholder("7d, yesterday, 2026-04-18")))}
-	list := c.sessionList
+	list := c.renderSessionList
 	if query != "" {
-		list = c.turnList
+		list = c.renderTurnList
 	}
 	found, more, err := list(limit)
 	if err != nil {
@@ -71,7 +71,7 @@ func noSessionsNotice() g.Node {
 	)
 }
 
-func (c *pageRequest) sessionList(limit int) (g.Node, bool, error) {
+func (c *pageRequest) renderSessionList(limit int) (g.Node, bool, error) {
 	out, err := sessions.ListSessions(
 		c.ctx,
 		c.workspace,
@@ -110,9 +110,9 @@ func (c *pageRequest) sessionList(limit int) (g.Node, bool, error) {
 	})), out.HasMore, nil
 }
 
-// turnList returns a list of the turns that match the query. Each row shows an excerpt of the turn, its client, trust,
-// project and time. The second result reports whether there are more turns.
-func (c *pageRequest) turnList(limit int) (g.Node, bool, error) {
+// renderTurnList returns a list of the turns that match the query. Each row shows an excerpt of the turn, its client,
+// trust, project and time. The second result reports whether there are more turns.
+func (c *pageRequest) renderTurnList(limit int) (g.Node, bool, error) {
 	in := verb.RecallIn{
 		Query:          c.formValue("q"),
 		EntrySelection: verb.EntrySelection{Project: c.formValue("project"), CreatedAfter: c.formValue("since")},
@@ -141,7 +141,7 @@ func (c *pageRequest) turnList(limit int) (g.Node, bool, error) {
 				h.Div(
 					h.Class("meta"),
 					page.Badge("", page.VisibleText(client), ""),
-					page.TrustBadge(e.Trust),
+					page.TrustBadge(e.TrustLevel),
 					g.If(
 						len(e.Labels["project"]) > 0,
 						h.Span(page.IsolatedText(strings.Join(e.Labels["project"], ", "))),

@@ -17,14 +17,14 @@ import (
 
 // injected returns the event of a hook that showed a text of the memory to the model.
 func injected(of session.Event, text string, names ...string) session.Event {
-	e := session.Event{Client: of.Client, Session: of.Session, Turn: of.Turn, Dir: of.Dir,
+	e := session.Event{Client: of.Client, Session: of.Session, TurnID: of.TurnID, Dir: of.Dir,
 		Time: of.Time.Add(time.Millisecond), Kind: session.KindInjection, ID: "i1", Text: text,
 		Injection: &session.Injection{
 			HookEvent:         "prompt",
 			AnswerKind:        "payload",
-			Tokens:            21,
+			TokenCount:        21,
 			BestMatchStrength: 0.71,
-			MinStrength:       0.4,
+			MinMatchStrength:  0.4,
 		}}
 	for _, n := range names {
 		e.Injection.ShownEntries = append(
@@ -40,7 +40,7 @@ func TestSessions(t *testing.T) {
 	b.has(b.get(page.RootPath+"sessions", http.StatusOK), "No session is stored yet.")
 	events := talk("s1", "harbor", "How do we deploy the harbor?", "By the blue script.")
 	exit := 2
-	call := session.Event{Client: "claude", Session: "s1", Turn: "s1-1", Kind: session.KindCall, ID: "c1",
+	call := session.Event{Client: "claude", Session: "s1", TurnID: "s1-1", Kind: session.KindToolCall, ID: "c1",
 		Time: events[1].Time.Add(time.Second), Dir: "/src/harbor",
 		Call: &session.ToolCall{
 			Tool:       "Bash",
@@ -91,7 +91,7 @@ func TestSessionTurns(t *testing.T) {
 	var events []session.Event
 	for i := range 25 {
 		e := talk("s1", "harbor", fmt.Sprintf("prompt number %d.", i+1), "ok")[0]
-		e.Turn, e.Time = fmt.Sprint("t", i), e.Time.Add(time.Duration(i)*time.Minute)
+		e.TurnID, e.Time = fmt.Sprint("t", i), e.Time.Add(time.Duration(i)*time.Minute)
 		events = append(events, e)
 	}
 	b.archived(events...)

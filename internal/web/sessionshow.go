@@ -51,7 +51,7 @@ func sessionTurnsPage(c *pageRequest) (pageReply, error) {
 	if to < len(out.Turns) {
 		next = to
 	}
-	return framedPage{
+	return pageWithNavigation{
 		title:           sessionTitle(out),
 		navPath:         "sessions",
 		descriptionLine: c.sessionSummaryLine(out),
@@ -118,7 +118,7 @@ func (c *pageRequest) turnItem(t session.Turn) g.Node {
 	for _, e := range t.Events {
 		parts = append(parts, eventNode(e))
 	}
-	taints := t.ForeignTextReads()
+	taints := t.ForeignTextCalls()
 	return h.Li(h.ID(id), h.Class("turn"),
 		h.Div(h.Class("head"), h.H2(h.A(h.Href("#"+
 			id), h.Textf("Turn %d", t.Number))), h.Span(h.Class("meta"), page.RelativeTime(c.now, t.StartTime)),
@@ -159,7 +159,7 @@ func eventNode(e session.Event) g.Node {
 		return said("answer", "Plan", e.Text)
 	case session.KindCompact:
 		return said("answer", "Summary after compaction", e.Text)
-	case session.KindCall:
+	case session.KindToolCall:
 		return g.Iff(e.Call != nil, func() g.Node { return toolCallNode(e.Call) })
 	case session.KindInjection:
 		return g.Iff(e.Injection != nil, func() g.Node { return injectionNode(e) })
@@ -207,12 +207,12 @@ func injectionNode(e session.Event) g.Node {
 	}[i.HookEvent]
 	return h.Details(
 		h.Class("event injected"),
-		h.Summary(h.Textf("oxbow showed notes %s: %d tokens", where, i.Tokens)),
+		h.Summary(h.Textf("oxbow showed notes %s: %d tokens", where, i.TokenCount)),
 		g.If(
 			i.BestMatchStrength > 0,
 			h.P(
 				h.Class("hint"),
-				h.Textf("Strength %.2f, above the floor of %.2f.", i.BestMatchStrength, i.MinStrength),
+				h.Textf("Strength %.2f, above the floor of %.2f.", i.BestMatchStrength, i.MinMatchStrength),
 			),
 		),
 		h.Ul(h.Class("chips"), h.Aria("label", "Entries shown"), g.Map(i.ShownEntries, shownEntryItem)),

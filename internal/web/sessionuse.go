@@ -50,9 +50,15 @@ func noteFormPage(c *pageRequest) (pageReply, error) {
 }
 
 // turnNotePage returns a page with a form in which a person writes a note from a turn of a past session.
-func turnNotePage(out sessions.SessionOut, t *session.Turn, v formValues, status int, notices ...g.Node) framedPage {
+func turnNotePage(
+	out sessions.SessionOut,
+	t *session.Turn,
+	v formValues,
+	status int,
+	notices ...g.Node,
+) pageWithNavigation {
 	path := page.SessionPath(out.Client, out.Session, 0)
-	return framedPage{title: "Make a note of a turn", navPath: "sessions", status: status,
+	return pageWithNavigation{title: "Make a note of a turn", navPath: "sessions", status: status,
 		descriptionLine: h.P(
 			h.Class("lead"),
 			h.Text("Shorten the text to what will still matter later, in your own words."),
@@ -186,7 +192,7 @@ func forgetSessionPage(c *pageRequest) (pageReply, error) {
 		return nil, err
 	}
 	path := page.SessionPath(out.Client, out.Session, 0)
-	return framedPage{title: "Forget a session", navPath: "sessions", bodyNodes: []g.Node{
+	return pageWithNavigation{title: "Forget a session", navPath: "sessions", bodyNodes: []g.Node{
 		h.P(h.Text(page.CountWithNoun(out.Turns, "turn")+" of "), page.IsolatedText(out.Client+"/"+
 			out.Session), h.Text(
 			" would be removed from the archive. Notes that were made from it stay. The client's own transcript "+
@@ -202,7 +208,7 @@ func forgetSession(c *pageRequest) (pageReply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return framedPage{title: "Forgotten", navPath: "sessions", bodyNodes: []g.Node{
+	return pageWithNavigation{title: "Forgotten", navPath: "sessions", bodyNodes: []g.Node{
 		h.P(
 			h.Class("done"),
 			h.Role("status"),

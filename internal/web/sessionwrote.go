@@ -15,9 +15,9 @@ import (
 // maxShownChanges is the maximum number of entries that the page of a session lists as written by the session.
 const maxShownChanges = 20
 
-// sessionEffectWords contains the words for the effects of a session. The keys are the effects that reverting the
-// session would have. For example, an entry that a revert would remove was written by the session.
-var sessionEffectWords = map[string]string{"removed": "Wrote", "returned": "Changed", "restored": "Forgot"}
+// sessionEffectByRevertEffect contains the words for the effects of a session. The keys are the effects that reverting
+// the session would have. For example, an entry that a revert would remove was written by the session.
+var sessionEffectByRevertEffect = map[string]string{"removed": "Wrote", "returned": "Changed", "restored": "Forgot"}
 
 // sessionChangesSection returns a section with the entries that a session wrote, changed and forgot, and with a link
 // that reverts these changes. session has the form CLIENT/SESSION. If the changes cannot be determined, it returns
@@ -27,7 +27,7 @@ func (c *pageRequest) sessionChangesSection(session string) g.Node {
 	if err != nil {
 		return nil
 	}
-	if len(out.Changes) == 0 {
+	if len(out.ChangeNumbers) == 0 {
 		return h.P(h.Class("dim"), h.Text("This session wrote nothing to the memory."))
 	}
 	if len(out.Steps) == 0 {
@@ -40,7 +40,10 @@ func (c *pageRequest) sessionChangesSection(session string) g.Node {
 	for _, s := range out.Steps[:min(maxShownChanges, len(out.Steps))] {
 		rows = append(
 			rows,
-			h.Li(h.Span(h.Class("dim"), h.Text(sessionEffectWords[s.EntryOutcome]+" ")), page.EntryLink(s.EntryName)),
+			h.Li(
+				h.Span(h.Class("dim"), h.Text(sessionEffectByRevertEffect[s.EntryOutcome]+" ")),
+				page.EntryLink(s.EntryName),
+			),
 		)
 	}
 	more := len(out.Steps) - maxShownChanges
@@ -71,7 +74,7 @@ func changesSummary(out history.RevertOut) string {
 	var parts []string
 	for _, did := range []string{"removed", "returned", "restored"} {
 		if n := count[did]; n > 0 {
-			parts = append(parts, strings.ToLower(sessionEffectWords[did])+" "+page.CountWithNoun(n, "entry"))
+			parts = append(parts, strings.ToLower(sessionEffectByRevertEffect[did])+" "+page.CountWithNoun(n, "entry"))
 		}
 	}
 	return "It " + strings.Join(parts, ", ")

@@ -24,7 +24,7 @@ import (
 
 func settingsPage(c *pageRequest) (pageReply, error) {
 	full := c.formValue("full") != ""
-	s := framedPage{
+	s := pageWithNavigation{
 		title:   "Settings",
 		navPath: "settings",
 		descriptionLine: h.P(
@@ -35,7 +35,7 @@ func settingsPage(c *pageRequest) (pageReply, error) {
 	}
 	clients, err := c.clientList()
 	if err != nil {
-		clients = errorInPage(err)
+		clients = renderErrorInPage(err)
 	}
 	s.bodyNodes = []g.Node{
 		page.Section("clients", "Clients", clients),
@@ -114,9 +114,9 @@ func (c *pageRequest) injectionSwitch() g.Node {
 	if c.workspace.Place == nil || c.workspace.Host == nil {
 		return nil
 	}
-	state, err := injection.HookState(c.ctx, c.workspace, injection.StateIn{})
+	state, err := injection.ReportHookState(c.ctx, c.workspace, injection.HookStateIn{})
 	if err != nil {
-		return errorInPage(err)
+		return renderErrorInPage(err)
 	}
 	text, button := "oxbow shows notes to agents without being asked.", page.PostButton(
 		"settings/inject",
@@ -127,13 +127,13 @@ func (c *pageRequest) injectionSwitch() g.Node {
 	)
 	if !state.AreHooksOn {
 		text = "oxbow shows notes only to agents that search, because of " + strings.Join(
-			state.HookOffSwitches,
+			state.DisablingSettings,
 			" and ",
 		) + "."
 		button = page.PostButton("settings/inject", "", "Turn on")
 	}
-	if len(state.ClientsOff) > 0 {
-		text += " It shows none unasked to " + strings.Join(state.ClientsOff, ", ") + ", as chosen in setup."
+	if len(state.DisabledClients) > 0 {
+		text += " It shows none unasked to " + strings.Join(state.DisabledClients, ", ") + ", as chosen in setup."
 	}
 	isAllowed := c.actor == oxbow.Person && c.mayWrite()
 	return h.Div(h.Class("actions"), h.Span(page.IsolatedText(text)), g.If(isAllowed, button))
@@ -141,7 +141,11 @@ func (c *pageRequest) injectionSwitch() g.Node {
 
 // switchInjection turns off or on what hooks show to models.
 func switchInjection(c *pageRequest) (pageReply, error) {
-	out, err := injection.SwitchInjection(c.ctx, c.workspace, injection.SwitchInjectIn{Off: c.formValue("off") != ""})
+	out, err := injection.SwitchInjection(
+		c.ctx,
+		c.workspace,
+		injection.SwitchInjectionIn{ShouldSwitchOff: c.formValue("off") != ""},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -152,8 +156,8 @@ func switchInjection(c *pageRequest) (pageReply, error) {
 	if !out.Changed {
 		said += " Nothing was changed."
 	}
-	if out.StillOffFile != "" {
-		said += " But " + out.StillOffFile + " still turns this off."
+	if out.OtherSwitchOffFile != "" {
+		said += " But " + out.OtherSwitchOffFile + " still turns this off."
 	}
 	return redirectReply{path: "settings", message: said}, nil
 }
@@ -163,15 +167,15 @@ func (c *pageRequest) doctorFindingsSection(readsWholeStore bool) g.Node {
 	if c.workspace.Place == nil || c.workspace.Host == nil {
 		return h.P(h.Class("dim"), h.Text("The memory is not stored in a file on this machine."))
 	}
-	out, err := maintenance.Doctor(c.ctx, c.workspace, maintenance.DoctorIn{
-		Full: readsWholeStore,
+	out, err := maintenance.DiagnoseMemory(c.ctx, c.workspace, maintenance.DoctorIn{
+		IsFullCheck: readsWholeStore,
 		CheckNames: func(last uint64, check func() (maintenance.EntryNamesCheck, error)) (maintenance.EntryNamesCheck,
 			error) {
 			return c.caches.nameChecks.getOrRead(c.view, last, "", check)
 		},
 	})
 	if err != nil {
-		return errorInPage(err)
+		return renderErrorInPage(err)
 	}
 	slices.SortStableFunc(
 		out.Findings,
@@ -205,7 +209,7 @@ func findingLevelRank(level string) int {
 
 // checkMemory verifies the whole memory and the archive, and shows the result.
 func checkMemory(c *pageRequest) (pageReply, error) {
-	out, err := maintenance.CheckAll(c.ctx, c.workspace, maintenance.CheckIn{})
+	out, err := maintenance.CheckData(c.ctx, c.workspace, maintenance.CheckDataIn{})
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +217,7 @@ func checkMemory(c *pageRequest) (pageReply, error) {
 	if !out.OK {
 		kind, text = "error", "The memory is damaged."
 	}
-	return framedPage{title: "Check", navPath: "settings", bodyNodes: []g.Node{
+	return pageWithNavigation{title: "Check", navPath: "settings", bodyNodes: []g.Node{
 		h.P(page.Badge(kind, map[bool]string{true: "intact", false: "damaged"}[out.OK], ""), h.Text(" "+text)),
 		page.RenderReport(c.now, out.Report()),
 		h.P(h.A(h.Href(page.RootPath+"settings"), h.Text("Back to the settings")))}}, nil
@@ -223,7 +227,7 @@ func checkMemory(c *pageRequest) (pageReply, error) {
 func (c *pageRequest) memorySizeNode() g.Node {
 	out, err := maintenance.Stats(c.ctx, c.workspace, maintenance.StatsIn{})
 	if err != nil {
-		return errorInPage(err)
+		return renderErrorInPage(err)
 	}
 	return page.RenderReport(c.now, out.Report())
 }
@@ -275,12 +279,12 @@ func backUpMemory(c *pageRequest) (pageReply, error) {
 	out, err := maintenance.Backup(
 		c.ctx,
 		c.workspace,
-		maintenance.BackupIn{File: c.formValue("file"), Sessions: c.formValue("sessions") != ""},
+		maintenance.BackupIn{File: c.formValue("file"), SessionArchiveOnly: c.formValue("sessions") != ""},
 	)
 	if err != nil {
 		return nil, err
 	}
-	return framedPage{title: "Backup", navPath: "settings", bodyNodes: []g.Node{
+	return pageWithNavigation{title: "Backup", navPath: "settings", bodyNodes: []g.Node{
 		g.If(
 			!out.Failed(),
 			h.P(h.Class("done"), h.Role("status"), h.Text("The memory was copied, and the copy was checked.")),
@@ -298,7 +302,7 @@ func backUpMemory(c *pageRequest) (pageReply, error) {
 			"Last change",
 			strconv.FormatUint(out.LastSeq, 10),
 			"Head",
-			out.Head,
+			out.LastLogHash,
 			"Not included",
 			out.OmittedArchivePath,
 		),

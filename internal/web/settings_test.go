@@ -62,7 +62,7 @@ func TestSettings(t *testing.T) {
 	)
 	b.has(b.submit(shown, "Check every byte", nil, http.StatusOK), "The memory is intact", "1 record,")
 
-	off := filepath.Join(home, injection.InjectOffFile)
+	off := filepath.Join(home, injection.InjectionOffFile)
 	b.has(shown, "oxbow shows notes to agents without being asked.")
 	if strings.Contains(shown, "Turn on") {
 		t.Error("hooks are on, and the page offers to switch them on")

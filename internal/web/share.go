@@ -24,8 +24,8 @@ var errNoTeamFiles = verb.Advise(
 
 // sharePage shows the file that would be written if an entry was shared.
 func sharePage(c *pageRequest) (pageReply, error) {
-	name := c.pathName()
-	s := framedPage{
+	name := c.entryNameFromPath()
+	s := pageWithNavigation{
 		title:           "Share with the team",
 		navPath:         "find",
 		descriptionLine: h.P(h.Class("lead"), page.EntryLink(name)),
@@ -47,7 +47,7 @@ func sharePage(c *pageRequest) (pageReply, error) {
 		),
 		h.Ul(
 			h.Class("rows"),
-			g.Map(out.MovedEntries, func(m sharing.TeamFileMove) g.Node { return sharedFileRow(m, out.TopDir) }),
+			g.Map(out.MovedEntries, func(m sharing.TeamEntryMove) g.Node { return sharedFileRow(m, out.TopDir) }),
 		),
 		h.Div(h.Class("actions"), page.PostButton(page.EntryPath(name)+"/share", "main", "Share with the team"),
 			h.A(h.Class("button"), h.Href(page.RootPath+page.EntryPath(name)), h.Text("Cancel"))),
@@ -57,7 +57,7 @@ func sharePage(c *pageRequest) (pageReply, error) {
 
 // sharedFileRow shows the name of the file for a shared entry and, if the file exists, the lines that would change. A
 // new file lacks a name before it is written. teamDir is the directory with the files of the team.
-func sharedFileRow(m sharing.TeamFileMove, teamDir string) g.Node {
+func sharedFileRow(m sharing.TeamEntryMove, teamDir string) g.Node {
 	what, file := "The file ", m.File
 	if file == "" {
 		what, file = "A new file below ", teamDir
@@ -73,7 +73,7 @@ func shareEntryWithTeam(c *pageRequest) (pageReply, error) {
 	if !c.canShare() {
 		return nil, errNoTeamFiles
 	}
-	out, err := sharing.TeamShare(c.ctx, c.workspace, sharing.TeamShareIn{Names: []string{c.pathName()}})
+	out, err := sharing.TeamShare(c.ctx, c.workspace, sharing.TeamShareIn{Names: []string{c.entryNameFromPath()}})
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func shareEntryWithTeam(c *pageRequest) (pageReply, error) {
 		to.message += "Shared as " + m.File + ". Commit this file to git, so that your team gets it. "
 	}
 	one := 1
-	last, err := verb.History(c.ctx, c.workspace, verb.HistoryIn{Limit: &one})
+	last, err := verb.ListHistory(c.ctx, c.workspace, verb.HistoryIn{Limit: &one})
 	isKnown := err == nil && len(last.Changes) > 0
 	if out.IsHomeChanged && isKnown {
 		to.changeNumber = last.Changes[0].Seq

@@ -31,9 +31,9 @@ func (c *pageRequest) shownPromptsSection(name string) g.Node {
 	more := out.Total.Injections - len(out.Injections)
 	return page.Section("shown", title,
 		h.Ul(h.Class("list"), g.Map(out.Injections, func(i injection.InjectedItem) g.Node {
-			used := slices.ContainsFunc(i.UsedEntries, func(s session.ShownEntry) bool { return s.Name == name })
+			used := slices.ContainsFunc(i.EntriesUsedInTurn, func(s session.ShownEntry) bool { return s.Name == name })
 			return h.Li(
-				h.A(h.Href(page.RootPath+page.TurnPath(i.Turn)), h.Text(injectionPlace(i.HookEvent)+" of "),
+				h.A(h.Href(page.RootPath+page.TurnPath(i.Turn)), h.Text(describeInjectionMoment(i.HookEvent)+" of "),
 					page.IsolatedText(i.Client)),
 				h.Span(h.Class("dim"), h.Text(", "), page.RelativeTime(c.now, i.Time)),
 				g.If(i.Prompt != "", h.P(h.Class("dim"), page.IsolatedText(i.Prompt))),
@@ -43,9 +43,9 @@ func (c *pageRequest) shownPromptsSection(name string) g.Node {
 		g.If(more > 0, h.P(h.Class("dim"), h.Text("And "+page.CountWithNoun(more, "time")+" earlier."))))
 }
 
-// injectionPlace returns the name of the moment at which a hook showed memory to a model.
-func injectionPlace(place string) string {
-	switch place {
+// describeInjectionMoment returns the name of the moment at which a hook showed memory to a model.
+func describeInjectionMoment(momentName string) string {
+	switch momentName {
 	case "start":
 		return "At the start of a session"
 	case "action":

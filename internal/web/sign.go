@@ -22,10 +22,12 @@ const tokenActor = oxbow.Agent
 // browserAuthenticator signs browsers in and out.
 type browserAuthenticator struct {
 	*Server
-	guard auth.Guard
+	guard auth.RequestGuard
 }
 
-func (d browserAuthenticator) sendPage(w http.ResponseWriter, p page.BarePage) { p.Send(w, d.assets) }
+func (d browserAuthenticator) sendPage(w http.ResponseWriter, p page.PageWithoutNavigation) {
+	p.Send(w, d.assets)
+}
 
 // redirectToSignIn sends a browser that is not signed in to the page for signing in. If the request is a form, it
 // shows a page with the text that was entered.
@@ -81,7 +83,7 @@ func (d browserAuthenticator) signIn(w http.ResponseWriter, r *http.Request) {
 	var cookie string
 	if err == nil {
 		cookie, err = d.sessions.addVisitor(
-			&d.sessions.signedInByCookie,
+			&d.sessions.signedInVisitorByCookie,
 			browserVisitor{token: token, actor: tokenActor},
 			sessionLifetime,
 		)
@@ -105,16 +107,16 @@ func (d browserAuthenticator) signOut(w http.ResponseWriter, r *http.Request) {
 // a page instead of a redirect status. If a person came from another site, a browser would follow the redirect without
 // the new cookie, because the cookie has SameSite=Strict. The browser sends such a cookie only if the request comes
 // from a page of this site.
-func signedInPage(targetPath string) page.BarePage {
-	return page.BarePage{
+func signedInPage(targetPath string) page.PageWithoutNavigation {
+	return page.PageWithoutNavigation{
 		Title:      "Signed in",
 		RedirectTo: page.RootPath + targetPath,
 		Body:       []g.Node{h.P(h.A(h.Href(page.RootPath+targetPath), h.Text("Open the memory")))},
 	}
 }
 
-func signInPage(problem string, status int) page.BarePage {
-	return page.BarePage{Title: "Sign in", Status: status, Body: []g.Node{
+func signInPage(problem string, status int) page.PageWithoutNavigation {
+	return page.PageWithoutNavigation{Title: "Sign in", Status: status, Body: []g.Node{
 		g.If(problem != "", page.Notice("error", problem, "")),
 		h.P(
 			h.Text("Run "),

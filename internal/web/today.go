@@ -27,23 +27,23 @@ const (
 
 func todayPage(c *pageRequest) (pageReply, error) {
 	limit := maxRecentEntries
-	list, err := verb.List(c.ctx, c.workspace, verb.ListIn{Limit: &limit})
+	list, err := verb.ListEntries(c.ctx, c.workspace, verb.ListIn{Limit: &limit})
 	if err != nil {
 		return nil, err
 	}
 	if list.Total == 0 {
-		return framedPage{
-			title:            "Today",
-			reloadsLiveParts: true,
-			descriptionLine:  h.P(h.Class("lead"), h.Text("The memory is empty.")),
+		return pageWithNavigation{
+			title:               "Today",
+			reloadsLiveElements: true,
+			descriptionLine:     h.P(h.Class("lead"), h.Text("The memory is empty.")),
 			bodyNodes: []g.Node{
 				h.Div(h.ID("live"), h.Attr("data-live", ""), c.agentEditsSection(), c.emptyMemoryPage()),
 			},
 		}, nil
 	}
-	return framedPage{
-		title:            "Today",
-		reloadsLiveParts: true,
+	return pageWithNavigation{
+		title:               "Today",
+		reloadsLiveElements: true,
 		descriptionLine: h.P(h.Class("lead"), h.Text(page.CountWithNoun(list.Total, "entry")+
 			".")),
 		bodyNodes: []g.Node{h.Div(h.ID("live"), h.Attr("data-live", ""),
@@ -56,7 +56,7 @@ func todayPage(c *pageRequest) (pageReply, error) {
 					})),
 					h.P(
 						h.Class("meta"),
-						h.A(h.Href(page.RootPath+page.FindPath("")), h.Text("All entries")),
+						h.A(h.Href(page.RootPath+page.FindPagePath("")), h.Text("All entries")),
 						g.If(c.mayWrite(), h.A(h.Href(page.RootPath+"new"), h.Text("Remember something"))),
 					))),
 				h.Aside(
@@ -84,7 +84,7 @@ func (c *pageRequest) pendingDecisionsNotice() g.Node {
 // changesSinceYesterday shows the number of changes since yesterday for each actor.
 func (c *pageRequest) changesSinceYesterday() g.Node {
 	limit := maxRecentChanges
-	out, err := verb.History(c.ctx, c.workspace, verb.HistoryIn{Limit: &limit})
+	out, err := verb.ListHistory(c.ctx, c.workspace, verb.HistoryIn{Limit: &limit})
 	if err != nil {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (c *pageRequest) changesSinceYesterday() g.Node {
 	return page.Section(
 		"who",
 		"Since yesterday",
-		h.Ul(h.Class("list"), g.Map(keysByCount(by), func(who string) g.Node {
+		h.Ul(h.Class("list"), g.Map(sortKeysByCount(by), func(who string) g.Node {
 			return h.Li(h.A(h.Href(page.RootPath+"log?"+
 				url.Values{
 					"by": {actors[who]},
@@ -118,8 +118,8 @@ func (c *pageRequest) changesSinceYesterday() g.Node {
 	)
 }
 
-// keysByCount returns the keys in order of their counts, the highest first.
-func keysByCount(counts map[string]int) []string {
+// sortKeysByCount returns the keys in order of their counts, the highest first.
+func sortKeysByCount(counts map[string]int) []string {
 	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 	})
@@ -135,12 +135,12 @@ func (c *pageRequest) hookTextsSinceYesterday() g.Node {
 	times, tokens := map[string]int{}, map[string]int{}
 	for _, i := range out.Injections {
 		times[i.Client]++
-		tokens[i.Client] += i.Tokens
+		tokens[i.Client] += i.TokenCount
 	}
 	return page.Section(
 		"shown",
 		"Shown to agents",
-		h.Ul(h.Class("list"), g.Map(keysByCount(times), func(client string) g.Node {
+		h.Ul(h.Class("list"), g.Map(sortKeysByCount(times), func(client string) g.Node {
 			return h.Li(
 				page.IsolatedText(client),
 				h.Textf(": %s, %d tokens", page.CountWithNoun(times[client], "time"), tokens[client]),

@@ -26,8 +26,8 @@ import (
 // transferPage contains the forms that import a file and export entries.
 func transferPage(c *pageRequest) (pageReply, error) { return c.importExportScreen(0), nil }
 
-func (c *pageRequest) importExportScreen(status int, notices ...g.Node) framedPage {
-	s := framedPage{title: "Import and export", navPath: "transfer", status: status,
+func (c *pageRequest) importExportScreen(status int, notices ...g.Node) pageWithNavigation {
+	s := pageWithNavigation{title: "Import and export", navPath: "transfer", status: status,
 		descriptionLine: h.P(
 			h.Class("lead"),
 			h.Text("Import notes from a file, follow a directory of notes, or export your notes."),
@@ -84,7 +84,7 @@ func exportEntries(c *pageRequest) (pageReply, error) {
 			"Run oxbow ui in a terminal, and open the link that it prints. Only you get this link."), nil
 	}
 	one := 1
-	if _, err := verb.List(c.ctx, c.workspace, verb.ListIn{Filter: c.formValue("q"), Limit: &one}); err != nil {
+	if _, err := verb.ListEntries(c.ctx, c.workspace, verb.ListIn{Filter: c.formValue("q"), Limit: &one}); err != nil {
 		return c.importExportScreen(errorPage(err).status, errorNotice(err)), nil
 	}
 	return fileDownloadReply{c.formValue("q")}, nil
@@ -92,13 +92,13 @@ func exportEntries(c *pageRequest) (pageReply, error) {
 
 // fileDownloadReply is a reply that a browser saves as a file.
 type fileDownloadReply struct {
-	filter string
+	entryFilter string
 }
 
 func (f fileDownloadReply) send(c *pageRequest, w http.ResponseWriter, _ page.Assets) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Content-Disposition", `attachment; filename="oxbow-`+c.now.Format("2006-01-02")+`.jsonl"`)
-	_, err := transfer.Export(c.ctx, c.workspace, transfer.ExportIn{Filter: f.filter, Output: w})
+	_, err := transfer.Export(c.ctx, c.workspace, transfer.ExportIn{Filter: f.entryFilter, Output: w})
 	// After an error, abort the download. Otherwise the browser would treat the incomplete file as complete.
 	if err != nil {
 		panic(http.ErrAbortHandler)
@@ -134,7 +134,7 @@ func (c *pageRequest) readUpload() (f uploadedFile, err error) {
 }
 
 // uploadErrorPage returns the page for a file that cannot be imported. It contains the form for another file.
-func (c *pageRequest) uploadErrorPage(err error) framedPage {
+func (c *pageRequest) uploadErrorPage(err error) pageWithNavigation {
 	s := c.importExportScreen(errorPage(err).status, errorNotice(err))
 	s.bodyNodes = append(s.bodyNodes, typedTextSection(c.r))
 	return s
@@ -152,10 +152,13 @@ func previewImport(c *pageRequest) (pageReply, error) {
 	if err != nil {
 		return c.uploadErrorPage(err), nil
 	}
-	s := framedPage{title: "Import " + page.VisibleText(file.name), navPath: "transfer",
-		descriptionLine: h.P(h.Class("lead"), h.Text("Nothing is stored yet. The file contains "+importCounts(out)))}
+	s := pageWithNavigation{title: "Import " + page.VisibleText(file.name), navPath: "transfer",
+		descriptionLine: h.P(
+			h.Class("lead"),
+			h.Text("Nothing is stored yet. The file contains "+describeImportCounts(out)),
+		)}
 	s.bodyNodes = append(s.bodyNodes, importMessages(out))
-	if out.AddedEntries+out.UpdatedEntries == 0 {
+	if out.AddedEntryCount+out.UpdatedEntryCount == 0 {
 		s.bodyNodes = append(s.bodyNodes, h.P(h.A(h.Href(page.RootPath+"transfer"), h.Text("Choose another file"))))
 		return s, nil
 	}
@@ -164,27 +167,28 @@ func previewImport(c *pageRequest) (pageReply, error) {
 	if in.Overwrite {
 		fields = append(fields, "overwrite", "1")
 	}
-	s.bodyNodes = append(s.bodyNodes, importedNames(out),
+	s.bodyNodes = append(s.bodyNodes, importedEntryList(out),
 		h.P(h.Class("hint"), h.Text("Imported entries wait in the inbox for your approval. "+
 			"Until then, agents see them only if they search.")),
 		h.Div(h.Class("actions"), page.PostButton("transfer/import", "main", "Import "+
-			page.CountWithNoun(out.AddedEntries+out.UpdatedEntries, "entry"), fields...),
+			page.CountWithNoun(out.AddedEntryCount+out.UpdatedEntryCount, "entry"), fields...),
 			h.A(h.Class("button"), h.Href(page.RootPath+"transfer"), h.Text("Cancel"))))
 	return s, nil
 }
 
-// importCounts returns a sentence with the numbers of entries that an import adds, changes and leaves unchanged, and
-// with the number of skipped items. If one of these numbers is 0, it is left out, unless it counts the new entries.
-func importCounts(out transfer.ImportOut) string {
-	s := page.CountWithNoun(out.AddedEntries, "new entry")
-	if out.UpdatedEntries > 0 {
-		s += ", " + page.CountWithNoun(out.UpdatedEntries, "changed entry")
+// describeImportCounts returns a sentence with the numbers of entries that an import adds, changes and leaves
+// unchanged, and with the number of skipped items. If one of these numbers is 0, it is left out, unless it counts the
+// new entries.
+func describeImportCounts(out transfer.ImportOut) string {
+	s := page.CountWithNoun(out.AddedEntryCount, "new entry")
+	if out.UpdatedEntryCount > 0 {
+		s += ", " + page.CountWithNoun(out.UpdatedEntryCount, "changed entry")
 	}
-	if out.UnchangedEntries > 0 {
-		s += ", " + page.CountWithNoun(out.UnchangedEntries, "unchanged entry")
+	if out.UnchangedEntryCount > 0 {
+		s += ", " + page.CountWithNoun(out.UnchangedEntryCount, "unchanged entry")
 	}
-	if out.SkippedItems > 0 {
-		s += ", " + page.CountWithNoun(out.SkippedItems, "skipped item")
+	if out.SkippedItemCount > 0 {
+		s += ", " + page.CountWithNoun(out.SkippedItemCount, "skipped item")
 	}
 	return s + "."
 }
@@ -195,14 +199,14 @@ func importMessages(out transfer.ImportOut) g.Node {
 		return g.Map(all, func(s string) g.Node { return page.Notice(kind, page.VisibleText(s), "") })
 	}
 	return g.Group{show("warn", out.Problems), show("note", out.Notes),
-		g.If(out.UnlistedMessages > 0, h.P(h.Class("dim"), h.Textf("And %d more.", out.UnlistedMessages)))}
+		g.If(out.UnlistedMessageCount > 0, h.P(h.Class("dim"), h.Textf("And %d more.", out.UnlistedMessageCount)))}
 }
 
 // maxImportedNames is the maximum number of names that are shown before an import.
 const maxImportedNames = 100
 
-// importedNames lists the entries that an import adds and updates.
-func importedNames(out transfer.ImportOut) g.Node {
+// importedEntryList lists the entries that an import adds and updates.
+func importedEntryList(out transfer.ImportOut) g.Node {
 	var rows g.Group
 	for _, ch := range out.Changes[:min(len(out.Changes), maxImportedNames)] {
 		isUpdate := ch.Verb == oxbow.VerbUpdate
@@ -229,9 +233,9 @@ func importUpload(c *pageRequest) (pageReply, error) {
 	if err != nil {
 		return nil, err
 	}
-	said := "Imported " + importCounts(out)
+	said := "Imported " + describeImportCounts(out)
 	for _, problem := range out.Problems {
 		said += " " + page.MakeSentence(problem)
 	}
-	return redirectReply{path: "inbox", message: said, importSession: source.Session}, nil
+	return redirectReply{path: "inbox", message: said, importSessionID: source.Session}, nil
 }

@@ -135,13 +135,13 @@ func TestShare(t *testing.T) {
 	w := b.views.Workspace
 	w.Dir = dir
 	w.Host.Rand = bytes.NewReader(make([]byte, 1000))
-	w.Host.Trusted = trust.List{Dir: t.TempDir()}
+	w.Host.TrustList = trust.List{Dir: t.TempDir()}
 	b.enter()
 	at := page.RootPath + "entries/deploy"
 	b.has(b.get(at, http.StatusOK), "Share with the team…")
 	b.has(b.get(at+"/share", http.StatusOK), "no team files")
 	ctx := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person})
-	if _, err := sharing.TeamInit(ctx, w, sharing.TeamInitIn{Program: "oxbow"}); err != nil {
+	if _, err := sharing.TeamInit(ctx, w, sharing.TeamInitIn{OxbowCommand: "oxbow"}); err != nil {
 		t.Fatal(err)
 	}
 	preview := b.get(at+"/share", http.StatusOK)

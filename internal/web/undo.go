@@ -22,7 +22,7 @@ func undoChanges(c *pageRequest) (pageReply, error) {
 	if seqs == nil {
 		return nil, &oxbow.InvalidError{Field: "seq", Reason: "is missing; choose a change"}
 	}
-	out, err := verb.Undo(c.ctx, c.workspace, verb.UndoIn{Seq: seqs})
+	out, err := verb.Undo(c.ctx, c.workspace, verb.UndoIn{Seqs: seqs})
 	if err != nil {
 		return nil, err
 	}

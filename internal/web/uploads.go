@@ -51,5 +51,8 @@ func (u *uploadedFiles) takeUpload(browserID, digest string) (uploadedFile, bool
 
 // importArguments returns the arguments for importing the file.
 func (f uploadedFile) importArguments() transfer.ImportIn {
-	return transfer.ImportIn{Paths: []string{f.name}, Inputs: map[string]io.Reader{f.name: bytes.NewReader(f.content)}}
+	return transfer.ImportIn{
+		Paths:       []string{f.name},
+		InputByPath: map[string]io.Reader{f.name: bytes.NewReader(f.content)},
+	}
 }

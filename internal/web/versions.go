@@ -20,21 +20,21 @@ import (
 const versionsPageSize = 10
 
 func versionListPage(c *pageRequest) (pageReply, error) {
-	name := c.pathName()
+	name := c.entryNameFromPath()
 	limit := versionsPageSize
 	offset := max(0, c.formNumber("offset", 0))
-	out, err := verb.History(c.ctx, c.workspace, verb.HistoryIn{Name: name, Limit: &limit, Offset: &offset})
+	out, err := verb.ListHistory(c.ctx, c.workspace, verb.HistoryIn{Name: name, Limit: &limit, Offset: &offset})
 	if err != nil {
 		return nil, err
 	}
 	if len(out.Changes) == 0 {
-		return framedPage{
+		return pageWithNavigation{
 			title:     page.VisibleText(name),
 			navPath:   "find",
 			bodyNodes: []g.Node{page.EmptyNotice("There are no older versions.", out.Notes)},
 		}, nil
 	}
-	s := framedPage{title: "Versions of " + strconv.Quote(page.VisibleText(out.Name)), navPath: "find",
+	s := pageWithNavigation{title: "Versions of " + strconv.Quote(page.VisibleText(out.Name)), navPath: "find",
 		descriptionLine: h.P(
 			h.Class("lead"),
 			h.Text("The newest first. You can restore each version. "),
@@ -117,7 +117,7 @@ func restoreVersion(c *pageRequest) (pageReply, error) {
 			Reason: "is not the number of a change",
 		}
 	}
-	out, err := verb.Restore(c.ctx, c.workspace, verb.RestoreIn{Name: c.pathName(), Seq: &seq})
+	out, err := verb.RestoreVersion(c.ctx, c.workspace, verb.RestoreIn{Name: c.entryNameFromPath(), Seq: &seq})
 	if err != nil {
 		return nil, err
 	}

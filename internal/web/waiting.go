@@ -9,9 +9,9 @@ import (
 )
 
 // listHeldEntries lists the held entries. The result is shared and must not be modified.
-func (c *pageRequest) listHeldEntries() (labels.HeldOut, error) {
-	return cachedUntilChange(c, &c.caches.heldEntries, "", func() (labels.HeldOut, error) {
-		return labels.ListHeld(c.ctx, c.workspace, labels.HeldIn{})
+func (c *pageRequest) listHeldEntries() (labels.ListQuarantinedEntriesOut, error) {
+	return cacheUntilMemoryChange(c, &c.caches.heldEntries, "", func() (labels.ListQuarantinedEntriesOut, error) {
+		return labels.ListQuarantinedEntries(c.ctx, c.workspace, labels.ListQuarantinedEntriesIn{})
 	})
 }
 

@@ -52,7 +52,7 @@ func open(t *testing.T, rightsWord auth.Permissions) *browser {
 	}
 	b := &browser{t: t, memory: m, views: &rights.Options{Workspace: work, Rights: rightsWord}}
 	b.server = New(b.views, &Options{Now: work.Now})
-	srv := httptest.NewServer(b.server.Handler(auth.Guard{
+	srv := httptest.NewServer(b.server.Handler(auth.RequestGuard{
 		Tokens: auth.Tokens{auth.NewToken("t", token, auth.Permissions{})},
 	}))
 	t.Cleanup(srv.Close)

@@ -40,8 +40,8 @@ func requirePersonWithFullAccess(handle pageHandler) pageHandler {
 }
 
 // forbiddenPage returns the page for a request that this browser must not make.
-func forbiddenPage(why, remedy string) framedPage {
-	return framedPage{
+func forbiddenPage(why, remedy string) pageWithNavigation {
+	return pageWithNavigation{
 		title:     "Not for this browser",
 		navPath:   "-",
 		status:    http.StatusForbidden,
@@ -49,8 +49,8 @@ func forbiddenPage(why, remedy string) framedPage {
 	}
 }
 
-// errorInPage shows an error within a page, so that the form on the page is kept.
-func errorInPage(err error) g.Node {
+// renderErrorInPage shows an error within a page, so that the form on the page is kept.
+func renderErrorInPage(err error) g.Node {
 	f := errorPage(err)
 	return g.Group(f.bodyNodes)
 }

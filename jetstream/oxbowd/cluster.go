@@ -35,7 +35,7 @@ the secret that they have, and a certificate where they have some.`,
 	return c
 }
 
-func auditCommand(to *connectionFlags) *cobra.Command {
+func auditCommand(flags *connectionFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "audit",
 		Short: "Compare what the servers hold",
@@ -43,7 +43,7 @@ func auditCommand(to *connectionFlags) *cobra.Command {
 others contradict does not lead any more until it is sound again.`,
 		Example: `  oxbowd cluster audit --nats 127.0.0.1:4201 --secret-file secret`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return to.withCluster(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
+			return flags.withCluster(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
 				rep, err := c.Audit(ctx)
 				if err != nil {
 					return err

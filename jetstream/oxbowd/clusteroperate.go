@@ -17,8 +17,8 @@ import (
 )
 
 // showFindings prints each finding on a separate line.
-func showFindings(w io.Writer, fs []jetstream.Finding) {
-	for _, f := range fs {
+func showFindings(w io.Writer, findings []jetstream.Finding) {
+	for _, f := range findings {
 		fmt.Fprint(w, "wrong: ")
 		for _, s := range []string{f.Stream, f.Server, f.Brain} {
 			if s != "" {
@@ -30,14 +30,14 @@ func showFindings(w io.Writer, fs []jetstream.Finding) {
 }
 
 // clusterFindingsError returns an error with a remedy if there are findings. Otherwise, it returns nil.
-func clusterFindingsError(fs []jetstream.Finding, what, remedy string) error {
-	if len(fs) == 0 {
+func clusterFindingsError(findings []jetstream.Finding, message, remedy string) error {
+	if len(findings) == 0 {
 		return nil
 	}
-	return verb.Advise(errors.New(what), remedy)
+	return verb.Advise(errors.New(message), remedy)
 }
 
-func statusCommand(to *connectionFlags) *cobra.Command {
+func statusCommand(flags *connectionFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Show the servers, and what is wrong",
@@ -46,7 +46,7 @@ with them. It ends with an error where something is.`,
 		Example: `  oxbowd cluster status --nats 127.0.0.1:4201 --secret-file secret`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return to.withCluster(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
+			return flags.withCluster(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
 				s, err := c.Status(ctx)
 				if err != nil {
 					return err
@@ -96,7 +96,7 @@ func showStatus(w io.Writer, s jetstream.Status) {
 	showFindings(w, s.Findings)
 }
 
-func backupCommand(to *connectionFlags) *cobra.Command {
+func backupCommand(flags *connectionFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup DIR",
 		Short: "Copy all memories to a directory",
@@ -106,7 +106,7 @@ there, the last backup stays.`,
 		Example: `  oxbowd cluster backup backup --nats 127.0.0.1:4201 --secret-file secret`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return to.withCluster(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
+			return flags.withCluster(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
 				rep, err := c.Backup(ctx, args[0], nil)
 				if err != nil {
 					return err
@@ -135,7 +135,7 @@ there, the last backup stays.`,
 	}
 }
 
-func restoreCommand(to *connectionFlags) *cobra.Command {
+func restoreCommand(flags *connectionFlags) *cobra.Command {
 	var o jetstream.RestoreOptions
 	c := &cobra.Command{
 		Use:   "restore DIR...",
@@ -148,7 +148,7 @@ replaced. One that was interrupted is gone on with by the same command.`,
 		Example: `  oxbowd cluster restore backup --dry-run --nats 127.0.0.1:4201 --secret-file secret`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return to.withCluster(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
+			return flags.withCluster(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
 				rep, err := c.Restore(ctx, args, o)
 				if err != nil {
 					return err
@@ -186,7 +186,7 @@ replaced. One that was interrupted is gone on with by the same command.`,
 	return c
 }
 
-func replaceCommand(to *connectionFlags) *cobra.Command {
+func replaceCommand(flags *connectionFlags) *cobra.Command {
 	var o jetstream.ReplaceOptions
 	c := &cobra.Command{
 		Use:   "replace NAME",
@@ -200,7 +200,7 @@ The server that was removed stays away: do not start it again with its data.`,
 		Example: `  oxbowd cluster replace n3 --dry-run --nats 127.0.0.1:4201 --secret-file secret`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return to.withCluster(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
+			return flags.withCluster(cmd, func(ctx context.Context, c *jetstream.Cluster) error {
 				last := jetstream.ReplaceStep("")
 				o.Progress = func(r jetstream.ReplaceReport) {
 					if r.Step != last {

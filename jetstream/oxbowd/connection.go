@@ -172,23 +172,24 @@ func isReadableByOthers(path string) bool {
 // dialRetryPause is the time between two attempts to connect.
 const dialRetryPause = 300 * time.Millisecond
 
-// dialServers connects to the servers at urls. It returns two connections: nc for the owner's account, and system for
-// the system account. If no server answers, it retries until ctx is done, because the servers may not have started yet.
-// If a server refuses the credentials or the certificates, or if another error occurs, it returns the error at once.
+// dialServers connects to the servers at urls. It returns two connections: nc for the owner's account, and systemConn
+// for the system account. If no server answers, it retries until ctx is done, because the servers may not have started
+// yet. If a server refuses the credentials or the certificates, or if another error occurs, it returns the error at
+// once.
 func dialServers(
 	ctx context.Context,
 	urls string,
 	l clientLogin,
 	logf func(format string, args ...any),
-) (nc, system *nats.Conn, err error) {
+) (nc, systemConn *nats.Conn, err error) {
 	for told := false; ; told = true {
-		nc, system, err = server.ConnectAs(urls, l.ownerOption, l.systemOption, l.commonOptions...)
+		nc, systemConn, err = server.ConnectAs(urls, l.ownerOption, l.systemOption, l.commonOptions...)
 		if errors.Is(err, nats.ErrTLS) && !isTLSRefusal(err) {
 			err = cmp.Or(findClientCertRejection(urls, l.tlsFiles), err)
 		}
 		switch {
 		case err == nil:
-			return nc, system, nil
+			return nc, systemConn, nil
 		case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), strings.Contains(
 			strings.ToLower(err.Error()),
 			"authorization",

@@ -13,7 +13,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/cli"
 )
 
-func main() { os.Exit(cli.MainDaemon(newDaemon())) }
+func main() { os.Exit(cli.RunDaemonMain(newDaemon())) }
 
 func newDaemon() cli.Daemon {
 	root := &cobra.Command{

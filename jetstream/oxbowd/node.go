@@ -67,7 +67,7 @@ func (n *serverNode) startServer(home string) (b *clusterMemories, err error) {
 
 // checkSameServer returns an error if the name of the server has changed, or if the server's directory had data before
 // and has none now. An empty directory may mean that a disk is not mounted. A server without its earlier data would
-// acknowledge changes that the server does not have. If n.isNewDisk is set, the directory may be empty.
+// acknowledge changes that the server does not have. If n.hasNewDisk is set, the directory may be empty.
 func (n *serverNode) checkSameServer(home, name, dir string) error {
 	before, err := os.ReadFile(filepath.Join(home, nodeNameFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,7 +82,7 @@ func (n *serverNode) checkSameServer(home, name, dir string) error {
 			"start it by the name that it had, and each server in a home of its own",
 		)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "jetstream")); errors.Is(err, fs.ErrNotExist) && !n.isNewDisk {
+	if _, err := os.Stat(filepath.Join(dir, "jetstream")); errors.Is(err, fs.ErrNotExist) && !n.hasNewDisk {
 		return verb.Advise(fmt.Errorf("server %s had its data in %s, and there is none now", name, dir),
 			"mount its disk; if it is lost, and the two other servers run, start it again with --new-disk")
 	}

@@ -21,7 +21,7 @@ const daemonVariable = "OXBOW_TEST_DAEMON"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(daemonVariable) != "" {
-		os.Exit(cli.MainDaemon(newDaemon()))
+		os.Exit(cli.RunDaemonMain(newDaemon()))
 	}
 	os.Exit(m.Run())
 }

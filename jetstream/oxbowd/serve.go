@@ -58,7 +58,7 @@ type serverNode struct {
 	listenAddr     string
 	clusterAddr    string
 	peerAddrs      []string
-	isNewDisk      bool
+	hasNewDisk     bool
 	isDev          bool
 	connectTimeout time.Duration
 }
@@ -75,7 +75,7 @@ func (n *serverNode) addFlags(fs *pflag.FlagSet) {
 	)
 	fs.StringVar(&n.dataDir, "data", "", "the `DIR` of this server's part of the memories (default HOME/data)")
 	fs.BoolVar(
-		&n.isNewDisk,
+		&n.hasNewDisk,
 		"new-disk",
 		false,
 		"go on although the data of this server is gone: the others send it again",
@@ -163,7 +163,7 @@ func (n *serverNode) isTrafficExposed() bool {
 }
 
 // startNode starts the server of this process if the flags require a server, and connects to the servers.
-func (n *serverNode) startNode(ctx context.Context, home string, tell func(format string, args ...any)) (cli.Memories,
+func (n *serverNode) startNode(ctx context.Context, home string, logf func(format string, args ...any)) (cli.Memories,
 	error) {
 	if err := n.checkFlags(); err != nil {
 		return nil, err
@@ -171,20 +171,20 @@ func (n *serverNode) startNode(ctx context.Context, home string, tell func(forma
 	ctx, cancel := context.WithTimeout(ctx, n.connectTimeout)
 	defer cancel()
 	if n.isDev {
-		tell("UNSAFE: --dev is one server; its loss loses all memories")
+		logf("UNSAFE: --dev is one server; its loss loses all memories")
 	}
 	if n.isTrafficExposed() {
-		tell(
+		logf(
 			"UNSAFE: the secret and all memories cross the network in the clear; --nats-cert, --nats-key and " +
 				"--nats-ca encrypt them",
 		)
 	}
 	b, err := n.startServer(home)
 	if err == nil {
-		err = b.connectCluster(ctx, n, home, tell)
+		err = b.connectCluster(ctx, n, home, logf)
 	}
 	if err == nil {
-		b.watchCertificate(tell)
+		b.watchCertificate(logf)
 	}
 	if err != nil {
 		return nil, errors.Join(err, b.Close())

@@ -57,32 +57,32 @@ func isTLSRefusal(err error) bool {
 // it, findClientCertRejection returns nil. In TLS 1.3, a client can send data before the server has checked the
 // certificate. In this case, the connection breaks while the client is sending, and the client does not receive the
 // error. Therefore findClientCertRejection only reads.
-func findClientCertRejection(urls string, f server.TLS) error {
+func findClientCertRejection(urls string, tlsFiles server.TLS) error {
 	for u := range strings.SplitSeq(urls, ",") {
-		if err := readTLSRefusal(u, f); err != nil && isTLSRefusal(err) {
+		if err := readTLSRefusal(u, tlsFiles); err != nil && isTLSRefusal(err) {
 			return err
 		}
 	}
 	return nil
 }
 
-// maxRefusalWait is the maximum time to wait for the reaction of a server to the client's certificate.
-const maxRefusalWait = 5 * time.Second
+// maxCertRefusalWait is the maximum time to wait for the reaction of a server to the client's certificate.
+const maxCertRefusalWait = 5 * time.Second
 
-func readTLSRefusal(u string, f server.TLS) error {
-	addr := u[strings.LastIndexAny(u, "/@ ")+1:]
-	c, err := net.DialTimeout("tcp", addr, maxRefusalWait)
+func readTLSRefusal(serverURL string, tlsFiles server.TLS) error {
+	addr := serverURL[strings.LastIndexAny(serverURL, "/@ ")+1:]
+	c, err := net.DialTimeout("tcp", addr, maxCertRefusalWait)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(maxRefusalWait))
+	_ = c.SetDeadline(time.Now().Add(maxCertRefusalWait))
 	// Read the server's INFO line, which is not encrypted.
 	if _, err := bufio.NewReader(c).ReadString('\n'); err != nil {
 		return err
 	}
 	host, _, _ := net.SplitHostPort(addr)
-	config, err := f.Config(host)
+	config, err := tlsFiles.Config(host)
 	if err != nil {
 		return err
 	}
@@ -94,13 +94,13 @@ func readTLSRefusal(u string, f server.TLS) error {
 func (b *clusterMemories) unreachableServersText(peers []string) string {
 	var s strings.Builder
 	for _, p := range peers {
-		fmt.Fprintf(&s, "; %s %s", p, b.probeServer(p))
+		fmt.Fprintf(&s, "; %s %s", p, b.describeServerAnswer(p))
 	}
 	return s.String()
 }
 
-// probeServer connects to a server and returns a text that says whether and how the server has answered.
-func (b *clusterMemories) probeServer(addr string) string {
+// describeServerAnswer connects to a server and returns a text that says whether and how the server has answered.
+func (b *clusterMemories) describeServerAnswer(addr string) string {
 	c, err := net.DialTimeout("tcp", addr, time.Second)
 	if err != nil {
 		return "does not answer"
@@ -137,7 +137,7 @@ func (b *clusterMemories) watchCertificate(tell func(format string, args ...any)
 	if b.tlsFiles.Cert == "" {
 		return
 	}
-	b.printExpiry(tell)
+	b.printCertificateExpiry(tell)
 	b.reloadSignals = make(chan os.Signal, 1)
 	signal.Notify(b.reloadSignals, syscall.SIGHUP)
 	go func() {
@@ -151,18 +151,18 @@ func (b *clusterMemories) watchCertificate(tell func(format string, args ...any)
 				continue
 			}
 			tell("the certificates were read again")
-			b.printExpiry(tell)
+			b.printCertificateExpiry(tell)
 		}
 	}()
 }
 
-// printExpiry prints the expiry date of the certificate if the certificate expires within expiryNoticeTime.
-func (b *clusterMemories) printExpiry(tell func(format string, args ...any)) {
+// printCertificateExpiry prints the expiry date of the certificate if the certificate expires within expiryNoticeTime.
+func (b *clusterMemories) printCertificateExpiry(logf func(format string, args ...any)) {
 	switch expires, err := b.tlsFiles.Check(); {
 	case err != nil:
-		tell("%v", err)
+		logf("%v", err)
 	case time.Until(expires) < expiryNoticeTime:
-		tell(
+		logf(
 			"certificate %s expires at %s; kill -HUP makes this process read another one",
 			b.tlsFiles.Cert,
 			expires.Format(time.RFC3339),

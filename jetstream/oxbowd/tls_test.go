@@ -313,7 +313,7 @@ func TestReload(t *testing.T) {
 		t.Errorf("the connection was made again %d times, %v", nc.Stats().Reconnects, err)
 	}
 
-	if got := (&clusterMemories{tlsFiles: ca.files("client")}).probeServer(routes[0]); !strings.Contains(got,
+	if got := (&clusterMemories{tlsFiles: ca.files("client")}).describeServerAnswer(routes[0]); !strings.Contains(got,
 		"is the secret the same") {
 		t.Errorf("probe() = %q", got)
 	}
@@ -323,7 +323,7 @@ func TestReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Shutdown()
-	if got := (&clusterMemories{tlsFiles: ca.files("client")}).probeServer(routes[1]); !strings.Contains(got,
+	if got := (&clusterMemories{tlsFiles: ca.files("client")}).describeServerAnswer(routes[1]); !strings.Contains(got,
 		"speaks no TLS") {
 		t.Errorf("probe() = %q", got)
 	}

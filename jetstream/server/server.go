@@ -43,7 +43,7 @@ func Start(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start server %s: %w", o.Name, err)
 	}
-	s, err := lockDataDir(o.Dir)
+	s, err := newServerWithDirLock(o.Dir)
 	if err == nil {
 		s.options = o
 		s.natsServer, err = server.NewServer(opts)
@@ -51,10 +51,10 @@ func Start(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start server %s: %w", o.Name, errors.Join(err, s.releaseDir()))
 	}
-	failed := firstFatalLogger{make(chan error, 1)}
+	failed := fatalErrorLogger{make(chan error, 1)}
 	s.natsServer.SetLogger(failed, false, false)
 	s.natsServer.Start()
-	if err := s.waitReady(failed.firstFatal); err != nil {
+	if err := s.waitReady(failed.firstFatalError); err != nil {
 		s.Shutdown()
 		return nil, fmt.Errorf("start server %s: %w", o.Name, err)
 	}
@@ -94,8 +94,8 @@ func (s *Server) waitReady(startFailure <-chan error) error {
 	return errors.New("it is not ready after 10 s; see whether its ports are free")
 }
 
-// lockDataDir locks a data directory, because only one process may use it.
-func lockDataDir(dir string) (*Server, error) {
+// newServerWithDirLock locks a data directory, because only one process may use it.
+func newServerWithDirLock(dir string) (*Server, error) {
 	s := &Server{}
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil {
@@ -129,22 +129,22 @@ func (s *Server) releaseDir() (err error) {
 	return err
 }
 
-// firstFatalLogger is the logger of the server. It stores the first fatal error, and ignores all other messages.
-type firstFatalLogger struct{ firstFatal chan error }
+// fatalErrorLogger is the logger of the server. It stores the first fatal error, and ignores all other messages.
+type fatalErrorLogger struct{ firstFatalError chan error }
 
 // Fatalf implements [server.Logger].
-func (f firstFatalLogger) Fatalf(format string, args ...any) {
+func (f fatalErrorLogger) Fatalf(format string, args ...any) {
 	select {
-	case f.firstFatal <- fmt.Errorf(format, args...):
+	case f.firstFatalError <- fmt.Errorf(format, args...):
 	default:
 	}
 }
 
-func (firstFatalLogger) Noticef(string, ...any) {}
-func (firstFatalLogger) Warnf(string, ...any)   {}
-func (firstFatalLogger) Errorf(string, ...any)  {}
-func (firstFatalLogger) Debugf(string, ...any)  {}
-func (firstFatalLogger) Tracef(string, ...any)  {}
+func (fatalErrorLogger) Noticef(string, ...any) {}
+func (fatalErrorLogger) Warnf(string, ...any)   {}
+func (fatalErrorLogger) Errorf(string, ...any)  {}
+func (fatalErrorLogger) Debugf(string, ...any)  {}
+func (fatalErrorLogger) Tracef(string, ...any)  {}
 
 // configText returns the text of the server's configuration file.
 func configText(o Options) string {
@@ -186,10 +186,10 @@ func Connect(urls, secret string, opts ...nats.Option) (nc, system *nats.Conn, e
 }
 
 // ConnectAs connects to the servers at urls twice. The connection nc belongs to the owner of the brains (the memories
-// that the servers store), and the connection system belongs to the system account. owner and systemUser contain the
-// credentials. Both connections have the options opts, and reconnect forever. If one connection fails, ConnectAs
+// that the servers store), and the connection systemConn belongs to the system account. owner and systemUser contain
+// the credentials. Both connections have the options opts, and reconnect forever. If one connection fails, ConnectAs
 // returns an error.
-func ConnectAs(urls string, owner, systemUser nats.Option, opts ...nats.Option) (nc, system *nats.Conn, err error) {
+func ConnectAs(urls string, owner, systemUser nats.Option, opts ...nats.Option) (nc, systemConn *nats.Conn, err error) {
 	opts = append(
 		[]nats.Option{nats.DontRandomize(), nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond),
 			nats.Timeout(5 * time.Second),
@@ -199,12 +199,12 @@ func ConnectAs(urls string, owner, systemUser nats.Option, opts ...nats.Option) 
 	if err != nil {
 		return nil, nil, err
 	}
-	system, err = nats.Connect(urls, append(opts, systemUser)...)
+	systemConn, err = nats.Connect(urls, append(opts, systemUser)...)
 	if err != nil {
 		nc.Close()
 		return nil, nil, err
 	}
-	return nc, system, nil
+	return nc, systemConn, nil
 }
 
 // Shutdown stops the server and waits until it has ended.

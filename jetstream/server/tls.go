@@ -40,7 +40,7 @@ func (f TLS) Check(hosts ...string) (expires time.Time, err error) {
 			),
 		}
 	} else if len(hosts) > 0 {
-		err = f.checkServer(pair, hosts)
+		err = f.checkServerCertificate(pair, hosts)
 	}
 	if err != nil {
 		return expires, fmt.Errorf("certificate %s: %w", f.Cert, err)
@@ -48,9 +48,9 @@ func (f TLS) Check(hosts ...string) (expires time.Time, err error) {
 	return leaf.NotAfter, nil
 }
 
-// checkServer returns an error if another server would refuse the certificate. The certificate must also be valid for
-// clients, because servers connect to each other as clients.
-func (f TLS) checkServer(certificate tls.Certificate, hosts []string) (err error) {
+// checkServerCertificate returns an error if another server would refuse the certificate. The certificate must also be
+// valid for clients, because servers connect to each other as clients.
+func (f TLS) checkServerCertificate(certificate tls.Certificate, hosts []string) (err error) {
 	chain := x509.VerifyOptions{Intermediates: x509.NewCertPool()}
 	chain.Roots, err = f.rootPool()
 	if err != nil {

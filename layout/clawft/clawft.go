@@ -61,7 +61,7 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 // Home is an opened home. It implements [layout.Home] and [layout.Tidier], and is safe for
 // concurrent use.
 type Home struct {
-	dialect.Base
+	dialect.HomeBase
 	fs          vfs.FS // file system of the directory with the memory
 	displayPath string // path of this directory in messages
 	layout      treeLayout
@@ -80,17 +80,17 @@ func Open(ctx context.Context, o layout.Options) (*Home, error) {
 		return nil, fmt.Errorf("looking for a memory: %w", err)
 	}
 	h := &Home{
-		Base:        dialect.NewBase(o),
+		HomeBase:    dialect.NewHomeBase(o),
 		fs:          &subdirectory{o.FS, p.memoryDir},
 		displayPath: filepath.Join(o.Path, filepath.FromSlash(p.memoryDir)),
 	}
 	h.layout, h.DocumentPaths = treeLayout{h.Zone}, []string{memoryFile, historyFile}
-	if p.ignoredMemoryDir != "" {
+	if p.otherMemoryDir != "" {
 		h.Warn(
 			fmt.Sprintf(
 				"%s holds a memory that is not read, since there is a directory %s: move its files there if they are "+
 					"wanted",
-				filepath.Join(o.Path, filepath.FromSlash(p.ignoredMemoryDir)), h.displayPath,
+				filepath.Join(o.Path, filepath.FromSlash(p.otherMemoryDir)), h.displayPath,
 			),
 		)
 	}
@@ -99,7 +99,7 @@ func Open(ctx context.Context, o layout.Options) (*Home, error) {
 		return nil, fmt.Errorf("opening the memory of clawft: %w", err)
 	}
 	h.SetStore(h.Tree)
-	h.ListWritten(h.fs, ".")
+	h.RecordWrittenTexts(h.fs, ".")
 	return h, nil
 }
 

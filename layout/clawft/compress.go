@@ -23,14 +23,14 @@ const shortenedTextMark = " […]"
 func compressText(
 	ctx context.Context,
 	text string,
-	budget int,
+	tokenBudget int,
 ) (shortened string, movedTexts []textMovedToHistory, steps []layout.Step, ok bool) {
-	fits := func(s string) bool { return prompt.EstimateTokens(injectedText(s)) <= budget }
+	fits := func(s string) bool { return prompt.EstimateTokens(injectedMemoryText(s)) <= tokenBudget }
 	if fits(text) {
 		return text, nil, nil, true
 	}
-	c := compressor{text: text, base: splitMarkdownUnits(text), shortTextByUnitIndex: map[int]string{}}
-	movedTexts, steps, err := markRepeatedUnits(ctx, c.base)
+	c := compressor{text: text, initialUnits: splitMarkdownUnits(text), shortTextByUnitIndex: map[int]string{}}
+	movedTexts, steps, err := markRepeatedUnits(ctx, c.initialUnits)
 	c.planShorteningActions()
 	n := sort.Search(len(c.actions), func(n int) bool { s, _ := c.applyShorteningActions(n); return fits(s) })
 	// The text should fit after n actions. Check this, because an action may also make the text longer, and apply
@@ -42,34 +42,34 @@ func compressText(
 	if !fits(shortened) {
 		return shortened, nil, nil, false
 	}
-	moves, moveSteps := c.reportShorteningActions(units)
+	moves, moveSteps := c.movedTextsAndSteps(units)
 	return shortened, append(movedTexts, moves...), append(steps, moveSteps...), err == nil
 }
 
 // compressor shortens the text of MEMORY.md by a list of actions. Each action shortens one fact or moves it to
 // HISTORY.md.
 type compressor struct {
-	text    string
-	base    []markdownUnit // the parts of MEMORY.md, after repeated facts were marked as removed
-	actions []factShorteningAction
-	// shortened text of each piece of MEMORY.md that can be shortened, by the index of the piece in base
+	text         string
+	initialUnits []markdownUnit // the parts of MEMORY.md, after repeated facts were marked as removed
+	actions      []factShorteningAction
+	// shortened text of each piece of MEMORY.md that can be shortened, by the index of the piece in initialUnits
 	shortTextByUnitIndex map[int]string
 }
 
 // factShorteningAction shortens a unit (a piece of MEMORY.md, such as a paragraph or a list item) or moves the unit to
 // HISTORY.md.
 type factShorteningAction struct {
-	unitIndex       int
-	isMoveToHistory bool
+	unitIndex      int
+	movesToHistory bool
 }
 
 // planShorteningActions adds to c.actions the ways in which the text of MEMORY.md can be made shorter, in the order in
 // which they are applied. It first plans to shorten facts in place, and then to move facts to HISTORY.md.
 func (c *compressor) planShorteningActions() {
 	for _, move := range []bool{false, true} {
-		for i := range c.base {
-			u := &c.base[i]
-			mayGo := u.isRemovableFact() && !u.isRemoved && !u.hasTagKeep()
+		for i := range c.initialUnits {
+			u := &c.initialUnits[i]
+			mayGo := u.isRemovableFact() && !u.isRemoved && !u.hasKeepTag()
 			if !mayGo {
 				continue
 			}
@@ -84,12 +84,12 @@ func (c *compressor) planShorteningActions() {
 	}
 }
 
-// applyShorteningActions applies the first n planned actions, which shorten or move facts, to the original text of
-// MEMORY.md. It returns the resulting text and the resulting parts of the text.
-func (c *compressor) applyShorteningActions(n int) (string, []markdownUnit) {
-	units := append([]markdownUnit(nil), c.base...)
-	for _, a := range c.actions[:n] {
-		if a.isMoveToHistory {
+// applyShorteningActions applies the first actionCount planned actions, which shorten or move facts, to the original
+// text of MEMORY.md. It returns the resulting text and the resulting parts of the text.
+func (c *compressor) applyShorteningActions(actionCount int) (string, []markdownUnit) {
+	units := append([]markdownUnit(nil), c.initialUnits...)
+	for _, a := range c.actions[:actionCount] {
+		if a.movesToHistory {
 			units[a.unitIndex].isRemoved = true
 		} else {
 			units[a.unitIndex].replacementText = c.shortTextByUnitIndex[a.unitIndex]
@@ -99,25 +99,25 @@ func (c *compressor) applyShorteningActions(n int) (string, []markdownUnit) {
 	return joinMarkdownUnits(c.text, units), units
 }
 
-// reportShorteningActions returns the texts that must be added to HISTORY.md, and the steps for a report. The result
-// out contains the complete text of each fact that was moved or shortened. The result steps contains a step for each of
-// these facts.
-func (c *compressor) reportShorteningActions(units []markdownUnit) (out []textMovedToHistory, steps []layout.Step) {
+// movedTextsAndSteps returns the texts that must be added to HISTORY.md, and the steps for a report. The result
+// movedTexts contains the complete text of each fact that was moved or shortened. The result steps contains a step for
+// each of these facts.
+func (c *compressor) movedTextsAndSteps(units []markdownUnit) (movedTexts []textMovedToHistory, steps []layout.Step) {
 	for i := range units {
 		u := &units[i]
 		switch {
-		case c.base[i].isRemoved || !u.isRemovableFact():
+		case c.initialUnits[i].isRemoved || !u.isRemovableFact():
 		case u.isRemoved:
-			m := textMovedToHistory{headingsAbove: u.headings, text: u.sourceText}
+			m := textMovedToHistory{headingsAbove: u.headingPath, text: u.sourceText}
 			if last := currentComment(u); last != nil {
 				whole := *u
 				whole.replacementText = ""
-				m.namedText, m.entryName = whole.formatUnit(c.text, lineEnding(c.text)), last.Name
+				m.textWithComment, m.entryName = whole.formatUnit(c.text, lineEnding(c.text)), last.Name
 			}
-			out = append(out, m)
+			movedTexts = append(movedTexts, m)
 			steps = append(steps, layout.Step{Did: "move", Text: u.textWithoutListMarker(), Why: "over the budget"})
 		case u.replacementText != "":
-			out = append(out, textMovedToHistory{headingsAbove: u.headings, text: u.sourceText})
+			movedTexts = append(movedTexts, textMovedToHistory{headingsAbove: u.headingPath, text: u.sourceText})
 			steps = append(
 				steps,
 				layout.Step{
@@ -129,7 +129,7 @@ func (c *compressor) reportShorteningActions(units []markdownUnit) (out []textMo
 			)
 		}
 	}
-	return out, steps
+	return movedTexts, steps
 }
 
 // shortenParagraph returns the first sentence of a paragraph, followed by a mark that shows that text is missing.
@@ -142,7 +142,7 @@ func shortenParagraph(u *markdownUnit) string {
 	if isCode || isTable {
 		return ""
 	}
-	if u.kind == unitListItem {
+	if u.kind == markdownListItem {
 		return ""
 	}
 	text := strings.ReplaceAll(u.sourceText, "\r\n", "\n")
@@ -205,12 +205,12 @@ func isAbbreviation(word string) bool {
 	return utf8.RuneCountInString(word) == 1 || slices.Contains(abbreviations, word)
 }
 
-// injectedText returns the text that the model receives about a memory file. The argument memory is the text of
+// injectedMemoryText returns the text that the model receives about a memory file. The argument fileText is the text of
 // MEMORY.md.
-func injectedText(memory string) string {
-	memory = strings.TrimPrefix(memory, "\ufeff")
-	if strings.TrimSpace(memory) == "" {
+func injectedMemoryText(fileText string) string {
+	fileText = strings.TrimPrefix(fileText, "\ufeff")
+	if strings.TrimSpace(fileText) == "" {
 		return ""
 	}
-	return "\n\n## Memory\n\n" + memory
+	return "\n\n## Memory\n\n" + fileText
 }

@@ -19,8 +19,8 @@ type textMovedToHistory struct {
 	headingsAbove string
 	text          string
 	// text of the entry together with oxbow's comment, which contains the name ("" if the entry has no comment)
-	namedText string
-	entryName string // the entry's name ("" without a name of its own)
+	textWithComment string
+	entryName       string // the entry's name ("" without a name of its own)
 }
 
 // markRepeatedUnits marks a fact in MEMORY.md as removed if it repeats another fact, unless the fact has the label
@@ -37,7 +37,7 @@ func markRepeatedUnits(
 		if !u.isRemovableFact() || u.isRemoved {
 			continue
 		}
-		t := sametext.Passage{Text: u.textWithoutListMarker(), Heading: u.headings}
+		t := sametext.Passage{Text: u.textWithoutListMarker(), Heading: u.headingPath}
 		if u.comment != nil {
 			t.KeepPriority = 1
 		}
@@ -49,8 +49,8 @@ func markRepeatedUnits(
 		return nil, nil, err
 	}
 	for _, tw := range near {
-		drop, keep := &units[at[tw.Drop]], &units[at[tw.Keep]]
-		if drop.hasTagKeep() || !moveEntryComment(drop, keep) {
+		drop, keep := &units[at[tw.DroppedIndex]], &units[at[tw.KeptIndex]]
+		if drop.hasKeepTag() || !moveEntryComment(drop, keep) {
 			continue
 		}
 		drop.isRemoved = true
@@ -67,8 +67,8 @@ func markRepeatedUnits(
 		if !same {
 			step.Did, step.Why = "move", "what stays says all of it"
 		}
-		if !same || drop.headings != keep.headings {
-			movedTexts = append(movedTexts, textMovedToHistory{headingsAbove: drop.headings, text: drop.sourceText})
+		if !same || drop.headingPath != keep.headingPath {
+			movedTexts = append(movedTexts, textMovedToHistory{headingsAbove: drop.headingPath, text: drop.sourceText})
 		}
 		steps = append(steps, step)
 	}
@@ -83,7 +83,7 @@ func moveEntryComment(from, to *markdownUnit) bool {
 	if from.comment == nil {
 		return true
 	}
-	if to.kind == unitListItem {
+	if to.kind == markdownListItem {
 		return false // A comment before an item would split the Markdown list that contains the item.
 	}
 	m := entryComment{

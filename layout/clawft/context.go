@@ -27,9 +27,14 @@ func (h *Home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 }
 
 // addMemoryToContext adds the file MEMORY.md to the context c, followed by the given additional parts (the parameter
-// more). It shortens the context to at most budget tokens. If MEMORY.md was not shortened, addMemoryToContext records
-// that the session has seen the file.
-func (h *Home) addMemoryToContext(ctx context.Context, c *prompt.Context, budget int, more ...prompt.Part) error {
+// additionalParts). It shortens the context to at most tokenBudget tokens. If MEMORY.md was not shortened,
+// addMemoryToContext records that the session has seen the file.
+func (h *Home) addMemoryToContext(
+	ctx context.Context,
+	c *prompt.Context,
+	tokenBudget int,
+	additionalParts ...prompt.Part,
+) error {
 	memory, _, err := h.Tree.Document(ctx, memoryFile)
 	if err != nil {
 		return fmt.Errorf("reading the memory: %w", err)
@@ -37,22 +42,22 @@ func (h *Home) addMemoryToContext(ctx context.Context, c *prompt.Context, budget
 	memory, _ = h.splitVisibleEntries(memoryFile, memory, lacksSuspicionLabels)
 	c.Add(
 		prompt.Part{Name: "memory", Source: filepath.Join(h.displayPath, memoryFile), Role: prompt.RoleSystem,
-			Text: injectedText(memory),
+			Text: injectedMemoryText(memory),
 			Shorten: func(tokens int) string {
 				s, _, _, ok := compressText(ctx, memory, tokens)
-				s = injectedText(s)
+				s = injectedMemoryText(s)
 				if ok && prompt.EstimateTokens(s) >= tokens/4 {
 					return s
 				}
 				// compressText shortens only by whole facts. If this is not possible or removes too much, for example
 				// if one fact is the whole file, cut the text at the end.
-				return prompt.Part{}.WithFrame("", injectedText(memory), "").Shorten(tokens)
+				return prompt.Part{}.WithFrame("", injectedMemoryText(memory), "").Shorten(tokens)
 			}},
 	)
-	c.Add(more...)
-	c.FitToBudget(budget)
-	if len(c.Parts) > 0 && c.Parts[0].Text == injectedText(memory) {
-		h.SeenEntries(ctx).RecordShown(verb.DocumentEntry(memoryFile, memory))
+	c.Add(additionalParts...)
+	c.FitToBudget(tokenBudget)
+	if len(c.Parts) > 0 && c.Parts[0].Text == injectedMemoryText(memory) {
+		h.SeenEntries(ctx).RecordShownEntries(verb.DocumentEntry(memoryFile, memory))
 	}
 	return ctx.Err()
 }
@@ -124,17 +129,17 @@ func (s *session) contextAfterSummary(ctx context.Context, name, summary string)
 // Compact implements [layout.Session]. It appends the summary to HISTORY.md, and returns the name
 // of the new entry and a context with MEMORY.md and the summary.
 func (s *session) Compact(ctx context.Context, summary string) (string, prompt.Context, error) {
-	return s.Summaries.Compact(ctx, strings.TrimSpace(removeControls(summary)))
+	return s.Summaries.Compact(ctx, strings.TrimSpace(removeControlCharacters(summary)))
 }
 
 // End implements [layout.Session]. A summary that contains only control characters is not stored.
 func (s *session) End(ctx context.Context, summary string) error {
-	return s.Summaries.End(ctx, removeControls(summary))
+	return s.Summaries.End(ctx, removeControlCharacters(summary))
 }
 
 // storeSummary appends a summary with its date to HISTORY.md, and returns the name of the new entry.
 func (s *session) storeSummary(ctx context.Context, summary string) (string, error) {
-	text := strings.TrimSpace(removeControls(summary))
+	text := strings.TrimSpace(removeControlCharacters(summary))
 	if text == "" {
 		return "", &oxbow.InvalidError{Field: "summary", Reason: "is empty"}
 	}

@@ -62,7 +62,7 @@ func TestCrashAnywhere(t *testing.T) {
 			for stop := 1; ; stop++ {
 				disk := crashfs.New(tt.start)
 				disk.StopAt(stop)
-				o := options(disk.Process())
+				o := options(disk.StartProcess())
 				h, err := Open(t.Context(), o)
 				if err == nil {
 					err = tt.change(t.Context(), h)

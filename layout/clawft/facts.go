@@ -7,26 +7,27 @@ import (
 	"strings"
 )
 
-// unitKind is the kind of a piece of MEMORY.md, such as a paragraph, a list item or a heading.
-type unitKind uint8
+// markdownUnitKind is the kind of a piece of MEMORY.md, such as a paragraph, a list item or a heading.
+type markdownUnitKind uint8
 
 const (
-	unitParagraph        unitKind = iota
-	unitListItem                  // An item of a list, including the indented lines below it.
-	unitNamedEntry                // An entry that has oxbow's comment with the entry's name above it.
-	unitHeading                   // One or more lines that are headings.
-	unitListIntroduction          // The piece is the text before the first item of a list, in the same paragraph.
+	markdownParagraph  markdownUnitKind = iota
+	markdownListItem                    // An item of a list, including the indented lines below it.
+	markdownNamedEntry                  // An entry that has oxbow's comment with the entry's name above it.
+	markdownHeading                     // One or more lines that are headings.
+	// The piece is the text before the first item of a list, in the same paragraph.
+	markdownListIntroduction
 )
 
 // markdownUnit is a piece of MEMORY.md, such as a paragraph, a list item or a heading. Between two pieces are only
 // blank lines.
 type markdownUnit struct {
-	kind       unitKind
+	kind       markdownUnitKind
 	start, end int // byte range of the piece in the text, without the line break at the end
 	sourceText string
 	// texts of the headings above this piece, outermost first, and then the text before the list that contains it,
 	// joined by " / "
-	headings       string
+	headingPath    string
 	levelOfHeading int // level of a heading, 1 to 6
 	// Number of the paragraph that contains the unit. Headings above a paragraph belong to it.
 	paragraphNumber int
@@ -41,19 +42,19 @@ type markdownUnit struct {
 // isRemovableFact reports whether the unit is a fact, which can be removed. Headings and the introduction of a list are
 // not facts.
 func (u *markdownUnit) isRemovableFact() bool {
-	return u.kind != unitHeading && u.kind != unitListIntroduction
+	return u.kind != markdownHeading && u.kind != markdownListIntroduction
 }
 
-// hasTagKeep reports whether the unit must not be removed, because a person gave it the label tag:keep.
-func (u *markdownUnit) hasTagKeep() bool {
+// hasKeepTag reports whether the unit must not be removed, because a person gave it the label tag:keep.
+func (u *markdownUnit) hasKeepTag() bool {
 	return u.comment != nil && slices.Contains(u.comment.Labels, "tag:keep")
 }
 
 // bulletWidths returns the length of a list item's indentation, without and with the list marker. If the line does not
 // begin a list item, it returns 0 and 0.
-func bulletWidths(line string) (indent, withMarker int) {
+func bulletWidths(line string) (indentWidth, markerEnd int) {
 	rest := strings.TrimLeft(line, " \t")
-	indent = len(line) - len(rest)
+	indentWidth = len(line) - len(rest)
 	digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
 	switch {
 	case rest == "":
@@ -70,7 +71,7 @@ func bulletWidths(line string) (indent, withMarker int) {
 	if !isMarker {
 		return 0, 0
 	}
-	return indent, indent + digits
+	return indentWidth, indentWidth + digits
 }
 
 // splitMarkdownUnits splits the text of MEMORY.md into headings, paragraphs, list items, and entries with a comment.
@@ -82,11 +83,11 @@ func splitMarkdownUnits(text string) []markdownUnit {
 			c.finishedUnits = append(
 				c.finishedUnits,
 				markdownUnit{
-					kind:            unitNamedEntry,
+					kind:            markdownNamedEntry,
 					start:           it.start,
 					end:             it.end,
 					sourceText:      it.content,
-					headings:        c.headingPath(),
+					headingPath:     c.headingPath(),
 					paragraphNumber: c.paragraphNumber,
 					comment:         it.comment,
 				},
@@ -153,7 +154,7 @@ func (c *markdownUnitSplitter) splitRangeIntoUnits(start, end int) {
 		}
 		first := c.currentUnit.start < 0
 		switch {
-		case headingLevel(line) > 0 && (first || c.currentUnit.kind == unitHeading):
+		case headingLevel(line) > 0 && (first || c.currentUnit.kind == markdownHeading):
 			c.addHeading(at, stop, line)
 			at = next
 			continue
@@ -161,9 +162,9 @@ func (c *markdownUnitSplitter) splitRangeIntoUnits(start, end int) {
 			c.endListIntroduction()
 			c.endUnit()
 			c.listIndent = indent
-			c.beginUnit(unitListItem, at)
+			c.beginUnit(markdownListItem, at)
 		case first:
-			c.beginUnit(unitParagraph, at)
+			c.beginUnit(markdownParagraph, at)
 		}
 		c.currentUnit.end = stop
 		at = next
@@ -173,15 +174,15 @@ func (c *markdownUnitSplitter) splitRangeIntoUnits(start, end int) {
 
 // beginUnit sets c.currentUnit to a new unit (a paragraph, list item or heading) that begins at the byte offset in the
 // text. The unit records the headings above it, or c.listIntroduction if this is not empty.
-func (c *markdownUnitSplitter) beginUnit(kind unitKind, offset int) {
+func (c *markdownUnitSplitter) beginUnit(kind markdownUnitKind, offset int) {
 	c.currentUnit = markdownUnit{
 		kind:            kind,
 		start:           offset,
-		headings:        c.headingPath(),
+		headingPath:     c.headingPath(),
 		paragraphNumber: c.paragraphNumber,
 	}
 	if c.listIntroduction != "" {
-		c.currentUnit.headings = c.listIntroduction
+		c.currentUnit.headingPath = c.listIntroduction
 	}
 }
 
@@ -192,13 +193,13 @@ func (c *markdownUnitSplitter) endListIntroduction() {
 	if c.currentUnit.start < 0 || c.listIndent >= 0 {
 		return
 	}
-	c.currentUnit.kind = unitListIntroduction
+	c.currentUnit.kind = markdownListIntroduction
 	c.listIntroduction = strings.TrimRight(
 		strings.Join(strings.Fields(c.text[c.currentUnit.start:c.currentUnit.end]), " "),
 		":",
 	)
-	if c.currentUnit.headings != "" {
-		c.listIntroduction = c.currentUnit.headings + " / " + c.listIntroduction
+	if c.currentUnit.headingPath != "" {
+		c.listIntroduction = c.currentUnit.headingPath + " / " + c.listIntroduction
 	}
 }
 
@@ -210,11 +211,11 @@ func (c *markdownUnitSplitter) addHeading(start, end int, line string) {
 		c.headings = c.headings[:len(c.headings)-1]
 	}
 	u := markdownUnit{
-		kind:            unitHeading,
+		kind:            markdownHeading,
 		start:           start,
 		end:             end,
 		sourceText:      line,
-		headings:        c.headingPath(),
+		headingPath:     c.headingPath(),
 		levelOfHeading:  level,
 		paragraphNumber: c.paragraphNumber,
 	}
@@ -223,7 +224,7 @@ func (c *markdownUnitSplitter) addHeading(start, end int, line string) {
 
 // textWithoutListMarker returns the fact's text. For a list item, it omits the list marker, such as "- ".
 func (u *markdownUnit) textWithoutListMarker() string {
-	if u.kind == unitListItem {
+	if u.kind == markdownListItem {
 		if _, sign := bulletWidths(u.sourceText); sign > 0 {
 			return strings.TrimSpace(u.sourceText[sign:])
 		}
@@ -242,8 +243,9 @@ func removeEmptyHeadings(units []markdownUnit) {
 		had, has := false, false
 		for j := i + 1; j < len(units); j++ {
 			v := &units[j]
-			isNextHeading := u.kind == unitHeading && v.kind == unitHeading && v.levelOfHeading <= u.levelOfHeading
-			isNextGroup := u.kind == unitListIntroduction && v.paragraphNumber != u.paragraphNumber
+			isNextHeading := u.kind == markdownHeading && v.kind == markdownHeading &&
+				v.levelOfHeading <= u.levelOfHeading
+			isNextGroup := u.kind == markdownListIntroduction && v.paragraphNumber != u.paragraphNumber
 			if isNextHeading || isNextGroup {
 				break
 			}
@@ -271,7 +273,7 @@ func joinMarkdownUnits(text string, units []markdownUnit) string {
 			continue
 		}
 		if last != nil {
-			b.WriteString(textBetween(text, units, last, i, eol))
+			b.WriteString(spaceBetweenUnits(text, units, last, i, eol))
 		}
 		b.WriteString(u.formatUnit(text, eol))
 		last = u
@@ -283,16 +285,22 @@ func joinMarkdownUnits(text string, units []markdownUnit) string {
 	return b.String()
 }
 
-// textBetween returns the blank text to write between two units (pieces of a text). units[i] is the second unit, and
-// last is the unit that is written before it. The units between these two were removed.
-func textBetween(text string, units []markdownUnit, last *markdownUnit, i int, eol string) string {
-	if last == &units[i-1] || last.paragraphNumber == units[i].paragraphNumber {
-		return text[units[i-1].end:units[i].start]
+// spaceBetweenUnits returns the blank text to write between two units (pieces of a text). units[nextIndex] is the
+// second unit, and previousUnit is the unit that is written before it. The units between these two were removed.
+func spaceBetweenUnits(
+	text string,
+	units []markdownUnit,
+	previousUnit *markdownUnit,
+	nextIndex int,
+	eol string,
+) string {
+	if previousUnit == &units[nextIndex-1] || previousUnit.paragraphNumber == units[nextIndex].paragraphNumber {
+		return text[units[nextIndex-1].end:units[nextIndex].start]
 	}
-	for i > 0 && units[i-1].paragraphNumber == units[i].paragraphNumber {
-		i--
+	for nextIndex > 0 && units[nextIndex-1].paragraphNumber == units[nextIndex].paragraphNumber {
+		nextIndex--
 	}
-	space := text[units[i-1].end:units[i].start]
+	space := text[units[nextIndex-1].end:units[nextIndex].start]
 	if strings.Count(space, "\n") < 2 {
 		return eol + eol
 	}

@@ -45,31 +45,31 @@ func (h *Home) splitVisibleEntries(file, text string, isVisible func(*oxbow.Entr
 	for _, it := range slices.Backward(items) {
 		if !isVisible(&it.Entry) {
 			eol := lineEnding(text)
-			rest = text[it.Start:it.End] + eol + eol + rest
-			text = text[:it.Start] + text[it.End:]
+			rest = text[it.StartOffset:it.EndOffset] + eol + eol + rest
+			text = text[:it.StartOffset] + text[it.EndOffset:]
 		}
 	}
 	return text, rest
 }
 
-// splitForCaller divides a file's text like splitVisibleEntries. rest contains the entries that the caller of ctx may
-// not see.
-func (h *Home) splitForCaller(ctx context.Context, file, text string) (shown, rest string) {
+// splitForCaller divides a file's text like splitVisibleEntries. hiddenText contains the entries that the caller of ctx
+// may not see.
+func (h *Home) splitForCaller(ctx context.Context, file, text string) (visibleText, hiddenText string) {
 	return h.splitVisibleEntries(file, text, func(e *oxbow.Entry) bool { return e.MayShow(oxbow.OnRequest(ctx)) })
 }
 
 // AppendMemory appends paragraphs to MEMORY.md with blank lines around them. It returns how many bytes of content were
 // appended. It removes control characters except tabs and line ends.
 func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
-	if err := checkStorable(content); err != nil {
+	if err := checkContentIsStorable(content); err != nil {
 		return 0, err
 	}
-	content = removeControls(content)
+	content = removeControlCharacters(content)
 	s := h.SeenEntries(ctx)
 	err := s.RunWrite(func() (now oxbow.Entry, err error) {
 		var was, is string
-		err = h.Tree.Edit(ctx, func(v mdtree.View, _ time.Time) ([]mdtree.Edit, error) {
-			was, _ = v.File(memoryFile)
+		err = h.Tree.Edit(ctx, func(v mdtree.TreeView, _ time.Time) ([]mdtree.Edit, error) {
+			was, _ = v.FileText(memoryFile)
 			is = withBlankLine(appendTextOnNewLine(was, content))
 			return []mdtree.Edit{{Path: memoryFile, Text: is}}, nil
 		})
@@ -95,18 +95,18 @@ func (h *Home) AppendMemory(ctx context.Context, content string) (int, error) {
 // WriteMemory merges the changes by line. If they cannot be merged, or if the session has not read the file, the error
 // matches [oxbow.ErrConflict]. Entries that the caller may not see (see [oxbow.OnRequest]) are kept.
 func (h *Home) WriteMemory(ctx context.Context, content string) (int, error) {
-	if err := checkStorable(content); err != nil {
+	if err := checkContentIsStorable(content); err != nil {
 		return 0, err
 	}
-	content = removeControls(content)
+	content = removeControlCharacters(content)
 	err := h.SetDocument(ctx, memoryFile, content, dialect.DocumentOptions{
-		SplitHidden: func(text string) (shown, rest string) { return h.splitForCaller(ctx, memoryFile, text) },
+		SplitHiddenText: func(text string) (shown, rest string) { return h.splitForCaller(ctx, memoryFile, text) },
 		CompanionEdits: func(was, is string, now time.Time) ([]mdtree.Edit, error) {
 			if strings.HasPrefix(is, strings.TrimRight(was, " \t\r\n")) {
 				return nil, nil
 			}
 			_, kept, err := h.newUndoRecordEdits(
-				undoRecord{What: "overwrite", Time: now, OldMemory: was, NewMemory: nonEmptyText(is)},
+				undoRecord{What: "overwrite", Time: now, OldMemory: was, NewMemory: textOrLineEnd(is)},
 			)
 			return kept, err
 		},
@@ -125,7 +125,7 @@ func appendTextOnNewLine(text, more string) string {
 	if strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")) == "" {
 		return text[:len(text)-len(strings.TrimLeft(text, "\ufeff"))] + more
 	}
-	return text + paragraphGap(text) + more
+	return text + lineEndsBeforeParagraph(text) + more
 }
 
 // withBlankLine returns the text with a blank line at its end, because clawft appends directly after the last byte. If
@@ -140,15 +140,15 @@ func withBlankLine(text string) string {
 
 // AppendHistory appends an entry and a blank line to HISTORY.md.
 func (h *Home) AppendHistory(ctx context.Context, content string) error {
-	if err := checkStorable(content); err != nil {
+	if err := checkContentIsStorable(content); err != nil {
 		return err
 	}
-	content = strings.TrimRightFunc(removeControls(content), unicode.IsSpace)
+	content = strings.TrimRightFunc(removeControlCharacters(content), unicode.IsSpace)
 	if content == "" {
 		return &oxbow.InvalidError{Field: "entry", Reason: "is empty"}
 	}
-	err := h.Tree.Edit(ctx, func(v mdtree.View, _ time.Time) ([]mdtree.Edit, error) {
-		now, _ := v.File(historyFile)
+	err := h.Tree.Edit(ctx, func(v mdtree.TreeView, _ time.Time) ([]mdtree.Edit, error) {
+		now, _ := v.FileText(historyFile)
 		return []mdtree.Edit{
 			{Path: historyFile, Text: appendTextOnNewLine(now, content) + lineEnding(now) + lineEnding(now)},
 		}, nil
@@ -159,17 +159,17 @@ func (h *Home) AppendHistory(ctx context.Context, content string) error {
 	return nil
 }
 
-// checkStorable returns an error if a text could not be stored even without its control characters.
-func checkStorable(content string) error {
+// checkContentIsStorable returns an error if a text could not be stored even without its control characters.
+func checkContentIsStorable(content string) error {
 	if !utf8.ValidString(content) {
 		return oxbow.CheckContent(content)
 	}
-	return oxbow.CheckContent(removeControls(content))
+	return oxbow.CheckContent(removeControlCharacters(content))
 }
 
-// removeControls removes control characters except white space, because a terminal would interpret them and
+// removeControlCharacters removes control characters except white space, because a terminal would interpret them and
 // a file with a NUL byte is not text.
-func removeControls(s string) string {
+func removeControlCharacters(s string) string {
 	return strings.Map(func(r rune) rune {
 		isControl := r < ' ' || r == 0x7f
 		if isControl && !strings.ContainsRune("\n\r\t", r) {

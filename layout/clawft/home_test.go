@@ -356,5 +356,5 @@ func TestWriters(t *testing.T) {
 	}
 	overwrite := write(layouttest.Args{"content": "TEXT", "mode": "overwrite"})
 	appending := write(layouttest.Args{"content": "TEXT"})
-	layouttest.CheckWriters(t, Dialect(), [][]layouttest.WriteCall{{overwrite}, {appending, overwrite}, {appending}})
+	layouttest.CheckWriteTools(t, Dialect(), [][]layouttest.WriteCall{{overwrite}, {appending, overwrite}, {appending}})
 }

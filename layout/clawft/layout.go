@@ -21,10 +21,12 @@ var _ mdtree.Layout = treeLayout{}
 func (treeLayout) Dirs() []string { return []string{"."} }
 
 // Match implements [mdtree.Layout].
-func (treeLayout) Match(p string) bool { return p == memoryFile || p == historyFile }
+func (treeLayout) Match(filePath string) bool {
+	return filePath == memoryFile || filePath == historyFile
+}
 
 // Plan implements [mdtree.Layout].
-func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edit, error) {
+func (l treeLayout) Plan(v mdtree.TreeView, op oxbow.Op, now time.Time) ([]mdtree.Edit, error) {
 	if add, ok := op.(oxbow.Add); ok {
 		path := memoryFile
 		switch add.Kind {
@@ -38,13 +40,13 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Ed
 				oxbow.ErrUnsupported,
 			)
 		}
-		text, _ := v.File(path)
+		text, _ := v.FileText(path)
 		return []mdtree.Edit{{Path: path, Text: l.addEntry(path, text, add.ApplyTo(oxbow.Entry{}), now)}}, nil
 	}
 	place, _ := v.Find(op.Target())
-	text, _ := v.File(place.Path)
+	text, _ := v.FileText(place.Path)
 	items := l.parseItems(place.Path, text)
-	i := slices.IndexFunc(items, func(it parsedItem) bool { return it.start == place.Start })
+	i := slices.IndexFunc(items, func(it parsedItem) bool { return it.start == place.StartOffset })
 	if i < 0 {
 		return nil, errors.New("clawft: the entry is not where it was read")
 	}
@@ -55,8 +57,9 @@ func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Ed
 	return []mdtree.Edit{{Path: place.Path, Text: l.rewriteItem(place.Path, text, items, i, e)}}, nil
 }
 
-// paragraphGap returns the line ends to append to a text, so that a blank line separates it from a new paragraph.
-func paragraphGap(text string) string {
+// lineEndsBeforeParagraph returns the line ends to append to a text, so that a blank line separates it from a new
+// paragraph.
+func lineEndsBeforeParagraph(text string) string {
 	eol := lineEnding(text)
 	body := strings.TrimRightFunc(text, unicode.IsSpace)
 	tail := text[len(body):]
@@ -89,7 +92,7 @@ func (l treeLayout) addEntry(path, text string, e oxbow.Entry, now time.Time) st
 	before := l.parseItems(path, text)
 	result := text
 	for body := range l.possibleEntryTexts(e, nil, before, eol, bare) {
-		result = text + paragraphGap(text) + body + eol + eol
+		result = text + lineEndsBeforeParagraph(text) + body + eol + eol
 		after := l.parseItems(path, result)
 		keepsOthers := len(after) == len(before)+1 && hasSameItemsExcept(before, after, -1, len(before))
 		if !keepsOthers || !l.parsesAsEntry(path, &after[len(before)], e) {

@@ -24,8 +24,8 @@ const (
 type memoryLocation struct {
 	memoryDir string // path of the memory's directory in the home; it may not exist yet
 	exists    bool
-	// ignoredMemoryDir is another directory in the home that also looks like a memory. It is not read.
-	ignoredMemoryDir string
+	// otherMemoryDir is another directory in the home that also looks like a memory. It is not read.
+	otherMemoryDir string
 	// number of files and directories that are typical for this layout. 0 means that the home may have another layout.
 	layoutMarkerCount int
 }
@@ -43,7 +43,7 @@ func findMemoryDir(fsys vfs.FS, displayPath string) (memoryLocation, error) {
 	case isDir(clawftMemoryDir):
 		p.memoryDir, p.layoutMarkerCount = clawftMemoryDir, 2+held(clawftMemoryDir)
 		if held(clawftMemoryDir) == 0 && held(nanobotMemoryDir) > 0 {
-			p.ignoredMemoryDir = nanobotMemoryDir
+			p.otherMemoryDir = nanobotMemoryDir
 		}
 	case isDir(nanobotMemoryDir):
 		p.memoryDir, p.layoutMarkerCount = nanobotMemoryDir, 2+held(nanobotMemoryDir)

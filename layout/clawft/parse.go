@@ -83,17 +83,17 @@ func lineEnding(text string) string {
 }
 
 // lineBounds returns two positions for the line that begins at position i. The result end is the end of the line,
-// without its line end. The result next is the beginning of the next line.
-func lineBounds(text string, i int) (end, next int) {
+// without its line end. The result nextLineStart is the beginning of the next line.
+func lineBounds(text string, i int) (end, nextLineStart int) {
 	n := strings.IndexByte(text[i:], '\n')
 	if n < 0 {
 		return len(text), len(text)
 	}
-	end, next = i+n, i+n+1
+	end, nextLineStart = i+n, i+n+1
 	if end > i && text[end-1] == '\r' {
 		end--
 	}
-	return end, next
+	return end, nextLineStart
 }
 
 func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
@@ -198,11 +198,11 @@ func (f *codeFenceFinder) blockEnd(i int) int {
 }
 
 // findClosingCommentLine finds the comment line that closes an entry's content. The argument from is the offset at
-// which the content begins, and the argument n is the number in the closing comment. findClosingCommentLine returns the
-// content's byte range (start and to), and the offset of the end of the closing line (after). If the closing line is
-// missing, after is 0.
-func findClosingCommentLine(text string, from, n int) (start, to, after int) {
-	line := closingCommentLine(n)
+// which the content begins, and the argument commentNumber is the number in the closing comment. findClosingCommentLine
+// returns the content's byte range (contentStart and contentEnd), and the offset of the end of the closing line
+// (closingLineEnd). If the closing line is missing, closingLineEnd is 0.
+func findClosingCommentLine(text string, from, commentNumber int) (contentStart, contentEnd, closingLineEnd int) {
+	line := closingCommentLine(commentNumber)
 	for i := from; i > 0; i++ {
 		k := strings.Index(text[i-1:], "\n"+line)
 		if k < 0 {
@@ -214,17 +214,19 @@ func findClosingCommentLine(text string, from, n int) (start, to, after int) {
 		if !isBlank(text[i+len(line) : end]) {
 			continue
 		}
-		to = max(i-1, from)
-		endsInCR := to > from && text[to-1] == '\r'
+		contentEnd = max(i-1, from)
+		endsInCR := contentEnd > from && text[contentEnd-1] == '\r'
 		if endsInCR && lineEnding(text) == "\r\n" {
-			to--
+			contentEnd--
 		}
-		return from, to, end
+		return from, contentEnd, end
 	}
 	return 0, 0, 0
 }
 
-func closingCommentLine(n int) string { return fmt.Sprintf("%s%d -->", closingCommentPrefix, n) }
+func closingCommentLine(commentNumber int) string {
+	return fmt.Sprintf("%s%d -->", closingCommentPrefix, commentNumber)
+}
 
 // parseEntryComment decodes the comment above an entry. For any other line, it returns nil.
 func parseEntryComment(line string) *entryComment {
@@ -402,7 +404,7 @@ func (l treeLayout) Parse(path, text string) ([]mdtree.Item, error) {
 	items := l.parseItems(path, text)
 	out := make([]mdtree.Item, len(items))
 	for i := range items {
-		out[i] = mdtree.Item{Entry: items[i].toEntry(path), Start: items[i].start, End: items[i].end}
+		out[i] = mdtree.Item{Entry: items[i].toEntry(path), StartOffset: items[i].start, EndOffset: items[i].end}
 	}
 	return out, nil
 }
@@ -429,8 +431,8 @@ func headingLevel(line string) int {
 	return 0
 }
 
-// nonEmptyText returns the text, or a line end if the text is empty, because oxbow never writes an empty file.
-func nonEmptyText(text string) string {
+// textOrLineEnd returns the text, or a line end if the text is empty, because oxbow never writes an empty file.
+func textOrLineEnd(text string) string {
 	if text == "" {
 		return "\n"
 	}

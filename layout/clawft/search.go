@@ -15,13 +15,13 @@ func paragraphsContaining(text, query string) []string {
 	if query == "" {
 		return nil
 	}
-	lower, folded := lowerText(query), analysis.Fold(query)
+	lower, folded := toLowerCase(query), analysis.FoldText(query)
 	var found []string
 	for _, p := range splitParagraphs(text) {
 		// Compare in lower case and also with folded letters. Folding turns some letters into two letters, such as ß
 		// into ss, while lower case keeps one.
-		s := p.name + "\n" + p.text
-		if strings.Contains(lowerText(s), lower) || strings.Contains(analysis.Fold(s), folded) {
+		s := p.namesAndLabels + "\n" + p.text
+		if strings.Contains(toLowerCase(s), lower) || strings.Contains(analysis.FoldText(s), folded) {
 			if t := strings.TrimSpace(p.text); t != "" {
 				found = append(found, t)
 			}
@@ -30,13 +30,13 @@ func paragraphsContaining(text, query string) []string {
 	return found
 }
 
-// lowerText returns a text in lower case. Both lower-case forms of the Greek letter sigma become equal.
-func lowerText(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ς", "σ") }
+// toLowerCase returns a text in lower case. Both lower-case forms of the Greek letter sigma become equal.
+func toLowerCase(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ς", "σ") }
 
 // paragraph is a sequence of lines that are not blank.
 type paragraph struct {
-	text string // text of the paragraph without oxbow's comments
-	name string // the entry's name, aliases and labels, one per line, from oxbow's comment
+	text           string // text of the paragraph without oxbow's comments
+	namesAndLabels string // the entry's name, aliases and labels, one per line, from oxbow's comment
 }
 
 // splitParagraphs splits a text at blank lines outside of code blocks. If an entry has oxbow's comment above it, all

@@ -20,10 +20,10 @@ import (
 // with a name stays, or otherwise the first fact. If one fact merely repeats another, the longer
 // fact stays. A removed fact whose text differs is moved to HISTORY.md. The name, aliases and
 // labels of a removed entry are added to the fact that stays.
-func (h *Home) Consolidate(ctx context.Context, dry bool) (layout.Tidied, error) {
+func (h *Home) Consolidate(ctx context.Context, dryRun bool) (layout.Tidied, error) {
 	return h.tidyMemory(
 		ctx,
-		dry,
+		dryRun,
 		"consolidate",
 		func(text string, now time.Time) (string, []textMovedToHistory, []layout.Step, error) {
 			units := splitMarkdownUnits(text)
@@ -36,34 +36,34 @@ func (h *Home) Consolidate(ctx context.Context, dry bool) (layout.Tidied, error)
 
 // tidyMemory calls the function change with the text of MEMORY.md, and writes the text that the function returns. It
 // appends the texts that were removed from MEMORY.md to HISTORY.md, and writes an undo record. changeKind is the name
-// of the kind of change, such as the name of the command. If the argument dry is true, tidyMemory only reports the
+// of the kind of change, such as the name of the command. If the argument dryRun is true, tidyMemory only reports the
 // change.
 func (h *Home) tidyMemory(
 	ctx context.Context,
-	dry bool,
+	dryRun bool,
 	changeKind string,
 	change func(text string, now time.Time) (string, []textMovedToHistory, []layout.Step, error),
 ) (layout.Tidied, error) {
 	var did layout.Tidied
-	err := h.applyEdits(ctx, dry, func(file func(string) string, now time.Time) ([]mdtree.Edit, error) {
+	err := h.applyEdits(ctx, dryRun, func(file func(string) string, now time.Time) ([]mdtree.Edit, error) {
 		was, history := file(memoryFile), file(historyFile)
 		is, out, steps, err := change(was, now)
 		if err != nil {
 			return nil, err
 		}
-		did = layout.Tidied{What: changeKind, Time: now, Before: prompt.EstimateTokens(injectedText(was)),
-			After: prompt.EstimateTokens(injectedText(is)), Steps: steps}
+		did = layout.Tidied{What: changeKind, Time: now, Before: prompt.EstimateTokens(injectedMemoryText(was)),
+			After: prompt.EstimateTokens(injectedMemoryText(is)), Steps: steps}
 		if len(steps) == 0 {
 			return nil, nil
 		}
-		r := undoRecord{What: changeKind, Time: now, OldMemory: was, NewMemory: nonEmptyText(is)}
+		r := undoRecord{What: changeKind, Time: now, OldMemory: was, NewMemory: textOrLineEnd(is)}
 		edits := []mdtree.Edit{{Path: memoryFile, Text: is}}
 		if len(out) > 0 {
 			r.History = h.removedTextForHistory(changeKind, out, now, history)
 			edits = append(edits, mdtree.Edit{Path: historyFile, Text: history + r.History})
 		}
 		n, kept, err := h.newUndoRecordEdits(r)
-		if !dry {
+		if !dryRun {
 			did.Number = n
 		}
 		return append(edits, kept...), err
@@ -90,7 +90,7 @@ func (h *Home) removedTextForHistory(
 		why = "Moved out of MEMORY.md, to fit its budget:"
 	}
 	var b strings.Builder
-	b.WriteString(paragraphGap(history) + h.formatEntryDate(now) + " " + why + eol + eol)
+	b.WriteString(lineEndsBeforeParagraph(history) + h.formatEntryDate(now) + " " + why + eol + eol)
 	taken := map[string]bool{}
 	for _, it := range h.layout.parseItems(historyFile, history) {
 		taken[it.name] = true
@@ -98,8 +98,8 @@ func (h *Home) removedTextForHistory(
 	for _, m := range movedTexts {
 		text := m.text
 		switch {
-		case m.namedText != "" && !taken[m.entryName]:
-			text, taken[m.entryName] = m.namedText, true
+		case m.textWithComment != "" && !taken[m.entryName]:
+			text, taken[m.entryName] = m.textWithComment, true
 		case m.headingsAbove != "":
 			b.WriteString("(" + m.headingsAbove + ")" + eol)
 		}
@@ -109,7 +109,7 @@ func (h *Home) removedTextForHistory(
 	return b.String()
 }
 
-// Compress implements [layout.Tidier]. It shortens the memory until it has at most budget tokens. To this end, it
+// Compress implements [layout.Tidier]. It shortens the memory until it has at most tokenBudget tokens. To this end, it
 // applies these steps, and stops as soon as the text is short enough:
 //   - It removes repeated facts, as [Home.Consolidate] does.
 //   - It shortens each paragraph to the first sentence.
@@ -119,27 +119,27 @@ func (h *Home) removedTextForHistory(
 // the file. Entries with the label tag:keep do not change. All removed texts and the full texts of shortened paragraphs
 // are appended to HISTORY.md. If the memory cannot be made short enough, Compress changes nothing and returns an
 // [oxbow.InvalidError].
-func (h *Home) Compress(ctx context.Context, budget int, dry bool) (layout.Tidied, error) {
-	if budget < 1 {
+func (h *Home) Compress(ctx context.Context, tokenBudget int, dryRun bool) (layout.Tidied, error) {
+	if tokenBudget < 1 {
 		return layout.Tidied{}, &oxbow.InvalidError{
 			Field:  "budget",
-			Value:  strconv.Itoa(budget),
+			Value:  strconv.Itoa(tokenBudget),
 			Reason: "is less than 1 token",
 		}
 	}
 	return h.tidyMemory(
 		ctx,
-		dry,
+		dryRun,
 		"compress",
 		func(text string, _ time.Time) (string, []textMovedToHistory, []layout.Step, error) {
-			is, out, steps, ok := compressText(ctx, text, budget)
+			is, out, steps, ok := compressText(ctx, text, tokenBudget)
 			if err := ctx.Err(); err != nil || ok {
 				return is, out, steps, err
 			}
-			return "", nil, nil, &oxbow.InvalidError{Field: "budget", Value: strconv.Itoa(budget),
+			return "", nil, nil, &oxbow.InvalidError{Field: "budget", Value: strconv.Itoa(tokenBudget),
 				Reason: fmt.Sprintf(
 					"cannot be kept: what must stay are %d tokens",
-					prompt.EstimateTokens(injectedText(is)),
+					prompt.EstimateTokens(injectedMemoryText(is)),
 				)}
 		},
 	)

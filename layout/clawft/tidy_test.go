@@ -393,7 +393,7 @@ func FuzzCompress(f *testing.F) {
 			t.Skip("too long, no content that a store takes, or no budget")
 		}
 		is, out, steps, ok := compressText(t.Context(), text, budget)
-		if prompt.EstimateTokens(injectedText(is)) > budget && ok {
+		if prompt.EstimateTokens(injectedMemoryText(is)) > budget && ok {
 			t.Fatalf("%q is over %d tokens", is, budget)
 		}
 		if !ok {
@@ -401,7 +401,7 @@ func FuzzCompress(f *testing.F) {
 		}
 		var b strings.Builder
 		for _, o := range out {
-			b.WriteString(" " + o.text + " " + o.namedText)
+			b.WriteString(" " + o.text + " " + o.textWithComment)
 		}
 		there := strings.Fields(is + " " + b.String())
 		have := map[string]bool{}

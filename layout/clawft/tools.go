@@ -17,7 +17,7 @@ import (
 )
 
 //go:embed tool_*.md
-var descriptions embed.FS
+var toolDescriptions embed.FS
 
 type readToolIn struct {
 	Query string `json:"query,omitempty" cli:"positional" also:"q,text" jsonschema:"Optional search query to filter memory content"`
@@ -35,7 +35,7 @@ type readToolOut struct {
 
 // Report implements [report.Reporter].
 func (o readToolOut) Report() (r report.Report) {
-	r.Add(report.ModelDocument(o.text()))
+	r.Add(report.TextForModel(o.text()))
 	return r
 }
 
@@ -69,7 +69,7 @@ type writeToolOut struct {
 
 // Report implements [report.Reporter].
 func (o writeToolOut) Report() (r report.Report) {
-	r.Add(report.ModelDocument(o.Message))
+	r.Add(report.TextForModel(o.Message))
 	return r
 }
 
@@ -104,7 +104,7 @@ func (o searchToolOut) Report() (r report.Report) {
 	for _, n := range o.Notes {
 		texts = append(texts, "note: "+n)
 	}
-	r.Add(report.ModelDocument(strings.Join(texts, "\n\n")))
+	r.Add(report.TextForModel(strings.Join(texts, "\n\n")))
 	return r
 }
 
@@ -115,7 +115,7 @@ func (o searchToolOut) IsRememberedText() bool { return o.Count > 0 }
 // Tools implements [layout.Home]. It returns the tools memory_read and memory_write, which the design of clawft
 // defines. It also returns session_search, a tool that searches past sessions, which the design plans for the future.
 func (h *Home) Tools() []verb.Tool {
-	about := func(name, title string) verb.Tool { return dialect.NewTool(descriptions, name, title) }
+	about := func(name, title string) verb.Tool { return dialect.NewTool(toolDescriptions, name, title) }
 	read := about("memory_read", "Read the memory")
 	write := about("memory_write", "Write to the memory")
 	search := about("session_search", "Search past sessions")
@@ -146,7 +146,7 @@ func (h *Home) readTool(ctx context.Context, _ *verb.Workspace, in readToolIn) (
 		// Record that the session has seen the whole file. A search shows only a part of the file, so it does not
 		// count.
 		if ok && in.Query == "" {
-			h.SeenEntries(ctx).RecordShown(verb.DocumentEntry(f.file, text))
+			h.SeenEntries(ctx).RecordShownEntries(verb.DocumentEntry(f.file, text))
 		}
 		texts, there = append(texts, text), there || ok
 	}

@@ -28,9 +28,9 @@ import (
 )
 
 const (
-	undoDir        = "undo"
-	undoVersion    = 1
-	maxUndoRecords = 20
+	undoDir           = "undo"
+	undoRecordVersion = 1
+	maxUndoRecords    = 20
 )
 
 // undoRecord is the content of an undo record, which is a JSON file.
@@ -43,7 +43,9 @@ type undoRecord struct {
 	History   string    `json:"history,omitempty"` // text that the change appended to HISTORY.md
 }
 
-func undoFilePath(n int) string { return path.Join(undoDir, strconv.Itoa(n)+".json") }
+func undoFilePath(recordNumber int) string {
+	return path.Join(undoDir, strconv.Itoa(recordNumber)+".json")
+}
 
 // undoRecordNumbers returns the numbers of the existing records in ascending order.
 func (h *Home) undoRecordNumbers() ([]int, error) {
@@ -70,7 +72,7 @@ func (h *Home) newUndoRecordEdits(r undoRecord) (int, []mdtree.Edit, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	r.Version = undoVersion
+	r.Version = undoRecordVersion
 	r.Time = r.Time.UTC().Truncate(time.Second)
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -85,7 +87,7 @@ func (h *Home) newUndoRecordEdits(r undoRecord) (int, []mdtree.Edit, error) {
 	}
 	edits := []mdtree.Edit{{Path: undoFilePath(n), Text: b.String()}}
 	for len(ns) >= maxUndoRecords {
-		edits = append(edits, mdtree.Edit{Path: undoFilePath(ns[0]), Remove: true})
+		edits = append(edits, mdtree.Edit{Path: undoFilePath(ns[0]), IsRemoval: true})
 		ns = ns[1:]
 	}
 	return n, edits, nil
@@ -97,86 +99,90 @@ func parseUndoRecord(text string) (undoRecord, error) {
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		return r, fmt.Errorf("%w: %v", oxbow.ErrCorrupt, err)
 	}
-	if r.Version != undoVersion {
+	if r.Version != undoRecordVersion {
 		return r, fmt.Errorf("%w: %d", oxbow.ErrVersion, r.Version)
 	}
 	return r, nil
 }
 
-// Revert implements [layout.Tidier]. It undoes the change with this number, or the last change if number is 0. Later
-// changes of MEMORY.md are kept, because the undo is merged with them by line.
-func (h *Home) Revert(ctx context.Context, number int, dry bool) (layout.Tidied, error) {
+// Revert implements [layout.Tidier]. It undoes the change with this number, or the last change if changeNumber is 0.
+// Later changes of MEMORY.md are kept, because the undo is merged with them by line.
+func (h *Home) Revert(ctx context.Context, changeNumber int, dryRun bool) (layout.Tidied, error) {
 	var did layout.Tidied
 	plan := func(file func(string) string, _ time.Time) (edits []mdtree.Edit, err error) {
-		did, edits, err = h.revertEdits(file, number)
+		did, edits, err = h.revertEdits(file, changeNumber)
 		return edits, err
 	}
-	if err := h.applyEdits(ctx, dry, plan); err != nil {
+	if err := h.applyEdits(ctx, dryRun, plan); err != nil {
 		return layout.Tidied{}, fmt.Errorf("taking back: %w", err)
 	}
 	return did, nil
 }
 
-func (h *Home) revertEdits(read func(string) string, number int) (did layout.Tidied, _ []mdtree.Edit, _ error) {
+func (h *Home) revertEdits(
+	read func(string) string,
+	changeNumber int,
+) (result layout.Tidied, _ []mdtree.Edit, _ error) {
 	ns, err := h.undoRecordNumbers()
 	if err != nil {
-		return did, nil, err
+		return result, nil, err
 	}
-	last := number == 0
+	last := changeNumber == 0
 	switch {
 	case len(ns) == 0:
-		return did, nil, fmt.Errorf("%w: nothing was replaced in whole that could be taken back", oxbow.ErrNotFound)
+		return result, nil, fmt.Errorf("%w: nothing was replaced in whole that could be taken back", oxbow.ErrNotFound)
 	case last:
-		number = ns[len(ns)-1]
-	case !slices.Contains(ns, number):
-		return did, nil, fmt.Errorf(
+		changeNumber = ns[len(ns)-1]
+	case !slices.Contains(ns, changeNumber):
+		return result, nil, fmt.Errorf(
 			"%w: there is no change %d to take back; the last is %d",
 			oxbow.ErrNotFound,
-			number,
+			changeNumber,
 			ns[len(ns)-1],
 		)
 	}
-	file := undoFilePath(number)
+	file := undoFilePath(changeNumber)
 	r, err := parseUndoRecord(read(file))
 	if err != nil {
-		return did, nil, fmt.Errorf("reading %s: %w", file, err)
+		return result, nil, fmt.Errorf("reading %s: %w", file, err)
 	}
 	memory, history := read(memoryFile), read(historyFile)
 	at := strings.LastIndex(history, r.History)
 	isUnchanged := memory == r.NewMemory && at >= 0 && at+len(r.History) == len(history)
 	if last && !isUnchanged {
-		return did, nil, fmt.Errorf(
+		return result, nil, fmt.Errorf(
 			"%w: other changes were made since change %d (%s), and they would be mixed with it",
 			oxbow.ErrConflict,
-			number,
+			changeNumber,
 			r.What,
 		)
 	}
-	was, ok := diff.MergeLines(r.NewMemory, nonEmptyText(r.OldMemory), memory)
+	was, ok := diff.MergeLines(r.NewMemory, textOrLineEnd(r.OldMemory), memory)
 	if !ok {
-		return did, nil, fmt.Errorf(
+		return result, nil, fmt.Errorf(
 			"%w: MEMORY.md was changed since, where change %d (%s) had changed it; its text from before is "+
 				"memory_was in %s",
-			oxbow.ErrConflict, number, r.What, file,
+			oxbow.ErrConflict, changeNumber, r.What, file,
 		)
 	}
-	did = layout.Tidied{Number: number, What: r.What, Time: r.Time, Before: prompt.EstimateTokens(memory),
+	result = layout.Tidied{Number: changeNumber, What: r.What, Time: r.Time, Before: prompt.EstimateTokens(memory),
 		After: prompt.EstimateTokens(was)}
-	edits := []mdtree.Edit{{Path: memoryFile, Text: was}, {Path: file, Remove: true}}
+	edits := []mdtree.Edit{{Path: memoryFile, Text: was}, {Path: file, IsRemoval: true}}
 	switch {
 	case r.History == "":
 	case at < 0 || strings.Count(history, r.History) != 1:
-		did.Notes = append(did.Notes, "what it had written to HISTORY.md was changed since, and stays there")
+		result.Notes = append(result.Notes, "what it had written to HISTORY.md was changed since, and stays there")
 	default:
 		left := history[:at] + history[at+len(r.History):]
-		edits = append(edits, mdtree.Edit{Path: historyFile, Text: left, Remove: isBlank(left)})
+		edits = append(edits, mdtree.Edit{Path: historyFile, Text: left, IsRemoval: isBlank(left)})
 	}
-	did.Steps = missingParagraphs(was, memory)
-	return did, edits, nil
+	result.Steps = restoredParagraphSteps(was, memory)
+	return result, edits, nil
 }
 
-// missingParagraphs returns a step for each paragraph that the argument text contains and the argument other lacks.
-func missingParagraphs(text, other string) []layout.Step {
+// restoredParagraphSteps returns a step for each paragraph that the argument text contains and the argument other
+// lacks.
+func restoredParagraphSteps(text, other string) []layout.Step {
 	there := map[string]bool{}
 	for _, p := range splitParagraphs(other) {
 		there[p.text] = true
@@ -200,8 +206,8 @@ func (h *Home) applyEdits(
 	plan func(file func(path string) string, now time.Time) ([]mdtree.Edit, error),
 ) error {
 	if !dryRun {
-		return h.Tree.Edit(ctx, func(v mdtree.View, now time.Time) ([]mdtree.Edit, error) {
-			return plan(func(path string) string { text, _ := v.File(path); return text }, now)
+		return h.Tree.Edit(ctx, func(v mdtree.TreeView, now time.Time) ([]mdtree.Edit, error) {
+			return plan(func(path string) string { text, _ := v.FileText(path); return text }, now)
 		})
 	}
 	var failed error

@@ -45,17 +45,17 @@ func Dialect() layout.Dialect {
 		Sets:          verb.VerbSets{"session", "profiles", "code", "agents"},
 		Handoffs:      true,
 		HasCompressor: true,
-		Detect:        countMarkers,
+		Detect:        countLayoutMarkers,
 		Init:          createHomeFiles,
 		Open:          newHome,
 		Annotations:   ".cr/annotations",
 	}
 }
 
-// countMarkers returns a number that shows how many signs of a home it found: two if the home contains logs, one for
-// SOUL.md, and one for MEMORY.md. If the home contains no logs, the result is 0 unless SOUL.md exists and the log
+// countLayoutMarkers returns a number that shows how many signs of a home it found: two if the home contains logs, one
+// for SOUL.md, and one for MEMORY.md. If the home contains no logs, the result is 0 unless SOUL.md exists and the log
 // directory contains no files of other layouts.
-func countMarkers(fsys vfs.FS) (int, error) {
+func countLayoutMarkers(fsys vfs.FS) (int, error) {
 	items, err := fsys.ReadDir(logDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -76,11 +76,11 @@ func countMarkers(fsys vfs.FS) (int, error) {
 			other = true
 		}
 	}
-	soul, err := dialect.CountFile(fsys, soulFile)
+	soul, err := dialect.CountFileIfExists(fsys, soulFile)
 	if err != nil {
 		return 0, err
 	}
-	memory, err := dialect.CountFile(fsys, memoryFile)
+	memory, err := dialect.CountFileIfExists(fsys, memoryFile)
 	isOurs := logs > 0 || (soul > 0 && !other)
 	if err != nil || !isOurs {
 		return 0, err
@@ -94,15 +94,15 @@ func createHomeFiles(ctx context.Context, o layout.Options) ([]string, error) {
 		ctx,
 		o.FS,
 		logDir,
-		dialect.NewFile{Name: soulFile, Text: defaultSoulText},
-		dialect.NewFile{Name: memoryFile, Text: "# Memory\n"},
+		dialect.FileToCreate{Name: soulFile, Text: defaultSoulText},
+		dialect.FileToCreate{Name: memoryFile, Text: "# Memory\n"},
 	)
 }
 
 // home is an opened home, which may be restricted by a profile. Its fields do not change.
 type home struct {
-	dialect.Base // Base contains the memory, which is restricted if boundProfile is set
-	wholeMemory  *oxbow.Memory
+	dialect.HomeBase // HomeBase contains the memory, which is restricted if boundProfile is set
+	wholeMemory      *oxbow.Memory
 
 	profiles     *profile.Set
 	boundProfile *profile.Resolved // profile that restricts the home, or nil
@@ -117,7 +117,7 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 	if err := o.NoAgents(", or bind it to a memory profile"); err != nil {
 		return nil, err
 	}
-	h := &home{Base: dialect.NewBase(o)}
+	h := &home{HomeBase: dialect.NewHomeBase(o)}
 	var err error
 	h.Tree, err = h.OpenTree(ctx, o.FS, o.Path, logLayout{h.Zone}, "")
 	if err != nil {
@@ -125,7 +125,7 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 	}
 	h.DocumentPaths = []string{soulFile, memoryFile}
 	h.SetStore(h.Tree)
-	h.ListWritten(o.FS, ".")
+	h.RecordWrittenTexts(o.FS, ".")
 	h.wholeMemory = h.HomeMemory
 	h.profiles = &profile.Set{Places: []profile.Place{{FS: o.FS, Path: o.Path, Dirs: profile.HomeDirs}}, Zone: h.Zone}
 	return h, nil
@@ -145,11 +145,11 @@ func (h *home) WithProfile(name string) (layout.Home, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.restrictTo(&r), nil
+	return h.restrictToProfile(&r), nil
 }
 
-// restrictTo returns the home, restricted by the profile.
-func (h *home) restrictTo(r *profile.Resolved) *home {
+// restrictToProfile returns the home, restricted by the profile.
+func (h *home) restrictToProfile(r *profile.Resolved) *home {
 	v := *h
 	// the home's documents are left out, because the context contains the profile's documents
 	v.boundProfile, v.DocumentPaths = r, nil

@@ -38,7 +38,7 @@ func (h *home) Spans() []string {
 // digest's entry has the lowest of these confidences. Tags and files that a memory profile excludes are kept in groups
 // of their own. Handoffs are not included. Each period is compressed atomically.
 func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Digest, error) {
-	if err := h.checkNoProfileRestricts(); err != nil {
+	if err := h.checkHomeIsUnrestricted(); err != nil {
 		return nil, err
 	}
 	i := slices.IndexFunc(
@@ -51,7 +51,7 @@ func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Dig
 	}
 	if r.Period != "" {
 		if _, _, ok := compressionPeriodKinds[i].parsePeriodRange(r.Period, h.Zone); !ok {
-			example, _, _ := compressionPeriodKinds[i].periodOf(h.Now())
+			example, _, _ := compressionPeriodKinds[i].periodOfDay(h.Now())
 			return nil, &oxbow.InvalidError{Field: r.Span, Value: r.Period, Reason: "is not written as " + example}
 		}
 	} else if len(r.Texts) > 0 {
@@ -64,7 +64,7 @@ func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Dig
 		r.Over = layout.DefaultOver
 	}
 	var periods []string
-	err := h.Tree.View(ctx, func(v mdtree.View) error {
+	err := h.Tree.ViewTree(ctx, func(v mdtree.TreeView) error {
 		periods = h.periodsToCompress(v, compressionPeriodKinds[i], r.Period)
 		return nil
 	})
@@ -81,12 +81,12 @@ func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Dig
 	var done []layout.Digest
 	for _, p := range periods {
 		var d layout.Digest
-		plan := func(v mdtree.View, now time.Time) (edits []mdtree.Edit, err error) {
+		plan := func(v mdtree.TreeView, now time.Time) (edits []mdtree.Edit, err error) {
 			d, edits, err = h.planPeriodDigest(v, compressionPeriodKinds[i], p, r, now)
 			return edits, err
 		}
 		if r.Dry {
-			err = h.Tree.View(ctx, func(v mdtree.View) error { _, err := plan(v, h.Now()); return err })
+			err = h.Tree.ViewTree(ctx, func(v mdtree.TreeView) error { _, err := plan(v, h.Now()); return err })
 		} else {
 			err = h.Tree.Edit(ctx, plan)
 		}
@@ -98,8 +98,8 @@ func (h *home) Compress(ctx context.Context, r layout.Compression) ([]layout.Dig
 	return done, nil
 }
 
-// checkNoProfileRestricts returns an error if a profile restricts the home, because a compression needs all entries.
-func (h *home) checkNoProfileRestricts() error {
+// checkHomeIsUnrestricted returns an error if a profile restricts the home, because a compression needs all entries.
+func (h *home) checkHomeIsUnrestricted() error {
 	if h.boundProfile != nil {
 		return fmt.Errorf(
 			"%w: it works on all of the memory, and this is bound to profile %q",
@@ -114,14 +114,14 @@ func (h *home) checkNoProfileRestricts() error {
 // logs) covers and that are longer than minBytes bytes. The logs are for days or for periods shorter than periods of
 // the kind s.
 func (h *home) logsWithoutDigest(
-	v mdtree.View,
+	v mdtree.TreeView,
 	s compressionPeriodKind,
 	period string,
 	minBytes int,
 ) []logWithoutDigest {
 	var in []logWithoutDigest
 	for _, f := range slices.Backward(h.logsWithoutDigestForContext(v)) {
-		p, ok := logPeriod(f.logFile, s)
+		p, ok := periodNameOfLog(f.logFile, s)
 		isInPeriod := ok && p == period
 		if isInPeriod && isLonger(v, f.logPath, minBytes) {
 			in = append(in, f)
@@ -131,15 +131,15 @@ func (h *home) logsWithoutDigest(
 	return in
 }
 
-// isLonger reports whether the entries in the log file p have more than minBytes bytes in total. Entries of the kind
-// Handoff are not counted. isLonger also returns true for a log that cannot be read, so that the caller tries to
+// isLonger reports whether the entries in the log file logPath have more than minBytes bytes in total. Entries of the
+// kind Handoff are not counted. isLonger also returns true for a log that cannot be read, so that the caller tries to
 // compress this log and reports the error.
-func isLonger(v mdtree.View, p string, minBytes int) bool {
-	if _, ok := v.File(p); !ok {
+func isLonger(v mdtree.TreeView, logPath string, minBytes int) bool {
+	if _, ok := v.FileText(logPath); !ok {
 		return true
 	}
 	size := 0
-	for _, it := range v.Items(p) {
+	for _, it := range v.Items(logPath) {
 		if it.Entry.Kind != oxbow.Handoff {
 			size += len(it.Entry.Content)
 		}
@@ -147,16 +147,16 @@ func isLonger(v mdtree.View, p string, minBytes int) bool {
 	return size > minBytes
 }
 
-// logPeriod returns the name of the period into which the log f can be compressed, such as 2026-W16. The argument s is
-// the kind of the period, for example a week or a month. The second result is false if f cannot be compressed into a
-// period of this kind.
-func logPeriod(f logFile, s compressionPeriodKind) (string, bool) {
-	isWeekOfMonth := f.spanName == "week" && s.periodKindName == "month"
+// periodNameOfLog returns the name of the period into which the log f can be compressed, such as 2026-W16. The argument
+// periodKind is the kind of the period, for example a week or a month. The second result is false if f cannot be
+// compressed into a period of this kind.
+func periodNameOfLog(f logFile, periodKind compressionPeriodKind) (string, bool) {
+	isWeekOfMonth := f.spanName == "week" && periodKind.periodKindName == "month"
 	isShorter := f.spanName == "day" || isWeekOfMonth
 	if f.isInSummarizedLogsDir || !isShorter {
 		return "", false
 	}
-	period, _, _ := s.periodOf(f.dayForMonthOfFile())
+	period, _, _ := periodKind.periodOfDay(f.representativeDay())
 	return period, true
 }
 
@@ -164,12 +164,12 @@ func logPeriod(f logFile, s compressionPeriodKind) (string, bool) {
 // digest, has ended, and does not contain one of the newest logs, which stay in the context. Its digest must not exist
 // yet. If the argument period is not empty, the result contains only this period. In this case, the period only needs
 // logs without a digest.
-func (h *home) periodsToCompress(v mdtree.View, s compressionPeriodKind, period string) []string {
+func (h *home) periodsToCompress(v mdtree.TreeView, s compressionPeriodKind, period string) []string {
 	found := map[string]bool{}
 	logs := 0
 	recent := map[string]bool{}
 	for _, f := range h.logsWithoutDigestForContext(v) {
-		p, ok := logPeriod(f.logFile, s)
+		p, ok := periodNameOfLog(f.logFile, s)
 		if !ok {
 			continue
 		}
@@ -188,15 +188,15 @@ func (h *home) periodsToCompress(v mdtree.View, s compressionPeriodKind, period 
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(found)), func(p string) bool {
 		_, to, _ := s.parsePeriodRange(p, h.Zone)
 		return recent[p] || h.Now().Before(to) || v.IsPathTaken(digestPath(s, p)) ||
-			v.IsPathTaken(summarizedLogPath(digestPath(s, p)))
+			v.IsPathTaken(pathInSummarizedLogs(digestPath(s, p)))
 	})
 }
 
-func digestPath(s compressionPeriodKind, period string) string {
-	return logDir + "/" + s.periodKindName + "-" + period + ".md"
+func digestPath(periodKind compressionPeriodKind, period string) string {
+	return logDir + "/" + periodKind.periodKindName + "-" + period + ".md"
 }
 
-func summarizedLogPath(p string) string { return summarizedLogsDir + "/" + path.Base(p) }
+func pathInSummarizedLogs(p string) string { return summarizedLogsDir + "/" + path.Base(p) }
 
 // groupingLabels returns the labels of an entry that decide to which group the entry belongs when logs are compressed.
 // Labels for the confidence, the tags and the files do not matter, and neither do summarizedLabel and digestLabel.
@@ -247,22 +247,26 @@ func groupTitle(labels []oxbow.Label) string {
 
 // planPeriodDigest returns the digest of a period, and the edits that create it.
 func (h *home) planPeriodDigest(
-	v mdtree.View,
-	s compressionPeriodKind,
+	v mdtree.TreeView,
+	periodKind compressionPeriodKind,
 	period string,
-	r layout.Compression,
+	compression layout.Compression,
 	now time.Time,
 ) (layout.Digest, []mdtree.Edit, error) {
-	p := digestPath(s, period)
-	d := &digestBuilder{Digest: layout.Digest{Name: s.periodKindName + "-" +
+	p := digestPath(periodKind, period)
+	d := &digestBuilder{Digest: layout.Digest{Name: periodKind.periodKindName + "-" +
 		period, File: p}, home: h, view: v, entryGroupByTitle: map[string]*digestEntryGroup{}}
-	from, to, _ := s.parsePeriodRange(period, h.Zone)
+	from, to, _ := periodKind.parsePeriodRange(period, h.Zone)
 	switch {
 	case now.Before(to):
-		return d.Digest, nil, &oxbow.InvalidError{Field: s.periodKindName, Value: period, Reason: "is not over"}
-	case v.IsPathTaken(p) || v.IsPathTaken(summarizedLogPath(p)):
 		return d.Digest, nil, &oxbow.InvalidError{
-			Field: s.periodKindName,
+			Field:  periodKind.periodKindName,
+			Value:  period,
+			Reason: "is not over",
+		}
+	case v.IsPathTaken(p) || v.IsPathTaken(pathInSummarizedLogs(p)):
+		return d.Digest, nil, &oxbow.InvalidError{
+			Field: periodKind.periodKindName,
 			Value: period,
 			Reason: "has a digest already; undo " +
 				d.Name + " first, to tell again what was added since",
@@ -271,21 +275,25 @@ func (h *home) planPeriodDigest(
 	var notes []string
 	d.excludedLabels, notes = h.profileExclusions()
 	d.Notes = append(d.Notes, notes...)
-	if err := d.planLogMoves(h.logsWithoutDigest(v, s, period, r.Over)); err != nil {
+	if err := d.planLogMoves(h.logsWithoutDigest(v, periodKind, period, compression.Over)); err != nil {
 		return d.Digest, nil, err
 	}
 	if len(d.entryGroupByTitle) == 0 {
 		why := "holds nothing that a digest could tell"
-		if len(h.logsWithoutDigest(v, s, period, 0)) > len(h.logsWithoutDigest(v, s, period, r.Over)) {
-			why = fmt.Sprintf("has no log of more than %d bytes", r.Over)
+		if len(
+			h.logsWithoutDigest(v, periodKind, period, 0),
+		) > len(
+			h.logsWithoutDigest(v, periodKind, period, compression.Over),
+		) {
+			why = fmt.Sprintf("has no log of more than %d bytes", compression.Over)
 		}
-		if r.Period == "" {
+		if compression.Period == "" {
 			return layout.Digest{Name: d.Name, File: p, Covers: []string{}, Parts: []layout.DigestPart{},
 				Notes: d.Notes, Skipped: why}, nil, nil
 		}
-		return d.Digest, nil, &oxbow.InvalidError{Field: s.periodKindName, Value: period, Reason: why}
+		return d.Digest, nil, &oxbow.InvalidError{Field: periodKind.periodKindName, Value: period, Reason: why}
 	}
-	for title := range r.Texts {
+	for title := range compression.Texts {
 		if d.entryGroupByTitle[title] == nil {
 			return d.Digest, nil, &oxbow.InvalidError{
 				Field: "text",
@@ -298,26 +306,26 @@ func (h *home) planPeriodDigest(
 	}
 	d.digestText = parseLog("", nil)
 	for _, title := range slices.Sorted(maps.Keys(d.entryGroupByTitle)) {
-		if err := d.addGroup(d.entryGroupByTitle[title], from, r.Texts); err != nil {
+		if err := d.addGroup(d.entryGroupByTitle[title], from, compression.Texts); err != nil {
 			return d.Digest, nil, err
 		}
 	}
 	if err := h.checkTextParsesToEntries(p, d.digestText.text, d.digestEntries); err != nil {
 		return d.Digest, nil, err
 	}
-	return d.Digest, append(d.moveLogEdits, mdtree.Edit{Path: p, Text: d.digestText.text}), nil
+	return d.Digest, append(d.logMoveEdits, mdtree.Edit{Path: p, Text: d.digestText.text}), nil
 }
 
 // digestBuilder creates the digest of a period.
 type digestBuilder struct {
 	layout.Digest
 	home *home
-	view mdtree.View
+	view mdtree.TreeView
 	// groups of entries that become one entry of the digest, by the group's title
 	entryGroupByTitle map[string]*digestEntryGroup
 	digestEntries     []oxbow.Entry // entries of the digest
 	digestText        *logText      // text of the digest
-	moveLogEdits      []mdtree.Edit // edits that move the summarized logs to the directory summarizedLogsDir
+	logMoveEdits      []mdtree.Edit // edits that move the summarized logs to the directory summarizedLogsDir
 
 	excludedLabels map[oxbow.Label]bool // tags and files that profiles exclude
 }
@@ -326,23 +334,23 @@ type digestBuilder struct {
 // entries into groups.
 func (d *digestBuilder) planLogMoves(logs []logWithoutDigest) error {
 	for _, f := range logs {
-		text, ok := d.view.File(f.logPath)
+		text, ok := d.view.FileText(f.logPath)
 		if !ok {
 			d.Notes = append(d.Notes, f.logPath+" cannot be read and stays as it is; check says why")
 			continue
 		}
-		if d.view.IsPathTaken(summarizedLogPath(f.logPath)) {
+		if d.view.IsPathTaken(pathInSummarizedLogs(f.logPath)) {
 			return &oxbow.InvalidError{
 				Field:  "file",
-				Value:  summarizedLogPath(f.logPath),
+				Value:  pathInSummarizedLogs(f.logPath),
 				Reason: "is there already, and would be overwritten; move it away",
 			}
 		}
 		d.Covers = append(d.Covers, path.Base(f.logPath))
-		d.moveLogEdits = append(
-			d.moveLogEdits,
-			mdtree.Edit{Path: f.logPath, Remove: true},
-			mdtree.Edit{Path: summarizedLogPath(f.logPath), Text: text},
+		d.logMoveEdits = append(
+			d.logMoveEdits,
+			mdtree.Edit{Path: f.logPath, IsRemoval: true},
+			mdtree.Edit{Path: pathInSummarizedLogs(f.logPath), Text: text},
 		)
 		for _, it := range d.view.Items(f.logPath) {
 			e := it.Entry
@@ -361,7 +369,7 @@ func (d *digestBuilder) planLogMoves(logs []logWithoutDigest) error {
 }
 
 // addGroup adds an entry to the digest d. The entry summarizes the entries of the group g. Its text is the one in
-// digestTexts for the title of the group, if the caller has provided one. Otherwise shorterDigest writes the text.
+// digestTexts for the title of the group, if the caller has provided one. Otherwise chooseDigestText writes the text.
 // addGroup returns an error if the provided text is empty or invalid.
 func (d *digestBuilder) addGroup(g *digestEntryGroup, from time.Time, digestTexts map[string]string) error {
 	e := oxbow.Entry{
@@ -370,7 +378,7 @@ func (d *digestBuilder) addGroup(g *digestEntryGroup, from time.Time, digestText
 		Created: from,
 	}
 	var notes []string
-	e.Labels, notes = g.groupLabels()
+	e.Labels, notes = g.combinedLabels()
 	for _, n := range notes {
 		d.Notes = append(d.Notes, e.Name+": "+n)
 	}
@@ -379,7 +387,7 @@ func (d *digestBuilder) addGroup(g *digestEntryGroup, from time.Time, digestText
 		part.Before += len(covered.Content)
 	}
 	if text, ok := digestTexts[g.labelListTitle]; !ok {
-		e.Content = shorterDigest(d.Name, g, d.home.Zone)
+		e.Content = chooseDigestText(d.Name, g, d.home.Zone)
 	} else {
 		if strings.TrimSpace(text) == "" {
 			return &oxbow.InvalidError{Field: "text", Value: g.labelListTitle, Reason: "is empty"}
@@ -392,7 +400,7 @@ func (d *digestBuilder) addGroup(g *digestEntryGroup, from time.Time, digestText
 	part.Text, part.After = e.Content, len(e.Content)
 	front := frontMatterWithName(e, oxbow.Archive)
 	if len(d.digestEntries) == 0 {
-		front[frontKeySummarizedLogs] = d.Covers
+		front[frontMatterKeySummarizedLogs] = d.Covers
 	}
 	text, ok := d.digestText.textWithAppendedBlock(newFrontMatter(front), e.Content)
 	if !ok {
@@ -405,10 +413,10 @@ func (d *digestBuilder) addGroup(g *digestEntryGroup, from time.Time, digestText
 }
 
 // checkTextParsesToEntries returns an error if the entries that are parsed from the text differ from wantedEntries.
-func (h *home) checkTextParsesToEntries(p, text string, wantedEntries []oxbow.Entry) error {
-	items, err := logLayout{h.Zone}.Parse(p, text)
+func (h *home) checkTextParsesToEntries(logPath, text string, wantedEntries []oxbow.Entry) error {
+	items, err := logLayout{h.Zone}.Parse(logPath, text)
 	if err != nil {
-		return fmt.Errorf("%s would not be read back: %w", p, err)
+		return fmt.Errorf("%s would not be read back: %w", logPath, err)
 	}
 	same := len(items) == len(wantedEntries)
 	for i := 0; same && i < len(wantedEntries); i++ {
@@ -418,7 +426,7 @@ func (h *home) checkTextParsesToEntries(p, text string, wantedEntries []oxbow.En
 			slices.Equal(got.Labels, wantedEntries[i].Labels)
 	}
 	if !same {
-		return &oxbow.InvalidError{Field: "digest", Value: p, Reason: "would not be read back as it is"}
+		return &oxbow.InvalidError{Field: "digest", Value: logPath, Reason: "would not be read back as it is"}
 	}
 	return nil
 }
@@ -432,7 +440,7 @@ func quoteWords(words []string) string {
 }
 
 // unusedEntryName returns an unused name for an entry of a digest.
-func unusedEntryName(v mdtree.View, fileStem, title string, newEntries []oxbow.Entry) string {
+func unusedEntryName(v mdtree.TreeView, fileStem, title string, newEntries []oxbow.Entry) string {
 	name := strings.TrimSpace(fileStem + " " + title)
 	if len(name) > oxbow.MaxName-len(" (1000)") {
 		name = fileStem
@@ -453,10 +461,10 @@ const (
 	maxDigestBytes  = 32 << 10
 )
 
-// groupLabels returns the labels of the entry for a group. These are the common labels, the tags and files of all
+// combinedLabels returns the labels of the entry for a group. These are the common labels, the tags and files of all
 // entries, and the lowest confidence if each entry has a confidence. If there are too many tags or files, it uses the
 // most frequent, and notes report the omitted tags and files.
-func (g *digestEntryGroup) groupLabels() (labels []oxbow.Label, notes []string) {
+func (g *digestEntryGroup) combinedLabels() (labels []oxbow.Label, notes []string) {
 	count := map[oxbow.Label]int{}
 	least := 0.0
 	value := ""
@@ -503,8 +511,8 @@ func (g *digestEntryGroup) groupLabels() (labels []oxbow.Label, notes []string) 
 
 // Decompress implements [layout.Compressor]. It moves each digest to memory/undone, which is never read. Each digest
 // is undone atomically.
-func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]layout.Digest, error) {
-	if err := h.checkNoProfileRestricts(); err != nil {
+func (h *home) Decompress(ctx context.Context, dryRun bool, names ...string) ([]layout.Digest, error) {
+	if err := h.checkHomeIsUnrestricted(); err != nil {
 		return nil, err
 	}
 	if len(names) == 0 {
@@ -513,13 +521,13 @@ func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]lay
 	var done []layout.Digest
 	for _, name := range names {
 		var d layout.Digest
-		plan := func(v mdtree.View, _ time.Time) (edits []mdtree.Edit, err error) {
-			d, edits, err = h.planUndoDigest(v, name)
+		plan := func(v mdtree.TreeView, _ time.Time) (edits []mdtree.Edit, err error) {
+			d, edits, err = h.planDigestUndo(v, name)
 			return edits, err
 		}
 		var err error
-		if dry {
-			err = h.Tree.View(ctx, func(v mdtree.View) error { _, err := plan(v, time.Time{}); return err })
+		if dryRun {
+			err = h.Tree.ViewTree(ctx, func(v mdtree.TreeView) error { _, err := plan(v, time.Time{}); return err })
 		} else {
 			err = h.Tree.Edit(ctx, plan)
 		}
@@ -531,10 +539,10 @@ func (h *home) Decompress(ctx context.Context, dry bool, names ...string) ([]lay
 	return done, nil
 }
 
-// planUndoDigest returns a description of the digest with this name and the edits that undo the digest. The edits move
+// planDigestUndo returns a description of the digest with this name and the edits that undo the digest. The edits move
 // the logs that the digest summarizes back to their place, and move the digest to another path, where it is kept. If
 // this is impossible, the error matches oxbow.ErrInvalid.
-func (h *home) planUndoDigest(v mdtree.View, name string) (layout.Digest, []mdtree.Edit, error) {
+func (h *home) planDigestUndo(v mdtree.TreeView, name string) (layout.Digest, []mdtree.Edit, error) {
 	name = strings.TrimSuffix(path.Base(name), ".md")
 	p := logDir + "/" + name + ".md"
 	d := layout.Digest{Name: name, File: p}
@@ -546,10 +554,10 @@ func (h *home) planUndoDigest(v mdtree.View, name string) (layout.Digest, []mdtr
 	if !ok || !isDigest {
 		return none("is not the name of one, such as week-2026-W16 or month-2026-04")
 	}
-	text, ok := v.File(p)
+	text, ok := v.FileText(p)
 	if !ok {
-		if _, covered := v.File(summarizedLogPath(p)); covered {
-			return none("is itself told again by " + h.coveringDigest(v, path.Base(p)) + "; undo that first")
+		if _, covered := v.FileText(pathInSummarizedLogs(p)); covered {
+			return none("is itself told again by " + h.digestNameForLog(v, path.Base(p)) + "; undo that first")
 		}
 		return none("is not there, or cannot be read")
 	}
@@ -570,22 +578,22 @@ func (h *home) planUndoDigest(v mdtree.View, name string) (layout.Digest, []mdtr
 	if len(d.Covers) == 0 {
 		return none("does not say what it covers; it was not made by compression")
 	}
-	edits, why := h.planMoveLogsBack(v, &d)
+	edits, why := h.planLogRestore(v, &d)
 	if why != "" {
 		return none(why)
 	}
-	kept, err := unusedUndonePath(v, name)
+	kept, err := undoneDigestPath(v, name)
 	if err != nil {
 		return d, nil, err
 	}
 	d.Notes = append(d.Notes, "the digest is kept in "+kept)
-	return d, append(edits, mdtree.Edit{Path: p, Remove: true}, mdtree.Edit{Path: kept, Text: text}), nil
+	return d, append(edits, mdtree.Edit{Path: p, IsRemoval: true}, mdtree.Edit{Path: kept, Text: text}), nil
 }
 
-// planMoveLogsBack returns the edits that restore the logs which the digest d replaced. Each log is moved back to its
+// planLogRestore returns the edits that restore the logs which the digest d replaced. Each log is moved back to its
 // former directory. A log that no longer exists is skipped with a note in d.Notes. If the logs cannot be moved back,
 // edits is nil, and reason says why.
-func (h *home) planMoveLogsBack(v mdtree.View, d *layout.Digest) (edits []mdtree.Edit, reason string) {
+func (h *home) planLogRestore(v mdtree.TreeView, d *layout.Digest) (edits []mdtree.Edit, reason string) {
 	for _, c := range d.Covers {
 		// reject names that lead out of logDir, because a person may have edited the list of replaced logs in the
 		// digest
@@ -593,33 +601,33 @@ func (h *home) planMoveLogsBack(v mdtree.View, d *layout.Digest) (edits []mdtree
 			return nil, fmt.Sprintf("names %q, which is not the file of a log", c)
 		}
 		back := logDir + "/" + c
-		text, ok := v.File(summarizedLogPath(c))
+		text, ok := v.FileText(pathInSummarizedLogs(c))
 		switch {
-		case !ok && v.IsPathTaken(summarizedLogPath(c)):
-			return nil, summarizedLogPath(c) + " cannot be read; check says why"
+		case !ok && v.IsPathTaken(pathInSummarizedLogs(c)):
+			return nil, pathInSummarizedLogs(c) + " cannot be read; check says why"
 		case !ok:
-			d.Notes = append(d.Notes, summarizedLogPath(c)+" is not there any more")
+			d.Notes = append(d.Notes, pathInSummarizedLogs(c)+" is not there any more")
 			continue
 		case v.IsPathTaken(back):
 			return nil, back + " is there again, and would be overwritten; move its entries, then the file, away"
 		}
 		edits = append(
 			edits,
-			mdtree.Edit{Path: summarizedLogPath(c), Remove: true},
+			mdtree.Edit{Path: pathInSummarizedLogs(c), IsRemoval: true},
 			mdtree.Edit{Path: back, Text: text},
 		)
 	}
 	return edits, ""
 }
 
-// coveringDigest returns the name of the digest that summarizes the log with this file name. The name is for a message.
-// If no digest is found, the result is "a digest".
-func (h *home) coveringDigest(v mdtree.View, base string) string {
+// digestNameForLog returns the name of the digest that summarizes the log with this file name. The name is for a
+// message. If no digest is found, the result is "a digest".
+func (h *home) digestNameForLog(v mdtree.TreeView, logFileName string) string {
 	for p := range v.Files() {
 		if f, ok := parseLogPath(p, h.Zone); !ok || f.isInSummarizedLogsDir {
 			continue
 		}
-		text, ok := v.File(p)
+		text, ok := v.FileText(p)
 		if !ok {
 			continue
 		}
@@ -628,7 +636,7 @@ func (h *home) coveringDigest(v mdtree.View, base string) string {
 			continue
 		}
 		for _, q := range ps {
-			if slices.Contains(q.frontMatter.summarizedFiles, base) {
+			if slices.Contains(q.frontMatter.summarizedFiles, logFileName) {
 				return strings.TrimSuffix(path.Base(p), ".md")
 			}
 		}
@@ -636,18 +644,18 @@ func (h *home) coveringDigest(v mdtree.View, base string) string {
 	return "a digest"
 }
 
-// unusedUndonePath returns an unused path in memory/undone for a digest with the given name. A digest is a file that
+// undoneDigestPath returns an unused path in memory/undone for a digest with the given name. A digest is a file that
 // summarizes other files. It is moved to this path when the compression is undone. If maxFilesPerDay paths for the name
-// are taken, unusedUndonePath returns an error.
-func unusedUndonePath(v mdtree.View, name string) (string, error) {
+// are taken, undoneDigestPath returns an error.
+func undoneDigestPath(v mdtree.TreeView, name string) (string, error) {
 	for n := 1; n <= maxFilesPerDay; n++ {
-		p := undoneDir + "/" + name + ".md"
+		p := undoneDigestsDir + "/" + name + ".md"
 		if n > 1 {
-			p = fmt.Sprintf("%s/%s-%d.md", undoneDir, name, n)
+			p = fmt.Sprintf("%s/%s-%d.md", undoneDigestsDir, name, n)
 		}
 		if !v.IsPathTaken(p) {
 			return p, nil
 		}
 	}
-	return "", errors.New(undoneDir + " holds too many digests of that name; remove some")
+	return "", errors.New(undoneDigestsDir + " holds too many digests of that name; remove some")
 }

@@ -209,7 +209,7 @@ func TestCompressWeeks(t *testing.T) {
 	}
 	after = files(fsys)
 	for p := range after {
-		if strings.HasPrefix(p, undoneDir+"/") {
+		if strings.HasPrefix(p, undoneDigestsDir+"/") {
 			delete(after, p)
 		}
 	}
@@ -409,7 +409,7 @@ func TestCompressCrash(t *testing.T) {
 		disk.StopAt(stop)
 		h, err := newHome(
 			t.Context(),
-			layout.Options{FS: disk.Process(), Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time {
+			layout.Options{FS: disk.StartProcess(), Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time {
 				return may
 			}}},
 		)

@@ -54,7 +54,7 @@ const (
 // has a message, the entries recalled for the message are added. With a profile, the profile's
 // selection replaces everything except the recalled entries.
 func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, error) {
-	c, err := h.systemContext(ctx, r)
+	c, err := h.systemPromptContext(ctx, r)
 	if err != nil {
 		return prompt.Context{}, err
 	}
@@ -70,12 +70,12 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 	return c, nil
 }
 
-// tokenBudget returns the budget of a request. If budget is 0, this is the profile's budget or, without a profile, the
-// default budget of profiles.
-func (h *home) tokenBudget(budget int) int {
+// tokenBudgetOrDefault returns the budget of a request. If requestedBudget is 0, this is the profile's budget or,
+// without a profile, the default budget of profiles.
+func (h *home) tokenBudgetOrDefault(requestedBudget int) int {
 	switch {
-	case budget > 0:
-		return budget
+	case requestedBudget > 0:
+		return requestedBudget
 	case h.boundProfile != nil:
 		return h.boundProfile.MaxTokens
 	}
@@ -84,11 +84,11 @@ func (h *home) tokenBudget(budget int) int {
 
 // cutToTokenBudget shortens a context to the budget of a request.
 func (h *home) cutToTokenBudget(c *prompt.Context, budget int) {
-	c.PackIntoBudget(h.tokenBudget(budget))
+	c.PackIntoBudget(h.tokenBudgetOrDefault(budget))
 }
 
-// systemContext returns the parts of the system prompt.
-func (h *home) systemContext(ctx context.Context, r layout.Request) (prompt.Context, error) {
+// systemPromptContext returns the parts of the system prompt.
+func (h *home) systemPromptContext(ctx context.Context, r layout.Request) (prompt.Context, error) {
 	if h.boundProfile != nil {
 		sel, err := h.profiles.Select(
 			ctx,
@@ -121,7 +121,7 @@ func (h *home) systemContext(ctx context.Context, r layout.Request) (prompt.Cont
 	)
 	tried, left := 0, prompt.OmittedText{Name: contextPartLog, Reason: "over the budget: four times as much is newer"}
 	more := 0
-	err := h.Tree.View(ctx, func(v mdtree.View) error {
+	err := h.Tree.ViewTree(ctx, func(v mdtree.TreeView) error {
 		logs := 0
 		for _, f := range h.logsWithoutDigestForContext(v) {
 			name := contextPartDigest
@@ -138,7 +138,7 @@ func (h *home) systemContext(ctx context.Context, r layout.Request) (prompt.Cont
 			for _, it := range v.Items(f.logPath) {
 				switch {
 				case it.Entry.Kind == oxbow.Handoff, !it.Entry.MayShow(oxbow.WithoutLabels):
-				case !pinned && tried > 4*h.tokenBudget(r.Budget):
+				case !pinned && tried > 4*h.tokenBudgetOrDefault(r.Budget):
 					more++
 					left.Tokens += len(it.Entry.Content) / 4
 				default:
@@ -167,7 +167,7 @@ type logWithoutDigest struct {
 // monthly digests, and buckets. A bucket is a summary that CodeRhapsody itself writes. A day is omitted if a bucket
 // contains the day. A log in summarizedLogsDir is included if its digest does not exist, because a person removed the
 // digest. Each kind is sorted from newest to oldest.
-func (h *home) logsWithoutDigestForContext(v mdtree.View) []logWithoutDigest {
+func (h *home) logsWithoutDigestForContext(v mdtree.TreeView) []logWithoutDigest {
 	var days, buckets, covered, all []logWithoutDigest
 	isCovered := map[string]bool{}
 	for p := range v.Files() {
@@ -209,11 +209,11 @@ func (h *home) logsWithoutDigestForContext(v mdtree.View) []logWithoutDigest {
 	return all
 }
 
-// addSummarizedFiles adds to isCovered the names of the logs that the digest p replaces. If parts of the digest cannot
-// be parsed, only the names in the other parts are added.
-func (h *home) addSummarizedFiles(v mdtree.View, p string, isCovered map[string]bool) {
-	text, _ := v.File(p)
-	_, ps, _ := logLayout{h.Zone}.splitEntryBlocks(p, text)
+// addSummarizedFiles adds to isCovered the names of the logs that the digest digestFile replaces. If parts of the
+// digest cannot be parsed, only the names in the other parts are added.
+func (h *home) addSummarizedFiles(v mdtree.TreeView, digestFile string, isCovered map[string]bool) {
+	text, _ := v.FileText(digestFile)
+	_, ps, _ := logLayout{h.Zone}.splitEntryBlocks(digestFile, text)
 	for _, q := range ps {
 		for _, c := range q.frontMatter.summarizedFiles {
 			isCovered[c] = true
@@ -221,15 +221,15 @@ func (h *home) addSummarizedFiles(v mdtree.View, p string, isCovered map[string]
 	}
 }
 
-// contextOrderBySpan says in which order logs appear in an agent's context, by the time span of a log. Lower numbers
+// logOrderBySpan says in which order logs appear in an agent's context, by the time span of a log. Lower numbers
 // come first. A bucket is a summary that CodeRhapsody itself writes.
-var contextOrderBySpan = map[string]int{"day": 0, "week": 1, "month": 2, "bucket": 3}
+var logOrderBySpan = map[string]int{"day": 0, "week": 1, "month": 2, "bucket": 3}
 
-// compareInContextOrder orders logs by their time span (see contextOrderBySpan). Logs with the same kind of span are
+// compareInContextOrder orders logs by their time span (see logOrderBySpan). Logs with the same kind of span are
 // ordered from newest to oldest.
 func compareInContextOrder(a, b logWithoutDigest) int {
 	return cmp.Or(
-		contextOrderBySpan[a.spanName]-contextOrderBySpan[b.spanName],
+		logOrderBySpan[a.spanName]-logOrderBySpan[b.spanName],
 		b.firstDay.Compare(a.firstDay),
 		b.logNumber()-a.logNumber(),
 		strings.Compare(b.logPath, a.logPath),
@@ -238,18 +238,18 @@ func compareInContextOrder(a, b logWithoutDigest) int {
 
 // logNumber returns the number in the name of a day's log, or 0 for a name without a number.
 func (f logFile) logNumber() int {
-	i := strings.LastIndexByte(f.base, '-')
-	n, err := strconv.Atoi(strings.TrimPrefix(f.base[i+1:], "session"))
-	if err != nil || len(f.base) <= len("2006-01-02") {
+	i := strings.LastIndexByte(f.entryNamePrefix, '-')
+	n, err := strconv.Atoi(strings.TrimPrefix(f.entryNamePrefix[i+1:], "session"))
+	if err != nil || len(f.entryNamePrefix) <= len("2006-01-02") {
 		return 0
 	}
 	return n
 }
 
 // entryPart returns the part of the context that shows the entry e. The part contains the entry's name, kind, date and
-// labels, and then the content in a code fence. name, reason and pinned become the fields Name, Reason and IsPinned of
-// the part. The part's function Shorten cuts the content after a paragraph, or returns "" if no paragraph fits.
-func entryPart(e *oxbow.Entry, name, reason string, pinned bool) prompt.Part {
+// labels, and then the content in a code fence. name, reason and isPinned become the fields Name, Reason and IsPinned
+// of the part. The part's function Shorten cuts the content after a paragraph, or returns "" if no paragraph fits.
+func entryPart(e *oxbow.Entry, name, reason string, isPinned bool) prompt.Part {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n\n%s, %s", strconv.Quote(e.Name), e.Kind, e.Created.UTC().Format(time.DateOnly))
 	for _, l := range e.Labels {
@@ -257,7 +257,7 @@ func entryPart(e *oxbow.Entry, name, reason string, pinned bool) prompt.Part {
 	}
 	b.WriteString("\n\n")
 	head := b.String()
-	return prompt.Part{Name: name, Source: e.Name, IsPinned: pinned, Reason: reason,
+	return prompt.Part{Name: name, Source: e.Name, IsPinned: isPinned, Reason: reason,
 		Text: head + prompt.FenceText("markdown", e.Content) + "\n",
 		Shorten: func(tokens int) string {
 			render := func(s string) string {

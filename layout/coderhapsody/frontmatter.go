@@ -33,19 +33,19 @@ type frontMatterValues struct {
 // frontMatterReader decodes front matter and collects the mistakes in the front matter.
 type frontMatterReader struct{ frontmatter.MappingReader }
 
-// readMatter decodes the YAML front matter of an entry in a log file. A mistake is returned as [profile.Diagnostics].
-// firstLine is the line number of data's first line. fileDay is the file's day, which completes times without a date.
-// Unknown keys are ignored.
-func readMatter(file, data string, firstLine int, fileDay time.Time) (frontMatterValues, error) {
+// readFrontMatter decodes the YAML front matter of an entry in a log file. A mistake is returned as
+// [profile.Diagnostics]. firstLine is the line number of data's first line. fileDay is the file's day, which completes
+// times without a date. Unknown keys are ignored.
+func readFrontMatter(file, data string, firstLine int, fileDay time.Time) (frontMatterValues, error) {
 	top, err := profile.FrontMatter(file, []byte(data), firstLine)
 	if err != nil {
 		return frontMatterValues{}, err
 	}
-	return decodeMatter(top, file, firstLine, fileDay)
+	return decodeFrontMatter(top, file, firstLine, fileDay)
 }
 
-// decodeMatter decodes front matter from a YAML mapping of keys to values.
-func decodeMatter(mapping *yaml.Node, file string, firstLine int, fileDay time.Time) (frontMatterValues, error) {
+// decodeFrontMatter decodes front matter from a YAML mapping of keys to values.
+func decodeFrontMatter(mapping *yaml.Node, file string, firstLine int, fileDay time.Time) (frontMatterValues, error) {
 	r := &frontMatterReader{frontmatter.MappingReader{File: file, FirstLine: firstLine}}
 	m := frontMatterValues{valuesByLabelKey: map[string][]string{}}
 	seen := map[string]int{}
@@ -87,45 +87,45 @@ func (r *frontMatterReader) decodeKey(m *frontMatterValues, key string, v *yaml.
 		}
 	}
 	switch key {
-	case frontKeyName:
+	case frontMatterKeyName:
 		m.name = r.singleValue(key, v)
 		if m.name != "" {
 			if err := oxbow.CheckName(m.name); err != nil {
 				r.AddNodeDiagnostic(v, "%v", err)
 			}
 		}
-	case frontKeyTime:
+	case frontMatterKeyTime:
 		m.time = r.parseTime(key, v, fileDay)
-	case frontKeyUpdated:
+	case frontMatterKeyUpdated:
 		m.updated = r.parseTime(key, v, fileDay)
-	case frontKeyKind:
+	case frontMatterKeyKind:
 		k, err := oxbow.ParseKind(r.singleValue(key, v))
 		if err != nil {
 			r.AddNodeDiagnostic(v, "%v", err)
 			return
 		}
 		m.kind = &k
-	case frontKeyAliases:
+	case frontMatterKeyAliases:
 		for _, n := range r.valueNodes(key, v) {
 			m.aliases = append(m.aliases, n.Value)
 		}
-	case frontKeySummarizedLogs:
+	case frontMatterKeySummarizedLogs:
 		for _, n := range r.valueNodes(key, v) {
 			m.summarizedFiles = append(m.summarizedFiles, n.Value)
 		}
-	case frontKeyProject:
+	case frontMatterKeyProject:
 		label(oxbow.LabelProject)
-	case frontKeyTags:
+	case frontMatterKeyTags:
 		label(oxbow.LabelTag)
-	case frontKeyFiles:
+	case frontMatterKeyFiles:
 		label(oxbow.LabelFile)
-	case frontKeyConfidence:
+	case frontMatterKeyConfidence:
 		if v.Kind != yaml.ScalarNode {
 			r.singleValue(key, v)
 			return
 		}
 		label(oxbow.LabelConfidence)
-	case frontKeyProcess, frontKeyPinned:
+	case frontMatterKeyProcess, frontMatterKeyPinned:
 		switch s := r.singleValue(key, v); s {
 		case "true", "false":
 			m.valuesByLabelKey[key] = []string{s}
@@ -133,7 +133,7 @@ func (r *frontMatterReader) decodeKey(m *frontMatterValues, key string, v *yaml.
 		default:
 			r.AddNodeDiagnostic(v, "%s is %q; write true or false", key, s)
 		}
-	case frontKeyLabels:
+	case frontMatterKeyLabels:
 		for _, n := range r.valueNodes(key, v) {
 			l, err := oxbow.ParseLabel(n.Value)
 			if err != nil {
@@ -213,17 +213,17 @@ func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // frontMatterLabelKeys are the keys whose values are labels.
 var frontMatterLabelKeys = []string{
-	frontKeyProject,
-	frontKeyTags,
-	frontKeyFiles,
-	frontKeyConfidence,
-	frontKeyProcess,
-	frontKeyPinned,
-	frontKeyLabels,
+	frontMatterKeyProject,
+	frontMatterKeyTags,
+	frontMatterKeyFiles,
+	frontMatterKeyConfidence,
+	frontMatterKeyProcess,
+	frontMatterKeyPinned,
+	frontMatterKeyLabels,
 }
 
 // labelValues returns the values that represent the labels in an entry's front matter, by front matter key, in order.
-// Labels that have no key of their own are under frontKeyLabels, in the form key:value.
+// Labels that have no key of their own are under frontMatterKeyLabels, in the form key:value.
 func labelValues(labels []oxbow.Label) map[string][]string {
 	vs := map[string][]string{}
 	count := map[string]int{}
@@ -233,25 +233,25 @@ func labelValues(labels []oxbow.Label) map[string][]string {
 	for _, l := range oxbow.SortLabels(labels) {
 		switch {
 		case l.Key == oxbow.LabelProject:
-			vs[frontKeyProject] = append(vs[frontKeyProject], l.Value)
+			vs[frontMatterKeyProject] = append(vs[frontMatterKeyProject], l.Value)
 		case l.Key == oxbow.LabelTag:
-			vs[frontKeyTags] = append(vs[frontKeyTags], l.Value)
+			vs[frontMatterKeyTags] = append(vs[frontMatterKeyTags], l.Value)
 		case l.Key == oxbow.LabelFile:
-			vs[frontKeyFiles] = append(vs[frontKeyFiles], l.Value)
+			vs[frontMatterKeyFiles] = append(vs[frontMatterKeyFiles], l.Value)
 		case l.Key == oxbow.LabelConfidence:
-			vs[frontKeyConfidence] = []string{l.Value}
-		case (l.Key == frontKeyProcess || l.Key == frontKeyPinned) && count[l.Key] == 1 &&
+			vs[frontMatterKeyConfidence] = []string{l.Value}
+		case (l.Key == frontMatterKeyProcess || l.Key == frontMatterKeyPinned) && count[l.Key] == 1 &&
 			(l.Value == "true" || l.Value == "false"):
 			vs[l.Key] = []string{l.Value}
 		default:
-			vs[frontKeyLabels] = append(vs[frontKeyLabels], l.String())
+			vs[frontMatterKeyLabels] = append(vs[frontMatterKeyLabels], l.String())
 		}
 	}
-	slices.Sort(vs[frontKeyLabels])
+	slices.Sort(vs[frontMatterKeyLabels])
 	return vs
 }
 
-func quoteUnlessBare(s string) string {
+func quoteIfNeeded(s string) string {
 	if frontmatter.NeedsNoQuotes(s) {
 		return s
 	}
@@ -263,9 +263,15 @@ func quoteUnlessBare(s string) string {
 func formatKey(key string, values []string, oldNode *yaml.Node) string {
 	words := make([]string, len(values))
 	for i, v := range values {
-		words[i] = quoteUnlessBare(v)
+		words[i] = quoteIfNeeded(v)
 		if slices.Contains(
-			[]string{frontKeyTime, frontKeyUpdated, frontKeyConfidence, frontKeyProcess, frontKeyPinned},
+			[]string{
+				frontMatterKeyTime,
+				frontMatterKeyUpdated,
+				frontMatterKeyConfidence,
+				frontMatterKeyProcess,
+				frontMatterKeyPinned,
+			},
 			key,
 		) {
 			words[i] = v // the value needs no quotes
@@ -273,17 +279,17 @@ func formatKey(key string, values []string, oldNode *yaml.Node) string {
 	}
 	single := slices.Contains(
 		[]string{
-			frontKeyName,
-			frontKeyTime,
-			frontKeyUpdated,
-			frontKeyKind,
-			frontKeyConfidence,
-			frontKeyProcess,
-			frontKeyPinned,
+			frontMatterKeyName,
+			frontMatterKeyTime,
+			frontMatterKeyUpdated,
+			frontMatterKeyKind,
+			frontMatterKeyConfidence,
+			frontMatterKeyProcess,
+			frontMatterKeyPinned,
 		},
 		key,
 	) ||
-		(key == frontKeyProject && len(values) == 1 && (oldNode == nil || oldNode.Kind == yaml.ScalarNode))
+		(key == frontMatterKeyProject && len(values) == 1 && (oldNode == nil || oldNode.Kind == yaml.ScalarNode))
 	remark := ""
 	if oldNode != nil && oldNode.LineComment != "" {
 		remark = " " + oldNode.LineComment

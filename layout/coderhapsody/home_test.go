@@ -201,7 +201,7 @@ func TestContext(t *testing.T) {
 	}
 	for _, budget := range []int{500, 700, 850} {
 		c, err := h.Context(t.Context(), layout.Request{Budget: budget})
-		if err != nil || c.Tokens*prompt.EstimateMarginPercent > budget*100 || len(c.OmittedTexts) == 0 ||
+		if err != nil || c.Tokens*prompt.EstimateFactorPercent > budget*100 || len(c.OmittedTexts) == 0 ||
 			!strings.HasPrefix(sources(c), "identity SOUL.md; memory MEMORY.md; instructions ; log 2026-05-06") {
 			t.Errorf("Context(%d) is %s with %d tokens, %v", budget, sources(c), c.Tokens, err)
 		}
@@ -227,7 +227,7 @@ func TestContextIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := c.OmittedTexts[len(c.OmittedTexts)-1]
-	if c.Budget != profile.DefaultMaxTokens || c.Tokens*prompt.EstimateMarginPercent > 100*c.Budget ||
+	if c.Budget != profile.DefaultMaxTokens || c.Tokens*prompt.EstimateFactorPercent > 100*c.Budget ||
 		c.Tokens < c.Budget/2 ||
 		!strings.HasSuffix(last.Source, "more entries") ||
 		last.Tokens < c.Budget {
@@ -308,7 +308,7 @@ func TestProfile(t *testing.T) {
 			t.Errorf("the context of the profile holds %q: %v, want %v", word, !want, want)
 		}
 	}
-	if c.Budget != 4000 || c.Tokens*prompt.EstimateMarginPercent > 400_000 {
+	if c.Budget != 4000 || c.Tokens*prompt.EstimateFactorPercent > 400_000 {
 		t.Errorf("the context has %d tokens of %d", c.Tokens, c.Budget)
 	}
 	if _, err := h.Memory().Get(t.Context(), "2026-04-13"); !errors.Is(err, oxbow.ErrNotFound) {
@@ -479,11 +479,11 @@ func TestReadOnly(t *testing.T) {
 // TestKeysOfProfiles checks that the keys that this layout writes for processes and pinned entries are equal to the
 // label keys of package profile.
 func TestKeysOfProfiles(t *testing.T) {
-	if frontKeyProcess != profile.LabelProcess || frontKeyPinned != profile.LabelPinned {
+	if frontMatterKeyProcess != profile.LabelProcess || frontMatterKeyPinned != profile.LabelPinned {
 		t.Errorf(
 			"the keys are %s and %s, the labels %s and %s",
-			frontKeyProcess,
-			frontKeyPinned,
+			frontMatterKeyProcess,
+			frontMatterKeyPinned,
 			profile.LabelProcess,
 			profile.LabelPinned,
 		)
@@ -511,7 +511,7 @@ func call(t *testing.T, h layout.Home, name string, args any) (string, error) {
 
 // TestWriters checks that the tools lose no text that a person wrote.
 func TestWriters(t *testing.T) {
-	layouttest.CheckWriters(t, Dialect(), [][]layouttest.WriteCall{
+	layouttest.CheckWriteTools(t, Dialect(), [][]layouttest.WriteCall{
 		{{Tool: "save_memory", Args: layouttest.Args{"content": "TEXT"}}},
 	})
 }

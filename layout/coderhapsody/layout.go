@@ -36,8 +36,8 @@ func (l logLayout) Match(p string) bool {
 
 // IsIgnoredText implements an optional interface of package mdtree. It reports whether a file contains text but is not
 // a log: CodeRhapsody stores undated Markdown files beside its logs, such as notes.md and summary-2026.md.
-func (logLayout) IsIgnoredText(p string) bool {
-	return path.Dir(p) == logDir && path.Ext(p) == ".md" && !strings.HasPrefix(path.Base(p), ".")
+func (logLayout) IsIgnoredText(filePath string) bool {
+	return path.Dir(filePath) == logDir && path.Ext(filePath) == ".md" && !strings.HasPrefix(path.Base(filePath), ".")
 }
 
 // entryBlock is a block of a log, including its decoded front matter.
@@ -50,10 +50,10 @@ type entryBlock struct {
 
 // splitEntryBlocks returns the blocks of a text that are entries. Invalid front matter is treated as content,
 // and the error describes its mistakes.
-func (l logLayout) splitEntryBlocks(p, text string) (*logText, []entryBlock, error) {
-	f, ok := parseLogPath(p, l.zone)
+func (l logLayout) splitEntryBlocks(logPath, text string) (*logText, []entryBlock, error) {
+	f, ok := parseLogPath(logPath, l.zone)
 	if !ok {
-		return nil, nil, fmt.Errorf("%s is not the name of a log", p)
+		return nil, nil, fmt.Errorf("%s is not the name of a log", logPath)
 	}
 	var wrong profile.Diagnostics
 	lg := parseLog(text, nil)
@@ -64,16 +64,21 @@ func (l logLayout) splitEntryBlocks(p, text string) (*logText, []entryBlock, err
 		if !b.hasFrontMatter {
 			continue
 		}
-		m, err := readMatter(p, text[b.frontMatterStart:b.frontMatterEnd], b.frontMatterFirstLine, f.firstDay)
+		m, err := readFrontMatter(
+			logPath,
+			text[b.frontMatterStart:b.frontMatterEnd],
+			b.frontMatterFirstLine,
+			f.firstDay,
+		)
 		if err != nil {
 			var ms profile.Diagnostics
 			if !errors.As(err, &ms) {
 				return nil, nil, err
 			}
-			wrong, bad[b.start] = append(wrong, ms...), true
+			wrong, bad[b.blockStart] = append(wrong, ms...), true
 			continue
 		}
-		matters[b.start] = m
+		matters[b.blockStart] = m
 	}
 	if len(bad) > 0 {
 		lg = parseLog(text, func(start int) bool { return bad[start] })
@@ -83,9 +88,12 @@ func (l logLayout) splitEntryBlocks(p, text string) (*logText, []entryBlock, err
 		if lg.isBlankBlock(i) {
 			continue
 		}
-		ps = append(ps, entryBlock{indexInLog: i, frontMatter: matters[b.start], content: lg.unescapedBlockContent(i)})
+		ps = append(
+			ps,
+			entryBlock{indexInLog: i, frontMatter: matters[b.blockStart], content: lg.unescapedBlockContent(i)},
+		)
 	}
-	setEntryNames(f.base, ps)
+	setEntryNames(f.entryNamePrefix, ps)
 	if len(wrong) > 0 {
 		return lg, ps, wrong
 	}
@@ -139,7 +147,7 @@ func (l logLayout) Parse(p, text string) ([]mdtree.Item, error) {
 		if isDigest {
 			e.Labels = append(slices.Clone(e.Labels), digestLabel)
 		}
-		items[i] = mdtree.Item{Entry: e, Start: b.start, End: b.nextBlockOffset}
+		items[i] = mdtree.Item{Entry: e, StartOffset: b.blockStart, EndOffset: b.nextBlockOffset}
 	}
 	return items, err
 }
@@ -154,12 +162,12 @@ var summarizedLabel = oxbow.Label{Key: profile.LabelCovered, Value: "true"}
 var digestLabel = oxbow.Label{Key: profile.LabelDigest, Value: "true"}
 
 // Plan implements [mdtree.Layout].
-func (l logLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edit, error) {
+func (l logLayout) Plan(v mdtree.TreeView, op oxbow.Op, now time.Time) ([]mdtree.Edit, error) {
 	if add, ok := op.(oxbow.Add); ok {
 		return l.addEntry(v, add, now)
 	}
 	place, _ := v.Find(op.Target())
-	text, ok := v.File(place.Path)
+	text, ok := v.FileText(place.Path)
 	if !ok {
 		return nil, &oxbow.InvalidError{
 			Field:  "file",
@@ -171,7 +179,10 @@ func (l logLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edi
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(ps, func(p entryBlock) bool { return lg.blocks[p.indexInLog].start == place.Start })
+	i := slices.IndexFunc(
+		ps,
+		func(p entryBlock) bool { return lg.blocks[p.indexInLog].blockStart == place.StartOffset },
+	)
 	if i < 0 {
 		return nil, fmt.Errorf("entry %q is not where it was in %s", place.Entry.Name, place.Path)
 	}
@@ -191,11 +202,11 @@ func (l logLayout) Plan(v mdtree.View, op oxbow.Op, now time.Time) ([]mdtree.Edi
 	return []mdtree.Edit{{Path: place.Path, Text: text}}, nil
 }
 
-// frontMatterWithName returns a new entry's front matter, including the entry's name, by key. fileKind is the default
-// kind of the entries in the file.
-func frontMatterWithName(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
-	vs := frontMatter(e, fileKind)
-	vs[frontKeyName] = []string{e.Name}
+// frontMatterWithName returns a new entry's front matter, including the entry's name, by key. defaultKind is the
+// default kind of the entries in the file.
+func frontMatterWithName(e oxbow.Entry, defaultKind oxbow.Kind) map[string][]string {
+	vs := frontMatter(e, defaultKind)
+	vs[frontMatterKeyName] = []string{e.Name}
 	return vs
 }
 
@@ -203,12 +214,12 @@ func frontMatterWithName(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string
 // the entries in the file.
 func frontMatter(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
 	vs := labelValues(e.Labels)
-	vs[frontKeyTime] = []string{formatTime(e.Created)}
+	vs[frontMatterKeyTime] = []string{formatTime(e.Created)}
 	if len(e.Aliases) > 0 {
-		vs[frontKeyAliases] = e.Aliases
+		vs[frontMatterKeyAliases] = e.Aliases
 	}
 	if e.Kind != fileKind {
-		vs[frontKeyKind] = []string{e.Kind.String()}
+		vs[frontMatterKeyKind] = []string{e.Kind.String()}
 	}
 	return vs
 }
@@ -217,7 +228,7 @@ func frontMatter(e oxbow.Entry, fileKind oxbow.Kind) map[string][]string {
 // would be parsed differently after the addition, addEntry uses another file of the day. It uses the present day if the
 // year of the creation is not in the range 1 to 9999. An entry that was a whole log in the old format becomes a file of
 // its own (see planWholeFile).
-func (l logLayout) addEntry(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtree.Edit, error) {
+func (l logLayout) addEntry(v mdtree.TreeView, op oxbow.Add, now time.Time) ([]mdtree.Edit, error) {
 	e := op.ApplyTo(oxbow.Entry{})
 	if e.Created.IsZero() {
 		e.Created = now.Truncate(time.Second)
@@ -234,7 +245,7 @@ func (l logLayout) addEntry(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtre
 		if n > 1 {
 			p = fmt.Sprintf("%s/%s-%d.md", logDir, day.Format("2006-01-02"), n)
 		}
-		text, ok := v.File(p)
+		text, ok := v.FileText(p)
 		isTaken := !ok && v.IsPathTaken(p)
 		if isTaken || len(text) > maxLogSize {
 			continue
@@ -252,15 +263,15 @@ func (l logLayout) addEntry(v mdtree.View, op oxbow.Add, now time.Time) ([]mdtre
 
 // appendEntry returns the text of a log with an entry appended. It returns false if existing entries would be parsed
 // differently. The front matter contains the name only if the name cannot be made from the content.
-func (l logLayout) appendEntry(p, text string, e oxbow.Entry) (string, bool) {
-	f, _ := parseLogPath(p, l.zone)
+func (l logLayout) appendEntry(logPath, text string, e oxbow.Entry) (string, bool) {
+	f, _ := parseLogPath(logPath, l.zone)
 	lg := parseLog(text, nil)
-	if mayBeGeneratedName(e.Name, f.base) {
+	if mayBeGeneratedName(e.Name, f.entryNamePrefix) {
 		next, ok := lg.textWithAppendedBlock(newFrontMatter(frontMatter(e, f.defaultKind)), e.Content)
 		if !ok {
 			return "", false
 		}
-		_, ps, err := l.splitEntryBlocks(p, next)
+		_, ps, err := l.splitEntryBlocks(logPath, next)
 		hasParts := err == nil && len(ps) > 0
 		if hasParts && ps[len(ps)-1].entryName == e.Name {
 			return next, true
@@ -274,7 +285,7 @@ func (l logLayout) appendEntry(p, text string, e oxbow.Entry) (string, bool) {
 // again when it comes back from another layout. The entry must have the name of a log file that does not exist yet. The
 // time of the entry must be the start of the day in this name, and its kind must be the default kind of such a log.
 // planWholeFile returns true only if the entry meets these conditions and can be read from the file unchanged.
-func (l logLayout) planWholeFile(v mdtree.View, e oxbow.Entry) (mdtree.Edit, bool) {
+func (l logLayout) planWholeFile(v mdtree.TreeView, e oxbow.Entry) (mdtree.Edit, bool) {
 	p := logDir + "/" + e.Name + ".md"
 	if !dayNamePattern().MatchString(e.Name) {
 		return mdtree.Edit{}, false
@@ -285,7 +296,7 @@ func (l logLayout) planWholeFile(v mdtree.View, e oxbow.Entry) (mdtree.Edit, boo
 		return mdtree.Edit{}, false
 	}
 	front := frontMatter(e, e.Kind)
-	delete(front, frontKeyTime)
+	delete(front, frontMatterKeyTime)
 	lg := parseLog("", nil)
 	text := lg.escapeEntryContent(e.Content, opensBlockAtFileStart) + lg.lineEnding
 	if len(front) > 0 {
@@ -299,17 +310,24 @@ func (l logLayout) planWholeFile(v mdtree.View, e oxbow.Entry) (mdtree.Edit, boo
 // maxFilesPerDay is the maximum number of files per day.
 const maxFilesPerDay = 1000
 
-// mayBeGeneratedName reports whether the name may have been generated for an entry without a name, in a file with this
-// base name.
-func mayBeGeneratedName(name, base string) bool {
-	return len(name) > len(base) && name[:len(base)] == base && name[len(base)] == ' '
+// mayBeGeneratedName reports whether the name may have been generated for an entry without a name, in a file whose
+// generated names begin with entryNamePrefix.
+func mayBeGeneratedName(name, entryNamePrefix string) bool {
+	return len(name) > len(entryNamePrefix) && name[:len(entryNamePrefix)] == entryNamePrefix &&
+		name[len(entryNamePrefix)] == ' '
 }
 
-// rewriteEntryBlock returns the text of a log in which the entry e replaces the block ps[i]. The argument p is the path
-// of the log, lg is its text, and ps are the blocks with its entries.
-func (l logLayout) rewriteEntryBlock(p string, lg *logText, ps []entryBlock, i int, e oxbow.Entry) (string, error) {
-	f, _ := parseLogPath(p, l.zone)
-	q := ps[i]
+// rewriteEntryBlock returns the text of a log in which the entry e replaces the block blocks[i]. The argument logPath
+// is the path of the log, parsedLog is its text, and blocks are the blocks with its entries.
+func (l logLayout) rewriteEntryBlock(
+	logPath string,
+	parsedLog *logText,
+	blocks []entryBlock,
+	i int,
+	e oxbow.Entry,
+) (string, error) {
+	f, _ := parseLogPath(logPath, l.zone)
+	q := blocks[i]
 	want := map[string][]string{}
 	labels := oxbow.SortLabels(e.Labels)
 	if f.isInSummarizedLogsDir {
@@ -317,7 +335,7 @@ func (l logLayout) rewriteEntryBlock(p string, lg *logText, ps []entryBlock, i i
 		// this.
 		labels = slices.DeleteFunc(labels, func(l oxbow.Label) bool { return l == summarizedLabel })
 	}
-	if slices.ContainsFunc(ps, func(q entryBlock) bool { return len(q.frontMatter.summarizedFiles) > 0 }) {
+	if slices.ContainsFunc(blocks, func(q entryBlock) bool { return len(q.frontMatter.summarizedFiles) > 0 }) {
 		labels = slices.DeleteFunc(labels, func(l oxbow.Label) bool { return l == digestLabel })
 	}
 	if !slices.Equal(labels, q.frontMatter.labels) {
@@ -330,16 +348,16 @@ func (l logLayout) rewriteEntryBlock(p string, lg *logText, ps []entryBlock, i i
 		}
 	}
 	if !slices.Equal(e.Aliases, q.frontMatter.aliases) {
-		want[frontKeyAliases] = e.Aliases
+		want[frontMatterKeyAliases] = e.Aliases
 	}
 	if e.Content != q.content {
-		want[frontKeyUpdated] = []string{formatTime(q.frontMatter.updated)}
+		want[frontMatterKeyUpdated] = []string{formatTime(q.frontMatter.updated)}
 	}
-	text, err := editBlock(lg, q.indexInLog, want, e.Content, e.Kind)
+	text, err := editBlock(parsedLog, q.indexInLog, want, e.Content, e.Kind)
 	if err != nil {
 		return "", err
 	}
-	return l.writeNames(p, text, entryBlockNames(ps))
+	return l.writeNames(logPath, text, entryBlockNames(blocks))
 }
 
 // editBlock returns the text with changed front matter and content in a block. kind is the kind of the block's entry.
@@ -351,17 +369,17 @@ func editBlock(
 	kind oxbow.Kind,
 ) (string, error) {
 	b := lg.blocks[blockIndex]
-	head, tail := lg.text[:b.start], lg.text[b.start:]
+	head, tail := lg.text[:b.blockStart], lg.text[b.blockStart:]
 	if !b.hasFrontMatter {
 		if len(newValues) == 0 {
-			return lg.withContent(blockIndex, content), nil
+			return lg.textWithContent(blockIndex, content), nil
 		}
 		front := newFrontMatter(newValues)
 		if lg.lineEnding != "\n" {
 			front = strings.ReplaceAll(front, "\n", lg.lineEnding)
 		}
-		text := head + markerLine(lg.lineEnding) + front + markerLine(lg.lineEnding) + lg.lineEnding + tail
-		return parseLog(text, nil).withContent(blockIndex, content), nil
+		text := head + blockMarkerLine(lg.lineEnding) + front + blockMarkerLine(lg.lineEnding) + lg.lineEnding + tail
+		return parseLog(text, nil).textWithContent(blockIndex, content), nil
 	}
 	front, err := editFrontMatter(lg.text[b.frontMatterStart:b.frontMatterEnd], lg.lineEnding, newValues)
 	if err != nil {
@@ -370,24 +388,24 @@ func editBlock(
 	switch {
 	case front == "" && blockIndex == 0 && strings.TrimSpace(content) != "":
 		// write the entry without front matter, as CodeRhapsody did before it had labels
-		return parseLog(head+lg.text[b.contentStart:], nil).withContent(blockIndex, content), nil
-	case !openerForIndex(blockIndex)(front):
+		return parseLog(head+lg.text[b.contentStart:], nil).textWithContent(blockIndex, content), nil
+	case !blockStartTestForIndex(blockIndex)(front):
 		// Begin the front matter with the known key "kind". Otherwise a reader would take the front matter for text,
 		// because it does not begin with a known key.
-		front = frontKeyKind + ": " + kind.String() + lg.lineEnding + front
+		front = frontMatterKeyKind + ": " + kind.String() + lg.lineEnding + front
 	}
 	text := lg.text[:b.frontMatterStart] + front + lg.text[b.frontMatterEnd:]
-	return parseLog(text, nil).withContent(blockIndex, content), nil
+	return parseLog(text, nil).textWithContent(blockIndex, content), nil
 }
 
 // writeNames ensures that the entries in the text of a log file have the names in the list wantedNames, and returns the
 // new text. An entry whose front matter contains no name gets a generated name, which can change if the log changes. If
 // an entry's present name is not the wanted name, writeNames writes the wanted name into the front matter of the entry.
-// The log has the path p. If the number of entries is not the number of names, the text is returned unchanged.
-func (l logLayout) writeNames(p, text string, wantedNames []string) (string, error) {
-	f, _ := parseLogPath(p, l.zone)
+// The log has the path logPath. If the number of entries is not the number of names, the text is returned unchanged.
+func (l logLayout) writeNames(logPath, text string, wantedNames []string) (string, error) {
+	f, _ := parseLogPath(logPath, l.zone)
 	for range wantedNames {
-		lg, now, err := l.splitEntryBlocks(p, text)
+		lg, now, err := l.splitEntryBlocks(logPath, text)
 		if err != nil {
 			return "", &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + err.Error()}
 		}
@@ -405,7 +423,7 @@ func (l logLayout) writeNames(p, text string, wantedNames []string) (string, err
 		text, err = editBlock(
 			lg,
 			now[j].indexInLog,
-			map[string][]string{frontKeyName: {wantedNames[j]}},
+			map[string][]string{frontMatterKeyName: {wantedNames[j]}},
 			now[j].content,
 			f.defaultKind,
 		)
@@ -425,36 +443,46 @@ func entryBlockNames(ps []entryBlock) []string {
 	return names
 }
 
-// planRemoveBlock returns the edits that remove the block ps[i] from the log at path p. If the file contains no other
-// block, the file is removed. A block of a digest may list the files that the digest summarizes. In this case, the list
-// is moved to the first remaining block, so that the files stay summarized. If there is no other block, planRemoveBlock
-// returns an error.
-func (l logLayout) planRemoveBlock(p string, lg *logText, ps []entryBlock, i int) ([]mdtree.Edit, error) {
-	covers := ps[i].frontMatter.summarizedFiles
-	rest, left := lg.withoutBlock(ps[i].indexInLog)
-	if !left || len(ps) == 1 {
+// planRemoveBlock returns the edits that remove the block blocks[i] from the log at path logPath. If the file contains
+// no other block, the file is removed. A block of a digest may list the files that the digest summarizes. In this case,
+// the list is moved to the first remaining block, so that the files stay summarized. If there is no other block,
+// planRemoveBlock returns an error.
+func (l logLayout) planRemoveBlock(
+	logPath string,
+	parsedLog *logText,
+	blocks []entryBlock,
+	i int,
+) ([]mdtree.Edit, error) {
+	covers := blocks[i].frontMatter.summarizedFiles
+	rest, left := parsedLog.textWithoutBlock(blocks[i].indexInLog)
+	if !left || len(blocks) == 1 {
 		if len(covers) > 0 {
-			return nil, &oxbow.InvalidError{Field: "entry", Value: ps[i].entryName,
+			return nil, &oxbow.InvalidError{Field: "entry", Value: blocks[i].entryName,
 				Reason: "tells other entries again, which nothing would then; take it back as a whole: oxbow " +
 					"compress undo " + path.Base(
 					strings.TrimSuffix(
-						p,
+						logPath,
 						".md",
 					),
 				)}
 		}
-		return []mdtree.Edit{{Path: p, Remove: true}}, nil
+		return []mdtree.Edit{{Path: logPath, IsRemoval: true}}, nil
 	}
-	names := entryBlockNames(slices.Delete(slices.Clone(ps), i, i+1))
+	names := entryBlockNames(slices.Delete(slices.Clone(blocks), i, i+1))
 	if len(covers) > 0 {
-		now, others, err := l.splitEntryBlocks(p, rest)
+		now, others, err := l.splitEntryBlocks(logPath, rest)
 		if err != nil || len(others) == 0 {
-			return nil, fmt.Errorf("removing entry %q: the rest of %s cannot be read: %w", ps[i].entryName, p, err)
+			return nil, fmt.Errorf(
+				"removing entry %q: the rest of %s cannot be read: %w",
+				blocks[i].entryName,
+				logPath,
+				err,
+			)
 		}
 		rest, err = editBlock(
 			now,
 			others[0].indexInLog,
-			map[string][]string{frontKeySummarizedLogs: covers},
+			map[string][]string{frontMatterKeySummarizedLogs: covers},
 			others[0].content,
 			oxbow.Archive,
 		)
@@ -462,9 +490,9 @@ func (l logLayout) planRemoveBlock(p string, lg *logText, ps []entryBlock, i int
 			return nil, err
 		}
 	}
-	text, err := l.writeNames(p, rest, names)
+	text, err := l.writeNames(logPath, rest, names)
 	if err != nil {
 		return nil, err
 	}
-	return []mdtree.Edit{{Path: p, Text: text}}, nil
+	return []mdtree.Edit{{Path: logPath, Text: text}}, nil
 }

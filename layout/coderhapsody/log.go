@@ -30,42 +30,42 @@ import (
 
 // These are the keys of front matter, in the order in which they are written.
 const (
-	frontKeyName       = "name"    // name of the entry, if the name cannot be made from the content
-	frontKeyTime       = "time"    // creation time
-	frontKeyUpdated    = "updated" // time at which the content last changed
-	frontKeyKind       = "kind"    // kind of the entry, if it is not the usual kind of entries in this file
-	frontKeyAliases    = "aliases"
-	frontKeyProject    = "project" // project to which the entry belongs, or a list of projects
-	frontKeyTags       = "tags"
-	frontKeyFiles      = "related_files"
-	frontKeyConfidence = "confidence" // number from 0 to 1
-	frontKeyProcess    = "process"    // true or false
-	frontKeyPinned     = "pinned"     // whether the entry is pinned (true or false)
-	frontKeyLabels     = "labels"     // labels for which no other key exists, in the form key:value
+	frontMatterKeyName       = "name"    // name of the entry, if the name cannot be made from the content
+	frontMatterKeyTime       = "time"    // creation time
+	frontMatterKeyUpdated    = "updated" // time at which the content last changed
+	frontMatterKeyKind       = "kind"    // kind of the entry, if it is not the usual kind of entries in this file
+	frontMatterKeyAliases    = "aliases"
+	frontMatterKeyProject    = "project" // project to which the entry belongs, or a list of projects
+	frontMatterKeyTags       = "tags"
+	frontMatterKeyFiles      = "related_files"
+	frontMatterKeyConfidence = "confidence" // number from 0 to 1
+	frontMatterKeyProcess    = "process"    // true or false
+	frontMatterKeyPinned     = "pinned"     // whether the entry is pinned (true or false)
+	frontMatterKeyLabels     = "labels"     // labels for which no other key exists, in the form key:value
 	// names of the logs that a digest summarizes, in the digest's first block.
-	frontKeySummarizedLogs = "covers"
+	frontMatterKeySummarizedLogs = "covers"
 )
 
 var frontMatterKeys = []string{
-	frontKeyName,
-	frontKeyTime,
-	frontKeyUpdated,
-	frontKeyKind,
-	frontKeyAliases,
-	frontKeyProject,
-	frontKeyTags,
-	frontKeyFiles,
-	frontKeyConfidence,
-	frontKeyProcess,
-	frontKeyPinned,
-	frontKeyLabels,
-	frontKeySummarizedLogs,
+	frontMatterKeyName,
+	frontMatterKeyTime,
+	frontMatterKeyUpdated,
+	frontMatterKeyKind,
+	frontMatterKeyAliases,
+	frontMatterKeyProject,
+	frontMatterKeyTags,
+	frontMatterKeyFiles,
+	frontMatterKeyConfidence,
+	frontMatterKeyProcess,
+	frontMatterKeyPinned,
+	frontMatterKeyLabels,
+	frontMatterKeySummarizedLogs,
 }
 
-// logBlock is a block of a log. frontMatterStart, frontMatterEnd, contentStart, contentEnd, nextBlockOffset and start
-// are byte offsets in the text of the log.
+// logBlock is a block of a log. frontMatterStart, frontMatterEnd, contentStart, contentEnd, nextBlockOffset and
+// blockStart are byte offsets in the text of the log.
 type logBlock struct {
-	start                    int
+	blockStart               int
 	hasFrontMatter           bool
 	frontMatterStart         int // beginning of the YAML, which is text[frontMatterStart:frontMatterEnd]
 	frontMatterEnd           int // beginning of the marker after the YAML
@@ -87,35 +87,35 @@ func isBlockMarkerLine(line string) bool { return strings.TrimRight(line, " \t\r
 // blockStartTest reports whether a marker line begins a block. next is the line after the marker.
 type blockStartTest func(next string) bool
 
-// openerForIndex returns the function that decides whether a line --- begins a block. index is 0 if the line is at the
-// beginning of the file. For any other line, index may be the line's number or a block's number.
-func openerForIndex(index int) blockStartTest {
+// blockStartTestForIndex returns the function that decides whether a line --- begins a block. index is 0 if the line is
+// at the beginning of the file. For any other line, index may be the line's number or a block's number.
+func blockStartTestForIndex(index int) blockStartTest {
 	if index == 0 {
 		return opensBlockAtFileStart
 	}
-	return opensLaterBlock
+	return opensBlockAfterFileStart
 }
 
-// startTestForContent returns a test for a line that consists of three dashes. If such a line is the first line of this
-// block's content, the test reports whether the line would begin a new block.
-func (b logBlock) startTestForContent() blockStartTest {
+// blockStartTestForContent returns a test for a line that consists of three dashes. If such a line is the first line of
+// this block's content, the test reports whether the line would begin a new block.
+func (b logBlock) blockStartTestForContent() blockStartTest {
 	if b.hasFrontMatter {
-		return opensLaterBlock
+		return opensBlockAfterFileStart
 	}
 	return opensBlockAtFileStart // only the first block of a file may lack front matter
 }
 
-// opensLaterBlock reports whether a line --- begins a block. The line must not be the first line of the file. The next
-// line must begin with a known key and a colon.
-func opensLaterBlock(next string) bool {
-	key, ok := keyBeforeColon(next)
+// opensBlockAfterFileStart reports whether a line --- begins a block. The line must not be the first line of the file.
+// The next line must begin with a known key and a colon.
+func opensBlockAfterFileStart(nextLine string) bool {
+	key, ok := keyBeforeColon(nextLine)
 	return ok && slices.Contains(frontMatterKeys, key)
 }
 
 // opensBlockAtFileStart reports whether a line --- at the beginning of a file begins a block. The next line must begin
 // with a key and a colon, but the key need not be known.
-func opensBlockAtFileStart(next string) bool {
-	key, ok := keyBeforeColon(next)
+func opensBlockAtFileStart(nextLine string) bool {
+	key, ok := keyBeforeColon(nextLine)
 	return ok && !strings.ContainsFunc(key, func(c rune) bool {
 		return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_')
 	})
@@ -133,9 +133,9 @@ func keyBeforeColon(line string) (string, bool) {
 }
 
 // parseLog splits the text of a log into blocks. A block consists of front matter, which is optional only for the first
-// block, and content. The function isInvalidFront reports whether the front matter at a byte offset is invalid, so that
-// it is treated as content. If isInvalidFront is nil, no front matter is invalid.
-func parseLog(text string, isInvalidFront func(start int) bool) *logText {
+// block, and content. The function isInvalidFrontMatter reports whether the front matter at a byte offset is invalid,
+// so that it is treated as content. If isInvalidFrontMatter is nil, no front matter is invalid.
+func parseLog(text string, isInvalidFrontMatter func(start int) bool) *logText {
 	l := &logText{text: text, lineEnding: "\n"}
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		l.lineEnding = "\r\n"
@@ -144,22 +144,22 @@ func parseLog(text string, isInvalidFront func(start int) bool) *logText {
 	if strings.HasPrefix(text, "\ufeff") {
 		top = len("\ufeff")
 	}
-	l.blocks = []logBlock{{start: top, contentStart: top}}
-	lines, markers := findLinesAndMarkers(text, top)
+	l.blocks = []logBlock{{blockStart: top, contentStart: top}}
+	lines, markers := findLinesAndBlockMarkers(text, top)
 	line := func(i int) string { return text[lines[i].start:lines[i].end] }
 	for i := 0; i < len(lines); i++ {
 		if markers[i] != i || i+1 >= len(lines) {
 			continue
 		}
-		if !openerForIndex(i)(line(i+1)) || markers[i+1] < 0 {
+		if !blockStartTestForIndex(i)(line(i+1)) || markers[i+1] < 0 {
 			continue
 		}
-		if isInvalidFront != nil && isInvalidFront(lines[i].start) {
+		if isInvalidFrontMatter != nil && isInvalidFrontMatter(lines[i].start) {
 			continue
 		}
 		c := markers[i+1]
 		b := logBlock{
-			start:                lines[i].start,
+			blockStart:           lines[i].start,
 			hasFrontMatter:       true,
 			frontMatterStart:     lines[i+1].start,
 			frontMatterEnd:       lines[c].start,
@@ -183,10 +183,10 @@ func parseLog(text string, isInvalidFront func(start int) bool) *logText {
 // byteRange is a byte range of a text.
 type byteRange struct{ start, end int }
 
-// findLinesAndMarkers returns the byte ranges of the lines in text[start:]. nextMarkerLines[i] is the index of the
+// findLinesAndBlockMarkers returns the byte ranges of the lines in text[start:]. nextMarkerLines[i] is the index of the
 // first line that contains only three dashes, at line i or after it. It is -1 if no such line follows. nextMarkerLines
 // has one element more than lines, which is always -1.
-func findLinesAndMarkers(text string, start int) (lines []byteRange, nextMarkerLines []int) {
+func findLinesAndBlockMarkers(text string, start int) (lines []byteRange, nextMarkerLines []int) {
 	for at := start; at < len(text); {
 		to := len(text)
 		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
@@ -212,7 +212,7 @@ func (l *logText) setBlockEnds() {
 		b := &l.blocks[i]
 		b.nextBlockOffset = len(l.text)
 		if i+1 < len(l.blocks) {
-			b.nextBlockOffset = l.blocks[i+1].start
+			b.nextBlockOffset = l.blocks[i+1].blockStart
 		}
 		b.contentEnd = b.nextBlockOffset
 		trim := func() {
@@ -242,32 +242,32 @@ func (l *logText) unescapedBlockContent(i int) string {
 	if l.lineEnding != "\n" {
 		s = strings.ReplaceAll(s, l.lineEnding, "\n")
 	}
-	return unescapeBlockMarkers(s, b.startTestForContent())
+	return unescapeBlockMarkers(s, b.blockStartTestForContent())
 }
 
 // escapeEntryContent returns the content of an entry as it is written to a log. A line of three dashes (---) may begin
-// a new block, so escapeEntryContent puts a backslash before each such line. The function firstOpens reports whether a
-// line of dashes at the beginning of the content would begin a block. The caller passes opensBlockAtFileStart for
-// content at the beginning of a log, and otherwise opensLaterBlock.
-func (l *logText) escapeEntryContent(content string, firstOpens blockStartTest) string {
-	content = escapeBlockMarkers(content, firstOpens)
+// a new block, so escapeEntryContent puts a backslash before each such line. The function firstLineOpensBlock reports
+// whether a line of dashes at the beginning of the content would begin a block. The caller passes opensBlockAtFileStart
+// for content at the beginning of a log, and otherwise opensBlockAfterFileStart.
+func (l *logText) escapeEntryContent(content string, firstLineOpensBlock blockStartTest) string {
+	content = escapeBlockMarkers(content, firstLineOpensBlock)
 	if l.lineEnding != "\n" {
 		content = strings.ReplaceAll(content, "\n", l.lineEnding)
 	}
 	return content
 }
 
-// withContent returns the log's text in which the content of the entry with index i is replaced.
-func (l *logText) withContent(i int, content string) string {
-	if content == l.unescapedBlockContent(i) {
+// textWithContent returns the log's text in which the content of the entry with index blockIndex is replaced.
+func (l *logText) textWithContent(blockIndex int, content string) string {
+	if content == l.unescapedBlockContent(blockIndex) {
 		return l.text
 	}
-	b := l.blocks[i]
-	raw := l.escapeEntryContent(content, b.startTestForContent())
+	b := l.blocks[blockIndex]
+	raw := l.escapeEntryContent(content, b.blockStartTestForContent())
 	text := l.text[:b.contentStart] + raw + l.text[b.contentEnd:]
 	now := parseLog(text, nil)
-	keepsBlocks := len(now.blocks) == len(l.blocks) && now.blocks[i].hasFrontMatter == b.hasFrontMatter
-	if keepsBlocks && now.unescapedBlockContent(i) == content {
+	keepsBlocks := len(now.blocks) == len(l.blocks) && now.blocks[blockIndex].hasFrontMatter == b.hasFrontMatter
+	if keepsBlocks && now.unescapedBlockContent(blockIndex) == content {
 		return text
 	}
 	// When oxbow reads the new text, it cannot tell which empty lines belong to the content and which surround the
@@ -275,7 +275,7 @@ func (l *logText) withContent(i int, content string) string {
 	// content.
 	head, tail := l.text[:b.contentStart], l.lineEnding
 	if b.hasFrontMatter {
-		head = l.text[:b.frontMatterEnd] + markerLine(l.lineEnding) + l.lineEnding
+		head = l.text[:b.frontMatterEnd] + blockMarkerLine(l.lineEnding) + l.lineEnding
 	}
 	if b.nextBlockOffset < len(l.text) {
 		tail += l.lineEnding
@@ -283,7 +283,7 @@ func (l *logText) withContent(i int, content string) string {
 	return head + raw + tail + l.text[b.nextBlockOffset:]
 }
 
-func markerLine(eol string) string { return "---" + eol }
+func blockMarkerLine(eol string) string { return "---" + eol }
 
 // textWithAppendedBlock returns the text with a block appended. It returns false if that would change an
 // existing block.
@@ -303,21 +303,21 @@ func (l *logText) textWithAppendedBlock(frontMatter, content string) (string, bo
 		frontMatter = strings.ReplaceAll(frontMatter, "\n", l.lineEnding)
 	}
 	b.WriteString(
-		markerLine(
+		blockMarkerLine(
 			l.lineEnding,
-		) + frontMatter + markerLine(
+		) + frontMatter + blockMarkerLine(
 			l.lineEnding,
 		) + l.lineEnding + l.escapeEntryContent(
 			content,
-			opensLaterBlock,
+			opensBlockAfterFileStart,
 		) + l.lineEnding,
 	)
 	text := b.String()
 	now := parseLog(text, nil)
-	if last := now.blocks[len(now.blocks)-1]; !last.hasFrontMatter || last.start != start {
+	if last := now.blocks[len(now.blocks)-1]; !last.hasFrontMatter || last.blockStart != start {
 		return text, false
 	}
-	if start == l.blocks[0].start {
+	if start == l.blocks[0].blockStart {
 		return text, len(now.blocks) == 1
 	}
 	if len(now.blocks) != len(l.blocks)+1 {
@@ -325,7 +325,7 @@ func (l *logText) textWithAppendedBlock(frontMatter, content string) (string, bo
 	}
 	for i, old := range l.blocks {
 		b := now.blocks[i]
-		isSame := b.start == old.start && b.hasFrontMatter == old.hasFrontMatter &&
+		isSame := b.blockStart == old.blockStart && b.hasFrontMatter == old.hasFrontMatter &&
 			b.contentStart == old.contentStart &&
 			b.contentEnd == old.contentEnd
 		if !isSame {
@@ -335,39 +335,43 @@ func (l *logText) textWithAppendedBlock(frontMatter, content string) (string, bo
 	return text, true
 }
 
-// withoutBlock returns the log's text without the entry with index i. It returns false if nothing remains.
-func (l *logText) withoutBlock(i int) (string, bool) {
-	b := l.blocks[i]
+// textWithoutBlock returns the log's text without the entry with index blockIndex. It returns false if nothing remains.
+func (l *logText) textWithoutBlock(blockIndex int) (string, bool) {
+	b := l.blocks[blockIndex]
 	rest := l.text[b.nextBlockOffset:]
-	if i == 0 {
-		return l.text[:b.start] + rest, rest != ""
+	if blockIndex == 0 {
+		return l.text[:b.blockStart] + rest, rest != ""
 	}
 	if rest != "" {
-		return l.text[:b.start] + rest, true
+		return l.text[:b.blockStart] + rest, true
 	}
-	prev := l.blocks[i-1]
-	if i == 1 && l.isBlankBlock(0) {
+	prev := l.blocks[blockIndex-1]
+	if blockIndex == 1 && l.isBlankBlock(0) {
 		return "", false
 	}
 	return l.text[:prev.contentEnd] + l.lineEnding, true
 }
 
 // escapeBlockMarkers puts a backslash before each line of s that would begin a new block in a log. Only a line of three
-// dashes can begin a block. The function firstOpens decides whether the first line of s begins a block. For all later
-// lines, the function opensLaterBlock decides whether the line begins a block.
-func escapeBlockMarkers(s string, firstOpens blockStartTest) string {
-	return mapEscapedMarkerLines(s, firstOpens, func(line string) string { return `\` + line })
+// dashes can begin a block. The function firstLineOpensBlock decides whether the first line of s begins a block. For
+// all later lines, the function opensBlockAfterFileStart decides whether the line begins a block.
+func escapeBlockMarkers(s string, firstLineOpensBlock blockStartTest) string {
+	return mapEscapedMarkerLines(s, firstLineOpensBlock, func(line string) string { return `\` + line })
 }
 
-func unescapeBlockMarkers(s string, firstOpens blockStartTest) string {
-	return mapEscapedMarkerLines(s, firstOpens, func(line string) string { return strings.TrimPrefix(line, `\`) })
+func unescapeBlockMarkers(s string, firstLineOpensBlock blockStartTest) string {
+	return mapEscapedMarkerLines(
+		s,
+		firstLineOpensBlock,
+		func(line string) string { return strings.TrimPrefix(line, `\`) },
+	)
 }
 
 // mapEscapedMarkerLines replaces some lines of s, the content of an entry, by the result of fn. It replaces each line
 // of three dashes, with or without backslashes before them, that would begin a new block in a log if it had no
-// backslash. Whether the line would do so depends on the text after it. The function firstOpens decides this for the
-// first line of s.
-func mapEscapedMarkerLines(s string, firstOpens blockStartTest, fn func(line string) string) string {
+// backslash. Whether the line would do so depends on the text after it. The function firstLineOpensBlock decides this
+// for the first line of s.
+func mapEscapedMarkerLines(s string, firstLineOpensBlock blockStartTest, fn func(line string) string) string {
 	if !strings.Contains(s, "---") {
 		return s
 	}
@@ -378,9 +382,9 @@ func mapEscapedMarkerLines(s string, firstOpens blockStartTest, fn func(line str
 			to = at + i + 1
 		}
 		line := s[at:to]
-		opens := blockStartTest(opensLaterBlock)
+		opens := blockStartTest(opensBlockAfterFileStart)
 		if at == 0 {
-			opens = firstOpens
+			opens = firstLineOpensBlock
 		}
 		if isBlockMarkerLine(strings.TrimLeft(line, `\`)) && opens(s[to:]) {
 			line = fn(line)

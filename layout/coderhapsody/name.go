@@ -22,7 +22,7 @@ const (
 
 	logDir            = "memory"
 	summarizedLogsDir = "memory/covered" // logs that were compressed into a digest, a log for a longer period
-	undoneDir         = "memory/undone"  // digests (compressed logs) whose compression was undone; they are never read
+	undoneDigestsDir  = "memory/undone"  // digests (compressed logs) whose compression was undone; they are never read
 )
 
 // sessionSummaryDirs are directories in which CodeRhapsody itself stores summaries of several sessions.
@@ -47,7 +47,7 @@ var (
 type logFile struct {
 	// beginning of generated names for the file's entries. This is the file name without extension. For a file in
 	// sessionSummaryDirs, the directory's name and a slash precede the file name.
-	base             string
+	entryNamePrefix  string
 	defaultKind      oxbow.Kind // kind of entries without a kind in their front matter
 	firstDay, endDay time.Time  // days that the log covers (endDay is exclusive)
 	// time span of the log: "day", "week", "month", or "bucket" for a file in sessionSummaryDirs
@@ -61,7 +61,7 @@ func parseLogPath(p string, zone *time.Location) (logFile, bool) {
 	if !ok {
 		return logFile{}, false
 	}
-	f := logFile{base: name, defaultKind: oxbow.Archive}
+	f := logFile{entryNamePrefix: name, defaultKind: oxbow.Archive}
 	day := func(s string) (time.Time, bool) {
 		t, err := time.ParseInLocation("2006-01-02", s, zone)
 		return t, err == nil
@@ -79,7 +79,7 @@ func parseLogPath(p string, zone *time.Location) (logFile, bool) {
 		f.firstDay, ok = day(g[1])
 		f.endDay, ok2 = day(g[3])
 		f.endDay = f.endDay.AddDate(0, 0, 1)
-		f.base, f.spanName = path.Base(dir)+"/"+name, "bucket"
+		f.entryNamePrefix, f.spanName = path.Base(dir)+"/"+name, "bucket"
 		return f, ok && ok2 && f.firstDay.Before(f.endDay)
 	}
 	if g := dayNamePattern().FindStringSubmatch(name); g != nil {
@@ -104,10 +104,10 @@ func parseLogPath(p string, zone *time.Location) (logFile, bool) {
 // by a single shorter entry.
 type compressionPeriodKind struct {
 	periodKindName string
-	// periodOf returns the period that contains a day, and the first days of this period and the next.
-	periodOf func(day time.Time) (period string, from, to time.Time)
+	// periodOfDay returns the period that contains a day, and the first days of this period and the next.
+	periodOfDay func(day time.Time) (period string, from, to time.Time)
 	// parsePeriodRange returns the first day of a period, such as 2026-W16, and the first day of the next period. It
-	// returns false if the text is not in the form in which periodOf writes periods.
+	// returns false if the text is not in the form in which periodOfDay writes periods.
 	parsePeriodRange func(period string, zone *time.Location) (from, to time.Time, ok bool)
 }
 
@@ -150,9 +150,9 @@ func monthOfDay(day time.Time) (string, time.Time, time.Time) {
 	return fmt.Sprintf("%04d-%02d", day.Year(), day.Month()), from, from.AddDate(0, 1, 0)
 }
 
-// dayForMonthOfFile returns a day that determines to which month a log file belongs. For a week's log, this is the
+// representativeDay returns a day that determines to which month a log file belongs. For a week's log, this is the
 // week's Thursday, because ISO 8601 assigns a week to the year of its Thursday. For other logs, it is the first day.
-func (f logFile) dayForMonthOfFile() time.Time {
+func (f logFile) representativeDay() time.Time {
 	if f.spanName == "week" {
 		return f.firstDay.AddDate(0, 0, 3)
 	}
@@ -170,7 +170,7 @@ func (f logFile) isSessionInBucket(bucket logFile) bool {
 	if f.spanName != "day" || !isInRange {
 		return false
 	}
-	g := sessionSummaryNamePattern().FindStringSubmatch(path.Base(bucket.base))
+	g := sessionSummaryNamePattern().FindStringSubmatch(path.Base(bucket.entryNamePrefix))
 	number := func(s string) int {
 		n, err := strconv.Atoi(s)
 		if err != nil {
@@ -179,14 +179,14 @@ func (f logFile) isSessionInBucket(bucket logFile) bool {
 		return n
 	}
 	day := f.firstDay.Format("2006-01-02")
-	n := number(strings.TrimPrefix(strings.TrimPrefix(f.base, day), "-"))
+	n := number(strings.TrimPrefix(strings.TrimPrefix(f.entryNamePrefix, day), "-"))
 	return !(day == g[1] && n != 0 && n < number(g[2])) && !(day == g[3] && n > number(g[4]))
 }
 
 // generateName returns a name for an entry without one. The first entry in a file gets the name of the file, unless
 // the entry has a time. Other entries get the file's name and the first line of their content.
-func generateName(fileStem string, isFirst bool, m *frontMatterValues, content string) string {
-	if isFirst && m.time.IsZero() {
+func generateName(fileStem string, isFirstEntry bool, m *frontMatterValues, content string) string {
+	if isFirstEntry && m.time.IsZero() {
 		return fileStem
 	}
 	return fileStem + " " + text.DeriveName(content)

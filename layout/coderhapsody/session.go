@@ -29,7 +29,7 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	s.Summaries = layout.Summaries{
 		Keep:    s.storeSummary,
 		GoOn:    s.contextAfterSummary,
-		Missing: s.warnMissing,
+		Missing: s.warnMissingSummary,
 		Get: func(ctx context.Context, name string) (oxbow.Entry, error) {
 			return s.home.GetOfKind(ctx, name, oxbow.History)
 		},
@@ -40,9 +40,9 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 // session is a conversation.
 type session struct {
 	layout.Summaries
-	home           *home // home, restricted to a profile if the handoff (task from another session) names one
-	request        layout.Request
-	namesInContext map[string]bool // names of the entries in the model's context
+	home                *home // home, restricted to a profile if the handoff (task from another session) names one
+	request             layout.Request
+	entryNamesInContext map[string]bool // names of the entries in the model's context
 }
 
 // Start returns the context of the home (the texts that a model gets at the start) for a new conversation. If a handoff
@@ -113,7 +113,7 @@ func (s *session) takeHandoff(ctx context.Context) (handoff.Handoff, bool, error
 	t, err := handoff.TakeHandoff(
 		ctx,
 		s.home.HomeMemory,
-		handoff.HandoffCriteria{Projects: handoff.ProjectList(s.request.Project)},
+		handoff.HandoffCriteria{Projects: handoff.OneProjectOrAll(s.request.Project)},
 	)
 	switch {
 	case errors.Is(err, handoff.ErrNoHandoff):
@@ -127,8 +127,8 @@ func (s *session) takeHandoff(ctx context.Context) (handoff.Handoff, bool, error
 
 // systemContext returns the context of the home, and records which entries it contains.
 func (s *session) systemContext(ctx context.Context) (prompt.Context, error) {
-	c, err := s.home.systemContext(ctx, s.request)
-	s.namesInContext = entryNames(c)
+	c, err := s.home.systemPromptContext(ctx, s.request)
+	s.entryNamesInContext = entryNames(c)
 	return c, err
 }
 
@@ -137,7 +137,7 @@ func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Contex
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
-	c, err := s.home.recallEntries(ctx, message, s.namesInContext)
+	c, err := s.home.recallEntries(ctx, message, s.entryNamesInContext)
 	if s.request.Budget > 0 {
 		c.PackIntoBudget(s.request.Budget)
 	}
@@ -146,13 +146,13 @@ func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Contex
 
 // storeSummary stores a summary as an entry in today's log, and returns the entry's name.
 func (s *session) storeSummary(ctx context.Context, summary string) (string, error) {
-	e, _, err := s.home.addToLog(ctx, s.home.HomeMemory, oxbow.History, summary, nil)
+	e, _, err := s.home.addEntryToLog(ctx, s.home.HomeMemory, oxbow.History, summary, nil)
 	return e.Name, err
 }
 
-// warnMissing warns that the summary with this name does not exist, and returns the text that replaces
+// warnMissingSummary warns that the summary with this name does not exist, and returns the text that replaces
 // the summary. The conversation continues.
-func (s *session) warnMissing(name string) string {
+func (s *session) warnMissingSummary(name string) string {
 	s.home.Warn(fmt.Sprintf("there is no summary %q to resume from", name))
 	return "(the summary of the earlier conversation is not there)"
 }
@@ -171,7 +171,7 @@ func (s *session) contextAfterSummary(ctx context.Context, name, summary string)
 		}
 	}
 	c.Parts = parts
-	s.namesInContext[name] = true
+	s.entryNamesInContext[name] = true
 	c.Add(
 		prompt.Part{Name: contextPartSummary, Source: name, Role: prompt.RoleUser, IsPinned: true,
 			Reason: "the conversation goes on from it",

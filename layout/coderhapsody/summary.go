@@ -165,9 +165,9 @@ func writeDigest(name string, g *digestEntryGroup, keptSections []entrySection, 
 	return strings.Trim(b.String(), "\n")
 }
 
-// shorterDigest returns the text of composeDigestText, or the entries' unchanged texts if these are shorter. If an
+// chooseDigestText returns the text of composeDigestText, or the entries' unchanged texts if these are shorter. If an
 // entry in the group is an archive, the result is always the text of composeDigestText.
-func shorterDigest(name string, g *digestEntryGroup, zone *time.Location) string {
+func chooseDigestText(name string, g *digestEntryGroup, zone *time.Location) string {
 	digest := composeDigestText(name, g, zone)
 	var texts []string
 	for _, e := range g.entries {

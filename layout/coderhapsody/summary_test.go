@@ -95,11 +95,11 @@ func TestShortEntriesAreTheirDigest(t *testing.T) {
 			{Name: "2026-04-15", Content: "Tuesdays."},
 		},
 	}
-	if got := shorterDigest("week-2026-W16", g, time.UTC); got != "Squares, not hexes.\n\nTuesdays." {
+	if got := chooseDigestText("week-2026-W16", g, time.UTC); got != "Squares, not hexes.\n\nTuesdays." {
 		t.Errorf("shorter() = %q", got)
 	}
 	g.entries[0].Content = strings.Repeat("It took a while. ", 100)
-	if got := shorterDigest("week-2026-W16", g, time.UTC); got != composeDigestText("week-2026-W16", g, time.UTC) {
+	if got := chooseDigestText("week-2026-W16", g, time.UTC); got != composeDigestText("week-2026-W16", g, time.UTC) {
 		t.Errorf("shorter() of a long entry = %q", got)
 	}
 }

@@ -31,7 +31,7 @@ func (h *home) Tools() []verb.Tool {
 	)
 	return []verb.Tool{
 		save,
-		verb.RecallMemory(oxbow.Term{Key: "kind", Values: []string{oxbow.Archive.String()}, Not: true}),
+		verb.NewRecallMemoryTool(oxbow.Term{Key: "kind", Values: []string{oxbow.Archive.String()}, Not: true}),
 	}
 }
 
@@ -64,7 +64,7 @@ func (h *home) saveMemory(ctx context.Context, d *verb.Workspace, in verb.SaveMe
 		}
 		labels = append(labels, oxbow.Confidence(*c))
 	}
-	e, known, err := h.addToLog(ctx, m, oxbow.Journal, in.Content, oxbow.SortLabels(labels))
+	e, known, err := h.addEntryToLog(ctx, m, oxbow.Journal, in.Content, oxbow.SortLabels(labels))
 	if err != nil {
 		return verb.SaveMemoryOut{}, err
 	}
@@ -75,15 +75,15 @@ func (h *home) saveMemory(ctx context.Context, d *verb.Workspace, in verb.SaveMe
 	return out, nil
 }
 
-// addToLog adds an entry to today's log, and makes the entry's name from the first line of the content.
-// If an entry with such a name and the same content exists, addToLog returns that entry and true.
-func (h *home) addToLog(
+// addEntryToLog adds an entry to today's log, and makes the entry's name from the first line of the content.
+// If an entry with such a name and the same content exists, addEntryToLog returns that entry and true.
+func (h *home) addEntryToLog(
 	ctx context.Context,
 	m *oxbow.Memory,
 	kind oxbow.Kind,
 	content string,
 	labels []oxbow.Label,
-) (e oxbow.Entry, exists bool, err error) {
+) (e oxbow.Entry, alreadyExists bool, err error) {
 	if strings.TrimSpace(content) == "" {
 		return e, false, &oxbow.InvalidError{Field: "content", Reason: "is empty; say what to remember"}
 	}

@@ -40,7 +40,7 @@ func (h *home) instructionParts() []prompt.Part {
 	if text, ok := h.readCrabFile(h.FS, crabFile, filepath.Join(h.Path, crabFile)); ok {
 		layers = append(layers, crabFileText{filepath.Join(h.Path, crabFile), text})
 	}
-	layers = append(layers, h.projectCrabTexts()...)
+	layers = append(layers, h.readProjectCrabFiles()...)
 	parts := make([]prompt.Part, len(layers))
 	for i, l := range layers {
 		before, after := "\n\n", ""
@@ -55,9 +55,9 @@ func (h *home) instructionParts() []prompt.Part {
 	return parts
 }
 
-// projectCrabTexts returns the Crab.md files of the working directory and its parents. It skips directories in the
+// readProjectCrabFiles returns the Crab.md files of the working directory and its parents. It skips directories in the
 // home, because the Crab.md of the home is read separately.
-func (h *home) projectCrabTexts() []crabFileText {
+func (h *home) readProjectCrabFiles() []crabFileText {
 	if h.Work == nil {
 		return nil
 	}
@@ -81,16 +81,16 @@ func (h *home) projectCrabTexts() []crabFileText {
 }
 
 // readCrabFile returns the text of a Crab.md. It returns false if the file is missing or unreadable.
-func (h *home) readCrabFile(fsys vfs.FS, name, shown string) (string, bool) {
+func (h *home) readCrabFile(fsys vfs.FS, name, displayPath string) (string, bool) {
 	b, err := vfs.ReadFile(fsys, name, maxCrabFileBytes)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", false
 	case err != nil:
-		h.Warn(fmt.Sprintf("the instructions in %s are left out: %v", shown, err))
+		h.Warn(fmt.Sprintf("the instructions in %s are left out: %v", displayPath, err))
 		return "", false
 	case !utf8.Valid(b):
-		h.Warn(fmt.Sprintf("the instructions in %s are left out: they are not UTF-8 text", shown))
+		h.Warn(fmt.Sprintf("the instructions in %s are left out: they are not UTF-8 text", displayPath))
 		return "", false
 	}
 	return string(b), true

@@ -95,7 +95,7 @@ func TestDetectAndInit(t *testing.T) {
 // TestDamagedStoreIsFound tests that Detect recognizes a home by its store file even if the file is damaged. Open must
 // then return an error that contains the name of the file, and must not change the file.
 func TestDamagedStoreIsFound(t *testing.T) {
-	for _, file := range []string{storeFile, newFormatStoreFile} {
+	for _, file := range []string{storeFile, crmemStoreFile} {
 		for name, text := range map[string]string{
 			"empty": "", "short": "CRM", "zeroed": strings.Repeat("\x00", 64), "one bit": "BRMEM\x00\x01" +
 				strings.Repeat("\x00", 40),
@@ -132,7 +132,7 @@ func TestLater(t *testing.T) {
 	head := "CRMEM\x00\x01\x00\x00\x00" + strings.Repeat("\x00", 22)
 	value := `{"kind":"note","content":"Luna"}`
 	db := head + "\x00\x02\x12\x00\x00\x00default/memory/dog" + string(rune(len(value))) + "\x00\x00\x00" + value
-	for _, file := range []string{storeFile, newFormatStoreFile} {
+	for _, file := range []string{storeFile, crmemStoreFile} {
 		fsys := vfs.NewMem()
 		write(t, fsys, file, db)
 		d := Dialect()
@@ -142,7 +142,7 @@ func TestLater(t *testing.T) {
 		if _, err := d.Open(t.Context(), options(fsys)); err == nil {
 			t.Errorf("%s: Open() for writing works, want an error", file)
 		}
-		if _, err := d.Init(t.Context(), options(fsys)); file == newFormatStoreFile &&
+		if _, err := d.Init(t.Context(), options(fsys)); file == crmemStoreFile &&
 			!errors.Is(err, oxbow.ErrUnsupported) {
 			t.Errorf("%s: Init() = %v, want ErrUnsupported", file, err)
 		}
@@ -347,7 +347,7 @@ func call(t *testing.T, h layout.Home, name, args string) string {
 
 // TestWriters tests that the tools lose nothing that a person typed.
 func TestWriters(t *testing.T) {
-	layouttest.CheckWriters(t, Dialect(), [][]layouttest.WriteCall{
+	layouttest.CheckWriteTools(t, Dialect(), [][]layouttest.WriteCall{
 		{
 			{Tool: "remember", Args: layouttest.Args{"name": "n", "content": "TEXT"}},
 			{Tool: "forget", Args: layouttest.Args{"name": "n"}},

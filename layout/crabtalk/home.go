@@ -23,10 +23,10 @@ import (
 
 // These are the files in a home of crabtalk.
 const (
-	storeFile          = "memory.db"
-	lockFile           = storeFile + ".lock"
-	newFormatStoreFile = "store.crmem" // file with keys and values that crabtalk has used since August 2026
-	crabFile           = "Crab.md"
+	storeFile      = "memory.db"
+	lockFile       = storeFile + ".lock"
+	crmemStoreFile = "store.crmem" // file with keys and values that crabtalk has used since August 2026
+	crabFile       = "Crab.md"
 )
 
 // sqliteMagic is the beginning of an SQLite database. Other programs store such a database as memory.db.
@@ -64,7 +64,7 @@ func countMarkers(fsys vfs.FS) (int, error) {
 
 // findStore returns the name of the file that contains a home's store, or "" for a home without a store.
 func findStore(fsys vfs.FS) (string, error) {
-	for _, name := range []string{storeFile, newFormatStoreFile} {
+	for _, name := range []string{storeFile, crmemStoreFile} {
 		if is, err := isStore(fsys, name); err != nil || is {
 			return name, err
 		}
@@ -123,24 +123,24 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 // crabtalk version. oxbow can read this store but not write it. It must not create a file memory.db in this home,
 // because a program then would see only one of the two stores.
 func rejectNewFormatStore(o layout.Options) error {
-	is, err := isStore(o.FS, newFormatStoreFile)
+	is, err := isStore(o.FS, crmemStoreFile)
 	if err != nil || !is {
 		return err
 	}
 	return fmt.Errorf(
 		"%s is the store of a later crabtalk, which is read and not written: %w",
-		filepath.Join(o.Path, newFormatStoreFile),
+		filepath.Join(o.Path, crmemStoreFile),
 		oxbow.ErrUnsupported,
 	)
 }
 
 // home is an opened home. Its fields do not change.
-type home struct{ dialect.Base }
+type home struct{ dialect.HomeBase }
 
 var _ layout.Home = (*home)(nil)
 
 func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
-	h := &home{dialect.NewBase(o)}
+	h := &home{dialect.NewHomeBase(o)}
 	mo := o.Memory
 	mo.FS = o.FS
 	if mo.Ranking == "" {
@@ -162,7 +162,7 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 		return nil, err
 	}
 	h.HomeMemory = oxbow.New(s, &mo)
-	h.ListWritten(h.FS, ".")
+	h.RecordWrittenTexts(h.FS, ".")
 	return h, nil
 }
 
@@ -171,11 +171,11 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, error) {
 	_, err := h.FS.Stat(storeFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		switch is, err := isStore(h.FS, newFormatStoreFile); {
+		switch is, err := isStore(h.FS, crmemStoreFile); {
 		case err != nil:
 			return nil, err
 		case is && mo.ReadOnly:
-			return h.openLaterStore(ctx, newFormatStoreFile, mo)
+			return h.openCrmemStore(ctx, crmemStoreFile, mo)
 		case is:
 			return nil, rejectNewFormatStore(h.Options)
 		}
@@ -184,7 +184,7 @@ func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, e
 	}
 	s, err := crmem.Open(storeFile, mo)
 	if mo.ReadOnly && errors.Is(err, oxbow.ErrVersion) {
-		return h.openLaterStore(ctx, storeFile, mo)
+		return h.openCrmemStore(ctx, storeFile, mo)
 	}
 	if err != nil {
 		return nil, err
@@ -192,14 +192,14 @@ func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, e
 	return s, nil
 }
 
-// maxLaterStoreBytes is the maximum size, in bytes, of a file store.crmem, which crabtalk has written since August
+// maxCrmemStoreBytes is the maximum size, in bytes, of a file store.crmem, which crabtalk has written since August
 // 2026.
-const maxLaterStoreBytes = 1 << 30
+const maxCrmemStoreBytes = 1 << 30
 
-// openLaterStore reads a later crabtalk version's file into memory. It returns a read-only store with the entries in
+// openCrmemStore reads a later crabtalk version's file into memory. It returns a read-only store with the entries in
 // the file.
-func (h *home) openLaterStore(ctx context.Context, name string, mo *oxbow.Options) (_ oxbow.Store, err error) {
-	data, err := vfs.ReadFile(h.FS, name, maxLaterStoreBytes)
+func (h *home) openCrmemStore(ctx context.Context, name string, mo *oxbow.Options) (_ oxbow.Store, err error) {
+	data, err := vfs.ReadFile(h.FS, name, maxCrmemStoreBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +238,7 @@ func (h *home) openLaterStore(ctx context.Context, name string, mo *oxbow.Option
 			return nil, errors.Join(fmt.Errorf("reading %s: %w", name, err), m.Close())
 		}
 	}
-	return newFormatStore{m}, nil
+	return crmemStore{m}, nil
 }
 
 // validAliases returns the valid aliases of an entry. It warns about the invalid aliases.
@@ -269,18 +269,18 @@ func makeFreeName(s string, taken map[string]bool) string {
 	}
 }
 
-// newFormatStore is a read-only store with the entries from a file that a later version of crabtalk wrote.
-type newFormatStore struct{ oxbow.Store }
+// crmemStore is a read-only store with the entries from a file that a later version of crabtalk wrote.
+type crmemStore struct{ oxbow.Store }
 
 // Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. The store offers only a check.
 // The check does not report entries that could not be read from the file, because they were already reported when the
 // file was opened.
-func (l newFormatStore) Capabilities() oxbow.Capabilities {
+func (l crmemStore) Capabilities() oxbow.Capabilities {
 	return oxbow.Capabilities{Checker: oxbow.CapabilitiesOf(l.Store).Checker}
 }
 
 // Apply implements [oxbow.Store]. It always fails, because the store is read-only.
-func (newFormatStore) Apply(context.Context, ...oxbow.Op) error {
+func (crmemStore) Apply(context.Context, ...oxbow.Op) error {
 	return fmt.Errorf("changing the store of a later crabtalk: %w", oxbow.ErrReadOnly)
 }
 

@@ -38,18 +38,18 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	s := &session{home: h, request: r}
 	s.Summaries = layout.Summaries{
 		Keep:    s.storeArchive,
-		GoOn:    s.contextAfterSummary,
-		Missing: s.warnMissing,
+		GoOn:    s.buildContinuedContext,
+		Missing: s.warnMissingArchive,
 		Get: func(ctx context.Context, name string) (oxbow.Entry, error) {
 			return h.GetOfKind(ctx, name, oxbow.Archive)
 		},
 	}
-	s.setSlugFromMessage(r.Message)
+	s.setArchiveSlug(r.Message)
 	return s, nil
 }
 
-// setSlugFromMessage makes the slug from a message. It does nothing if the session has a slug.
-func (s *session) setSlugFromMessage(message string) {
+// setArchiveSlug makes the slug from a message. It does nothing if the session has a slug.
+func (s *session) setArchiveSlug(message string) {
 	if s.archiveSlug == "" && strings.TrimSpace(message) != "" {
 		s.archiveSlug = makeSlug(text.DeriveName(strings.ToValidUTF8(message, "")))
 	}
@@ -69,7 +69,7 @@ func (s *session) BeforeTurn(ctx context.Context, message string) (prompt.Contex
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err
 	}
-	s.setSlugFromMessage(message)
+	s.setArchiveSlug(message)
 	return prompt.Context{Budget: s.request.Budget}, nil
 }
 
@@ -134,17 +134,17 @@ func makeSlug(s string) string {
 	return slug[:min(len(slug), maxSlugBytes)]
 }
 
-// contextAfterSummary returns the context for continuing a conversation: a single message of the user.
-func (s *session) contextAfterSummary(_ context.Context, name, text string) (prompt.Context, error) {
+// buildContinuedContext returns the context for continuing a conversation: a single message of the user.
+func (s *session) buildContinuedContext(_ context.Context, archiveName, archiveText string) (prompt.Context, error) {
 	var c prompt.Context
-	c.Add(prompt.Part{Name: "archive", Source: name, Role: prompt.RoleUser, Text: text, IsPinned: true})
+	c.Add(prompt.Part{Name: "archive", Source: archiveName, Role: prompt.RoleUser, Text: archiveText, IsPinned: true})
 	c.FitToBudget(s.request.Budget)
 	return c, nil
 }
 
-// warnMissing warns that an archive with this name does not exist. It returns the text that takes the archive's place,
-// so that the conversation can continue.
-func (s *session) warnMissing(name string) string {
+// warnMissingArchive warns that an archive with this name does not exist. It returns the text that takes the archive's
+// place, so that the conversation can continue.
+func (s *session) warnMissingArchive(name string) string {
 	s.home.Warn(fmt.Sprintf("there is no archive %q to resume from", name))
 	return "[archived context unavailable: " + name + "]"
 }

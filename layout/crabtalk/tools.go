@@ -15,7 +15,7 @@ import (
 )
 
 //go:embed tool_*.md
-var descriptions embed.FS
+var toolDescriptions embed.FS
 
 // recallToolIn contains the arguments of recall.
 type recallToolIn struct {
@@ -38,7 +38,7 @@ type forgetToolIn struct {
 // Tools implements [layout.Home]. The tools are in crabtalk's order.
 func (h *home) Tools() []verb.Tool {
 	about := func(name, title string) verb.Tool {
-		t := dialect.NewTool(descriptions, name, title)
+		t := dialect.NewTool(toolDescriptions, name, title)
 		t.Idempotent = true
 		return t
 	}
@@ -93,7 +93,7 @@ func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallToolI
 		// aliases.
 		known, _ := h.SeenEntries(ctx).SeenVersion(hit.Entry)
 		h.SeenEntries(ctx).
-			RecordShown(oxbow.Entry{Name: hit.Entry.Name, Content: hit.Entry.Content, Aliases: known.Aliases})
+			RecordShownEntries(oxbow.Entry{Name: hit.Entry.Name, Content: hit.Entry.Content, Aliases: known.Aliases})
 	}
 	return verb.PlainReply{Message: d.AddNotes(strings.Join(parts, "\n---\n"), notes), IsRemembered: true}, nil
 }

@@ -37,7 +37,7 @@ func (h *home) openStore(ctx context.Context, mo oxbow.Options) (oxbow.Store, er
 // openTree opens two sets of files as one store: the files of one agent, and the files with facts about the world,
 // which all agents share.
 func (h *home) openTree(ctx context.Context, agent string, mo oxbow.Options) (*mdtree.Store, error) {
-	b := h.Base
+	b := h.HomeBase
 	b.Options.Memory = mo
 	return b.OpenTree(
 		ctx,
@@ -138,7 +138,7 @@ func (h *home) opsFromMemoryFiles(ctx context.Context, o oxbow.Options) ([]oxbow
 			if isAgentsOwnEntry(e.Name) || i == 0 {
 				ops = append(
 					ops,
-					oxbow.Add{Name: s.storeName(e.Name), Kind: e.Kind, Content: e.Content, Created: e.Created},
+					oxbow.Add{Name: s.nameInStore(e.Name), Kind: e.Kind, Content: e.Content, Created: e.Created},
 				)
 			}
 		}

@@ -68,9 +68,9 @@ func (f yamlFile) valueError(n *yaml.Node, key, value, reason string) error {
 // valueAt returns the value at a path of keys, such as "spec.memory", and whether the file contains the value. It
 // returns an error if a key on the path occurs twice, or if a key before the last key has a value that is not a
 // mapping.
-func (f yamlFile) valueAt(keys string) (*yaml.Node, bool, error) {
+func (f yamlFile) valueAt(keyPath string) (*yaml.Node, bool, error) {
 	n, walked := f.root, ""
-	for key := range strings.SplitSeq(keys, ".") {
+	for key := range strings.SplitSeq(keyPath, ".") {
 		for n != nil && n.Kind == yaml.AliasNode {
 			n = n.Alias
 		}
@@ -108,28 +108,28 @@ func (f yamlFile) valueAt(keys string) (*yaml.Node, bool, error) {
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
 // textAt returns the text at a path of keys, such as "spec.memory.backend", and the value's YAML node. If the file does
-// not contain the path, or if the value is null, textAt returns the default def. If the value is not a text, it returns
-// an error.
-func (f yamlFile) textAt(keys, def string) (string, *yaml.Node, error) {
-	n, ok, err := f.valueAt(keys)
+// not contain the path, or if the value is null, textAt returns defaultText. If the value is not a text, it returns an
+// error.
+func (f yamlFile) textAt(keyPath, defaultText string) (string, *yaml.Node, error) {
+	n, ok, err := f.valueAt(keyPath)
 	if err != nil || !ok {
-		return def, n, err
+		return defaultText, n, err
 	}
 	if isNull(n) {
-		return def, n, nil
+		return defaultText, n, nil
 	}
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
-		return "", n, f.valueError(n, keys, n.Value, "must be a text")
+		return "", n, f.valueError(n, keyPath, n.Value, "must be a text")
 	}
 	return n.Value, n, nil
 }
 
 // directoryAt returns the directory at a path of keys, such as "world_memory.path". The value in the file is relative
 // to the directory of the file. The result is relative to the home. If the file does not contain the keys, directoryAt
-// returns the default def. It returns an error if the directory is outside the home, because the home's file system
-// does not contain such a directory.
-func (f yamlFile) directoryAt(keys, def string) (string, error) {
-	s, n, err := f.textAt(keys, def)
+// returns defaultDir. It returns an error if the directory is outside the home, because the home's file system does not
+// contain such a directory.
+func (f yamlFile) directoryAt(keyPath, defaultDir string) (string, error) {
+	s, n, err := f.textAt(keyPath, defaultDir)
 	if err != nil {
 		return "", err
 	}
@@ -141,7 +141,7 @@ func (f yamlFile) directoryAt(keys, def string) (string, error) {
 	isRelative := s != "" && !path.IsAbs(s) && !strings.HasPrefix(s, "~") && !strings.Contains(s, ":")
 	isOutside := clean == ".." || strings.HasPrefix(clean, "../")
 	if !isRelative || isOutside {
-		return "", f.valueError(n, keys, s, "is not a directory inside the home, which is that of "+f.name+
+		return "", f.valueError(n, keyPath, s, "is not a directory inside the home, which is that of "+f.name+
 			"; nothing outside of it is opened, so make the other directory the home")
 	}
 	return clean, nil

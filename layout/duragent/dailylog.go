@@ -163,9 +163,9 @@ func newDayLog(date, content string) string {
 	return "# " + date + "\n\n" + escapeLines(content) + "\n"
 }
 
-// appendToDay appends an entry to text, the text of a day's log file, and returns the result. moment is the entry's
-// time, such as 15:46. The existing text does not change, and the new lines end like its lines.
-func appendToDay(date, text, moment, content string) string {
+// appendEntryToDay appends an entry to text, the text of a day's log file, and returns the result. timeOfDay is the
+// entry's time, such as 15:46. The existing text does not change, and the new lines end like its lines.
+func appendEntryToDay(date, text, timeOfDay, content string) string {
 	nl := "\n"
 	if strings.Contains(text, "\r\n") {
 		nl = "\r\n"
@@ -177,12 +177,12 @@ func appendToDay(date, text, moment, content string) string {
 	if strings.TrimSpace(begun) == "" {
 		text += "# " + date + nl
 	}
-	return text + nl + "## " + moment + nl + nl + escapeLines(content) + nl
+	return text + nl + "## " + timeOfDay + nl + nl + escapeLines(content) + nl
 }
 
-// isDayOrEntryHeading reports whether a line looks like the heading of a day ("# 2026-02-18") or of an entry ("##
+// parseDayOrEntryHeading reports whether a line looks like the heading of a day ("# 2026-02-18") or of an entry ("##
 // 15:46"), if backslashes at its start are ignored. It also returns the number of these backslashes.
-func isDayOrEntryHeading(s string) (backslashes int, ok bool) {
+func parseDayOrEntryHeading(s string) (backslashes int, isHeading bool) {
 	rest := strings.TrimLeft(s, `\`)
 	_, moment := parseMoment(rest)
 	_, date := parseDate(rest)
@@ -191,7 +191,7 @@ func isDayOrEntryHeading(s string) (backslashes int, ok bool) {
 
 func escapeLines(content string) string {
 	return mapLines(content, func(s string) string {
-		if _, ok := isDayOrEntryHeading(s); ok {
+		if _, ok := parseDayOrEntryHeading(s); ok {
 			return `\` + s
 		}
 		return s
@@ -200,7 +200,7 @@ func escapeLines(content string) string {
 
 func unescapeLines(content string) string {
 	return mapLines(content, func(s string) string {
-		if n, ok := isDayOrEntryHeading(s); ok && n > 0 {
+		if n, ok := parseDayOrEntryHeading(s); ok && n > 0 {
 			return s[1:]
 		}
 		return s
@@ -222,22 +222,22 @@ func mapLines(text string, fn func(string) string) string {
 
 const dayOpeningSuffix = " (opening)"
 
-// dayEntryName returns the name of an entry in the log of a day. moment is the minute of the entry, and n is the number
-// of the entry among the entries in this minute, from 1. If moment is "", the entry is the opening of the day, which
-// has no time, and n is ignored.
-func dayEntryName(date, moment string, n int) string {
+// dayEntryName returns the name of an entry in the log of a day. timeOfDay is the minute of the entry, and entryNumber
+// is the number of the entry among the entries in this minute, from 1. If timeOfDay is "", the entry is the opening of
+// the day, which has no time, and entryNumber is ignored.
+func dayEntryName(date, timeOfDay string, entryNumber int) string {
 	switch {
-	case moment == "":
+	case timeOfDay == "":
 		return date + dayOpeningSuffix
-	case n > 1:
-		return date + " " + moment + " (" + strconv.Itoa(n) + ")"
+	case entryNumber > 1:
+		return date + " " + timeOfDay + " (" + strconv.Itoa(entryNumber) + ")"
 	}
-	return date + " " + moment
+	return date + " " + timeOfDay
 }
 
 // parseDayEntryName splits a name that dayEntryName made, such as "2026-02-18 15:46 (2)", into the date, the time and
-// the number. The text before a day's first timed entry is also an entry. For its name, moment is "".
-func parseDayEntryName(name string) (date, moment string, n int, ok bool) {
+// the number. The text before a day's first timed entry is also an entry. For its name, timeOfDay is "".
+func parseDayEntryName(name string) (date, timeOfDay string, entryNumber int, ok bool) {
 	if len(name) < len(dayFormat) || !isDate(name[:len(dayFormat)]) {
 		return "", "", 0, false
 	}
@@ -245,19 +245,19 @@ func parseDayEntryName(name string) (date, moment string, n int, ok bool) {
 	if rest == dayOpeningSuffix {
 		return date, "", 1, true
 	}
-	moment, count, many := strings.Cut(strings.TrimPrefix(rest, " "), " ")
-	n = 1
+	timeOfDay, count, many := strings.Cut(strings.TrimPrefix(rest, " "), " ")
+	entryNumber = 1
 	if many {
 		var err error
-		n, err = strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(count, "("), ")"))
+		entryNumber, err = strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(count, "("), ")"))
 		if err != nil {
 			return "", "", 0, false
 		}
 	}
-	_, isMoment := parseMoment("## " + moment)
-	isPart := isMoment && n >= 1
-	if !isPart || dayEntryName(date, moment, n) != name {
+	_, isMoment := parseMoment("## " + timeOfDay)
+	isPart := isMoment && entryNumber >= 1
+	if !isPart || dayEntryName(date, timeOfDay, entryNumber) != name {
 		return "", "", 0, false
 	}
-	return date, moment, n, true
+	return date, timeOfDay, entryNumber, true
 }

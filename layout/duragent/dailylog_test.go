@@ -44,7 +44,7 @@ func FuzzDay(f *testing.F) {
 	f.Add("\ufeff# 2026-02-18\n\n## 15:46\n\nX\n# 2026-02-18\n", "x\n")
 	f.Fuzz(func(t *testing.T, text, content string) {
 		before := parseDay("2026-02-18", text)
-		after := parseDay("2026-02-18", appendToDay("2026-02-18", text, "23:59", content))
+		after := parseDay("2026-02-18", appendEntryToDay("2026-02-18", text, "23:59", content))
 		end := 0
 		for _, p := range after {
 			if p.startOffset < end || p.endOffset < p.startOffset {

@@ -24,9 +24,9 @@ var memoryDirective string
 // the file does not exist, memoryDirective contains the instructions.
 const memoryFile = "memory.md"
 
-// An agent's context begins with the texts of its directive files. maxDirectiveBytes is the maximum size of such a
+// An agent's context begins with the texts of its directive files. maxDirectiveFileBytes is the maximum size of such a
 // file in bytes.
-const maxDirectiveBytes = 1 << 20
+const maxDirectiveFileBytes = 1 << 20
 
 // directive is a Markdown file in a directory of directives, whose text is put into an agent's context.
 type directive struct {
@@ -50,7 +50,7 @@ func readDirectives(fsys vfs.FS, dir string, warn func(string)) ([]directive, er
 			continue
 		}
 		file := path.Join(dir, e.Name())
-		data, err := vfs.ReadFile(fsys, file, maxDirectiveBytes)
+		data, err := vfs.ReadFile(fsys, file, maxDirectiveFileBytes)
 		switch {
 		case err != nil:
 			warn("directive left out: " + err.Error())
@@ -93,7 +93,7 @@ func (h *home) directiveParts() ([]prompt.Part, error) {
 }
 
 // makeMemoryDirective creates directives/memory.md and returns its path. If the file exists, it returns "".
-func makeMemoryDirective(fsys vfs.FS, p homeDirectories) (made string, err error) {
+func makeMemoryDirective(fsys vfs.FS, p homeDirectories) (createdPath string, err error) {
 	dir := p.workspaceDir("directives")
 	file := path.Join(dir, memoryFile)
 	if _, err := fsys.Stat(file); err == nil || !isNotExist(err) {

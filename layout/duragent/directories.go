@@ -26,11 +26,11 @@ func (p homeDirectories) agentDir(name string) string {
 	return path.Join(p.agentsPath, p.agentName, name)
 }
 
-// findGlobalConfig returns the directories of a home. The argument label is the path of the home. The file
+// findGlobalConfig returns the directories of a home. The argument homePath is the path of the home. The file
 // duragent.yaml names the workspace, a directory with the memory. If this file does not exist, there are two cases. If
-// label ends with .duragent, or if the home contains directories of a workspace, the workspace is the home itself.
+// homePath ends with .duragent, or if the home contains directories of a workspace, the workspace is the home itself.
 // Otherwise the workspace is the directory .duragent in the home.
-func findGlobalConfig(fsys vfs.FS, label string) (globalConfig, error) {
+func findGlobalConfig(fsys vfs.FS, homePath string) (globalConfig, error) {
 	data, ok, err := readConfig(fsys, globalFile)
 	if err != nil {
 		return globalConfig{}, err
@@ -39,7 +39,7 @@ func findGlobalConfig(fsys vfs.FS, label string) (globalConfig, error) {
 		return parseGlobalConfig(data)
 	}
 	ws := ".duragent"
-	if path.Base(strings.ReplaceAll(label, `\`, "/")) == ws {
+	if path.Base(strings.ReplaceAll(homePath, `\`, "/")) == ws {
 		ws = "."
 	} else if n, err := countWorkspaceDirs(fsys, "."); err != nil {
 		return globalConfig{}, err
@@ -67,10 +67,10 @@ func countWorkspaceDirs(fsys vfs.FS, dir string) (int, error) {
 	return n, err
 }
 
-// countHomeSigns returns the number of signs that a directory is a home of duragent. If the file duragent.yaml exists,
-// the number is 3. Otherwise countHomeSigns counts the directories that only a workspace has. It looks for them in the
-// directory itself, and if there are none, in its subdirectory .duragent.
-func countHomeSigns(fsys vfs.FS) (int, error) {
+// countLayoutMarkers returns the number of signs that a directory is a home of duragent. If the file duragent.yaml
+// exists, the number is 3. Otherwise countLayoutMarkers counts the directories that only a workspace has. It looks for
+// them in the directory itself, and if there are none, in its subdirectory .duragent.
+func countLayoutMarkers(fsys vfs.FS) (int, error) {
 	if _, err := fsys.Stat(globalFile); err == nil {
 		return 3, nil
 	} else if !isNotExist(err) {

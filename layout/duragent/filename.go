@@ -27,7 +27,7 @@ func factFileStem(name string) string {
 		name = own
 	}
 	hide := -1
-	if mdtree.IsConflict(name + ".md") {
+	if mdtree.IsConflictCopy(name + ".md") {
 		hide = strings.LastIndexByte(name, '.')
 	}
 	isPlain := !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, reservedChars)
@@ -50,9 +50,9 @@ func factFileStem(name string) string {
 // decodeName returns the name of the fact in a file with this stem. It decodes characters that factFileStem has
 // encoded, such as %3F. If factFileStem would give the decoded name another stem, a person has named the file, and
 // decodeName uses the stem itself as the name.
-func decodeName(stem string) string {
-	name := stem
-	if n, ok := decodePercents(stem); ok && factFileStem(n) == stem {
+func decodeName(fileStem string) string {
+	name := fileStem
+	if n, ok := decodePercents(fileStem); ok && factFileStem(n) == fileStem {
 		name = n
 	}
 	return factName(name)

@@ -52,7 +52,7 @@ func FuzzStem(f *testing.F) {
 			t.Errorf("%q is in %q, which is read as %q", name, file, got)
 		}
 		if !fs.ValidPath(file) || strings.ContainsAny(stem, strings.TrimSuffix(reservedChars, "%")) ||
-			strings.HasPrefix(file, ".") || mdtree.IsConflict(file) {
+			strings.HasPrefix(file, ".") || mdtree.IsConflictCopy(file) {
 			t.Errorf("%q is in %q", name, file)
 		}
 	})

@@ -9,7 +9,7 @@ import (
 
 // home is an opened home. Its fields do not change.
 type home struct {
-	dialect.Base
+	dialect.HomeBase
 	directories homeDirectories
 	config      agentConfig
 }

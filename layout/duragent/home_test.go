@@ -332,7 +332,7 @@ func TestSession(t *testing.T) {
 
 // TestWriters tests that the tools lose nothing that a person typed.
 func TestWriters(t *testing.T) {
-	layouttest.CheckWriters(t, Dialect(), [][]layouttest.WriteCall{
+	layouttest.CheckWriteTools(t, Dialect(), [][]layouttest.WriteCall{
 		{{Tool: "remember", Args: layouttest.Args{"content": "TEXT"}}},
 		{{Tool: "reflect", Args: layouttest.Args{"content": "TEXT"}}},
 		{{Tool: "update_world", Args: layouttest.Args{"topic": "n", "content": "TEXT"}}},

@@ -25,10 +25,10 @@ func makeLayout(p homeDirectories, zone *time.Location) treeLayout {
 	return treeLayout{worldDir: p.worldPath, memoryDir: p.agentDir("memory"), zone: zone}
 }
 
-func (l treeLayout) dailyDir() string { return l.memoryDir + "/daily" }
+func (l treeLayout) dailyLogDir() string { return l.memoryDir + "/daily" }
 
 // Dirs implements [mdtree.Layout].
-func (l treeLayout) Dirs() []string { return []string{l.worldDir, l.memoryDir, l.dailyDir()} }
+func (l treeLayout) Dirs() []string { return []string{l.worldDir, l.memoryDir, l.dailyLogDir()} }
 
 // Match implements [mdtree.Layout].
 func (l treeLayout) Match(file string) bool {
@@ -41,7 +41,7 @@ func (l treeLayout) Match(file string) bool {
 		return true
 	case l.memoryDir:
 		return stem == curatedNoteName
-	case l.dailyDir():
+	case l.dailyLogDir():
 		return isDate(stem)
 	}
 	return false
@@ -50,7 +50,7 @@ func (l treeLayout) Match(file string) bool {
 // filePath returns the path of the file that contains the entry with this name, or would contain it.
 func (l treeLayout) filePath(name string) string {
 	if date, _, _, ok := parseDayEntryName(name); ok {
-		return l.dailyDir() + "/" + date + ".md"
+		return l.dailyLogDir() + "/" + date + ".md"
 	}
 	if name == curatedNoteName {
 		return l.memoryDir + "/" + curatedNoteName + ".md"
@@ -63,12 +63,12 @@ func (l treeLayout) Parse(file, text string) ([]mdtree.Item, error) {
 	stem := strings.TrimSuffix(path.Base(file), ".md")
 	e := oxbow.Entry{Name: decodeName(stem), Kind: oxbow.World, Content: strings.TrimPrefix(text, byteOrderMark)}
 	switch path.Dir(file) {
-	case l.dailyDir():
+	case l.dailyLogDir():
 		return l.parseDay(stem, text), nil
 	case l.memoryDir:
 		e.Name, e.Kind = curatedNoteName, oxbow.Note
 	}
-	return []mdtree.Item{{Entry: e, End: len(text)}}, nil
+	return []mdtree.Item{{Entry: e, EndOffset: len(text)}}, nil
 }
 
 func (l treeLayout) parseDay(date, text string) []mdtree.Item {
@@ -83,41 +83,41 @@ func (l treeLayout) parseDay(date, text string) []mdtree.Item {
 		}
 		e.Created = l.momentTime(date, p.entryTime)
 		e.Updated = e.Created
-		items = append(items, mdtree.Item{Entry: e, Start: p.startOffset, End: p.endOffset})
+		items = append(items, mdtree.Item{Entry: e, StartOffset: p.startOffset, EndOffset: p.endOffset})
 	}
 	return items
 }
 
-// momentTime returns the time for a date such as 2026-02-18 and a time of day such as 15:46. If moment is "", it
+// momentTime returns the time for a date such as 2026-02-18 and a time of day such as 15:46. If timeOfDay is "", it
 // returns the beginning of the day.
-func (l treeLayout) momentTime(date, moment string) time.Time {
-	if moment == "" {
-		moment = "00:00"
+func (l treeLayout) momentTime(date, timeOfDay string) time.Time {
+	if timeOfDay == "" {
+		timeOfDay = "00:00"
 	}
-	t, err := time.ParseInLocation(dayFormat+" "+minuteFormat, date+" "+moment, l.zone)
+	t, err := time.ParseInLocation(dayFormat+" "+minuteFormat, date+" "+timeOfDay, l.zone)
 	if err != nil {
-		// Parsing cannot fail, because the callers have checked the form of date and moment.
+		// Parsing cannot fail, because the callers have checked the form of date and timeOfDay.
 		return time.Time{}
 	}
 	return t.UTC()
 }
 
 // Plan implements [mdtree.Layout]. The argument op must be a result of toStorableOps.
-func (l treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, error) {
+func (l treeLayout) Plan(v mdtree.TreeView, op oxbow.Op, _ time.Time) ([]mdtree.Edit, error) {
 	switch op := op.(type) {
 	case oxbow.Add:
 		return l.planAdd(v, op)
 	case oxbow.Update:
 		p, _ := v.Find(op.Name)
-		old, _ := v.File(p.Path)
+		old, _ := v.FileText(p.Path)
 		mark := old[:len(old)-len(strings.TrimPrefix(old, byteOrderMark))]
 		return []mdtree.Edit{{Path: p.Path, Text: mark + op.Content}}, nil
 	}
 	p, _ := v.Find(op.Target())
-	return []mdtree.Edit{{Path: p.Path, Remove: true}}, nil
+	return []mdtree.Edit{{Path: p.Path, IsRemoval: true}}, nil
 }
 
-func (l treeLayout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) {
+func (l treeLayout) planAdd(v mdtree.TreeView, op oxbow.Add) ([]mdtree.Edit, error) {
 	file := l.filePath(op.Name)
 	date, moment, n, day := parseDayEntryName(op.Name)
 	if !day {
@@ -151,8 +151,8 @@ func (l treeLayout) planAdd(v mdtree.View, op oxbow.Add) ([]mdtree.Edit, error) 
 			Reason: "is not the next of its minute, which is " + dayEntryName(date, moment, have+1),
 		}
 	}
-	text, _ := v.File(file)
-	return []mdtree.Edit{{Path: file, Text: appendToDay(date, text, moment, op.Content)}}, nil
+	text, _ := v.FileText(file)
+	return []mdtree.Edit{{Path: file, Text: appendEntryToDay(date, text, moment, op.Content)}}, nil
 }
 
 // checkChange returns an error for an op that duragent's layout cannot represent. The op must be a result of
@@ -210,12 +210,12 @@ func checkChange(op oxbow.Op) error {
 }
 
 // checkAdd returns an error if a new entry cannot have this name or this kind.
-func checkAdd(op oxbow.Add, isDay bool) error {
+func checkAdd(op oxbow.Add, isDayEntryName bool) error {
 	refuse := func(field, value, reason string) error {
 		return &oxbow.InvalidError{Field: field, Value: value, Reason: reason}
 	}
 	switch {
-	case op.Kind == oxbow.Journal && !isDay:
+	case op.Kind == oxbow.Journal && !isDayEntryName:
 		return refuse(
 			"name",
 			op.Name,
@@ -232,7 +232,7 @@ func checkAdd(op oxbow.Add, isDay bool) error {
 			op.Kind,
 			oxbow.ErrUnsupported,
 		)
-	case isDay:
+	case isDayEntryName:
 		return refuse(
 			"kind",
 			op.Kind.String(),

@@ -25,7 +25,7 @@ func Dialect() layout.Dialect {
 	return layout.Dialect{
 		Name:   "duragent",
 		Title:  "duragent: world knowledge that agents share, and of each agent a MEMORY.md and daily logs",
-		Detect: countHomeSigns,
+		Detect: countLayoutMarkers,
 		Init:   initHome,
 		Open:   newHome,
 	}
@@ -76,7 +76,7 @@ func initHome(_ context.Context, o layout.Options) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, _, err := readConfigs(o.FS, p, dialect.NewBase(o).Warn)
+	c, _, err := readConfigs(o.FS, p, dialect.NewHomeBase(o).Warn)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func initHome(_ context.Context, o layout.Options) ([]string, error) {
 }
 
 func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
-	h := &home{Base: dialect.NewBase(o)}
+	h := &home{HomeBase: dialect.NewHomeBase(o)}
 	var err error
 	var wanted bool
 	h.directories, err = findHomeDirectories(o)
@@ -137,7 +137,7 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 	}
 	if others, err := agentNames(o.FS, h.directories.agentsPath); err == nil && len(others) > 0 &&
 		!slices.Contains(others, h.directories.agentName) {
-		if isDir, _ := dialect.CountDir(o.FS, h.directories.agentDir(".")); isDir == 0 {
+		if isDir, _ := dialect.CountDirIfExists(o.FS, h.directories.agentDir(".")); isDir == 0 {
 			return nil, fmt.Errorf("opening the memory of duragent: %w", verb.Advise(
 				&oxbow.InvalidError{Field: "agent", Value: h.directories.agentName, Reason: "is not here; there are: " +
 					strings.Join(others, ", ")},
@@ -156,6 +156,6 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 		return nil, fmt.Errorf("opening the memory of duragent: %w", err)
 	}
 	h.SetStore(s)
-	h.ListWritten(h.FS, h.directories.workspaceDir("."))
+	h.RecordWrittenTexts(h.FS, h.directories.workspaceDir("."))
 	return h, nil
 }

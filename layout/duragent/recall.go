@@ -26,13 +26,13 @@ func (s dateSpan) hasDate(date string) bool {
 	return (s.firstDate == "" || date >= s.firstDate) && (s.lastDate == "" || date <= s.lastDate)
 }
 
-// maxDaysBack is the maximum number of days to count back. It exceeds the number of days between any
+// maxPastDays is the maximum number of days to count back. It exceeds the number of days between any
 // two dates with four-digit years.
-const maxDaysBack = 3_000_000
+const maxPastDays = 3_000_000
 
 // lastDays returns the last n days, including today. For n = 0, the span contains no day.
 func lastDays(now time.Time, n int) dateSpan {
-	if n > maxDaysBack {
+	if n > maxPastDays {
 		return dateSpan{"", now.Format(dayFormat)}
 	}
 	from := now.AddDate(0, 0, 1-n)
@@ -104,7 +104,7 @@ func renderDays(journal []oxbow.Entry, days dateSpan) []string {
 			if _, m, _, _ := parseDayEntryName(e.Name); m == "" {
 				log = "# " + d + "\n\n" + escapeLines(e.Content) + "\n"
 			} else {
-				log = appendToDay(d, log, m, e.Content)
+				log = appendEntryToDay(d, log, m, e.Content)
 			}
 		}
 		logs = append(logs, log)
@@ -140,7 +140,7 @@ func renderHits(query string, hits []oxbow.Hit, zone *time.Location) string {
 			"%d. %s (%s, %s)\n",
 			i+1,
 			h.Entry.Name,
-			memoryPartPhrase(h.Entry),
+			describeMemoryPart(h.Entry),
 			when.In(zone).Format(dayFormat),
 		)
 		content := strings.TrimSpace(h.Entry.Content)
@@ -154,8 +154,8 @@ func renderHits(query string, hits []oxbow.Hit, zone *time.Location) string {
 	return b.String()
 }
 
-// memoryPartPhrase says in which part of the memory an entry is.
-func memoryPartPhrase(e oxbow.Entry) string {
+// describeMemoryPart says in which part of the memory an entry is.
+func describeMemoryPart(e oxbow.Entry) string {
 	switch {
 	case e.Kind == oxbow.Journal:
 		return "daily log"

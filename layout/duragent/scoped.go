@@ -45,8 +45,8 @@ func (s *scopedStore) Capabilities() oxbow.Capabilities {
 	return c
 }
 
-// storeName returns the name that the agent's entry has in the store, which several agents share.
-func (s *scopedStore) storeName(name string) string {
+// nameInStore returns the name that the agent's entry has in the store, which several agents share.
+func (s *scopedStore) nameInStore(name string) string {
 	if isAgentsOwnEntry(name) {
 		return s.agentPrefix + name
 	}
@@ -72,7 +72,7 @@ func (s *scopedStore) Get(ctx context.Context, name string) (oxbow.Entry, error)
 	if strings.HasPrefix(name, agentsPrefix) {
 		return oxbow.Entry{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
-	e, err := s.memory.GetNamed(ctx, s.storeName(name))
+	e, err := s.memory.GetNamed(ctx, s.nameInStore(name))
 	if err != nil {
 		return oxbow.Entry{}, s.toAgentError(err)
 	}
@@ -107,20 +107,20 @@ func (s *scopedStore) Apply(ctx context.Context, ops ...oxbow.Op) error {
 
 // Commit implements [oxbow.Committer].
 func (s *scopedStore) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
-	ops, err := checkOpsVisible(ops)
+	ops, err := toStorableVisibleOps(ops)
 	if err != nil {
 		return oxbow.Change{}, err
 	}
 	for i, op := range ops {
 		switch op := op.(type) {
 		case oxbow.Add:
-			op.Name = s.storeName(op.Name)
+			op.Name = s.nameInStore(op.Name)
 			ops[i] = op
 		case oxbow.Update:
-			op.Name = s.storeName(op.Name)
+			op.Name = s.nameInStore(op.Name)
 			ops[i] = op
 		case oxbow.Remove:
-			op.Name = s.storeName(op.Name)
+			op.Name = s.nameInStore(op.Name)
 			ops[i] = op
 		}
 	}
@@ -148,14 +148,14 @@ func (s *scopedStore) toAgentChange(c oxbow.Change) oxbow.Change {
 // DryRun implements [oxbow.DryRunner]. It only checks whether the layout can store the changes, and whether the agent
 // may change these entries.
 func (s *scopedStore) DryRun(_ context.Context, ops ...oxbow.Op) error {
-	_, err := checkOpsVisible(ops)
+	_, err := toStorableVisibleOps(ops)
 	return err
 }
 
-// checkOpsVisible changes ops in the same way as toStorableOps. It also fails with [oxbow.ErrNotFound] if the name of
-// an op's entry begins with agentsPrefix, because this entry belongs to an agent's own files. An agent must not change
-// such an entry through the shared store.
-func checkOpsVisible(ops []oxbow.Op) ([]oxbow.Op, error) {
+// toStorableVisibleOps changes ops in the same way as toStorableOps. It also fails with [oxbow.ErrNotFound] if the name
+// of an op's entry begins with agentsPrefix, because this entry belongs to an agent's own files. An agent must not
+// change such an entry through the shared store.
+func toStorableVisibleOps(ops []oxbow.Op) ([]oxbow.Op, error) {
 	ops, err := toStorableOps(ops)
 	if err != nil {
 		return nil, err
@@ -246,7 +246,7 @@ func (s *scopedStore) Versions(ctx context.Context, name string) iter.Seq2[oxbow
 			yield(oxbow.Version{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound})
 			return
 		}
-		for v, err := range s.memory.Versions(ctx, s.storeName(name)) {
+		for v, err := range s.memory.Versions(ctx, s.nameInStore(name)) {
 			v.Entry, _ = s.toAgentEntry(v.Entry)
 			if !yield(v, s.toAgentError(err)) {
 				return
@@ -298,7 +298,7 @@ func (s *scopedStore) Restore(ctx context.Context, name string, seq uint64) (uin
 	if strings.HasPrefix(name, agentsPrefix) {
 		return 0, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
-	seq, err := s.memory.Restore(ctx, s.storeName(name), seq)
+	seq, err := s.memory.Restore(ctx, s.nameInStore(name), seq)
 	return seq, s.toAgentError(err)
 }
 
@@ -306,6 +306,6 @@ func (s *scopedStore) RestoreIf(ctx context.Context, name string, seq, version u
 	if strings.HasPrefix(name, agentsPrefix) {
 		return 0, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
 	}
-	seq, err := s.memory.RestoreIf(ctx, s.storeName(name), seq, version)
+	seq, err := s.memory.RestoreIf(ctx, s.nameInStore(name), seq, version)
 	return seq, s.toAgentError(err)
 }

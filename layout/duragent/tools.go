@@ -20,7 +20,7 @@ import (
 )
 
 //go:embed tool_*.md
-var descriptions embed.FS
+var toolDescriptions embed.FS
 
 // recallToolIn contains the arguments of recall.
 type recallToolIn struct {
@@ -53,15 +53,15 @@ type searchToolIn struct {
 	Limit int    `json:"limit,omitempty"                                     jsonschema:"Most hits, 5 by default."`
 }
 
-// defaultDays is the number of days that recall returns by default.
-const defaultDays = 3
+// defaultRecallDays is the number of days that recall returns by default.
+const defaultRecallDays = 3
 
 // Tools implements [layout.Home]. It returns no tools if the agent's agent.yaml lacks the section spec.memory.
 func (h *home) Tools() []verb.Tool {
 	if !h.config.hasMemory {
 		return nil
 	}
-	about := func(name, title string) verb.Tool { return dialect.NewTool(descriptions, name, title) }
+	about := func(name, title string) verb.Tool { return dialect.NewTool(toolDescriptions, name, title) }
 	recall := about("recall", "Recall from memory")
 	recall.ReadOnly, recall.Idempotent = true, true
 	remember := about("remember", "Save to memory")
@@ -81,7 +81,7 @@ func (h *home) Tools() []verb.Tool {
 }
 
 func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallToolIn) (verb.PlainReply, error) {
-	days := defaultDays
+	days := defaultRecallDays
 	if in.Days != nil {
 		days = *in.Days
 	}
@@ -118,7 +118,7 @@ func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallToolI
 		}
 		entries = append(entries, e)
 	}
-	h.SeenEntries(ctx).RecordShown(slices.DeleteFunc(slices.Clone(entries), func(e oxbow.Entry) bool {
+	h.SeenEntries(ctx).RecordShownEntries(slices.DeleteFunc(slices.Clone(entries), func(e oxbow.Entry) bool {
 		return e.Kind == oxbow.Journal
 	})...)
 	text := renderRecall(entries, s)
@@ -151,7 +151,7 @@ func (h *home) rememberTool(ctx context.Context, d *verb.Workspace, in rememberT
 	if err != nil {
 		return verb.PlainReply{}, err
 	}
-	return verb.PlainReply{Message: "Remembered. Written to " + h.filePathForMessage(name)}, nil
+	return verb.PlainReply{Message: "Remembered. Written to " + h.describeEntryLocation(name)}, nil
 }
 
 // addToDailyLog adds an entry to today's log and returns its name.
@@ -186,7 +186,7 @@ func (h *home) callReflectTool(ctx context.Context, d *verb.Workspace, in reflec
 		Content: in.Content}); err != nil {
 		return verb.PlainReply{}, err
 	}
-	return verb.PlainReply{Message: "Reflected. Updated " + h.filePathForMessage(curatedNoteName)}, nil
+	return verb.PlainReply{Message: "Reflected. Updated " + h.describeEntryLocation(curatedNoteName)}, nil
 }
 
 func (h *home) updateWorldTool(ctx context.Context, d *verb.Workspace, in updateWorldToolIn) (verb.PlainReply, error) {
@@ -207,7 +207,7 @@ func (h *home) updateWorldTool(ctx context.Context, d *verb.Workspace, in update
 	if err := h.putEntry(ctx, m, oxbow.Entry{Name: name, Kind: oxbow.World, Content: in.Content}); err != nil {
 		return verb.PlainReply{}, err
 	}
-	text := "Updated world knowledge at " + h.filePathForMessage(name)
+	text := "Updated world knowledge at " + h.describeEntryLocation(name)
 	if normalizeTopic(strings.TrimSpace(in.Topic)) != strings.ToLower(factFileStem(name)) {
 		text += fmt.Sprintf("\nThe topic is kept as %q: use this name from now on.", name)
 	}
@@ -253,7 +253,7 @@ func (h *home) searchTool(ctx context.Context, d *verb.Workspace, in searchToolI
 	}
 	for _, hit := range hits {
 		if isShownWhole(hit.Entry) {
-			h.SeenEntries(ctx).RecordShown(hit.Entry)
+			h.SeenEntries(ctx).RecordShownEntries(hit.Entry)
 		}
 	}
 	return verb.PlainReply{
@@ -262,9 +262,9 @@ func (h *home) searchTool(ctx context.Context, d *verb.Workspace, in searchToolI
 	}, nil
 }
 
-// filePathForMessage returns a text for messages that tells where an entry is stored. The text is the path of the
+// describeEntryLocation returns a text for messages that tells where an entry is stored. The text is the path of the
 // entry's file. If the entries are in a store of oxbow, the text is the store's path and the entry's name.
-func (h *home) filePathForMessage(name string) string {
+func (h *home) describeEntryLocation(name string) string {
 	if h.config.backend == backendOxbow {
 		return path.Join(h.Path, defaultStorePath(h.directories)) + " as " + strconv.Quote(name)
 	}

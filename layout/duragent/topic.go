@@ -27,9 +27,9 @@ func topicSlug(topic string) string {
 	}, topic)
 }
 
-// oldTopicSlug returns the file name of a topic as duragent's own code makes it. The code keeps underscores, and
+// duragentTopicSlug returns the file name of a topic as duragent's own code makes it. The code keeps underscores, and
 // changes only A to Z to lower case. Files that duragent made have such names.
-func oldTopicSlug(topic string) string {
+func duragentTopicSlug(topic string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'A' && r <= 'Z':
@@ -78,7 +78,7 @@ func chooseTopicName(topic string, exists func(name string) (bool, error)) (stri
 	if err := checkTopic(name); err != nil {
 		return "", err // The lower-case name failed the check that the topic passed, because it may have more bytes.
 	}
-	for _, stem := range []string{topic, strings.ToLower(topic), oldTopicSlug(topic)} {
+	for _, stem := range []string{topic, strings.ToLower(topic), duragentTopicSlug(topic)} {
 		own := factName(stem)
 		if own == name || oxbow.CheckName(own) != nil {
 			continue

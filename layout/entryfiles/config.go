@@ -18,11 +18,11 @@ import (
 type config struct {
 	recallLimit int // number of results that recall returns if the caller sets no limit
 	// auto-recall searches for this many words from the beginning of the user's last message (0 disables auto-recall)
-	autoRecallMessageWords int
-	canEditSoul            bool // The agent may rewrite Crab.md.
+	autoRecallWordCount int
+	canEditSoul         bool // The agent may rewrite Crab.md.
 }
 
-var defaultConfig = config{recallLimit: 5, autoRecallMessageWords: 8, canEditSoul: true}
+var defaultConfig = config{recallLimit: 5, autoRecallWordCount: 8, canEditSoul: true}
 
 // maxConfigBytes is the maximum size of memory.toml, in bytes.
 const maxConfigBytes = 64 << 10
@@ -91,7 +91,7 @@ func parseConfig(toml string) (config, error) {
 		case "recall_limit":
 			err = number(&c.recallLimit, 1)
 		case "auto_recall_words":
-			err = number(&c.autoRecallMessageWords, 0)
+			err = number(&c.autoRecallWordCount, 0)
 		case "soul_editable":
 			if value != "true" && value != "false" {
 				err = bad(key, "wants true or false")

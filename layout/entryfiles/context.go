@@ -59,7 +59,7 @@ func (h *home) addSystemPromptParts(ctx context.Context, c *prompt.Context) erro
 // context.
 func (h *home) addRecalledEntries(ctx context.Context, c *prompt.Context, message string) error {
 	words := strings.Fields(message)
-	words = words[:min(len(words), h.config.autoRecallMessageWords)]
+	words = words[:min(len(words), h.config.autoRecallWordCount)]
 	if len(words) == 0 {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	return &dialect.Session{
 		AddSystemContext:   h.addSystemPromptParts,
 		AddRecalledContext: h.addRecalledEntries,
-		Budget:             r.Budget,
+		TokenBudget:        r.Budget,
 	}, ctx.Err()
 }
 

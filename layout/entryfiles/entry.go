@@ -35,12 +35,12 @@ import (
 
 // These are the keys of the front matter in an entry's file.
 const (
-	frontKeyName        = "name"
-	frontKeyDescription = "description"
-	frontMatterKeyKind  = "oxbow-kind"
-	frontKeyAliases     = "oxbow-aliases"
-	frontKeyLabels      = "oxbow-labels"
-	frontKeyCreated     = "oxbow-created"
+	frontMatterKeyName        = "name"
+	frontMatterKeyDescription = "description"
+	frontMatterKeyKind        = "oxbow-kind"
+	frontMatterKeyAliases     = "oxbow-aliases"
+	frontMatterKeyLabels      = "oxbow-labels"
+	frontMatterKeyCreated     = "oxbow-created"
 )
 
 // frontMatterMarker is the line before and after the front matter.
@@ -48,11 +48,11 @@ const frontMatterMarker = "---"
 
 // entryDocument is a file's text, with the offsets of its parts.
 type entryDocument struct {
-	text       string
-	lineEnding string // line end of the first line, "\n" or "\r\n"
-	frontStart int    // offset of the front matter, after the opening marker
+	text             string
+	lineEnding       string // line end of the first line, "\n" or "\r\n"
+	frontMatterStart int    // offset of the front matter, after the opening marker
 	// offset of the line break before the marker line that ends the front matter
-	frontEnd                             int
+	frontMatterEnd                       int
 	contentStartOffset, contentEndOffset int // byte range of the content
 }
 
@@ -68,13 +68,13 @@ func parseDocument(text string) (*entryDocument, error) {
 	if !strings.HasPrefix(rest, frontMatterMarker) {
 		return nil, errors.New("it does not begin with " + frontMatterMarker)
 	}
-	d.frontStart = len(text) - len(rest) + len(frontMatterMarker)
-	i := strings.Index(text[d.frontStart:], "\n"+frontMatterMarker)
+	d.frontMatterStart = len(text) - len(rest) + len(frontMatterMarker)
+	i := strings.Index(text[d.frontMatterStart:], "\n"+frontMatterMarker)
 	if i < 0 {
 		return nil, errors.New("the front matter is not closed by " + frontMatterMarker)
 	}
-	d.frontEnd = d.frontStart + i
-	d.contentStartOffset, d.contentEndOffset = d.frontEnd+len("\n"+frontMatterMarker), len(text)
+	d.frontMatterEnd = d.frontMatterStart + i
+	d.contentStartOffset, d.contentEndOffset = d.frontMatterEnd+len("\n"+frontMatterMarker), len(text)
 	// Skip the rest of the line that ends the front matter if it is blank. Then skip one empty line.
 	if line, _, ok := strings.Cut(text[d.contentStartOffset:], "\n"); ok && strings.TrimSpace(line) == "" {
 		d.contentStartOffset += len(line) + 1
@@ -112,12 +112,12 @@ func (d *entryDocument) withContent(content string) string {
 	}
 	// Empty lines around the content are ambiguous, because they may belong to the content or to the file. Write the
 	// file again with the usual empty lines.
-	return d.text[:d.frontEnd+len("\n"+frontMatterMarker)] + d.lineEnding + d.lineEnding + content + d.lineEnding
+	return d.text[:d.frontMatterEnd+len("\n"+frontMatterMarker)] + d.lineEnding + d.lineEnding + content + d.lineEnding
 }
 
 // keyValue returns the value of a key. ok is false if the file does not have the key.
 func (d *entryDocument) keyValue(key string) (value string, ok bool) {
-	for line := range strings.SplitSeq(d.text[d.frontStart:d.frontEnd], "\n") {
+	for line := range strings.SplitSeq(d.text[d.frontMatterStart:d.frontMatterEnd], "\n") {
 		if v, found := strings.CutPrefix(strings.TrimSpace(line), key+":"); found {
 			value, ok = strings.TrimSpace(v), true
 		}
@@ -127,14 +127,14 @@ func (d *entryDocument) keyValue(key string) (value string, ok bool) {
 
 // setKey returns the document with a new value for a key. If several lines contain the key, setKey changes the last of
 // these lines, because a reader uses the last value. If the key is missing, setKey inserts a line below the key that
-// the argument after names. If that key is also missing, the line becomes the last line of the front matter. An empty
-// value removes all lines of the key.
-func (d *entryDocument) setKey(key, value, after string) (*entryDocument, error) {
+// the argument precedingKey names. If that key is also missing, the line becomes the last line of the front matter. An
+// empty value removes all lines of the key.
+func (d *entryDocument) setKey(key, value, precedingKey string) (*entryDocument, error) {
 	now, there := d.keyValue(key)
 	if now == value && there == (value != "") {
 		return d, nil
 	}
-	lines := strings.Split(d.text[d.frontStart:d.frontEnd], "\n")
+	lines := strings.Split(d.text[d.frontMatterStart:d.frontMatterEnd], "\n")
 	is := func(line, key string) bool { return strings.HasPrefix(strings.TrimSpace(line), key+":") }
 	last := -1
 	for i, line := range lines {
@@ -166,14 +166,14 @@ func (d *entryDocument) setKey(key, value, after string) (*entryDocument, error)
 	default:
 		at := len(lines)
 		for i, line := range lines {
-			if after != "" && is(line, after) {
+			if precedingKey != "" && is(line, precedingKey) {
 				at = i + 1
 			}
 		}
 		line := key + ": " + value + strings.TrimSuffix(d.lineEnding, "\n")
 		lines = append(lines[:at], append([]string{line}, lines[at:]...)...)
 	}
-	return parseDocument(d.text[:d.frontStart] + strings.Join(lines, "\n") + d.text[d.frontEnd:])
+	return parseDocument(d.text[:d.frontMatterStart] + strings.Join(lines, "\n") + d.text[d.frontMatterEnd:])
 }
 
 // joinDescription returns an entry's content: the file's description, an empty line, and the file's content. An empty
@@ -190,15 +190,15 @@ func joinDescription(description, content string) string {
 // content is s.
 func splitDescription(s string) (description, content string) {
 	d, c, ok := strings.Cut(s, "\n\n")
-	isDescription := d != "" && cleanLine(d) == d
+	isDescription := d != "" && toSingleLine(d) == d
 	if !ok || !isDescription {
 		return "", s
 	}
 	return d, c
 }
 
-// cleanLine joins the lines of a text and removes control characters, so that the text can be a key's value.
-func cleanLine(s string) string {
+// toSingleLine joins the lines of a text and removes control characters, so that the text can be a key's value.
+func toSingleLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		isLineBreak := r == '\u2028' || r == '\u2029'
 		if isLineBreak || unicode.IsControl(r) {
@@ -212,11 +212,11 @@ func cleanLine(s string) string {
 // entry returns the entry in the file.
 func (d *entryDocument) entry() (oxbow.Entry, error) {
 	var e oxbow.Entry
-	e.Name, _ = d.keyValue(frontKeyName)
+	e.Name, _ = d.keyValue(frontMatterKeyName)
 	if e.Name == "" {
 		return e, errors.New("the front matter has no name")
 	}
-	description, _ := d.keyValue(frontKeyDescription)
+	description, _ := d.keyValue(frontMatterKeyDescription)
 	e.Content = joinDescription(description, d.content())
 	var err error
 	if v, ok := d.keyValue(frontMatterKeyKind); ok {
@@ -225,29 +225,29 @@ func (d *entryDocument) entry() (oxbow.Entry, error) {
 			return e, fmt.Errorf("%s: %w", frontMatterKeyKind, err)
 		}
 	}
-	if v, ok := d.keyValue(frontKeyAliases); ok {
+	if v, ok := d.keyValue(frontMatterKeyAliases); ok {
 		e.Aliases, err = parseQuotedWords(v)
 		if err != nil {
-			return e, fmt.Errorf("%s: %w", frontKeyAliases, err)
+			return e, fmt.Errorf("%s: %w", frontMatterKeyAliases, err)
 		}
 	}
-	if v, ok := d.keyValue(frontKeyLabels); ok {
+	if v, ok := d.keyValue(frontMatterKeyLabels); ok {
 		words, err := splitLabelLine(v)
 		if err != nil {
-			return e, fmt.Errorf("%s: %w", frontKeyLabels, err)
+			return e, fmt.Errorf("%s: %w", frontMatterKeyLabels, err)
 		}
 		for _, w := range words {
 			l, err := oxbow.ParseLabel(w)
 			if err != nil {
-				return e, fmt.Errorf("%s: %w", frontKeyLabels, err)
+				return e, fmt.Errorf("%s: %w", frontMatterKeyLabels, err)
 			}
 			e.Labels = append(e.Labels, l)
 		}
 	}
-	if v, ok := d.keyValue(frontKeyCreated); ok {
+	if v, ok := d.keyValue(frontMatterKeyCreated); ok {
 		e.Created, err = time.Parse(time.RFC3339Nano, v)
 		if err != nil {
-			return e, fmt.Errorf("%s: %q is not a time such as 2026-04-18T10:00:00Z", frontKeyCreated, v)
+			return e, fmt.Errorf("%s: %q is not a time such as 2026-04-18T10:00:00Z", frontMatterKeyCreated, v)
 		}
 		e.Created = e.Created.UTC()
 	}
@@ -323,16 +323,17 @@ func formatLabels(ls []oxbow.Label) string {
 	return strings.Join(words, " ")
 }
 
-// newFileText returns the text of the file for a new entry. For a note without labels, aliases and a creation time,
+// formatEntryFile returns the text of the file for a new entry. For a note without labels, aliases and a creation time,
 // the file has the same bytes as if crabtalk had written it.
-func newFileText(e oxbow.Entry) string {
+func formatEntryFile(e oxbow.Entry) string {
 	description, content := splitDescription(e.Content)
 	var b strings.Builder
 	b.WriteString(
-		frontMatterMarker + "\n" + frontKeyName + ": " + e.Name + "\n" + frontKeyDescription + ": " + description +
+		frontMatterMarker + "\n" + frontMatterKeyName + ": " + e.Name + "\n" + frontMatterKeyDescription + ": " +
+			description +
 			"\n",
 	)
-	for _, p := range oxbowKeys(e) {
+	for _, p := range oxbowKeyValues(e) {
 		if p[1] != "" {
 			b.WriteString(p[0] + ": " + p[1] + "\n")
 		}
@@ -341,8 +342,8 @@ func newFileText(e oxbow.Entry) string {
 	return b.String()
 }
 
-// oxbowKeys returns the front matter keys that crabtalk does not use, with the entry's values.
-func oxbowKeys(e oxbow.Entry) [][2]string {
+// oxbowKeyValues returns the front matter keys that crabtalk does not use, with the entry's values.
+func oxbowKeyValues(e oxbow.Entry) [][2]string {
 	kind, created := "", ""
 	if e.Kind != oxbow.Note {
 		kind = e.Kind.String()
@@ -352,34 +353,34 @@ func oxbowKeys(e oxbow.Entry) [][2]string {
 	}
 	return [][2]string{
 		{frontMatterKeyKind, kind},
-		{frontKeyAliases, formatQuotedWords(e.Aliases)},
-		{frontKeyLabels, formatLabels(e.Labels)},
-		{frontKeyCreated, created},
+		{frontMatterKeyAliases, formatQuotedWords(e.Aliases)},
+		{frontMatterKeyLabels, formatLabels(e.Labels)},
+		{frontMatterKeyCreated, created},
 	}
 }
 
-// rewriteFile returns the text of a file after its entry has changed from old to now. Lines that need not change stay
-// as they are.
-func rewriteFile(text string, old, now oxbow.Entry) (string, error) {
+// rewriteFile returns the text of a file after its entry has changed from oldEntry to newEntry. Lines that need not
+// change stay as they are.
+func rewriteFile(text string, oldEntry, newEntry oxbow.Entry) (string, error) {
 	d, err := parseDocument(text)
 	if err != nil {
 		return "", err
 	}
-	if now.Content != old.Content {
-		had, there := d.keyValue(frontKeyDescription)
-		description, content := splitDescription(now.Content)
-		before, _ := splitDescription(old.Content)
+	if newEntry.Content != oldEntry.Content {
+		had, there := d.keyValue(frontMatterKeyDescription)
+		description, content := splitDescription(newEntry.Content)
+		before, _ := splitDescription(oldEntry.Content)
 		switch {
-		case had != "" && strings.HasPrefix(now.Content, had+"\n\n"):
-			description, content = had, now.Content[len(had)+2:]
+		case had != "" && strings.HasPrefix(newEntry.Content, had+"\n\n"):
+			description, content = had, newEntry.Content[len(had)+2:]
 		case had == "" && description == before:
 			// Leave the description empty, because a person wrote the file without one.
-			description, content = "", now.Content
+			description, content = "", newEntry.Content
 		}
 		if description == "" && there {
-			d, err = d.clearKeyValue(frontKeyDescription)
+			d, err = d.clearKeyValue(frontMatterKeyDescription)
 		} else {
-			d, err = d.setKey(frontKeyDescription, description, frontKeyName)
+			d, err = d.setKey(frontMatterKeyDescription, description, frontMatterKeyName)
 		}
 		if err != nil {
 			return "", err
@@ -389,7 +390,7 @@ func rewriteFile(text string, old, now oxbow.Entry) (string, error) {
 			return "", err
 		}
 	}
-	for _, p := range oxbowKeys(now) {
+	for _, p := range oxbowKeyValues(newEntry) {
 		d, err = d.setKey(p[0], p[1], "")
 		if err != nil {
 			return "", err
@@ -404,7 +405,7 @@ func (d *entryDocument) clearKeyValue(key string) (*entryDocument, error) {
 	if now == "" {
 		return d, nil
 	}
-	lines := strings.Split(d.text[d.frontStart:d.frontEnd], "\n")
+	lines := strings.Split(d.text[d.frontMatterStart:d.frontMatterEnd], "\n")
 	for i, line := range lines {
 		if at := strings.Index(line, key+":"); at >= 0 && strings.HasPrefix(strings.TrimSpace(line), key+":") {
 			tail := ""
@@ -414,5 +415,5 @@ func (d *entryDocument) clearKeyValue(key string) (*entryDocument, error) {
 			lines[i] = line[:at+len(key)+1] + " " + tail
 		}
 	}
-	return parseDocument(d.text[:d.frontStart] + strings.Join(lines, "\n") + d.text[d.frontEnd:])
+	return parseDocument(d.text[:d.frontMatterStart] + strings.Join(lines, "\n") + d.text[d.frontMatterEnd:])
 }

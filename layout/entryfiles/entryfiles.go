@@ -42,15 +42,15 @@ func Dialect() layout.Dialect {
 // MEMORY.md count as one marker each, but only if the directory exists. If it does not exist, both files together count
 // as one marker. Crab.md alone does not count, because crabtalk also has it in other layouts.
 func countMarkers(fsys vfs.FS) (int, error) {
-	entries, err := dialect.CountDir(fsys, entriesDir)
+	entries, err := dialect.CountDirIfExists(fsys, entriesDir)
 	if err != nil {
 		return 0, err
 	}
-	identity, err := dialect.CountFile(fsys, identityFile)
+	identity, err := dialect.CountFileIfExists(fsys, identityFile)
 	if err != nil {
 		return 0, err
 	}
-	index, err := dialect.CountFile(fsys, indexFile)
+	index, err := dialect.CountFileIfExists(fsys, indexFile)
 	if err != nil {
 		return 0, err
 	}
@@ -66,14 +66,14 @@ func initHome(ctx context.Context, o layout.Options) ([]string, error) {
 		ctx,
 		o.FS,
 		entriesDir,
-		dialect.NewFile{Name: configFile, Text: newConfigText},
-		dialect.NewFile{Name: identityFile, Text: newIdentityText},
+		dialect.FileToCreate{Name: configFile, Text: newConfigText},
+		dialect.FileToCreate{Name: identityFile, Text: newIdentityText},
 	)
 }
 
 // home is an opened home. Its fields do not change.
 type home struct {
-	dialect.Base
+	dialect.HomeBase
 	config config
 	ranker ranker
 }
@@ -84,7 +84,7 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 	if err := o.NoAgents(""); err != nil {
 		return nil, err
 	}
-	h := &home{Base: dialect.NewBase(o)}
+	h := &home{HomeBase: dialect.NewHomeBase(o)}
 	var err error
 	h.config, err = readConfig(o.FS)
 	if err == nil {
@@ -95,6 +95,6 @@ func newHome(ctx context.Context, o layout.Options) (layout.Home, error) {
 		return nil, fmt.Errorf("opening the memory of crabtalk: %w", err)
 	}
 	h.SetStore(h.Tree)
-	h.ListWritten(o.FS, ".")
+	h.RecordWrittenTexts(o.FS, ".")
 	return h, nil
 }

@@ -100,7 +100,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add("recall_limit = 3\n[memory]\nsoul_editable=false # x\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := parseConfig(text)
-		if err == nil && (c.recallLimit < 1 || c.recallLimit > oxbow.MaxLimit || c.autoRecallMessageWords < 0) {
+		if err == nil && (c.recallLimit < 1 || c.recallLimit > oxbow.MaxLimit || c.autoRecallWordCount < 0) {
 			t.Errorf("parseConfig(%q) = %+v", text, c)
 		}
 		if err != nil && !errors.Is(err, oxbow.ErrInvalid) {
@@ -286,7 +286,7 @@ func TestReadOnly(t *testing.T) {
 
 // TestWriters tests that the tools lose nothing that a person typed.
 func TestWriters(t *testing.T) {
-	layouttest.CheckWriters(t, Dialect(), [][]layouttest.WriteCall{
+	layouttest.CheckWriteTools(t, Dialect(), [][]layouttest.WriteCall{
 		{
 			{Tool: "remember", Args: layouttest.Args{"name": "n", "description": "d", "content": "TEXT"}},
 			{Tool: "forget", Args: layouttest.Args{"name": "n"}},

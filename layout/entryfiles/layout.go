@@ -33,7 +33,7 @@ var _ mdtree.Layout = treeLayout{}
 func (treeLayout) Dirs() []string { return []string{entriesDir} }
 
 // Match implements [mdtree.Layout].
-func (treeLayout) Match(p string) bool { return path.Ext(p) == ".md" }
+func (treeLayout) Match(filePath string) bool { return path.Ext(filePath) == ".md" }
 
 // Parse implements [mdtree.Layout].
 func (treeLayout) Parse(_, text string) ([]mdtree.Item, error) {
@@ -45,21 +45,21 @@ func (treeLayout) Parse(_, text string) ([]mdtree.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []mdtree.Item{{Entry: e, Start: 0, End: len(text)}}, nil
+	return []mdtree.Item{{Entry: e, StartOffset: 0, EndOffset: len(text)}}, nil
 }
 
 // Plan implements [mdtree.Layout].
-func (treeLayout) Plan(v mdtree.View, op oxbow.Op, _ time.Time) ([]mdtree.Edit, error) {
+func (treeLayout) Plan(v mdtree.TreeView, op oxbow.Op, _ time.Time) ([]mdtree.Edit, error) {
 	if add, ok := op.(oxbow.Add); ok {
 		return []mdtree.Edit{
-			{Path: unusedEntryPath(add.Name, v.IsPathTaken), Text: newFileText(add.ApplyTo(oxbow.Entry{}))},
+			{Path: unusedEntryPath(add.Name, v.IsPathTaken), Text: formatEntryFile(add.ApplyTo(oxbow.Entry{}))},
 		}, nil
 	}
 	place, _ := v.Find(op.Target())
 	if _, ok := op.(oxbow.Remove); ok {
-		return []mdtree.Edit{{Path: place.Path, Remove: true}}, nil
+		return []mdtree.Edit{{Path: place.Path, IsRemoval: true}}, nil
 	}
-	old, _ := v.File(place.Path)
+	old, _ := v.FileText(place.Path)
 	text, err := rewriteFile(old, place.Entry, op.ApplyTo(place.Entry.Clone()))
 	if err != nil {
 		return nil, fmt.Errorf("editing %s: %w", place.Path, err)
@@ -77,7 +77,7 @@ func entrySlug(name string) string {
 
 // unusedEntryPath returns a path for the file of a new entry. The name of the file is the entry's slug. If this path is
 // taken, a number is appended. A slug that is too long is shortened, and a hash of the entry's name is appended.
-func unusedEntryPath(name string, taken func(string) bool) string {
+func unusedEntryPath(name string, isPathTaken func(string) bool) string {
 	s := entrySlug(name)
 	if len(s) > maxSlugBytes {
 		h := fnv.New32a()
@@ -85,7 +85,7 @@ func unusedEntryPath(name string, taken func(string) bool) string {
 		s = fmt.Sprintf("%s-%08x", text.TruncateBytes(s, maxSlugBytes-9), h.Sum32())
 	}
 	p := entriesDir + "/" + s + ".md"
-	for n := 2; text.IsDeviceName(path.Base(p)) || taken(p); n++ {
+	for n := 2; text.IsDeviceName(path.Base(p)) || isPathTaken(p); n++ {
 		p = fmt.Sprintf("%s/%s-%d.md", entriesDir, s, n)
 	}
 	return p

@@ -43,7 +43,7 @@ func (r *ranker) search(
 		return isWanted(&e)
 	}
 	for _, h := range r.index.Searcher().Search(index.Query{
-		Terms:          index.TermsForWords(text.CrabtalkByteTerms(query)),
+		Terms:          index.TermsForWords(text.OldCrabtalkTerms(query)),
 		Limit:          limit,
 		AcceptDocument: accept,
 	}) {
@@ -52,9 +52,9 @@ func (r *ranker) search(
 	return hits, nil
 }
 
-// entry returns the entry with this ID, in the version that is indexed. The second result is false if the entry is not
-// indexed.
-func (r *ranker) entry(id uint64) (oxbow.Entry, bool) {
+// indexedEntry returns the entry with this ID, in the version that is indexed. The second result is false if the entry
+// is not indexed.
+func (r *ranker) indexedEntry(id uint64) (oxbow.Entry, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e, ok := r.entries[id]
@@ -84,13 +84,13 @@ func (r *ranker) updateIndex(ctx context.Context, m *oxbow.Memory) error {
 	}
 	var changes []index.Change
 	for _, e := range fresh {
-		changes = append(changes, index.Change{ID: e.ID, Document: indexedDocument(e), Old: r.oldDocument(e.ID)})
+		changes = append(changes, index.Change{ID: e.ID, Document: indexedDocument(e), Old: r.documentInIndex(e.ID)})
 		r.entries[e.ID] = e
 	}
 	if len(r.entries) > n {
 		for id := range r.entries {
 			if !there[id] {
-				changes = append(changes, index.Change{ID: id, Old: r.oldDocument(id)})
+				changes = append(changes, index.Change{ID: id, Old: r.documentInIndex(id)})
 				delete(r.entries, id)
 			}
 		}
@@ -102,12 +102,12 @@ func (r *ranker) updateIndex(ctx context.Context, m *oxbow.Memory) error {
 // indexedDocument returns the document that is indexed for an entry.
 func indexedDocument(e oxbow.Entry) *index.Document {
 	d := &index.Document{ID: e.ID, Updated: e.Updated.UnixNano()}
-	d.SetWords(text.CrabtalkByteTerms(e.Content))
+	d.SetWords(text.OldCrabtalkTerms(e.Content))
 	return d
 }
 
-// oldDocument returns the document that is indexed for an entry, or nil if the entry is not indexed.
-func (r *ranker) oldDocument(id uint64) *index.Document {
+// documentInIndex returns the document that is indexed for an entry, or nil if the entry is not indexed.
+func (r *ranker) documentInIndex(id uint64) *index.Document {
 	if e, ok := r.entries[id]; ok {
 		return indexedDocument(e)
 	}

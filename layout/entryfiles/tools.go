@@ -18,7 +18,7 @@ import (
 )
 
 //go:embed tool_*.md
-var descriptions embed.FS
+var toolDescriptions embed.FS
 
 type rememberToolIn struct {
 	Name        string `json:"name"        cli:"positional" jsonschema:"What to call it; the same name again overwrites."`
@@ -43,7 +43,7 @@ type rewriteToolIn struct {
 // It also returns the tool soul, which rewrites the identity. A call of this tool is refused unless the setting
 // soul_editable allows the edit.
 func (h *home) Tools() []verb.Tool {
-	about := func(name, title string) verb.Tool { return dialect.NewTool(descriptions, name, title) }
+	about := func(name, title string) verb.Tool { return dialect.NewTool(toolDescriptions, name, title) }
 	remember, forget := about("remember", "Save to memory"), about("forget", "Delete from memory")
 	remember.Destructive, remember.Idempotent = true, true
 	forget.Destructive = true
@@ -68,7 +68,7 @@ func (h *home) rememberTool(ctx context.Context, d *verb.Workspace, in rememberT
 	if err := oxbow.CheckName(name); err != nil {
 		return verb.PlainReply{}, fmt.Errorf("failed to save entry: %w", err)
 	}
-	content := joinDescription(cleanLine(in.Description), in.Content)
+	content := joinDescription(toSingleLine(in.Description), in.Content)
 	if strings.TrimSpace(content) == "" {
 		err = &oxbow.InvalidError{Field: "content", Reason: "is empty; say what to remember"}
 	} else {
@@ -114,7 +114,7 @@ func (h *home) recallTool(ctx context.Context, d *verb.Workspace, in recallToolI
 	if err != nil {
 		return verb.PlainReply{}, err
 	}
-	h.SeenEntries(ctx).RecordShown(hits...)
+	h.SeenEntries(ctx).RecordShownEntries(hits...)
 	return verb.PlainReply{Message: d.AddNotes(formatHits(hits), notes), IsRemembered: len(hits) > 0}, nil
 }
 
@@ -143,7 +143,7 @@ func (h *home) searchEntries(
 	for _, id := range ids {
 		e, ok := byID[id]
 		if !ok {
-			e, ok = h.ranker.entry(id)
+			e, ok = h.ranker.indexedEntry(id)
 		}
 		if ok && e.MayShow(oxbow.OnRequest(ctx)) {
 			hits = append(hits, e)

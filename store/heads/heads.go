@@ -42,16 +42,16 @@ func (a *Needs) AddFilter(f oxbow.Filter) {
 	}
 }
 
-// View calls fn with the heads of a store's entries. A head contains only some parts of an entry. The parameter asked
+// View calls fn with the heads of a store's entries. A head contains only some parts of an entry. The parameter needs
 // specifies which parts are needed. The heads are valid until fn returns. If a head could not be read, View calls fn
 // again, and each head then contains a whole entry. If the store is not an [oxbow.HeadViewer] or lacks the needed data,
 // all heads contain whole entries.
-func View(ctx context.Context, s oxbow.Store, asked Needs, fn func(List) error) error {
+func View(ctx context.Context, s oxbow.Store, needs Needs, fn func(List) error) error {
 	if v := oxbow.CapabilitiesOf(s).HeadViewer; v != nil {
 		ok, err := v.ViewHeads(
 			ctx,
-			asked.Keys,
-			asked.Names,
+			needs.Keys,
+			needs.Names,
 			func(all iter.Seq2[oxbow.Head, error], read func(ids []uint64) ([]*oxbow.Entry, error)) error {
 				return fn(List{all, read})
 			},
@@ -78,14 +78,14 @@ func View(ctx context.Context, s oxbow.Store, asked Needs, fn func(List) error) 
 func ViewTable(
 	ctx context.Context,
 	s oxbow.Store,
-	asked Needs,
+	needs Needs,
 	fn func(t *oxbow.HeadTable) error,
 ) (ok bool, err error) {
 	v, hasTable := oxbow.CapabilitiesOf(s).HeadViewer.(oxbow.HeadTableViewer)
-	if !hasTable || len(asked.Names) > 0 {
+	if !hasTable || len(needs.Names) > 0 {
 		return false, nil // The store has no table, or the caller needs names, which a table lacks.
 	}
-	ok, err = v.ViewHeadTable(ctx, asked.Keys, fn)
+	ok, err = v.ViewHeadTable(ctx, needs.Keys, fn)
 	if !ok {
 		return false, nil
 	}

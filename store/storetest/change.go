@@ -20,24 +20,24 @@ func isSameEntry(a, b *oxbow.Entry) bool {
 	return a.ID == b.ID && a.Kind == b.Kind && a.Created.Equal(b.Created)
 }
 
-func testAddEntry(t *testing.T, s oxbow.Store, can Can) {
+func testAddEntry(t *testing.T, s oxbow.Store, features Can) {
 	checkEntryMissing(t, s, "a")
 	applyOps(t, s, oxbow.Add{Name: "a", Content: "alpha"})
 	e := getEntry(t, s, "a")
 	if e.Name != "a" || e.Content != "alpha" {
 		t.Errorf("Get(a) = %+v, want the name a and the content alpha", e)
 	}
-	if e.Kind != can.Kinds[0] {
-		t.Errorf("Get(a) = %+v, want the kind %v", e, can.Kinds[0])
+	if e.Kind != features.Kinds[0] {
+		t.Errorf("Get(a) = %+v, want the kind %v", e, features.Kinds[0])
 	}
 	if e.ID == 0 || e.Created.IsZero() {
 		t.Errorf("Get(a) = %+v, want an ID and a creation time", e)
 	}
-	checkRefused(t, s, oxbow.ErrExists, oxbow.Add{Name: "a", Content: "again"})
+	checkOpsRefused(t, s, oxbow.ErrExists, oxbow.Add{Name: "a", Content: "again"})
 	if got := getEntry(t, s, "a"); got.Content != "alpha" {
 		t.Errorf("a refused Add changed the content to %q", got.Content)
 	}
-	for _, k := range can.Kinds {
+	for _, k := range features.Kinds {
 		applyOps(t, s, oxbow.Add{Name: "kind " + k.String(), Kind: k, Content: "x"})
 		if got := getEntry(t, s, "kind "+k.String()); got.Kind != k {
 			t.Errorf("kind = %v, want %v", got.Kind, k)
@@ -45,13 +45,13 @@ func testAddEntry(t *testing.T, s oxbow.Store, can Can) {
 	}
 	when := time.Date(2023, 5, 25, 10, 4, 0, 0, time.UTC)
 	applyOps(t, s, oxbow.Add{Name: "old", Content: "x", Created: when})
-	if got := getEntry(t, s, "old").Created; can.Created < 24*time.Hour && got.Sub(when).Abs() > can.Created {
+	if got := getEntry(t, s, "old").Created; features.Created < 24*time.Hour && got.Sub(when).Abs() > features.Created {
 		t.Errorf("created = %v, want %v", got, when)
 	}
 }
 
-func testUpdate(t *testing.T, s oxbow.Store, can Can) {
-	checkRefused(t, s, oxbow.ErrNotFound, oxbow.Update{Name: "a", Content: "x"})
+func testUpdate(t *testing.T, s oxbow.Store, features Can) {
+	checkOpsRefused(t, s, oxbow.ErrNotFound, oxbow.Update{Name: "a", Content: "x"})
 	applyOps(t, s, oxbow.Add{Name: "a", Content: "one", Created: time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC)})
 	old := getEntry(t, s, "a")
 	applyOps(t, s, oxbow.Update{Name: "a", Content: "two"})
@@ -59,7 +59,7 @@ func testUpdate(t *testing.T, s oxbow.Store, can Can) {
 	if e.Content != "two" || !isSameEntry(&e, &old) {
 		t.Errorf("after Update: %+v, before: %+v", e, old)
 	}
-	if can.Aliases {
+	if features.Aliases {
 		applyOps(t, s, oxbow.Update{Name: "a", Content: "three", Aliases: []string{"x"}})
 		applyOps(t, s, oxbow.Update{Name: "a", Content: "four"})
 		if e := getEntry(t, s, "a"); len(e.Aliases) != 0 {
@@ -71,10 +71,10 @@ func testUpdate(t *testing.T, s oxbow.Store, can Can) {
 func testAlias(t *testing.T, s oxbow.Store, can Can) {
 	applyOps(t, s, oxbow.Add{Name: "a", Content: "one"})
 	if !can.Aliases {
-		checkRefused(t, s, oxbow.ErrUnsupported, oxbow.Alias{Name: "a", Aliases: []string{"x"}})
+		checkOpsRefused(t, s, oxbow.ErrUnsupported, oxbow.Alias{Name: "a", Aliases: []string{"x"}})
 		return
 	}
-	checkRefused(t, s, oxbow.ErrNotFound, oxbow.Alias{Name: "ghost", Aliases: []string{"x"}})
+	checkOpsRefused(t, s, oxbow.ErrNotFound, oxbow.Alias{Name: "ghost", Aliases: []string{"x"}})
 	applyOps(t, s, oxbow.Alias{Name: "a", Aliases: []string{"zulu", "alpha", "mike"}})
 	if e := getEntry(t, s, "a"); !slices.Equal(e.Aliases, []string{"zulu", "alpha", "mike"}) || e.Content != "one" {
 		t.Errorf("after Alias: %+v", e)
@@ -98,11 +98,11 @@ func testUniqueAliases(t *testing.T, s oxbow.Store, can Can) {
 		return oxbow.Update{Name: name, Content: "new", Aliases: aliases, UniqueAliases: true}
 	}
 	applyOps(t, s, add("one", "a", "b"))
-	checkRefused(t, s, oxbow.ErrInvalid, add("two", "a"))
-	checkRefused(t, s, oxbow.ErrInvalid, add("two", "one"))
+	checkOpsRefused(t, s, oxbow.ErrInvalid, add("two", "a"))
+	checkOpsRefused(t, s, oxbow.ErrInvalid, add("two", "one"))
 	applyOps(t, s, add("two", "two"), update("one", "a", "c"))
-	checkRefused(t, s, oxbow.ErrInvalid, update("two", "b", "c"))
-	checkRefused(t, s, oxbow.ErrInvalid, add("three", "d"), update("two", "d"))
+	checkOpsRefused(t, s, oxbow.ErrInvalid, update("two", "b", "c"))
+	checkOpsRefused(t, s, oxbow.ErrInvalid, add("three", "d"), update("two", "d"))
 	checkEntryMissing(t, s, "three")
 	applyOps(t, s, oxbow.Remove{Name: "one"}, update("two", "a", "c"))
 	// Adding an alias that the entry already has must succeed.
@@ -127,7 +127,7 @@ func testRelabel(t *testing.T, s oxbow.Store, can Can) {
 		{Key: "project", Value: "vtt"},
 	}
 	if !can.Labels {
-		checkRefused(t, s, oxbow.ErrUnsupported, oxbow.Relabel{Name: "a", Labels: ls})
+		checkOpsRefused(t, s, oxbow.ErrUnsupported, oxbow.Relabel{Name: "a", Labels: ls})
 		return
 	}
 	applyOps(t, s, oxbow.Relabel{Name: "a", Labels: ls})
@@ -146,12 +146,12 @@ func testRelabel(t *testing.T, s oxbow.Store, can Can) {
 }
 
 func testRemove(t *testing.T, s oxbow.Store, _ Can) {
-	checkRefused(t, s, oxbow.ErrNotFound, oxbow.Remove{Name: "a"})
+	checkOpsRefused(t, s, oxbow.ErrNotFound, oxbow.Remove{Name: "a"})
 	applyOps(t, s, oxbow.Add{Name: "a", Content: "one"}, oxbow.Add{Name: "b", Content: "two"})
 	id := getEntry(t, s, "b").ID
 	applyOps(t, s, oxbow.Remove{Name: "a"})
 	checkEntryMissing(t, s, "a")
-	checkRefused(t, s, oxbow.ErrNotFound, oxbow.Remove{Name: "a"})
+	checkOpsRefused(t, s, oxbow.ErrNotFound, oxbow.Remove{Name: "a"})
 	applyOps(t, s, oxbow.Add{Name: "a", Content: "new"})
 	if e := getEntry(t, s, "a"); e.Content != "new" || e.ID <= id {
 		t.Errorf("after Remove and Add: %+v, want an ID over %d", e, id)
@@ -160,7 +160,7 @@ func testRemove(t *testing.T, s oxbow.Store, _ Can) {
 
 func testAtomicity(t *testing.T, s oxbow.Store, _ Can) {
 	applyOps(t, s, oxbow.Add{Name: "a", Content: "one"})
-	checkRefused(t, s, oxbow.ErrNotFound,
+	checkOpsRefused(t, s, oxbow.ErrNotFound,
 		oxbow.Add{Name: "b", Content: "x"}, oxbow.Update{Name: "a", Content: "y"}, oxbow.Remove{Name: "ghost"})
 	checkEntryMissing(t, s, "b")
 	if e := getEntry(t, s, "a"); e.Content != "one" {
@@ -178,43 +178,43 @@ func testAtomicity(t *testing.T, s oxbow.Store, _ Can) {
 	applyOps(t, s)
 }
 
-func testIfVersionCondition(t *testing.T, s oxbow.Store, _ Can) {
+func testVersionCondition(t *testing.T, s oxbow.Store, _ Can) {
 	applyOps(t, s, oxbow.Add{Name: "a", Content: "one"})
 	v := getEntry(t, s, "a").Version
 	if v == 0 {
 		t.Skip("this store does not number versions")
 	}
 	applyOps(t, s, oxbow.Update{Name: "a", Content: "two", If: v})
-	checkRefused(t, s, oxbow.ErrConflict, oxbow.Update{Name: "a", Content: "three", If: v})
-	checkRefused(t, s, oxbow.ErrConflict, oxbow.Remove{Name: "a", If: v})
+	checkOpsRefused(t, s, oxbow.ErrConflict, oxbow.Update{Name: "a", Content: "three", If: v})
+	checkOpsRefused(t, s, oxbow.ErrConflict, oxbow.Remove{Name: "a", If: v})
 	if e := getEntry(t, s, "a"); e.Content != "two" || e.Version == v {
 		t.Errorf("after a conflict: %+v", e)
 	}
 }
 
-func testRefusedOps(t *testing.T, s oxbow.Store, can Can) {
+func testRefusedOps(t *testing.T, s oxbow.Store, features Can) {
 	for _, n := range []string{"", " a", "a ", "a\x00b", "a\nb", "a\x1bb", "a\u0085b", "\xff",
 		strings.Repeat("n", 10<<10)} {
-		checkRefused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: n, Content: "x"})
+		checkOpsRefused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: n, Content: "x"})
 	}
 	for _, c := range []string{"\xff\xfe", "nul\x00", strings.Repeat("x", oxbow.MaxContent+1)} {
-		checkRefused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: "a", Content: c})
+		checkOpsRefused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: "a", Content: c})
 	}
-	checkRefused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: "a", Content: "x", Kind: oxbow.Kind(200)})
-	if can.Labels {
-		checkRefused(
+	checkOpsRefused(t, s, oxbow.ErrInvalid, oxbow.Add{Name: "a", Content: "x", Kind: oxbow.Kind(200)})
+	if features.Labels {
+		checkOpsRefused(
 			t,
 			s,
 			oxbow.ErrInvalid,
 			oxbow.Add{Name: "a", Content: "x", Labels: []oxbow.Label{{Key: "Bad Key", Value: "x"}}},
 		)
-		checkRefused(
+		checkOpsRefused(
 			t,
 			s,
 			oxbow.ErrInvalid,
 			oxbow.Add{Name: "a", Content: "x", Labels: []oxbow.Label{{Key: "tag", Value: ""}}},
 		)
-		checkRefused(
+		checkOpsRefused(
 			t,
 			s,
 			oxbow.ErrInvalid,

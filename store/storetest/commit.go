@@ -54,11 +54,11 @@ func testCommit(t *testing.T, s oxbow.Store, can Can) {
 	if e.Name != "a" || e.ID != last.ID {
 		t.Errorf("Commit(Remove) = %+v, want the removal of entry %d", made, last.ID)
 	}
-	testCommitOthers(t, c)
+	testCommitEdgeCases(t, c)
 }
 
-// testCommitOthers commits several ops in one call, no ops, and an op that cannot be applied.
-func testCommitOthers(t *testing.T, c oxbow.Committer) {
+// testCommitEdgeCases commits several ops in one call, no ops, and an op that cannot be applied.
+func testCommitEdgeCases(t *testing.T, c oxbow.Committer) {
 	made := commitOps(
 		t,
 		c,
@@ -88,9 +88,9 @@ func testCommitOthers(t *testing.T, c oxbow.Committer) {
 	}
 }
 
-// testCommitParallel lets several writers change the same entries. Each call must return its own text, and the number
+// testParallelCommits lets several writers change the same entries. Each call must return its own text, and the number
 // of the change that wrote this text.
-func testCommitParallel(t *testing.T, s oxbow.Store, can Can) {
+func testParallelCommits(t *testing.T, s oxbow.Store, features Can) {
 	c := asCommitter(t, s)
 	commitOps(t, c, oxbow.Add{Name: "shared", Content: "start"})
 	const writers, each = 6, 8
@@ -102,7 +102,7 @@ func testCommitParallel(t *testing.T, s oxbow.Store, can Can) {
 			for i := range each {
 				text := fmt.Sprintf("writer %d, text %d", w, i)
 				u := oxbow.Update{Name: "shared", Content: text}
-				if can.Labels {
+				if features.Labels {
 					u.Labels = []oxbow.Label{{Key: "tag", Value: fmt.Sprint("w", w, "-", i)}}
 				}
 				made, err := c.Commit(t.Context(), u)
@@ -120,7 +120,7 @@ func testCommitParallel(t *testing.T, s oxbow.Store, can Can) {
 		})
 	}
 	wg.Wait()
-	checkLogged(t, s, answers...)
+	checkChangesInLog(t, s, answers...)
 }
 
 // testCommitOpID repeats calls with the same op ID. Each call must return the change of the first call, even while the
@@ -180,16 +180,16 @@ func commitOps(t *testing.T, c oxbow.Committer, ops ...oxbow.Op) oxbow.Change {
 	if err != nil {
 		t.Fatalf("Commit(%v) = %v", ops, err)
 	}
-	checkLogged(t, c, made)
+	checkChangesInLog(t, c, made)
 	return made
 }
 
 // checkWritten compares the change that one op made with the entry in the store.
-func checkWritten(t *testing.T, made oxbow.Change, verb oxbow.Verb, want oxbow.Entry) {
+func checkWritten(t *testing.T, committedChange oxbow.Change, verb oxbow.Verb, want oxbow.Entry) {
 	t.Helper()
-	e, ok := made.Entry()
-	if !ok || !hasOneVersion(made, verb) {
-		t.Errorf("Commit returned %+v, want %s of %+v", made, verb, want)
+	e, ok := committedChange.Entry()
+	if !ok || !hasOneVersion(committedChange, verb) {
+		t.Errorf("Commit returned %+v, want %s of %+v", committedChange, verb, want)
 	}
 	if !isSameEntry(&e, &want) || !isSameVersion(&e, &want) {
 		t.Errorf("Commit returned the entry %+v, want %+v", e, want)
@@ -209,9 +209,9 @@ func isSameVersion(a, b *oxbow.Entry) bool {
 		reflect.DeepEqual(a.Labels, b.Labels) && reflect.DeepEqual(a.Aliases, b.Aliases)
 }
 
-// checkLogged compares changes with the log of the store, if it has one. The log must contain each change under its
-// number, with the same entries.
-func checkLogged(t *testing.T, s oxbow.Store, made ...oxbow.Change) {
+// checkChangesInLog compares changes with the log of the store, if it has one. The log must contain each change under
+// its number, with the same entries.
+func checkChangesInLog(t *testing.T, s oxbow.Store, committedChanges ...oxbow.Change) {
 	t.Helper()
 	h, err := oxbow.HistoryOf(s)
 	if errors.Is(err, oxbow.ErrUnsupported) {
@@ -227,7 +227,7 @@ func checkLogged(t *testing.T, s oxbow.Store, made ...oxbow.Change) {
 		}
 		logged[c.Seq] = c
 	}
-	for _, c := range made {
+	for _, c := range committedChanges {
 		want, ok := logged[c.Seq]
 		delete(logged, c.Seq)
 		if !ok || len(want.Versions) != len(c.Versions) {

@@ -43,8 +43,8 @@ func testSnapshot(t *testing.T, s oxbow.Store, _ Can) {
 	}
 }
 
-// testParallel writes from several goroutines. No acknowledged change may be missing afterwards.
-func testParallel(t *testing.T, s oxbow.Store, _ Can) {
+// testParallelWrites writes from several goroutines. No acknowledged change may be missing afterwards.
+func testParallelWrites(t *testing.T, s oxbow.Store, _ Can) {
 	const writers, each = 8, 10
 	var wg sync.WaitGroup
 	for w := range writers {
@@ -128,15 +128,15 @@ func testCanceledContext(t *testing.T, s oxbow.Store, _ Can) {
 	checkEntryMissing(t, s, "b")
 }
 
-func testReopen(t *testing.T, s oxbow.Store, can Can) {
-	if can.Reopen == nil {
+func testReopen(t *testing.T, s oxbow.Store, features Can) {
+	if features.Reopen == nil {
 		t.Skip("this store lives as long as its process")
 	}
-	op := oxbow.Add{Name: "a", Content: "one", Kind: can.Kinds[len(can.Kinds)-1]}
-	if can.Aliases {
+	op := oxbow.Add{Name: "a", Content: "one", Kind: features.Kinds[len(features.Kinds)-1]}
+	if features.Aliases {
 		op.Aliases = []string{"x", "y"}
 	}
-	if can.Labels {
+	if features.Labels {
 		op.Labels = []oxbow.Label{{Key: "project", Value: "vtt"}, {Key: "tag", Value: "two words"}}
 	}
 	applyOps(t, s, op)
@@ -146,7 +146,7 @@ func testReopen(t *testing.T, s oxbow.Store, can Can) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again := can.Reopen(t)
+	again := features.Reopen(t)
 	defer again.Close()
 	got := getEntry(t, again, "a")
 	if !isSameEntry(&got, &want) || got.Version != want.Version {

@@ -27,7 +27,7 @@ func testListOrder(t *testing.T, s oxbow.Store, _ Can) {
 	}
 }
 
-func testFilter(t *testing.T, s oxbow.Store, can Can) {
+func testFilter(t *testing.T, s oxbow.Store, features Can) {
 	day := func(d int) time.Time { return time.Date(2026, 4, d, 12, 0, 0, 0, time.UTC) }
 	applyOps(
 		t,
@@ -38,7 +38,7 @@ func testFilter(t *testing.T, s oxbow.Store, can Can) {
 	created := day(2)
 	before := []string{"a"}
 	after := []string{"b"}
-	if can.Created >= 24*time.Hour {
+	if features.Created >= 24*time.Hour {
 		// The tested store cannot store another creation time than the present, so the entries a and b have about the
 		// same time.
 		created = getEntry(t, s, "a").Created
@@ -56,7 +56,7 @@ func testFilter(t *testing.T, s oxbow.Store, can Can) {
 	if got := entryNames(listEntries(t, s, f)); !slices.Equal(got, before) {
 		t.Errorf("Entries(%s) = %q, want %q", f, got, before)
 	}
-	if can.Labels {
+	if features.Labels {
 		applyOps(t, s, oxbow.Relabel{Name: "b", Labels: []oxbow.Label{{Key: "tag", Value: "x"}}})
 		f = oxbow.Filter{Terms: []oxbow.Term{{Key: "tag", Values: []string{"y", "x"}}}}
 		if got := entryNames(listEntries(t, s, f)); !slices.Equal(got, []string{"b"}) {
@@ -111,7 +111,7 @@ func testNames(t *testing.T, s oxbow.Store, can Can) {
 }
 
 // testContents uses contents that a text format could misinterpret.
-func testContents(t *testing.T, s oxbow.Store, can Can) {
+func testContents(t *testing.T, s oxbow.Store, features Can) {
 	hard := []string{"", " ", "\n", "one\n", "one\n\n\n", "\n\none", "crlf\r\nline\r\n", "tab\tbed",
 		"---\nname: evil\n---\nx",
 		"## 10:00\n\nlooks like a day's entry", "<div id=\"meta\"></div>\nx", "</div>", "日本語 🦀", "# Heading",
@@ -130,11 +130,11 @@ func testContents(t *testing.T, s oxbow.Store, can Can) {
 		}
 		want[n] = c
 	}
-	if can.Reopen != nil {
+	if features.Reopen != nil {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		s = can.Reopen(t)
+		s = features.Reopen(t)
 		defer s.Close()
 	}
 	for n, c := range want {

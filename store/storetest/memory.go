@@ -68,7 +68,7 @@ func applyOps(t *testing.T, s oxbow.Store, ops ...oxbow.Op) {
 	}
 }
 
-func checkRefused(t *testing.T, s oxbow.Store, want error, ops ...oxbow.Op) {
+func checkOpsRefused(t *testing.T, s oxbow.Store, want error, ops ...oxbow.Op) {
 	t.Helper()
 	if err := s.Apply(t.Context(), ops...); !errors.Is(err, want) {
 		t.Errorf("Apply(%.200v) = %v, want %v", fmt.Sprint(ops), err, want)

@@ -19,7 +19,7 @@ const (
 
 // testUnicodeSpellings remembers, finds and forgets an entry whose name contains é. Each time, it tries both Unicode
 // spellings of é, as one character and as two characters.
-func testUnicodeSpellings(t *testing.T, s oxbow.Store, can Can) {
+func testUnicodeSpellings(t *testing.T, s oxbow.Store, features Can) {
 	m, ctx := oxbow.New(s, nil), t.Context()
 	for i, name := range []string{decomposedName, composedName, decomposedName} {
 		content := []string{"one", "two", "three"}[i]
@@ -35,10 +35,10 @@ func testUnicodeSpellings(t *testing.T, s oxbow.Store, can Can) {
 			t.Errorf("Get(%+q) = %q, want three", name, e.Content)
 		}
 	}
-	if can.Labels {
+	if features.Labels {
 		checkLabelSpellings(t, m)
 	}
-	if can.Aliases {
+	if features.Aliases {
 		checkAliasSpellings(t, m)
 	}
 	if err := m.Forget(ctx, decomposedName); err != nil {

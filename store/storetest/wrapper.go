@@ -47,7 +47,7 @@ func RunWrapper(t *testing.T, open func(t *testing.T) oxbow.Store, w Wrapper) {
 	}{
 		{"all optional interfaces", func(s oxbow.Store) oxbow.Store { return s }},
 		{"heads without contents", func(s oxbow.Store) oxbow.Store { return storeWithoutHeadContents{s} }},
-		{"no optional interface", func(s oxbow.Store) oxbow.Store { return plainStore{s} }},
+		{"no optional interface", func(s oxbow.Store) oxbow.Store { return storeWithoutCapabilities{s} }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			full := open(t)
@@ -70,7 +70,7 @@ func RunWrapper(t *testing.T, open func(t *testing.T) oxbow.Store, w Wrapper) {
 				t:                t,
 				wrapper:          w,
 				fullStore:        full,
-				wrapped:          s,
+				wrapperStore:     s,
 				capabilities:     oxbow.CapabilitiesOf(s),
 				readsUnlistedIDs: readsAll,
 			}
@@ -92,8 +92,8 @@ func RunWrapper(t *testing.T, open func(t *testing.T) oxbow.Store, w Wrapper) {
 	}
 }
 
-// plainStore is a store without optional interfaces.
-type plainStore struct{ oxbow.Store }
+// storeWithoutCapabilities is a store without optional interfaces.
+type storeWithoutCapabilities struct{ oxbow.Store }
 
 // storeWithoutHeadContents is a store with all optional interfaces. Its ViewHeads returns entries without their
 // contents, so that a wrapper must read the contents separately.
@@ -154,7 +154,7 @@ type wrapperTest struct {
 	t                      *testing.T
 	wrapper                Wrapper
 	fullStore              oxbow.Store // the store below the tested wrapper, with all its optional interfaces
-	wrapped                oxbow.Store // the tested wrapper around fullStore
+	wrapperStore           oxbow.Store // the tested wrapper around fullStore
 	capabilities           oxbow.Capabilities
 	entriesListedByWrapper []oxbow.Entry // entries that the tested wrapper lists
 	names                  []string      // names of all entries that the wrapped store has ever had
@@ -165,15 +165,15 @@ type wrapperTest struct {
 }
 
 // checkHasNoSecret fails the test if value contains Wrapper.Secret, or an entry that Wrapper.Check does not allow.
-func (wt *wrapperTest) checkHasNoSecret(where string, value any) {
+func (wt *wrapperTest) checkHasNoSecret(location string, value any) {
 	wt.t.Helper()
 	text := fmt.Sprintf("%+v", value)
 	if wt.wrapper.Secret != "" && strings.Contains(text, wt.wrapper.Secret) {
-		wt.t.Errorf("%s shows what must be hidden: %.300s", where, text)
+		wt.t.Errorf("%s shows what must be hidden: %.300s", location, text)
 	}
 	if e, ok := value.(oxbow.Entry); ok && wt.wrapper.Check != nil {
 		if err := wt.wrapper.Check(e); err != nil {
-			wt.t.Errorf("%s shows entry %q: %v", where, e.Name, err)
+			wt.t.Errorf("%s shows entry %q: %v", location, e.Name, err)
 		}
 	}
 }
@@ -190,7 +190,7 @@ func (wt *wrapperTest) checkOfferedCapabilities(base oxbow.Capabilities) {
 			wt.t.Errorf("the wrapper offers a %s over a store that is none", name)
 		}
 	}
-	if _, isMemory := wt.wrapped.(*oxbow.Memory); isMemory || len(below) > 0 {
+	if _, isMemory := wt.wrapperStore.(*oxbow.Memory); isMemory || len(below) > 0 {
 		// A wrapper that is a Memory, or whose wrapped store lacks a capability, may have methods of an interface that
 		// it does not offer. Such a method returns an error.
 		return
@@ -198,7 +198,7 @@ func (wt *wrapperTest) checkOfferedCapabilities(base oxbow.Capabilities) {
 	c := reflect.TypeFor[oxbow.Capabilities]()
 	for i := range c.NumField() {
 		f := c.Field(i)
-		if reflect.TypeOf(wt.wrapped).Implements(f.Type) && slices.Contains(notOffered, f.Name) {
+		if reflect.TypeOf(wt.wrapperStore).Implements(f.Type) && slices.Contains(notOffered, f.Name) {
 			wt.t.Errorf("the wrapper has the methods of %s and does not offer it", f.Name)
 		}
 	}
@@ -208,7 +208,7 @@ func (wt *wrapperTest) checkOfferedCapabilities(base oxbow.Capabilities) {
 // filters.
 func (wt *wrapperTest) readVisibleEntries() {
 	t := wt.t
-	wt.entriesListedByWrapper = listEntries(t, wt.wrapped, oxbow.Filter{})
+	wt.entriesListedByWrapper = listEntries(t, wt.wrapperStore, oxbow.Filter{})
 	for _, e := range wt.entriesListedByWrapper {
 		wt.checkHasNoSecret("Entries", e)
 	}
@@ -226,7 +226,7 @@ func (wt *wrapperTest) readVisibleEntries() {
 		}
 	}
 	for _, name := range wt.names {
-		e, err := wt.wrapped.Get(t.Context(), name)
+		e, err := wt.wrapperStore.Get(t.Context(), name)
 		isShown := slices.ContainsFunc(wt.entriesListedByWrapper, func(o oxbow.Entry) bool { return o.ID == e.ID })
 		if err == nil && !isShown {
 			t.Errorf("Get(%q) returns entry %d, which Entries does not list", name, e.ID)
@@ -242,7 +242,7 @@ func (wt *wrapperTest) readVisibleEntries() {
 					want = append(want, wt.entriesListedByWrapper[i].Name)
 				}
 			}
-			if got := entryNames(listEntries(t, wt.wrapped, f)); !slices.Equal(got, want) {
+			if got := entryNames(listEntries(t, wt.wrapperStore, f)); !slices.Equal(got, want) {
 				t.Errorf("Entries(%s) = %q, want %q", f, got, want)
 			}
 		}
@@ -253,8 +253,8 @@ func (wt *wrapperTest) readVisibleEntries() {
 // entries that the wrapper's Entries method listed.
 func (wt *wrapperTest) checkReads() {
 	t, ctx := wt.t, wt.t.Context()
-	wt.checkHeads()
-	wt.checkPages()
+	wt.checkEntryHeads()
+	wt.checkEntryPages()
 	if c := wt.capabilities.Counter; c != nil {
 		if s, err := c.Stats(ctx); err != nil || s.Entries != len(wt.entriesListedByWrapper) {
 			t.Errorf("Stats = %+v, %v, want %d entries", s, err, len(wt.entriesListedByWrapper))
@@ -269,10 +269,10 @@ func (wt *wrapperTest) checkReads() {
 	}
 }
 
-// checkHeads lists the heads of all entries through the wrapper. A head is an entry without its content. If
-// readsUnlistedIDs is set, checkHeads also reads the entries with all IDs of the wrapped store, and reports an error if
-// the wrapper returns a hidden entry.
-func (wt *wrapperTest) checkHeads() {
+// checkEntryHeads lists the heads of all entries through the wrapper. A head is an entry without its content. If
+// readsUnlistedIDs is set, checkEntryHeads also reads the entries with all IDs of the wrapped store, and reports an
+// error if the wrapper returns a hidden entry.
+func (wt *wrapperTest) checkEntryHeads() {
 	if wt.capabilities.HeadViewer == nil {
 		return
 	}
@@ -305,8 +305,8 @@ func (wt *wrapperTest) checkHeads() {
 	}
 }
 
-// checkPages reads the newest entries through the tested store, one entry on each page.
-func (wt *wrapperTest) checkPages() {
+// checkEntryPages reads the newest entries through the tested store, one entry on each page.
+func (wt *wrapperTest) checkEntryPages() {
 	if wt.capabilities.Pager == nil {
 		return
 	}
@@ -358,7 +358,7 @@ func (wt *wrapperTest) checkHistory() {
 		log = append(log, c)
 		wt.checkHasNoSecret("Log", c)
 	}
-	wt.checkLogParts(h, log)
+	wt.checkPartialLogReads(h, log)
 	for _, name := range wt.names {
 		for v, err := range h.Versions(ctx, name) {
 			if err == nil {
@@ -377,8 +377,8 @@ func (wt *wrapperTest) checkHistory() {
 	}
 }
 
-// checkLogParts reads parts of the history, and compares them with the whole log.
-func (wt *wrapperTest) checkLogParts(h oxbow.Historian, log []oxbow.Change) {
+// checkPartialLogReads reads parts of the history, and compares them with the whole log.
+func (wt *wrapperTest) checkPartialLogReads(h oxbow.Historian, log []oxbow.Change) {
 	t, ctx := wt.t, wt.t.Context()
 	for seq := range log[0].Seq + 2 {
 		var want []oxbow.Change // changes with the number seq or a smaller number
@@ -491,17 +491,17 @@ func (wt *wrapperTest) checkRedactorHidesSecret() {
 const dryRun = true
 
 // checkDelta fails the test if a change shows an entry that must be hidden, or text that must be hidden. The argument
-// where describes the place for messages.
-func (wt *wrapperTest) checkDelta(where string, d oxbow.Delta) {
+// location describes the place for messages.
+func (wt *wrapperTest) checkDelta(location string, d oxbow.Delta) {
 	if d.Entry != nil {
-		wt.checkHasNoSecret(where, *d.Entry)
+		wt.checkHasNoSecret(location, *d.Entry)
 	}
 }
 
 // checkEvents changes all entries of the wrapped store and checks which events the wrapper sends.
 func (wt *wrapperTest) checkEvents() {
 	t, ctx := wt.t, wt.t.Context()
-	changes := wt.changesSince()
+	changes := wt.changesFromNow()
 	changed := map[uint64]bool{}
 	isReset := false
 	if w := wt.capabilities.Watcher; w != nil {
@@ -533,16 +533,16 @@ func (wt *wrapperTest) checkEvents() {
 			t.Fatalf("Since = %v", err)
 		}
 	}
-	for _, e := range listEntries(t, wt.wrapped, oxbow.Filter{}) {
+	for _, e := range listEntries(t, wt.wrapperStore, oxbow.Filter{}) {
 		if !strings.HasSuffix(e.Content, " again") {
 			t.Errorf("the wrapper shows %q as it was before a change", e.Name)
 		}
 	}
 }
 
-// changesSince returns the changes that are made from now on. They are read during the iteration. If the wrapper is
+// changesFromNow returns the changes that are made from now on. They are read during the iteration. If the wrapper is
 // not a Sequencer, the sequence is empty.
-func (wt *wrapperTest) changesSince() iter.Seq2[oxbow.Delta, error] {
+func (wt *wrapperTest) changesFromNow() iter.Seq2[oxbow.Delta, error] {
 	if wt.capabilities.Sequencer == nil {
 		return func(func(oxbow.Delta, error) bool) {}
 	}
@@ -561,7 +561,7 @@ func (wt *wrapperTest) checkWrite(e oxbow.Entry) {
 	if d := wt.capabilities.DryRunner; d != nil {
 		dry = d.DryRun(ctx, op)
 	}
-	made, err := oxbow.Commit(ctx, wt.wrapped, op)
+	made, err := oxbow.Commit(ctx, wt.wrapperStore, op)
 	wt.checkHasNoSecret("Commit", made)
 	now := getEntry(t, wt.fullStore, e.Name)
 	wasRefused := err != nil

@@ -51,7 +51,7 @@ type otherIndex struct {
 	fillIndex func(t indexTexts, way string) (comparedIndex, error)
 	// function by which all compared indexes cut texts into words (nil if this index works with any function)
 	wordSplitter func(text string, emit func(string))
-	// If this index supports only one kind of search, its name in ownindex.SearchWays, otherwise "".
+	// If this index supports only one kind of search, its name in ownindex.SearchVariants, otherwise "".
 	onlySearchWay string
 }
 
@@ -82,7 +82,7 @@ type indexRun struct {
 	withRecalls  bool
 	storesDir    string          // directory in which memories are created
 	openMemories []*oxbow.Memory // memories that must be closed at the end
-	queries      int
+	queryCount   int
 	queryRounds  int
 	seed         uint64
 }
@@ -92,16 +92,16 @@ func bareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	sizes := fl.String("sizes", "1000,10000,100000", "texts, one table for each of these `NUMBERS`")
 	ways := fl.String(
 		"ways",
-		ownindex.SearchWays[0],
-		"the `WAYS` to ask, or all: "+strings.Join(ownindex.SearchWays, ","),
+		ownindex.SearchVariants[0],
+		"the `WAYS` to ask, or all: "+strings.Join(ownindex.SearchVariants, ","),
 	)
 	fl.BoolVar(&r.withRecalls, "recall", false, "beside whole recalls of a memory of the same texts")
 	b.addDirFlag(fl)
-	fl.IntVar(&r.queries, "queries", 1000, "queries of a round")
+	fl.IntVar(&r.queryCount, "queries", 1000, "queries of a round")
 	fl.IntVar(&r.queryRounds, "rounds", 3, "rounds that are timed, after one that is not")
 	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
 	fl.StringVar(&r.earlierCheckoutDir, "before", "", "beside the index of the checkout in this `DIR`")
-	fl.StringVar(&r.prototypeIndexDir, "prototype", "", "beside the module perf/proto in this `DIR`")
+	fl.StringVar(&r.prototypeModuleDir, "prototype", "", "beside the module perf/proto in this `DIR`")
 	r.textSource.addFlags(fl)
 	return func(ctx context.Context) error {
 		for s := range strings.SplitSeq(*sizes, ",") {
@@ -113,22 +113,22 @@ func bareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		}
 		r.searchWays = strings.Split(*ways, ",")
 		if *ways == "all" {
-			r.searchWays = ownindex.SearchWays
+			r.searchWays = ownindex.SearchVariants
 		}
 		for _, w := range r.searchWays {
-			if !slices.Contains(ownindex.SearchWays, w) {
+			if !slices.Contains(ownindex.SearchVariants, w) {
 				return fmt.Errorf(
 					"measuring the index: there is no way %q; there are %s",
 					w,
-					strings.Join(ownindex.SearchWays, ", "),
+					strings.Join(ownindex.SearchVariants, ", "),
 				)
 			}
 		}
-		if r.queries < 1 || r.queryRounds < 1 {
+		if r.queryCount < 1 || r.queryRounds < 1 {
 			return errors.New("measuring the index: --queries and --rounds must be above 0")
 		}
 		if r.hasMissingEngine(otherIndexes()) {
-			return r.rebuildAndRun(ctx, b, fl)
+			return r.rebuildAndRunCommand(ctx, b, fl)
 		}
 		return r.run(ctx)
 	}
@@ -158,7 +158,7 @@ func (r *indexRun) run(ctx context.Context) error {
 	)
 	for _, n := range r.textCounts {
 		texts, again := sampleTexts(pieces, n, r.seed)
-		t := indexTexts{texts, plainWords}
+		t := indexTexts{texts, splitLowercaseWords}
 		for _, o := range otherIndexes() {
 			if o.wordSplitter != nil {
 				t.splitWords = func(s string) (words []string) {
@@ -179,7 +179,7 @@ func (r *indexRun) run(ctx context.Context) error {
 // counts each repetition.
 func (r *indexRun) sampleQueries(t indexTexts) (queries []string, words [][]string) {
 	rng := rand.New(rand.NewPCG(r.seed, 3))
-	for len(queries) < r.queries {
+	for len(queries) < r.queryCount {
 		ws := t.textWords(rng.IntN(len(t.texts)))
 		k := 2 + rng.IntN(7)
 		if len(ws) < k {
@@ -213,11 +213,11 @@ type measuredIndex struct {
 	queryTimes  []timings
 }
 
-// measureSize fills each compared index with the texts in t and measures its queries. If areTextsComposed is true,
+// measureSize fills each compared index with the texts in t and measures its queries. If hasComposedTexts is true,
 // there were too few texts, so the texts were composed from sentences of other texts.
-func (r *indexRun) measureSize(ctx context.Context, t indexTexts, areTextsComposed bool) error {
+func (r *indexRun) measureSize(ctx context.Context, t indexTexts, hasComposedTexts bool) error {
 	r.printf("### %s texts\n\n", formatCount(len(t.texts)))
-	if areTextsComposed {
+	if hasComposedTexts {
 		r.printf(
 			"There are fewer such texts; so each of these is put together from sentences of all, drawn at random "+
 				"(seed %d).\n\n",
@@ -243,7 +243,7 @@ func (r *indexRun) measureSize(ctx context.Context, t indexTexts, areTextsCompos
 		if err != nil {
 			return err
 		}
-		if err := queryInTurns(ctx, cs, queries, words, r.queryRounds); err != nil {
+		if err := queryIndexesAlternately(ctx, cs, queries, words, r.queryRounds); err != nil {
 			return err
 		}
 		own := cs[0]
@@ -280,7 +280,11 @@ func (r *indexRun) measureSize(ctx context.Context, t indexTexts, areTextsCompos
 
 // fillComparedIndexes fills the compared search indexes with the texts. searchWay is the kind of search to measure,
 // such as "prefix". An index that does not support this kind is left out. The index of this checkout comes first.
-func (r *indexRun) fillComparedIndexes(ctx context.Context, t indexTexts, searchWay string) ([]*measuredIndex, error) {
+func (r *indexRun) fillComparedIndexes(
+	ctx context.Context,
+	texts indexTexts,
+	searchWay string,
+) ([]*measuredIndex, error) {
 	p := r.newProgress("filling for " + searchWay)
 	defer p.clear()
 	all := append([]otherIndex{{name: "own", fillIndex: func(t indexTexts, way string) (comparedIndex, error) {
@@ -292,7 +296,7 @@ func (r *indexRun) fillComparedIndexes(ctx context.Context, t indexTexts, search
 			all,
 			otherIndex{
 				name:          "whole recall",
-				onlySearchWay: ownindex.SearchWays[0],
+				onlySearchWay: ownindex.SearchVariants[0],
 				fillIndex: func(t indexTexts, _ string) (comparedIndex, error) {
 					e, err := newRecallEngine(ctx, r.storesDir, t.texts)
 					if err == nil {
@@ -309,7 +313,7 @@ func (r *indexRun) fillComparedIndexes(ctx context.Context, t indexTexts, search
 			continue
 		}
 		before := liveObjectBytes()
-		e, err := o.fillIndex(t, searchWay)
+		e, err := o.fillIndex(texts, searchWay)
 		if err != nil {
 			return nil, fmt.Errorf("filling %s: %w", o.name, err)
 		}
@@ -328,9 +332,15 @@ func liveObjectBytes() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// queryInTurns passes all queries to each search index: once without measuring, then in several rounds with measuring.
-// The indexes alternate after a few queries.
-func queryInTurns(ctx context.Context, cs []*measuredIndex, queries []string, words [][]string, rounds int) error {
+// queryIndexesAlternately passes all queries to each search index: once without measuring, then in several rounds with
+// measuring. The indexes alternate after a few queries.
+func queryIndexesAlternately(
+	ctx context.Context,
+	cs []*measuredIndex,
+	queries []string,
+	words [][]string,
+	rounds int,
+) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	// Disable the garbage collector, because it would collect the garbage of one index while another index is
@@ -348,9 +358,9 @@ func queryInTurns(ctx context.Context, cs []*measuredIndex, queries []string, wo
 			for k := range cs {
 				c := cs[(from/queriesPerTurn+round+k)%len(cs)]
 				for i := from; i < min(from+queriesPerTurn, len(queries)); i++ {
-					start, _ := threadTime()
+					start, _ := threadProcessorTime()
 					c.filledIndex.countHits(queries[i], words[i])
-					end, ok := threadTime()
+					end, ok := threadProcessorTime()
 					if !ok {
 						return errors.New("the processor time of a thread is read on Linux only")
 					}
@@ -369,8 +379,8 @@ func queryInTurns(ctx context.Context, cs []*measuredIndex, queries []string, wo
 func clockReadTime() time.Duration {
 	var t timings
 	for range 1001 {
-		start, _ := threadTime()
-		end, _ := threadTime()
+		start, _ := threadProcessorTime()
+		end, _ := threadProcessorTime()
 		t = append(t, end-start)
 	}
 	return t.p50()

@@ -25,7 +25,7 @@ import (
 // built into the program.
 type indexBuild struct {
 	earlierCheckoutDir string // path to another checkout of this repository, or ""
-	prototypeIndexDir  string // path of the module perf/proto, or ""
+	prototypeModuleDir string // path of the module perf/proto, or ""
 }
 
 // hasMissingEngine reports whether the user requested a search index that this program does not contain.
@@ -33,22 +33,22 @@ func (w *indexBuild) hasMissingEngine(built []otherIndex) bool {
 	has := func(name string) bool {
 		return slices.ContainsFunc(built, func(o otherIndex) bool { return o.name == name })
 	}
-	return (w.earlierCheckoutDir != "" && !has("before")) || (w.prototypeIndexDir != "" && !has("prototype"))
+	return (w.earlierCheckoutDir != "" && !has("before")) || (w.prototypeModuleDir != "" && !has("prototype"))
 }
 
 // Paths of packages relative to this module's directory.
 const (
-	ownindexDir        = "ownindex"
-	indexDir           = "../../internal/search/index"
-	otherIndexesFile   = "bareothers.go"
-	indexTemplatesDir  = "testdata/bare"
-	ownindexImportPath = "github.com/oxbow-memory/oxbow/test/bench/ownindex"
-	indexImportPath    = "github.com/oxbow-memory/oxbow/internal/search/index"
+	ownindexDir         = "ownindex"
+	indexDir            = "../../internal/search/index"
+	comparedIndexesFile = "bareothers.go"
+	indexTemplatesDir   = "testdata/bare"
+	ownindexImportPath  = "github.com/oxbow-memory/oxbow/test/bench/ownindex"
+	indexImportPath     = "github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// rebuildAndRun builds this program again, with the search indexes that the flags name. Then it runs the command named
-// "bare" of the new program with the same flags.
-func (w *indexBuild) rebuildAndRun(ctx context.Context, b *bench, fl *flag.FlagSet) error {
+// rebuildAndRunCommand builds this program again, with the search indexes that the flags name. Then it runs the command
+// named "bare" of the new program with the same flags.
+func (w *indexBuild) rebuildAndRunCommand(ctx context.Context, b *bench, fl *flag.FlagSet) error {
 	dir, remove, err := b.tempDir()
 	if err != nil {
 		return err
@@ -56,14 +56,14 @@ func (w *indexBuild) rebuildAndRun(ctx context.Context, b *bench, fl *flag.FlagS
 	defer remove()
 	args := []string{"run", "-overlay", filepath.Join(dir, "overlay.json")}
 	o := buildOverlay{generatedFilesDir: dir, replacedFiles: map[string]string{}}
-	if w.prototypeIndexDir != "" {
-		mod, err := o.writeGoMod(w.prototypeIndexDir)
+	if w.prototypeModuleDir != "" {
+		mod, err := o.writeGoMod(w.prototypeModuleDir)
 		if err != nil {
 			return fmt.Errorf("adding the prototype: %w", err)
 		}
 		args = append(args, "-modfile", mod)
 	}
-	if err := o.addOtherIndexes(w); err != nil {
+	if err := o.addComparedIndexes(w); err != nil {
 		return fmt.Errorf("adding engines: %w", err)
 	}
 	args = append(args, ".", fl.Name())
@@ -102,11 +102,11 @@ func (o *buildOverlay) writeGoMod(prototypeDir string) (string, error) {
 	return filepath.Join(o.generatedFilesDir, "go.mod"), nil
 }
 
-// addOtherIndexes adds the source files of the requested search indexes to the build, and writes the overlay file for
-// the go command.
-func (o *buildOverlay) addOtherIndexes(w *indexBuild) error {
+// addComparedIndexes adds the source files of the requested search indexes to the build, and writes the overlay file
+// for the go command.
+func (o *buildOverlay) addComparedIndexes(w *indexBuild) error {
 	var kept []string // names of the conditional sections in others.go.txt that are used
-	if w.prototypeIndexDir != "" {
+	if w.prototypeModuleDir != "" {
 		kept = append(kept, "PROTOTYPE")
 		if err := o.copyFile(filepath.Join(indexTemplatesDir, "prototype.go.txt"), "bareprototype.go"); err != nil {
 			return err
@@ -131,7 +131,7 @@ func (o *buildOverlay) addOtherIndexes(w *indexBuild) error {
 	if err != nil {
 		return err
 	}
-	if err := o.writeFile(otherIndexesFile, []byte(keepSelectedIndexLines(string(b), kept))); err != nil {
+	if err := o.writeFile(comparedIndexesFile, []byte(keepSelectedIndexLines(string(b), kept))); err != nil {
 		return err
 	}
 	b, err = json.Marshal(map[string]any{"Replace": o.replacedFiles})
@@ -187,25 +187,25 @@ func (o *buildOverlay) copyPackage(from, to string, replacementPairs ...string) 
 	return nil
 }
 
-// copyFile adds a copy of a file to the build. The parameter from is the path of the file to copy. The parameter as is
-// the path of the file that the copy replaces in the build.
-func (o *buildOverlay) copyFile(from, as string) error {
+// copyFile adds a copy of a file to the build. The parameter from is the path of the file to copy. The parameter
+// replacedPath is the path of the file that the copy replaces in the build.
+func (o *buildOverlay) copyFile(from, replacedPath string) error {
 	b, err := os.ReadFile(from)
 	if err != nil {
 		return err
 	}
-	return o.writeFile(as, b)
+	return o.writeFile(replacedPath, b)
 }
 
 // writeFile makes the build read the given content instead of a source file. The first argument is the path of the
 // source file, which need not exist.
-func (o *buildOverlay) writeFile(as string, content []byte) error {
-	as, err := filepath.Abs(as)
+func (o *buildOverlay) writeFile(replacedPath string, content []byte) error {
+	replacedPath, err := filepath.Abs(replacedPath)
 	if err != nil {
 		return err
 	}
 	o.fileCount++
 	at := filepath.Join(o.generatedFilesDir, fmt.Sprintf("%d.go", o.fileCount))
-	o.replacedFiles[as] = at
+	o.replacedFiles[replacedPath] = at
 	return os.WriteFile(at, content, 0o600)
 }

@@ -21,9 +21,9 @@ import (
 // and the disk.
 type interferenceRun struct {
 	*bench
-	entryCount, loadRounds int
-	loadTime               time.Duration // time for which each combination of concurrent operations runs in each round
-	textSource             textSource
+	entryCount, concurrentLoadRounds int
+	concurrentLoadTime               time.Duration // time for which each combination of concurrent operations runs in each round
+	textSource                       textSource
 
 	memory, comparisonMemory *oxbow.Memory
 	entriesToWrite           []oxbow.Add
@@ -37,8 +37,8 @@ type interferenceRun struct {
 func besideCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	r := &interferenceRun{bench: b}
 	fl.IntVar(&r.entryCount, "n", 10000, "entries in each of two stores")
-	fl.IntVar(&r.loadRounds, "rounds", 5, "times that each load is put on")
-	fl.DurationVar(&r.loadTime, "time", time.Second, "`D` that each load lasts")
+	fl.IntVar(&r.concurrentLoadRounds, "rounds", 5, "times that each load is put on")
+	fl.DurationVar(&r.concurrentLoadTime, "time", time.Second, "`D` that each load lasts")
 	r.textSource.addFlags(fl)
 	b.addDirFlag(fl)
 	return r.run
@@ -56,12 +56,12 @@ type concurrentLoad struct {
 	recallWorkers []*loadWorker // workers whose calls are recalls
 	writeWorkers  []*loadWorker
 	// rates[0] contains the recalls per second and rates[1] the writes per second, each with one value for each round
-	callRates  [2][]float64
-	writeTimes timings // times of all writes
+	recallAndWriteRates [2][]float64
+	writeTimes          timings // times of all writes
 }
 
 func (r *interferenceRun) run(ctx context.Context) (err error) {
-	if min(r.entryCount, r.loadRounds) < 1 || r.loadTime <= 0 {
+	if min(r.entryCount, r.concurrentLoadRounds) < 1 || r.concurrentLoadTime <= 0 {
 		return errors.New("measuring beside: -n, -rounds and -time must be above 0")
 	}
 	dir, remove, err := r.tempDir()
@@ -99,11 +99,11 @@ func (r *interferenceRun) run(ctx context.Context) (err error) {
 	if err := r.plainFiles.zerosFile.Sync(); err != nil {
 		return err
 	}
-	loads := r.newWorkerLoads()
-	for round := range r.loadRounds {
+	loads := r.newConcurrentLoads()
+	for round := range r.concurrentLoadRounds {
 		for i := range loads {
 			l := loads[(i+round)%len(loads)]
-			if err := r.runLoad(ctx, l); err != nil {
+			if err := r.runConcurrentLoad(ctx, l); err != nil {
 				return fmt.Errorf("%s: %w", l.name, err)
 			}
 		}
@@ -158,7 +158,7 @@ func (r *interferenceRun) newFileOverwriter() *loadWorker {
 	}}
 }
 
-func (r *interferenceRun) newWorkerLoads() []*concurrentLoad {
+func (r *interferenceRun) newConcurrentLoads() []*concurrentLoad {
 	one := func(w *loadWorker) []*loadWorker { return []*loadWorker{w} }
 	return []*concurrentLoad{
 		{name: "a reader", recallWorkers: one(r.newReader(r.memory))},
@@ -182,8 +182,8 @@ func (r *interferenceRun) newWorkerLoads() []*concurrentLoad {
 	}
 }
 
-// runLoad runs the workers of l at the same time for the configured time.
-func (r *interferenceRun) runLoad(ctx context.Context, l *concurrentLoad) error {
+// runConcurrentLoad runs the workers of l at the same time for the configured time.
+func (r *interferenceRun) runConcurrentLoad(ctx context.Context, l *concurrentLoad) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var wg sync.WaitGroup
@@ -191,7 +191,7 @@ func (r *interferenceRun) runLoad(ctx context.Context, l *concurrentLoad) error 
 	for _, w := range append(append([]*loadWorker(nil), l.recallWorkers...), l.writeWorkers...) {
 		w.times = nil
 		wg.Go(func() {
-			for i := 0; time.Since(from) < r.loadTime && ctx.Err() == nil; i++ {
+			for i := 0; time.Since(from) < r.concurrentLoadTime && ctx.Err() == nil; i++ {
 				if err := w.times.timeCall(func() error { return w.call(ctx, i) }); err != nil {
 					stop(err)
 				}
@@ -205,7 +205,7 @@ func (r *interferenceRun) runLoad(ctx context.Context, l *concurrentLoad) error 
 		for _, w := range ws {
 			calls += len(w.times)
 		}
-		l.callRates[i] = append(l.callRates[i], float64(calls)/took)
+		l.recallAndWriteRates[i] = append(l.recallAndWriteRates[i], float64(calls)/took)
 	}
 	for _, w := range l.writeWorkers {
 		l.writeTimes = append(l.writeTimes, w.times...)
@@ -214,7 +214,7 @@ func (r *interferenceRun) runLoad(ctx context.Context, l *concurrentLoad) error 
 }
 
 func (r *interferenceRun) printTable(loads []*concurrentLoad) {
-	reads, writes := median(loads[0].callRates[0]), median(loads[2].callRates[1])
+	reads, writes := median(loads[0].recallAndWriteRates[0]), median(loads[2].recallAndWriteRates[1])
 	bare := loads[len(loads)-1].writeTimes
 	t := newTable(
 		formatCount(r.entryCount)+" entries, at once",
@@ -229,15 +229,15 @@ func (r *interferenceRun) printTable(loads []*concurrentLoad) {
 	for _, l := range loads {
 		row := []string{l.name, "–", "–", "–", "–", "–", "–", "–"}
 		if len(l.recallWorkers) > 0 {
-			m := median(l.callRates[0])
-			row[1], row[2] = formatDigits(m), formatDigits(m/reads)+"×"
+			m := median(l.recallAndWriteRates[0])
+			row[1], row[2] = formatRoundedNumber(m), formatRoundedNumber(m/reads)+"×"
 		}
 		if len(l.writeWorkers) > 0 {
-			m := median(l.callRates[1])
-			row[3], row[4] = formatDigits(m), formatDigits(m/writes)+"×"
+			m := median(l.recallAndWriteRates[1])
+			row[3], row[4] = formatRoundedNumber(m), formatRoundedNumber(m/writes)+"×"
 			row[5], row[6] = formatDuration(
 				l.writeTimes.p50(),
-			), formatDigits(
+			), formatRoundedNumber(
 				float64(l.writeTimes.p50())/float64(bare.p50()),
 			)+"×"
 			row[7] = formatDuration(l.writeTimes.quantile(.99))
@@ -245,5 +245,9 @@ func (r *interferenceRun) printTable(loads []*concurrentLoad) {
 		t.addRow(row...)
 	}
 	r.emitTable(t)
-	r.printf("Each load lasts %v, %d times, in turns; rates are medians.\n", r.loadTime, r.loadRounds)
+	r.printf(
+		"Each load lasts %v, %d times, in turns; rates are medians.\n",
+		r.concurrentLoadTime,
+		r.concurrentLoadRounds,
+	)
 }

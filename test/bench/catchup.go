@@ -42,7 +42,7 @@ func catchupCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 
 func (r *catchupRun) run(ctx context.Context, dir string) error {
 	r.storePath = filepath.Join(dir, "memory.oxbow")
-	r.textSource.entrySize = 230
+	r.textSource.entryBytes = 230
 	entries, from, err := r.textSource.readEntries(ctx, r.entryCount)
 	if err != nil {
 		return err
@@ -74,7 +74,12 @@ func (r *catchupRun) run(ctx context.Context, dir string) error {
 				return err
 			}
 		}
-		t.addRow(name, formatDuration(times.p50()), formatProcessorTime(processorTimes.p50()), formatDuration(next.p50()))
+		t.addRow(
+			name,
+			formatDuration(times.p50()),
+			formatProcessorTime(processorTimes.p50()),
+			formatDuration(next.p50()),
+		)
 	}
 	b.emitTable(t)
 	return nil

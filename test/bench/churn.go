@@ -17,8 +17,8 @@ import (
 // repeatedUpdateRun updates the entries of one store.
 type repeatedUpdateRun struct {
 	*bench
-	entries, updates, updatesPerChange, keptChanges int
-	textSource                                      textSource
+	entryCount, updateCount, updatesPerChange, keptChangeCount int
+	textSource                                                 textSource
 
 	storePath    string
 	texts        []oxbow.Add
@@ -34,14 +34,14 @@ type repeatedUpdateRun struct {
 
 func churnCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	r := &repeatedUpdateRun{bench: b}
-	fl.IntVar(&r.entries, "entries", 1000, "entries in the store")
-	fl.IntVar(&r.updates, "updates", 1_000_000, "updates of them")
+	fl.IntVar(&r.entryCount, "entries", 1000, "entries in the store")
+	fl.IntVar(&r.updateCount, "updates", 1_000_000, "updates of them")
 	fl.IntVar(&r.updatesPerChange, "each", 5, "updates in one change")
-	fl.IntVar(&r.keptChanges, "keep", 1000, "last changes that the store keeps")
+	fl.IntVar(&r.keptChangeCount, "keep", 1000, "last changes that the store keeps")
 	r.textSource.addFlags(fl)
 	b.addDirFlag(fl)
 	return func(ctx context.Context) error {
-		if min(r.entries, r.updates, r.updatesPerChange, r.keptChanges) < 1 {
+		if min(r.entryCount, r.updateCount, r.updatesPerChange, r.keptChangeCount) < 1 {
 			return errors.New("measuring churn: -entries, -updates, -each and -keep must be above 0")
 		}
 		return b.withTempDir("churn", r.run)(ctx)
@@ -59,7 +59,7 @@ func (r *repeatedUpdateRun) run(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	t := newTable(
-		fmt.Sprintf("%s updates of %s entries", formatCount(r.updates), formatCount(r.entries)),
+		fmt.Sprintf("%s updates of %s entries", formatCount(r.updateCount), formatCount(r.entryCount)),
 		"figure",
 		"× its own measure",
 	)
@@ -94,7 +94,7 @@ func (r *repeatedUpdateRun) run(ctx context.Context, dir string) (err error) {
 			"overwrites are in turns.\n\n",
 		from,
 		r.updatesPerChange,
-		formatCount(r.keptChanges),
+		formatCount(r.keptChangeCount),
 	)
 	return nil
 }
@@ -103,12 +103,12 @@ func (r *repeatedUpdateRun) run(ctx context.Context, dir string) (err error) {
 // each change. At every tenth change, it also measures the overwrite of a plain file for comparison, recalls a text,
 // and counts a compaction if the log has become smaller.
 func (r *repeatedUpdateRun) writeUpdates(ctx context.Context, dir string) (err error) {
-	m, err := oxbow.Open(r.storePath, &oxbow.Options{KeepChanges: r.keptChanges})
+	m, err := oxbow.Open(r.storePath, &oxbow.Options{KeepChanges: r.keptChangeCount})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	if err := fillMemory(ctx, m, repeatEntries(r.texts, r.entries)); err != nil {
+	if err := fillMemory(ctx, m, repeatEntries(r.texts, r.entryCount)); err != nil {
 		return err
 	}
 	size := 0
@@ -121,7 +121,7 @@ func (r *repeatedUpdateRun) writeUpdates(ctx context.Context, dir string) (err e
 	}
 	defer func() { err = errors.Join(err, bare.close()) }()
 	before := int64(0)
-	for i := 0; err == nil && r.writtenCount < r.updates; i++ {
+	for i := 0; err == nil && r.writtenCount < r.updateCount; i++ {
 		ops := r.nextChange()
 		err = r.changeTimes.timeCall(func() error { return m.Apply(ctx, ops...) })
 		if err != nil {
@@ -145,7 +145,7 @@ func (r *repeatedUpdateRun) writeUpdates(ctx context.Context, dir string) (err e
 			before = now
 		}
 		if i%10000 == 0 {
-			r.logf("churn: %s of %s updates", formatCount(r.writtenCount), formatCount(r.updates))
+			r.logf("churn: %s of %s updates", formatCount(r.writtenCount), formatCount(r.updateCount))
 		}
 	}
 	r.finalSize = before
@@ -155,10 +155,10 @@ func (r *repeatedUpdateRun) writeUpdates(ctx context.Context, dir string) (err e
 // nextChange returns the updates of the next change. Each has a new text.
 func (r *repeatedUpdateRun) nextChange() []oxbow.Op {
 	ops := make([]oxbow.Op, r.updatesPerChange)
-	named := repeatEntries(r.texts, r.entries)
+	named := repeatEntries(r.texts, r.entryCount)
 	for i := range ops {
 		r.writtenCount++
-		at := r.writtenCount * 7919 % r.entries
+		at := r.writtenCount * 7919 % r.entryCount
 		text := r.texts[(at+r.writtenCount)%len(r.texts)].Content
 		ops[i] = oxbow.Update{Name: named[at].Name, Content: fmt.Sprint(r.writtenCount, " ", text)}
 	}
@@ -179,8 +179,8 @@ func (r *repeatedUpdateRun) rewrittenLogSize(ctx context.Context, dir string) (b
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	err = fillMemory(ctx, m, repeatEntries(r.texts, r.entries))
-	for i := 0; i < r.keptChanges && err == nil; i++ {
+	err = fillMemory(ctx, m, repeatEntries(r.texts, r.entryCount))
+	for i := 0; i < r.keptChangeCount && err == nil; i++ {
 		err = m.Apply(ctx, r.nextChange()...)
 	}
 	if err != nil {
@@ -189,7 +189,7 @@ func (r *repeatedUpdateRun) rewrittenLogSize(ctx context.Context, dir string) (b
 	return logSize(m)
 }
 
-func formatMegabytes(n int64) string { return formatDigits(float64(n)/1e6) + " MB" }
+func formatMegabytes(n int64) string { return formatRoundedNumber(float64(n)/1e6) + " MB" }
 
 // measureFirstRecall returns how long it takes to open the memory and to return the first result. A new process would
 // need the same time.

@@ -120,16 +120,16 @@ func (r *closeRun) checkpointAndClose(ctx context.Context, m *oxbow.Memory) (cal
 	return s, errors.Join(err, cerr, m.Close())
 }
 
-// measureClose changes entries of a store, closes the store and opens it again. If recalls is set, it also searches the
-// store before and during the changes. costs[0] is the cost of closing the store. costs[1] is the cost of the
+// measureClose changes entries of a store, closes the store and opens it again. If withRecalls is set, it also searches
+// the store before and during the changes. costs[0] is the cost of closing the store. costs[1] is the cost of the
 // checkpoint that follows the second opening.
-func (r *closeRun) measureClose(ctx context.Context, changes int, recalls bool) (costs [2]callCost, err error) {
+func (r *closeRun) measureClose(ctx context.Context, changes int, withRecalls bool) (costs [2]callCost, err error) {
 	m, err := oxbow.Open(r.path, nil)
 	if err != nil {
 		return costs, err
 	}
 	recall := func() error {
-		if !recalls {
+		if !withRecalls {
 			return nil
 		}
 		_, err := m.Recall(ctx, oxbow.Query{Text: "what does it return", Limit: 10})

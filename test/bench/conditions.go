@@ -41,8 +41,8 @@ var queryShapes = []struct {
 	{"recency", "W W", oxbow.Query{Recency: 30 * 24 * time.Hour}},
 }
 
-// conditionsRun is one run of the command conditions.
-type conditionsRun struct {
+// queryConditionsRun is one run of the command conditions.
+type queryConditionsRun struct {
 	*bench
 	rounds int
 	rnd    *rand.Rand
@@ -50,7 +50,7 @@ type conditionsRun struct {
 }
 
 func conditionsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
-	r := &conditionsRun{bench: b, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	r := &queryConditionsRun{bench: b, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	sizes := fl.String("n", "100000", "entries in the store, `N,N…`")
 	fl.IntVar(&r.rounds, "rounds", 300, "queries of each kind, in turns")
 	b.addDirFlag(fl)
@@ -78,7 +78,7 @@ func conditionsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		}
 		for i, n := range counts {
 			r.rnd = rand.New(rand.NewPCG(1, uint64(n)))
-			costs, err := r.measureShapes(ctx, filepath.Join(dir, fmt.Sprint(i, ".oxbow")), n)
+			costs, err := r.measureQueryShapes(ctx, filepath.Join(dir, fmt.Sprint(i, ".oxbow")), n)
 			if err != nil {
 				return err
 			}
@@ -102,15 +102,15 @@ func conditionsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// word returns a random word. Words with small numbers are more frequent.
-func (r *conditionsRun) word() string {
+// randomWord returns a random word. Words with small numbers are more frequent.
+func (r *queryConditionsRun) randomWord() string {
 	return fmt.Sprintf("w%d", int(20_000*r.rnd.Float64()*r.rnd.Float64()*r.rnd.Float64()))
 }
 
-func (r *conditionsRun) entry(i int) oxbow.Add {
+func (r *queryConditionsRun) entry(i int) oxbow.Add {
 	var text strings.Builder
 	for text.Len() < 230 {
-		text.WriteString(r.word() + " ")
+		text.WriteString(r.randomWord() + " ")
 	}
 	return oxbow.Add{
 		Name:    fmt.Sprintf("note-%d", i),
@@ -121,18 +121,18 @@ func (r *conditionsRun) entry(i int) oxbow.Add {
 }
 
 // queryText returns the text of a query. See queryShapes.
-func (r *conditionsRun) queryText(shape string) string {
+func (r *queryConditionsRun) queryText(queryShape string) string {
 	var text strings.Builder
-	for i := 0; i < len(shape); i++ {
-		switch rest := shape[i:]; {
+	for i := 0; i < len(queryShape); i++ {
+		switch rest := queryShape[i:]; {
 		case strings.HasPrefix(rest, "Pre*"):
 			fmt.Fprintf(&text, "w%d*", 10+r.rnd.IntN(90))
 			i += len("Pre*") - 1
 		case strings.HasPrefix(rest, "Typo"):
-			text.WriteString(r.word() + "x")
+			text.WriteString(r.randomWord() + "x")
 			i += len("Typo") - 1
 		case rest[0] == 'W':
-			text.WriteString(r.word())
+			text.WriteString(r.randomWord())
 		case rest[0] == 'C':
 			fmt.Fprintf(&text, "w%d", r.rnd.IntN(20))
 		default:
@@ -142,16 +142,21 @@ func (r *conditionsRun) queryText(shape string) string {
 	return text.String()
 }
 
-// measureShapes fills a memory with n entries, and returns the processor times of the queries of each kind.
-func (r *conditionsRun) measureShapes(ctx context.Context, path string, n int) (costs []timings, err error) {
+// measureQueryShapes fills a memory with entryCount entries, and returns the processor times of the queries of each
+// kind.
+func (r *queryConditionsRun) measureQueryShapes(
+	ctx context.Context,
+	path string,
+	entryCount int,
+) (costs []timings, err error) {
 	m, err := oxbow.Open(path, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	for from := 0; from < n; from += 1000 {
+	for from := 0; from < entryCount; from += 1000 {
 		ops := make([]oxbow.Op, 0, 1000)
-		for i := from; i < min(from+1000, n); i++ {
+		for i := from; i < min(from+1000, entryCount); i++ {
 			ops = append(ops, r.entry(i))
 		}
 		if err := m.Apply(ctx, ops...); err != nil {

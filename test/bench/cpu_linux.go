@@ -21,8 +21,8 @@ func processorTime() (time.Duration, bool) {
 	return time.Duration(t.Nano()), true
 }
 
-// threadTime returns the processor time of this thread.
-func threadTime() (time.Duration, bool) {
+// threadProcessorTime returns the processor time of this thread.
+func threadProcessorTime() (time.Duration, bool) {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
 		return 0, false
@@ -57,18 +57,18 @@ func anonymousMemoryBytes() (int64, bool) {
 	return 0, false
 }
 
-// peakMemory returns the peak resident memory of a finished process in bytes. The operating system started the process
-// as a copy of this process. Therefore the value is at least [ownPeak], and only a higher value shows the memory that
-// the finished process needed.
-func peakMemory(s *os.ProcessState) int64 {
+// peakMemoryBytes returns the peak resident memory of a finished process in bytes. The operating system started the
+// process as a copy of this process. Therefore the value is at least [ownPeakMemoryBytes], and only a higher value
+// shows the memory that the finished process needed.
+func peakMemoryBytes(s *os.ProcessState) int64 {
 	if u, ok := s.SysUsage().(*syscall.Rusage); ok {
 		return u.Maxrss << 10
 	}
 	return 0
 }
 
-// ownPeak returns the peak resident memory of this process in bytes.
-func ownPeak() int64 {
+// ownPeakMemoryBytes returns the peak resident memory of this process in bytes.
+func ownPeakMemoryBytes() int64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0

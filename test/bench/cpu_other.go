@@ -11,12 +11,12 @@ import (
 
 func processorTime() (time.Duration, bool) { return 0, false }
 
-func threadTime() (time.Duration, bool) { return 0, false }
+func threadProcessorTime() (time.Duration, bool) { return 0, false }
 
 func processorTimeOf(int) (time.Duration, bool) { return 0, false }
 
 func anonymousMemoryBytes() (int64, bool) { return 0, false }
 
-func peakMemory(*os.ProcessState) int64 { return 0 }
+func peakMemoryBytes(*os.ProcessState) int64 { return 0 }
 
-func ownPeak() int64 { return 0 }
+func ownPeakMemoryBytes() int64 { return 0 }

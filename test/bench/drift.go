@@ -66,11 +66,11 @@ func driftCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error {
 		}
 		defer remove()
 		b.printTitle("Annotations over histories", tmp)
-		r := &placementRun{bench: b, plan: p, seed: *seed, maxShownMisplacements: *show, tempDir: tmp}
+		r := &placementRun{bench: b, samplePlan: p, seed: *seed, maxShownMisplacements: *show, tempDir: tmp}
 		if *data != "" {
-			return r.placePublishedLines(ctx, *data, repos)
+			return r.measurePublishedPlacement(ctx, *data, repos)
 		}
-		return r.placeLinesInHistories(ctx, repos)
+		return r.measurePlacementInHistories(ctx, repos)
 	}
 }
 
@@ -78,7 +78,7 @@ func driftCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error {
 // commits.
 type placementRun struct {
 	bench                 *bench
-	plan                  sampleSizes
+	samplePlan            sampleSizes
 	seed                  uint64
 	maxShownMisplacements int
 	tempDir               string
@@ -92,14 +92,14 @@ var trackedBlockKinds = []string{"lines", "blocks", "lines of renamed files", "b
 // each kind in trackedBlockKinds and for each method that finds them.
 type placementTallies map[string]map[string]*placementTally
 
-func (t placementTallies) resultTally(kind, way string) *placementTally {
+func (t placementTallies) resultTally(kind, methodName string) *placementTally {
 	if t[kind] == nil {
 		t[kind] = map[string]*placementTally{}
 	}
-	if t[kind][way] == nil {
-		t[kind][way] = &placementTally{}
+	if t[kind][methodName] == nil {
+		t[kind][methodName] = &placementTally{}
 	}
-	return t[kind][way]
+	return t[kind][methodName]
 }
 
 var placementMethodNames = []string{
@@ -117,10 +117,11 @@ func splitRepoName(repo string) (name, dir string) {
 	return filepath.Base(filepath.Clean(repo)), repo
 }
 
-// placeLinesInHistories measures how well annotations of lines and blocks are found again in later commits. It selects
-// lines and blocks in old commits of each repository in repos, and searches for them in commits that are later by one
-// of the plan's commitGaps. It prints the results of each repository, and the total if there are several repositories.
-func (r *placementRun) placeLinesInHistories(ctx context.Context, repos []string) error {
+// measurePlacementInHistories measures how well annotations of lines and blocks are found again in later commits. It
+// selects lines and blocks in old commits of each repository in repos, and searches for them in commits that are later
+// by one of the plan's commitGaps. It prints the results of each repository, and the total if there are several
+// repositories.
+func (r *placementRun) measurePlacementInHistories(ctx context.Context, repos []string) error {
 	total := placementTallies{}
 	sizes := newTable("repository", "commits", "gap", "files", "lines", "blocks")
 	var after []func()
@@ -134,7 +135,7 @@ func (r *placementRun) placeLinesInHistories(ctx context.Context, repos []string
 		if err != nil {
 			return err
 		}
-		if r.plan.hasMerges {
+		if r.samplePlan.hasMerges {
 			if err := c.createMergeHistory(ctx); err != nil {
 				return err
 			}
@@ -144,11 +145,11 @@ func (r *placementRun) placeLinesInHistories(ctx context.Context, repos []string
 			return err
 		}
 		own := placementTallies{}
-		sets, err := h.sampleFilePairs(ctx, r.plan, rand.New(rand.NewPCG(r.seed, uint64(len(h.commits)))))
+		sets, err := h.sampleFilePairs(ctx, r.samplePlan, rand.New(rand.NewPCG(r.seed, uint64(len(h.commits)))))
 		if err != nil {
 			return err
 		}
-		for _, gap := range r.plan.commitGaps {
+		for _, gap := range r.samplePlan.commitGaps {
 			ps := sets[gap]
 			if len(ps) == 0 {
 				continue
@@ -251,14 +252,14 @@ func (r *placementRun) tallyPlacements(
 func (r *placementRun) logWrongPlacement(
 	p fileAtTwoCommits,
 	x trackedBlock,
-	a, b []string,
+	earlierLines, laterLines []string,
 	s linePlacement,
-	how string,
+	gitMode string,
 ) {
 	var t placementTally
 	t.addResult(x, s)
 	if r.maxShownMisplacements == 0 ||
-		t.unchangedAtWrongLine+t.unchangedNotFound+t.goneReportedFound+t.goneReportedEdited+t.changedAtWrongLine+t.changedNotFound == 0 {
+		t.unchangedAtWrongLine+t.unchangedNotFound+t.deletedReportedFound+t.deletedReportedEdited+t.changedAtWrongLine+t.changedNotFound == 0 {
 		return
 	}
 	r.maxShownMisplacements--
@@ -266,15 +267,15 @@ func (r *placementRun) logWrongPlacement(
 	switch {
 	case t.unchangedNotFound > 0 || t.changedNotFound > 0:
 		what = "missed"
-	case t.goneReportedEdited > 0:
+	case t.deletedReportedEdited > 0:
 		what = "edited though gone"
-	case t.goneReportedFound > 0:
+	case t.deletedReportedFound > 0:
 		what = "found though gone"
 	}
 	r.bench.logf(
 		"\n%s, %s: %s..%s %s -> %s, lines %d-%d, truth %v, said %d+%d edited %v %.2f %s",
 		what,
-		how,
+		gitMode,
 		p.earlierCommit[:8],
 		p.laterCommit[:8],
 		p.earlierPath,
@@ -288,17 +289,17 @@ func (r *placementRun) logWrongPlacement(
 		s.confidence,
 		s.placementRule,
 	)
-	for i := max(0, x.firstLine-3); i < min(len(a), x.firstLine+x.lineCount+3); i++ {
-		r.bench.logf("  A %4d %s", i, a[i])
+	for i := max(0, x.firstLine-3); i < min(len(earlierLines), x.firstLine+x.lineCount+3); i++ {
+		r.bench.logf("  A %4d %s", i, earlierLines[i])
 	}
 	if s.lineCount > 0 {
-		for i := max(0, s.firstLine-3); i < min(len(b), s.firstLine+s.lineCount+3); i++ {
-			r.bench.logf("  S %4d %s", i, b[i])
+		for i := max(0, s.firstLine-3); i < min(len(laterLines), s.firstLine+s.lineCount+3); i++ {
+			r.bench.logf("  S %4d %s", i, laterLines[i])
 		}
 	}
 	if at := x.laterPositions[0].lineIndex; at >= 0 {
-		for i := max(0, at-3); i < min(len(b), at+x.lineCount+3); i++ {
-			r.bench.logf("  T %4d %s", i, b[i])
+		for i := max(0, at-3); i < min(len(laterLines), at+x.lineCount+3); i++ {
+			r.bench.logf("  T %4d %s", i, laterLines[i])
 		}
 	}
 }
@@ -322,7 +323,7 @@ func (r *placementRun) printTables(name string, t placementTallies) {
 				kind,
 				first.unchangedTotal,
 				first.changedTotal,
-				first.goneTotal,
+				first.deletedTotal,
 			),
 			"stand: right",
 			"wrong",
@@ -347,9 +348,9 @@ func (r *placementRun) printTables(name string, t placementTallies) {
 				share(x.changedAtRightLine, x.changedTotal),
 				share(x.changedAtWrongLine, x.changedTotal),
 				share(x.changedNotFound, x.changedTotal),
-				share(x.goneReportedLost, x.goneTotal),
-				share(x.goneReportedEdited, x.goneTotal),
-				share(x.goneReportedFound, x.goneTotal),
+				share(x.deletedReportedLost, x.deletedTotal),
+				share(x.deletedReportedEdited, x.deletedTotal),
+				share(x.deletedReportedFound, x.deletedTotal),
 			)
 		}
 		r.bench.emitTable(tab)
@@ -369,15 +370,15 @@ type publishedLine struct {
 	LaterLine     *int   `json:"truth"`
 }
 
-// placePublishedLines measures how well annotated lines are found again after a change. For each repository in repos,
-// it reads lines from the file dir/NAME.jsonl.gz, in which NAME is the repository's name. The file names the commits of
-// the lines. If the repository does not contain these commits, placePublishedLines leaves out the lines and prints
-// their number.
-func (r *placementRun) placePublishedLines(ctx context.Context, dir string, repos []string) error {
+// measurePublishedPlacement measures how well annotated lines are found again after a change. For each repository in
+// repos, it reads lines from the file dir/NAME.jsonl.gz, in which NAME is the repository's name. The file names the
+// commits of the lines. If the repository does not contain these commits, measurePublishedPlacement leaves out the
+// lines and prints their number.
+func (r *placementRun) measurePublishedPlacement(ctx context.Context, dir string, repos []string) error {
 	total := placementTallies{}
 	for _, repo := range repos {
 		name, at := splitRepoName(repo)
-		pairs, err := readPublishedLines(filepath.Join(dir, name+".jsonl.gz"))
+		pairs, err := readPublishedFilePairs(filepath.Join(dir, name+".jsonl.gz"))
 		if err != nil {
 			return err
 		}
@@ -435,7 +436,7 @@ type publishedFilePair struct {
 	lineTexts []string
 }
 
-func readPublishedLines(path string) ([]publishedFilePair, error) {
+func readPublishedFilePairs(path string) ([]publishedFilePair, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading lines: %w", err)

@@ -26,7 +26,7 @@ func historyOf(t *testing.T, states ...map[string]string) string {
 	dir := t.TempDir()
 	git := func(args ...string) {
 		t.Helper()
-		if _, err := gitIn(
+		if _, err := runGit(
 			t.Context(),
 			dir,
 			append(
@@ -289,19 +289,19 @@ func TestTally(t *testing.T) {
 		got.addResult(c.x, c.s)
 	}
 	want := placementTally{
-		unchangedTotal:       4,
-		unchangedAtRightLine: 2,
-		unchangedAtWrongLine: 1,
-		unchangedNotFound:    1,
-		changedTotal:         4,
-		changedAtRightLine:   2,
-		changedAtWrongLine:   1,
-		changedNotFound:      1,
-		goneTotal:            4,
-		goneReportedLost:     2,
-		goneReportedEdited:   1,
-		goneReportedFound:    1,
-		mostlyGoneBlocks:     1,
+		unchangedTotal:        4,
+		unchangedAtRightLine:  2,
+		unchangedAtWrongLine:  1,
+		unchangedNotFound:     1,
+		changedTotal:          4,
+		changedAtRightLine:    2,
+		changedAtWrongLine:    1,
+		changedNotFound:       1,
+		deletedTotal:          4,
+		deletedReportedLost:   2,
+		deletedReportedEdited: 1,
+		deletedReportedFound:  1,
+		mostlyDeletedBlocks:   1,
 	}
 	if got != want {
 		t.Errorf("tally = %+v, want %+v", got, want)
@@ -327,7 +327,7 @@ func TestMergedHistory(t *testing.T) {
 	if err := c.createMergeHistory(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	merges, err := gitIn(t.Context(), c.dir, "rev-list", "--count", "--merges", "HEAD")
+	merges, err := runGit(t.Context(), c.dir, "rev-list", "--count", "--merges", "HEAD")
 	if err != nil || strings.TrimSpace(string(merges)) == "0" {
 		t.Errorf("the history has %s merges, %v", merges, err)
 	}

@@ -31,9 +31,9 @@ import (
 	"strings"
 )
 
-// gitIn runs git in a directory and returns its output. The user chose the repository, but
+// runGit runs git in a directory and returns its output. The user chose the repository, but
 // its configuration must nevertheless not run any programs.
-func gitIn(ctx context.Context, dir string, args ...string) ([]byte, error) {
+func runGit(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	cmd := gitCommand(ctx, dir, args...)
 	var told bytes.Buffer
 	cmd.Stderr = &told
@@ -77,11 +77,11 @@ type commitHistory struct {
 
 // readHistory reads the history of HEAD.
 func readHistory(ctx context.Context, dir string) (*commitHistory, error) {
-	h, err := readDeltas(ctx, dir)
+	h, err := readCommitHistory(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	bare, err := readDeltas(ctx, dir, "--ignore-all-space")
+	bare, err := readCommitHistory(ctx, dir, "--ignore-all-space")
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +89,8 @@ func readHistory(ctx context.Context, dir string) (*commitHistory, error) {
 	return h, nil
 }
 
-// readDeltas reads the output of git log -p with the given options.
-func readDeltas(ctx context.Context, dir string, options ...string) (*commitHistory, error) {
+// readCommitHistory reads the output of git log -p with the given options.
+func readCommitHistory(ctx context.Context, dir string, options ...string) (*commitHistory, error) {
 	args := append(
 		[]string{"log", "--first-parent", "--diff-merges=first-parent", "--reverse", "--format=%x00%H", "-p", "-U0",
 			"-M",
@@ -198,8 +198,8 @@ func (h *commitHistory) parseLog(r io.Reader) error {
 	}
 }
 
-// parseHunk parses "@@ -a[,n] +b[,m] @@".
-func parseHunk(l string) (c diffHunk, n, m int, err error) {
+// parseHunk parses "@@ -a[,oldLineCount] +b[,newLineCount] @@".
+func parseHunk(l string) (c diffHunk, oldLineCount, newLineCount int, err error) {
 	f := strings.Fields(l)
 	if len(f) < 4 {
 		return c, 0, 0, fmt.Errorf("%.60q is no hunk", l)
@@ -220,9 +220,9 @@ func parseHunk(l string) (c diffHunk, n, m int, err error) {
 		}
 		return i, k
 	}
-	c.oldStart, n = read(f[1])
-	c.newStart, m = read(f[2])
-	return c, n, m, err
+	c.oldStart, oldLineCount = read(f[1])
+	c.newStart, newLineCount = read(f[2])
+	return c, oldLineCount, newLineCount, err
 }
 
 // laterLinePosition is a line's position in a later commit. lineIndex is -1 if the line is gone. isTextReworded is set
@@ -232,12 +232,15 @@ type laterLinePosition struct {
 	isTextReworded bool
 }
 
-// followFileLines follows the first n lines that a file has at commit i, up to commit j. It returns the fate of each
-// line, and the file's name at commit j. The name is "" if the file was deleted.
-func (h *commitHistory) followFileLines(file string, n, i, j int) (to []laterLinePosition, name string) {
-	to = make([]laterLinePosition, n)
-	for k := range to {
-		to[k].lineIndex = k
+// followFileLines follows the first lineCount lines that a file has at commit i, up to commit j. It returns the fate of
+// each line, and the file's name at commit j. The name is "" if the file was deleted.
+func (h *commitHistory) followFileLines(
+	file string,
+	lineCount, i, j int,
+) (laterPositions []laterLinePosition, name string) {
+	laterPositions = make([]laterLinePosition, lineCount)
+	for k := range laterPositions {
+		laterPositions[k].lineIndex = k
 	}
 	for c := i + 1; c <= j; c++ {
 		d, ok := h.deltas[c][file]
@@ -247,24 +250,24 @@ func (h *commitHistory) followFileLines(file string, n, i, j int) (to []laterLin
 		bare := h.deltasIgnoringSpace[c][file].hunks
 		file = d.to
 		if file == "" {
-			for k := range to {
-				to[k].lineIndex = -1
+			for k := range laterPositions {
+				laterPositions[k].lineIndex = -1
 			}
-			return to, ""
+			return laterPositions, ""
 		}
 		moved := findMovedLines(d.hunks)
 		again := findRewordedLines(d.hunks, moved, findSpacingChangedLines(d.hunks, bare, moved))
-		for k, f := range to {
+		for k, f := range laterPositions {
 			if f.lineIndex < 0 {
 				continue
 			}
-			to[k].lineIndex = lineAfterHunks(d.hunks, moved, f.lineIndex)
-			if at, ok := again[f.lineIndex]; ok && to[k].lineIndex < 0 {
-				to[k] = laterLinePosition{at, true}
+			laterPositions[k].lineIndex = lineAfterHunks(d.hunks, moved, f.lineIndex)
+			if at, ok := again[f.lineIndex]; ok && laterPositions[k].lineIndex < 0 {
+				laterPositions[k] = laterLinePosition{at, true}
 			}
 		}
 	}
-	return to, file
+	return laterPositions, file
 }
 
 // trackedBlock is a line or a block of lines in a file at an earlier commit, called A. It also contains where the lines
@@ -321,7 +324,7 @@ func (h *commitHistory) sampleFilePairs(
 				if taken == p.filesPerCommitPair {
 					break
 				}
-				text, err := gitIn(ctx, h.dir, "cat-file", "blob", h.commits[i]+":"+f)
+				text, err := runGit(ctx, h.dir, "cat-file", "blob", h.commits[i]+":"+f)
 				if err != nil {
 					return nil, err
 				}
@@ -367,34 +370,39 @@ func (h *commitHistory) sampleFilePairs(
 func (h *commitHistory) markDissimilarLinesGone(
 	ctx context.Context,
 	lines []string,
-	to []laterLinePosition,
+	laterPositions []laterLinePosition,
 	commit, file string,
 ) error {
-	text, err := gitIn(ctx, h.dir, "cat-file", "blob", commit+":"+file)
+	text, err := runGit(ctx, h.dir, "cat-file", "blob", commit+":"+file)
 	if err != nil {
 		return err
 	}
 	now := splitLines(text)
 	same := slices.Equal(lines, now) // The file has the same text at both commits, so each line is where it was.
-	for k, f := range to {
+	for k, f := range laterPositions {
 		switch {
 		case same:
-			to[k] = laterLinePosition{lineIndex: k}
+			laterPositions[k] = laterLinePosition{lineIndex: k}
 		case f.lineIndex >= len(now):
 			return fmt.Errorf("%s at %s: line %d is followed to %d of %d", file, commit, k, f.lineIndex, len(now))
 		case f.lineIndex < 0:
 		case lines[k] == now[f.lineIndex]:
-			to[k].isTextReworded = false // The line was changed and later got its first text again.
+			laterPositions[k].isTextReworded = false // The line was changed and later got its first text again.
 		case !f.isTextReworded:
 			return fmt.Errorf("%s at %s: line %d is followed to another text", file, commit, k)
 		case lineSimilarity(lines[k], now[f.lineIndex]) < .5:
-			to[k] = laterLinePosition{-1, false}
+			laterPositions[k] = laterLinePosition{-1, false}
 		}
 	}
 	return nil
 }
 
-func sampleTrackedBlocks(lines []string, to []laterLinePosition, p sampleSizes, rnd *rand.Rand) []trackedBlock {
+func sampleTrackedBlocks(
+	lines []string,
+	laterPositions []laterLinePosition,
+	p sampleSizes,
+	rnd *rand.Rand,
+) []trackedBlock {
 	var out []trackedBlock
 	seen := map[int]bool{}
 	for range 20 * p.linesPerFile {
@@ -404,7 +412,7 @@ func sampleTrackedBlocks(lines []string, to []laterLinePosition, p sampleSizes, 
 		i := rnd.IntN(len(lines))
 		if len(strings.TrimSpace(lines[i])) >= 4 && !seen[i] {
 			seen[i] = true
-			out = append(out, trackedBlock{i, 1, to[i : i+1]})
+			out = append(out, trackedBlock{i, 1, laterPositions[i : i+1]})
 		}
 	}
 	for range p.blocksPerFile {
@@ -413,7 +421,7 @@ func sampleTrackedBlocks(lines []string, to []laterLinePosition, p sampleSizes, 
 			continue
 		}
 		i := rnd.IntN(len(lines) - n)
-		out = append(out, trackedBlock{i, n, to[i : i+n]})
+		out = append(out, trackedBlock{i, n, laterPositions[i : i+n]})
 	}
 	return out
 }
@@ -421,7 +429,7 @@ func sampleTrackedBlocks(lines []string, to []laterLinePosition, p sampleSizes, 
 // changedFiles returns the sorted paths of the files that exist at commit number i and were changed by a commit from
 // number i+1 to number j.
 func (h *commitHistory) changedFiles(ctx context.Context, i, j int) ([]string, error) {
-	out, err := gitIn(ctx, h.dir, "ls-tree", "-r", "-z", "--full-tree", h.commits[i])
+	out, err := runGit(ctx, h.dir, "ls-tree", "-r", "-z", "--full-tree", h.commits[i])
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 // parents of HEAD, the oldest first. The first commit in the new history has the same content as the oldest of them.
 // Each later commit is made on a side branch, and a merge commit joins the side branch with the main branch.
 func (c *repoClone) createMergeHistory(ctx context.Context) error {
-	out, err := gitIn(ctx, c.dir, "log", "--first-parent", "--reverse", "--format=%T %ct", "HEAD")
+	out, err := runGit(ctx, c.dir, "log", "--first-parent", "--reverse", "--format=%T %ct", "HEAD")
 	if err != nil {
 		return err
 	}

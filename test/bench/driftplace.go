@@ -44,54 +44,57 @@ var baselineMethods = []placementMethod{
 	{"text with 3 + 3 lines of context", placeByContextLines},
 }
 
-func placeByLineNumber(_, b []string, x trackedBlock) linePlacement {
-	if x.firstLine+x.lineCount > len(b) {
+func placeByLineNumber(_, laterLines []string, block trackedBlock) linePlacement {
+	if block.firstLine+block.lineCount > len(laterLines) {
 		return linePlacement{}
 	}
-	return linePlacement{firstLine: x.firstLine, lineCount: x.lineCount}
+	return linePlacement{firstLine: block.firstLine, lineCount: block.lineCount}
 }
 
-// findBlockText searches the text b for the lines of x, which is an annotated range of lines in the text a. It returns
-// the index of each occurrence's first line in b.
-func findBlockText(a, b []string, x trackedBlock) []int {
+// findBlockText searches the text laterLines for the lines of the argument block, which is an annotated range of lines
+// in the text earlierLines. It returns the index of each occurrence's first line in laterLines.
+func findBlockText(earlierLines, laterLines []string, block trackedBlock) []int {
 	var at []int
-	for i := 0; i+x.lineCount <= len(b); i++ {
-		if slices.Equal(a[x.firstLine:x.firstLine+x.lineCount], b[i:i+x.lineCount]) {
+	for i := 0; i+block.lineCount <= len(laterLines); i++ {
+		if slices.Equal(
+			earlierLines[block.firstLine:block.firstLine+block.lineCount],
+			laterLines[i:i+block.lineCount],
+		) {
 			at = append(at, i)
 		}
 	}
 	return at
 }
 
-func placeByNearestEqualText(a, b []string, x trackedBlock) linePlacement {
+func placeByNearestEqualText(earlierLines, laterLines []string, block trackedBlock) linePlacement {
 	best := linePlacement{}
-	for _, i := range findBlockText(a, b, x) {
-		if best.lineCount == 0 || abs(i-x.firstLine) < abs(best.firstLine-x.firstLine) {
-			best = linePlacement{firstLine: i, lineCount: x.lineCount}
+	for _, i := range findBlockText(earlierLines, laterLines, block) {
+		if best.lineCount == 0 || abs(i-block.firstLine) < abs(best.firstLine-block.firstLine) {
+			best = linePlacement{firstLine: i, lineCount: block.lineCount}
 		}
 	}
 	return best
 }
 
-func placeByContextLines(a, b []string, x trackedBlock) linePlacement {
+func placeByContextLines(earlierLines, laterLines []string, block trackedBlock) linePlacement {
 	best, most := linePlacement{}, -1
-	for _, i := range findBlockText(a, b, x) {
+	for _, i := range findBlockText(earlierLines, laterLines, block) {
 		same := 0
 		for k := 1; k <= contextLineCount; k++ {
-			for _, s := range [][2]int{{x.firstLine - k, i - k}, {x.firstLine + x.lineCount - 1 + k, i + x.lineCount - 1 + k}} {
-				isInA := s[0] >= 0 && s[0] < len(a)
-				isInB := s[1] >= 0 && s[1] < len(b)
+			for _, s := range [][2]int{{block.firstLine - k, i - k}, {block.firstLine + block.lineCount - 1 + k, i + block.lineCount - 1 + k}} {
+				isInA := s[0] >= 0 && s[0] < len(earlierLines)
+				isInB := s[1] >= 0 && s[1] < len(laterLines)
 				if !isInA || !isInB {
 					continue
 				}
-				if a[s[0]] == b[s[1]] {
+				if earlierLines[s[0]] == laterLines[s[1]] {
 					same++
 				}
 			}
 		}
-		isNearer := same == most && abs(i-x.firstLine) < abs(best.firstLine-x.firstLine)
+		isNearer := same == most && abs(i-block.firstLine) < abs(best.firstLine-block.firstLine)
 		if isNearer || same > most {
-			best, most = linePlacement{firstLine: i, lineCount: x.lineCount}, same
+			best, most = linePlacement{firstLine: i, lineCount: block.lineCount}, same
 		}
 	}
 	return best
@@ -104,14 +107,14 @@ type repoClone struct{ dir string }
 
 // newClone clones a repository and shares its objects.
 func newClone(ctx context.Context, repo, dir string) (*repoClone, error) {
-	if _, err := gitIn(ctx, filepath.Dir(dir), "clone", "-q", "--shared", "--no-checkout", repo, dir); err != nil {
+	if _, err := runGit(ctx, filepath.Dir(dir), "clone", "-q", "--shared", "--no-checkout", repo, dir); err != nil {
 		return nil, err
 	}
 	return &repoClone{dir}, nil
 }
 
 func (c *repoClone) checkout(ctx context.Context, commit string) error {
-	_, err := gitIn(ctx, c.dir, "checkout", "-q", "-f", "--detach", commit)
+	_, err := runGit(ctx, c.dir, "checkout", "-q", "-f", "--detach", commit)
 	return err
 }
 
@@ -178,12 +181,12 @@ func (c *repoClone) placeAnnotations(
 				for _, f := range found {
 					at, ok := ids[f.ID]
 					isOfPair := ok && at[0] == i
-					isInFile := f.Placed != annotate.NotPlaced && f.In == p.laterPath
+					isInFile := f.Placement != annotate.NotPlaced && f.CurrentFile == p.laterPath
 					if !isOfPair || !isInFile {
 						continue
 					}
-					spots[i][at[1]] = linePlacement{firstLine: f.Now.First - 1, lineCount: f.Now.Len(),
-						isReportedEdited: f.Placed == annotate.PlacedAfterEdit, confidence: f.Confidence, placementRule: f.How}
+					spots[i][at[1]] = linePlacement{firstLine: f.CurrentSpan.First - 1, lineCount: f.CurrentSpan.Len(),
+						isReportedEdited: f.Placement == annotate.PlacedAfterEdit, confidence: f.Confidence, placementRule: f.Explanation}
 				}
 			}
 			return nil
@@ -238,11 +241,11 @@ func (c *repoClone) renameAnnotationFiles(pairs []fileAtTwoCommits) error {
 	return nil
 }
 
-// withAnnotations opens the annotations of the clone and calls the function fn with them. If the argument git is false,
-// the annotations are opened as if the directory did not contain a git repository.
-func (c *repoClone) withAnnotations(ctx context.Context, git bool, fn func(*annotate.Store) error) (err error) {
+// withAnnotations opens the annotations of the clone and calls the function fn with them. If the argument usesGit is
+// false, the annotations are opened as if the directory did not contain a git repository.
+func (c *repoClone) withAnnotations(ctx context.Context, usesGit bool, fn func(*annotate.Store) error) (err error) {
 	o := &annotate.Options{Dir: annotationDir}
-	if git {
+	if usesGit {
 		b, err := annotate.OpenDir(ctx, c.dir, o)
 		if err != nil {
 			return err
@@ -263,7 +266,7 @@ func (c *repoClone) withAnnotations(ctx context.Context, git bool, fn func(*anno
 
 // fileLines returns the lines that a file in the clone has at a commit.
 func (c *repoClone) fileLines(ctx context.Context, commit, file string) ([]string, error) {
-	t, err := gitIn(ctx, c.dir, "cat-file", "blob", commit+":"+file)
+	t, err := runGit(ctx, c.dir, "cat-file", "blob", commit+":"+file)
 	if err != nil {
 		return nil, err
 	}
@@ -288,9 +291,9 @@ type placementTally struct {
 
 	// Numbers of lines and blocks of which no line remains. The first field is the total. The others are the numbers
 	// that the method reported as lost, as changed, and as found.
-	goneTotal, goneReportedLost, goneReportedEdited, goneReportedFound int
+	deletedTotal, deletedReportedLost, deletedReportedEdited, deletedReportedFound int
 
-	mostlyGoneBlocks int // number of blocks in which fewer than half of the lines remain
+	mostlyDeletedBlocks int // number of blocks in which fewer than half of the lines remain
 }
 
 // addResult compares where a method found a line or block (s) with its true position (x), and adds to the counts.
@@ -327,14 +330,14 @@ func (t *placementTally) addResult(x trackedBlock, s linePlacement) {
 			t.unchangedAtWrongLine++
 		}
 	case kept == 0:
-		t.goneTotal++
+		t.deletedTotal++
 		switch {
 		case s.lineCount == 0, s.isReportedEdited && s.confidence < minPlacementConfidence:
-			t.goneReportedLost++
+			t.deletedReportedLost++
 		case s.isReportedEdited:
-			t.goneReportedEdited++
+			t.deletedReportedEdited++
 		default:
-			t.goneReportedFound++
+			t.deletedReportedFound++
 		}
 	case 2*kept >= x.lineCount:
 		t.changedTotal++
@@ -351,7 +354,7 @@ func (t *placementTally) addResult(x trackedBlock, s linePlacement) {
 			t.changedAtWrongLine++
 		}
 	default:
-		t.mostlyGoneBlocks++
+		t.mostlyDeletedBlocks++
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 )
 
 // lineAfterHunks returns the new index of a line after the changes in the list hunks. The argument at is the line's old
-// index. It returns -1 if the line was deleted. The map moved contains the new indexes of deleted lines that were added
-// in another place.
-func lineAfterHunks(hunks []diffHunk, moved map[int]int, at int) int {
+// index. It returns -1 if the line was deleted. The map movedLineIndexes contains the new indexes of deleted lines that
+// were added in another place.
+func lineAfterHunks(hunks []diffHunk, movedLineIndexes map[int]int, at int) int {
 	if len(hunks) == 0 {
 		return at
 	}
@@ -23,7 +23,7 @@ func lineAfterHunks(hunks []diffHunk, moved map[int]int, at int) int {
 		return 1
 	}) // Find the first hunk that ends after the line.
 	if i < len(hunks) && at >= hunks[i].oldStart {
-		if to, ok := moved[at]; ok {
+		if to, ok := movedLineIndexes[at]; ok {
 			return to
 		}
 		return -1
@@ -85,29 +85,29 @@ func findMovedLines(hunks []diffHunk) map[int]int {
 const (
 	minLineSimilarity = .6 // minimum similarity of a line and its new wording
 	// a larger hunk is not examined: the limit is for the number of deleted lines times the number of added lines
-	maxHunkLineProduct = 250000
+	maxLinePairsPerHunk = 250000
 )
 
 // findSpacingChangedLines finds the lines in which a commit changed only the white space. The result maps the index of
 // each such line before the commit to its index after the commit. hunks come from git's normal diff, and
 // hunksIgnoringSpace from a diff that ignores white space. Both are needed: for an indented block, the normal diff may
-// match braces of a different depth and split the block into two hunks. The argument moved maps old to new indexes of
-// moved lines, which are omitted.
-func findSpacingChangedLines(hunks, hunksIgnoringSpace []diffHunk, moved map[int]int) map[int]int {
+// match braces of a different depth and split the block into two hunks. The argument movedLineIndexes maps old to new
+// indexes of moved lines, which are omitted.
+func findSpacingChangedLines(hunks, hunksIgnoringSpace []diffHunk, movedLineIndexes map[int]int) map[int]int {
 	put := map[int]string{} // for the index of each added line, its text without white space
 	for _, c := range hunks {
 		for i, l := range c.added {
 			put[c.newStart+i] = withoutSpace(l)
 		}
 	}
-	for _, to := range moved {
+	for _, to := range movedLineIndexes {
 		delete(put, to)
 	}
 	respaced := map[int]int{}
 	for _, c := range hunks {
 		for i, l := range c.deleted {
 			to := lineAfterHunks(hunksIgnoringSpace, nil, c.oldStart+i)
-			if _, isMoved := moved[c.oldStart+i]; isMoved {
+			if _, isMoved := movedLineIndexes[c.oldStart+i]; isMoved {
 				continue
 			}
 			if now, isNew := put[to]; isNew && now == withoutSpace(l) {
@@ -118,27 +118,27 @@ func findSpacingChangedLines(hunks, hunksIgnoringSpace []diffHunk, moved map[int
 	return respaced
 }
 
-func withoutSpace(l string) string { return strings.Join(strings.Fields(l), "") }
+func withoutSpace(line string) string { return strings.Join(strings.Fields(line), "") }
 
 // findRewordedLines finds the lines that the hunks reworded. The result maps the index of each such line before the
-// change to its index after the change. The argument moved maps the indexes of moved lines in the same way. These lines
-// do not count as reworded. The argument respaced contains the lines in which only the white space changed. These lines
-// count as reworded. In the rest of a hunk, findRewordedLines assigns added lines to deleted lines in the same order so
-// that the total similarity is highest.
-func findRewordedLines(hunks []diffHunk, moved, respaced map[int]int) map[int]int {
-	again := maps.Clone(respaced)
+// change to its index after the change. The argument movedLineIndexes maps the indexes of moved lines in the same way.
+// These lines do not count as reworded. The argument spacingChangedLineIndexes contains the lines in which only the
+// white space changed. These lines count as reworded. In the rest of a hunk, findRewordedLines assigns added lines to
+// deleted lines in the same order so that the total similarity is highest.
+func findRewordedLines(hunks []diffHunk, movedLineIndexes, spacingChangedLineIndexes map[int]int) map[int]int {
+	again := maps.Clone(spacingChangedLineIndexes)
 	if again == nil {
 		again = map[int]int{}
 	}
 	came := map[int]bool{}
-	for _, known := range []map[int]int{moved, respaced} {
+	for _, known := range []map[int]int{movedLineIndexes, spacingChangedLineIndexes} {
 		for _, to := range known {
 			came[to] = true
 		}
 	}
 	for _, c := range hunks {
 		n, m := len(c.deleted), len(c.added)
-		isTooLarge := n*m > maxHunkLineProduct
+		isTooLarge := n*m > maxLinePairsPerHunk
 		if isTooLarge || min(n, m) == 0 {
 			continue
 		}
@@ -156,8 +156,8 @@ func findRewordedLines(hunks []diffHunk, moved, respaced map[int]int) map[int]in
 			best[i] = make([]float64, m+1)
 		}
 		like := func(i, j int) float64 {
-			_, isMoved := moved[c.oldStart+i]
-			_, isRespaced := respaced[c.oldStart+i]
+			_, isMoved := movedLineIndexes[c.oldStart+i]
+			_, isRespaced := spacingChangedLineIndexes[c.oldStart+i]
 			hasTarget := isMoved || isRespaced
 			if hasTarget || came[c.newStart+j] {
 				return 0

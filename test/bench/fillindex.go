@@ -12,12 +12,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// Entries are cut into terms before their insertion into the index is timed, fillBatchSize entries at once.
-const fillBatchSize = 500
+// Entries are cut into terms before their insertion into the index is timed, indexFillBatchSize entries at once.
+const indexFillBatchSize = 500
 
-// measureFilling measures how long it takes to fill an index with the terms of all entries, for each way to add
+// measureIndexFilling measures how long it takes to fill an index with the terms of all entries, for each way to add
 // entries.
-func (r *recallRun) measureFilling(ctx context.Context) error {
+func (r *recallRun) measureIndexFilling(ctx context.Context) error {
 	t := newTable("the index alone, seed's terms", "an entry", "entries/s", "bytes an entry")
 	before := liveHeapBytes()
 	x := index.New(index.Params{})
@@ -26,8 +26,8 @@ func (r *recallRun) measureFilling(ctx context.Context) error {
 		t.addRow(
 			name,
 			formatDuration(time.Duration(float64(took)/n)),
-			formatDigits(n/took.Seconds()),
-			formatDigits((float64(liveHeapBytes())-float64(before))/n),
+			formatRoundedNumber(n/took.Seconds()),
+			formatRoundedNumber((float64(liveHeapBytes())-float64(before))/n),
 		)
 		runtime.KeepAlive(x)
 	}
@@ -52,7 +52,7 @@ func (r *recallRun) measureFilling(ctx context.Context) error {
 	}
 	texts := liveHeapBytes()
 	start := cpuOrWallTime()
-	x.FillEmpty(func(yield func(*index.Document) bool) {
+	x.FillEmptyIndex(func(yield func(*index.Document) bool) {
 		for i := range all {
 			yield(&all[i])
 		}
@@ -68,21 +68,21 @@ func (r *recallRun) measureFilling(ctx context.Context) error {
 }
 
 // putEachDocument calls the function put for each entry, and returns the time that these calls took. The argument
-// further is a distance in the list of entries: the document for an entry contains the terms of the entry that comes
-// this many positions later.
+// entryOffset is a distance in the list of entries: the document for an entry contains the terms of the entry that
+// comes this many positions later.
 func (r *recallRun) putEachDocument(
 	ctx context.Context,
-	further int,
+	entryOffset int,
 	put func(d index.Document),
 ) (took time.Duration, err error) {
 	n := len(r.entries)
-	for from := 0; from < n; from += fillBatchSize {
+	for from := 0; from < n; from += indexFillBatchSize {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		docs := make([]index.Document, min(fillBatchSize, n-from))
+		docs := make([]index.Document, min(indexFillBatchSize, n-from))
 		for i := range docs {
-			e := r.entries[(from+i+further)%n]
+			e := r.entries[(from+i+entryOffset)%n]
 			docs[i] = index.DocumentOfWords(
 				uint64(from+i+1),
 				append(text.CrabtalkTerms(e.Name), text.CrabtalkTerms(e.Content)...),

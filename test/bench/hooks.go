@@ -37,14 +37,14 @@ func hooksCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		if _, err := r.importSessions(ctx, home, 0); err != nil {
 			return err
 		}
-		b.printf("%s entries, %s turns in the archive.\n\n", formatCount(len(es)), formatCount(w.turns))
+		b.printf("%s entries, %s turns in the archive.\n\n", formatCount(len(es)), formatCount(w.turnCount))
 		return r.measureHooks(ctx, hello, home, *sessions)
 	})
 }
 
 // measureHooks runs oxbow's hook for each event of several Claude Code sessions. For comparison, it also runs a
 // program that does nothing, once for each session.
-func (r importRun) measureHooks(ctx context.Context, hello, home string, sessions int) error {
+func (r importRun) measureHooks(ctx context.Context, minimalProgramPath, home string, sessions int) error {
 	var whole, first, prompt, rest, bare hookTimings
 	for n := range sessions + 1 {
 		var all hookTime
@@ -65,7 +65,7 @@ func (r importRun) measureHooks(ctx context.Context, hello, home string, session
 				rest.add(took)
 			}
 		}
-		took, err := runHook(exec.CommandContext(ctx, hello))
+		took, err := runHook(exec.CommandContext(ctx, minimalProgramPath))
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (r importRun) measureHooks(ctx context.Context, hello, home string, session
 		if row.name != "bare Go program" {
 			times = formatRatio(clock.p50(), bare.elapsedTimes.p50())
 		}
-		processor := formatDuration(row.times.cpu.p50())
+		processor := formatDuration(row.times.cpuTimes.p50())
 		t.addRow(row.name, formatDuration(clock.p50()), formatDuration(clock.quantile(.95)), times, processor)
 	}
 	r.emitTable(t)
@@ -101,11 +101,11 @@ func (r importRun) measureHooks(ctx context.Context, hello, home string, session
 type hookTime struct{ elapsedTime, cpu time.Duration }
 
 // hookTimings contains the elapsed times and the processor times of many runs of the hook program.
-type hookTimings struct{ elapsedTimes, cpu timings }
+type hookTimings struct{ elapsedTimes, cpuTimes timings }
 
-func (t *hookTimings) add(took hookTime) {
-	t.elapsedTimes = append(t.elapsedTimes, took.elapsedTime)
-	t.cpu = append(t.cpu, took.cpu)
+func (t *hookTimings) add(hookRunTime hookTime) {
+	t.elapsedTimes = append(t.elapsedTimes, hookRunTime.elapsedTime)
+	t.cpuTimes = append(t.cpuTimes, hookRunTime.cpu)
 }
 
 // runHook runs one hook and waits for its end.
@@ -145,11 +145,11 @@ func runHook(p *exec.Cmd) (hookTime, error) {
 
 // sampleHookReports returns the reports of Claude Code in one session: a prompt, nine tool calls,
 // and the end.
-func sampleHookReports(n int, dir string) []map[string]any {
+func sampleHookReports(sessionNumber int, dir string) []map[string]any {
 	var all []map[string]any
 	report := func(name string, more map[string]any) {
 		r := map[string]any{
-			"session_id":      fmt.Sprintf("%08x-5bad-4000-9000-%012x", n, n),
+			"session_id":      fmt.Sprintf("%08x-5bad-4000-9000-%012x", sessionNumber, sessionNumber),
 			"cwd":             dir,
 			"transcript_path": filepath.Join(dir, "none.jsonl"),
 			"hook_event_name": name,
@@ -160,7 +160,7 @@ func sampleHookReports(n int, dir string) []map[string]any {
 		all = append(all, r)
 	}
 	report("SessionStart", map[string]any{"source": "startup"})
-	report("UserPromptSubmit", map[string]any{"prompt": fmt.Sprintf("mend what test %d finds", n)})
+	report("UserPromptSubmit", map[string]any{"prompt": fmt.Sprintf("mend what test %d finds", sessionNumber)})
 	for i := range 9 {
 		tool, input := "Bash", map[string]any{"command": fmt.Sprintf("go test ./part%d", i)}
 		if i%3 == 0 {

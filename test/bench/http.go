@@ -30,7 +30,7 @@ import (
 type httpRun struct {
 	*bench
 	entryCount, clientCount, slowClientCount int
-	recallRate                               float64 // number of recalls per second by all clients together
+	recallsPerSecond                         float64 // number of recalls per second by all clients together
 	measureTime                              time.Duration
 	seed                                     uint64
 	textSource                               textSource
@@ -47,7 +47,7 @@ func httpCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.IntVar(&r.entryCount, "n", 100_000, "entries in the store")
 	fl.IntVar(&r.clientCount, "clients", 1000, "connections that are kept and recall in turn")
 	fl.IntVar(&r.slowClientCount, "slow", 100, "connections that send or read a byte a second")
-	fl.Float64Var(&r.recallRate, "rate", 200, "recalls a second, of all clients together")
+	fl.Float64Var(&r.recallsPerSecond, "rate", 200, "recalls a second, of all clients together")
 	fl.DurationVar(&r.measureTime, "time", 30*time.Second, "how long to measure")
 	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
 	r.textSource.addFlags(fl)
@@ -111,7 +111,7 @@ func (r *httpRun) run(ctx context.Context) (err error) {
 		formatCount(texts),
 		from,
 		formatCount(r.clientCount),
-		r.recallRate,
+		r.recallsPerSecond,
 		formatCount(r.slowClientCount),
 	)
 	t := newTable("recall", "p50", "p99", "most", "recalls", "slow ones held", "cut off by the server")
@@ -156,7 +156,7 @@ func (r *httpRun) serve(m *oxbow.Memory) (*http.Server, net.Listener, error) {
 			return m, nil
 		}},
 	}
-	guard := auth.Guard{Tokens: auth.Tokens{auth.NewToken("bench", benchToken, auth.Permissions{})}}
+	guard := auth.RequestGuard{Tokens: auth.Tokens{auth.NewToken("bench", benchToken, auth.Permissions{})}}
 	mux := http.NewServeMux()
 	mux.Handle("/", httpapi.New(views, nil).Handler(guard))
 	mux.HandleFunc("/nothing", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 4096)) })
@@ -172,13 +172,13 @@ func (r *httpRun) serve(m *oxbow.Memory) (*http.Server, net.Listener, error) {
 }
 
 // measureRecalls times the recalls of all clients while slow clients are connected.
-func (r *httpRun) measureRecalls(ctx context.Context, t *markdownTable, what string, slowClients int) error {
+func (r *httpRun) measureRecalls(ctx context.Context, t *markdownTable, rowTitle string, slowClients int) error {
 	ctx, stop := context.WithTimeout(ctx, r.measureTime)
 	defer stop()
 	r.closedConnections.Store(0)
 	var slowly, kept sync.WaitGroup
 	for i := range slowClients {
-		slowly.Go(func() { r.slowClient(ctx, i%2 == 0) })
+		slowly.Go(func() { r.runSlowClient(ctx, i%2 == 0) })
 	}
 	conns := make([]net.Conn, r.clientCount)
 	for i := range conns {
@@ -207,7 +207,7 @@ func (r *httpRun) measureRecalls(ctx context.Context, t *markdownTable, what str
 		return err
 	}
 	t.addRow(
-		fmt.Sprintf("%s %s kept and %s slow", what, formatCount(r.clientCount), formatCount(slowClients)),
+		fmt.Sprintf("%s %s kept and %s slow", rowTitle, formatCount(r.clientCount), formatCount(slowClients)),
 		formatDuration(all.quantile(.5)),
 		formatDuration(all.quantile(.99)),
 		formatDuration(all.quantile(1)),
@@ -221,15 +221,15 @@ func (r *httpRun) measureRecalls(ctx context.Context, t *markdownTable, what str
 // runClient sends recall requests (searches) over one connection, at random times that do not depend on earlier
 // answers. It stops when ctx is done. It returns the duration of each request, measured from the time at which the
 // request was due until the end of the answer.
-func (r *httpRun) runClient(ctx context.Context, c net.Conn, rnd *rand.Rand) (took timings, err error) {
+func (r *httpRun) runClient(ctx context.Context, c net.Conn, rnd *rand.Rand) (requestDurations timings, err error) {
 	answers := bufio.NewReader(c)
 	pause := func() time.Duration {
-		return time.Duration(rnd.ExpFloat64() * float64(r.clientCount) / r.recallRate * float64(time.Second))
+		return time.Duration(rnd.ExpFloat64() * float64(r.clientCount) / r.recallsPerSecond * float64(time.Second))
 	}
 	for due := time.Now().Add(pause()); ; due = due.Add(pause()) {
 		select {
 		case <-ctx.Done():
-			return took, nil
+			return requestDurations, nil
 		case <-time.After(time.Until(due)):
 		}
 		request := "GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -237,18 +237,18 @@ func (r *httpRun) runClient(ctx context.Context, c net.Conn, rnd *rand.Rand) (to
 			request = r.recallRequest(r.phrases[rnd.IntN(len(r.phrases))])
 		}
 		if _, err := io.WriteString(c, request); err != nil {
-			return took, err
+			return requestDurations, err
 		}
 		res, err := http.ReadResponse(answers, nil)
 		if err != nil {
-			return took, err
+			return requestDurations, err
 		}
 		_, err = io.Copy(io.Discard, res.Body)
 		err = errors.Join(err, res.Body.Close())
 		if err != nil || res.StatusCode != http.StatusOK {
-			return took, errors.Join(err, fmt.Errorf("recalling over HTTP: %s", res.Status))
+			return requestDurations, errors.Join(err, fmt.Errorf("recalling over HTTP: %s", res.Status))
 		}
-		took = append(took, time.Since(due))
+		requestDurations = append(requestDurations, time.Since(due))
 	}
 }
 
@@ -257,17 +257,17 @@ func (r *httpRun) recallRequest(query string) string {
 		" HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + benchToken + "\r\n\r\n"
 }
 
-// slowClient uses one connection after the other, at one byte per second. If sends is set, it sends a request slowly.
-// Otherwise it reads a long answer slowly.
-func (r *httpRun) slowClient(ctx context.Context, sends bool) {
+// runSlowClient uses one connection after the other, at one byte per second. If sendsRequest is set, it sends a request
+// slowly. Otherwise it reads a long answer slowly.
+func (r *httpRun) runSlowClient(ctx context.Context, sendsRequest bool) {
 	for ctx.Err() == nil {
-		if r.runSlowConnection(ctx, sends) != nil && ctx.Err() == nil {
+		if r.runSlowConnection(ctx, sendsRequest) != nil && ctx.Err() == nil {
 			r.closedConnections.Add(1)
 		}
 	}
 }
 
-func (r *httpRun) runSlowConnection(ctx context.Context, sends bool) error {
+func (r *httpRun) runSlowConnection(ctx context.Context, sendsRequest bool) error {
 	c, err := net.Dial("tcp", r.addr)
 	if err != nil {
 		return err
@@ -276,7 +276,7 @@ func (r *httpRun) runSlowConnection(ctx context.Context, sends bool) error {
 	r.slowConnections.Add(1)
 	defer r.slowConnections.Add(-1)
 	request := r.recallRequest("slow")
-	if !sends {
+	if !sendsRequest {
 		_ = c.(*net.TCPConn).SetReadBuffer(4096)
 		if _, err := io.WriteString(
 			c,
@@ -294,7 +294,7 @@ func (r *httpRun) runSlowConnection(ctx context.Context, sends bool) error {
 		case <-time.After(time.Second):
 		}
 		switch {
-		case !sends:
+		case !sendsRequest:
 			_, err = c.Read(one)
 		case i == len(request):
 			return nil

@@ -66,7 +66,7 @@ type recordFormat struct {
 	fileName        string // name of the file
 
 	fileHead, recordSeparator, fileTail string
-	record                              func(r sampleRecord) string
+	formatRecord                        func(r sampleRecord) string
 
 	// each record is written to a file of its own, and the field fileName contains only the file extension
 	isDir bool
@@ -99,39 +99,39 @@ type jsonFields = map[string]any
 // with isDir set stores each record in a file of its own.
 func recordFormats() []recordFormat {
 	return []recordFormat{
-		{name: "jsonl", fileName: "entries.jsonl", recordSeparator: "\n", record: jsonEntryRecord},
+		{name: "jsonl", fileName: "entries.jsonl", recordSeparator: "\n", formatRecord: formatJSONEntry},
 		{
 			name:            "jsonl, an array",
 			fileName:        "entries.json",
 			fileHead:        "[\n",
 			recordSeparator: ",\n",
 			fileTail:        "\n]\n",
-			record:          jsonEntryRecord,
+			formatRecord:    formatJSONEntry,
 		},
 		{
 			name:            "csv",
 			fileName:        "table.csv",
 			fileHead:        "name,content,tags,created\n",
 			recordSeparator: "\n",
-			record:          csvRowRecord,
+			formatRecord:    formatCSVRow,
 		},
-		{name: "server-memory", fileName: "memory.jsonl", recordSeparator: "\n", record: entityRecord},
+		{name: "server-memory", fileName: "memory.jsonl", recordSeparator: "\n", formatRecord: formatEntity},
 		{name: "server-memory, a document", fileName: "graph.json", fileHead: `{"entities":[`, recordSeparator: ",\n",
-			fileTail: `],"relations":[]}`, record: entityRecord},
+			fileTail: `],"relations":[]}`, formatRecord: formatEntity},
 		{
 			name:            "mem0",
 			fileName:        "mem0.json",
 			fileHead:        `{"results":[`,
 			recordSeparator: ",",
 			fileTail:        "]}",
-			record:          mem0Record,
+			formatRecord:    formatMem0Record,
 		},
 		{
 			name:            "claude-mem",
 			fileName:        "claude-mem.json",
 			recordSeparator: ",\n  ",
 			fileTail:        `]}`,
-			record:          observationRecord,
+			formatRecord:    formatObservation,
 			fileHead:        `{"exportedAt":"2026-03-01T00:00:00Z","totalObservations":1,"observations":[`,
 		},
 		{
@@ -139,22 +139,22 @@ func recordFormats() []recordFormat {
 			fileName:        "engram.json",
 			recordSeparator: ",\n    ",
 			fileTail:        `],"prompts":[]}`,
-			record:          engramRecord,
+			formatRecord:    formatEngramRecord,
 			fileHead:        `{"version":"0.1.0","exported_at":"2026-03-01 00:00:00","sessions":[],"observations":[`,
 		},
-		{name: "markdown, a file each", fileName: ".md", record: markdownRecord, isDir: true},
-		{name: "basic-memory, a file each", fileName: ".md", record: basicMemoryRecord, isDir: true},
-		{name: "okf, a file each", formatFlagValue: "okf", fileName: ".md", record: okfRecord, isDir: true},
+		{name: "markdown, a file each", fileName: ".md", formatRecord: formatMarkdownRecord, isDir: true},
+		{name: "basic-memory, a file each", fileName: ".md", formatRecord: formatBasicMemoryRecord, isDir: true},
+		{name: "okf, a file each", formatFlagValue: "okf", fileName: ".md", formatRecord: formatOKFRecord, isDir: true},
 	}
 }
 
-func jsonEntryRecord(r sampleRecord) string {
+func formatJSONEntry(r sampleRecord) string {
 	return encodeJSON(
 		jsonFields{"name": r.entryName(), "content": r.text, "tags": []string{"bench"}, "created": r.time},
 	)
 }
 
-func csvRowRecord(r sampleRecord) string {
+func formatCSVRow(r sampleRecord) string {
 	return fmt.Sprintf(
 		"%s,\"%s\",bench,%s",
 		r.entryName(),
@@ -163,13 +163,13 @@ func csvRowRecord(r sampleRecord) string {
 	)
 }
 
-func entityRecord(r sampleRecord) string {
+func formatEntity(r sampleRecord) string {
 	return encodeJSON(
 		jsonFields{"type": "entity", "name": r.entryName(), "entityType": "bench", "observations": []string{r.text}},
 	)
 }
 
-func mem0Record(r sampleRecord) string {
+func formatMem0Record(r sampleRecord) string {
 	return encodeJSON(
 		jsonFields{"id": fmt.Sprintf("00000000-0000-4000-8000-%012d", r.number), "memory": r.text, "user_id": "pat",
 			"hash": fmt.Sprintf("%032x", r.number), "metadata": jsonFields{"category": "bench"}, "created_at": r.time,
@@ -177,7 +177,7 @@ func mem0Record(r sampleRecord) string {
 	)
 }
 
-func observationRecord(r sampleRecord) string {
+func formatObservation(r sampleRecord) string {
 	return encodeJSON(
 		jsonFields{"id": r.number, "memory_session_id": r.session(), "project": "harbor", "type": "discovery",
 			"title": r.entryName(), "narrative": r.text, "facts": "[]", "concepts": `["bench"]`, "files_read": "[]",
@@ -185,7 +185,7 @@ func observationRecord(r sampleRecord) string {
 	)
 }
 
-func engramRecord(r sampleRecord) string {
+func formatEngramRecord(r sampleRecord) string {
 	return encodeJSON(
 		jsonFields{"id": r.number, "sync_id": fmt.Sprintf("obs-%016x", r.number), "session_id": r.session(),
 			"type": "discovery", "title": r.entryName(), "content": r.text, "project": "harbor", "scope": "project",
@@ -193,7 +193,7 @@ func engramRecord(r sampleRecord) string {
 	)
 }
 
-func markdownRecord(r sampleRecord) string {
+func formatMarkdownRecord(r sampleRecord) string {
 	return fmt.Sprintf(
 		"---\ntags: [bench]\ncreated: %s\n---\n# %s\n\n%s\n",
 		r.time.Format(time.RFC3339),
@@ -202,7 +202,7 @@ func markdownRecord(r sampleRecord) string {
 	)
 }
 
-func basicMemoryRecord(r sampleRecord) string {
+func formatBasicMemoryRecord(r sampleRecord) string {
 	return fmt.Sprintf(
 		"---\ntitle: %s\ntype: note\npermalink: notes/record-%d\n---\n\n%s\n",
 		r.entryName(),
@@ -211,7 +211,7 @@ func basicMemoryRecord(r sampleRecord) string {
 	)
 }
 
-func okfRecord(r sampleRecord) string {
+func formatOKFRecord(r sampleRecord) string {
 	return fmt.Sprintf(
 		"---\ntype: note\ntitle: %s\ntimestamp: %s\n---\n\n%s\n",
 		r.entryName(),
@@ -237,7 +237,7 @@ func (r recordImportRun) measureFormat(ctx context.Context, t *markdownTable, f 
 		path = filepath.Dir(path)
 	}
 	home := filepath.Join(r.dir, "home")
-	size, err := r.writeInput(f)
+	size, err := r.writeInputRecords(f)
 	if err != nil {
 		return fmt.Errorf("writing the records of %s: %w", f.name, err)
 	}
@@ -266,14 +266,14 @@ func (r recordImportRun) measureFormat(ctx context.Context, t *markdownTable, f 
 		formatDuration(first.elapsedTime),
 		formatDuration(first.cpu),
 		rate,
-		formatPeak(first.peakMemoryBytes),
+		formatPeakMemory(first.peakMemoryBytes),
 		formatDuration(second.cpu),
 	)
 	return errors.Join(os.RemoveAll(filepath.Join(r.dir, "input")), os.RemoveAll(home))
 }
 
-// writeInput writes the records and returns the size of all files.
-func (r recordImportRun) writeInput(f recordFormat) (size int64, err error) {
+// writeInputRecords writes the records and returns the size of all files.
+func (r recordImportRun) writeInputRecords(f recordFormat) (size int64, err error) {
 	dir := filepath.Join(r.dir, "input")
 	if f.isDir {
 		return r.writeFiles(dir, f)
@@ -292,7 +292,7 @@ func (r recordImportRun) writeInput(f recordFormat) (size int64, err error) {
 			_, err = io.WriteString(w, f.recordSeparator)
 		}
 		if err == nil {
-			_, err = io.WriteString(w, f.record(r.recordAt(num)))
+			_, err = io.WriteString(w, f.formatRecord(r.recordAt(num)))
 		}
 	}
 	if err == nil {
@@ -315,7 +315,7 @@ func (r recordImportRun) writeFiles(dir string, f recordFormat) (size int64, err
 				return 0, err
 			}
 		}
-		text := f.record(r.recordAt(num))
+		text := f.formatRecord(r.recordAt(num))
 		size += int64(len(text))
 		if err := os.WriteFile(filepath.Join(sub, fmt.Sprintf("record-%d%s", num, f.fileName)), []byte(text), 0o600); err != nil {
 			return 0, err
@@ -341,10 +341,13 @@ type importFileCost struct {
 }
 
 // importOnce imports a file or directory into a home.
-func (r recordImportRun) importOnce(ctx context.Context, home, from, path string) (c importFileCost, err error) {
+func (r recordImportRun) importOnce(
+	ctx context.Context,
+	home, formatFlagValue, path string,
+) (c importFileCost, err error) {
 	args := []string{"--home", home, "import", "--json", path}
-	if from != "" {
-		args = append(args, "--from", from)
+	if formatFlagValue != "" {
+		args = append(args, "--from", formatFlagValue)
 	}
 	p := exec.CommandContext(ctx, r.oxbowPath, args...)
 	p.Env = minimalEnv(os.Getenv, r.dir)
@@ -356,7 +359,7 @@ func (r recordImportRun) importOnce(ctx context.Context, home, from, path string
 		return c, fmt.Errorf("oxbow import: %w", err)
 	}
 	c.cpu = p.ProcessState.UserTime() + p.ProcessState.SystemTime()
-	c.peakMemoryBytes = peakMemory(p.ProcessState)
+	c.peakMemoryBytes = peakMemoryBytes(p.ProcessState)
 	var report struct{ Added, Same int }
 	if err := json.Unmarshal(out, &report); err != nil {
 		return c, err

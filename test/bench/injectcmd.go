@@ -21,7 +21,7 @@ import (
 
 // injectFlags contains the flags of the command named "inject", which measures what is shown to a model.
 type injectFlags struct {
-	data, dataSetNames       string
+	dataDir, dataSetNames    string
 	json                     bool
 	otherMemoryQuestionCount int
 	changedMemoryCount       int
@@ -30,7 +30,7 @@ type injectFlags struct {
 func injectCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	var f injectFlags
 	fl.StringVar(
-		&f.data,
+		&f.dataDir,
 		"data",
 		"",
 		"`DIR` that holds the sets, each in a directory of its own, packed by gzip or not",
@@ -39,7 +39,7 @@ func injectCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		&f.dataSetNames,
 		"set",
 		"",
-		"only these `SETS`, with commas between: "+strings.Join(inject.SetNames(), ", "),
+		"only these `SETS`, with commas between: "+strings.Join(inject.DataSetNames(), ", "),
 	)
 	fl.BoolVar(&f.json, "json", false, "print JSON")
 	fl.IntVar(&f.otherMemoryQuestionCount, "foreign", 1000, "foreign questions of a set, in all its memories")
@@ -49,7 +49,7 @@ func injectCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		20,
 		"memories of a set that are asked in other forms, too: joined, beside a marathon, printed",
 	)
-	return func(ctx context.Context) error { return b.runInject(ctx, &f) }
+	return func(ctx context.Context) error { return b.measureInjection(ctx, &f) }
 }
 
 // injectionDataSet is a set of conversations and prompts for the measurement of injection, which is the text from the
@@ -61,7 +61,7 @@ type injectionDataSet struct {
 	*inject.MeasurementResult
 }
 
-func (b *bench) runInject(ctx context.Context, f *injectFlags) error {
+func (b *bench) measureInjection(ctx context.Context, f *injectFlags) error {
 	if f.otherMemoryQuestionCount < 1 || f.changedMemoryCount < 1 {
 		return fmt.Errorf(
 			"--foreign and --variants are %d and %d: give numbers above 0",
@@ -69,7 +69,7 @@ func (b *bench) runInject(ctx context.Context, f *injectFlags) error {
 			f.changedMemoryCount,
 		)
 	}
-	sets, err := f.readSets()
+	sets, err := f.readInjectionDataSets()
 	if err != nil {
 		return err
 	}
@@ -77,10 +77,10 @@ func (b *bench) runInject(ctx context.Context, f *injectFlags) error {
 		s.MeasurementResult, err = inject.RunMeasurement(
 			ctx,
 			inject.Options{
-				Stores:                   s.testMemories,
+				TestMemories:             s.testMemories,
 				OtherMemoryQuestionCount: f.otherMemoryQuestionCount,
 				ChangedMemoryCount:       f.changedMemoryCount,
-				OnStoreMeasured:          func(store string) { b.logf("inject: %s, %s", s.Title, store) },
+				OnMemoryMeasured:         func(store string) { b.logf("inject: %s, %s", s.Title, store) },
 			},
 		)
 		if d := new(quality.DataError); errors.As(err, &d) {
@@ -93,70 +93,70 @@ func (b *bench) runInject(ctx context.Context, f *injectFlags) error {
 		return json.NewEncoder(b.out).Encode(sets)
 	}
 	b.printTitle("inject", os.TempDir())
-	if f.data == "" {
+	if f.dataDir == "" {
 		b.printf(
 			"The set is made by a program that is built in: it shows that the measurement works and says little " +
 				"about real talk. Give --data DIR for real sets.\n\n",
 		)
 	}
-	b.printInjected(sets)
+	b.printInjectionTables(sets)
 	return nil
 }
 
-// readSets returns the sets of conversations in the directory of the flag --data, or the built-in set if the flag is
-// missing.
-func (f *injectFlags) readSets() ([]*injectionDataSet, error) {
-	if f.data == "" {
+// readInjectionDataSets returns the sets of conversations in the directory of the flag --data, or the built-in set if
+// the flag is missing.
+func (f *injectFlags) readInjectionDataSets() ([]*injectionDataSet, error) {
+	if f.dataDir == "" {
 		return []*injectionDataSet{{Title: "built in", testMemories: inject.GenerateTestMemories(1)}}, nil
 	}
-	if fi, err := os.Stat(f.data); err != nil || !fi.IsDir() {
-		return nil, fmt.Errorf("%s is not a directory; %s", f.data, conversationSources())
+	if fi, err := os.Stat(f.dataDir); err != nil || !fi.IsDir() {
+		return nil, fmt.Errorf("%s is not a directory; %s", f.dataDir, describeConversationSources())
 	}
-	wanted := inject.SetNames()
+	wanted := inject.DataSetNames()
 	if f.dataSetNames != "" {
 		wanted = strings.Split(f.dataSetNames, ",")
 	}
 	var all []*injectionDataSet
 	for _, name := range wanted {
-		i := slices.IndexFunc(quality.Sets(), func(s *quality.QuestionSet) bool { return s.Name == name })
-		if i < 0 || !slices.Contains(inject.SetNames(), name) {
-			return nil, fmt.Errorf("there is no set %q; there are %s", name, strings.Join(inject.SetNames(), ", "))
+		i := slices.IndexFunc(quality.QuestionSets(), func(s *quality.QuestionSet) bool { return s.Name == name })
+		if i < 0 || !slices.Contains(inject.DataSetNames(), name) {
+			return nil, fmt.Errorf("there is no set %q; there are %s", name, strings.Join(inject.DataSetNames(), ", "))
 		}
-		found, err := quality.Sets()[i].FindSources(os.DirFS(f.data), f.data)
+		found, err := quality.QuestionSets()[i].FindSources(os.DirFS(f.dataDir), f.dataDir)
 		if err != nil {
 			return nil, err
 		}
 		for _, src := range found {
 			all = append(
 				all,
-				&injectionDataSet{Title: src.Set.Title, Files: src.Files, testMemories: inject.ReadStores(src)},
+				&injectionDataSet{Title: src.Set.Title, Files: src.Files, testMemories: inject.ReadTestMemories(src)},
 			)
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s holds none of the sets; %s", f.data, conversationSources())
+		return nil, fmt.Errorf("%s holds none of the sets; %s", f.dataDir, describeConversationSources())
 	}
 	return all, nil
 }
 
-// conversationSources returns text that tells the user which sets of conversations the command needs. For each set, the
-// text names the title, the expected file and the address from which the set can be downloaded.
-func conversationSources() string {
+// describeConversationSources returns text that tells the user which sets of conversations the command needs. For each
+// set, the text names the title, the expected file and the address from which the set can be downloaded.
+func describeConversationSources() string {
 	var s strings.Builder
 	s.WriteString("put there one or more of")
-	for _, set := range quality.Sets() {
-		if slices.Contains(inject.SetNames(), set.Name) {
-			fmt.Fprintf(&s, "\n  %s: %s\n    from %s", set.Title, set.Expect, set.From)
+	for _, set := range quality.QuestionSets() {
+		if slices.Contains(inject.DataSetNames(), set.Name) {
+			fmt.Fprintf(&s, "\n  %s: %s\n    from %s", set.Title, set.ExpectedFiles, set.DownloadURL)
 		}
 	}
 	return s.String()
 }
 
-// printInjected prints three tables with results for each set of questions.
-func (b *bench) printInjected(sets []*injectionDataSet) {
+// printInjectionTables prints three tables with results for each set of questions.
+func (b *bench) printInjectionTables(sets []*injectionDataSet) {
 	for _, s := range sets {
 		b.printf("%s: %s units in %s memories\n\n", s.Title, formatCount(s.UnitCount), formatCount(s.StoreCount))
-		of := s.RuleResults[0].QuoteMatchCounts
+		of := s.RuleResults[0].QuotedTextMatchCounts
 		b.emitTable(
 			promptGroupTable(
 				s,
@@ -164,7 +164,7 @@ func (b *bench) printInjected(sets []*injectionDataSet) {
 				[]inject.PromptGroup{
 					inject.AnswerableQuestions,
 					inject.OtherMemoryQuestions,
-					inject.WorkOrderPrompts,
+					inject.TaskPrompts,
 					inject.UnanswerableQuestions,
 				},
 			),
@@ -175,7 +175,7 @@ func (b *bench) printInjected(sets []*injectionDataSet) {
 			[]inject.PromptGroup{
 				inject.RepeatedPrompts,
 				inject.ParaphrasedPrompts,
-				inject.MixedSessionQuestions,
+				inject.MixedMemoryQuestions,
 				inject.LongSessionQuestions,
 				inject.ToolOutputQuestions,
 			},
@@ -199,17 +199,17 @@ func (b *bench) printInjected(sets []*injectionDataSet) {
 // entry's name.
 func promptGroupTable(
 	s *injectionDataSet,
-	of map[inject.PromptGroup]*inject.PromptMatchCount,
-	arms []inject.PromptGroup,
+	matchCounts map[inject.PromptGroup]*inject.PromptMatchCount,
+	promptGroups []inject.PromptGroup,
 ) *markdownTable {
 	head := []string{s.Title}
-	for _, a := range arms {
-		head = append(head, fmt.Sprintf("%s, n = %s", a, formatCount(of[a].PromptCount)), "95 %")
+	for _, a := range promptGroups {
+		head = append(head, fmt.Sprintf("%s, n = %s", a, formatCount(matchCounts[a].PromptCount)), "95 %")
 	}
 	t := newTable(head...)
 	row := func(name string, counts func(inject.PromptGroup) inject.PromptMatchCount) {
 		cells := []string{name}
-		for _, a := range arms {
+		for _, a := range promptGroups {
 			c := counts(a)
 			if c.PromptCount == 0 {
 				cells = append(cells, "–", "–")
@@ -217,7 +217,7 @@ func promptGroupTable(
 			}
 			low, high := c.ConfidenceInterval()
 			share := formatShare(c.MatchShare())
-			if c.PromptCount != of[a].PromptCount {
+			if c.PromptCount != matchCounts[a].PromptCount {
 				share += " of " + formatCount(c.PromptCount)
 			}
 			cells = append(cells, share, formatShare(low)+"–"+formatShare(high))
@@ -225,12 +225,12 @@ func promptGroupTable(
 		t.addRow(cells...)
 	}
 	for _, r := range s.RuleResults {
-		row(r.RuleName, func(a inject.PromptGroup) inject.PromptMatchCount { return *r.QuoteMatchCounts[a] })
+		row(r.RuleName, func(a inject.PromptGroup) inject.PromptMatchCount { return *r.QuotedTextMatchCounts[a] })
 		if r.RuleName == inject.OxbowRuleName {
 			row("… or a pointer", func(a inject.PromptGroup) inject.PromptMatchCount {
 				return inject.PromptMatchCount{
-					PromptCount:     r.QuoteMatchCounts[a].PromptCount,
-					MatchingPrompts: r.QuoteMatchCounts[a].MatchingPrompts + r.NameOnlyMatchCounts[a].MatchingPrompts,
+					PromptCount:         r.QuotedTextMatchCounts[a].PromptCount,
+					MatchingPromptCount: r.QuotedTextMatchCounts[a].MatchingPromptCount + r.NameOnlyMatchCounts[a].MatchingPromptCount,
 				}
 			})
 		}
@@ -268,7 +268,7 @@ func workingDayCostTable(s *injectionDataSet) *markdownTable {
 			cells = append(
 				cells,
 				formatCount(d.MedianTokens),
-				formatDigits(d.MeanPromptTokens),
+				formatRoundedNumber(d.MeanPromptTokens),
 				formatCount(d.TokensP99),
 				formatDuration(d.MedianDecisionTime),
 				formatDuration(d.TimeP99),

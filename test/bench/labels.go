@@ -43,7 +43,7 @@ var labelSets = []struct {
 	{"LoCoMo turns", "5 talks, one entry for four turns", func(d fs.FS) ([]projectLabelledEntry, error) {
 		return readLoCoMoEntries(d, true)
 	}},
-	{"QMSum", "35 meetings, one entry for about 1,000 bytes", readMeetings},
+	{"QMSum", "35 meetings, one entry for about 1,000 bytes", readMeetingEntries},
 	{
 		"linedrift",
 		"3 repositories, one entry for seven lines of a file, without its name",
@@ -121,13 +121,14 @@ type labelProposalVerdicts struct {
 	isProposalRight  []bool
 }
 
-// proposalShares returns two shares for the proposals whose confidence is not less than the parameter least. The result
-// proposedShare is the number of these proposals, divided by the number of entries whose label was hidden. The result
-// rightShare is the share of these proposals that are right. If there are no such proposals, both results are 0.
-func (v labelProposalVerdicts) proposalShares(least float64) (proposedShare, rightShare float64) {
+// proposalShares returns two shares for the proposals whose confidence is not less than the parameter minConfidence.
+// The result proposedShare is the number of these proposals, divided by the number of entries whose label was hidden.
+// The result correctShare is the share of these proposals that are right. If there are no such proposals, both results
+// are 0.
+func (v labelProposalVerdicts) proposalShares(minConfidence float64) (proposedShare, correctShare float64) {
 	n, k := 0, 0
 	for i, c := range v.confidences {
-		if c >= least {
+		if c >= minConfidence {
 			n++
 			if v.isProposalRight[i] {
 				k++
@@ -180,7 +181,7 @@ func (v labelProposalVerdicts) tableCells() []string {
 func judgeHiddenLabels(
 	ctx context.Context,
 	es []projectLabelledEntry,
-	share float64,
+	hiddenLabelShare float64,
 	hidesWholeProject bool,
 	seed uint64,
 ) (v labelProposalVerdicts, err error) {
@@ -198,7 +199,7 @@ func judgeHiddenLabels(
 		for _, f := range e.files {
 			op.Labels = append(op.Labels, oxbow.Label{Key: oxbow.LabelFile, Value: f})
 		}
-		isDrawn := rng.Float64() < share
+		isDrawn := rng.Float64() < hiddenLabelShare
 		isOfWhole := hidesWholeProject && e.project == es[0].project
 		if isDrawn || isOfWhole {
 			truth[name] = e.project
@@ -226,9 +227,9 @@ func judgeHiddenLabels(
 	return v, nil
 }
 
-// readLoCoMoEntries reads the conversations of the data set LoCoMo. If turns is set, it makes an entry from every four
-// turns, otherwise from every session. The project of an entry is the conversation's number.
-func readLoCoMoEntries(data fs.FS, turns bool) ([]projectLabelledEntry, error) {
+// readLoCoMoEntries reads the conversations of the data set LoCoMo. If splitsSessions is set, it makes an entry from
+// every four turns, otherwise from every session. The project of an entry is the conversation's number.
+func readLoCoMoEntries(data fs.FS, splitsSessions bool) ([]projectLabelledEntry, error) {
 	src, err := quality.FindSource(data, ".", "locomo")
 	if err != nil {
 		return nil, err
@@ -241,7 +242,7 @@ func readLoCoMoEntries(data fs.FS, turns bool) ([]projectLabelledEntry, error) {
 		}
 		n++
 		project := fmt.Sprintf("talk-%d", n)
-		if !turns {
+		if !splitsSessions {
 			for _, s := range talk.Sessions {
 				es = append(es, projectLabelledEntry{project: project, text: s.Text})
 			}
@@ -258,9 +259,9 @@ func readLoCoMoEntries(data fs.FS, turns bool) ([]projectLabelledEntry, error) {
 	return es, nil
 }
 
-// readMeetings reads the meetings of the data set QMSum as entries. The number of the meeting serves as the entry's
-// project.
-func readMeetings(data fs.FS) ([]projectLabelledEntry, error) {
+// readMeetingEntries reads the meetings of the data set QMSum as entries. The number of the meeting serves as the
+// entry's project.
+func readMeetingEntries(data fs.FS) ([]projectLabelledEntry, error) {
 	src, err := quality.FindSource(data, ".", "qmsum")
 	if err != nil {
 		return nil, err
@@ -284,7 +285,7 @@ func readMeetings(data fs.FS) ([]projectLabelledEntry, error) {
 }
 
 // readSourceLines makes entries of lines in source files. The project of an entry is the file's repository.
-func readSourceLines(data fs.FS, files bool) ([]projectLabelledEntry, error) {
+func readSourceLines(data fs.FS, includesFileNames bool) ([]projectLabelledEntry, error) {
 	var es []projectLabelledEntry
 	for _, repo := range []string{"bbolt", "litestream", "restic"} {
 		err := eachGzipLine(data, "linedrift-dev/"+repo+".jsonl.gz", func(line []byte) error {
@@ -301,7 +302,7 @@ func readSourceLines(data fs.FS, files bool) ([]projectLabelledEntry, error) {
 			if strings.TrimSpace(e.text) == "" {
 				return nil
 			}
-			if files {
+			if includesFileNames {
 				e.text = "In " + l.File + ":\n\n" + e.text
 			}
 			// Replace the name of the repository in the text. The benchmark must guess the repository from the text,

@@ -45,13 +45,13 @@ type mcpClient struct {
 	stderr bytes.Buffer // Read it only after ended is closed, because the process writes to it without a lock.
 	ended  chan struct{}
 
-	sending sync.Mutex // held while a message is written to stdin
+	stdinMu sync.Mutex // held while a message is written to stdin
 	stdin   io.WriteCloser
 
 	mu             sync.Mutex // mu guards the fields below.
 	nextID         int
 	pendingReplies map[int]chan mcpReply
-	goneErr        error // reason why the MCP server will send no more answers
+	endErr         error // reason why the MCP server will send no more answers
 }
 
 // errServerEnded is the error of each request that had no answer when the server ended.
@@ -115,7 +115,7 @@ func (c *mcpClient) readAnswers(out io.Reader) {
 		}
 		if err != nil {
 			c.mu.Lock()
-			c.goneErr = errServerEnded
+			c.endErr = errServerEnded
 			for id, ch := range c.pendingReplies {
 				ch <- mcpReply{err: errServerEnded}
 				delete(c.pendingReplies, id)
@@ -130,9 +130,9 @@ func (c *mcpClient) readAnswers(out io.Reader) {
 func (c *mcpClient) sendRequest(method string, params any) <-chan mcpReply {
 	ch := make(chan mcpReply, 1)
 	c.mu.Lock()
-	if c.goneErr != nil {
+	if c.endErr != nil {
 		c.mu.Unlock()
-		ch <- mcpReply{err: c.goneErr}
+		ch <- mcpReply{err: c.endErr}
 		return ch
 	}
 	c.nextID++
@@ -155,8 +155,8 @@ func (c *mcpClient) writeMessage(v any) error {
 	if err != nil {
 		return err
 	}
-	c.sending.Lock()
-	defer c.sending.Unlock()
+	c.stdinMu.Lock()
+	defer c.stdinMu.Unlock()
 	_, err = c.stdin.Write(append(b, '\n'))
 	return err
 }
@@ -208,9 +208,9 @@ func (c *mcpClient) kill() { _ = c.cmd.Process.Kill() }
 // close closes the server's input and waits until it ends. It returns an error if the server
 // failed or was killed.
 func (c *mcpClient) close() error {
-	c.sending.Lock()
+	c.stdinMu.Lock()
 	_ = c.stdin.Close()
-	c.sending.Unlock()
+	c.stdinMu.Unlock()
 	<-c.ended
 	if err := c.cmd.Wait(); err != nil {
 		return fmt.Errorf("server: %w: %s", err, bytes.TrimSpace(c.stderr.Bytes()))

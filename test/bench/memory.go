@@ -50,20 +50,20 @@ func memoryCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				return errors.New("measuring memory: -n must be above 0")
 			}
 			head = append(head, formatCount(n)+" entries: MB", "bytes an entry", "memory of the process, MB")
-			r := memoryRun{bench: b, path: filepath.Join(dir, fmt.Sprint(i), "memory.oxbow"), callCount: *calls,
+			r := memoryUsageRun{bench: b, path: filepath.Join(dir, fmt.Sprint(i), "memory.oxbow"), callCount: *calls,
 				entries: repeatEntries(es, n), profilesDir: *profiles}
 			if err := r.run(ctx); err != nil {
 				return fmt.Errorf("the memory of %d entries: %w", n, err)
 			}
-			for j, c := range r.costs {
+			for j, c := range r.stepUsages {
 				if i == 0 {
 					rows = append(rows, []string{c.stepName})
 				}
 				rows[j] = append(
 					rows[j],
-					formatDigits(float64(c.heap)/1e6),
-					formatDigits(float64(c.heap)/float64(n)),
-					formatDigits(float64(c.resident)/1e6),
+					formatRoundedNumber(float64(c.heapBytes)/1e6),
+					formatRoundedNumber(float64(c.heapBytes)/float64(n)),
+					formatRoundedNumber(float64(c.residentBytes)/1e6),
 				)
 			}
 		}
@@ -81,8 +81,8 @@ func memoryCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// memoryRun measures how much memory oxbow uses after each of several operations on one store.
-type memoryRun struct {
+// memoryUsageRun measures how much memory oxbow uses after each of several operations on one store.
+type memoryUsageRun struct {
 	*bench
 	path        string
 	callCount   int
@@ -91,19 +91,19 @@ type memoryRun struct {
 
 	memory                *oxbow.Memory
 	heapBytesWithoutStore uint64 // size of the live objects without a store, in bytes
-	costs                 []memoryUsage
+	stepUsages            []memoryUsage
 }
 
 // memoryUsage is the memory in use after a step.
 type memoryUsage struct {
-	stepName string
-	heap     int64 // size of the heap objects in use, in bytes
-	resident int64 // resident memory of the process, in bytes (0 if the system does not report it)
+	stepName      string
+	heapBytes     int64 // size of the heap objects in use, in bytes
+	residentBytes int64 // resident memory of the process, in bytes (0 if the system does not report it)
 }
 
 // runStep performs one operation on the store with the function do, and records how much memory is in use afterwards.
 // It opens the store if necessary. If r.profilesDir is set, it also writes a heap profile.
-func (r *memoryRun) runStep(name string, do func() error) error {
+func (r *memoryUsageRun) runStep(name string, do func() error) error {
 	if r.memory == nil {
 		r.heapBytesWithoutStore = liveHeapBytes()
 		m, err := oxbow.Open(r.path, nil)
@@ -118,14 +118,14 @@ func (r *memoryRun) runStep(name string, do func() error) error {
 	after := liveHeapBytes()
 	debug.FreeOSMemory()
 	resident, _ := anonymousMemoryBytes()
-	r.costs = append(r.costs, memoryUsage{name, int64(after) - int64(r.heapBytesWithoutStore), resident})
+	r.stepUsages = append(r.stepUsages, memoryUsage{name, int64(after) - int64(r.heapBytesWithoutStore), resident})
 	r.logf("%s: %.1f MB", name, float64(int64(after)-int64(r.heapBytesWithoutStore))/1e6)
 	if r.profilesDir == "" {
 		return nil
 	}
 	f, err := os.Create(filepath.Join(
 		r.profilesDir,
-		fmt.Sprintf("%d-%02d-%s.pprof", len(r.entries), len(r.costs), strings.ReplaceAll(name, " ", "-")),
+		fmt.Sprintf("%d-%02d-%s.pprof", len(r.entries), len(r.stepUsages), strings.ReplaceAll(name, " ", "-")),
 	))
 	if err != nil {
 		return err
@@ -133,13 +133,13 @@ func (r *memoryRun) runStep(name string, do func() error) error {
 	return errors.Join(pprof.Lookup("heap").WriteTo(f, 0), f.Close())
 }
 
-func (r *memoryRun) close() error {
+func (r *memoryUsageRun) close() error {
 	m := r.memory
 	r.memory = nil
 	return m.Close()
 }
 
-func (r *memoryRun) run(ctx context.Context) error {
+func (r *memoryUsageRun) run(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (r *memoryRun) run(ctx context.Context) error {
 		before func() error // called before the steps, while the store is closed (may be nil)
 		steps  []memoryMeasurementStep
 	}{
-		{r.removeFilesFunc(".snap", ".idx"), []memoryMeasurementStep{{"open, no snapshot", func() error { return nil }}}},
+		{r.newDerivedFileRemover(".snap", ".idx"), []memoryMeasurementStep{{"open, no snapshot", func() error { return nil }}}},
 		{nil, []memoryMeasurementStep{{"open", func() error { return nil }}, {"– get", get(1)}, {"– list --limit 20", list}}},
 		{
 			nil,
@@ -246,8 +246,8 @@ type memoryMeasurementStep struct {
 	do   func() error
 }
 
-// removeFilesFunc returns a function that removes derived files.
-func (r *memoryRun) removeFilesFunc(suffixes ...string) func() error {
+// newDerivedFileRemover returns a function that removes derived files.
+func (r *memoryUsageRun) newDerivedFileRemover(suffixes ...string) func() error {
 	return func() error {
 		for _, s := range suffixes {
 			if err := os.RemoveAll(r.path + s); err != nil {

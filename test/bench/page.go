@@ -22,10 +22,10 @@ import (
 	"strings"
 )
 
-// resultsFile and pageFile are the paths of the results and the page, relative to this module's directory.
+// resultsFile and benchmarksPageFile are the paths of the results and the page, relative to this module's directory.
 const (
-	resultsFile = "results.jsonl"
-	pageFile    = "../../docs/benchmarks.md"
+	resultsFile        = "results.jsonl"
+	benchmarksPageFile = "../../docs/benchmarks.md"
 )
 
 // recordedTable is a measured table. It is one line of the results file.
@@ -159,10 +159,10 @@ func readResults(file string) ([]recordedTable, error) {
 // columns and rows are selected.
 var tableSlotPattern = regexp.MustCompile(`(?s)<!-- table (\S+)((?: \d+)*)(?: /([^\n]*)/)? -->\n.*?<!-- end -->`)
 
-// fillPage replaces the tables in a documentation page by tables made from the results. Comments in the page mark where
-// each table begins and ends. fillPage returns an error if the page names a table that is missing in the results, if a
-// result is shown in no table of the page, or if the end of a table is missing.
-func fillPage(page string, results []recordedTable) (string, error) {
+// replacePageTables replaces the tables in a documentation page by tables made from the results. Comments in the page
+// mark where each table begins and ends. replacePageTables returns an error if the page names a table that is missing
+// in the results, if a result is shown in no table of the page, or if the end of a table is missing.
+func replacePageTables(page string, results []recordedTable) (string, error) {
 	shown := map[string]bool{}
 	var wrong []error
 	if begun, read := strings.Count(page, "<!-- table"), len(tableSlotPattern.FindAllString(page, -1)); begun != read {
@@ -213,10 +213,10 @@ func fillPage(page string, results []recordedTable) (string, error) {
 
 // measurementOriginLine returns the line that tells how, when and where the table was measured. It returns "" if the
 // line would be the same as for the table before.
-func (x recordedTable) measurementOriginLine(before recordedTable) string {
+func (x recordedTable) measurementOriginLine(previousTable recordedTable) string {
 	on, load, _ := strings.Cut(x.Machine, ", load")
-	if last, _, _ := strings.Cut(before.Machine, ", load"); on == last {
-		if x.Command == before.Command && x.Date == before.Date {
+	if last, _, _ := strings.Cut(previousTable.Machine, ", load"); on == last {
+		if x.Command == previousTable.Command && x.Date == previousTable.Date {
 			return ""
 		}
 		on = "as above"
@@ -228,11 +228,11 @@ func (x recordedTable) measurementOriginLine(before recordedTable) string {
 }
 
 // markdown returns a part of the table in Markdown. The list columns contains the numbers of the columns to return,
-// from 1. If columns is empty, all columns are returned. The parameter rows is a regular expression that selects the
-// rows. To test a row, markdown joins all cells of the row with "|" and matches the expression against the joined text.
-// markdown returns an error if a column does not exist, if the expression is not valid, or if no row matches.
-func (x recordedTable) markdown(columns []string, rows string) (string, error) {
-	wanted, err := regexp.Compile(rows)
+// from 1. If columns is empty, all columns are returned. The parameter rowPattern is a regular expression that selects
+// the rows. To test a row, markdown joins all cells of the row with "|" and matches the expression against the joined
+// text. markdown returns an error if a column does not exist, if the expression is not valid, or if no row matches.
+func (x recordedTable) markdown(columns []string, rowPattern string) (string, error) {
+	wanted, err := regexp.Compile(rowPattern)
 	if err != nil {
 		return "", fmt.Errorf("table %s: %w", x.Name, err)
 	}
@@ -262,7 +262,7 @@ func (x recordedTable) markdown(columns []string, rows string) (string, error) {
 		}
 	}
 	if len(t.rows) == 0 {
-		return "", fmt.Errorf("table %s has no row with %q", x.Name, rows)
+		return "", fmt.Errorf("table %s has no row with %q", x.Name, rowPattern)
 	}
 	var b strings.Builder
 	t.print(&b)
@@ -277,14 +277,14 @@ func pageCommand(b *bench, fs *flag.FlagSet) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		old, err := os.ReadFile(pageFile)
+		old, err := os.ReadFile(benchmarksPageFile)
 		if err != nil {
 			return fmt.Errorf("reading the page (run in the directory test/bench): %w", err)
 		}
-		page, err := fillPage(string(old), results)
+		page, err := replacePageTables(string(old), results)
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(pageFile, []byte(page), 0o644)
+		return os.WriteFile(benchmarksPageFile, []byte(page), 0o644)
 	}
 }

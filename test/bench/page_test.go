@@ -15,15 +15,15 @@ func TestPageIsMadeOfResults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile(pageFile)
+	page, err := os.ReadFile(benchmarksPageFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	switch want, err := fillPage(string(page), results); {
+	switch want, err := replacePageTables(string(page), results); {
 	case err != nil:
 		t.Error(err)
 	case want != string(page):
-		t.Errorf("%s is not what its results make: go run . page", pageFile)
+		t.Errorf("%s is not what its results make: go run . page", benchmarksPageFile)
 	case len(results) == 0:
 		t.Error("there are no results")
 	}
@@ -38,7 +38,7 @@ func TestFillPage(t *testing.T) {
 	const want = "# Page\n\n<!-- table recall 1 3 /^oxbow\\|1/ -->\n`go run . recall` · 2026-11-22 · 2 cores\n\n" +
 		"| one   |  p99 |\n|-------|-----:|\n| oxbow | 2.00 |\n\n<!-- end -->\n\nend\n"
 	for _, from := range []string{page, want} {
-		if got, err := fillPage(from, results); got != want || err != nil {
+		if got, err := replacePageTables(from, results); got != want || err != nil {
 			t.Errorf("fillPage(%q) = %q, %v; want %q", from, got, err, want)
 		}
 	}
@@ -50,7 +50,7 @@ func TestFillPage(t *testing.T) {
 		strings.Replace(page, " 1 3", " one", 1):            "begins 1 tables, and 0",
 		"# Page\n":                                          "shows no table of recall",
 	} {
-		if _, err := fillPage(from, results); err == nil || !strings.Contains(err.Error(), why) {
+		if _, err := replacePageTables(from, results); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("fillPage(%q): %v, want an error with %q", from, err, why)
 		}
 	}

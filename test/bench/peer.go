@@ -54,18 +54,24 @@ const textsPerBuildBatch = 1000
 // allSearchMethods returns all ways to search, such as oxbow and SQLite, that this program can compare.
 func allSearchMethods() []searchMethod {
 	ps := []searchMethod{
-		oxbowPeer("seed", "oxbow --rank seed", oxbow.RankSeed),
-		oxbowPeer("oxbow", "oxbow (default)", oxbow.RankOxbow),
+		oxbowSearchMethod("seed", "oxbow --rank seed", oxbow.RankSeed),
+		oxbowSearchMethod("oxbow", "oxbow (default)", oxbow.RankOxbow),
 		{name: "engine", title: "oxbow's index alone, stop words kept", build: buildLinesFile, open: openEngine,
-			splitTerms: plainWords},
+			splitTerms: splitLowercaseWords},
 	}
 	ps = append(ps, otherSearchMethods()...)
-	return append(ps, searchMethod{name: "scan", title: "plain scan", build: buildLinesFile, open: openScan})
+	return append(ps, searchMethod{name: "scan", title: "plain scan", build: buildLinesFile, open: openScanSearcher})
 }
 
 // eachBatch divides the texts into batches of textsPerBuildBatch texts. For each batch, it calls the function fn with
-// the index of the batch's first text and the batch. Then it calls the function done with the number of texts so far.
-func eachBatch(ctx context.Context, texts []string, done func(int), fn func(first int, some []string) error) error {
+// the index of the batch's first text and the batch. Then it calls the function reportProgress with the number of texts
+// so far.
+func eachBatch(
+	ctx context.Context,
+	texts []string,
+	reportProgress func(int),
+	fn func(first int, some []string) error,
+) error {
 	for i := 0; i < len(texts); i += textsPerBuildBatch {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -74,14 +80,14 @@ func eachBatch(ctx context.Context, texts []string, done func(int), fn func(firs
 		if err := fn(i, some); err != nil {
 			return err
 		}
-		done(i + len(some))
+		reportProgress(i + len(some))
 	}
 	return nil
 }
 
-// oxbowPeer returns oxbow as one of the search programs to compare, with the given ranking. All entries have the same
-// time, so that entries with equal scores are ordered by the number of their text.
-func oxbowPeer(name, title, ranking string) searchMethod {
+// oxbowSearchMethod returns oxbow as one of the search programs to compare, with the given ranking. All entries have
+// the same time, so that entries with equal scores are ordered by the number of their text.
+func oxbowSearchMethod(name, title, ranking string) searchMethod {
 	options := func() *oxbow.Options {
 		return &oxbow.Options{Ranking: ranking, Clock: func() time.Time {
 			return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -141,12 +147,12 @@ func (s *oxbowSearcher) search(ctx context.Context, words string, limit int) ([]
 func (s *oxbowSearcher) close() error { return s.memory.Close() }
 
 // buildLinesFile writes the texts to a file, each as a quoted string on a line of its own.
-func buildLinesFile(ctx context.Context, dir string, texts []string, done func(int)) error {
+func buildLinesFile(ctx context.Context, dir string, texts []string, reportProgress func(int)) error {
 	f, err := os.Create(filepath.Join(dir, "texts"))
 	if err != nil {
 		return err
 	}
-	err = eachBatch(ctx, texts, done, func(_ int, some []string) error {
+	err = eachBatch(ctx, texts, reportProgress, func(_ int, some []string) error {
 		var b strings.Builder
 		for _, s := range some {
 			b.WriteString(strconv.Quote(s) + "\n")
@@ -183,8 +189,8 @@ func readTexts(dir string) ([]string, error) {
 	}
 }
 
-// plainWords splits a text into words of letters and digits, in lower case.
-func plainWords(s string) []string {
+// splitLowercaseWords splits a text into words of letters and digits, in lower case.
+func splitLowercaseWords(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
@@ -201,13 +207,13 @@ func openEngine(dir string) (searcher, error) {
 	}
 	e := &indexSearcher{index.New(index.Params{})}
 	for i, s := range texts {
-		e.x.Put(index.DocumentOfWords(uint64(i), plainWords(s)))
+		e.x.Put(index.DocumentOfWords(uint64(i), splitLowercaseWords(s)))
 	}
 	return e, nil
 }
 
 func (e *indexSearcher) search(_ context.Context, words string, limit int) ([]foundText, error) {
-	hits := e.x.Searcher().Search(index.Query{Terms: index.TermsForWords(plainWords(words)), Limit: limit})
+	hits := e.x.Searcher().Search(index.Query{Terms: index.TermsForWords(splitLowercaseWords(words)), Limit: limit})
 	fs := make([]foundText, len(hits))
 	for i, h := range hits {
 		fs[i] = foundText{int(h.ID), h.Score}
@@ -220,7 +226,7 @@ func (e *indexSearcher) close() error { return nil }
 // scanSearcher searches all texts sequentially, like a memory without an index.
 type scanSearcher struct{ lowerTexts []string }
 
-func openScan(dir string) (searcher, error) {
+func openScanSearcher(dir string) (searcher, error) {
 	texts, err := readTexts(dir)
 	if err != nil {
 		return nil, err

@@ -5,4 +5,4 @@
 
 package main
 
-func cgoPeers() []searchMethod { return nil }
+func cgoSearchMethods() []searchMethod { return nil }

@@ -19,10 +19,10 @@ import (
 // exhaustiveIndex computes the score of every text that contains a word of the query. Other searches skip texts that
 // cannot be among the best. Its results are used to check theirs.
 type exhaustiveIndex struct {
-	splitTerms  func(string) []string
-	postings    map[string][]posting // for each term, the texts that contain it, sorted by text number
-	lengths     []int
-	totalLength int
+	splitTerms     func(string) []string
+	postings       map[string][]posting // for each term, the texts that contain it, sorted by text number
+	termCounts     []int
+	totalTermCount int
 }
 
 type posting struct{ textNumber, termCount int32 }
@@ -31,8 +31,8 @@ func newExhaustiveIndex(texts []string, terms func(string) []string) *exhaustive
 	x := &exhaustiveIndex{splitTerms: terms, postings: map[string][]posting{}}
 	for i, s := range texts {
 		ws := terms(s)
-		x.lengths = append(x.lengths, len(ws))
-		x.totalLength += len(ws)
+		x.termCounts = append(x.termCounts, len(ws))
+		x.totalTermCount += len(ws)
 		for _, w := range ws {
 			ps := x.postings[w]
 			if n := len(ps); n > 0 && ps[n-1].textNumber == int32(i) {
@@ -51,15 +51,15 @@ func newExhaustiveIndex(texts []string, terms func(string) []string) *exhaustive
 func (x *exhaustiveIndex) search(words string) []foundText {
 	terms := x.splitTerms(words)
 	slices.Sort(terms)
-	n := float64(len(x.lengths))
-	avg := float64(x.totalLength) / n
+	n := float64(len(x.termCounts))
+	avg := float64(x.totalTermCount) / n
 	scores := map[int]float64{}
 	for _, t := range slices.Compact(terms) {
 		df := float64(len(x.postings[t]))
 		idf := math.Log((n-df+.5)/(df+.5) + 1)
 		for _, p := range x.postings[t] {
 			f := float64(p.termCount)
-			scores[int(p.textNumber)] += idf * f * 2.2 / (f + 1.2*(.25+.75*float64(x.lengths[p.textNumber])/avg))
+			scores[int(p.textNumber)] += idf * f * 2.2 / (f + 1.2*(.25+.75*float64(x.termCounts[p.textNumber])/avg))
 		}
 	}
 	fs := make([]foundText, 0, len(scores))
@@ -98,14 +98,14 @@ func checkTopHits(got, all []foundText, limit int) error {
 	return nil
 }
 
-// limitForCertainHits returns the limit for a second search, whose first hits must be the same as the given hits. The
+// secondSearchLimit returns the limit for a second search, whose first hits must be the same as the given hits. The
 // first search had the limit searchResultLimit.
 //
 // oxbow changes the order of texts that look like turns of a conversation. It does so among the best thirty texts if
 // the limit is at most twenty, and otherwise among more texts. If the hits contain such texts, both searches must use
-// limits of at most twenty, so limitForCertainHits returns twice searchResultLimit, which is twenty. Otherwise it
+// limits of at most twenty, so secondSearchLimit returns twice searchResultLimit, which is twenty. Otherwise it
 // returns [oxbow.MaxLimit].
-func limitForCertainHits(hits []foundText, texts []string) int {
+func secondSearchLimit(hits []foundText, texts []string) int {
 	if slices.ContainsFunc(hits, func(f foundText) bool { return analysis.IsPersonTurn(texts[f.textNumber]) }) {
 		return 2 * searchResultLimit
 	}
@@ -129,7 +129,7 @@ func checkSearchMethod(ctx context.Context, p *searchMethod, s searcher, texts, 
 		if x != nil {
 			all = x.search(q)
 		} else {
-			all, err = s.search(ctx, q, limitForCertainHits(got, texts))
+			all, err = s.search(ctx, q, secondSearchLimit(got, texts))
 			if err != nil {
 				return err
 			}

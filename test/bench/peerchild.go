@@ -23,39 +23,39 @@ const searchMethodJobVar = "OXBOW_BENCH_PEER"
 // searchMethodJob is the task for a process that measures one search program. It is passed as JSON in an environment
 // variable.
 type searchMethodJob struct {
-	Peer, Dir string
-	Queries   []string
+	MethodName, Dir string
+	Queries         []string
 }
 
 // searchMethodCost is the JSON output of a process that measures one search program.
 type searchMethodCost struct {
-	First time.Duration // time for opening the search program's data and for its first answer
+	FirstAnswerTime time.Duration // time for opening the search program's data and for its first answer
 	// by how many bytes the process's anonymous memory has grown through opening and searching (-1 if unknown)
-	Anon int64
+	AnonymousMemoryBytes int64
 }
 
-// serveSearchMethodJob measures a search program and writes the measured cost to w as JSON. job is a searchMethodJob in
-// JSON, which names the search program and contains the queries. serveSearchMethodJob opens the data of the search
-// program and runs the queries.
-func serveSearchMethodJob(job string, w io.Writer) error {
+// serveSearchMethodJob measures a search program and writes the measured cost to w as JSON. jobJSON is a
+// searchMethodJob in JSON, which names the search program and contains the queries. serveSearchMethodJob opens the data
+// of the search program and runs the queries.
+func serveSearchMethodJob(jobJSON string, w io.Writer) error {
 	var j searchMethodJob
-	if err := json.Unmarshal([]byte(job), &j); err != nil {
+	if err := json.Unmarshal([]byte(jobJSON), &j); err != nil {
 		return err
 	}
 	ps := allSearchMethods()
-	i := slices.IndexFunc(ps, func(p searchMethod) bool { return p.name == j.Peer })
+	i := slices.IndexFunc(ps, func(p searchMethod) bool { return p.name == j.MethodName })
 	if i < 0 || len(j.Queries) == 0 {
-		return fmt.Errorf("there is no peer %q, or no query", j.Peer)
+		return fmt.Errorf("there is no peer %q, or no query", j.MethodName)
 	}
 	ctx := context.Background()
-	c := searchMethodCost{Anon: -1}
+	c := searchMethodCost{AnonymousMemoryBytes: -1}
 	from := time.Now()
 	s, err := ps[i].open(j.Dir)
 	if err != nil {
 		return err
 	}
 	_, err = s.search(ctx, j.Queries[0], searchResultLimit)
-	c.First = time.Since(from)
+	c.FirstAnswerTime = time.Since(from)
 	if err := errors.Join(err, s.close()); err != nil {
 		return err
 	}
@@ -72,14 +72,14 @@ func serveSearchMethodJob(job string, w io.Writer) error {
 	}
 	debug.FreeOSMemory()
 	if after, also := anonymousMemoryBytes(); ok && also {
-		c.Anon = after - before
+		c.AnonymousMemoryBytes = after - before
 	}
 	return errors.Join(json.NewEncoder(w).Encode(c), s.close())
 }
 
-// runPeerProcess measures a search program in a separate process. The process runs this program again and does the job
-// j. runPeerProcess returns the cost that the process has measured.
-func runPeerProcess(ctx context.Context, j searchMethodJob) (searchMethodCost, error) {
+// runSearchMethodProcess measures a search program in a separate process. The process runs this program again and does
+// the job j. runSearchMethodProcess returns the cost that the process has measured.
+func runSearchMethodProcess(ctx context.Context, j searchMethodJob) (searchMethodCost, error) {
 	var c searchMethodCost
 	self, err := os.Executable()
 	if err != nil {

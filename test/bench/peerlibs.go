@@ -30,13 +30,13 @@ func otherSearchMethods() []searchMethod {
 		{name: "bluge", title: "bluge 0.2.2", build: buildBluge, open: openBluge},
 		fts5SearchMethod("fts5", "SQLite FTS5 (modernc, Go)", "sqlite"),
 	}
-	return append(ps, cgoPeers()...)
+	return append(ps, cgoSearchMethods()...)
 }
 
 // All compared libraries are set up in the same way: they split texts into lower-case words of any length, keep stop
 // words, do not stem, and store the text.
 
-func buildBleve(ctx context.Context, dir string, texts []string, done func(int)) error {
+func buildBleve(ctx context.Context, dir string, texts []string, reportProgress func(int)) error {
 	m := bleve.NewIndexMapping()
 	m.ScoringModel = bleveindex.BM25Scoring
 	m.StoreDynamic = false
@@ -62,7 +62,7 @@ func buildBleve(ctx context.Context, dir string, texts []string, done func(int))
 	if err != nil {
 		return err
 	}
-	err = eachBatch(ctx, texts, done, func(first int, some []string) error {
+	err = eachBatch(ctx, texts, reportProgress, func(first int, some []string) error {
 		b := x.NewBatch()
 		for i, s := range some {
 			if err := b.Index(strconv.Itoa(first+i), map[string]string{"text": s}); err != nil {
@@ -104,12 +104,12 @@ func (s *bleveSearcher) search(ctx context.Context, words string, limit int) ([]
 
 func (s *bleveSearcher) close() error { return s.index.Close() }
 
-func buildBluge(ctx context.Context, dir string, texts []string, done func(int)) error {
+func buildBluge(ctx context.Context, dir string, texts []string, reportProgress func(int)) error {
 	w, err := bluge.OpenWriter(bluge.DefaultConfig(filepath.Join(dir, "bluge")))
 	if err != nil {
 		return err
 	}
-	err = eachBatch(ctx, texts, done, func(first int, some []string) error {
+	err = eachBatch(ctx, texts, reportProgress, func(first int, some []string) error {
 		b := bluge.NewBatch()
 		for i, s := range some {
 			b.Insert(bluge.NewDocument(strconv.Itoa(first + i)).AddField(bluge.NewTextField("text", s).StoreValue()))
@@ -218,8 +218,8 @@ type fts5Searcher struct {
 	stmt *sql.Stmt
 }
 
-func (s *fts5Searcher) search(ctx context.Context, words string, limit int) (fs []foundText, err error) {
-	terms := plainWords(words)
+func (s *fts5Searcher) search(ctx context.Context, words string, limit int) (hits []foundText, err error) {
+	terms := splitLowercaseWords(words)
 	if len(terms) == 0 {
 		return nil, nil
 	}
@@ -234,9 +234,9 @@ func (s *fts5Searcher) search(ctx context.Context, words string, limit int) (fs 
 			return nil, err
 		}
 		f.textNumber--
-		fs = append(fs, f)
+		hits = append(hits, f)
 	}
-	return fs, rows.Err()
+	return hits, rows.Err()
 }
 
 func (s *fts5Searcher) close() error { return errors.Join(s.stmt.Close(), s.db.Close()) }

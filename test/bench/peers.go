@@ -36,8 +36,8 @@ const (
 type peersRun struct {
 	*bench
 	textSource textSource
-	sizes      []int
-	queries    int
+	textCounts []int
+	queryCount int
 	seed       uint64
 	// maximum time for all queries to one search program at one size (number of texts)
 	budget        time.Duration
@@ -54,7 +54,7 @@ func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 	sizes := fl.String("sizes", "1000,10000,100000", "texts, one table for each of these `NUMBERS`")
 	engines := fl.String("engines", strings.Join(names, ","), "only these `NAMES`; seed is always there")
-	fl.IntVar(&r.queries, "queries", 1000, "queries to time, fewer for those that are slow")
+	fl.IntVar(&r.queryCount, "queries", 1000, "queries to time, fewer for those that are slow")
 	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
 	fl.DurationVar(&r.budget, "budget", 20*time.Second, "the `TIME` that the queries of one peer may take at one size")
 	fl.DurationVar(&r.queryRateTime, "rate", time.Second, "the `TIME` of one measurement of queries a second")
@@ -72,7 +72,7 @@ func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			if err != nil || n < 1 {
 				return fmt.Errorf("measuring peers: --sizes %q is not a list of numbers above 0", *sizes)
 			}
-			r.sizes = append(r.sizes, n)
+			r.textCounts = append(r.textCounts, n)
 		}
 		wanted := append(strings.Split(*engines, ","), "seed")
 		for _, name := range wanted {
@@ -88,7 +88,7 @@ func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			allSearchMethods(),
 			func(p searchMethod) bool { return !slices.Contains(wanted, p.name) },
 		)
-		isMeasurable := r.queries > 0 && r.budget > 0 && r.queryRateTime > 0
+		isMeasurable := r.queryCount > 0 && r.budget > 0 && r.queryRateTime > 0
 		if !isMeasurable {
 			return errors.New("measuring peers: --queries, --budget and --rate must be above 0")
 		}
@@ -98,7 +98,7 @@ func peersCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 
 func (r *peersRun) run(ctx context.Context) error {
 	r.printTitle("peers", os.TempDir())
-	pieces, from, err := r.textSource.readEntries(ctx, slices.Max(r.sizes))
+	pieces, from, err := r.textSource.readEntries(ctx, slices.Max(r.textCounts))
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (r *peersRun) run(ctx context.Context) error {
 			"keep nothing but the texts on disk.\n\n",
 		consecutiveQueryCount,
 	)
-	for _, n := range r.sizes {
+	for _, n := range r.textCounts {
 		if err := r.measureSize(ctx, n, pieces); err != nil {
 			return fmt.Errorf("measuring peers at %d: %w", n, err)
 		}
@@ -150,16 +150,16 @@ type measuredSearchMethod struct {
 	foundSourceTextCount int
 }
 
-// measureSize fills each search program with n texts and measures it.
-func (r *peersRun) measureSize(ctx context.Context, n int, pieces []oxbow.Add) (err error) {
-	texts, again := sampleTexts(pieces, n, r.seed)
-	es := make([]oxbow.Add, n)
+// measureSize fills each search program with textCount texts and measures it.
+func (r *peersRun) measureSize(ctx context.Context, textCount int, pieces []oxbow.Add) (err error) {
+	texts, again := sampleTexts(pieces, textCount, r.seed)
+	es := make([]oxbow.Add, textCount)
 	bytes := 0
 	for i, s := range texts {
 		es[i].Content = s
 		bytes += len(s)
 	}
-	queries, err := samplePhrases(es, r.queries, r.seed)
+	queries, err := samplePhrases(es, r.queryCount, r.seed)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (r *peersRun) measureSize(ctx context.Context, n int, pieces []oxbow.Add) (
 	if err := r.measureRates(ctx, cs, queries); err != nil {
 		return err
 	}
-	r.printf("### %s texts\n\n", formatCount(n))
+	r.printf("### %s texts\n\n", formatCount(textCount))
 	if again {
 		r.printf(
 			"There are %s such texts; so each of these is put together from sentences of all, drawn at random (seed "+
@@ -210,9 +210,9 @@ func (r *peersRun) measureSize(ctx context.Context, n int, pieces []oxbow.Add) (
 	r.printf(
 		"%d bytes each on average. The first %d hits of oxbow, and of its bare index, are those of exhaustive "+
 			"scoring for all of %d queries tried.\n\n",
-		bytes/n, searchResultLimit, min(checkedQueryCount, len(queries)),
+		bytes/textCount, searchResultLimit, min(checkedQueryCount, len(queries)),
 	)
-	r.printTable(cs, n)
+	r.printTable(cs, textCount)
 	return nil
 }
 
@@ -235,7 +235,10 @@ func (r *peersRun) prepare(ctx context.Context, c *measuredSearchMethod, texts, 
 	if err != nil {
 		return err
 	}
-	c.cost, err = runPeerProcess(ctx, searchMethodJob{c.name, c.dir, queries[:min(queriesPerProcess, len(queries))]})
+	c.cost, err = runSearchMethodProcess(
+		ctx,
+		searchMethodJob{c.name, c.dir, queries[:min(queriesPerProcess, len(queries))]},
+	)
 	if err != nil {
 		return err
 	}
@@ -404,10 +407,10 @@ func (c *measuredSearchMethod) queryRate(
 }
 
 // printTable prints the measurements.
-func (r *peersRun) printTable(cs []*measuredSearchMethod, n int) {
+func (r *peersRun) printTable(cs []*measuredSearchMethod, textCount int) {
 	seed := cs[slices.IndexFunc(cs, func(c *measuredSearchMethod) bool { return c.name == "seed" })]
 	t := newTable(
-		formatCount(n)+" texts",
+		formatCount(textCount)+" texts",
 		"n",
 		"p50",
 		"p95",
@@ -443,17 +446,17 @@ func (r *peersRun) printTable(cs []*measuredSearchMethod, n int) {
 		for _, g := range []int{1, 2} {
 			rates[g] = "–"
 			if len(c.queryRatesByCores[g]) > 0 {
-				rates[g] = formatDigits(median(c.queryRatesByCores[g]))
+				rates[g] = formatRoundedNumber(median(c.queryRatesByCores[g]))
 			}
 		}
 		anon := "–"
-		if c.cost.Anon >= 0 {
-			anon = formatDigits(float64(c.cost.Anon) / float64(n))
+		if c.cost.AnonymousMemoryBytes >= 0 {
+			anon = formatRoundedNumber(float64(c.cost.AnonymousMemoryBytes) / float64(textCount))
 		}
 		// A search program that stores no index builds the index when it is opened, so it gets no value here.
 		built := "–"
 		if c.name != "engine" && c.name != "scan" {
-			built = formatDigits(float64(n) / c.buildTime.Seconds())
+			built = formatRoundedNumber(float64(textCount) / c.buildTime.Seconds())
 		}
 		t.addRow(
 			c.title,
@@ -471,29 +474,29 @@ func (r *peersRun) printTable(cs []*measuredSearchMethod, n int) {
 			rates[2],
 			built,
 			anon,
-			formatDigits(float64(c.indexDiskBytes)/float64(n)),
-			formatDuration(c.cost.First),
+			formatRoundedNumber(float64(c.indexDiskBytes)/float64(textCount)),
+			formatDuration(c.cost.FirstAnswerTime),
 			fmt.Sprintf("%.3f", float64(c.foundSourceTextCount)/float64(max(len(c.wall), 1))),
 		)
 	}
 	r.emitTable(t)
 }
 
-// sampleTexts returns n texts. If there are at least n pieces, these are the first n. Otherwise each text is composed
-// of random sentences from all pieces, and areComposed is true.
-func sampleTexts(pieces []oxbow.Add, n int, seed uint64) (texts []string, areComposed bool) {
-	if n <= len(pieces) {
-		for _, p := range pieces[:n] {
+// sampleTexts returns textCount texts. If there are at least textCount entries in sourceEntries, these are the first
+// textCount. Otherwise each text is composed of random sentences from all of these entries, and areComposed is true.
+func sampleTexts(sourceEntries []oxbow.Add, textCount int, seed uint64) (texts []string, areComposed bool) {
+	if textCount <= len(sourceEntries) {
+		for _, p := range sourceEntries[:textCount] {
 			texts = append(texts, p.Content)
 		}
 		return texts, false
 	}
 	var sentences []string
-	for _, p := range pieces {
+	for _, p := range sourceEntries {
 		sentences = append(sentences, splitSentences(p.Content)...)
 	}
 	rng := rand.New(rand.NewPCG(seed, 1))
-	for range n {
+	for range textCount {
 		var b strings.Builder
 		for b.Len() < entryTextBytes-100 {
 			b.WriteString(sentences[rng.IntN(len(sentences))] + " ")

@@ -62,15 +62,15 @@ func TestPeersFind(t *testing.T) {
 			t.Errorf("%s: close() = %v", p.name, err)
 		}
 		// The cost in a new process is reported.
-		c, err := runPeerProcess(t.Context(), searchMethodJob{p.name, dir, []string{"otter", "heron"}})
-		if err != nil || c.First <= 0 {
+		c, err := runSearchMethodProcess(t.Context(), searchMethodJob{p.name, dir, []string{"otter", "heron"}})
+		if err != nil || c.FirstAnswerTime <= 0 {
 			t.Errorf("%s: runPeerProcess() = %+v, %v", p.name, c, err)
 		}
 		if n, err := dirSize(dir); err != nil || n < 1000 {
 			t.Errorf("%s: has %d bytes on disk, %v", p.name, n, err)
 		}
 	}
-	if _, err := runPeerProcess(t.Context(), searchMethodJob{"nobody", t.TempDir(), []string{"x"}}); err == nil {
+	if _, err := runSearchMethodProcess(t.Context(), searchMethodJob{"nobody", t.TempDir(), []string{"x"}}); err == nil {
 		t.Error("a process for a peer that does not exist ended well")
 	}
 }

@@ -23,10 +23,10 @@ import (
 
 // multiProjectMemory is a memory of several projects, with questions about each.
 type multiProjectMemory struct {
-	entries   []projectEntry
-	questions []projectQuestion
-	projects  []string
-	budgets   []int // maximum sizes of a selection, in tokens; the selection is measured with each size
+	entries      []projectEntry
+	questions    []projectQuestion
+	projects     []string
+	tokenBudgets []int // maximum sizes of a selection, in tokens; the selection is measured with each size
 }
 
 type projectEntry struct {
@@ -100,7 +100,7 @@ func profilesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			if err != nil {
 				return fmt.Errorf("reading %s: %w", s.name, err)
 			}
-			x.questions = spreadEvenly(x.questions, *most)
+			x.questions = sampleEvenly(x.questions, *most)
 			name := fmt.Sprintf("%s (%d entries, %d questions)", s.name, len(x.entries), len(x.questions))
 			if err := x.measureSelections(ctx, func(budget int, way string, j selectionSum) {
 				t.addRow(append([]string{name, formatCount(budget), way}, j.tableCells()...)...)
@@ -140,7 +140,7 @@ func (j *selectionSum) addSelection(
 	x *multiProjectMemory,
 	sel *profile.Selection,
 	a projectQuestion,
-	byName map[string]int,
+	entryIndexByName map[string]int,
 ) {
 	shortened := map[string]bool{}
 	for _, c := range sel.Context.OmittedTexts {
@@ -151,7 +151,7 @@ func (j *selectionSum) addSelection(
 		if p.Name != profile.PartEntry {
 			continue
 		}
-		e := x.entries[byName[p.Source]]
+		e := x.entries[entryIndexByName[p.Source]]
 		entries++
 		tokens += p.Tokens
 		switch {
@@ -175,11 +175,11 @@ func (j *selectionSum) addSelection(
 }
 
 // measureSelections selects entries for all questions, with each setting and each maximum size. After each combination,
-// it calls the function done. budget is the maximum size in tokens, way is the name of the setting, and j contains the
-// results.
+// it calls the function reportResult. budget is the maximum size in tokens, way is the name of the setting, and j
+// contains the results.
 func (x *multiProjectMemory) measureSelections(
 	ctx context.Context,
-	done func(budget int, way string, j selectionSum),
+	reportResult func(budget int, way string, j selectionSum),
 ) (err error) {
 	m, byName, err := x.createMemory(ctx)
 	if err != nil {
@@ -190,34 +190,34 @@ func (x *multiProjectMemory) measureSelections(
 	if err != nil {
 		return err
 	}
-	for _, budget := range x.budgets {
+	for _, budget := range x.tokenBudgets {
 		for _, w := range injectionSettings {
 			j, err := x.sumSelections(ctx, m, byName, set, budget, w.profile, w.message)
 			if err != nil {
 				return err
 			}
-			done(budget, w.name, j)
+			reportResult(budget, w.name, j)
 		}
 	}
 	return nil
 }
 
-// sumSelections selects entries for each question and returns the sum of the results. The argument budget is the
+// sumSelections selects entries for each question and returns the sum of the results. The argument tokenBudget is the
 // maximum size of a selection in tokens. If usesProfile is set, the entries are selected by the profile of the
 // question's project. If ranksByQuestion is set, the question influences the order of the entries.
 func (x *multiProjectMemory) sumSelections(
 	ctx context.Context,
 	m *oxbow.Memory,
-	byName map[string]int,
+	entryIndexByName map[string]int,
 	set *profile.Set,
-	budget int,
+	tokenBudget int,
 	usesProfile, ranksByQuestion bool,
-) (j selectionSum, err error) {
+) (sum selectionSum, err error) {
 	// for each project, its selection if the question does not influence the selection, so that it is made only once
 	same := map[string]*profile.Selection{}
 	for _, a := range x.questions {
 		if err := ctx.Err(); err != nil {
-			return j, err
+			return sum, err
 		}
 		sel := same[a.project]
 		if sel == nil {
@@ -225,25 +225,25 @@ func (x *multiProjectMemory) sumSelections(
 			if usesProfile {
 				r, err = set.Resolve(a.project)
 				if err != nil {
-					return j, err
+					return sum, err
 				}
 			}
-			req := profile.Request{Budget: budget}
+			req := profile.Request{Budget: tokenBudget}
 			if ranksByQuestion {
 				req.Query = a.text
 			}
 			s, err := set.Select(ctx, m, &r, req)
 			if err != nil {
-				return j, err
+				return sum, err
 			}
 			sel = &s
 			if !ranksByQuestion {
 				same[a.project] = sel
 			}
 		}
-		j.addSelection(x, sel, a, byName)
+		sum.addSelection(x, sel, a, entryIndexByName)
 	}
-	return j, nil
+	return sum, nil
 }
 
 // createMemory returns a memory with the entries in x.entries, and the index of each entry by name. The entries are
@@ -289,9 +289,9 @@ func (x *multiProjectMemory) addProject(project string, es []quality.MemoryEntry
 	}
 }
 
-// sortAndRename sorts the entries by date and renames them, so that the names reveal nothing about the
+// sortAndRenameEntries sorts the entries by date and renames them, so that the names reveal nothing about the
 // entries' projects.
-func (x *multiProjectMemory) sortAndRename() {
+func (x *multiProjectMemory) sortAndRenameEntries() {
 	slices.SortStableFunc(x.entries, func(a, b projectEntry) int { return a.Date.Compare(b.Date) })
 	for i := range x.entries {
 		x.entries[i].Name = fmt.Sprintf("e%05d", i+1)
@@ -299,10 +299,10 @@ func (x *multiProjectMemory) sortAndRename() {
 }
 
 // mixLoCoMoConversations makes one memory of all conversations in the data set LoCoMo. Each conversation is a project.
-// If the argument turns is true, each entry is a turn of a conversation. Otherwise each entry is a session, which
-// consists of several turns.
-func mixLoCoMoConversations(data fs.FS, turns bool) (multiProjectMemory, error) {
-	x := multiProjectMemory{budgets: []int{2000, 8000}}
+// If the argument splitsSessions is true, each entry is a turn of a conversation. Otherwise each entry is a session,
+// which consists of several turns.
+func mixLoCoMoConversations(data fs.FS, splitsSessions bool) (multiProjectMemory, error) {
+	x := multiProjectMemory{tokenBudgets: []int{2000, 8000}}
 	src, err := quality.FindSource(data, ".", "locomo")
 	if err != nil {
 		return x, err
@@ -312,27 +312,27 @@ func mixLoCoMoConversations(data fs.FS, turns bool) (multiProjectMemory, error) 
 			return x, err
 		}
 		project := fmt.Sprintf("talk-%d", len(x.projects)+1)
-		if turns {
+		if splitsSessions {
 			x.addProject(project, talk.Turns)
 		} else {
 			x.addProject(project, talk.Sessions)
 		}
-		for _, q := range talk.Asks {
-			right := q.Sessions
-			if turns {
-				right = q.Turns
+		for _, q := range talk.Questions {
+			right := q.AnswerSessionIDs
+			if splitsSessions {
+				right = q.AnswerTurnIDs
 			}
 			x.questions = append(x.questions, projectQuestion{project, q.Text, right})
 		}
 	}
-	x.sortAndRename()
+	x.sortAndRenameEntries()
 	return x, nil
 }
 
 // mixLongMemEvalHistories makes one memory of the histories in the data set LongMemEval. Each question has a history
 // of its own, which contains all sessions of the person who asks. Each history is a project.
 func mixLongMemEvalHistories(data fs.FS) (multiProjectMemory, error) {
-	x := multiProjectMemory{budgets: []int{8000, 30000}}
+	x := multiProjectMemory{tokenBudgets: []int{8000, 30000}}
 	src, err := quality.FindSource(data, ".", "longmemeval")
 	if err != nil {
 		return x, err
@@ -348,8 +348,8 @@ func mixLongMemEvalHistories(data fs.FS) (multiProjectMemory, error) {
 		}
 		project := fmt.Sprintf("person-%d", n)
 		x.addProject(project, q.SessionEntries())
-		x.questions = append(x.questions, projectQuestion{project, q.Text, q.RightSessionIDs()})
+		x.questions = append(x.questions, projectQuestion{project, q.Text, q.AnswerSessionIDs()})
 	}
-	x.sortAndRename()
+	x.sortAndRenameEntries()
 	return x, nil
 }

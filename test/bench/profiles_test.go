@@ -14,7 +14,7 @@ import (
 
 func TestProfiles(t *testing.T) {
 	day := func(d int) time.Time { return time.Date(2026, 4, d, 0, 0, 0, 0, time.UTC) }
-	x := multiProjectMemory{budgets: []int{90, 2000}}
+	x := multiProjectMemory{tokenBudgets: []int{90, 2000}}
 	x.addProject(
 		"ann",
 		[]quality.MemoryEntry{
@@ -31,7 +31,7 @@ func TestProfiles(t *testing.T) {
 	)
 	x.questions = []projectQuestion{{"ann", "what does she keep on the roof", map[string]bool{"A1": true}},
 		{"ann", "what was sold, and what is kept", map[string]bool{"A1": true, "A2": true}}}
-	x.sortAndRename()
+	x.sortAndRenameEntries()
 	if x.entries[0].Name != "e00001" || x.entries[3].ID != "B2" {
 		t.Fatalf("entries %+v", x.entries)
 	}
@@ -70,10 +70,10 @@ func TestEstimates(t *testing.T) {
 	if _, err := compareTokenEstimates(t.Context(), nil, words); err == nil {
 		t.Error("estimates of nothing is no error")
 	}
-	if got := spreadEvenly([]string{"a", "b", "c", "d"}, 2); !slices.Equal(got, []string{"a", "c"}) {
+	if got := sampleEvenly([]string{"a", "b", "c", "d"}, 2); !slices.Equal(got, []string{"a", "c"}) {
 		t.Errorf("spread() = %v", got)
 	}
-	if ps := resizeTextsForTokenCount([]string{strings.Repeat("word ", tokenCountTextBytes/2), "short"}); len(ps) < 2 ||
+	if ps := equalizeTextSizes([]string{strings.Repeat("word ", tokenCountTextBytes/2), "short"}); len(ps) < 2 ||
 		len(ps[0]) > tokenCountTextBytes {
 		t.Errorf("pieces() gives %d", len(ps))
 	}

@@ -109,10 +109,10 @@ func minimalEnv(getenv func(string) string, dir string) []string {
 	return env
 }
 
-// installPeerServer installs the npm package of a memory server into the directory dir. The result p is the program
+// installMemoryServer installs the npm package of a memory server into the directory dir. The result p is the program
 // that starts the server. It starts the server directly, without npx, which needs additional time. The result name is
 // the server's name with its version.
-func installPeerServer(ctx context.Context, dir, pkg string) (p program, name string, err error) {
+func installMemoryServer(ctx context.Context, dir, pkg string) (p program, name string, err error) {
 	node, err := exec.LookPath("node")
 	if err != nil {
 		return p, "", fmt.Errorf("finding node: %w", err)

@@ -17,9 +17,9 @@ type progress struct {
 }
 
 // newProgress returns a line that shows how much of the work is done. It is shown only if the log is a terminal.
-func (b *bench) newProgress(what string) *progress {
+func (b *bench) newProgress(label string) *progress {
 	f, ok := b.log.(*os.File)
-	return &progress{bench: b, label: what, isShown: ok && isatty.IsTerminal(f.Fd())}
+	return &progress{bench: b, label: label, isShown: ok && isatty.IsTerminal(f.Fd())}
 }
 
 func (p *progress) setProgress(done, total int) {

@@ -30,26 +30,26 @@ import (
 //go:embed tiny
 var tinyDataSet embed.FS
 
-// embedKey is the environment variable with the key of an embedding endpoint. It is not a flag, because
+// embeddingKeyVar is the environment variable with the key of an embedding endpoint. It is not a flag, because
 // every process of the machine can read flags.
-const embedKey = "OXBOW_EMBED_KEY"
+const embeddingKeyVar = "OXBOW_EMBED_KEY"
 
 // qualityFlags contains the flags of the command named "quality". The command measures how well the search finds
 // answers.
 type qualityFlags struct {
-	data, dataSetNames string
-	groups, json       bool
-	embed, model       string
-	cache              string
-	scoresFile         string
-	earlierScoresFile  string
-	batch, maxLen      int
+	dataDir, dataSetNames                    string
+	showsGroups, json                        bool
+	embeddingURL, model                      string
+	cache                                    string
+	scoresFile                               string
+	earlierScoresFile                        string
+	embeddingBatchSize, maxEmbeddedTextBytes int
 }
 
 func qualityCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	var f qualityFlags
 	fl.StringVar(
-		&f.data,
+		&f.dataDir,
 		"data",
 		"",
 		"`DIR` that holds the sets, each in a directory of its own, packed by gzip or not",
@@ -60,18 +60,18 @@ func qualityCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		"",
 		"only these `SETS`, with commas between: "+strings.Join(quality.QuestionSetNames(), ", "),
 	)
-	fl.BoolVar(&f.groups, "groups", false, "show each kind of question by itself, too")
+	fl.BoolVar(&f.showsGroups, "groups", false, "show each kind of question by itself, too")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
 	fl.StringVar(
-		&f.embed,
+		&f.embeddingURL,
 		"embed",
 		"",
-		"send the texts to the endpoint at `URL` (POST /v1/embeddings, as OpenAI's; its key in $"+embedKey+
+		"send the texts to the endpoint at `URL` (POST /v1/embeddings, as OpenAI's; its key in $"+embeddingKeyVar+
 			") and measure its vectors, too",
 	)
 	fl.StringVar(&f.model, "embed-model", "", "the `NAME` of the model there")
-	fl.IntVar(&f.batch, "embed-batch", 64, "texts of one request")
-	fl.IntVar(&f.maxLen, "embed-bytes", 8000, "cut longer texts off for the model")
+	fl.IntVar(&f.embeddingBatchSize, "embed-batch", 64, "texts of one request")
+	fl.IntVar(&f.maxEmbeddedTextBytes, "embed-bytes", 8000, "cut longer texts off for the model")
 	fl.StringVar(&f.cache, "cache", "", "keep vectors in `DIR`, and use what it holds")
 	fl.StringVar(&f.scoresFile, "scores", "", "write how each question was answered to `FILE`, as lines of JSON")
 	fl.StringVar(
@@ -85,16 +85,16 @@ func qualityCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 
 func (b *bench) runQuality(ctx context.Context, f *qualityFlags) (err error) {
 	o := quality.Options{DataFS: fs.FS(tinyDataSet)}
-	if f.data != "" {
-		if fi, err := os.Stat(f.data); err != nil || !fi.IsDir() {
-			return fmt.Errorf("%s is not a directory; %s", f.data, setSources())
+	if f.dataDir != "" {
+		if fi, err := os.Stat(f.dataDir); err != nil || !fi.IsDir() {
+			return fmt.Errorf("%s is not a directory; %s", f.dataDir, describeDataSetSources())
 		}
-		o.DataFS, o.DataDir = os.DirFS(f.data), f.data
+		o.DataFS, o.DataDir = os.DirFS(f.dataDir), f.dataDir
 	}
 	if f.dataSetNames != "" {
-		o.Sets = strings.Split(f.dataSetNames, ",")
+		o.DataSetNames = strings.Split(f.dataSetNames, ",")
 	}
-	for _, s := range o.Sets {
+	for _, s := range o.DataSetNames {
 		if !slices.Contains(quality.QuestionSetNames(), s) {
 			return fmt.Errorf("there is no set %q; there are %s", s, strings.Join(quality.QuestionSetNames(), ", "))
 		}
@@ -118,7 +118,7 @@ func (b *bench) runQuality(ctx context.Context, f *qualityFlags) (err error) {
 		return addQualityAdvice(bad)
 	}
 	if len(r.Results) == 0 {
-		return fmt.Errorf("%s holds none of the sets; %s", f.data, setSources())
+		return fmt.Errorf("%s holds none of the sets; %s", f.dataDir, describeDataSetSources())
 	}
 	if err := b.printQuality(f, r); err != nil {
 		return err
@@ -133,8 +133,8 @@ func (b *bench) runQuality(ctx context.Context, f *qualityFlags) (err error) {
 		return addQualityAdvice(bad) // A data set could not be read, so its results are missing.
 	}
 	hasFailed := r.ScorerCheck.NDCG > 0 && !r.ScorerCheck.IsPublishedNDCGReproduced && r.ScorerCheck.UsesWholeDataSet()
-	if f.data != "" && hasFailed {
-		return errors.New("the scorer is not proved: " + r.ScorerCheck.Reason)
+	if f.dataDir != "" && hasFailed {
+		return errors.New("the scorer is not proved: " + r.ScorerCheck.MismatchReason)
 	}
 	return nil
 }
@@ -144,23 +144,23 @@ func (b *bench) printQuality(f *qualityFlags, r *quality.Report) error {
 		return json.NewEncoder(b.out).Encode(r)
 	}
 	b.printTitle("quality", os.TempDir())
-	if f.data == "" {
+	if f.dataDir == "" {
 		b.printf(
 			"The set is the tiny one that is built in: it shows that the measurement works and says nothing about " +
 				"quality. Give --data DIR for real sets.\n\n",
 		)
 	}
-	b.printReport(r, f.groups)
+	b.printReport(r, f.showsGroups)
 	return nil
 }
 
-// setSources returns the end of a message about missing data sets. For each data set, it names the title, the expected
-// file, and the address from which the data set can be downloaded.
-func setSources() string {
+// describeDataSetSources returns the end of a message about missing data sets. For each data set, it names the title,
+// the expected file, and the address from which the data set can be downloaded.
+func describeDataSetSources() string {
 	var s strings.Builder
 	s.WriteString("put there one or more of")
-	for _, set := range quality.Sets() {
-		fmt.Fprintf(&s, "\n  %s: %s\n    from %s", set.Title, set.Expect, set.From)
+	for _, set := range quality.QuestionSets() {
+		fmt.Fprintf(&s, "\n  %s: %s\n    from %s", set.Title, set.ExpectedFiles, set.DownloadURL)
 	}
 	return s.String()
 }
@@ -185,7 +185,7 @@ func addQualityAdvice(err error) error {
 	hint = "is it running? With --cache DIR, what was made so far is kept for the next run"
 	switch e.Status {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		hint = "put its key into " + embedKey
+		hint = "put its key into " + embeddingKeyVar
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
 		hint = "is the URL that of an endpoint like OpenAI's /v1/embeddings, and does it have the model?"
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
@@ -196,30 +196,30 @@ func addQualityAdvice(err error) error {
 
 // newEmbedder returns the client for --embed, or nil without the flag, and a function that must be called
 // at the end.
-func newEmbedder(f *qualityFlags) (e *vectors.Client, done func() error, err error) {
+func newEmbedder(f *qualityFlags) (e *vectors.Client, closeEmbedder func() error, err error) {
 	none := func() error { return nil }
 	switch {
-	case f.embed == "" && (f.model != "" || f.cache != ""):
+	case f.embeddingURL == "" && (f.model != "" || f.cache != ""):
 		return nil, none, errors.New("--embed-model and --cache are about the vectors of an endpoint: add --embed URL")
-	case f.embed == "":
+	case f.embeddingURL == "":
 		return nil, none, nil
 	case f.model == "":
 		return nil, none, errors.New("--embed needs the name of the model: add --embed-model NAME")
-	case f.batch < 1 || f.maxLen < 1:
+	case f.embeddingBatchSize < 1 || f.maxEmbeddedTextBytes < 1:
 		return nil, none, fmt.Errorf(
 			"--embed-batch and --embed-bytes are %d and %d: give numbers above 0",
-			f.batch,
-			f.maxLen,
+			f.embeddingBatchSize,
+			f.maxEmbeddedTextBytes,
 		)
 	}
-	e, err = vectors.NewClient(f.embed, f.model)
+	e, err = vectors.NewClient(f.embeddingURL, f.model)
 	if err != nil {
 		return nil, none, fmt.Errorf("%w; for example --embed http://127.0.0.1:11434", err)
 	}
-	if err := e.SetKey(os.Getenv(embedKey)); err != nil {
+	if err := e.SetBearerToken(os.Getenv(embeddingKeyVar)); err != nil {
 		return nil, none, err
 	}
-	e.BatchSize, e.MaxBytes = f.batch, f.maxLen
+	e.BatchSize, e.MaxTextBytes = f.embeddingBatchSize, f.maxEmbeddedTextBytes
 	dir, drop := f.cache, none
 	if dir == "" {
 		// The histories of many questions contain the same sessions. Store the vectors of texts in files, so that each
@@ -236,12 +236,12 @@ func newEmbedder(f *qualityFlags) (e *vectors.Client, done func() error, err err
 	if err != nil {
 		return nil, none, errors.Join(err, drop())
 	}
-	e.Cache = &quality.Cache{CacheFS: fsys}
+	e.Cache = &quality.VectorCache{CacheFS: fsys}
 	return e, func() error { return errors.Join(fsys.Close(), drop()) }, nil
 }
 
 // printReport prints the report.
-func (b *bench) printReport(r *quality.Report, groups bool) {
+func (b *bench) printReport(r *quality.Report, showsGroups bool) {
 	share := func(x float64) string { return strings.TrimPrefix(fmt.Sprintf("%.4f", x), "0") }
 	switch p := r.ScorerCheck; {
 	case p.IsPublishedNDCGReproduced:
@@ -251,10 +251,10 @@ func (b *bench) printReport(r *quality.Report, groups bool) {
 			"The scorer is not proved: SciFact with k1 0.9, b 0.4 gives nDCG@10 %s; published is %s: %s.\n\n",
 			share(p.NDCG),
 			share(p.PublishedNDCG),
-			p.Reason,
+			p.MismatchReason,
 		)
 	default:
-		b.printf("The scorer is not proved: %s.\n\n", p.Reason)
+		b.printf("The scorer is not proved: %s.\n\n", p.MismatchReason)
 	}
 	t := newTable(
 		"set",
@@ -274,7 +274,7 @@ func (b *bench) printReport(r *quality.Report, groups bool) {
 	)
 	for _, res := range r.Results {
 		for _, row := range res.Rows {
-			if row.QuestionGroup != "" && !groups {
+			if row.QuestionGroup != "" && !showsGroups {
 				continue
 			}
 			name := strings.TrimSuffix(res.Title+" "+res.EntryKind+", "+row.QuestionGroup, ", ")
@@ -319,7 +319,14 @@ func (b *bench) printReport(r *quality.Report, groups bool) {
 		b.printf(
 			"Vectors: %s at %s, %d numbers; %d made in %d requests, %d from the cache; %d texts cut off at %d bytes. "+
 				"Fused: the first 100 of oxbow and of vectors, by the sum of 1/(60 + rank).\n\n",
-			e.Model, e.Endpoint, e.Dimension, e.ComputedTexts, e.Requests, e.CachedTexts, e.TruncatedTexts, e.MaxBytes,
+			e.Model,
+			e.Endpoint,
+			e.Dimension,
+			e.ComputedTexts,
+			e.Requests,
+			e.CachedTexts,
+			e.TruncatedTexts,
+			e.MaxTextBytes,
 		)
 	}
 	for _, m := range r.MissingDataSets {
@@ -344,7 +351,7 @@ func readScores(file string) (qs []quality.QuestionScore, err error) {
 			return qs, nil
 		case err != nil:
 			return nil, fmt.Errorf("reading %s, question %d: %w", file, len(qs)+1, err)
-		case q.Set == "" || q.Ranking == "":
+		case q.DataSetName == "" || q.Ranking == "":
 			return nil, fmt.Errorf("reading %s: object %d is no line of --scores", file, len(qs)+1)
 		}
 		qs = append(qs, q)
@@ -370,15 +377,15 @@ func writeScores(file string, qs []quality.QuestionScore) error {
 func (b *bench) printComparison(cs []quality.RankingComparison) {
 	t := newTable("difference", "ranking", "n", "nDCG@10", "95 %", "any@5", "95 %")
 	for _, c := range cs {
-		interval := func(d quality.Difference) string { return fmt.Sprintf("%+.4f to %+.4f", d.Low, d.High) }
+		interval := func(d quality.Difference) string { return fmt.Sprintf("%+.4f to %+.4f", d.LowerBound, d.UpperBound) }
 		t.addRow(
-			c.Set+" "+c.Unit,
+			c.DataSetName+" "+c.EntryKind,
 			c.Ranking,
 			formatCount(c.N),
 			fmt.Sprintf("%+.4f", c.NDCG.Mean),
 			interval(c.NDCG),
-			fmt.Sprintf("%+.4f", c.Any5.Mean),
-			interval(c.Any5),
+			fmt.Sprintf("%+.4f", c.RecallAnyAt5.Mean),
+			interval(c.RecallAnyAt5),
 		)
 	}
 	b.emitTable(t)

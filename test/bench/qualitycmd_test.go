@@ -131,7 +131,7 @@ func TestQualitySets(t *testing.T) {
 // TestQualityErrors tests that errors include advice, that each broken set is named, and that the other
 // sets are measured nevertheless.
 func TestQualityErrors(t *testing.T) {
-	t.Setenv(embedKey, "secret")
+	t.Setenv(embeddingKeyVar, "secret")
 	local := []string{"--embed", "http://127.0.0.1:1"}
 	with := func(args ...string) []string { return append([]string{"--data", qualitySets}, args...) }
 	for _, tt := range []struct {
@@ -193,7 +193,7 @@ func letters(text string) []float64 {
 
 func TestQualityEmbedding(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir()) // to find remaining files
-	t.Setenv(embedKey, "secret")
+	t.Setenv(embeddingKeyVar, "secret")
 	asked := 0
 	var key string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -24,9 +24,9 @@ import (
 // recallRun is one measurement of recall.
 type recallRun struct {
 	*bench
-	entryCount, queries int
-	seed                uint64
-	textSource          textSource
+	entryCount, queryCount int
+	seed                   uint64
+	textSource             textSource
 
 	ranking    string
 	path       string
@@ -39,7 +39,7 @@ type recallRun struct {
 func recallCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	r := &recallRun{bench: b}
 	fl.IntVar(&r.entryCount, "n", 10000, "entries in the store")
-	fl.IntVar(&r.queries, "queries", 2000, "queries to time")
+	fl.IntVar(&r.queryCount, "queries", 2000, "queries to time")
 	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
 	r.textSource.addFlags(fl)
 	fl.StringVar(&r.ranking, "rank", "", "`RANKING` of the library: oxbow (its default) or seed")
@@ -48,7 +48,7 @@ func recallCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 }
 
 func (r *recallRun) run(ctx context.Context) (err error) {
-	if r.entryCount < 1 || r.queries < 1 {
+	if r.entryCount < 1 || r.queryCount < 1 {
 		return errors.New("measuring recall: -n and -queries must be above 0")
 	}
 	dir, remove, err := r.tempDir()
@@ -61,7 +61,7 @@ func (r *recallRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.phrases, err = samplePhrases(r.entries, r.queries, r.seed)
+	r.phrases, err = samplePhrases(r.entries, r.queryCount, r.seed)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (r *recallRun) run(ctx context.Context) (err error) {
 		),
 		r.textOrigin,
 		float64(bytes)/float64(len(r.entries)),
-		formatCount(r.queries),
+		formatCount(r.queryCount),
 		r.seed,
 	)
 	if len(r.entries) < r.entryCount {
@@ -92,7 +92,7 @@ func (r *recallRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.memory.Close()) }()
-	if err := r.measureFilling(ctx); err != nil {
+	if err := r.measureIndexFilling(ctx); err != nil {
 		return err
 	}
 	if err := r.measureLatency(ctx); err != nil {
@@ -114,9 +114,9 @@ func (r *recallRun) buildStore(ctx context.Context) (time.Duration, error) {
 
 // measureOpening measures how long it takes to read the store file, to open the store, and to make the first search. It
 // also measures how much memory the open store and its index occupy, and prints all results in tables. It leaves the
-// store open, with a filled index. The argument built is the time for writing the store. The argument bytes is the size
-// of the text in the store.
-func (r *recallRun) measureOpening(ctx context.Context, built time.Duration, bytes int) error {
+// store open, with a filled index. The argument buildTime is the time for writing the store. The argument bytes is the
+// size of the text in the store.
+func (r *recallRun) measureOpening(ctx context.Context, buildTime time.Duration, bytes int) error {
 	var read, open, first timings
 	for range 5 {
 		if err := ctx.Err(); err != nil {
@@ -162,15 +162,15 @@ func (r *recallRun) measureOpening(ctx context.Context, built time.Duration, byt
 	per("Open", open.p50(), formatRatio(open.p50(), read.p50()))
 	per("first Recall after it (fills the index)", first.p50(), formatRatio(first.p50(), read.p50()))
 	per("both, to the first answer", open.p50()+first.p50(), formatRatio(open.p50()+first.p50(), read.p50()))
-	per("writing it, durable, 1,000 entries a change", built, "–")
+	per("writing it, durable, 1,000 entries a change", buildTime, "–")
 	r.emitTable(t)
 
 	t = newTable("memory (live heap)", "bytes an entry", "× the text")
 	mem := func(name string, a, b uint64) {
 		per := (float64(b) - float64(a)) / n
-		t.addRow(name, formatDigits(per), formatDigits(per*n/float64(bytes))+"×")
+		t.addRow(name, formatRoundedNumber(per), formatRoundedNumber(per*n/float64(bytes))+"×")
 	}
-	t.addRow("the text itself", formatDigits(float64(bytes)/n), "1.00×")
+	t.addRow("the text itself", formatRoundedNumber(float64(bytes)/n), "1.00×")
 	mem("open store (entries and names)", before, opened)
 	mem("index", opened, indexed)
 	mem("both", before, indexed)
@@ -292,12 +292,12 @@ func containsPhrase(content, phrase string) bool {
 
 // scanWithoutIndex returns the indexes of the entries that contain the most words from the query, best first, at most
 // limit. A memory without an index searches like this.
-func scanWithoutIndex(lower []string, query string, limit int) []int {
+func scanWithoutIndex(lowercaseTexts []string, query string, limit int) []int {
 	words := strings.Fields(strings.ToLower(query))
 	slices.Sort(words)
 	words = slices.Compact(words)
 	best := make([][]int, len(words)+1) // for each number n, the indexes of the entries that contain n of the words
-	for i, s := range lower {
+	for i, s := range lowercaseTexts {
 		n := 0
 		for _, w := range words {
 			if strings.Contains(s, w) {
@@ -327,18 +327,18 @@ func (r *recallRun) measureThroughput(ctx context.Context) error {
 	}
 	t := newTable("Memory.Recall on", "queries/s, median of 3", "× 1 goroutine")
 	one := median(rates[1])
-	t.addRow("1 goroutine", formatDigits(one), "1.00×")
-	t.addRow("2 goroutines", formatDigits(median(rates[2])), formatDigits(median(rates[2])/one)+"×")
+	t.addRow("1 goroutine", formatRoundedNumber(one), "1.00×")
+	t.addRow("2 goroutines", formatRoundedNumber(median(rates[2])), formatRoundedNumber(median(rates[2])/one)+"×")
 	r.emitTable(t)
 	return nil
 }
 
-// queryRate searches for all phrases on each of g goroutines and returns the queries per second.
-func (r *recallRun) queryRate(ctx context.Context, g int) (float64, error) {
-	errs := make([]error, g)
+// queryRate searches for all phrases on each of goroutineCount goroutines and returns the queries per second.
+func (r *recallRun) queryRate(ctx context.Context, goroutineCount int) (float64, error) {
+	errs := make([]error, goroutineCount)
 	var wg sync.WaitGroup
 	from := time.Now()
-	for i := range g {
+	for i := range goroutineCount {
 		wg.Go(func() {
 			for _, p := range r.phrases {
 				if _, err := r.memory.Recall(ctx, oxbow.Query{Text: p, Limit: 10}); err != nil {
@@ -349,5 +349,5 @@ func (r *recallRun) queryRate(ctx context.Context, g int) (float64, error) {
 		})
 	}
 	wg.Wait()
-	return float64(g*len(r.phrases)) / time.Since(from).Seconds(), errors.Join(errs...)
+	return float64(goroutineCount*len(r.phrases)) / time.Since(from).Seconds(), errors.Join(errs...)
 }

@@ -1,5 +1,5 @@
-// This file implements the command requests. It measures the processor time that a server needs for one request, without
-// the time of the client.
+// This file implements the command requests. It measures the processor time that a server needs for one request,
+// without the time of the client.
 
 package main
 
@@ -36,13 +36,13 @@ type requestsRun struct {
 	entryCount, requestCount, rounds int
 	entrySize                        int
 	clientCount                      int // number of clients that send requests at the same time
-	programPaths                     string
+	programPathList                  string
 	kindPattern                      string // only kinds whose names match this pattern are measured
 	seed                             uint64
 	textSource                       textSource
 
-	phrases []string
-	written atomic.Int64 // number of remembered entries, for their names
+	phrases           []string
+	writtenEntryCount atomic.Int64 // number of remembered entries, for their names
 }
 
 func requestsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
@@ -52,7 +52,7 @@ func requestsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	fl.IntVar(&r.rounds, "rounds", 5, "rounds, in which the programs take turns")
 	fl.IntVar(&r.entrySize, "bytes", 230, "approximate size of an entry in bytes")
 	fl.IntVar(&r.clientCount, "clients", 8, "clients that send requests at the same time")
-	fl.StringVar(&r.programPaths, "programs", "", "`FILE,FILE` of programs to compare (default: oxbow is built)")
+	fl.StringVar(&r.programPathList, "programs", "", "`FILE,FILE` of programs to compare (default: oxbow is built)")
 	fl.StringVar(&r.kindPattern, "only", "", "requests whose names match `REGEXP`")
 	fl.Uint64Var(&r.seed, "seed", 1, "seed of the sampling")
 	r.textSource.addFlags(fl)
@@ -63,9 +63,9 @@ func requestsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 // measuredServer is the server of one program: oxbow serve, whose requests arrive over HTTP, and oxbow mcp, whose calls
 // arrive over standard input.
 type measuredServer struct {
-	url  string
-	http *exec.Cmd  // oxbow serve
-	mcp  *mcpClient // oxbow mcp
+	url        string
+	httpServer *exec.Cmd  // oxbow serve
+	mcp        *mcpClient // oxbow mcp
 
 	client     *http.Client
 	mu         sync.Mutex // guards mcpSession
@@ -75,8 +75,8 @@ type measuredServer struct {
 
 // serverKind is one kind of request to a server.
 type serverKind struct {
-	name string
-	send func(ctx context.Context, s *measuredServer, phrase string) error
+	name        string
+	sendRequest func(ctx context.Context, s *measuredServer, phrase string) error
 }
 
 func (r *requestsRun) run(ctx context.Context) (err error) {
@@ -92,15 +92,15 @@ func (r *requestsRun) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer remove()
-	paths := strings.Split(r.programPaths, ",")
-	if r.programPaths == "" {
+	paths := strings.Split(r.programPathList, ",")
+	if r.programPathList == "" {
 		built, err := buildOxbow(ctx, dir, "oxbow", "-trimpath")
 		if err != nil {
 			return err
 		}
 		paths = []string{built}
 	}
-	r.textSource.entrySize = r.entrySize
+	r.textSource.entryBytes = r.entrySize
 	entries, from, err := r.textSource.readEntries(ctx, r.entryCount)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (r *requestsRun) run(ctx context.Context) (err error) {
 	if err := fillHome(ctx, model, repeatEntries(entries, r.entryCount)); err != nil {
 		return err
 	}
-	kinds := slices.DeleteFunc(r.kinds(), func(k serverKind) bool { return !wanted.MatchString(k.name) })
+	kinds := slices.DeleteFunc(r.requestKinds(), func(k serverKind) bool { return !wanted.MatchString(k.name) })
 	servers := make([]*measuredServer, 0, 2*len(paths))
 	defer func() {
 		for _, s := range servers {
@@ -201,10 +201,10 @@ func (r *requestsRun) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// kinds returns the kinds of requests that are measured.
-func (r *requestsRun) kinds() []serverKind {
+// requestKinds returns the kinds of requests that are measured.
+func (r *requestsRun) requestKinds() []serverKind {
 	newEntry := func(phrase string) map[string]any {
-		n := r.written.Add(1)
+		n := r.writtenEntryCount.Add(1)
 		return map[string]any{
 			"name": fmt.Sprintf("written %d", n),
 			"content": fmt.Sprintf("Entry %d was written while requests were measured. It is about %s, which somebody "+
@@ -253,7 +253,7 @@ func (r *requestsRun) measureRequests(
 				if i >= len(phrases) {
 					return nil
 				}
-				if err := kind.send(ctx, s, phrases[i]); err != nil {
+				if err := kind.sendRequest(ctx, s, phrases[i]); err != nil {
 					return err
 				}
 			}
@@ -269,7 +269,7 @@ func (r *requestsRun) measureRequests(
 // processorTime returns the processor time of both processes of the server.
 func (s *measuredServer) processorTime() (time.Duration, error) {
 	var sum time.Duration
-	for _, cmd := range []*exec.Cmd{s.http, s.mcp.cmd} {
+	for _, cmd := range []*exec.Cmd{s.httpServer, s.mcp.cmd} {
 		t, ok := processorTimeOf(cmd.Process.Pid)
 		if !ok {
 			return 0, errors.New("measuring requests: the processor time of another process is unknown on this system")
@@ -286,9 +286,9 @@ func (r *requestsRun) startMeasuredServer(ctx context.Context, path, home string
 	if err := os.WriteFile(tokens, []byte("bench "+serverToken+" rw\n"), 0o600); err != nil {
 		return nil, err
 	}
-	s.http = exec.CommandContext(ctx, path, "serve", "--home", home, "--tokens", tokens, "--http", "127.0.0.1:0")
-	s.http.Env = minimalEnv(os.Getenv, home)
-	url, err := startAndReadAddress(s.http)
+	s.httpServer = exec.CommandContext(ctx, path, "serve", "--home", home, "--tokens", tokens, "--http", "127.0.0.1:0")
+	s.httpServer.Env = minimalEnv(os.Getenv, home)
+	url, err := startAndReadAddress(s.httpServer)
 	if err != nil {
 		return nil, err
 	}
@@ -342,9 +342,9 @@ func (s *measuredServer) stop() (err error) {
 	if s.mcp != nil {
 		err = s.mcp.close()
 	}
-	if s.http != nil && s.http.Process != nil {
-		err = errors.Join(err, s.http.Process.Kill())
-		_ = s.http.Wait() // Ignore the error of Wait, because it only says that the process was killed.
+	if s.httpServer != nil && s.httpServer.Process != nil {
+		err = errors.Join(err, s.httpServer.Process.Kill())
+		_ = s.httpServer.Wait() // Ignore the error of Wait, because it only says that the process was killed.
 	}
 	return err
 }
@@ -382,10 +382,10 @@ func (s *measuredServer) send(
 	return res, answer, errors.Join(err, res.Body.Close())
 }
 
-// request sends a request to the HTTP API. It returns an error if the status is not want.
-func (s *measuredServer) request(ctx context.Context, method, target string, body any, want int) error {
+// request sends a request to the HTTP API. It returns an error if the status is not wantStatus.
+func (s *measuredServer) request(ctx context.Context, method, target string, body any, wantStatus int) error {
 	res, answer, err := s.send(ctx, method, target, body, "application/json", "")
-	if err == nil && res.StatusCode != want {
+	if err == nil && res.StatusCode != wantStatus {
 		err = fmt.Errorf("%s %s = %s %s", method, target, res.Status, answer)
 	}
 	return err
@@ -399,14 +399,18 @@ func (s *measuredServer) startMCPSession(ctx context.Context) (id string, err er
 	if s.mcpSession != "" {
 		return s.mcpSession, nil
 	}
-	res, _, err := s.message(ctx, "", map[string]any{"jsonrpc": "2.0", "id": 1, "method": "initialize",
+	res, _, err := s.sendMCPMessage(ctx, "", map[string]any{"jsonrpc": "2.0", "id": 1, "method": "initialize",
 		"params": map[string]any{"protocolVersion": protocolVersion, "capabilities": map[string]any{},
 			"clientInfo": map[string]any{"name": "oxbow-bench", "version": "1"}}})
 	if err != nil {
 		return "", err
 	}
 	s.mcpSession = res.Header.Get("Mcp-Session-Id")
-	_, _, err = s.message(ctx, s.mcpSession, map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
+	_, _, err = s.sendMCPMessage(
+		ctx,
+		s.mcpSession,
+		map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"},
+	)
 	return s.mcpSession, err
 }
 
@@ -416,8 +420,12 @@ func (s *measuredServer) callTool(ctx context.Context, name string, args any) er
 	if err != nil {
 		return err
 	}
-	_, answer, err := s.message(ctx, session, map[string]any{"jsonrpc": "2.0", "id": s.lastID.Add(1) + 1, "method": "tools/call",
-		"params": map[string]any{"name": name, "arguments": args}})
+	_, answer, err := s.sendMCPMessage(
+		ctx,
+		session,
+		map[string]any{"jsonrpc": "2.0", "id": s.lastID.Add(1) + 1, "method": "tools/call",
+			"params": map[string]any{"name": name, "arguments": args}},
+	)
 	if err != nil {
 		return err
 	}
@@ -438,8 +446,8 @@ func (s *measuredServer) callTool(ctx context.Context, name string, args any) er
 	return mcpReply{result: m.Result}.toolError()
 }
 
-// message sends one message of MCP over HTTP.
-func (s *measuredServer) message(ctx context.Context, session string, m any) (*http.Response, []byte, error) {
+// sendMCPMessage sends one message of MCP over HTTP.
+func (s *measuredServer) sendMCPMessage(ctx context.Context, session string, m any) (*http.Response, []byte, error) {
 	res, answer, err := s.send(ctx, http.MethodPost, "/mcp", m, "application/json, text/event-stream", session)
 	if err == nil && res.StatusCode >= http.StatusBadRequest {
 		err = fmt.Errorf("POST /mcp = %s %s", res.Status, answer)

@@ -131,9 +131,9 @@ var allowPatternReplacer = strings.NewReplacer(`[a-z0-9-]*?api`, `api`, `|token|
 
 var namedGroupPattern = regexp.MustCompile(`\(\?P<\w+>`)
 
-// ownKeywords replaces the keywords of some gitleaks rules. Their original keywords are names of services, which may
-// be far from the secret.
-var ownKeywords = map[string][]string{
+// replacementKeywords replaces the keywords of some gitleaks rules. Their original keywords are names of services,
+// which may be far from the secret.
+var replacementKeywords = map[string][]string{
 	"airtable-personnal-access-token": {"pat"},
 	"cloudflare-origin-ca-key":        {"v1.0-"},
 	"intra42-client-secret":           {"s-s4t2ud-", "s-s4t2af-"},
@@ -160,7 +160,7 @@ func writeRules(w io.Writer, rules []gitleaksRule) error {
 		if r.Regex == "" {
 			continue // Leave out a rule without a regular expression, because it is about the name of a file.
 		}
-		if own := ownKeywords[r.ID]; own != nil {
+		if own := replacementKeywords[r.ID]; own != nil {
 			r.Keywords = own
 		}
 		// Some expressions match either a name followed by a secret, or a token that is recognizable without a name.
@@ -185,15 +185,24 @@ func writeRules(w io.Writer, rules []gitleaksRule) error {
 	return err
 }
 
-func writeRule(b *strings.Builder, r gitleaksRule, keywords []string, short string) {
+func writeRule(b *strings.Builder, r gitleaksRule, keywords []string, shortRegexp string) {
 	for i := range keywords {
 		keywords[i] = strings.ReplaceAll(strings.ToLower(keywords[i]), " ", "%20")
 	}
 	place, ok := keywordDistances[r.ID]
 	if !ok {
-		place = keywordOffset(short, keywords)
+		place = keywordOffset(shortRegexp, keywords)
 	}
-	fmt.Fprintf(b, "%s\t%s\t%g\t%d\t%s\t%s\n", r.ID, place, r.Entropy, r.Group, strings.Join(keywords, " "), short)
+	fmt.Fprintf(
+		b,
+		"%s\t%s\t%g\t%d\t%s\t%s\n",
+		r.ID,
+		place,
+		r.Entropy,
+		r.Group,
+		strings.Join(keywords, " "),
+		shortRegexp,
+	)
 	for _, a := range r.Allow {
 		if a.Paths > 0 {
 			continue

@@ -29,7 +29,7 @@ func secretsCommand(b *bench, fs *flag.FlagSet) func(ctx context.Context) error 
 			return b.writeSecretRules(ctx)
 		}
 		if *dump != "" {
-			return printSecretsBelow(b, *dump)
+			return printSecretsInDir(b, *dump)
 		}
 		return b.countGitleaksSamples(ctx, *runs)
 	}
@@ -80,7 +80,7 @@ func (b *bench) countGitleaksSamples(ctx context.Context, runs int) error {
 	return nil
 }
 
-func printSecretsBelow(b *bench, dir string) error {
+func printSecretsInDir(b *bench, dir string) error {
 	var total, hits int64
 	var took time.Duration
 	byRule := map[string]int{}

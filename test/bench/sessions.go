@@ -35,43 +35,43 @@ func sessionsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 		}
 		b.printf(
 			"%s transcripts of five clients, %s MB, the longest %s; %s turns.\n\n",
-			formatCount(w.files),
-			formatCount(int(w.bytes>>20)),
+			formatCount(w.fileCount),
+			formatCount(int(w.byteCount>>20)),
 			formatCount(int(*big)),
-			formatCount(w.turns),
+			formatCount(w.turnCount),
 		)
 		return r.measureImports(ctx, dir, w, *kills)
 	})
 }
 
-// prepareSessionImport builds oxbow and writes transcripts of a user's sessions. The transcripts' texts come from n
-// entries of the source src. The parameter megabytes is the approximate total size of the transcripts, in MB. The
-// parameter big is the minimum size of the first transcript, in MB. prepareSessionImport returns the run, the writer of
-// the transcripts, and the entries.
+// prepareSessionImport builds oxbow and writes transcripts of a user's sessions. The transcripts' texts come from
+// entryCount entries of the source src. The parameter totalMegabytes is the approximate total size of the transcripts,
+// in MB. The parameter minFirstMegabytes is the minimum size of the first transcript, in MB. prepareSessionImport
+// returns the run, the writer of the transcripts, and the entries.
 func (b *bench) prepareSessionImport(
 	ctx context.Context,
 	dir string,
 	src textSource,
-	n int,
-	megabytes, big int64,
-) (r importRun, w *transcriptWriter, es []oxbow.Add, err error) {
+	entryCount int,
+	totalMegabytes, minFirstMegabytes int64,
+) (r importRun, w *transcriptWriter, entries []oxbow.Add, err error) {
 	r = importRun{bench: b, user: filepath.Join(dir, "user")}
 	r.oxbowPath, err = buildOxbow(ctx, dir, "oxbow", "-trimpath", "-ldflags=-s -w")
 	if err != nil {
 		return r, nil, nil, err
 	}
-	es, _, err = src.readEntries(ctx, n)
+	entries, _, err = src.readEntries(ctx, entryCount)
 	if err != nil {
 		return r, nil, nil, err
 	}
 	w = &transcriptWriter{home: r.user, rng: rand.New(rand.NewPCG(1, 2))}
-	for _, e := range es {
+	for _, e := range entries {
 		w.texts = append(w.texts, e.Content)
 	}
-	if err := w.writeSessions(megabytes<<20, big<<20); err != nil {
+	if err := w.writeSessions(totalMegabytes<<20, minFirstMegabytes<<20); err != nil {
 		return r, nil, nil, fmt.Errorf("writing transcripts: %w", err)
 	}
-	return r, w, es, nil
+	return r, w, entries, nil
 }
 
 // importRun is an import of a user's sessions.
@@ -83,7 +83,7 @@ type importRun struct {
 type importCost struct {
 	elapsedTime, cpu time.Duration
 	peakMemoryBytes  int64 // bytes
-	turns            int
+	turnCount        int
 	changedTurnCount int
 }
 
@@ -113,7 +113,7 @@ func (r importRun) importSessions(
 		return c, fmt.Errorf("oxbow session import: %w", err)
 	}
 	c.cpu = p.ProcessState.UserTime() + p.ProcessState.SystemTime()
-	c.peakMemoryBytes = peakMemory(p.ProcessState)
+	c.peakMemoryBytes = peakMemoryBytes(p.ProcessState)
 	var said struct {
 		Clients []struct{ Turns, Changed int }
 	}
@@ -121,25 +121,25 @@ func (r importRun) importSessions(
 		return c, err
 	}
 	for _, s := range said.Clients {
-		c.turns, c.changedTurnCount = c.turns+s.Turns, c.changedTurnCount+s.Changed
+		c.turnCount, c.changedTurnCount = c.turnCount+s.Turns, c.changedTurnCount+s.Changed
 	}
 	return c, nil
 }
 
-func (r importRun) measureImports(ctx context.Context, dir string, w *transcriptWriter, kills int) error {
+func (r importRun) measureImports(ctx context.Context, dir string, w *transcriptWriter, killCount int) error {
 	t := newTable("import", "time", "processor", "MB/s a core", "peak memory", "new turns")
 	row := func(what string, c importCost) {
 		rate := "–"
-		if c.turns == w.turns {
-			rate = fmt.Sprintf("%.0f", float64(w.bytes)/1e6/c.cpu.Seconds())
+		if c.turnCount == w.turnCount {
+			rate = fmt.Sprintf("%.0f", float64(w.byteCount)/1e6/c.cpu.Seconds())
 		}
 		t.addRow(
 			what,
 			formatDuration(c.elapsedTime),
 			formatDuration(c.cpu),
 			rate,
-			formatPeak(c.peakMemoryBytes),
-			formatCount(c.turns),
+			formatPeakMemory(c.peakMemoryBytes),
+			formatCount(c.turnCount),
 		)
 	}
 	home := filepath.Join(dir, "home")
@@ -149,14 +149,14 @@ func (r importRun) measureImports(ctx context.Context, dir string, w *transcript
 			return err
 		}
 		row(what, c)
-		want := w.turns
-		isFirstWrong := what == "the first" && c.turns != want
-		isSecondWrong := what == "the second" && c.turns+c.changedTurnCount > 0
+		want := w.turnCount
+		isFirstWrong := what == "the first" && c.turnCount != want
+		isSecondWrong := what == "the second" && c.turnCount+c.changedTurnCount > 0
 		if isFirstWrong || isSecondWrong {
 			return fmt.Errorf(
 				"%s import has %d new turns and %d changed ones; there are %d",
 				what,
-				c.turns,
+				c.turnCount,
 				c.changedTurnCount,
 				want,
 			)
@@ -166,9 +166,9 @@ func (r importRun) measureImports(ctx context.Context, dir string, w *transcript
 	if err != nil {
 		return err
 	}
-	if kills > 0 {
+	if killCount > 0 {
 		home = filepath.Join(dir, "killed")
-		for i := range kills {
+		for i := range killCount {
 			if _, err := r.importSessions(ctx, home, time.Duration(200+w.rng.IntN(3_000))*time.Millisecond); err != nil {
 				return fmt.Errorf("killing import %d: %w", i, err)
 			}
@@ -177,7 +177,7 @@ func (r importRun) measureImports(ctx context.Context, dir string, w *transcript
 		if err != nil {
 			return err
 		}
-		row(fmt.Sprintf("after %d that were killed", kills), c)
+		row(fmt.Sprintf("after %d that were killed", killCount), c)
 		if got, err := archiveChecksum(ctx, home); err != nil || got != want {
 			return errors.Join(errors.New("the archive of killed imports is not that of one that ended"), err)
 		}

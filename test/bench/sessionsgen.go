@@ -22,31 +22,31 @@ type transcriptWriter struct {
 	texts []string // texts from which the messages of people, agents and tools are composed
 	rng   *rand.Rand
 
-	files, turns int
-	bytes        int64
-	clock        time.Time
+	fileCount, turnCount int
+	byteCount            int64
+	currentTime          time.Time
 }
 
 // sampleTranscript is a transcript that is being written.
 type sampleTranscript struct {
 	*transcriptWriter
-	client, id, dir  string
-	output           io.Writer
-	lineCount, calls int
-	prompt           string // ID of the current prompt
-	size             int64
-	err              error
+	client, id, dir          string
+	output                   io.Writer
+	lineCount, toolCallCount int
+	prompt                   string // ID of the current prompt
+	size                     int64
+	err                      error
 }
 
 // writeSessions writes sessions of several clients. It stops when the sessions have at least as many bytes as the
-// argument total says. The argument big is the minimum size, in bytes, of the first session, which is a Claude Code
-// session.
-func (w *transcriptWriter) writeSessions(total, big int64) error {
+// argument minTotalBytes says. The argument minFirstBytes is the minimum size, in bytes, of the first session, which is
+// a Claude Code session.
+func (w *transcriptWriter) writeSessions(minTotalBytes, minFirstBytes int64) error {
 	clients := []string{"claude", "codex", "claude", "gemini", "copilot", "claude", "qwen", "codex"}
-	for n := 0; w.bytes < total; n++ {
+	for n := 0; w.byteCount < minTotalBytes; n++ {
 		least := int64(0)
 		if n == 0 {
-			least = big
+			least = minFirstBytes
 		}
 		if err := w.writeSession(clients[n%len(clients)], n, least); err != nil {
 			return err
@@ -56,20 +56,20 @@ func (w *transcriptWriter) writeSessions(total, big int64) error {
 }
 
 // writeSession writes a session with several turns and at least minBytes bytes.
-func (w *transcriptWriter) writeSession(client string, n int, minBytes int64) error {
-	w.clock = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Hour)
+func (w *transcriptWriter) writeSession(client string, sessionNumber int, minBytes int64) error {
+	w.currentTime = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC).Add(time.Duration(sessionNumber) * time.Hour)
 	t := &sampleTranscript{
 		transcriptWriter: w,
 		client:           client,
-		id:               fmt.Sprintf("%08x-5bad-4000-8000-%012x", n+1, n+1),
-		dir:              fmt.Sprintf("/home/dev/project%d", n%12),
+		id:               fmt.Sprintf("%08x-5bad-4000-8000-%012x", sessionNumber+1, sessionNumber+1),
+		dir:              fmt.Sprintf("/home/dev/project%d", sessionNumber%12),
 	}
 	path := t.filePath()
 	var kept bytes.Buffer // lines that are copied into a second transcript, as if the session had been forked
 	if err := t.writeFile(path, func() {
 		turns := 4 + w.rng.IntN(24)
 		for i := 0; (i < turns || t.size < minBytes) && t.err == nil; i++ {
-			hasFork := minBytes == 0 && n%10 == 5 && client == "claude"
+			hasFork := minBytes == 0 && sessionNumber%10 == 5 && client == "claude"
 			if hasFork && i == 3 {
 				_ = t.output.(*bufio.Writer).Flush()
 				b, err := os.ReadFile(path)
@@ -83,7 +83,7 @@ func (w *transcriptWriter) writeSession(client string, n int, minBytes int64) er
 			}
 			t.writeTurn()
 		}
-		if n%5 == 4 {
+		if sessionNumber%5 == 4 {
 			_, _ = io.WriteString(t.output, `{"type":"user","sess`)
 		}
 	}); err != nil {
@@ -121,13 +121,13 @@ func (t *sampleTranscript) writeFile(path string, fill func()) error {
 		t.writeTranscriptHead()
 	}
 	fill()
-	t.files++
+	t.fileCount++
 	for _, err := range []error{t.err, out.Flush(), f.Close()} {
 		if err != nil {
 			return err
 		}
 	}
-	return os.Chtimes(path, t.clock, t.clock)
+	return os.Chtimes(path, t.currentTime, t.currentTime)
 }
 
 func (t *sampleTranscript) filePath() string {
@@ -145,7 +145,7 @@ type jsonObject = map[string]any
 
 func (t *sampleTranscript) writeRaw(line []byte) {
 	n, err := t.output.Write(line)
-	t.size, t.bytes = t.size+int64(n), t.bytes+int64(n)
+	t.size, t.byteCount = t.size+int64(n), t.byteCount+int64(n)
 	if err != nil {
 		t.err = err
 	}
@@ -153,9 +153,9 @@ func (t *sampleTranscript) writeRaw(line []byte) {
 
 // writeLine writes an object with the fields that all lines of the client have.
 func (t *sampleTranscript) writeLine(o jsonObject) {
-	t.clock = t.clock.Add(1500 * time.Millisecond)
+	t.currentTime = t.currentTime.Add(1500 * time.Millisecond)
 	t.lineCount++
-	o["timestamp"] = t.clock
+	o["timestamp"] = t.currentTime
 	switch t.client {
 	case "claude", "qwen":
 		o["uuid"] = fmt.Sprintf("%s-u%d", t.id, t.lineCount)
@@ -182,7 +182,7 @@ func (t *sampleTranscript) writeTranscriptHead() {
 			"payload": jsonObject{"id": t.id, "cwd": t.dir, "git": jsonObject{"branch": "main"}},
 		})
 	case "gemini":
-		t.writeLine(jsonObject{"sessionId": t.id, "startTime": t.clock, "kind": "main"})
+		t.writeLine(jsonObject{"sessionId": t.id, "startTime": t.currentTime, "kind": "main"})
 	case "copilot":
 		t.writeLine(jsonObject{
 			"type": "session.start",
@@ -217,18 +217,18 @@ func (t *sampleTranscript) randomOutputSize() int {
 }
 
 func (t *sampleTranscript) writeTurn() {
-	t.turns++
+	t.turnCount++
 	t.prompt = fmt.Sprintf("%s-p%d", t.id, t.lineCount+1)
 	t.writePrompt(fmt.Sprintf("%s (%d)", t.randomText(60+t.rng.IntN(400)), t.lineCount))
 	for range 2 + t.rng.IntN(11) {
 		t.writeAnswer(t.randomText(80 + t.rng.IntN(600)))
-		t.calls++
+		t.toolCallCount++
 		exit := 0
 		if t.rng.IntN(8) == 0 {
 			exit = 1
 		}
 		t.writeCall(
-			fmt.Sprintf("%s-c%d", t.id, t.calls),
+			fmt.Sprintf("%s-c%d", t.id, t.toolCallCount),
 			fmt.Sprintf("go test ./part%d -run Test%d", t.rng.IntN(40), t.rng.IntN(200)),
 			t.randomText(t.randomOutputSize()),
 			exit,
@@ -312,7 +312,7 @@ func (t *sampleTranscript) writeAnswer(text string) {
 		})
 	case "gemini":
 		t.writeLine(jsonObject{"id": id, "type": "gemini", "content": text, "model": "gemini-2.5-pro"})
-		t.writeLine(jsonObject{"$set": jsonObject{"lastUpdated": t.clock}})
+		t.writeLine(jsonObject{"$set": jsonObject{"lastUpdated": t.currentTime}})
 	case "copilot":
 		t.writeLine(jsonObject{
 			"type": "assistant.message",
@@ -398,7 +398,7 @@ func (t *sampleTranscript) writeCall(id, command, output string, exit int) {
 				"toolCalls": []any{jsonObject{"id": id, "name": "run_shell_command",
 					"args": jsonObject{
 						"command": command,
-					}, "status": "success", "timestamp": t.clock, "result": answer}}},
+					}, "status": "success", "timestamp": t.currentTime, "result": answer}}},
 		)
 		t.writeLine(jsonObject{"id": id + "-r", "type": "user", "content": answer})
 	case "copilot":

@@ -29,7 +29,7 @@ import (
 // instructionCheckFlags contains the flags of the command named "shapes", which measures how often ordinary text is
 // mistaken for instructions.
 type instructionCheckFlags struct {
-	data, goroot                             string
+	dataDir, goroot                          string
 	sectionsPerSource                        int
 	seed                                     string
 	usesTuningSections, printsMarkedSections bool
@@ -37,7 +37,7 @@ type instructionCheckFlags struct {
 
 func shapesCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	var f instructionCheckFlags
-	fl.StringVar(&f.data, "data", "/usr/share", "`DIR` that holds the directories doc and man of a Debian system")
+	fl.StringVar(&f.dataDir, "data", "/usr/share", "`DIR` that holds the directories doc and man of a Debian system")
 	fl.StringVar(&f.goroot, "goroot", runtime.GOROOT(), "`DIR` of a Go installation")
 	fl.IntVar(&f.sectionsPerSource, "n", 5000, "sections that are chosen of each source")
 	fl.StringVar(&f.seed, "seed", "1", "what chooses the sections")
@@ -66,12 +66,12 @@ func (b *bench) countMarkedSections(ctx context.Context, f *instructionCheckFlag
 		{
 			"Go: doc comments and pages of the installation",
 			[]string{filepath.Join(f.goroot, "src"), filepath.Join(f.goroot, "doc")},
-			goDocSections,
+			readGoDocSections,
 		},
-		{"Debian: manual pages", []string{filepath.Join(f.data, "man")}, manSections},
-		{"Debian: documents of packages", []string{filepath.Join(f.data, "doc")}, docSections},
+		{"Debian: manual pages", []string{filepath.Join(f.dataDir, "man")}, readManPageSections},
+		{"Debian: documents of packages", []string{filepath.Join(f.dataDir, "doc")}, readDocSections},
 	} {
-		all, err := sectionsBelow(ctx, source.dirs, source.read)
+		all, err := readSectionsInDirs(ctx, source.dirs, source.read)
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (b *bench) countMarkedSections(ctx context.Context, f *instructionCheckFlag
 		bytes, marked := 0, 0
 		for _, s := range chosen {
 			bytes += len(s)
-			if rules := instruction.Find(s); rules != nil {
+			if rules := instruction.FindMatchingRules(s); rules != nil {
 				marked++
 				if f.printsMarkedSections {
 					b.printf("%v\t%q\n", rules, s)
@@ -129,10 +129,10 @@ const (
 	maxSectionBytes = 4000
 )
 
-// sectionsBelow returns the sections of all files below the directories. The function read returns the sections of a
-// file. Sections that are shorter than minSectionBytes or longer than maxSectionBytes are left out. Files that cannot
-// be read or parsed are skipped. If no section remains, sectionsBelow returns an error.
-func sectionsBelow(
+// readSectionsInDirs returns the sections of all files below the directories. The function read returns the sections of
+// a file. Sections that are shorter than minSectionBytes or longer than maxSectionBytes are left out. Files that cannot
+// be read or parsed are skipped. If no section remains, readSectionsInDirs returns an error.
+func readSectionsInDirs(
 	ctx context.Context,
 	dirs []string,
 	read func(path string) ([]string, error),
@@ -164,12 +164,12 @@ func sectionsBelow(
 	return all, nil
 }
 
-// goDocSections returns the doc comments of a Go file. For an HTML or Markdown file, it returns the sections of the
+// readGoDocSections returns the doc comments of a Go file. For an HTML or Markdown file, it returns the sections of the
 // page.
-func goDocSections(path string) (all []string, err error) {
+func readGoDocSections(path string) (sections []string, err error) {
 	switch filepath.Ext(path) {
 	case ".html", ".md":
-		return docSections(path)
+		return readDocSections(path)
 	case ".go":
 	default:
 		return nil, nil
@@ -180,7 +180,7 @@ func goDocSections(path string) (all []string, err error) {
 	}
 	add := func(doc *ast.CommentGroup) {
 		if doc != nil {
-			all = append(all, doc.Text())
+			sections = append(sections, doc.Text())
 		}
 	}
 	add(file.Doc)
@@ -200,7 +200,7 @@ func goDocSections(path string) (all []string, err error) {
 			}
 		}
 	}
-	return all, nil
+	return sections, nil
 }
 
 // maxFileBytes is the maximum number of bytes that are read from a file.
@@ -228,8 +228,8 @@ func readMaybeGzip(path string) (string, error) {
 // roffMarksPattern matches the parts of a manual page's lines that are not displayed.
 var roffMarksPattern = regexp.MustCompile(`\\f\([A-Z]{2}|\\f\[[^\]]*\]|\\f.|\\s[-+]?\d|\\[&/|^%:]`)
 
-// manSections returns the sections of a manual page as plain text.
-func manSections(path string) ([]string, error) {
+// readManPageSections returns the sections of a manual page as plain text.
+func readManPageSections(path string) ([]string, error) {
 	page, err := readMaybeGzip(path)
 	if err != nil {
 		return nil, err
@@ -269,10 +269,10 @@ var (
 
 var errNoDocument = errors.New("not a document")
 
-// docSections returns the sections of a text, Markdown or HTML file. If the file is not documentation, such as a
+// readDocSections returns the sections of a text, Markdown or HTML file. If the file is not documentation, such as a
 // changelog, a licence, a binary file or a file with an unknown extension, the error is errNoDocument. The error is the
 // same if the file cannot be read.
-func docSections(path string) ([]string, error) {
+func readDocSections(path string) ([]string, error) {
 	base := strings.ToLower(filepath.Base(path))
 	name := strings.TrimSuffix(base, ".gz")
 	ext := filepath.Ext(name)

@@ -25,22 +25,22 @@ const sharedWriteJobVar = "OXBOW_BENCH_SHARE"
 
 // sharedWriteJob tells a process, in JSON, how to write to the memory that several processes share.
 type sharedWriteJob struct {
-	Path  string
-	Time  time.Duration
-	Pause time.Duration // pause after each write
+	Path          string
+	WriteDuration time.Duration
+	Pause         time.Duration // pause after each write
 }
 
 // sharedWriteCost is the JSON output of a process that writes to a shared store.
 type sharedWriteCost struct {
-	Writes            int
-	P50, P99, Longest time.Duration
+	Writes                int
+	P50, P99, LongestTime time.Duration
 }
 
 // serveSharedWriteJob opens a shared store, writes entries to it, and writes the measured times to w as JSON. The
-// argument job is the JSON form of a sharedWriteJob, which the parent process passed in an environment variable.
-func serveSharedWriteJob(job string, w io.Writer) error {
+// argument jobJSON is the JSON form of a sharedWriteJob, which the parent process passed in an environment variable.
+func serveSharedWriteJob(jobJSON string, w io.Writer) error {
 	var j sharedWriteJob
-	if err := json.Unmarshal([]byte(job), &j); err != nil {
+	if err := json.Unmarshal([]byte(jobJSON), &j); err != nil {
 		return err
 	}
 	m, err := oxbow.Open(j.Path, nil)
@@ -48,7 +48,7 @@ func serveSharedWriteJob(job string, w io.Writer) error {
 		return err
 	}
 	var writes timings
-	for from := time.Now(); err == nil && time.Since(from) < j.Time; time.Sleep(j.Pause) {
+	for from := time.Now(); err == nil && time.Since(from) < j.WriteDuration; time.Sleep(j.Pause) {
 		e := oxbow.Add{Name: fmt.Sprint(os.Getpid(), " ", len(writes)), Content: "what it says"}
 		err = writes.timeCall(func() error { return m.Apply(context.Background(), e) })
 	}
@@ -86,7 +86,7 @@ func shareCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 					formatCount(c.Writes),
 					formatDuration(c.P50),
 					formatDuration(c.P99),
-					formatDuration(c.Longest),
+					formatDuration(c.LongestTime),
 				)
 			}
 			b.emitTable(t)

@@ -59,7 +59,7 @@ func TestRecallCommand(t *testing.T) {
 // builds the index of this checkout as if it were an earlier version, and both must find the same texts. The command
 // must fail with an error that says why if an option is wrong.
 func TestBareCommand(t *testing.T) {
-	if _, ok := threadTime(); !ok {
+	if _, ok := threadProcessorTime(); !ok {
 		t.Skip("the processor time of a thread is read on Linux only")
 	}
 	var out, log bytes.Buffer
@@ -68,7 +68,7 @@ func TestBareCommand(t *testing.T) {
 	if err := runCommand(t.Context(), args, &out, &log); err != nil {
 		t.Fatalf("run(%q): %v\n%s", args, err, log.String())
 	}
-	for _, way := range ownindex.SearchWays {
+	for _, way := range ownindex.SearchVariants {
 		row := cells(t, out.String(), way+", before")
 		if row[1] == "" || strings.HasPrefix(row[1], "0 ") || row[8] != "50 of 50" || row[9] != "50 of 50" {
 			t.Errorf("row %q = %v, want figures and the same hits", way, row)
@@ -172,7 +172,7 @@ func TestVerifySeesLoss(t *testing.T) {
 	verify := func(acked int) error {
 		w := &writeRun{
 			bench:                  &bench{out: new(bytes.Buffer), log: new(bytes.Buffer)},
-			path:                   path,
+			memoryPath:             path,
 			acknowledgedEntryCount: acked,
 		}
 		return w.verifyStore(t.Context())

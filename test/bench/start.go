@@ -63,18 +63,18 @@ func startCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 }
 
 // printSizes prints the sizes of the programs.
-func (b *bench) printSizes(plain, small, hello string) error {
+func (b *bench) printSizes(defaultBuildPath, strippedBuildPath, minimalProgramPath string) error {
 	t := newTable("program", "MB")
 	for _, p := range [][2]string{
-		{"oxbow, go build", plain},
-		{"oxbow, -trimpath -ldflags '-s -w'", small},
-		{"a Go program that does nothing, likewise", hello},
+		{"oxbow, go build", defaultBuildPath},
+		{"oxbow, -trimpath -ldflags '-s -w'", strippedBuildPath},
+		{"a Go program that does nothing, likewise", minimalProgramPath},
 	} {
 		info, err := os.Stat(p[1])
 		if err != nil {
 			return err
 		}
-		t.addRow(p[0], formatDigits(float64(info.Size())/1e6))
+		t.addRow(p[0], formatRoundedNumber(float64(info.Size())/1e6))
 	}
 	b.emitTable(t)
 	return nil
@@ -96,9 +96,9 @@ func fillHome(ctx context.Context, home string, es []oxbow.Add) error {
 // measureStarts starts several programs in several ways, each once in each round, and measures the times.
 func (b *bench) measureStarts(
 	ctx context.Context,
-	dir, oxbowPath, hello, full string,
-	n, rounds int,
-	from string,
+	dir, oxbowPath, minimalProgramPath, fullHome string,
+	entryCount, rounds int,
+	textOrigin string,
 ) error {
 	env := minimalEnv(os.Getenv, dir)
 	server := program{path: oxbowPath, args: []string{"mcp"}, env: env}
@@ -111,27 +111,31 @@ func (b *bench) measureStarts(
 	}
 	ways := []*way{
 		{name: "bare Go program: start to end", base: 0, once: func() (time.Duration, error) {
-			return timeRun(ctx, program{path: hello, env: env})
+			return measureRunTime(ctx, program{path: minimalProgramPath, env: env})
 		}},
 		{name: "oxbow version: start to end", base: 0, once: func() (time.Duration, error) {
-			return timeRun(ctx, program{path: oxbowPath, args: []string{"version"}, env: env})
+			return measureRunTime(ctx, program{path: oxbowPath, args: []string{"version"}, env: env})
 		}},
 		{name: "bare Go program: start to a line answered", base: 2, once: func() (time.Duration, error) {
-			return timeEcho(ctx, program{path: hello, args: []string{"echo"}, env: env})
+			return timeEcho(ctx, program{path: minimalProgramPath, args: []string{"echo"}, env: env})
 		}},
 	}
 	serve := func(name, home string, more func(*mcpClient) error) {
 		p := server.withEnv("OXBOW_HOME=" + home)
 		ways = append(ways, &way{name: name, base: 2, once: func() (time.Duration, error) {
-			return timeServer(ctx, p, more)
+			return measureServerStartTime(ctx, p, more)
 		}})
 	}
 	recallOne := func(c *mcpClient) error {
 		return (<-c.callTool("recall", map[string]any{"query": "what does it return"})).toolError()
 	}
 	serve("oxbow mcp: start to initialize answered, empty home", empty, nil)
-	serve(fmt.Sprintf("oxbow mcp: the same, %s entries", formatCount(n)), full, nil)
-	serve(fmt.Sprintf("oxbow mcp: start to first recall answered, %s entries", formatCount(n)), full, recallOne)
+	serve(fmt.Sprintf("oxbow mcp: the same, %s entries", formatCount(entryCount)), fullHome, nil)
+	serve(
+		fmt.Sprintf("oxbow mcp: start to first recall answered, %s entries", formatCount(entryCount)),
+		fullHome,
+		recallOne,
+	)
 
 	for i := range rounds + 1 {
 		for j := range ways {
@@ -158,12 +162,12 @@ func (b *bench) measureStarts(
 		)
 	}
 	b.emitTable(t)
-	b.printf("The entries of the full home are from %s.\n\n", from)
+	b.printf("The entries of the full home are from %s.\n\n", textOrigin)
 	return nil
 }
 
-// timeRun returns the time from the start to the end of the program.
-func timeRun(ctx context.Context, p program) (time.Duration, error) {
+// measureRunTime returns the time from the start to the end of the program.
+func measureRunTime(ctx context.Context, p program) (time.Duration, error) {
 	cmd := exec.CommandContext(ctx, p.path, p.args...)
 	cmd.Env = p.env
 	from := time.Now()
@@ -196,18 +200,22 @@ func timeEcho(ctx context.Context, p program) (time.Duration, error) {
 	return took, errors.Join(err, in.Close(), cmd.Wait())
 }
 
-// timeServer returns the time from the server's start until it has answered the request initialize. If the function
-// more is not nil, the time includes the requests that this function sends. The time does not include the end of the
-// server.
-func timeServer(ctx context.Context, p program, more func(*mcpClient) error) (time.Duration, error) {
+// measureServerStartTime returns the time from the server's start until it has answered the request initialize. If the
+// function sendRequests is not nil, the time includes the requests that this function sends. The time does not include
+// the end of the server.
+func measureServerStartTime(
+	ctx context.Context,
+	p program,
+	sendRequests func(*mcpClient) error,
+) (time.Duration, error) {
 	from := time.Now()
 	c, err := startServer(ctx, p)
 	if err != nil {
 		return 0, err
 	}
 	err = c.initialize()
-	if err == nil && more != nil {
-		err = more(c)
+	if err == nil && sendRequests != nil {
+		err = sendRequests(c)
 	}
 	took := time.Since(from)
 	return took, errors.Join(err, c.close())

@@ -57,11 +57,11 @@ func formatDuration(d time.Duration) string {
 	case d < time.Microsecond:
 		return fmt.Sprintf("%d ns", d)
 	case d < time.Millisecond:
-		return formatDigits(f/1e3) + " µs"
+		return formatRoundedNumber(f/1e3) + " µs"
 	case d < time.Second:
-		return formatDigits(f/1e6) + " ms"
+		return formatRoundedNumber(f/1e6) + " ms"
 	default:
-		return formatDigits(f/1e9) + " s"
+		return formatRoundedNumber(f/1e9) + " s"
 	}
 }
 
@@ -74,9 +74,9 @@ func formatProcessorTime(d time.Duration) string {
 	return formatDuration(d)
 }
 
-// formatDigits formats a number below 10 with two decimals, and a number below 100 with one decimal. Larger numbers
-// are rounded to integers, and their digits are grouped by thousands, as in 1,234,567.
-func formatDigits(f float64) string {
+// formatRoundedNumber formats a number below 10 with two decimals, and a number below 100 with one decimal. Larger
+// numbers are rounded to integers, and their digits are grouped by thousands, as in 1,234,567.
+func formatRoundedNumber(f float64) string {
 	switch a := math.Abs(f); {
 	case a < 9.995:
 		return fmt.Sprintf("%.2f", f)
@@ -95,13 +95,13 @@ func formatCount(n int) string {
 	if n > -100 && n < 100 {
 		return fmt.Sprint(n)
 	}
-	return formatDigits(float64(n))
+	return formatRoundedNumber(float64(n))
 }
 
-// formatPeak formats the peak memory of a child process. A figure that does not exceed the peak of this process is
-// only an upper bound, and is marked with ≤.
-func formatPeak(bytes int64) string {
-	if bytes <= ownPeak() {
+// formatPeakMemory formats the peak memory of a child process. A figure that does not exceed the peak of this process
+// is only an upper bound, and is marked with ≤.
+func formatPeakMemory(bytes int64) string {
+	if bytes <= ownPeakMemoryBytes() {
 		return fmt.Sprintf("≤ %d MB", bytes>>20)
 	}
 	return fmt.Sprintf("%d MB", bytes>>20)
@@ -112,7 +112,7 @@ func formatRatio[T ~int | ~int64](a, b T) string {
 	if b <= 0 {
 		return "–"
 	}
-	return formatDigits(float64(a)/float64(b)) + "×"
+	return formatRoundedNumber(float64(a)/float64(b)) + "×"
 }
 
 // markdownTable is a Markdown table with a text in the first column and numbers in all other columns.

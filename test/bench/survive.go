@@ -21,11 +21,12 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// peerPackage is the npm package of the other memory program (the peer) with which oxbow is compared by default.
-const peerPackage = "@modelcontextprotocol/server-memory@2026.8.31"
+// memoryServerPackage is the npm package of the other memory program (the peer) with which oxbow is compared by
+// default.
+const memoryServerPackage = "@modelcontextprotocol/server-memory@2026.8.31"
 
 func surviveCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
-	peer := fl.String("peer", peerPackage, "npm `PACKAGE` of the peer; none leaves it out")
+	peer := fl.String("peer", memoryServerPackage, "npm `PACKAGE` of the peer; none leaves it out")
 	limit := fl.Duration("timeout", 5*time.Minute, "give up after this time")
 	b.addDirFlag(fl)
 	return b.withTempDir("survive", func(ctx context.Context, dir string) error {
@@ -37,18 +38,18 @@ func surviveCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			return err
 		}
 		env := minimalEnv(os.Getenv, dir)
-		subjects := []testedServer{testedOxbowServer(program{path: path, args: []string{"mcp"}, env: env})}
+		subjects := []testedServer{newTestedOxbowServer(program{path: path, args: []string{"mcp"}, env: env})}
 		left := "it was not asked for (--peer none)"
 		if *peer != "none" {
-			p, name, err := installPeerServer(ctx, filepath.Join(dir, "peer"), *peer)
+			p, name, err := installMemoryServer(ctx, filepath.Join(dir, "peer"), *peer)
 			if err != nil {
 				left = err.Error()
 			} else {
 				p.env = env
-				subjects, left = append(subjects, testedGraphServer(name, p)), ""
+				subjects, left = append(subjects, newTestedGraphServer(name, p)), ""
 			}
 		}
-		if err := b.measureSurvival(ctx, dir, subjects, serverLoads()); err != nil {
+		if err := b.measureSurvivingWrites(ctx, dir, subjects, serverLoads()); err != nil {
 			return err
 		}
 		if left != "" {
@@ -98,18 +99,18 @@ type testedServer struct {
 	// Starts the server with its store in dir.
 	newServer func(dir string) program
 	// returns the tool call with which the server stores a memory with this name
-	storeCall func(name string) (tool string, args any)
+	newStoreCall func(name string) (tool string, args any)
 	// returns the names of the memories that the server has stored in dir
 	storedNames func(ctx context.Context, dir string) (map[string]bool, error)
 }
 
-// testedOxbowServer returns oxbow as one of the servers to test. The names that it has stored are read directly from
+// newTestedOxbowServer returns oxbow as one of the servers to test. The names that it has stored are read directly from
 // its store, and not through the server.
-func testedOxbowServer(p program) testedServer {
+func newTestedOxbowServer(p program) testedServer {
 	return testedServer{
 		name:      "oxbow",
 		newServer: func(dir string) program { return p.withEnv("OXBOW_HOME=" + dir) },
-		storeCall: func(name string) (string, any) {
+		newStoreCall: func(name string) (string, any) {
 			return "remember", map[string]any{"name": name, "content": "What " + name + " said."}
 		},
 		storedNames: func(ctx context.Context, dir string) (names map[string]bool, err error) {
@@ -130,14 +131,14 @@ func testedOxbowServer(p program) testedServer {
 	}
 }
 
-// testedGraphServer returns a server that stores a graph of entities in a JSON lines file. The stored names
+// newTestedGraphServer returns a server that stores a graph of entities in a JSON lines file. The stored names
 // are read from the lines that are valid.
-func testedGraphServer(name string, p program) testedServer {
+func newTestedGraphServer(name string, p program) testedServer {
 	const file = "memory.jsonl"
 	return testedServer{
 		name:      name,
 		newServer: func(dir string) program { return p.withEnv("MEMORY_FILE_PATH=" + filepath.Join(dir, file)) },
-		storeCall: func(name string) (string, any) {
+		newStoreCall: func(name string) (string, any) {
 			return "create_entities", map[string]any{"entities": []any{map[string]any{
 				"name": name, "entityType": "note", "observations": []string{"What " + name + " said."}}}}
 		},
@@ -162,12 +163,17 @@ func testedGraphServer(name string, p program) testedServer {
 	}
 }
 
-// measureSurvival tests each server with each kind of load, and prints how many acknowledged writes are still stored at
-// the end.
-func (b *bench) measureSurvival(ctx context.Context, dir string, subjects []testedServer, ls []serverLoad) error {
+// measureSurvivingWrites tests each server with each kind of load, and prints how many acknowledged writes are still
+// stored at the end.
+func (b *bench) measureSurvivingWrites(
+	ctx context.Context,
+	dir string,
+	subjects []testedServer,
+	loads []serverLoad,
+) error {
 	t := newTable("load", "server", "acknowledged", "kept of them", "lost", "refused")
 	refusals := map[string]bool{}
-	for i, l := range ls {
+	for i, l := range loads {
 		for j, s := range subjects {
 			b.logf("survive: %s: %s", s.name, l)
 			home := filepath.Join(dir, fmt.Sprintf("store-%d-%d", i, j))
@@ -181,10 +187,10 @@ func (b *bench) measureSurvival(ctx context.Context, dir string, subjects []test
 			t.addRow(
 				l.String(),
 				s.name,
-				formatCount(o.acknowledged),
-				formatCount(o.storedAfterwards),
-				formatCount(o.acknowledged-o.storedAfterwards),
-				formatCount(o.refusedByServer),
+				formatCount(o.acknowledgedCount),
+				formatCount(o.storedCount),
+				formatCount(o.acknowledgedCount-o.storedCount),
+				formatCount(o.refusedCount),
 			)
 			if o.refusal != "" {
 				refusals[s.name+": "+o.refusal] = true
@@ -204,8 +210,8 @@ func (b *bench) measureSurvival(ctx context.Context, dir string, subjects []test
 
 // callCounts counts how the calls in one test ended.
 type callCounts struct {
-	acknowledged, storedAfterwards, refusedByServer int
-	refusal                                         string // error message of the first call that the server refused
+	acknowledgedCount, storedCount, refusedCount int
+	refusal                                      string // error message of the first call that the server refused
 }
 
 // runLoad runs server processes with their common store in dir, sends them the calls that l describes, and counts how
@@ -254,7 +260,7 @@ func (s testedServer) runLoad(ctx context.Context, dir string, l serverLoad) (o 
 		case killed:
 			// The server was killed before it answered this call, so the call is not counted.
 		default:
-			o.refusedByServer++
+			o.refusedCount++
 			if o.refusal == "" {
 				o.refusal = firstLine(err.Error())
 			}
@@ -265,7 +271,7 @@ func (s testedServer) runLoad(ctx context.Context, dir string, l serverLoad) (o 
 			answers := map[string]<-chan mcpReply{}
 			for j := range l.callsPerProcess {
 				name := fmt.Sprintf("writer %d, word %d", i+1, j+1)
-				ch := c.callTool(s.storeCall(name))
+				ch := c.callTool(s.newStoreCall(name))
 				if !l.sendsAllCallsFirst {
 					took(name, <-ch)
 					continue
@@ -292,10 +298,10 @@ func (s testedServer) runLoad(ctx context.Context, dir string, l serverLoad) (o 
 	if err != nil {
 		return o, fmt.Errorf("reading what was kept: %w", err)
 	}
-	o.acknowledged = len(acked)
+	o.acknowledgedCount = len(acked)
 	for _, name := range acked {
 		if there[name] {
-			o.storedAfterwards++
+			o.storedCount++
 		}
 	}
 	return o, nil

@@ -20,7 +20,7 @@ func fake(t *testing.T, mode string) testedServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return testedGraphServer(
+	return newTestedGraphServer(
 		mode,
 		program{path: self, env: append(minimalEnv(os.Getenv, t.TempDir()), "OXBOW_BENCH_FAKE="+
 			mode)},
@@ -61,8 +61,8 @@ func TestSufferKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.acknowledged < 10 || got.acknowledged > 12 || got.storedAfterwards != got.acknowledged ||
-		got.refusedByServer != 0 {
+	if got.acknowledgedCount < 10 || got.acknowledgedCount > 12 || got.storedCount != got.acknowledgedCount ||
+		got.refusedCount != 0 {
 		t.Errorf("killed after 10 answers: %+v, want 10 to 12 acknowledged, all kept, none refused", got)
 	}
 }
@@ -121,10 +121,10 @@ func TestNPMProgram(t *testing.T) {
 	}
 }
 
-// TestPeerMissing tests that installPeerServer returns an error that names node if node is not installed.
+// TestPeerMissing tests that installMemoryServer returns an error that names node if node is not installed.
 func TestPeerMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if _, _, err := installPeerServer(t.Context(), t.TempDir(), peerPackage); err == nil ||
+	if _, _, err := installMemoryServer(t.Context(), t.TempDir(), memoryServerPackage); err == nil ||
 		!strings.Contains(err.Error(), "node") {
 		t.Errorf("installPeerServer without node = %v, want an error that names node", err)
 	}
@@ -151,14 +151,14 @@ func TestRealProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := minimalEnv(os.Getenv, dir)
-	s := testedOxbowServer(program{path: path, args: []string{"mcp"}, env: env})
+	s := newTestedOxbowServer(program{path: path, args: []string{"mcp"}, env: env})
 	var out, log bytes.Buffer
 	b := &bench{out: &out, log: &log}
 	ls := []serverLoad{
 		{processes: 1, callsPerProcess: 10, sendsAllCallsFirst: true},
 		{processes: 2, callsPerProcess: 5},
 	}
-	if err := b.measureSurvival(t.Context(), dir, []testedServer{s}, ls); err != nil {
+	if err := b.measureSurvivingWrites(t.Context(), dir, []testedServer{s}, ls); err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range ls {

@@ -28,20 +28,20 @@ import (
 // tenantsRun is one measurement of a server with many tenants.
 type tenantsRun struct {
 	*bench
-	entryCount, tenants, clients int
-	recallRate, writeRate        float64 // recalls per second and writes per second, by all clients together
-	measureTime                  time.Duration
-	kills                        int
-	killInterval                 time.Duration // time after which the server is killed again
+	entryCount, tenantCount, clientCount int
+	recallRate, writeRate                float64 // recalls per second and writes per second, by all clients together
+	measureTime                          time.Duration
+	killCount                            int
+	killInterval                         time.Duration // time after which the server is killed again
 	// time for which a client waits after each write, while the server is killed repeatedly
 	pauseAfterWrite time.Duration
 	textSource      textSource
 
-	program, home, tokens string
-	phrases               []string
-	cmd                   *exec.Cmd
-	url                   string
-	client                *http.Client
+	program, home, tokensPath string
+	phrases                   []string
+	cmd                       *exec.Cmd
+	url                       string
+	client                    *http.Client
 
 	mu sync.Mutex // mu guards acknowledgedNames.
 	// names of the entries whose writes the server has acknowledged, in the form TENANT/NAME
@@ -51,13 +51,13 @@ type tenantsRun struct {
 func tenantsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	r := &tenantsRun{bench: b, acknowledgedNames: map[string]bool{}}
 	fl.IntVar(&r.entryCount, "n", 100_000, "entries of each tenant")
-	fl.IntVar(&r.tenants, "tenants", 20, "tenants")
-	fl.IntVar(&r.clients, "clients", 50, "clients, each of one tenant")
+	fl.IntVar(&r.tenantCount, "tenants", 20, "tenants")
+	fl.IntVar(&r.clientCount, "clients", 50, "clients, each of one tenant")
 	fl.Float64Var(&r.recallRate, "rate", 200, "recalls a second, of all clients together")
 	fl.Float64Var(&r.writeRate, "writes", 20, "writes a second, of all clients together")
 	fl.DurationVar(&r.measureTime, "time", 30*time.Second, "how long to measure")
 	fl.DurationVar(&r.pauseAfterWrite, "pause", 0, "how long a client waits after each write, while there are kills")
-	fl.IntVar(&r.kills, "kills", 3, "times that the server is killed under writes")
+	fl.IntVar(&r.killCount, "kills", 3, "times that the server is killed under writes")
 	fl.DurationVar(&r.killInterval, "between", 5*time.Second, "how long it runs before each")
 	r.textSource.addFlags(fl)
 	b.addDirFlag(fl)
@@ -74,7 +74,7 @@ func (r *tenantsRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: r.clients}}
+	r.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: r.clientCount}}
 	defer func() { err = errors.Join(err, r.killProcess()) }()
 	var first timings
 	if err := first.timeCall(func() error {
@@ -85,13 +85,13 @@ func (r *tenantsRun) run(ctx context.Context) (err error) {
 	}); err != nil {
 		return err
 	}
-	empty := r.serverMemory()
-	for i := range r.tenants { // Open the memories of all tenants.
+	empty := r.serverMemoryBytes()
+	for i := range r.tenantCount { // Open the memories of all tenants.
 		if err := r.recall(ctx, i, r.phrases[0]); err != nil {
 			return err
 		}
 	}
-	opened := r.serverMemory()
+	opened := r.serverMemoryBytes()
 	// Do not measure the first writes for each tenant, because these writes cause additional work.
 	if _, _, err := r.measureCalls(ctx, r.measureTime/2, "first"); err != nil {
 		return err
@@ -100,12 +100,19 @@ func (r *tenantsRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	full := r.serverMemory()
+	full := r.serverMemoryBytes()
 	r.printTitle("tenants", dir)
 	r.printf(
 		"%s tenants of %s entries each, of texts from %s; %s clients recall %.0f and write %.0f times a second "+
 			"together, each at times of its own. A call counts from when it was due.\n\n",
-		formatCount(r.tenants), formatCount(r.entryCount), from, formatCount(r.clients), r.recallRate, r.writeRate,
+		formatCount(
+			r.tenantCount,
+		),
+		formatCount(r.entryCount),
+		from,
+		formatCount(r.clientCount),
+		r.recallRate,
+		r.writeRate,
 	)
 	t := newTable("call", "p50", "p99", "most", "calls")
 	for _, row := range []struct {
@@ -133,20 +140,21 @@ func (r *tenantsRun) run(ctx context.Context) (err error) {
 		mem.addRow(
 			row.what,
 			fmt.Sprintf("%.0f", float64(row.rss)/1e6),
-			fmt.Sprintf("%.0f", float64(row.rss)/1e6/float64(r.tenants)),
+			fmt.Sprintf("%.0f", float64(row.rss)/1e6/float64(r.tenantCount)),
 		)
 	}
 	r.emitTable(mem)
-	return r.measureKills(ctx)
+	return r.killServerDuringWrites(ctx)
 }
 
-// prepareHomes builds oxbow and fills a home for each tenant. It returns a description of the texts' origin (from).
-func (r *tenantsRun) prepareHomes(ctx context.Context, dir string) (from string, err error) {
+// prepareHomes builds oxbow and fills a home for each tenant. It returns a description of the texts' origin
+// (textOrigin).
+func (r *tenantsRun) prepareHomes(ctx context.Context, dir string) (textOrigin string, err error) {
 	r.program, err = buildOxbow(ctx, dir, "oxbow", "-trimpath")
 	if err != nil {
 		return "", err
 	}
-	entries, from, err := r.textSource.readEntries(ctx, min(r.entryCount, 10_000))
+	entries, textOrigin, err := r.textSource.readEntries(ctx, min(r.entryCount, 10_000))
 	if err != nil {
 		return "", err
 	}
@@ -173,9 +181,9 @@ func (r *tenantsRun) prepareHomes(ctx context.Context, dir string) (from string,
 			return "", fmt.Errorf("making the index: %w: %s", err, out)
 		}
 	}
-	r.home, r.tokens = filepath.Join(dir, "home"), filepath.Join(dir, "tokens")
+	r.home, r.tokensPath = filepath.Join(dir, "home"), filepath.Join(dir, "tokens")
 	var lines strings.Builder
-	for i := range r.tenants {
+	for i := range r.tenantCount {
 		if err := os.CopyFS(filepath.Join(r.home, "tenants", tenantName(i)), os.DirFS(model)); err != nil {
 			return "", err
 		}
@@ -185,7 +193,7 @@ func (r *tenantsRun) prepareHomes(ctx context.Context, dir string) (from string,
 	if err := syncTree(r.home); err != nil {
 		return "", err
 	}
-	return from, os.WriteFile(r.tokens, []byte(lines.String()), 0o600)
+	return textOrigin, os.WriteFile(r.tokensPath, []byte(lines.String()), 0o600)
 }
 
 // syncTree syncs all files below a directory to the disk.
@@ -216,7 +224,7 @@ func (r *tenantsRun) startServer(ctx context.Context) error {
 		"--home",
 		r.home,
 		"--tokens",
-		r.tokens,
+		r.tokensPath,
 		"--http",
 		"127.0.0.1:0",
 	)
@@ -257,8 +265,9 @@ func (r *tenantsRun) killProcess() error {
 	return err
 }
 
-// serverMemory returns how much anonymous memory the server process uses, in bytes. It returns 0 if that is unknown.
-func (r *tenantsRun) serverMemory() int64 {
+// serverMemoryBytes returns how much anonymous memory the server process uses, in bytes. It returns 0 if that is
+// unknown.
+func (r *tenantsRun) serverMemoryBytes() int64 {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.cmd.Process.Pid))
 	if err != nil {
 		return 0
@@ -272,8 +281,9 @@ func (r *tenantsRun) serverMemory() int64 {
 	return 0
 }
 
-// call sends one request of a tenant. It returns an error if the status of the response differs from the argument want.
-func (r *tenantsRun) call(ctx context.Context, method, target string, tenant int, body []byte, want int) error {
+// call sends one request of a tenant. It returns an error if the status of the response differs from the argument
+// wantStatus.
+func (r *tenantsRun) call(ctx context.Context, method, target string, tenant int, body []byte, wantStatus int) error {
 	req, err := http.NewRequestWithContext(ctx, method, r.url+target, bytes.NewReader(body))
 	if err != nil {
 		return err
@@ -286,7 +296,7 @@ func (r *tenantsRun) call(ctx context.Context, method, target string, tenant int
 	}
 	answer, err := io.ReadAll(res.Body)
 	err = errors.Join(err, res.Body.Close())
-	if err == nil && res.StatusCode != want {
+	if err == nil && res.StatusCode != wantStatus {
 		err = fmt.Errorf("%s %s = %s %s", method, target, res.Status, answer)
 	}
 	return err
@@ -297,7 +307,7 @@ func (r *tenantsRun) recall(ctx context.Context, tenant int, phrase string) erro
 		url.Values{"query": {phrase}}.Encode(), tenant, nil, http.StatusOK)
 }
 
-func (r *tenantsRun) write(ctx context.Context, tenant int, name string) error {
+func (r *tenantsRun) writeEntry(ctx context.Context, tenant int, name string) error {
 	body, err := json.Marshal(map[string]string{"name": name, "content": "What " + name +
 		" is about, in a sentence of some length that says what it is about."})
 	if err != nil {
@@ -322,15 +332,15 @@ func (r *tenantsRun) measureCalls(
 ) (recalls, writes timings, err error) {
 	end := time.Now().Add(wait)
 	var wg sync.WaitGroup
-	took := make([]timings, r.clients)
-	wrote := make([]timings, r.clients)
-	errs := make([]error, r.clients)
-	for i := range r.clients {
+	took := make([]timings, r.clientCount)
+	wrote := make([]timings, r.clientCount)
+	errs := make([]error, r.clientCount)
+	for i := range r.clientCount {
 		wg.Go(func() {
 			rnd := rand.New(rand.NewPCG(1, uint64(i)))
 			pause := func() time.Duration {
 				return time.Duration(
-					rnd.ExpFloat64() * float64(r.clients) / (r.recallRate + r.writeRate) * float64(time.Second),
+					rnd.ExpFloat64() * float64(r.clientCount) / (r.recallRate + r.writeRate) * float64(time.Second),
 				)
 			}
 			for due := time.Now().Add(pause()); due.Before(end) && errs[i] == nil; due = due.Add(pause()) {
@@ -340,12 +350,12 @@ func (r *tenantsRun) measureCalls(
 				case <-time.After(time.Until(due)):
 				}
 				if rnd.Float64() < r.recallRate/(r.recallRate+r.writeRate) {
-					errs[i] = errors.Join(errs[i], r.recall(ctx, i%r.tenants, r.phrases[rnd.IntN(len(r.phrases))]))
+					errs[i] = errors.Join(errs[i], r.recall(ctx, i%r.tenantCount, r.phrases[rnd.IntN(len(r.phrases))]))
 					took[i] = append(took[i], time.Since(due))
 				} else {
 					errs[i] = errors.Join(
 						errs[i],
-						r.write(ctx, i%r.tenants, fmt.Sprintf("%s %d of %d", name, len(wrote[i]), i)),
+						r.writeEntry(ctx, i%r.tenantCount, fmt.Sprintf("%s %d of %d", name, len(wrote[i]), i)),
 					)
 					wrote[i] = append(wrote[i], time.Since(due))
 				}
@@ -359,16 +369,16 @@ func (r *tenantsRun) measureCalls(
 	return recalls, writes, errors.Join(errs...)
 }
 
-// measureKills repeatedly kills the server during writes, then checks that all acknowledged entries are
+// killServerDuringWrites repeatedly kills the server during writes, then checks that all acknowledged entries are
 // stored.
-func (r *tenantsRun) measureKills(ctx context.Context) error {
-	for k := range r.kills {
+func (r *tenantsRun) killServerDuringWrites(ctx context.Context) error {
+	for k := range r.killCount {
 		writing, stop := context.WithCancel(ctx)
 		var wg sync.WaitGroup
-		for i := range r.clients {
+		for i := range r.clientCount {
 			wg.Go(func() {
 				for n := 0; writing.Err() == nil; n++ {
-					if r.write(writing, i%r.tenants, fmt.Sprintf("k%d-%d-%d", k, i, n)) != nil {
+					if r.writeEntry(writing, i%r.tenantCount, fmt.Sprintf("k%d-%d-%d", k, i, n)) != nil {
 						return // The server was killed, so this client ends.
 					}
 					select {
@@ -403,13 +413,13 @@ func (r *tenantsRun) measureKills(ctx context.Context) error {
 			lost++
 		}
 	}
-	for i := range r.tenants {
+	for i := range r.tenantCount {
 		if err := r.call(ctx, http.MethodGet, "/api/v1/check", i, nil, http.StatusOK); err != nil {
 			return err
 		}
 	}
 	t := newTable("kills under writes", "writes acknowledged", "lost")
-	t.addRow(formatCount(r.kills), formatCount(len(r.acknowledgedNames)), formatCount(lost))
+	t.addRow(formatCount(r.killCount), formatCount(len(r.acknowledgedNames)), formatCount(lost))
 	r.emitTable(t)
 	if lost > 0 {
 		return fmt.Errorf("%d writes were acknowledged and are lost", lost)

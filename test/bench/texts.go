@@ -34,9 +34,9 @@ var errEnoughTexts = errors.New("enough")
 
 // textSource says from where the measurements get the texts of their entries.
 type textSource struct {
-	dataDir   string // directory that contains longmemeval-dev, or ""
-	textDir   string // directory with any text files, whose texts are used, or ""
-	entrySize int    // approximate size of the entries that are made from the texts, in bytes (0 means entryTextBytes)
+	dataDir    string // directory that contains longmemeval-dev, or ""
+	textDir    string // directory with any text files, whose texts are used, or ""
+	entryBytes int    // approximate size of the entries that are made from the texts, in bytes (0 means entryTextBytes)
 }
 
 // addFlags defines the flags --data and --text.
@@ -51,9 +51,9 @@ func (s *textSource) addTextFlag(fl *flag.FlagSet) {
 
 // readEntries returns up to n entries, and a description of their origin. The
 // order of the entries depends only on the texts.
-func (s textSource) readEntries(ctx context.Context, n int) (es []oxbow.Add, from string, err error) {
+func (s textSource) readEntries(ctx context.Context, n int) (es []oxbow.Add, textOrigin string, err error) {
 	take := func(name, text string) error {
-		for i, p := range splitText(text, cmp.Or(s.entrySize, entryTextBytes)) {
+		for i, p := range splitText(text, cmp.Or(s.entryBytes, entryTextBytes)) {
 			es = append(es, oxbow.Add{Name: fmt.Sprintf("%s #%d", name, i+1), Content: p})
 			if len(es) == n {
 				return errEnoughTexts
@@ -63,24 +63,24 @@ func (s textSource) readEntries(ctx context.Context, n int) (es []oxbow.Add, fro
 	}
 	switch {
 	case s.textDir != "":
-		from, err = "the text files of "+path.Base(s.textDir), eachTextFile(os.DirFS(s.textDir), take)
+		textOrigin, err = "the text files of "+path.Base(s.textDir), eachTextFile(os.DirFS(s.textDir), take)
 	case s.dataDir != "":
-		from, err = "LongMemEval's sessions", eachSession(os.DirFS(s.dataDir), take)
+		textOrigin, err = "LongMemEval's sessions", eachSession(os.DirFS(s.dataDir), take)
 	default:
 		var root string
 		root, err = goRoot(ctx)
 		if err != nil {
 			return nil, "", err
 		}
-		from, err = "the comments of Go's standard library", eachCommentFile(os.DirFS(root), take)
+		textOrigin, err = "the comments of Go's standard library", eachCommentFile(os.DirFS(root), take)
 	}
 	if err != nil && !errors.Is(err, errEnoughTexts) {
-		return nil, "", fmt.Errorf("reading %s: %w", from, err)
+		return nil, "", fmt.Errorf("reading %s: %w", textOrigin, err)
 	}
 	if len(es) == 0 {
-		return nil, "", fmt.Errorf("reading %s: found no text", from)
+		return nil, "", fmt.Errorf("reading %s: found no text", textOrigin)
 	}
-	return es, from, nil
+	return es, textOrigin, nil
 }
 
 // goRoot returns the source directory of the Go installation.
@@ -92,9 +92,9 @@ func goRoot(ctx context.Context) (string, error) {
 	return path.Join(strings.TrimSpace(string(b)), "src"), nil
 }
 
-// eachTextFile calls the function take with the name and the text of each UTF-8 file with at most 4 MB. It skips names
-// that begin with a dot.
-func eachTextFile(fsys fs.FS, take func(name, text string) error) error {
+// eachTextFile calls the function handleText with the name and the text of each UTF-8 file with at most 4 MB. It skips
+// names that begin with a dot.
+func eachTextFile(fsys fs.FS, handleText func(name, text string) error) error {
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -115,14 +115,14 @@ func eachTextFile(fsys fs.FS, take func(name, text string) error) error {
 			return err
 		}
 		if s := string(b); oxbow.CheckContent(s) == nil {
-			return take(name, s)
+			return handleText(name, s)
 		}
 		return nil
 	})
 }
 
-// eachSession calls take with the ID and the text of each session in LongMemEval.
-func eachSession(fsys fs.FS, take func(name, text string) error) error {
+// eachSession calls handleText with the ID and the text of each session in LongMemEval.
+func eachSession(fsys fs.FS, handleText func(name, text string) error) error {
 	src, err := quality.FindSource(fsys, ".", "longmemeval")
 	if err != nil {
 		return err
@@ -140,16 +140,16 @@ func eachSession(fsys fs.FS, take func(name, text string) error) error {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(texts)) {
-		if err := take(id, texts[id]); err != nil {
+		if err := handleText(id, texts[id]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// eachCommentFile calls the function take with the name and the comments of each Go file. It skips tests and vendored
-// code. The comments do not include licences and directives (see joinCommentWords).
-func eachCommentFile(fsys fs.FS, take func(name, text string) error) error {
+// eachCommentFile calls the function handleText with the name and the comments of each Go file. It skips tests and
+// vendored code. The comments do not include licences and directives (see joinCommentWords).
+func eachCommentFile(fsys fs.FS, handleText func(name, text string) error) error {
 	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -164,7 +164,7 @@ func eachCommentFile(fsys fs.FS, take func(name, text string) error) error {
 			return err
 		}
 		if s := joinCommentWords(src); oxbow.CheckContent(s) == nil {
-			return take(name, s)
+			return handleText(name, s)
 		}
 		return nil
 	})
@@ -209,22 +209,22 @@ func isLicence(line string) bool {
 	return false
 }
 
-// splitText splits a text into pieces of about size bytes. It splits at white space if there is any in the second half
-// of a piece, otherwise between two runes. A last piece of less than half the size is left out, so that the pieces
-// have similar sizes.
-func splitText(s string, size int) []string {
+// splitText splits a text into pieces of about pieceBytes bytes. It splits at white space if there is any in the second
+// half of a piece, otherwise between two runes. A last piece of less than half of pieceBytes is left out, so that the
+// pieces have similar sizes.
+func splitText(s string, pieceBytes int) []string {
 	var pieces []string
 	for {
 		s = strings.TrimSpace(s)
-		if len(s) <= size {
-			if len(s) >= size/2 {
+		if len(s) <= pieceBytes {
+			if len(s) >= pieceBytes/2 {
 				pieces = append(pieces, s)
 			}
 			return pieces
 		}
-		end := strings.LastIndexFunc(s[:size], unicode.IsSpace)
-		if end < size/2 {
-			for end = size; end > 0 && !utf8.RuneStart(s[end]); {
+		end := strings.LastIndexFunc(s[:pieceBytes], unicode.IsSpace)
+		if end < pieceBytes/2 {
+			for end = pieceBytes; end > 0 && !utf8.RuneStart(s[end]); {
 				end--
 			}
 		}
@@ -275,10 +275,10 @@ func fillMemory(ctx context.Context, m *oxbow.Memory, es []oxbow.Add) error {
 	return nil
 }
 
-// repeatEntries returns n entries. If es has fewer than n entries, the result contains them several times, under
-// different names.
-func repeatEntries(es []oxbow.Add, n int) []oxbow.Add {
-	out := make([]oxbow.Add, n)
+// repeatEntries returns entryCount entries. If es has fewer than entryCount entries, the result contains them several
+// times, under different names.
+func repeatEntries(es []oxbow.Add, entryCount int) []oxbow.Add {
+	out := make([]oxbow.Add, entryCount)
 	for i := range out {
 		out[i] = es[i%len(es)]
 		if i >= len(es) {

@@ -24,9 +24,9 @@ import (
 // this size.
 const tokenCountTextBytes = 4000
 
-// maxTokenCountTexts is the maximum number of texts whose tokens are counted in each data set that tokenCountDataSets
+// maxTextsPerDataSet is the maximum number of texts whose tokens are counted in each data set that tokenCountDataSets
 // lists. The counted texts are evenly distributed over the data set.
-const maxTokenCountTexts = 300
+const maxTextsPerDataSet = 300
 
 // tokenCountDataSets contains sets of texts, of the kinds that memories contain, on which oxbow's estimate of token
 // counts is tested.
@@ -43,7 +43,7 @@ var tokenCountDataSets = []struct {
 		err := eachSession(d, func(_, text string) error { ts = append(ts, text); return nil })
 		return ts, err
 	}},
-	{"QMSum: meetings", func(d fs.FS) ([]string, error) { return entryTexts(readMeetings(d)) }},
+	{"QMSum: meetings", func(d fs.FS) ([]string, error) { return entryTexts(readMeetingEntries(d)) }},
 	{"lines of Go", func(d fs.FS) ([]string, error) { return entryTexts(readSourceLines(d, true)) }},
 	{"this project: Markdown", func(fs.FS) ([]string, error) { return readFilesWithExtension("../..", ".md") }},
 	{"this project: Go", func(fs.FS) ([]string, error) { return readFilesWithExtension("../..", ".go") }},
@@ -61,15 +61,15 @@ var tokenCountDataSets = []struct {
 
 // randomTexts returns a single long text, which consists of random words that no tokenizer has learned. The argument
 // letters contains the letters of the words, and the argument size is how many letters each word has. The string in the
-// argument between separates the words.
-func randomTexts(letters string, size int, between string) []string {
+// argument separator separates the words.
+func randomTexts(letters string, size int, separator string) []string {
 	rng := rand.New(rand.NewPCG(1, 0))
 	var b strings.Builder
 	for b.Len() < 20*tokenCountTextBytes {
 		for range size {
 			b.WriteByte(letters[rng.IntN(len(letters))])
 		}
-		b.WriteString(between)
+		b.WriteString(separator)
 	}
 	return []string{b.String()}
 }
@@ -115,7 +115,7 @@ func tokensCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 			"Protocol: up to %d pieces of about %d bytes of each set, spread over all of it; prompt.Tokens divided "+
 				"by the count of the tokenizer. Below 1 the estimate is too low; a budget of prompt.Pack allows for "+
 				"%.3f.\n\n",
-			maxTokenCountTexts, tokenCountTextBytes, 100/float64(prompt.EstimateMarginPercent),
+			maxTextsPerDataSet, tokenCountTextBytes, 100/float64(prompt.EstimateFactorPercent),
 		)
 		t := newTable("texts", "pieces", "of", "lowest", "p5", "median", "p95", "highest", "all together")
 		for _, name := range []tokenizer.Encoding{tokenizer.Cl100kBase, tokenizer.O200kBase} {
@@ -130,14 +130,16 @@ func tokensCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 				}
 				e, err := compareTokenEstimates(
 					ctx,
-					spreadEvenly(resizeTextsForTokenCount(texts), maxTokenCountTexts),
+					sampleEvenly(equalizeTextSizes(texts), maxTextsPerDataSet),
 					codec.Count,
 				)
 				if err != nil {
 					return fmt.Errorf("counting %s: %w", s.name, err)
 				}
 				t.addRow(
-					append([]string{s.name, formatCount(len(e.estimateRatios)), string(name)}, e.tableCells()...)...)
+					append(
+						[]string{s.name, formatCount(len(e.estimatedToCountedRatios)), string(name)},
+						e.tableCells()...)...)
 				b.logf("tokens: %s, %s", s.name, name)
 			}
 		}
@@ -146,26 +148,26 @@ func tokensCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	}
 }
 
-// resizeTextsForTokenCount joins short texts and splits long texts.
-func resizeTextsForTokenCount(texts []string) []string {
+// equalizeTextSizes joins short texts and splits long texts.
+func equalizeTextSizes(texts []string) []string {
 	return splitText(strings.Join(texts, "\n\n"), tokenCountTextBytes)
 }
 
-// spreadEvenly returns at most n elements of all, evenly distributed.
-func spreadEvenly[T any](all []T, n int) []T {
-	if len(all) <= n {
+// sampleEvenly returns at most maxCount elements of all, evenly distributed.
+func sampleEvenly[T any](all []T, maxCount int) []T {
+	if len(all) <= maxCount {
 		return all
 	}
-	some := make([]T, max(n, 0))
+	some := make([]T, max(maxCount, 0))
 	for i := range some {
-		some[i] = all[i*len(all)/n]
+		some[i] = all[i*len(all)/maxCount]
 	}
 	return some
 }
 
-// estimateErrors compares estimated with counted numbers of tokens.
-type estimateErrors struct {
-	estimateRatios                 []float64 // estimated divided by counted number of tokens for each text, in ascending order
+// tokenEstimateStats compares estimated with counted numbers of tokens.
+type tokenEstimateStats struct {
+	estimatedToCountedRatios       []float64 // estimated divided by counted number of tokens for each text, in ascending order
 	estimatedTokens, countedTokens int
 }
 
@@ -173,7 +175,7 @@ func compareTokenEstimates(
 	ctx context.Context,
 	texts []string,
 	count func(string) (int, error),
-) (e estimateErrors, err error) {
+) (e tokenEstimateStats, err error) {
 	for _, s := range texts {
 		if err := ctx.Err(); err != nil {
 			return e, err
@@ -188,18 +190,18 @@ func compareTokenEstimates(
 		g := prompt.EstimateTokens(s)
 		e.estimatedTokens += g
 		e.countedTokens += n
-		e.estimateRatios = append(e.estimateRatios, float64(g)/float64(n))
+		e.estimatedToCountedRatios = append(e.estimatedToCountedRatios, float64(g)/float64(n))
 	}
-	slices.Sort(e.estimateRatios)
-	if len(e.estimateRatios) == 0 {
+	slices.Sort(e.estimatedToCountedRatios)
+	if len(e.estimatedToCountedRatios) == 0 {
 		return e, errors.New("there are no texts")
 	}
 	return e, nil
 }
 
-func (e estimateErrors) tableCells() []string {
+func (e tokenEstimateStats) tableCells() []string {
 	at := func(q float64) string {
-		return fmt.Sprintf("%.2f", e.estimateRatios[int(q*float64(len(e.estimateRatios)-1)+0.5)])
+		return fmt.Sprintf("%.2f", e.estimatedToCountedRatios[int(q*float64(len(e.estimatedToCountedRatios)-1)+0.5)])
 	}
 	return []string{
 		at(0),

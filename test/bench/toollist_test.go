@@ -29,10 +29,12 @@ func TestToolList(t *testing.T) {
 	cmd := exec.Command(path, "mcp")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "HOME="+dir, "OXBOW_HOME="+filepath.Join(dir, "home"))
-	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}
+	cmd.Stdin = strings.NewReader(
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/list"}
-`)
+`,
+	)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)

@@ -32,10 +32,10 @@ func turnsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 }
 
 // measureTurns measures how long each ranking needs to answer the questions of the data set LoCoMo. One memory contains
-// all turns of the conversations, copied as often as copies says. Each question is asked rounds times with each
+// all turns of the conversations, copied as often as copyCount says. Each question is asked rounds times with each
 // ranking. measureTurns prints a table with the times.
-func (b *bench) measureTurns(ctx context.Context, data string, copies, rounds int) (err error) {
-	ops, asks, err := readConversationOps(data, copies)
+func (b *bench) measureTurns(ctx context.Context, dataDir string, copyCount, rounds int) (err error) {
+	ops, asks, err := readConversationOps(dataDir, copyCount)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func readConversationOps(data string, copies int) (ops []oxbow.Op, questions []s
 					},
 				)
 			}
-			for _, q := range talk.Asks {
+			for _, q := range talk.Questions {
 				if copied == 0 {
 					questions = append(questions, q.Text)
 				}

@@ -31,7 +31,7 @@ func wholeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 	only := fl.String("only", "", "commands whose names match `REGEXP`")
 	var src textSource
 	src.addFlags(fl)
-	fl.IntVar(&src.entrySize, "bytes", entryTextBytes, "approximate size of an entry in bytes")
+	fl.IntVar(&src.entryBytes, "bytes", entryTextBytes, "approximate size of an entry in bytes")
 	b.addDirFlag(fl)
 	return func(ctx context.Context) error {
 		ns, err := parseNumbers(*sizes)
@@ -82,7 +82,7 @@ func wholeCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 					rows[j],
 					formatDuration(c.elapsedTime),
 					formatDuration(c.cpu),
-					formatPeak(c.peakMemoryBytes),
+					formatPeakMemory(c.peakMemoryBytes),
 				)
 			}
 		}
@@ -196,7 +196,7 @@ func (w homeCommandsRun) run(ctx context.Context, es []oxbow.Add) ([]commandCost
 			// If a command is run several times, do not count the first run, because it fills the system's caches.
 			if i > 0 || s.once {
 				clock, cpu = append(clock, took), append(cpu, state.UserTime()+state.SystemTime())
-				peak = max(peak, peakMemory(state))
+				peak = max(peak, peakMemoryBytes(state))
 			}
 		}
 		costs = append(costs, commandCost{s.name, clock.p50(), cpu.p50(), peak})
@@ -219,10 +219,10 @@ func firstWords(content string, n int) string {
 }
 
 // editFile adds a line to a file of a dump.
-func editFile(tree string) error {
-	files, err := filepath.Glob(filepath.Join(tree, "notes", "*.md"))
+func editFile(dumpDir string) error {
+	files, err := filepath.Glob(filepath.Join(dumpDir, "notes", "*.md"))
 	if err != nil || len(files) == 0 {
-		return errors.Join(fmt.Errorf("the dump in %s has no notes", tree), err)
+		return errors.Join(fmt.Errorf("the dump in %s has no notes", dumpDir), err)
 	}
 	f, err := os.OpenFile(files[len(files)/2], os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
@@ -232,18 +232,18 @@ func editFile(tree string) error {
 	return errors.Join(err, f.Close())
 }
 
-// runOxbow runs one oxbow command. If the command is export, its output is written to a file. The parameter lines is
-// the path of this file.
+// runOxbow runs one oxbow command. If the command is export, its output is written to a file. The parameter exportPath
+// is the path of this file.
 func (w homeCommandsRun) runOxbow(
 	ctx context.Context,
-	home, lines string,
+	home, exportPath string,
 	args []string,
-) (clock time.Duration, state *os.ProcessState, err error) {
+) (elapsedTime time.Duration, state *os.ProcessState, err error) {
 	cmd := exec.CommandContext(ctx, w.oxbowPath, args...)
 	cmd.Env = append(minimalEnv(os.Getenv, w.homeParentDir), "OXBOW_HOME="+home)
 	var out io.WriteCloser
 	if args[0] == "export" {
-		out, err = os.Create(lines)
+		out, err = os.Create(exportPath)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -251,9 +251,9 @@ func (w homeCommandsRun) runOxbow(
 	}
 	from := time.Now()
 	err = cmd.Run()
-	clock = time.Since(from)
+	elapsedTime = time.Since(from)
 	if out != nil {
 		err = errors.Join(err, out.Close())
 	}
-	return clock, cmd.ProcessState, err
+	return elapsedTime, cmd.ProcessState, err
 }

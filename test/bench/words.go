@@ -50,7 +50,7 @@ func wordsCommand(b *bench, fl *flag.FlagSet) func(context.Context) error {
 const minTextsPerThousand = 2
 
 // printCommonTerms prints each common term that consists of letters, and how many texts in a thousand contain it.
-func (b *bench) printCommonTerms(ctx context.Context, texts func(func(string) bool), n int) {
+func (b *bench) printCommonTerms(ctx context.Context, texts func(func(string) bool), textCount int) {
 	an := analysis.NewAnalyzer()
 	df := map[string]int{}
 	for text := range texts {
@@ -60,7 +60,7 @@ func (b *bench) printCommonTerms(ctx context.Context, texts func(func(string) bo
 			df[t]++
 		}
 	}
-	perMille := func(t string) int { return int(math.Round(1000 * float64(df[t]) / float64(n))) }
+	perMille := func(t string) int { return int(math.Round(1000 * float64(df[t]) / float64(textCount))) }
 	terms := slices.SortedFunc(maps.Keys(df), func(a, b string) int {
 		return cmp.Or(perMille(b)-perMille(a), cmp.Compare(a, b))
 	})

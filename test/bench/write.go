@@ -105,17 +105,17 @@ type writeRun struct {
 	dir                string
 	syncDelay          time.Duration // time by which each sync is delayed
 
-	path                   string
+	memoryPath             string
 	memory                 *oxbow.Memory
 	acknowledgedEntryCount int // number of entries that the store has acknowledged
 }
 
-func (w *writeRun) run(ctx context.Context, sqlite bool) (err error) {
+func (w *writeRun) run(ctx context.Context, withSQLite bool) (err error) {
 	if err := os.MkdirAll(w.dir, 0o700); err != nil {
 		return err
 	}
-	w.path = filepath.Join(w.dir, "memory.oxbow")
-	w.memory, err = oxbow.Open(w.path, nil)
+	w.memoryPath = filepath.Join(w.dir, "memory.oxbow")
+	w.memory, err = oxbow.Open(w.memoryPath, nil)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (w *writeRun) run(ctx context.Context, sqlite bool) (err error) {
 	if _, err := w.memory.Recall(ctx, oxbow.Query{Text: "warm up"}); err != nil {
 		return err
 	}
-	if err := w.measureSingleWrites(ctx, before, sqlite); err != nil {
+	if err := w.measureSingleWrites(ctx, before, withSQLite); err != nil {
 		return err
 	}
 	if err := w.measureConcurrentWrites(ctx); err != nil {
@@ -150,22 +150,22 @@ func (w *writeRun) run(ctx context.Context, sqlite bool) (err error) {
 }
 
 // newEntry returns the i-th entry to write, with a unique name.
-func (w *writeRun) newEntry(group string, i int) oxbow.Add {
+func (w *writeRun) newEntry(namePrefix string, i int) oxbow.Add {
 	e := w.texts[i%len(w.texts)]
-	e.Name = fmt.Sprintf("%s %d", group, i)
+	e.Name = fmt.Sprintf("%s %d", namePrefix, i)
 	return e
 }
 
-// logBytes returns the size of the log's records in bytes.
-func (w *writeRun) logBytes(ctx context.Context) (int64, error) {
+// logByteCount returns the size of the log's records in bytes.
+func (w *writeRun) logByteCount(ctx context.Context) (int64, error) {
 	s, err := w.memory.Stats(ctx)
 	return s.Used, err
 }
 
 // measureSingleWrites measures how long it takes to write a single entry durably. For comparison, it writes the same
-// number of bytes to plain files, and measures these times too. If sqlite is set, it also adds each entry to an SQLite
-// database.
-func (w *writeRun) measureSingleWrites(ctx context.Context, before []oxbow.Add, sqlite bool) (err error) {
+// number of bytes to plain files, and measures these times too. If withSQLite is set, it also adds each entry to an
+// SQLite database.
+func (w *writeRun) measureSingleWrites(ctx context.Context, existingEntries []oxbow.Add, withSQLite bool) (err error) {
 	var size int // number of bytes that writing the current entry adds to the log
 	more := 0    // number of bytes in the variable size besides the entry's name and content
 	ox := &durableWriter{
@@ -178,9 +178,9 @@ func (w *writeRun) measureSingleWrites(ctx context.Context, before []oxbow.Add, 
 	}
 	defer func() { err = errors.Join(err, bare.close()) }()
 	rows := []*durableWriter{ox, bare.overwriteWriter, bare.appendWriter}
-	if sqlite {
+	if withSQLite {
 		w.logf("write: filling SQLite")
-		db, err := openSQLite(ctx, filepath.Join(w.dir, "peer.sqlite"), before)
+		db, err := openSQLite(ctx, filepath.Join(w.dir, "peer.sqlite"), existingEntries)
 		switch {
 		case errors.Is(err, errors.ErrUnsupported):
 			w.logf("write: SQLite left out: %v", err)
@@ -201,7 +201,7 @@ func (w *writeRun) measureSingleWrites(ctx context.Context, before []oxbow.Add, 
 	}
 	w.logf("write: timing")
 	const warm = 20
-	start, err := w.logBytes(ctx) // size of the log before the writes that are measured
+	start, err := w.logByteCount(ctx) // size of the log before the writes that are measured
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func (w *writeRun) measureSingleWrites(ctx context.Context, before []oxbow.Add, 
 				r.times = nil
 			}
 			bare.rewindOverwrites()
-			start, err = w.logBytes(ctx)
+			start, err = w.logByteCount(ctx)
 			if err != nil {
 				return err
 			}
@@ -232,14 +232,14 @@ func (w *writeRun) measureSingleWrites(ctx context.Context, before []oxbow.Add, 
 		// log is slower.
 		if i < warm {
 			was := start
-			start, err = w.logBytes(ctx)
+			start, err = w.logByteCount(ctx)
 			if err != nil {
 				return err
 			}
 			more = int(start-was) - len(e.Content) - len(e.Name)
 		}
 	}
-	end, err := w.logBytes(ctx)
+	end, err := w.logByteCount(ctx)
 	if err != nil {
 		return err
 	}
@@ -284,10 +284,10 @@ type plainWriteFiles struct {
 const bytesPerOverwrite = 8 << 10
 
 // newPlainWriteFiles creates in dir a file for appends, and a file of zeros for overwrites. The result contains a
-// writer for each file. Each call of a writer writes *size bytes and syncs the file. It writes at least one byte and at
-// most bytesPerOverwrite bytes. The caller may change *size between the calls. The file of zeros has enough space for
-// the argument rounds, which is the number of overwrites of the maximum size.
-func newPlainWriteFiles(dir string, rounds int, size *int) (*plainWriteFiles, error) {
+// writer for each file. Each call of a writer writes *writeSize bytes and syncs the file. It writes at least one byte
+// and at most bytesPerOverwrite bytes. The caller may change *writeSize between the calls. The file of zeros has enough
+// space for the argument rounds, which is the number of overwrites of the maximum size.
+func newPlainWriteFiles(dir string, rounds int, writeSize *int) (*plainWriteFiles, error) {
 	b := new(plainWriteFiles)
 	var err error
 	b.appendFile, err = os.Create(filepath.Join(dir, "append"))
@@ -309,7 +309,7 @@ func newPlainWriteFiles(dir string, rounds int, size *int) (*plainWriteFiles, er
 	}
 	payload := []byte(strings.Repeat("0123456789abcdef", bytesPerOverwrite/16))
 	put := func(f *os.File, at *int64) error {
-		p := payload[:min(max(*size, 1), len(payload))]
+		p := payload[:min(max(*writeSize, 1), len(payload))]
 		if _, err := f.WriteAt(p, *at); err != nil {
 			return err
 		}
@@ -340,7 +340,7 @@ func (b *plainWriteFiles) close() error {
 
 // verifyStore opens the store again and compares it with the number of acknowledged entries.
 func (w *writeRun) verifyStore(ctx context.Context) (err error) {
-	m, err := oxbow.Open(w.path, &oxbow.Options{ReadOnly: true})
+	m, err := oxbow.Open(w.memoryPath, &oxbow.Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (w *writeRun) runOnSlowDisk(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	w.path = filepath.Join(w.dir, "memory.oxbow")
+	w.memoryPath = filepath.Join(w.dir, "memory.oxbow")
 	w.memory, err = oxbow.Open("memory.oxbow", &oxbow.Options{FS: slowDisk{dir, w.syncDelay}})
 	if err != nil {
 		return err
@@ -104,10 +104,10 @@ func (w *writeRun) measureConcurrentWrites(ctx context.Context) error {
 		t.addRow(
 			formatCount(g),
 			formatCount(g*each),
-			formatDigits(rate),
+			formatRoundedNumber(rate),
 			formatDuration(all.p50()),
 			formatDuration(all.quantile(.99)),
-			formatDigits(rate/one)+"×",
+			formatRoundedNumber(rate/one)+"×",
 		)
 	}
 	w.emitTable(t)

@@ -145,7 +145,7 @@ type transaction struct {
 	nodeObjects  js.Value
 	chunkObjects js.Value
 	// the answer arrives when the transaction has ended (nil for a transaction that only reads)
-	endAnswer *pendingAnswer
+	completionAnswer *pendingAnswer
 }
 
 // These values tell the browser how safely a transaction must be stored before it counts as complete.
@@ -170,21 +170,21 @@ func (f *FS) updateTransaction(durability string, fn func(t *transaction) error)
 	if err != nil {
 		return err
 	}
-	t.endAnswer = newPendingAnswer()
-	t.value.Set("oncomplete", t.endAnswer.handlerFor(func([]js.Value) asyncAnswer { return asyncAnswer{} }))
-	t.value.Set("onabort", t.endAnswer.handlerFor(func([]js.Value) asyncAnswer {
+	t.completionAnswer = newPendingAnswer()
+	t.value.Set("oncomplete", t.completionAnswer.handlerFor(func([]js.Value) asyncAnswer { return asyncAnswer{} }))
+	t.value.Set("onabort", t.completionAnswer.handlerFor(func([]js.Value) asyncAnswer {
 		return asyncAnswer{err: fmt.Errorf("the browser undid the change: %w", browserError(t.value.Get("error")))}
 	}))
 	if err := fn(t); err != nil {
 		// The call fails if the browser has undone the transaction already. That is the same result.
 		_, _ = callMethod(t.value, "abort")
-		_, _ = t.endAnswer.waitForAnswer()
+		_, _ = t.completionAnswer.waitForAnswer()
 		return err
 	}
 	// Make the browser commit now. Otherwise it commits only when JavaScript runs again. If the browser undoes the
 	// transaction instead of committing, waitForAnswer returns the error.
 	_, _ = callMethod(t.value, "commit")
-	_, err = t.endAnswer.waitForAnswer()
+	_, err = t.completionAnswer.waitForAnswer()
 	return err
 }
 

@@ -124,20 +124,20 @@ func TestChunks(t *testing.T) {
 		}
 	}
 	must(t, f.Truncate(0))
-	must(t, f.Truncate(maxFile))
+	must(t, f.Truncate(maxFileBytes))
 	if _, err := f.WriteAt(make([]byte, 5*chunkSize), 7); err != nil {
 		t.Fatal(err)
 	}
 	if n, c := fsys.rows(t); n != 2 || c != 0 {
 		t.Errorf("a file of zeros has %d nodes (with the root) and %d chunks, want 2 and 0", n, c)
 	}
-	if n, err := f.ReadAt(make([]byte, 10), maxFile-4); n != 4 || err != io.EOF {
+	if n, err := f.ReadAt(make([]byte, 10), maxFileBytes-4); n != 4 || err != io.EOF {
 		t.Errorf("ReadAt near the end = %d, %v, want 4, EOF", n, err)
 	}
-	if _, err := f.WriteAt([]byte("x"), maxFile); !errors.Is(err, vfs.ErrTooLarge) {
+	if _, err := f.WriteAt([]byte("x"), maxFileBytes); !errors.Is(err, vfs.ErrTooLarge) {
 		t.Errorf("WriteAt behind the longest file = %v, want %v", err, vfs.ErrTooLarge)
 	}
-	if err := f.Truncate(maxFile + 1); !errors.Is(err, vfs.ErrTooLarge) {
+	if err := f.Truncate(maxFileBytes + 1); !errors.Is(err, vfs.ErrTooLarge) {
 		t.Errorf("Truncate to more than the longest file = %v, want %v", err, vfs.ErrTooLarge)
 	}
 }
@@ -356,7 +356,7 @@ func TestVersionChange(t *testing.T) {
 	if ok, err := l.TryLock(); !ok || err != nil {
 		t.Fatalf("TryLock() = %v, %v", ok, err)
 	}
-	db, err := watchRequest(js.Global().Get("indexedDB").Call("open", a.Name(), version+1)).waitForAnswer()
+	db, err := watchRequest(js.Global().Get("indexedDB").Call("open", a.Name(), databaseVersion+1)).waitForAnswer()
 	must(t, err)
 	db.Call("close")
 	if _, err := a.Stat("lock"); !errors.Is(err, fs.ErrClosed) {

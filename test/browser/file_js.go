@@ -16,9 +16,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxFile is the maximum size of a file, 1 GiB. Because the program has at most 4 GiB of memory in a browser, a file
-// with a damaged length must not use up all memory.
-const maxFile = 1 << 30
+// maxFileBytes is the maximum size of a file, 1 GiB. Because the program has at most 4 GiB of memory in a browser, a
+// file with a damaged length must not use up all memory.
+const maxFileBytes = 1 << 30
 
 // chunksPerRead is how many chunks, which are parts of a file, one request to the browser reads: 4 MiB.
 const chunksPerRead = 256
@@ -39,7 +39,7 @@ type file struct {
 	name       string
 	flag       int
 	// prevents others from deleting the file's bytes while the file is open, even after its name was removed
-	openWebLock *hold
+	openWebLock *acquiredLock
 	isClosed    atomic.Bool
 }
 
@@ -80,7 +80,7 @@ func (o *file) ReadAt(p []byte, off int64) (n int, err error) {
 	switch {
 	case len(p) == 0:
 		return 0, nil
-	case off >= maxFile:
+	case off >= maxFileBytes:
 		return 0, io.EOF
 	}
 	err = o.fileSystem.viewTransaction(func(t *transaction) error {
@@ -90,7 +90,7 @@ func (o *file) ReadAt(p []byte, off int64) (n int, err error) {
 		}
 		// Request the first chunks before the file's length is known, so that the program waits only once for both
 		// answers.
-		first, last := off/chunkSize, min(off+int64(len(p)), maxFile)/chunkSize
+		first, last := off/chunkSize, min(off+int64(len(p)), maxFileBytes)/chunkSize
 		rows, err := t.requestChunks(o, first, min(last, first+chunksPerRead-1))
 		if err != nil {
 			return err
@@ -109,7 +109,7 @@ func (o *file) ReadAt(p []byte, off int64) (n int, err error) {
 				return err
 			}
 			for i := range v.Length() {
-				copyChunk(p[:n], off, v.Index(i))
+				copyFromChunk(p[:n], off, v.Index(i))
 			}
 			first += chunksPerRead
 			if first > last || first*chunkSize >= off+int64(n) {
@@ -136,9 +136,9 @@ func (t *transaction) requestChunks(o *file, first, last int64) (*pendingAnswer,
 		[]any{o.nodeNumber, float64(first)}, []any{o.nodeNumber, float64(last)}))
 }
 
-// copyChunk copies the bytes of a stored chunk into p. The first byte of p corresponds to the offset off in the file.
-// The argument row is the stored chunk with its number.
-func copyChunk(p []byte, off int64, row js.Value) {
+// copyFromChunk copies the bytes of a stored chunk into p. The first byte of p corresponds to the offset off in the
+// file. The argument row is the stored chunk with its number.
+func copyFromChunk(p []byte, off int64, row js.Value) {
 	at, b := int64(numberProperty(row, "i"))*chunkSize, row.Get("b")
 	if at < off {
 		b, at = b.Call("subarray", int(off-at)), off
@@ -150,7 +150,7 @@ func copyChunk(p []byte, off int64, row js.Value) {
 
 func (o *file) WriteAt(p []byte, off int64) (int, error) {
 	err := o.checkAccess(off, os.O_RDONLY)
-	if err == nil && off > maxFile-int64(len(p)) {
+	if err == nil && off > maxFileBytes-int64(len(p)) {
 		err = vfs.ErrTooLarge
 	}
 	if err == nil && len(p) > 0 { // A write of no bytes does not extend the file, even if off is beyond its end.
@@ -220,7 +220,7 @@ func (t *transaction) writeChunk(ino float64, i int64, b []byte) error {
 
 func (o *file) Truncate(size int64) error {
 	err := o.checkAccess(size, os.O_RDONLY)
-	if err == nil && size > maxFile {
+	if err == nil && size > maxFileBytes {
 		err = vfs.ErrTooLarge
 	}
 	if err == nil {

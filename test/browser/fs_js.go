@@ -37,16 +37,16 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// version is the version of the database. So far there is one version:
+// databaseVersion is the version of the database. So far there is one version:
 //
 //	1: object stores for nodes (files and directories) and chunks (file contents)
-const version = 1
+const databaseVersion = 1
 
 const (
-	nodeStoreName  = "nodes"
-	chunkStoreName = "chunks"
-	placeIndexName = "place"
-	goneIndexName  = "gone"
+	nodeStoreName     = "nodes"
+	chunkStoreName    = "chunks"
+	placeIndexName    = "place"
+	unlinkedIndexName = "gone"
 
 	rootNodeNumber = 1
 
@@ -74,8 +74,8 @@ type FS struct {
 	connectionEndHandler js.Func
 
 	closeOnce sync.Once
-	mu        sync.Mutex     // mu guards the field heldLocks.
-	heldLocks map[*hold]bool // Web Locks that Close must release
+	mu        sync.Mutex             // mu guards the field heldLocks.
+	heldLocks map[*acquiredLock]bool // Web Locks that Close must release
 }
 
 var _ vfs.FS = (*FS)(nil)
@@ -87,7 +87,7 @@ var _ vfs.FS = (*FS)(nil)
 // If ctx ends before the browser has opened the database, Open returns the error of ctx. The database is closed as
 // soon as the browser opens it.
 func Open(ctx context.Context, name string, o *Options) (*FS, error) {
-	f := &FS{name: name, clock: time.Now, heldLocks: map[*hold]bool{}}
+	f := &FS{name: name, clock: time.Now, heldLocks: map[*acquiredLock]bool{}}
 	if o != nil && o.Clock != nil {
 		f.clock = o.Clock
 	}
@@ -130,7 +130,7 @@ func (f *FS) openDatabase(ctx context.Context) error {
 	})
 	f.database.Set("onversionchange", f.connectionEndHandler)
 	f.database.Set("onclose", f.connectionEndHandler)
-	if err := f.deleteAllUnused(); err != nil {
+	if err := f.deleteUnusedFiles(); err != nil {
 		return errors.Join(err, f.Close())
 	}
 	return nil
@@ -138,7 +138,7 @@ func (f *FS) openDatabase(ctx context.Context) error {
 
 // connectDatabase opens the database. It creates the object stores if the database is new.
 func (f *FS) connectDatabase(ctx context.Context, factory js.Value) (js.Value, error) {
-	request, err := callMethod(factory, "open", f.name, version)
+	request, err := callMethod(factory, "open", f.name, databaseVersion)
 	if err != nil {
 		return js.Undefined(), err
 	}
@@ -162,7 +162,7 @@ func (f *FS) connectDatabase(ctx context.Context, factory js.Value) (js.Value, e
 			return js.Undefined(), fmt.Errorf(
 				"%w: the database is of a newer version than %d: %w",
 				vfs.ErrUnsupported,
-				version,
+				databaseVersion,
 				a.err,
 			)
 		case a.err != nil:
@@ -197,7 +197,7 @@ func (f *FS) createStores(db js.Value, oldVersion float64) (err error) {
 	defer recoverThrown(&err)
 	nodes := db.Call("createObjectStore", nodeStoreName, map[string]any{"keyPath": "ino", "autoIncrement": true})
 	nodes.Call("createIndex", placeIndexName, []any{"dir", "name"}, map[string]any{"unique": true})
-	nodes.Call("createIndex", goneIndexName, "gone")
+	nodes.Call("createIndex", unlinkedIndexName, "gone")
 	db.Call("createObjectStore", chunkStoreName)
 	root := node{number: rootNodeNumber, mode: fs.ModeDir | 0o700, modTimeMillis: f.nextChangeTime(0)}
 	nodes.Call("put", root.storedRow())
@@ -225,7 +225,7 @@ func (f *FS) disconnect() {
 	f.database.Call("close")
 	f.mu.Lock()
 	held := f.heldLocks
-	f.heldLocks = map[*hold]bool{}
+	f.heldLocks = map[*acquiredLock]bool{}
 	f.mu.Unlock()
 	for h := range held {
 		h.startRelease()
@@ -253,15 +253,15 @@ func (f *FS) Persist() (bool, error) {
 }
 
 // nextChangeTime returns the time for a change, in milliseconds since 1970. This is the clock's time, but at least
-// minTimeStep later than the time of the previous change, which is the argument before.
-func (f *FS) nextChangeTime(before float64) float64 {
-	return max(float64(f.clock().UnixNano())/1e6, before+minTimeStep)
+// minTimeStepMillis later than the time of the previous change, which is the argument previousTime.
+func (f *FS) nextChangeTime(previousTime float64) float64 {
+	return max(float64(f.clock().UnixNano())/1e6, previousTime+minTimeStepMillis)
 }
 
-// minTimeStep is the minimum time between two changes of a file, in milliseconds. It is about a microsecond. Smaller
-// steps would be lost when times are rounded. Times are floating-point numbers of milliseconds since 1970. Neighbouring
-// numbers of this size differ by a quarter of minTimeStep.
-const minTimeStep = 1.0 / 1024
+// minTimeStepMillis is the minimum time between two changes of a file, in milliseconds. It is about a microsecond.
+// Smaller steps would be lost when times are rounded. Times are floating-point numbers of milliseconds since 1970.
+// Neighbouring numbers of this size differ by a quarter of minTimeStepMillis.
+const minTimeStepMillis = 1.0 / 1024
 
 // node is a row of the object store "nodes": a file or a directory.
 type node struct {
@@ -301,29 +301,29 @@ func decodeNode(v js.Value) (n node, ok bool) {
 	return n, n.number != 0
 }
 
-// info describes a node as it was when the caller asked.
-type info struct {
+// nodeInfo describes a node as it was when the caller asked.
+type nodeInfo struct {
 	node           node
 	fileSystemName string // name of the file system that contains the file or directory
 	name           string
 }
 
-func (f *FS) newNodeInfo(n node, name string) info { return info{n, f.name, name} }
+func (f *FS) newNodeInfo(n node, name string) nodeInfo { return nodeInfo{n, f.name, name} }
 
-func (i info) Name() string      { return i.name }
-func (i info) Size() int64       { return i.node.size }
-func (i info) Mode() fs.FileMode { return i.node.mode }
-func (i info) IsDir() bool       { return i.node.isDir() }
-func (i info) ModTime() time.Time {
+func (i nodeInfo) Name() string      { return i.name }
+func (i nodeInfo) Size() int64       { return i.node.size }
+func (i nodeInfo) Mode() fs.FileMode { return i.node.mode }
+func (i nodeInfo) IsDir() bool       { return i.node.isDir() }
+func (i nodeInfo) ModTime() time.Time {
 	ms, part := math.Modf(i.node.modTimeMillis)
 	return time.UnixMilli(int64(ms)).Add(time.Duration(part * float64(time.Millisecond)))
 }
 
 // Sys returns the number of the node as a uint64. No other node of the file system ever has the same number.
-func (i info) Sys() any { return uint64(i.node.number) }
+func (i nodeInfo) Sys() any { return uint64(i.node.number) }
 
 // SameFile reports whether other describes the same file, as [vfs.SameFile] requires.
-func (i info) SameFile(other fs.FileInfo) bool {
-	o, ok := other.(info)
+func (i nodeInfo) SameFile(other fs.FileInfo) bool {
+	o, ok := other.(nodeInfo)
 	return ok && i.node.number == o.node.number && i.fileSystemName == o.fileSystemName
 }

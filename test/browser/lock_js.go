@@ -16,37 +16,39 @@ import (
 
 // These are the modes of a Web Lock, as the browser names them.
 const (
-	lockShared    = "shared"
-	lockExclusive = "exclusive"
+	lockModeShared    = "shared"
+	lockModeExclusive = "exclusive"
 )
 
-// openLockName returns the name of the Web Lock that tells whether a file is open. Everyone who has the file open holds
-// the lock in mode shared. Before a page deletes the bytes of the file, it takes the lock in mode exclusive. The
+// openFileLockName returns the name of the Web Lock that tells whether a file is open. Everyone who has the file open
+// holds the lock in mode shared. Before a page deletes the bytes of the file, it takes the lock in mode exclusive. The
 // browser releases the lock when the page ends, so a page that has ended keeps no file.
-func (f *FS) openLockName(ino float64) string { return fmt.Sprintf("oxbow/%s/open/%.0f", f.name, ino) }
+func (f *FS) openFileLockName(ino float64) string {
+	return fmt.Sprintf("oxbow/%s/open/%.0f", f.name, ino)
+}
 
-// writeLockName returns the name of the Web Lock behind a file's vfs.Lock.
-func (f *FS) writeLockName(ino float64) string { return fmt.Sprintf("oxbow/%s/lock/%.0f", f.name, ino) }
+// vfsLockName returns the name of the Web Lock behind a file's vfs.Lock.
+func (f *FS) vfsLockName(ino float64) string { return fmt.Sprintf("oxbow/%s/lock/%.0f", f.name, ino) }
 
-// hold is a Web Lock that this page has acquired. The browser keeps the lock until the promise of the lock request is
-// fulfilled (see fulfilPromise).
-type hold struct {
-	fileSystem    *FS
-	freeOnce      sync.Once
-	fulfilPromise js.Value
-	releasedChan  chan struct{} // closed as soon as the browser has released the lock
-	dropOnce      sync.Once
-	handlers      []js.Func
+// acquiredLock is a Web Lock that this page has acquired. The browser keeps the lock until the promise of the lock
+// request is fulfilled (see fulfilPromise).
+type acquiredLock struct {
+	fileSystem          *FS
+	freeOnce            sync.Once
+	fulfilPromise       js.Value
+	releasedChan        chan struct{} // closed as soon as the browser has released the lock
+	releaseHandlersOnce sync.Once
+	handlers            []js.Func
 }
 
 // acquireWebLock requests a Web Lock. If wait is true, acquireWebLock waits until the browser grants the lock. If wait
 // is false and another holder has the lock, acquireWebLock returns at once, without the lock. The result isHeld reports
 // whether the lock was granted.
-func (f *FS) acquireWebLock(name, mode string, wait bool) (h *hold, isHeld bool, err error) {
+func (f *FS) acquireWebLock(name, mode string, wait bool) (h *acquiredLock, isHeld bool, err error) {
 	if f.isClosed.Load() {
 		return nil, false, errClosed
 	}
-	h = &hold{fileSystem: f, releasedChan: make(chan struct{})}
+	h = &acquiredLock{fileSystem: f, releasedChan: make(chan struct{})}
 	// Make room for two answers, because the browser may first grant the lock and later report that the request
 	// failed. Nobody would read the second answer.
 	granted := make(chan asyncAnswer, 2)
@@ -102,10 +104,10 @@ func (f *FS) acquireWebLock(name, mode string, wait bool) (h *hold, isHeld bool,
 }
 
 // startRelease tells the browser to release the lock, and returns at once.
-func (h *hold) startRelease() { h.freeOnce.Do(func() { h.fulfilPromise.Invoke() }) }
+func (h *acquiredLock) startRelease() { h.freeOnce.Do(func() { h.fulfilPromise.Invoke() }) }
 
 // releaseAndWait tells the browser to release the lock, and waits until others can take it.
-func (h *hold) releaseAndWait() {
+func (h *acquiredLock) releaseAndWait() {
 	h.fileSystem.mu.Lock()
 	delete(h.fileSystem.heldLocks, h)
 	h.fileSystem.mu.Unlock()
@@ -116,8 +118,8 @@ func (h *hold) releaseAndWait() {
 
 // releaseHandlers releases the JavaScript handlers of the lock. It must be called only when the browser does not need
 // the handlers any more.
-func (h *hold) releaseHandlers() {
-	h.dropOnce.Do(func() {
+func (h *acquiredLock) releaseHandlers() {
+	h.releaseHandlersOnce.Do(func() {
 		for _, fn := range h.handlers {
 			fn.Release()
 		}
@@ -133,7 +135,7 @@ type lock struct {
 	name       string
 
 	mu       sync.Mutex // mu guards the fields below.
-	heldLock *hold
+	heldLock *acquiredLock
 	isClosed bool
 }
 
@@ -183,7 +185,7 @@ func (l *lock) TryLock() (bool, error) {
 		if err != nil {
 			return false, pathError("lock", l.name, err)
 		}
-		h, got, err := l.fileSystem.acquireWebLock(l.fileSystem.writeLockName(ino), lockExclusive, false)
+		h, got, err := l.fileSystem.acquireWebLock(l.fileSystem.vfsLockName(ino), lockModeExclusive, false)
 		if err != nil {
 			return false, pathError("lock", l.name, err)
 		}

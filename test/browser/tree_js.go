@@ -113,8 +113,8 @@ func (t *transaction) findNode(name string) (node, error) {
 
 // directoryKeyRange returns the key range of the nodes in a directory. The range ends with an empty array, because
 // arrays come after all strings in the order of keys.
-func (f *FS) directoryKeyRange(dir float64) js.Value {
-	return f.keyRangeClass.Call("bound", []any{dir}, []any{dir, []any{}})
+func (f *FS) directoryKeyRange(dirNumber float64) js.Value {
+	return f.keyRangeClass.Call("bound", []any{dirNumber}, []any{dirNumber, []any{}})
 }
 
 // updateModTime sets the time of a directory after a change in it.
@@ -147,7 +147,7 @@ func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error)
 		}
 		// While this lock is held, nobody else can delete the bytes of the file. They may have been deleted just
 		// before, so check that the file's node still exists.
-		h, _, err := f.acquireWebLock(f.openLockName(n.number), lockShared, true)
+		h, _, err := f.acquireWebLock(f.openFileLockName(n.number), lockModeShared, true)
 		if err != nil {
 			return nil, pathError("open", name, err)
 		}
@@ -386,7 +386,11 @@ func (f *FS) Remove(name string) error {
 			return fs.ErrNotExist
 		}
 		if n.isDir() {
-			count, err := runRequest(t.nodeObjects.Call("index", placeIndexName), "count", f.directoryKeyRange(n.number))
+			count, err := runRequest(
+				t.nodeObjects.Call("index", placeIndexName),
+				"count",
+				f.directoryKeyRange(n.number),
+			)
 			if err == nil && count.Int() > 0 {
 				err = syscall.ENOTEMPTY
 			}
@@ -433,7 +437,7 @@ func (f *FS) SyncDir(name string) error {
 // nothing. The bytes are then deleted when the file is closed everywhere, or when the file system is opened again. If
 // deleteUnusedBytes fails, the next opening of the file system deletes the bytes, so it ignores errors.
 func (f *FS) deleteUnusedBytes(ino float64) {
-	h, got, err := f.acquireWebLock(f.openLockName(ino), lockExclusive, false)
+	h, got, err := f.acquireWebLock(f.openFileLockName(ino), lockModeExclusive, false)
 	if err != nil || !got {
 		return
 	}
@@ -453,12 +457,12 @@ func (f *FS) deleteUnusedBytes(ino float64) {
 	})
 }
 
-// deleteAllUnused deletes all files that have no name any more, except files that somebody has open. A page that ends
+// deleteUnusedFiles deletes all files that have no name any more, except files that somebody has open. A page that ends
 // without closing such files leaves them behind.
-func (f *FS) deleteAllUnused() error {
+func (f *FS) deleteUnusedFiles() error {
 	var inos []float64
 	err := f.viewTransaction(func(t *transaction) error {
-		keys, err := runRequest(t.nodeObjects.Call("index", goneIndexName), "getAllKeys")
+		keys, err := runRequest(t.nodeObjects.Call("index", unlinkedIndexName), "getAllKeys")
 		if err != nil {
 			return err
 		}

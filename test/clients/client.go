@@ -31,19 +31,19 @@ type testedClient struct {
 	startAgentCall, endAgentCall toolCall
 }
 
-// shellTool returns a function that makes calls of the tool with this name. The tool runs a command. more contains
-// further arguments of the tool.
-func shellTool(name string, more jsonObject) func(command string) toolCall {
+// shellCallFunc returns a function that makes calls of the tool with this name. The tool runs a command. extraInput
+// contains further arguments of the tool.
+func shellCallFunc(name string, extraInput jsonObject) func(command string) toolCall {
 	return func(command string) toolCall {
 		input := jsonObject{"command": command}
-		maps.Copy(input, more)
+		maps.Copy(input, extraInput)
 		return toolCall{Name: name, Input: input}
 	}
 }
 
-// prefixedCalls returns a function that makes calls of oxbow's tools for a client that puts a prefix before each tool's
-// name. The returned function receives the tool's name without the prefix and the tool's input.
-func prefixedCalls(prefix string) func(string, map[string]any) toolCall {
+// prefixedCallFunc returns a function that makes calls of oxbow's tools for a client that puts a prefix before each
+// tool's name. The returned function receives the tool's name without the prefix and the tool's input.
+func prefixedCallFunc(prefix string) func(string, map[string]any) toolCall {
 	return func(tool string, input map[string]any) toolCall { return toolCall{Name: prefix + tool, Input: input} }
 }
 
@@ -52,7 +52,7 @@ func prefixedCalls(prefix string) func(string, map[string]any) toolCall {
 const subagentTask = "From which pier does the ferry to Bornholm leave at dawn? Look for the timetable."
 
 var testedClients = []testedClient{
-	{"claude", "@anthropic-ai/claude-code@2.1.329", "", prefixedCalls("mcp__oxbow__"),
+	{"claude", "@anthropic-ai/claude-code@2.1.329", "", prefixedCallFunc("mcp__oxbow__"),
 		func(home, url string) ([]string, error) {
 			return []string{"ANTHROPIC_BASE_URL=" +
 					url, "ANTHROPIC_API_KEY=test", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1",
@@ -62,7 +62,9 @@ var testedClients = []testedClient{
 					jsonObject{"hasCompletedOnboarding": true},
 				)
 		}, []string{"--model", "claude-sonnet-4-5", "--output-format", "stream-json", "--verbose", "-p"},
-		[]string{"--continue"}, shellTool("Bash", jsonObject{"description": "look"}), []string{"--allowedTools=Bash"},
+		[]string{
+			"--continue",
+		}, shellCallFunc("Bash", jsonObject{"description": "look"}), []string{"--allowedTools=Bash"},
 		toolCall{}, toolCall{}},
 
 	{"codex", "@openai/codex@0.169.0", "", func(tool string, input map[string]any) toolCall {
@@ -90,7 +92,7 @@ enabled = false
 			return toolCall{Name: "exec_command", Input: jsonObject{"cmd": command}}
 		}, []string{"--dangerously-bypass-approvals-and-sandbox"}, toolCall{}, toolCall{}},
 
-	{"gemini", "@google/gemini-cli@0.61.0", "@google/gemini-cli/bundle/gemini.js", prefixedCalls("mcp_oxbow_"),
+	{"gemini", "@google/gemini-cli@0.61.0", "@google/gemini-cli/bundle/gemini.js", prefixedCallFunc("mcp_oxbow_"),
 		func(home, url string) ([]string, error) {
 			return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=test", "GEMINI_CLI_TRUST_WORKSPACE=true"},
 				writeJSON(
@@ -100,11 +102,11 @@ enabled = false
 						"general": jsonObject{"enableAutoUpdate": false}},
 				)
 		}, []string{"-m", "gemini-2.5-flash", "--skip-trust", "-o", "stream-json", "-p"},
-		[]string{"--resume", "latest"}, shellTool("run_shell_command", nil), []string{"--approval-mode", "yolo"},
+		[]string{"--resume", "latest"}, shellCallFunc("run_shell_command", nil), []string{"--approval-mode", "yolo"},
 		toolCall{Name: "invoke_agent", Input: jsonObject{"agent_name": "generalist", "prompt": subagentTask}},
 		toolCall{Name: "complete_task", Input: jsonObject{"result": jsonObject{"response": "Pier nine."}}}},
 
-	{"opencode", "opencode-ai@1.18.33 @opencode-ai/plugin@1.18.33", "", prefixedCalls("oxbow_"),
+	{"opencode", "opencode-ai@1.18.33 @opencode-ai/plugin@1.18.33", "", prefixedCallFunc("oxbow_"),
 		func(home, url string) ([]string, error) {
 			return []string{
 					"OPENCODE_DISABLE_AUTOUPDATE=1",
@@ -131,13 +133,13 @@ enabled = false
 						}},
 				)
 		}, []string{"run", "--format", "json"},
-		[]string{"--continue"}, shellTool("bash", jsonObject{"description": "look"}), nil, toolCall{}, toolCall{}},
+		[]string{"--continue"}, shellCallFunc("bash", jsonObject{"description": "look"}), nil, toolCall{}, toolCall{}},
 
-	{"copilot", "@github/copilot@1.0.102", "", prefixedCalls("oxbow-"), func(home, url string) ([]string, error) {
+	{"copilot", "@github/copilot@1.0.102", "", prefixedCallFunc("oxbow-"), func(home, url string) ([]string, error) {
 		return []string{"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false", "COPILOT_PROVIDER_BASE_URL=" + url +
 			"/v1", "COPILOT_PROVIDER_API_KEY=test", "COPILOT_MODEL=gpt-4.1"}, nil
 	}, []string{"--no-auto-update", "--allow-tool=oxbow", "--output-format", "json", "-p"},
-		[]string{"--continue"}, shellTool("bash", jsonObject{"description": "look"}),
+		[]string{"--continue"}, shellCallFunc("bash", jsonObject{"description": "look"}),
 		[]string{"--allow-all-tools", "--allow-all-paths"}, toolCall{}, toolCall{}},
 
 	{"qwen", "@qwen-code/qwen-code@0.24.4", "@qwen-code/qwen-code/cli-entry.js",
@@ -152,7 +154,7 @@ enabled = false
 						"general": jsonObject{"disableAutoUpdate": true}},
 				)
 		}, []string{"--auth-type", "openai", "-o", "stream-json", "-p"},
-		[]string{"--continue"}, shellTool("run_shell_command", jsonObject{"is_background": false}),
+		[]string{"--continue"}, shellCallFunc("run_shell_command", jsonObject{"is_background": false}),
 		[]string{"--approval-mode", "yolo"}, toolCall{}, toolCall{}},
 }
 
@@ -177,9 +179,9 @@ func (c *testedClient) runArguments(prompt string, allowAllTools, resumesSession
 	return append(args, prompt)
 }
 
-// command returns the command line that starts the client. The client must be installed below dir; otherwise the
+// commandLine returns the command line that starts the client. The client must be installed below dir; otherwise the
 // result is nil.
-func (c *testedClient) command(dir string) []string {
+func (c *testedClient) commandLine(dir string) []string {
 	modules := filepath.Join(dir, c.name, "node_modules")
 	argv := []string{filepath.Join(modules, ".bin", c.name)}
 	if c.scriptPath != "" {

@@ -37,7 +37,7 @@ func eachClient(all *testing.T, test func(t *testing.T, c *testedClient, argv []
 	dir, program := os.Getenv(clientsEnv), ""
 	for _, c := range testedClients {
 		all.Run(c.name, func(t *testing.T) {
-			argv := c.command(dir)
+			argv := c.commandLine(dir)
 			switch {
 			case argv == nil && isClientRequired(c.name):
 				t.Fatal("OXBOW_REQUIRE names it: " + c.failureHint(dir))
@@ -118,7 +118,7 @@ func (p *person) runApart(argv ...string) (out, said string) {
 // accept sets up a client in a new home and runs it once. It checks what the model got and what is recorded. Then it
 // removes oxbow from the client and checks that nothing is left.
 func accept(t *testing.T, c *testedClient, argv []string, program, modules string) {
-	m := &scriptedModel{makeToolCall: c.makeToolCall, mainConversationMarker: promptMarker, steps: []scriptStep{
+	m := &scriptedModel{makeToolCall: c.makeToolCall, mainConversationMarker: testPromptMarker, steps: []scriptStep{
 		{toolName: "remember", input: jsonObject{"name": "deploy-day", "content": sentence}},
 		{toolName: "recall", input: jsonObject{"query": "when do we ship"}},
 	}}
@@ -128,7 +128,7 @@ func accept(t *testing.T, c *testedClient, argv []string, program, modules strin
 	if out := p.run(program, "setup", c.name, "--yes", "--trust", "--json"); strings.Contains(out, `"did":"changed"`) {
 		t.Errorf("a second run changed something: %s", out)
 	}
-	p.run(slices.Concat(argv, c.runArgs, []string{"Please do it. " + promptMarker})...)
+	p.run(slices.Concat(argv, c.runArgs, []string{"Please do it. " + testPromptMarker})...)
 
 	if got := m.lastRequest(); strings.Count(got, "never on Fridays") < 2 {
 		t.Errorf("the model was not given what it recalled: %s", tail([]byte(got)))
@@ -148,8 +148,8 @@ func accept(t *testing.T, c *testedClient, argv []string, program, modules strin
 		t.Fatalf("%v; want one turn of one session of %s: %s", err, c.name, out)
 	}
 	kept := p.run(program, "session", "show", archive.Sessions[0].Session, "--json")
-	for want, times := range map[string]int{`"kind":"prompt"`: 1, promptMarker: 1, `"kind":"call"`: 2} {
-		if got := strings.Count(kept, want); got < times || (want != promptMarker && got > times) {
+	for want, times := range map[string]int{`"kind":"prompt"`: 1, testPromptMarker: 1, `"kind":"call"`: 2} {
+		if got := strings.Count(kept, want); got < times || (want != testPromptMarker && got > times) {
 			t.Errorf("the archive has %s %d times, want %d:\n%s", want, got, times, tail([]byte(kept)))
 		}
 	}

@@ -61,14 +61,18 @@ func TestLayouts(t *testing.T) {
 		}
 		for _, tt := range layoutCalls {
 			t.Run(tt.layout, func(t *testing.T) {
-				m := &scriptedModel{makeToolCall: c.makeToolCall, mainConversationMarker: promptMarker, steps: tt.steps}
+				m := &scriptedModel{
+					makeToolCall:           c.makeToolCall,
+					mainConversationMarker: testPromptMarker,
+					steps:                  tt.steps,
+				}
 				s := httptest.NewServer(m)
 				defer s.Close()
 				p := newPersonWithoutSetup(t, c, program, modules, s.URL)
 				memory := filepath.Join(p.home, "memory")
 				p.run(program, "init", "--dialect", tt.layout, "--home", memory)
 				p.run(program, "--home", memory, "setup", c.name, "--yes", "--trust")
-				p.run(slices.Concat(argv, c.runArgs, []string{"Please do it. " + promptMarker})...)
+				p.run(slices.Concat(argv, c.runArgs, []string{"Please do it. " + testPromptMarker})...)
 
 				last := m.lastRequest()
 				if strings.Count(last, `"type":"tool_result"`) != len(tt.steps) ||

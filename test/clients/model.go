@@ -13,16 +13,16 @@ import (
 	"sync"
 )
 
-// promptMarker is a part of each prompt in the tests. If a request contains promptMarker, the model knows that the
-// request belongs to the main conversation. Other requests, for example for a title, get a short answer.
-const promptMarker = "[acceptance of oxbow]"
+// testPromptMarker is a part of each prompt in the tests. If a request contains testPromptMarker, the model knows that
+// the request belongs to the main conversation. Other requests, for example for a title, get a short answer.
+const testPromptMarker = "[acceptance of oxbow]"
 
 // scriptStep is one tool call that the model makes. After the last step, the model ends the turn.
 type scriptStep struct {
-	toolName     string // name of a tool of oxbow's server ("" if shellCommand or clientCall is set)
-	input        map[string]any
-	shellCommand string    // command that the client's own tool must run
-	clientCall   *toolCall // call of one of the client's own tools that does not run a shell command
+	toolName       string // name of a tool of oxbow's server ("" if shellCommand or clientToolCall is set)
+	input          map[string]any
+	shellCommand   string    // command that the client's own tool must run
+	clientToolCall *toolCall // call of one of the client's own tools that does not run a shell command
 }
 
 // scriptedModel is a server that plays a model. It makes the calls of the steps in order.
@@ -56,10 +56,10 @@ type modelAPI struct {
 }
 
 var modelAPIs = []modelAPI{
-	{"/messages", `"type":"tool_result"`, writeMessages},
-	{"/responses", `"type":"function_call_output"`, writeResponses},
-	{"/chat/completions", `"role":"tool"`, writeCompletions},
-	{"enerateContent", `"functionResponse":`, writeGemini},
+	{"/messages", `"type":"tool_result"`, writeMessagesAnswer},
+	{"/responses", `"type":"function_call_output"`, writeResponsesAnswer},
+	{"/chat/completions", `"role":"tool"`, writeCompletionsAnswer},
+	{"enerateContent", `"functionResponse":`, writeGeminiAnswer},
 }
 
 func (m *scriptedModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -91,38 +91,38 @@ func (m *scriptedModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serveAnswer sends the events of a model's answer as a stream. If a request in Gemini's format does not want a
 // stream, serveAnswer sends the only event as a JSON object.
-func serveAnswer(w http.ResponseWriter, r *http.Request, body, events string) {
+func serveAnswer(w http.ResponseWriter, r *http.Request, body, eventStream string) {
 	if strings.HasSuffix(r.URL.Path, ":generateContent") {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, strings.TrimPrefix(strings.TrimSpace(events), "data: "))
+		_, _ = io.WriteString(w, strings.TrimPrefix(strings.TrimSpace(eventStream), "data: "))
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	_, _ = io.WriteString(w, events)
+	_, _ = io.WriteString(w, eventStream)
 }
 
 // nextStep records the body of a request and returns the answer of the model: a text, and a tool call or nil. In the
 // main conversation, the answer is the next step of the test's script. nextStep finds this step by counting the tool
-// results in the body. It counts how often the text in the argument result occurs. In other conversations, the answer
-// is a short text. If the conversation is the task of a sub-agent, the answer may also contain the call that ends the
-// sub-agent.
-func (m *scriptedModel) nextStep(body, result string) (string, *toolCall) {
+// results in the body. It counts how often the text in the argument resultMarker occurs. In other conversations, the
+// answer is a short text. If the conversation is the task of a sub-agent, the answer may also contain the call that
+// ends the sub-agent.
+func (m *scriptedModel) nextStep(requestBody, resultMarker string) (string, *toolCall) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !strings.Contains(body, m.mainConversationMarker) {
-		m.requestsWithoutMarker = append(m.requestsWithoutMarker, body)
-		isTask := m.subagentTask != "" && strings.Contains(body, m.subagentTask)
+	if !strings.Contains(requestBody, m.mainConversationMarker) {
+		m.requestsWithoutMarker = append(m.requestsWithoutMarker, requestBody)
+		isTask := m.subagentTask != "" && strings.Contains(requestBody, m.subagentTask)
 		if isTask && m.endAgentCall.Name != "" {
 			return "The task is done.", &m.endAgentCall
 		}
 		return "ok", nil
 	}
-	m.mainConversationRequests = append(m.mainConversationRequests, body)
-	n := strings.Count(body, result)
+	m.mainConversationRequests = append(m.mainConversationRequests, requestBody)
+	n := strings.Count(requestBody, resultMarker)
 	if n >= len(m.steps) {
 		return "all done", nil
 	}
-	if own := m.steps[n].clientCall; own != nil {
+	if own := m.steps[n].clientToolCall; own != nil {
 		return fmt.Sprintf("step %d", n+1), own
 	}
 	if m.steps[n].shellCommand != "" {
@@ -134,11 +134,11 @@ func (m *scriptedModel) nextStep(body, result string) (string, *toolCall) {
 }
 
 // startConversation starts a new main conversation. It forgets the recorded requests of the earlier conversation. From
-// now on, requests whose body contains marker belong to the main conversation.
-func (m *scriptedModel) startConversation(marker string) {
+// now on, requests whose body contains conversationMarker belong to the main conversation.
+func (m *scriptedModel) startConversation(conversationMarker string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.mainConversationMarker, m.mainConversationRequests = marker, nil
+	m.mainConversationMarker, m.mainConversationRequests = conversationMarker, nil
 }
 
 // lastRequest returns the last request's body in the main conversation, or "" if none was received.
@@ -170,7 +170,7 @@ func encodeInput(input map[string]any) string {
 	return string(b)
 }
 
-func writeMessages(w io.Writer, messageNumber int, text string, c *toolCall) {
+func writeMessagesAnswer(w io.Writer, messageNumber int, text string, c *toolCall) {
 	send := func(kind string, more jsonObject) {
 		more["type"] = kind
 		writeEvent(w, kind, more)
@@ -221,8 +221,8 @@ func writeMessages(w io.Writer, messageNumber int, text string, c *toolCall) {
 	send("message_stop", jsonObject{})
 }
 
-func writeResponses(w io.Writer, n int, text string, c *toolCall) {
-	id := fmt.Sprintf("resp_%d", n)
+func writeResponsesAnswer(w io.Writer, messageNumber int, text string, c *toolCall) {
+	id := fmt.Sprintf("resp_%d", messageNumber)
 	send := func(kind string, more jsonObject) {
 		more["type"] = kind
 		writeEvent(w, kind, more)
@@ -234,7 +234,7 @@ func writeResponses(w io.Writer, n int, text string, c *toolCall) {
 			"output_index": 0,
 			"item": jsonObject{
 				"type":    "message",
-				"id":      fmt.Sprintf("m_%d", n),
+				"id":      fmt.Sprintf("m_%d", messageNumber),
 				"role":    "assistant",
 				"status":  "completed",
 				"content": []any{jsonObject{"type": "output_text", "text": text, "annotations": []any{}}},
@@ -244,8 +244,8 @@ func writeResponses(w io.Writer, n int, text string, c *toolCall) {
 	if c != nil {
 		item := jsonObject{
 			"type":      "function_call",
-			"id":        fmt.Sprintf("fc_%d", n),
-			"call_id":   fmt.Sprintf("call_%d", n),
+			"id":        fmt.Sprintf("fc_%d", messageNumber),
+			"call_id":   fmt.Sprintf("call_%d", messageNumber),
 			"name":      c.Name,
 			"arguments": encodeInput(c.Input),
 			"status":    "completed",
@@ -269,12 +269,12 @@ func writeResponses(w io.Writer, n int, text string, c *toolCall) {
 	)
 }
 
-func writeCompletions(w io.Writer, n int, text string, c *toolCall) {
+func writeCompletionsAnswer(w io.Writer, messageNumber int, text string, c *toolCall) {
 	chunk := func(delta jsonObject, finish any, usage any) {
 		writeEvent(
 			w,
 			"",
-			jsonObject{"id": fmt.Sprintf("chatcmpl-%d", n), "object": "chat.completion.chunk", "created": 1,
+			jsonObject{"id": fmt.Sprintf("chatcmpl-%d", messageNumber), "object": "chat.completion.chunk", "created": 1,
 				"model":   "scripted",
 				"choices": []any{jsonObject{"index": 0, "delta": delta, "finish_reason": finish}}, "usage": usage},
 		)
@@ -288,7 +288,7 @@ func writeCompletions(w io.Writer, n int, text string, c *toolCall) {
 				"tool_calls": []any{
 					jsonObject{
 						"index":    0,
-						"id":       fmt.Sprintf("call_%d", n),
+						"id":       fmt.Sprintf("call_%d", messageNumber),
 						"type":     "function",
 						"function": jsonObject{"name": c.Name, "arguments": encodeInput(c.Input)},
 					},
@@ -302,7 +302,7 @@ func writeCompletions(w io.Writer, n int, text string, c *toolCall) {
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
-func writeGemini(w io.Writer, _ int, text string, c *toolCall) {
+func writeGeminiAnswer(w io.Writer, _ int, text string, c *toolCall) {
 	parts := []any{jsonObject{"text": text}}
 	if c != nil {
 		parts = append(parts, jsonObject{"functionCall": jsonObject{"name": c.Name, "args": c.Input}})

@@ -32,7 +32,7 @@ var plugins = map[string]plugin{
 				{"plugin", "install", "oxbow@oxbow", "--scope", "user"},
 			}
 		},
-		tool: prefixedCalls("mcp__plugin_oxbow_oxbow__"),
+		tool: prefixedCallFunc("mcp__plugin_oxbow_oxbow__"),
 		run:  []string{"--allowedTools=mcp__plugin_oxbow_oxbow,mcp__oxbow"},
 	},
 	"codex": {
@@ -112,7 +112,7 @@ func pluginAlone(t *testing.T, c *testedClient, argv []string, program, modules 
 	m := &scriptedModel{
 		makeToolCall:           c.makeToolCall,
 		makeShellCall:          c.makeShellCall,
-		mainConversationMarker: promptMarker,
+		mainConversationMarker: testPromptMarker,
 		steps: []scriptStep{
 			{toolName: "remember", input: jsonObject{"name": "deploy-day", "content": sentence}},
 			{toolName: "recall", input: jsonObject{"query": "when do we ship"}},
@@ -125,7 +125,7 @@ func pluginAlone(t *testing.T, c *testedClient, argv []string, program, modules 
 	p.run("git", "init", "-q")
 	p.run(program, "remember", "ship-day", sentence, "--tag", "decision")
 	p.installPlugin(c, argv)
-	prompts := []string{"Do it. " + promptMarker}
+	prompts := []string{"Do it. " + testPromptMarker}
 	p.run(append(slices.Clone(argv), c.runArguments(prompts[0], true, false)...)...)
 	if got := m.lastRequest(); !strings.Contains(got, "deploy-day") || strings.Count(got, "never on Fridays") < 2 {
 		t.Errorf("the model was not given what it recalled: %s", tail([]byte(got)))
@@ -146,7 +146,7 @@ func pluginBesideSetup(t *testing.T, c *testedClient, argv []string, program, mo
 	m := &scriptedModel{
 		makeToolCall:           c.makeToolCall,
 		makeShellCall:          c.makeShellCall,
-		mainConversationMarker: promptMarker,
+		mainConversationMarker: testPromptMarker,
 		steps:                  []scriptStep{{shellCommand: "echo once"}},
 	}
 	s := httptest.NewServer(m)
@@ -155,7 +155,7 @@ func pluginBesideSetup(t *testing.T, c *testedClient, argv []string, program, mo
 	p.run("git", "init", "-q")
 	p.run(program, "remember", "ship-day", sentence, "--tag", "decision")
 	p.installPlugin(c, argv)
-	prompts := []string{"Do it. " + promptMarker}
+	prompts := []string{"Do it. " + testPromptMarker}
 	p.run(append(slices.Clone(argv), c.runArguments(prompts[0], true, false)...)...)
 	checkRequests(t, 0, conversation(m.mainConversationRequests), prompts, len(m.steps)+1)
 	p.checkKeptOnce(program, c.name)

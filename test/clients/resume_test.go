@@ -40,7 +40,7 @@ func resumes(t *testing.T, c *testedClient, argv []string, program, modules stri
 	m := &scriptedModel{
 		makeToolCall:           c.makeToolCall,
 		makeShellCall:          c.makeShellCall,
-		mainConversationMarker: promptMarker,
+		mainConversationMarker: testPromptMarker,
 		steps: []scriptStep{
 			{shellCommand: look},
 			{shellCommand: "echo here > gone.txt"},
@@ -55,8 +55,8 @@ func resumes(t *testing.T, c *testedClient, argv []string, program, modules stri
 
 	var prompts, statuses []string
 	for n := range turns {
-		prompts = append(prompts, fmt.Sprintf("Do number %d. %s", n+1, promptMarker))
-		m.startConversation(promptMarker)
+		prompts = append(prompts, fmt.Sprintf("Do number %d. %s", n+1, testPromptMarker))
+		m.startConversation(testPromptMarker)
 		_, stderr := p.runApart(append(slices.Clone(argv), c.runArguments(prompts[n], true, n > 0)...)...)
 		if strings.Contains(strings.ToLower(stderr), "oxbow") {
 			t.Errorf("run %d: standard error names oxbow:\n%s", n+1, tail([]byte(stderr)))
@@ -82,7 +82,7 @@ func resumes(t *testing.T, c *testedClient, argv []string, program, modules stri
 // prompt. Then the note is pinned, so that it belongs to the start of each session, and the person asks again. Each
 // request must still contain the sentence of the note once.
 func resumesAfterAnswer(t *testing.T, c *testedClient, argv []string, program, modules string) {
-	m := &scriptedModel{makeToolCall: c.makeToolCall, mainConversationMarker: promptMarker}
+	m := &scriptedModel{makeToolCall: c.makeToolCall, mainConversationMarker: testPromptMarker}
 	s := httptest.NewServer(m)
 	defer s.Close()
 	p := newPerson(t, c, program, modules, s.URL)
@@ -98,8 +98,8 @@ func resumesAfterAnswer(t *testing.T, c *testedClient, argv []string, program, m
 
 	again := asks + " Please look again."
 	for n, prompt := range []string{asks, again, thanks} {
-		m.startConversation(promptMarker)
-		p.run(append(slices.Clone(argv), c.runArguments(prompt+" "+promptMarker, true, n > 0)...)...)
+		m.startConversation(testPromptMarker)
+		p.run(append(slices.Clone(argv), c.runArguments(prompt+" "+testPromptMarker, true, n > 0)...)...)
 		requests := conversation(m.mainConversationRequests)
 		if len(requests) == 0 {
 			t.Errorf("run %d: no request has a block: %s", n+1, tail([]byte(m.lastRequest())))
@@ -163,7 +163,7 @@ func scopes(t *testing.T, c *testedClient, argv []string, program, modules strin
 	m := &scriptedModel{
 		makeToolCall:           c.makeToolCall,
 		makeShellCall:          c.makeShellCall,
-		mainConversationMarker: promptMarker,
+		mainConversationMarker: testPromptMarker,
 		steps:                  []scriptStep{{shellCommand: "echo once"}},
 	}
 	s := httptest.NewServer(m)
@@ -172,7 +172,7 @@ func scopes(t *testing.T, c *testedClient, argv []string, program, modules strin
 	p.run("git", "init", "-q")
 	p.run(program, "remember", "ship-day", sentence, "--tag", "decision")
 	p.run(program, "setup", c.name, "--scope", "project", "--yes", "--trust")
-	prompts := []string{"Do it. " + promptMarker}
+	prompts := []string{"Do it. " + testPromptMarker}
 	p.run(append(slices.Clone(argv), c.runArguments(prompts[0], true, false)...)...)
 	checkRequests(t, 0, conversation(m.mainConversationRequests), prompts, len(m.steps)+1)
 	kept := p.run(program, "session", "show", p.onlySession(program), "--json")

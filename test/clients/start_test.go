@@ -16,7 +16,7 @@ func TestStarts(t *testing.T) { eachClient(t, startsWithoutMemory) }
 // it. In the second run, the program that setup wrote into the client's files is missing. The model must get the
 // prompt both times.
 func startsWithoutMemory(t *testing.T, c *testedClient, argv []string, program, modules string) {
-	m := &scriptedModel{makeToolCall: c.makeToolCall, mainConversationMarker: promptMarker}
+	m := &scriptedModel{makeToolCall: c.makeToolCall, mainConversationMarker: testPromptMarker}
 	s := httptest.NewServer(m)
 	defer s.Close()
 	b, err := os.ReadFile(program)
@@ -40,8 +40,8 @@ func startsWithoutMemory(t *testing.T, c *testedClient, argv []string, program, 
 		if err := step.do(); err != nil {
 			t.Fatal(err)
 		}
-		m.startConversation(promptMarker)
-		said := p.run(slices.Concat(argv, c.runArgs, []string{"Please do it. " + promptMarker})...)
+		m.startConversation(testPromptMarker)
+		said := p.run(slices.Concat(argv, c.runArgs, []string{"Please do it. " + testPromptMarker})...)
 		if len(m.mainConversationRequests) == 0 {
 			t.Errorf("%s: the model was not asked: %s", step.name, tail([]byte(said)))
 		}

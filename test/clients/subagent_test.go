@@ -21,17 +21,17 @@ func subagents(t *testing.T, c *testedClient, argv []string, program, modules st
 
 	m := &scriptedModel{
 		makeToolCall:           c.makeToolCall,
-		mainConversationMarker: promptMarker,
+		mainConversationMarker: testPromptMarker,
 		subagentTask:           subagentTask,
 		endAgentCall:           c.endAgentCall,
-		steps:                  []scriptStep{{clientCall: &c.startAgentCall}},
+		steps:                  []scriptStep{{clientToolCall: &c.startAgentCall}},
 	}
 	s := httptest.NewServer(m)
 	defer s.Close()
 	p := newPerson(t, c, program, modules, s.URL)
 	p.run(program, "remember", "ferry", ferry)
 	p.run(program, "inject", "calibrate the floor")
-	p.run(slices.Concat(argv, c.runArguments("Find it. "+promptMarker, true, false))...)
+	p.run(slices.Concat(argv, c.runArguments("Find it. "+testPromptMarker, true, false))...)
 
 	asked := 0
 	for _, body := range m.requestsWithoutMarker {

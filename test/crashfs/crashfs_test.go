@@ -102,7 +102,7 @@ func wantImages(t *testing.T, d *Disk, want ...string) {
 
 func TestUnsyncedWriteCanBeLost(t *testing.T) {
 	d := durable(t, map[string]string{"a": "old"})
-	f := open(t, d.Process(), "a")
+	f := open(t, d.StartProcess(), "a")
 	write(t, f, 3, "new!")
 	all := images(t, d)
 	for _, want := range []string{
@@ -122,14 +122,14 @@ func TestUnsyncedWriteCanBeLost(t *testing.T) {
 
 func TestLostOverwriteShowsWhatWasBefore(t *testing.T) {
 	d := durable(t, map[string]string{"a": "abcdef"})
-	f := open(t, d.Process(), "a")
+	f := open(t, d.StartProcess(), "a")
 	write(t, f, 1, "XYZ")
 	wantImages(t, d, `a="abcdef"`, `a="aXcdef"`, `a="aXYdef"`, `a="abYZef"`, `a="abcZef"`, `a="aXYZef"`)
 }
 
 func TestTruncationIsPending(t *testing.T) {
 	d := durable(t, map[string]string{"a": "abcdef"})
-	f, err := d.Process().OpenFile("a", os.O_RDWR|os.O_TRUNC, 0)
+	f, err := d.StartProcess().OpenFile("a", os.O_RDWR|os.O_TRUNC, 0)
 	must(t, err)
 	wantImages(t, d, `a="abcdef"`, `a=""`)
 	must(t, f.Sync())
@@ -140,7 +140,7 @@ func TestTruncationIsPending(t *testing.T) {
 
 func TestSyncedBytesOfAnUnsyncedNameVanish(t *testing.T) {
 	d := New(nil)
-	p := d.Process()
+	p := d.StartProcess()
 	f := open(t, p, "a")
 	write(t, f, 0, "x")
 	must(t, f.Sync())
@@ -151,7 +151,7 @@ func TestSyncedBytesOfAnUnsyncedNameVanish(t *testing.T) {
 
 func TestSyncedNameOfUnsyncedBytesIsEmpty(t *testing.T) {
 	d := New(nil)
-	p := d.Process()
+	p := d.StartProcess()
 	write(t, open(t, p, "a"), 0, "x")
 	must(t, p.SyncDir("."))
 	wantImages(t, d, `a=""`, `a="\x00"`, `a="x"`)
@@ -159,7 +159,7 @@ func TestSyncedNameOfUnsyncedBytesIsEmpty(t *testing.T) {
 
 func TestSyncAfterMakesAllDurable(t *testing.T) {
 	d := New(nil)
-	p := d.Process()
+	p := d.StartProcess()
 	make := func() error {
 		must(t, p.MkdirAll("d/e", 0o755))
 		f := open(t, p, "d/e/f")
@@ -169,7 +169,7 @@ func TestSyncAfterMakesAllDurable(t *testing.T) {
 	must(t, p.SyncAfter(".", make))
 	wantImages(t, d, `d/ d/e/ d/e/f="new"`)
 	d = New(nil)
-	p = d.Process()
+	p = d.StartProcess()
 	d.Inject(OpFault{Kinds: OpSyncAll, Err: syscall.EIO})
 	if err := p.SyncAfter(".", make); !errors.Is(err, syscall.EIO) {
 		t.Fatalf("SyncAfter = %v, want EIO", err)
@@ -182,7 +182,7 @@ func TestSyncAfterMakesAllDurable(t *testing.T) {
 
 func TestOpsAndLabels(t *testing.T) {
 	d := New(nil)
-	p := d.Process()
+	p := d.StartProcess()
 	must(t, p.MkdirAll("d/e", 0o700))
 	f := open(t, p, "d/a")
 	write(t, f, 5, "xyz")

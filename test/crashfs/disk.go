@@ -97,14 +97,14 @@ func (k OpKind) String() string {
 
 // Op records an operation that a process requested. The operation may have failed.
 type Op struct {
-	N    int // number of the operation on this disk, from 1
-	Proc int // number of the process that requested the operation, from 1
-	Kind OpKind
-	Name string
-	To   string // new name of a rename
-	Off  int64  // offset for a write, or new length for a truncation
-	Len  int    // number of bytes in a write
-	Err  error  // error that the process got (nil if the operation succeeded)
+	Number        int // number of the operation on this disk, from 1
+	ProcessNumber int // number of the process that requested the operation, from 1
+	Kind          OpKind
+	Name          string
+	NewName       string // new name of a rename
+	Off           int64  // offset for a write, or new length for a truncation
+	Len           int    // number of bytes in a write
+	Err           error  // error that the process got (nil if the operation succeeded)
 }
 
 // String describes the operation, such as "#7 write a.log @128+64".
@@ -112,13 +112,13 @@ func (o Op) String() string {
 	var s string
 	switch o.Kind {
 	case OpWrite:
-		s = fmt.Sprintf("#%d write %s @%d+%d", o.N, o.Name, o.Off, o.Len)
+		s = fmt.Sprintf("#%d write %s @%d+%d", o.Number, o.Name, o.Off, o.Len)
 	case OpTruncate:
-		s = fmt.Sprintf("#%d truncate %s to %d", o.N, o.Name, o.Off)
+		s = fmt.Sprintf("#%d truncate %s to %d", o.Number, o.Name, o.Off)
 	case OpRename:
-		s = fmt.Sprintf("#%d rename %s to %s", o.N, o.Name, o.To)
+		s = fmt.Sprintf("#%d rename %s to %s", o.Number, o.Name, o.NewName)
 	default:
-		s = fmt.Sprintf("#%d %s %s", o.N, o.Kind, o.Name)
+		s = fmt.Sprintf("#%d %s %s", o.Number, o.Kind, o.Name)
 	}
 	if o.Err != nil {
 		s += fmt.Sprintf(" (%v)", o.Err)
@@ -126,15 +126,15 @@ func (o Op) String() string {
 	return s
 }
 
-// OpFault makes an operation fail. It strikes the first operation whose kind is in Kinds and whose number is At or
-// more.
+// OpFault makes an operation fail. It strikes the first operation whose kind is in Kinds and whose number is
+// FirstOpNumber or more.
 type OpFault struct {
-	At      int
-	Kinds   OpKind // kinds of file operations that can fail, such as Write (0 means all)
-	Err     error  // error that the process gets, such as syscall.EIO or syscall.ENOSPC
-	Short   int    // number of bytes that a write still writes before it fails
-	Forever bool   // whether the fault also strikes all later operations of the Kinds
-	Done    bool   // whether the operation is performed before it returns Err
+	FirstOpNumber int
+	Kinds         OpKind // kinds of file operations that can fail, such as Write (0 means all)
+	Err           error  // error that the process gets, such as syscall.EIO or syscall.ENOSPC
+	WrittenBytes  int    // number of bytes that a write still writes before it fails
+	IsPermanent   bool   // whether the fault also strikes all later operations of the Kinds
+	Done          bool   // whether the operation is performed before it returns Err
 }
 
 // Disk simulates a disk that loses unsynced data. Several goroutines may call the methods of a disk and its processes
@@ -160,8 +160,8 @@ func New(img *vfs.Mem) *Disk {
 	return &Disk{liveFiles: live, state: newDiskState(live), locks: make(map[uint64]*fileLock)}
 }
 
-// Process starts a process on the disk. The result is the file system as the process sees it.
-func (d *Disk) Process() *Process {
+// StartProcess starts a process on the disk. The result is the file system as the process sees it.
+func (d *Disk) StartProcess() *Process {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.processCount++
@@ -176,21 +176,21 @@ func (d *Disk) Kill(p *Process) {
 	p.killNow()
 }
 
-// KillAt makes the process p end at operation n of the disk, if p performs this operation. The operations of all
+// KillAt makes the process p end at operation opNumber of the disk, if p performs this operation. The operations of all
 // processes are numbered together. The operation itself returns [ErrKilled]. It is performed before the process ends,
 // unless it syncs a file or a directory.
-func (d *Disk) KillAt(p *Process, n int) {
+func (d *Disk) KillAt(p *Process, opNumber int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	p.killOpNumber = n
+	p.killOpNumber = opNumber
 }
 
-// StopAt makes the machine crash at operation n. This operation and all later ones return [ErrCrashed]. If n is 0, the
-// machine does not crash.
-func (d *Disk) StopAt(n int) {
+// StopAt makes the machine crash at operation opNumber. This operation and all later ones return [ErrCrashed]. If
+// opNumber is 0, the machine does not crash.
+func (d *Disk) StopAt(opNumber int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.crashOpNumber = n
+	d.crashOpNumber = opNumber
 }
 
 // Stop makes the simulated machine crash now, between two operations.
@@ -269,8 +269,8 @@ func (d *Disk) Clone() *Disk {
 // ErrKilled. The operation is still performed before, unless it is an OpSync or OpSyncDir.
 func (p *Process) performOp(op Op, perform func(op Op) error, fail func(op Op, f OpFault)) error {
 	d := p.disk
-	op.N, op.Proc = len(d.opLog)+1, p.id
-	last := op.N == d.crashOpNumber || op.N == p.killOpNumber
+	op.Number, op.ProcessNumber = len(d.opLog)+1, p.id
+	last := op.Number == d.crashOpNumber || op.Number == p.killOpNumber
 	var err error
 	switch fault, struck := d.matchFault(op); {
 	case last && op.Kind&(OpSync|OpSyncDir) != 0:
@@ -285,17 +285,17 @@ func (p *Process) performOp(op Op, perform func(op Op) error, fail func(op Op, f
 		if err == nil {
 			err = fault.Err
 			if op.Kind == OpRename {
-				err = &os.LinkError{Op: "rename", Old: op.Name, New: op.To, Err: err}
+				err = &os.LinkError{Op: "rename", Old: op.Name, New: op.NewName, Err: err}
 			} else {
 				err = &fs.PathError{Op: op.Kind.String(), Path: op.Name, Err: err}
 			}
 		}
 	}
-	if op.N == p.killOpNumber {
+	if op.Number == p.killOpNumber {
 		p.killNow()
 		err = ErrKilled
 	}
-	if op.N == d.crashOpNumber {
+	if op.Number == d.crashOpNumber {
 		d.hasCrashed = true
 		err = ErrCrashed
 	}
@@ -309,10 +309,10 @@ func (p *Process) performOp(op Op, perform func(op Op) error, fail func(op Op, f
 func (d *Disk) matchFault(op Op) (OpFault, bool) {
 	for i, f := range d.faults {
 		isOtherKind := f.Kinds != 0 && f.Kinds&op.Kind == 0
-		if isOtherKind || op.N < f.At {
+		if isOtherKind || op.Number < f.FirstOpNumber {
 			continue
 		}
-		if !f.Forever {
+		if !f.IsPermanent {
 			d.faults = slices.Delete(d.faults, i, i+1)
 		}
 		return f, true

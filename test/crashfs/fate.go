@@ -10,8 +10,8 @@ import (
 // crashOutcome tells what remains of a pending write or truncation after a crash.
 type crashOutcome struct {
 	outcomeKind crashOutcomeKind
-	// number of bytes of the write before the cut, if only a part of the write remains (outcomeFirstPartKept,
-	// outcomeOnlySizeKept and outcomeLastPartKept)
+	// number of bytes of the write before the cut, if only a part of the write remains (outcomeFirstBytesKept,
+	// outcomeOnlySizeKept and outcomeLastBytesKept)
 	cutOffset int
 }
 
@@ -21,11 +21,11 @@ const (
 	outcomeOpLost crashOutcomeKind = iota
 	outcomeOpKept                  // After the crash, the file contains all bytes of the write.
 	// After the crash, only the first bytes of the write are in the file, and the file ends after them.
-	outcomeFirstPartKept
+	outcomeFirstBytesKept
 	// After the crash, only the first bytes of the write are in the file, or none. The file has its full new length.
 	outcomeOnlySizeKept
 	// After the crash, the first bytes of the write are missing. The file has its full new length.
-	outcomeLastPartKept
+	outcomeLastBytesKept
 )
 
 // describe returns a text about the effect of the crash on the operation op, such as "lost write 7".
@@ -33,14 +33,14 @@ func (f crashOutcome) describe(op string) string {
 	switch f.outcomeKind {
 	case outcomeOpLost:
 		return "lost " + op
-	case outcomeFirstPartKept:
+	case outcomeFirstBytesKept:
 		return "only the first " + strconv.Itoa(f.cutOffset) + " bytes of " + op
 	case outcomeOnlySizeKept:
 		if f.cutOffset == 0 {
 			return "only the length of " + op
 		}
 		return "the length and the first " + strconv.Itoa(f.cutOffset) + " bytes of " + op
-	case outcomeLastPartKept:
+	case outcomeLastBytesKept:
 		return "all but the first " + strconv.Itoa(f.cutOffset) + " bytes of " + op
 	}
 	return "kept " + op
@@ -58,9 +58,9 @@ func (op *pendingDataOp) applyTo(buf []byte, f crashOutcome) []byte {
 	}
 	from, to := 0, len(op.data)
 	switch f.outcomeKind {
-	case outcomeFirstPartKept, outcomeOnlySizeKept:
+	case outcomeFirstBytesKept, outcomeOnlySizeKept:
 		to = f.cutOffset
-	case outcomeLastPartKept:
+	case outcomeLastBytesKept:
 		from = f.cutOffset
 	}
 	if end := op.endOffset(f); end > int64(len(buf)) {
@@ -77,7 +77,7 @@ func (op *pendingDataOp) endOffset(f crashOutcome) int64 {
 	switch {
 	case f.outcomeKind == outcomeOpLost || op.op.Kind == OpTruncate:
 		return 0
-	case f.outcomeKind == outcomeFirstPartKept:
+	case f.outcomeKind == outcomeFirstBytesKept:
 		return op.op.Off + int64(f.cutOffset)
 	}
 	return op.op.Off + int64(len(op.data))
@@ -120,19 +120,19 @@ func (op *pendingDataOp) possibleCrashOutcomes() []crashOutcome {
 			fates = append(fates, crashOutcome{f, at})
 		}
 	}
-	add(1, outcomeFirstPartKept)
+	add(1, outcomeFirstBytesKept)
 	for t := 3; t < size; t += 3 {
 		isAtEdge := t <= writeEdgeBytes || t >= size-writeEdgeBytes
 		if isAtEdge || size <= maxFinelyCutWriteBytes {
-			add(t, outcomeFirstPartKept)
+			add(t, outcomeFirstBytesKept)
 		}
 	}
-	add(size-1, outcomeFirstPartKept)
+	add(size-1, outcomeFirstBytesKept)
 	for _, t := range sectors {
-		add(t, outcomeFirstPartKept, outcomeOnlySizeKept, outcomeLastPartKept)
+		add(t, outcomeFirstBytesKept, outcomeOnlySizeKept, outcomeLastBytesKept)
 	}
 	for _, t := range []int{1, 4, 8, 16, 32, size / 2, size - 1} {
-		add(t, outcomeOnlySizeKept, outcomeLastPartKept)
+		add(t, outcomeOnlySizeKept, outcomeLastBytesKept)
 	}
 	return fates
 }

@@ -14,7 +14,7 @@ import (
 
 func TestSyncAfterFailedSyncDoesNotMakeDurable(t *testing.T) {
 	d := durable(t, map[string]string{"a": ""})
-	p := d.Process()
+	p := d.StartProcess()
 	f := open(t, p, "a")
 	write(t, f, 0, "A")
 	d.Inject(OpFault{Kinds: OpSync, Err: syscall.EIO})
@@ -22,7 +22,7 @@ func TestSyncAfterFailedSyncDoesNotMakeDurable(t *testing.T) {
 		t.Fatalf("Sync = %v, want %v", err, syscall.EIO)
 	}
 	must(t, f.Sync())
-	must(t, open(t, d.Process(), "a").Sync()) // A sync by another handle does not make the byte durable either.
+	must(t, open(t, d.StartProcess(), "a").Sync()) // A sync by another handle does not make the byte durable either.
 	wantImages(t, d, `a=""`, `a="\x00"`, `a="A"`)
 	if got, err := vfs.ReadFile(p, "a", -1); string(got) != "A" || err != nil {
 		t.Errorf("ReadFile = %q, %v, want %q, nil", got, err, "A")
@@ -39,7 +39,7 @@ func TestSyncAfterFailedSyncDoesNotMakeDurable(t *testing.T) {
 
 func TestFailedSyncOfATruncation(t *testing.T) {
 	d := durable(t, map[string]string{"a": "abcdef"})
-	f := open(t, d.Process(), "a")
+	f := open(t, d.StartProcess(), "a")
 	must(t, f.Truncate(2))
 	d.Inject(OpFault{Kinds: OpSync, Err: syscall.EIO})
 	if err := f.Sync(); err == nil {
@@ -54,7 +54,7 @@ func TestFailedSyncOfATruncation(t *testing.T) {
 
 func TestSyncDirAfterFailedSyncDirDoesNotMakeDurable(t *testing.T) {
 	d := durable(t, map[string]string{"a": "old", "b": "new", "c": "newer"})
-	p := d.Process()
+	p := d.StartProcess()
 	must(t, p.Rename("b", "a"))
 	d.Inject(OpFault{Kinds: OpSyncDir, Err: syscall.EIO})
 	if err := p.SyncDir("."); !errors.Is(err, syscall.EIO) {
@@ -69,10 +69,10 @@ func TestSyncDirAfterFailedSyncDirDoesNotMakeDurable(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	d := durable(t, map[string]string{"a": "abc", "b": "b"})
-	p := d.Process()
+	p := d.StartProcess()
 	f := open(t, p, "a")
 
-	d.Inject(OpFault{Kinds: OpWrite, Err: syscall.ENOSPC, Short: 2})
+	d.Inject(OpFault{Kinds: OpWrite, Err: syscall.ENOSPC, WrittenBytes: 2})
 	n, err := f.WriteAt([]byte("XYZ"), 0)
 	if n != 2 || !errors.Is(err, syscall.ENOSPC) || !vfs.IsFull(err) {
 		t.Errorf("WriteAt = %d, %v, want 2, %v", n, err, syscall.ENOSPC)
@@ -82,7 +82,7 @@ func TestFaults(t *testing.T) {
 	}
 	write(t, f, 0, "XYZ") // The fault strikes only once, so this write succeeds.
 
-	d.Inject(OpFault{At: d.CountOps() + 2, Err: syscall.EIO, Forever: true})
+	d.Inject(OpFault{FirstOpNumber: d.CountOps() + 2, Err: syscall.EIO, IsPermanent: true})
 	write(t, f, 0, "123")
 	if err := p.Rename("b", "c"); !errors.Is(err, syscall.EIO) {
 		t.Errorf("Rename = %v, want %v", err, syscall.EIO)

@@ -47,7 +47,7 @@ func (f *openFile) WriteAt(b []byte, off int64) (int, error) {
 	}
 	err := f.process.performOp(Op{Kind: OpWrite, Name: f.name, Off: off, Len: len(b)},
 		func(op Op) error { return write(op, b) },
-		func(op Op, fault OpFault) { write(op, b[:max(0, min(fault.Short, len(b)-1))]) })
+		func(op Op, fault OpFault) { write(op, b[:max(0, min(fault.WrittenBytes, len(b)-1))]) })
 	return done, err
 }
 
@@ -91,7 +91,7 @@ func (f *openFile) Sync() error {
 	}
 	return f.process.performOp(Op{Kind: OpSync, Name: f.name},
 		func(Op) error { f.node.makeDurable(); return nil },
-		func(Op, OpFault) { f.node.failSync() })
+		func(Op, OpFault) { f.node.markPendingOpsFailed() })
 }
 
 func (f *openFile) Stat() (fs.FileInfo, error) {

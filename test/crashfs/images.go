@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// If the number of name changes that are not durable is at most maxExhaustiveNameChanges, every subset of them is
-	// tried as the lost changes. If the number is larger, only some subsets are tried.
-	maxExhaustiveNameChanges = 6
+	// If the number of name changes that are not durable is at most maxNameChangesForAllSubsets, every subset of them
+	// is tried as the lost changes. If the number is larger, only some subsets are tried.
+	maxNameChangesForAllSubsets = 6
 	// If at most so many writes and truncations are not durable, a crash may lose any subset of them. Otherwise only
 	// some subsets are tried.
-	maxExhaustiveDataOps = 4
-	// If many writes are not durable, only the partlyLostFirstWrites oldest writes, and the newest ones (see below),
+	maxDataOpsForAllSubsets = 4
+	// If many writes are not durable, only the cutOldestWriteCount oldest writes, and the newest ones (see below),
 	// are tried with a part of their bytes lost.
-	partlyLostFirstWrites = 8
+	cutOldestWriteCount = 8
 	// If many writes are not durable, only so many of the newest are tried with a part of their bytes lost.
-	partlyLostLastWrites = 8
+	cutNewestWriteCount = 8
 )
 
 // EachCrashFileSystem yields the possible contents of the disk if a crash happened now. Each is yielded as a file
@@ -59,13 +59,13 @@ func (d *Disk) EachCrashContent(yield func(im *CrashContent) bool) {
 	d.mu.Unlock()
 	e := crashContentEnumerator{
 		state: &s, yield: yield,
-		seenContentHashes: make(map[uint64]bool),
-		seenTrees:         make(map[uint64]bool),
-		fileHashes:        make(map[string]uint64),
-		opTexts:           make(map[*pendingDataOp]string),
-		fullyWrittenFiles: make(map[*inode][]byte),
+		seenContentHashes:  make(map[uint64]bool),
+		seenFileTreeHashes: make(map[uint64]bool),
+		fileHashes:         make(map[string]uint64),
+		opDescriptions:     make(map[*pendingDataOp]string),
+		fullyWrittenFiles:  make(map[*inode][]byte),
 	}
-	eachSubset(len(s.nameChanges), maxExhaustiveNameChanges, func(keep []bool) bool {
+	eachSubset(len(s.nameChanges), maxNameChangesForAllSubsets, func(keep []bool) bool {
 		for i, c := range s.nameChanges {
 			if !keep[i] || c.requiredNameChange == nil {
 				continue
@@ -84,13 +84,13 @@ type crashContentEnumerator struct {
 	state *diskState
 	yield func(*CrashContent) bool
 	// hashes of the disk contents that were passed to yield, so that none is passed twice
-	seenContentHashes map[uint64]bool
-	seenTrees         map[uint64]bool // hashes of the sets of file names that were tried
+	seenContentHashes  map[uint64]bool
+	seenFileTreeHashes map[uint64]bool // hashes of the sets of file names that were tried
 	// hash of a file's content after a crash, by the file and the crash's effect on its pending writes
 	fileHashes map[string]uint64
 	scratch    []byte
 	// descriptions of all operations, from which the label of a disk content, which names the lost operations, is made
-	opTexts map[*pendingDataOp]string
+	opDescriptions map[*pendingDataOp]string
 	// for each file with a single pending write at its end: the content with that write
 	fullyWrittenFiles map[*inode][]byte
 	fileHashKey       []byte
@@ -109,11 +109,11 @@ type CrashContent struct {
 
 // treeEntry is a file name on the disk after a crash, with the file or directory to which it leads.
 type treeEntry struct {
-	name       string
-	node       *inode
-	hash       uint64 // hash of the name and the file's permissions
-	linkNumber int    // index in treeEntries of an earlier name of the same file (-1 if this is its first name)
-	fileNumber int    // index in the files of the tree (-1 for a directory)
+	name             string
+	node             *inode
+	hash             uint64 // hash of the name and the file's permissions
+	earlierNameIndex int    // index in treeEntries of an earlier name of the same file (-1 if this is its first name)
+	fileIndex        int    // index in the files of the tree (-1 for a directory)
 }
 
 // fileTree contains all file names of a possible disk content after a crash, and the files to which they lead.
@@ -121,20 +121,20 @@ type fileTree struct {
 	treeEntries         []treeEntry
 	files               []*inode         // the files, in the order of their first names in treeEntries
 	dataOps             []*pendingDataOp // writes to the files, and truncations, that a crash may lose, oldest first
-	opIndexes           [][]int          // for each file, the indexes of its operations in dataOps
+	opIndexesByFile     [][]int          // for each file, the indexes of its operations in dataOps
 	lostNameChangesText string
 }
 
-// chooseKeptNameChanges yields disk contents that are possible after a crash. The argument keep contains, for each
-// pending change of file names, whether the change survives the crash. For these names, chooseKeptNameChanges tries
-// many combinations of lost, kept and partly lost writes, and yields a disk content for each combination. It returns
-// false if the caller wants no more disk contents.
-func (e *crashContentEnumerator) chooseKeptNameChanges(keep []bool) bool {
-	t, hash := e.buildTree(keep)
-	if e.seenTrees[hash] {
+// chooseKeptNameChanges yields disk contents that are possible after a crash. The argument keptNameChanges contains,
+// for each pending change of file names, whether the change survives the crash. For these names, chooseKeptNameChanges
+// tries many combinations of lost, kept and partly lost writes, and yields a disk content for each combination. It
+// returns false if the caller wants no more disk contents.
+func (e *crashContentEnumerator) chooseKeptNameChanges(keptNameChanges []bool) bool {
+	t, hash := e.buildTree(keptNameChanges)
+	if e.seenFileTreeHashes[hash] {
 		return true
 	}
-	e.seenTrees[hash] = true
+	e.seenFileTreeHashes[hash] = true
 	fates := make([]crashOutcome, len(t.dataOps))
 	set := func(i int, keep bool) {
 		fates[i] = crashOutcome{outcomeKind: outcomeOpLost}
@@ -142,7 +142,7 @@ func (e *crashContentEnumerator) chooseKeptNameChanges(keep []bool) bool {
 			fates[i].outcomeKind = outcomeOpKept
 		}
 	}
-	more := eachSubset(len(t.dataOps), maxExhaustiveDataOps, func(keep []bool) bool {
+	more := eachSubset(len(t.dataOps), maxDataOpsForAllSubsets, func(keep []bool) bool {
 		for i, k := range keep {
 			set(i, k)
 		}
@@ -152,7 +152,7 @@ func (e *crashContentEnumerator) chooseKeptNameChanges(keep []bool) bool {
 		return false
 	}
 	for i, op := range t.dataOps {
-		if i >= partlyLostFirstWrites && i < len(t.dataOps)-partlyLostLastWrites {
+		if i >= cutOldestWriteCount && i < len(t.dataOps)-cutNewestWriteCount {
 			continue
 		}
 		parts := op.possibleCrashOutcomes()
@@ -177,12 +177,12 @@ func (e *crashContentEnumerator) chooseKeptNameChanges(keep []bool) bool {
 
 // buildTree returns the file names that remain after a crash if only the chosen name changes are kept. The second
 // result is a hash of these names and their files.
-func (e *crashContentEnumerator) buildTree(keep []bool) (fileTree, uint64) {
+func (e *crashContentEnumerator) buildTree(keptNameChanges []bool) (fileTree, uint64) {
 	dirs := make(map[uint64]map[string]uint64)
 	var lostNames []string
 	for i, c := range e.state.nameChanges {
-		if !keep[i] {
-			lostNames = append(lostNames, "lost "+c.opPartText+c.op.String())
+		if !keptNameChanges[i] {
+			lostNames = append(lostNames, "lost "+c.labelPrefix+c.op.String())
 			continue
 		}
 		for _, f := range c.nameEffects {
@@ -208,7 +208,7 @@ func (e *crashContentEnumerator) buildTree(keep []bool) (fileTree, uint64) {
 		}
 		for _, base := range slices.Sorted(maps.Keys(kids)) {
 			n := e.state.nodes[kids[base]]
-			p := treeEntry{name: prefix + base, node: n, linkNumber: -1, fileNumber: -1}
+			p := treeEntry{name: prefix + base, node: n, earlierNameIndex: -1, fileIndex: -1}
 			at, twice := first[n]
 			if twice && n.children != nil {
 				continue
@@ -217,10 +217,10 @@ func (e *crashContentEnumerator) buildTree(keep []bool) (fileTree, uint64) {
 			hash = combineHashes(combineHashes(hash, p.hash), n.number)
 			switch {
 			case twice:
-				p.linkNumber = at
-				p.fileNumber = t.treeEntries[at].fileNumber
+				p.earlierNameIndex = at
+				p.fileIndex = t.treeEntries[at].fileIndex
 			case n.children == nil:
-				p.fileNumber = len(t.files)
+				p.fileIndex = len(t.files)
 				t.files = append(t.files, n)
 				t.dataOps = append(t.dataOps, n.pendingOps...)
 			}
@@ -233,35 +233,35 @@ func (e *crashContentEnumerator) buildTree(keep []bool) (fileTree, uint64) {
 			}
 		}
 	}
-	root := e.state.nodes[e.state.rootNumber]
+	root := e.state.nodes[e.state.rootInodeNumber]
 	first[root] = -1
 	walk("", root)
-	slices.SortStableFunc(t.dataOps, func(a, b *pendingDataOp) int { return a.op.N - b.op.N })
+	slices.SortStableFunc(t.dataOps, func(a, b *pendingDataOp) int { return a.op.Number - b.op.Number })
 	at := make(map[*pendingDataOp]int, len(t.dataOps))
 	for i, op := range t.dataOps {
 		at[op] = i
 	}
-	t.opIndexes = make([][]int, len(t.files))
+	t.opIndexesByFile = make([][]int, len(t.files))
 	for i, n := range t.files {
 		for _, op := range n.pendingOps {
-			t.opIndexes[i] = append(t.opIndexes[i], at[op])
+			t.opIndexesByFile[i] = append(t.opIndexesByFile[i], at[op])
 		}
 	}
 	return t, hash
 }
 
 // yieldCrashContent calls e.yield with one disk content that may result from a crash. If an equal content was passed
-// before, yieldCrashContent does not call e.yield and returns true. The tree t contains the file names. The list fates
-// contains what the crash did to each pending write. yieldCrashContent returns the result of e.yield, which is false if
-// the caller wants no more disk contents.
-func (e *crashContentEnumerator) yieldCrashContent(t *fileTree, fates []crashOutcome) bool {
+// before, yieldCrashContent does not call e.yield and returns true. The tree t contains the file names. The list
+// crashOutcomes contains what the crash did to each pending write. yieldCrashContent returns the result of e.yield,
+// which is false if the caller wants no more disk contents.
+func (e *crashContentEnumerator) yieldCrashContent(t *fileTree, crashOutcomes []crashOutcome) bool {
 	im := &e.yieldedContent
 	im.enumerator = e
 	im.tree = t
-	im.crashOutcomes = fates
+	im.crashOutcomes = crashOutcomes
 	im.fileContentHashes = im.fileContentHashes[:0]
 	for i, n := range t.files {
-		im.fileContentHashes = append(im.fileContentHashes, e.hashFileContent(n, t.opIndexes[i], fates))
+		im.fileContentHashes = append(im.fileContentHashes, e.hashFileContent(n, t.opIndexesByFile[i], crashOutcomes))
 	}
 	im.contentHash = 0
 	im.contentHash = im.HashFiles(nil)
@@ -282,17 +282,17 @@ func (im *CrashContent) HashFiles(skip func(name string) bool) uint64 {
 	for _, p := range im.tree.treeEntries {
 		h = combineHashes(h, p.hash)
 		isSkipped := skip != nil && skip(p.name)
-		if p.fileNumber >= 0 && !isSkipped {
-			h = combineHashes(h, im.fileContentHashes[p.fileNumber])
+		if p.fileIndex >= 0 && !isSkipped {
+			h = combineHashes(h, im.fileContentHashes[p.fileIndex])
 		}
-		h = combineHashes(h, uint64(p.linkNumber))
+		h = combineHashes(h, uint64(p.earlierNameIndex))
 	}
 	return h
 }
 
 // AnyName reports whether fn returns true for the name of any file on the disk after the crash.
 func (im *CrashContent) AnyName(fn func(name string) bool) bool {
-	return slices.ContainsFunc(im.tree.treeEntries, func(p treeEntry) bool { return p.fileNumber >= 0 && fn(p.name) })
+	return slices.ContainsFunc(im.tree.treeEntries, func(p treeEntry) bool { return p.fileIndex >= 0 && fn(p.name) })
 }
 
 // BuildFileSystem returns a file system with the files and directories of this possible disk content. The caller owns
@@ -302,10 +302,10 @@ func (im *CrashContent) BuildFileSystem() *vfs.Mem {
 	for _, p := range im.tree.treeEntries {
 		var err error
 		switch {
-		case p.linkNumber >= 0:
-			err = img.Link(im.tree.treeEntries[p.linkNumber].name, p.name)
-		case p.fileNumber >= 0:
-			data := im.enumerator.buildFileContent(nil, p.node, im.tree.opIndexes[p.fileNumber], im.crashOutcomes)
+		case p.earlierNameIndex >= 0:
+			err = img.Link(im.tree.treeEntries[p.earlierNameIndex].name, p.name)
+		case p.fileIndex >= 0:
+			data := im.enumerator.buildFileContent(nil, p.node, im.tree.opIndexesByFile[p.fileIndex], im.crashOutcomes)
 			err = img.Put(p.name, data, p.node.mode, p.node.mod)
 		default:
 			err = img.MkdirAll(p.name, p.node.mode)
@@ -322,10 +322,10 @@ func (im *CrashContent) Label() string {
 	return im.enumerator.describeLostChanges(im.tree, im.crashOutcomes)
 }
 
-// hashFileContent returns the hash of the content that the file node has after a crash. The list fates contains what
-// the crash did to each pending operation on all files. opIndexes contains the positions in fates that belong to the
-// operations on this file.
-func (e *crashContentEnumerator) hashFileContent(node *inode, opIndexes []int, fates []crashOutcome) uint64 {
+// hashFileContent returns the hash of the content that the file node has after a crash. The list crashOutcomes contains
+// what the crash did to each pending operation on all files. opIndexes contains the positions in crashOutcomes that
+// belong to the operations on this file.
+func (e *crashContentEnumerator) hashFileContent(node *inode, opIndexes []int, crashOutcomes []crashOutcome) uint64 {
 	e.fileHashKey = append(
 		e.fileHashKey[:0],
 		byte(node.number),
@@ -341,7 +341,7 @@ func (e *crashContentEnumerator) hashFileContent(node *inode, opIndexes []int, f
 		byte(node.number>>56),
 	)
 	for _, at := range opIndexes {
-		f := fates[at]
+		f := crashOutcomes[at]
 		e.fileHashKey = append(
 			e.fileHashKey,
 			byte(f.outcomeKind),
@@ -353,7 +353,7 @@ func (e *crashContentEnumerator) hashFileContent(node *inode, opIndexes []int, f
 	}
 	h, ok := e.fileHashes[string(e.fileHashKey)]
 	if !ok {
-		h = hashBytes(e.buildFileContent(&e.scratch, node, opIndexes, fates))
+		h = hashBytes(e.buildFileContent(&e.scratch, node, opIndexes, crashOutcomes))
 		e.fileHashes[string(e.fileHashKey)] = h
 	}
 	return h
@@ -366,33 +366,33 @@ func (e *crashContentEnumerator) buildFileContent(
 	buffer *[]byte,
 	node *inode,
 	opIndexes []int,
-	fates []crashOutcome,
+	crashOutcomes []crashOutcome,
 ) []byte {
 	if len(node.pendingOps) == 0 {
-		return slices.Clip(node.base)
+		return slices.Clip(node.durableBytes)
 	}
 	// After most crashes, the only write that may be lost is a record that was appended to the file. Whatever part of
 	// the record remains, the file's content is a prefix of the content with the whole record. Therefore all variants
 	// share one slice, which is built only once.
 	op := node.pendingOps[0]
-	isAppend := op.op.Kind == OpWrite && op.op.Off == int64(len(node.base))
+	isAppend := op.op.Kind == OpWrite && op.op.Off == int64(len(node.durableBytes))
 	if len(node.pendingOps) == 1 && isAppend {
-		f, old := fates[opIndexes[0]], len(node.base)
+		f, old := crashOutcomes[opIndexes[0]], len(node.durableBytes)
 		whole, ok := e.fullyWrittenFiles[node]
 		if !ok {
-			whole = slices.Concat(node.base, op.data)
+			whole = slices.Concat(node.durableBytes, op.data)
 			e.fullyWrittenFiles[node] = whole
 		}
 		switch f.outcomeKind {
 		case outcomeOpLost:
-			return slices.Clip(node.base)
+			return slices.Clip(node.durableBytes)
 		case outcomeOpKept:
 			return slices.Clip(whole)
-		case outcomeFirstPartKept:
+		case outcomeFirstBytesKept:
 			return whole[: old+f.cutOffset : old+f.cutOffset]
 		}
 	}
-	size := len(node.base)
+	size := len(node.durableBytes)
 	for _, op := range node.pendingOps {
 		size = max(size, int(op.op.Off)+len(op.data))
 	}
@@ -402,15 +402,15 @@ func (e *crashContentEnumerator) buildFileContent(
 	var data []byte
 	if buffer == nil {
 		data = make([]byte, size)
-		data = data[:copy(data, node.base)]
+		data = data[:copy(data, node.durableBytes)]
 	} else {
 		*buffer = slices.Grow((*buffer)[:0], size)
-		data = append(*buffer, node.base...)
+		data = append(*buffer, node.durableBytes...)
 		clear(data[len(data):size])
 		data = slices.Clip(data[:size])[:len(data)]
 	}
 	for i, op := range node.pendingOps {
-		f := fates[opIndexes[i]]
+		f := crashOutcomes[opIndexes[i]]
 		if end := op.endOffset(f); int(end) > len(data) && int(end) <= cap(data) {
 			data = data[:end]
 		}
@@ -429,10 +429,10 @@ func (e *crashContentEnumerator) describeLostChanges(t *fileTree, fates []crashO
 			continue
 		}
 		op := t.dataOps[i]
-		text, ok := e.opTexts[op]
+		text, ok := e.opDescriptions[op]
 		if !ok {
 			text = op.op.String()
-			e.opTexts[op] = text
+			e.opDescriptions[op] = text
 		}
 		if b.Len() > 0 {
 			b.WriteString(", ")

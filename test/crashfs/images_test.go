@@ -19,7 +19,7 @@ import (
 
 func TestImagesAreTheCallersOwn(t *testing.T) {
 	d := durable(t, map[string]string{"a": "abc"})
-	f := open(t, d.Process(), "a")
+	f := open(t, d.StartProcess(), "a")
 	var kept *vfs.Mem
 	d.EachCrashFileSystem(func(img *vfs.Mem, _ string) bool { kept = img; return false })
 	g := open(t, kept, "a")
@@ -34,7 +34,7 @@ func TestImagesAreTheCallersOwn(t *testing.T) {
 
 func TestManyPendingChangesAreBounded(t *testing.T) {
 	d := durable(t, map[string]string{"a": ""})
-	p := d.Process()
+	p := d.StartProcess()
 	f := open(t, p, "a")
 	for i := range 18 {
 		write(t, f, int64(i*300), strings.Repeat("x", 300))
@@ -68,7 +68,7 @@ func TestKeptMeansLive(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		d := New(nil)
-		p := d.Process()
+		p := d.StartProcess()
 		must(t, p.MkdirAll("d", 0o700))
 		names := []string{"a", "b", "c", "d/a", "d/b"}
 		failed := false
@@ -108,7 +108,7 @@ func TestKeptMeansLive(t *testing.T) {
 				must(t, f.Close())
 			case 8:
 				d = d.Clone()
-				p = d.Process()
+				p = d.StartProcess()
 			}
 			live := show(t, d.CopyLiveFiles())
 			last := ""
@@ -175,7 +175,7 @@ func TestFates(t *testing.T) {
 	op := &pendingDataOp{op: Op{Kind: OpWrite, Off: 500, Len: 2000}, data: make([]byte, 2000)}
 	heads := make(map[int]bool)
 	for _, f := range op.possibleCrashOutcomes() {
-		if f.outcomeKind == outcomeFirstPartKept {
+		if f.outcomeKind == outcomeFirstBytesKept {
 			heads[f.cutOffset] = true
 		}
 		if f.cutOffset < 0 || f.cutOffset >= 2000 {
@@ -202,7 +202,7 @@ func BenchmarkImages(b *testing.B) {
 		}
 	}
 	d := New(m)
-	f, err := d.Process().OpenFile("memory.oxbow", os.O_RDWR, 0)
+	f, err := d.StartProcess().OpenFile("memory.oxbow", os.O_RDWR, 0)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func BenchmarkRun(b *testing.B) {
 	record := make([]byte, 200)
 	for b.Loop() {
 		d := New(m)
-		f, err := d.Process().OpenFile("memory.oxbow", os.O_RDWR, 0)
+		f, err := d.StartProcess().OpenFile("memory.oxbow", os.O_RDWR, 0)
 		if err != nil {
 			b.Fatal(err)
 		}

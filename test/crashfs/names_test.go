@@ -12,7 +12,7 @@ import (
 
 func TestRenameIsUndoneUntilTheDirectoryIsSynced(t *testing.T) {
 	d := durable(t, map[string]string{"a": "old", "b": "new"})
-	p := d.Process()
+	p := d.StartProcess()
 	must(t, p.Rename("b", "a"))
 	wantImages(t, d, `a="old" b="new"`, `a="new"`)
 	must(t, p.SyncDir("."))
@@ -24,7 +24,7 @@ func TestWriteFileLeavesOldOrNew(t *testing.T) {
 	for k := 1; ; k++ {
 		d := durable(t, map[string]string{"a": "old"})
 		d.StopAt(k)
-		err := vfs.WriteFile(d.Process(), "a", []byte("new"), 0o600)
+		err := vfs.WriteFile(d.StartProcess(), "a", []byte("new"), 0o600)
 		for s, label := range images(t, d) {
 			if !strings.HasPrefix(s, `a="old"`) && !strings.HasPrefix(s, `a="new"`) {
 				t.Errorf("crash at %d (%s) left %s", k, label, s)
@@ -47,7 +47,7 @@ func TestWriteFileLeavesOldOrNew(t *testing.T) {
 
 func TestWriteFileWithoutSyncWouldTear(t *testing.T) {
 	d := durable(t, map[string]string{"a": "old"})
-	p := d.Process()
+	p := d.StartProcess()
 	write(t, open(t, p, "t"), 0, "new")
 	must(t, p.Rename("t", "a"))
 	if _, ok := images(t, d)[`a=""`]; !ok {
@@ -58,7 +58,7 @@ func TestWriteFileWithoutSyncWouldTear(t *testing.T) {
 func TestRenameBetweenDirectoriesLeavesOneNameAtLeast(t *testing.T) {
 	make := func() (*Disk, *Process) {
 		d := durable(t, map[string]string{"x/a": "1", "y/b": "2"})
-		p := d.Process()
+		p := d.StartProcess()
 		must(t, p.Rename("x/a", "y/b"))
 		return d, p
 	}
@@ -75,7 +75,7 @@ func TestRenameBetweenDirectoriesLeavesOneNameAtLeast(t *testing.T) {
 
 func TestBothNamesOfARenameAreOneFile(t *testing.T) {
 	d := durable(t, map[string]string{"x/a": "1", "y/b": "2"})
-	p := d.Process()
+	p := d.StartProcess()
 	must(t, p.Rename("x/a", "y/b"))
 	must(t, p.SyncDir("y"))
 	found := false
@@ -96,7 +96,7 @@ func TestBothNamesOfARenameAreOneFile(t *testing.T) {
 
 func TestDirectoriesAndWhatIsInThem(t *testing.T) {
 	d := New(nil)
-	p := d.Process()
+	p := d.StartProcess()
 	must(t, p.MkdirAll("x/y", 0o700))
 	f := open(t, p, "x/y/a")
 	must(t, f.Close())
@@ -115,7 +115,7 @@ func TestDirectoriesAndWhatIsInThem(t *testing.T) {
 
 func TestRemoveIsPending(t *testing.T) {
 	d := durable(t, map[string]string{"a": "1", "x/b": "2"})
-	p := d.Process()
+	p := d.StartProcess()
 	must(t, p.Remove("a"))
 	wantImages(t, d, `a="1" x/ x/b="2"`, `x/ x/b="2"`)
 	must(t, p.SyncDir("."))

@@ -130,13 +130,13 @@ func (d *Disk) recordCreate(op Op) error {
 	return nil
 }
 
-func (p *Process) newFile(mem vfs.File, name string) *openFile {
+func (p *Process) newFile(memFile vfs.File, name string) *openFile {
 	// Stat of a file in a Mem fails only if the file is closed, and this file is open.
-	info, err := mem.Stat()
+	info, err := memFile.Stat()
 	if err != nil {
 		panic(err)
 	}
-	f := &openFile{process: p, memFile: mem, name: name, node: p.disk.state.nodes[info.Sys().(uint64)]}
+	f := &openFile{process: p, memFile: memFile, name: name, node: p.disk.state.nodes[info.Sys().(uint64)]}
 	f.node.openCount++
 	p.files = append(p.files, f)
 	return f
@@ -207,7 +207,7 @@ func (p *Process) Rename(oldname, newname string) error {
 	if err := p.checkAlive(); err != nil {
 		return err
 	}
-	return p.performOp(Op{Kind: OpRename, Name: oldname, To: newname}, func(op Op) error {
+	return p.performOp(Op{Kind: OpRename, Name: oldname, NewName: newname}, func(op Op) error {
 		return p.disk.recordRename(op)
 	}, nil)
 }
@@ -217,22 +217,22 @@ func (d *Disk) recordRename(op Op) error {
 	if err != nil {
 		return d.liveFiles.Rename(
 			op.Name,
-			op.To,
+			op.NewName,
 		) // The old name does not exist, so Rename returns an error.
 	}
 	ino := info.Sys().(uint64)
-	if there, err := d.inodeNumber(op.To); err == nil && there == ino {
+	if there, err := d.inodeNumber(op.NewName); err == nil && there == ino {
 		// Both names lead to the same file. POSIX says that rename does nothing then, so no change is recorded.
-		return d.liveFiles.Rename(op.Name, op.To)
+		return d.liveFiles.Rename(op.Name, op.NewName)
 	}
-	if err := d.liveFiles.Rename(op.Name, op.To); err != nil {
+	if err := d.liveFiles.Rename(op.Name, op.NewName); err != nil {
 		return err
 	}
 	from, oldbase, err := d.parentEntry(op.Name)
 	if err != nil {
 		return err
 	}
-	to, newbase, err := d.parentEntry(op.To)
+	to, newbase, err := d.parentEntry(op.NewName)
 	if err != nil {
 		return err
 	}
@@ -241,12 +241,12 @@ func (d *Disk) recordRename(op Op) error {
 		d.state.addChange(&nameChange{op: op, nameEffects: []nameEffect{gain, loss}})
 		return nil
 	}
-	first := &nameChange{op: op, opPartText: "the new name of ", nameEffects: []nameEffect{gain}}
+	first := &nameChange{op: op, labelPrefix: "the new name of ", nameEffects: []nameEffect{gain}}
 	d.state.addChange(first)
 	d.state.addChange(
 		&nameChange{
 			op:                 op,
-			opPartText:         "the end of the old name of ",
+			labelPrefix:        "the end of the old name of ",
 			nameEffects:        []nameEffect{loss},
 			requiredNameChange: first,
 		},

@@ -13,7 +13,7 @@ import (
 
 func TestNothingWorksAfterTheCrash(t *testing.T) {
 	d := durable(t, map[string]string{"a": "abc"})
-	p := d.Process()
+	p := d.StartProcess()
 	f := open(t, p, "a")
 	l, err := p.OpenLock("a")
 	must(t, err)
@@ -42,7 +42,7 @@ func TestNothingWorksAfterTheCrash(t *testing.T) {
 
 func TestKillReleasesLocksAndKeepsTheCache(t *testing.T) {
 	d := New(nil)
-	p, q := d.Process(), d.Process()
+	p, q := d.StartProcess(), d.StartProcess()
 	lp, err := p.OpenLock("lock")
 	must(t, err)
 	lq, err := q.OpenLock("lock")
@@ -71,7 +71,7 @@ func TestKillReleasesLocksAndKeepsTheCache(t *testing.T) {
 
 func TestKillAt(t *testing.T) {
 	d := New(nil)
-	p, q := d.Process(), d.Process()
+	p, q := d.StartProcess(), d.StartProcess()
 	f := open(t, p, "a") // This is operation 1.
 	d.KillAt(p, 2)
 	if _, err := f.WriteAt([]byte("x"), 0); !errors.Is(err, ErrKilled) {
@@ -85,7 +85,7 @@ func TestKillAt(t *testing.T) {
 
 func TestStopAtASyncLeavesItPending(t *testing.T) {
 	d := durable(t, map[string]string{"a": ""})
-	f := open(t, d.Process(), "a")
+	f := open(t, d.StartProcess(), "a")
 	write(t, f, 0, "x")
 	d.StopAt(2)
 	if err := f.Sync(); !errors.Is(err, ErrCrashed) {
@@ -96,7 +96,7 @@ func TestStopAtASyncLeavesItPending(t *testing.T) {
 
 func TestClone(t *testing.T) {
 	d := durable(t, map[string]string{"a": "abc"})
-	p := d.Process()
+	p := d.StartProcess()
 	f := open(t, p, "a")
 	write(t, f, 0, "X")
 	l, err := p.OpenLock("a")
@@ -106,7 +106,7 @@ func TestClone(t *testing.T) {
 	}
 	c := d.Clone()
 	// The copy contains what is pending on d. A sync of the copy does not sync d.
-	q := c.Process()
+	q := c.StartProcess()
 	g := open(t, q, "a")
 	must(t, g.Sync())
 	write(t, g, 0, "YYYY")

@@ -15,7 +15,7 @@ import (
 
 // diskState contains the durable state of the disk and the pending changes.
 type diskState struct {
-	rootNumber          uint64
+	rootInodeNumber     uint64
 	nodes               map[uint64]*inode
 	nameChanges         []*nameChange // pending creations, removals and renames of file names, the oldest first
 	inodeCountToPruneAt int           // number of inodes at which addInode removes the inodes that are no longer used
@@ -29,8 +29,8 @@ type inode struct {
 	openCount int               // number of handles that are open
 	children  map[string]uint64 // durable names in a directory, with their inodes
 
-	base                  []byte // the bytes of the file that no crash can lose
-	hasSharedDurableBytes bool   // other disk states share the slice base, so copy base before changing it
+	durableBytes          []byte // the bytes of the file that no crash can lose
+	hasSharedDurableBytes bool   // other disk states share the slice durableBytes, so copy the slice before changing it
 	// Writes and truncations that a crash may lose, oldest first. Operations that a failed Sync should have made
 	// durable come before all others.
 	pendingOps []*pendingDataOp
@@ -49,9 +49,9 @@ type pendingDataOp struct {
 // nameEffects if a later change of this name has become durable.
 type nameChange struct {
 	op Op
-	// If an operation makes several name changes, opPartText tells in the label of a lost change which of these changes
-	// it is, such as "the new name of ".
-	opPartText  string
+	// If an operation makes several name changes, labelPrefix tells in the label of a lost change which of these
+	// changes it is, such as "the new name of ".
+	labelPrefix string
 	nameEffects []nameEffect
 	// another change that a crash must keep if it keeps this change: a rename removes the old name only if the new
 	// name exists (may be nil)
@@ -96,7 +96,7 @@ func newDiskState(m *vfs.Mem) diskState {
 		n := newInode(info)
 		s.nodes[n.number] = n
 		if n.children == nil {
-			n.base, err = vfs.ReadFile(m, name, -1)
+			n.durableBytes, err = vfs.ReadFile(m, name, -1)
 			check(err)
 			return n.number
 		}
@@ -107,7 +107,7 @@ func newDiskState(m *vfs.Mem) diskState {
 		}
 		return n.number
 	}
-	s.rootNumber = walk(".")
+	s.rootInodeNumber = walk(".")
 	return s
 }
 
@@ -115,7 +115,7 @@ func newDiskState(m *vfs.Mem) diskState {
 func (s *diskState) copyState() diskState {
 	used := s.reachableInodes()
 	c := diskState{
-		rootNumber:          s.rootNumber,
+		rootInodeNumber:     s.rootInodeNumber,
 		nodes:               make(map[uint64]*inode, len(used)),
 		inodeCountToPruneAt: s.inodeCountToPruneAt,
 	}
@@ -125,7 +125,7 @@ func (s *diskState) copyState() diskState {
 		k := *n
 		k.openCount = 0
 		k.children = maps.Clone(n.children)
-		k.base = slices.Clip(n.base)
+		k.durableBytes = slices.Clip(n.durableBytes)
 		k.pendingOps = slices.Clip(n.pendingOps)
 		c.nodes[ino] = &k
 	}
@@ -144,7 +144,7 @@ func (s *diskState) copyState() diskState {
 // reaches.
 func (s *diskState) addInode(n *inode) {
 	if len(s.nodes) >= s.inodeCountToPruneAt {
-		used := s.reachableOrOpen()
+		used := s.reachableOrOpenInodes()
 		maps.DeleteFunc(s.nodes, func(ino uint64, _ *inode) bool { return !used[ino] })
 		s.inodeCountToPruneAt = 2*len(used) + 64
 	}
@@ -152,12 +152,12 @@ func (s *diskState) addInode(n *inode) {
 }
 
 // reachableInodes returns the inodes that can be reached from the root by names that are durable or pending.
-func (s *diskState) reachableInodes() map[uint64]bool { return s.reachableFrom(s.rootNumber) }
+func (s *diskState) reachableInodes() map[uint64]bool { return s.reachableFrom(s.rootInodeNumber) }
 
-// reachableOrOpen returns the inodes of all files and directories that are open or have a path. A path begins at the
-// root or at an open directory. A path may also contain names that are not durable yet.
-func (s *diskState) reachableOrOpen() map[uint64]bool {
-	starts := []uint64{s.rootNumber}
+// reachableOrOpenInodes returns the inodes of all files and directories that are open or have a path. A path begins at
+// the root or at an open directory. A path may also contain names that are not durable yet.
+func (s *diskState) reachableOrOpenInodes() map[uint64]bool {
+	starts := []uint64{s.rootInodeNumber}
 	for ino, n := range s.nodes {
 		if n.openCount > 0 {
 			starts = append(starts, ino)
@@ -251,7 +251,7 @@ func (s *diskState) makeAllDurable() {
 // so that later syncs do not make them durable.
 func (s *diskState) failAllPendingOps() {
 	for _, n := range s.nodes {
-		n.failSync()
+		n.markPendingOpsFailed()
 	}
 	for _, c := range s.nameChanges {
 		c.isFailed = true
@@ -293,9 +293,9 @@ func (n *inode) setDirEntry(e nameEffect) {
 	}
 }
 
-// failSync marks the file's pending operations as failed, because a sync of the file has failed. No later sync makes
-// these operations durable.
-func (n *inode) failSync() {
+// markPendingOpsFailed marks the file's pending operations as failed, because a sync of the file has failed. No later
+// sync makes these operations durable.
+func (n *inode) markPendingOpsFailed() {
 	for i, op := range n.pendingOps {
 		lost := *op
 		lost.isFailed = true
@@ -316,17 +316,17 @@ func (n *inode) makeDurable() {
 			left = append(left, op)
 			continue
 		}
-		left = removeOverwritten(left, op)
-		if n.hasSharedDurableBytes && op.op.Off < int64(len(n.base)) {
-			n.base, n.hasSharedDurableBytes = slices.Clone(n.base), false
+		left = removeOverwrittenParts(left, op)
+		if n.hasSharedDurableBytes && op.op.Off < int64(len(n.durableBytes)) {
+			n.durableBytes, n.hasSharedDurableBytes = slices.Clone(n.durableBytes), false
 		}
-		n.base = op.applyTo(n.base, crashOutcome{outcomeKind: outcomeOpKept})
+		n.durableBytes = op.applyTo(n.durableBytes, crashOutcome{outcomeKind: outcomeOpKept})
 	}
 	n.pendingOps = left
 }
 
-// removeOverwritten returns those parts of the writes that op does not overwrite or cut off.
-func removeOverwritten(writes []*pendingDataOp, op *pendingDataOp) []*pendingDataOp {
+// removeOverwrittenParts returns those parts of the writes that op does not overwrite or cut off.
+func removeOverwrittenParts(writes []*pendingDataOp, op *pendingDataOp) []*pendingDataOp {
 	var left []*pendingDataOp
 	from := op.op.Off
 	for _, w := range writes {

@@ -22,7 +22,7 @@ func TestSumOfASketch(t *testing.T) {
 	must(t, m.Put("d/a", []byte("text"), 0o600, time.Time{}))
 	must(t, m.Link("d/a", "d/b"))
 	d := New(m)
-	p := d.Process()
+	p := d.StartProcess()
 	write(t, open(t, p, "d/a"), 2, strings.Repeat("longer ", 100))
 	must(t, open(t, p, "x.lock").Close())
 	write(t, open(t, p, "x.lock"), 0, "me")

@@ -75,13 +75,13 @@ func (w *world) named(name, content string) oxbow.Entry {
 // the entry must have the old or the new text. If the write was acknowledged, it must have the new text.
 func crashProgram(w *world) (string, error) {
 	start := crashfs.New(nil)
-	if err := w.writeOn(start.Process(), "old text"); err != nil {
+	if err := w.writeOn(start.StartProcess(), "old text"); err != nil {
 		return "", err
 	}
 	for at := 1; ; at++ {
 		disk := start.Clone()
 		disk.StopAt(start.CountOps() + at)
-		acknowledged := w.writeOn(disk.Process(), "new text") == nil
+		acknowledged := w.writeOn(disk.StartProcess(), "new text") == nil
 		for img, label := range disk.EachCrashFileSystem {
 			got, err := w.readOn(img)
 			if err != nil {
@@ -123,7 +123,7 @@ func (w *world) readOn(fsys vfs.FS) (string, error) {
 // contain the whole entry or nothing of it.
 func dayProgram(w *world) (string, error) {
 	start := crashfs.New(nil)
-	if err := w.writeOn(start.Process(), "old text"); err != nil {
+	if err := w.writeOn(start.StartProcess(), "old text"); err != nil {
 		return "", err
 	}
 	const log = ".duragent/agents/rei/memory/daily/2026-04-18.md"
@@ -131,7 +131,7 @@ func dayProgram(w *world) (string, error) {
 	for at := 1; ; at++ {
 		disk := start.Clone()
 		disk.StopAt(start.CountOps() + at)
-		acknowledged := w.rememberDay(disk.Process()) == nil
+		acknowledged := w.rememberDay(disk.StartProcess()) == nil
 		for img, label := range disk.EachCrashFileSystem {
 			data, err := vfs.ReadFile(img, log, -1)
 			isAbsent := errors.Is(err, fs.ErrNotExist) && !acknowledged
@@ -163,18 +163,18 @@ func (w *world) rememberDay(fsys vfs.FS) error {
 // as text.
 func faultProgram(w *world) (string, error) {
 	start := crashfs.New(nil)
-	if err := w.writeOn(start.Process(), "old text"); err != nil {
+	if err := w.writeOn(start.StartProcess(), "old text"); err != nil {
 		return "", err
 	}
 	failures := 0
 	for at := 1; ; at++ {
 		disk := start.Clone()
-		h, err := w.openOn(disk.Process())
+		h, err := w.openOn(disk.StartProcess())
 		if err != nil {
 			return "", err
 		}
 		first := disk.CountOps()
-		disk.Inject(crashfs.OpFault{At: first + at, Err: syscall.EIO})
+		disk.Inject(crashfs.OpFault{FirstOpNumber: first + at, Err: syscall.EIO})
 		_, err = h.Memory().Remember(w.detached(), w.named("crash", "new text"))
 		struck := slices.ContainsFunc(disk.Log(), func(o crashfs.Op) bool { return o.Err != nil })
 		disk.Mend()

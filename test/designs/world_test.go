@@ -86,7 +86,7 @@ func (w *world) env(args []string, in io.Reader, out, errs io.Writer) cli.Env {
 		DescribeFileSystem: func(string) (sysinfo.FileSystem, error) {
 			return sysinfo.FileSystem{
 				Name:       "ext4",
-				Kind:       sysinfo.KindLocal,
+				Kind:       sysinfo.KindLocalFileSystem,
 				FreeBytes:  1 << 40,
 				TotalBytes: 1 << 41,
 			}, nil

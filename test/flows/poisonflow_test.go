@@ -313,7 +313,7 @@ func TestPoisonFlows(t *testing.T) {
 	testenv.RequireProgram(t, "git", "apt-get install git")
 	clients := agentClients()
 	oneOf := 16 // With this value, each way to read a foreign text and each way to keep it is in some flow.
-	if testenv.IsLong() {
+	if testenv.IsLongTestRun() {
 		oneOf = testenv.RepeatCount(4, 1)
 	}
 	flows := poisonFlows(clients, oneOf)

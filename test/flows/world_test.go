@@ -50,17 +50,17 @@ func newWorld(t *testing.T) *world {
 		DescribeFileSystem: func(string) (sysinfo.FileSystem, error) {
 			return sysinfo.FileSystem{
 				Name:       "ext4",
-				Kind:       sysinfo.KindLocal,
+				Kind:       sysinfo.KindLocalFileSystem,
 				FreeBytes:  1 << 40,
 				TotalBytes: 1 << 41,
 			}, nil
 		},
 		// The machine may be busy.
 		HookTimeLimits: &cli.HookTimeLimits{
-			SessionStart:           time.Minute,
-			PromptAnswer:           time.Minute,
-			FirstMemoryCalibration: time.Minute,
-			SpoolDrain:             time.Minute,
+			SessionStartContext:   time.Minute,
+			PromptContext:         time.Minute,
+			FirstMatchCalibration: time.Minute,
+			SpoolDrain:            time.Minute,
 		},
 	}
 	return w

@@ -185,14 +185,14 @@ var works = map[string]func(ctx context.Context, s string){
 		analysis.NewAnalyzer().SetDoc(ctx, &doc, []analysis.Field{{Text: s, Weight: 16}})
 		analysis.NewAnalyzer().TermSequence(ctx, s)
 	},
-	"crabtalk": func(_ context.Context, s string) { text.CrabtalkTerms(s); text.CrabtalkByteTerms(s) },
+	"crabtalk": func(_ context.Context, s string) { text.CrabtalkTerms(s); text.OldCrabtalkTerms(s) },
 	"snippet": func(_ context.Context, s string) {
 		text.Snippet(s, text.CrabtalkTerms(s), 300)
 		text.Snippet(s, nil, len(s)/2)
 	},
 	"excerpt": func(_ context.Context, s string) { text.Excerpt(s, text.CrabtalkTerms(s), 300) },
 	"screen": func(_ context.Context, s string) {
-		for _, line := range termtext.WrapAtWords(termtext.ReplaceHarmful(s), 40) {
+		for _, line := range termtext.WrapAtWords(termtext.EscapeHarmfulRunes(s), 40) {
 			kept = termtext.ShortenToColumns(line, 20)
 		}
 	},
@@ -225,7 +225,7 @@ var works = map[string]func(ctx context.Context, s string){
 	},
 	"query": func(_ context.Context, s string) { _, _ = query.Parse(s, time.Unix(0, 0)) },
 	"personal data": func(_ context.Context, s string) {
-		personal.Find(s)
+		personal.FindPersonalData(s)
 		personal.FindKinds(s)
 		kept = personal.Redact(s, personal.AllKinds())
 	},

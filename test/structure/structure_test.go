@@ -176,14 +176,14 @@ func TestRepo(t *testing.T) {
 	}
 	t.Run("Tools", func(t *testing.T) {
 		var verbs []string
-		for _, v := range append(verb.Tools(), annotations.CodeTools()...) {
+		for _, v := range append(verb.Tools(), annotations.AnnotationTools()...) {
 			verbs = append(verbs, v.Name)
 		}
 		if len(verbs) == 0 {
 			t.Error("tool.Table() is empty")
 		}
 		// These tools are not in the table.
-		for _, v := range append(verb.ToolsWithProfiles([]verb.Tool{verb.RecallMemory()}, nil),
+		for _, v := range append(verb.ToolsWithProfiles([]verb.Tool{verb.NewRecallMemoryTool()}, nil),
 			profiles.SubAgentTools(nil)...) {
 			verbs = append(verbs, v.Name)
 		}

@@ -13,11 +13,11 @@ import (
 func init() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbageCollectionPercent)
-		debug.SetMemoryLimit(garbageCollectionMemory)
+		debug.SetMemoryLimit(garbageCollectionMemoryBytes)
 	}
 }
 
 const (
-	garbageCollectionPercent = 400
-	garbageCollectionMemory  = 1 << 30 // memory use, in bytes, from which on the garbage collector runs more often
+	garbageCollectionPercent     = 400
+	garbageCollectionMemoryBytes = 1 << 30 // memory use, in bytes, from which on the garbage collector runs more often
 )

@@ -7,8 +7,8 @@ package testenv
 
 import "time"
 
-var start = time.Now()
+var processStartTime = time.Now()
 
 // ProcessorTime returns the wall-clock time since the start of the process, because the processor time is not known on
 // this system.
-func ProcessorTime() time.Duration { return time.Since(start) }
+func ProcessorTime() time.Duration { return time.Since(processStartTime) }

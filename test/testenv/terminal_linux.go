@@ -12,23 +12,23 @@ import (
 
 // OpenTerminal opens a pseudo-terminal and returns both ends: the person's and the program's.
 // The test must close the program's end.
-func OpenTerminal(t *testing.T) (person, program *os.File) {
+func OpenTerminal(t *testing.T) (personEnd, programEnd *os.File) {
 	t.Helper()
-	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	personEnd, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { person.Close() })
-	if err := unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+	t.Cleanup(func() { personEnd.Close() })
+	if err := unix.IoctlSetPointerInt(int(personEnd.Fd()), unix.TIOCSPTLCK, 0); err != nil {
 		t.Fatal(err)
 	}
-	n, err := unix.IoctlGetInt(int(person.Fd()), unix.TIOCGPTN)
+	n, err := unix.IoctlGetInt(int(personEnd.Fd()), unix.TIOCGPTN)
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	programEnd, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return person, program
+	return personEnd, programEnd
 }

@@ -22,27 +22,27 @@ const requiredProgramsVar = "OXBOW_REQUIRE"
 const longTestsVar = "OXBOW_LONG"
 
 // RepeatCount returns how often a test repeats a step. The environment variable OXBOW_LONG contains a number from 0
-// (the default) to 1. For 0, the result is the argument everyday. For 1, the result is the argument full. For a number
-// in between, the result is in between.
-func RepeatCount(everyday, full int) int {
+// (the default) to 1. For 0, the result is the argument defaultCount. For 1, the result is the argument fullCount. For
+// a number in between, the result is in between.
+func RepeatCount(defaultCount, fullCount int) int {
 	share, err := strconv.ParseFloat(cmp.Or(os.Getenv(longTestsVar), "0"), 64)
 	if err != nil || !(share >= 0 && share <= 1) {
 		panic(longTestsVar + " is no number from 0 to 1")
 	}
-	return everyday + int(share*float64(full-everyday))
+	return defaultCount + int(share*float64(fullCount-defaultCount))
 }
 
 // SkipUnlessLong skips a slow test that rarely finds an error, unless longTestsVar is above 0.
 func SkipUnlessLong(t testing.TB) {
 	t.Helper()
-	if !IsLong() {
+	if !IsLongTestRun() {
 		t.Skip("set " + longTestsVar + "=1 to run it")
 	}
 }
 
-// IsLong reports whether slow tests are to run. This is the case if the environment variable OXBOW_LONG is above 0, as
-// in .ci/run.
-func IsLong() bool { return RepeatCount(0, 1<<20) > 0 }
+// IsLongTestRun reports whether slow tests are to run. This is the case if the environment variable OXBOW_LONG is above
+// 0, as in .ci/run.
+func IsLongTestRun() bool { return RepeatCount(0, 1<<20) > 0 }
 
 // SkipInShortMode skips the test t if the tests run in short mode. The race detector is run in short mode. A test that
 // calls this function uses only one goroutine, so the race detector would find nothing in the test, and would only make
@@ -71,8 +71,8 @@ func RequireProgram(t testing.TB, name, hint string) string {
 }
 
 // isRequired reports whether a list of programs, separated by commas, contains the program name or the word "all".
-func isRequired(list, name string) bool {
-	for n := range strings.SplitSeq(list, ",") {
+func isRequired(programList, name string) bool {
+	for n := range strings.SplitSeq(programList, ",") {
 		n = strings.TrimSpace(n)
 		if n == name || n == "all" {
 			return true

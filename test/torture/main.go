@@ -48,22 +48,22 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// campaign is a kind of randomized test. The function runWithSeed runs it once with a seed. It returns the counts in
-// the order of resultCountNames. The error is the violated guarantee, or nil.
-type campaign struct {
+// testCampaign is a kind of randomized test. The function runWithSeed runs it once with a seed. It returns the counts
+// in the order of resultCountNames. The error is the violated guarantee, or nil.
+type testCampaign struct {
 	name             string
 	resultCountNames []string
 	runWithSeed      func(seed uint64, f campaignFlags) ([]int, error)
 }
 
 type campaignFlags struct {
-	processCount, deepPercent int
-	isPlain                   bool
-	isShort                   bool
-	diskSetup                 workload.StoreSetup // deliberate faults of the disk
+	processCount, imagesPerRecoveryCrash int
+	usesPlainDisk                        bool
+	usesShortTexts                       bool
+	diskSetup                            workload.StoreSetup // deliberate faults of the disk
 }
 
-var campaigns = []campaign{
+var testCampaigns = []testCampaign{
 	{
 		"crash",
 		[]string{"distinct images", "generated", "deep", "points", "kills", "scripts", "opened by a snapshot",
@@ -72,11 +72,11 @@ var campaigns = []campaign{
 			t, v := faults.FindCrashViolation(
 				seed,
 				faults.CrashOptions{
-					Setup:                 f.diskSetup,
-					ProcessCount:          f.processCount,
-					RecoveryCrashInterval: f.deepPercent,
-					UsesPlainDisk:         f.isPlain,
-					UsesShortTexts:        f.isShort,
+					Setup:                  f.diskSetup,
+					ProcessCount:           f.processCount,
+					ImagesPerRecoveryCrash: f.imagesPerRecoveryCrash,
+					UsesPlainDisk:          f.usesPlainDisk,
+					UsesShortTexts:         f.usesShortTexts,
 				},
 			)
 			n := []int{
@@ -86,7 +86,7 @@ var campaigns = []campaign{
 				t.DiskStopPoints,
 				t.Kills,
 				t.ScriptsRun,
-				t.FromSnapshot,
+				t.OpensFromSnapshot,
 				t.MixedSnapshotContents,
 			}
 			if v != nil {
@@ -118,14 +118,14 @@ var campaigns = []campaign{
 		[]string{"histories", "calls", "pending", "busy", "opened by a snapshot"},
 		func(seed uint64, f campaignFlags) ([]int, error) {
 			t, err := faults.CheckLinearHistory(seed, f.diskSetup)
-			return []int{t.Histories, t.Calls, t.CallsPendingAtKill, t.CallsRefusedAsBusy, t.FromSnapshot}, err
+			return []int{t.Histories, t.Calls, t.CallsPendingAtKill, t.CallsRefusedAsBusy, t.OpensFromSnapshot}, err
 		},
 	},
 	{
 		"ioerr",
 		[]string{"faults", "images", "distinct", "rescued", "unknown", "scripts", "opened by a snapshot"},
 		func(seed uint64, f campaignFlags) ([]int, error) {
-			t, v := faults.FindErrors(seed, faults.ErrorOptions{Setup: f.diskSetup})
+			t, v := faults.FindErrors(seed, faults.DiskErrorOptions{Setup: f.diskSetup})
 			n := []int{
 				t.Faults,
 				t.PossibleImages,
@@ -133,7 +133,7 @@ var campaigns = []campaign{
 				t.FailedSyncsAcknowledged,
 				t.UnknownOutcomeChanges,
 				t.Scripts,
-				t.FromSnapshot,
+				t.OpensFromSnapshot,
 			}
 			if v != nil {
 				return n, v
@@ -146,7 +146,7 @@ var campaigns = []campaign{
 func run(args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		fmt.Fprint(stderr, "usage: torture CAMPAIGN [flags]; campaigns:")
-		for _, c := range campaigns {
+		for _, c := range testCampaigns {
 			fmt.Fprint(stderr, " ", c.name)
 		}
 		for _, name := range slices.Sorted(maps.Keys(processCommands)) {
@@ -157,7 +157,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr)
 		return 2
 	}
-	for _, c := range campaigns {
+	for _, c := range testCampaigns {
 		if c.name == args[0] {
 			return c.runSeeds(args[1:], stdout, stderr)
 		}
@@ -170,7 +170,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 }
 
 // runSeeds runs the campaign with different seeds on all processors until the limit is reached.
-func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
+func (c testCampaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 	fl := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fl.SetOutput(stderr)
 	seed := fl.Uint64("seed", 1, "first seed")
@@ -179,10 +179,10 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 	workers := fl.Int("workers", runtime.GOMAXPROCS(0), "seeds run at the same time")
 	var f campaignFlags
 	fl.IntVar(&f.processCount, "procs", 2, "processes of a script, 1 or 2")
-	fl.IntVar(&f.deepPercent, "deep", 0, "of so many images one is crashed again; 0: the default")
-	fl.BoolVar(&f.isPlain, "plain", false, "free space as in real use in all scripts (slower)")
+	fl.IntVar(&f.imagesPerRecoveryCrash, "deep", 0, "of so many images one is crashed again; 0: the default")
+	fl.BoolVar(&f.usesPlainDisk, "plain", false, "free space as in real use in all scripts (slower)")
 	fl.BoolVar(
-		&f.isShort,
+		&f.usesShortTexts,
 		"short",
 		false,
 		"crash: small free space and texts of at most 300 bytes in all scripts (faster)",
@@ -239,7 +239,14 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 						stdout,
 						"VIOLATION: %v\n  repeat: cd test/torture && go run . %s --seed %d --count 1 --procs %d "+
 							"--deep %d --plain=%v --short=%v --disk=%s\n",
-						err, c.name, s, f.processCount, f.deepPercent, f.isPlain, f.isShort, *disk,
+						err,
+						c.name,
+						s,
+						f.processCount,
+						f.imagesPerRecoveryCrash,
+						f.usesPlainDisk,
+						f.usesShortTexts,
+						*disk,
 					)
 				}
 				mu.Unlock()
@@ -256,7 +263,7 @@ func (c campaign) runSeeds(args []string, stdout, stderr io.Writer) int {
 
 // progressPrinter adds up the counts from the tests. On a terminal, it also shows the sums while the tests run.
 type progressPrinter struct {
-	campaign        campaign
+	campaign        testCampaign
 	out             io.Writer
 	start           time.Time
 	lastShown       time.Time
@@ -264,8 +271,8 @@ type progressPrinter struct {
 	isProgressShown bool
 }
 
-func (p *progressPrinter) addResultCounts(n []int) {
-	for i, v := range n {
+func (p *progressPrinter) addResultCounts(resultCounts []int) {
+	for i, v := range resultCounts {
 		p.resultCountSums[i] += v
 	}
 	if p.isProgressShown && time.Since(p.lastShown) > time.Second {
@@ -283,11 +290,17 @@ func (p *progressPrinter) statusLine() string {
 	return s + fmt.Sprintf(" %.0f %s/s", float64(p.resultCountSums[0])/took.Seconds(), p.campaign.resultCountNames[0])
 }
 
-func (p *progressPrinter) finishProgress(stdout io.Writer, bad int) {
+func (p *progressPrinter) finishProgress(stdout io.Writer, violationCount int) {
 	if p.isProgressShown {
 		fmt.Fprint(p.out, "\r\x1b[K")
 	}
-	fmt.Fprintf(stdout, "%s, %d violations, %s\n", p.statusLine(), bad, time.Since(p.start).Round(time.Second))
+	fmt.Fprintf(
+		stdout,
+		"%s, %d violations, %s\n",
+		p.statusLine(),
+		violationCount,
+		time.Since(p.start).Round(time.Second),
+	)
 }
 
 func isTerminal(w io.Writer) bool {

@@ -35,7 +35,7 @@ func runProcs(args []string, stdout, stderr io.Writer) int {
 	fl.DurationVar(&o.CompactEvery, "compact-every", 500*time.Millisecond, "time between two compactions")
 	fl.Uint64Var(&o.Seed, "seed", uint64(time.Now().UnixNano()), "of what is random; the scheduler is too")
 	fl.StringVar(
-		&o.LockOrFileFault,
+		&o.FaultNames,
 		"fault",
 		"",
 		"break the store on purpose: "+strings.Join(procs.LockAndFileFaults(), " | "),
@@ -53,7 +53,7 @@ func runProcs(args []string, stdout, stderr io.Writer) int {
 		}
 		o.Dir, o.ChildCommand = filepath.Join(dir, "home"), []string{self, procsChildCommand}
 		if o.Program == "" {
-			o.Program, err = procs.Build(ctx, dir)
+			o.Program, err = procs.BuildOxbow(ctx, dir)
 			if err != nil {
 				return false, err
 			}
@@ -72,7 +72,7 @@ func runProcs(args []string, stdout, stderr io.Writer) int {
 				o.CallsPerWriter,
 				o.DisturbEvery,
 				o.CompactEvery,
-				o.LockOrFileFault,
+				o.FaultNames,
 			)
 		}
 		return len(rep.Violations) == 0, err
@@ -80,7 +80,7 @@ func runProcs(args []string, stdout, stderr io.Writer) int {
 }
 
 func runProcsChild(args []string, stdout, stderr io.Writer) int {
-	if err := procs.Child(context.Background(), args, os.Stdin, stdout); err != nil {
+	if err := procs.RunChild(context.Background(), args, os.Stdin, stdout); err != nil {
 		fmt.Fprintln(stderr, "torture:", err)
 		return 1
 	}

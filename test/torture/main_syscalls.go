@@ -59,7 +59,7 @@ func runSyscallsChild(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "torture: a session needs a home")
 		return 2
 	}
-	if err := syscalls.Child(context.Background(), args[0], stdout); err != nil {
+	if err := syscalls.RunChild(context.Background(), args[0], stdout); err != nil {
 		fmt.Fprintln(stderr, "torture:", err)
 		return 1
 	}

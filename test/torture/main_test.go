@@ -36,7 +36,7 @@ var errBroken = errors.New("it broke")
 
 // TestViolationIsPrinted tests that a violation is printed with the command that repeats it.
 func TestViolationIsPrinted(t *testing.T) {
-	c := campaign{"broken", []string{"tries"}, func(seed uint64, f campaignFlags) ([]int, error) {
+	c := testCampaign{"broken", []string{"tries"}, func(seed uint64, f campaignFlags) ([]int, error) {
 		if seed == 3 {
 			return []int{1}, errBroken
 		}

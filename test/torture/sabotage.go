@@ -241,15 +241,15 @@ const (
 )
 
 // listDeliberateFaults returns the deliberate faults, each with the test that must notice the fault. A fault for the
-// test "crash" is returned twice, for the long and the short form of the test. If short is true, the long form and all
-// faults whose tests take too long are omitted.
-func listDeliberateFaults(short bool) []deliberateFault {
+// test "crash" is returned twice, for the long and the short form of the test. If isShortRun is true, the long form and
+// all faults whose tests take too long are omitted.
+func listDeliberateFaults(isShortRun bool) []deliberateFault {
 	var all []deliberateFault
 	for _, s := range deliberateFaults {
-		if short && s.isTooLongForShortRun() {
+		if isShortRun && s.isTooLongForShortRun() {
 			continue
 		}
-		if s.campaignThatMustNotice != "crash" || !short {
+		if s.campaignThatMustNotice != "crash" || !isShortRun {
 			all = append(all, s)
 		}
 		if s.campaignThatMustNotice == "crash" {
@@ -367,19 +367,19 @@ func (r *deliberateFaultRunner) missedFaultsError(ctx context.Context) error {
 }
 
 // buildProgram returns the path of this program with a mutant. For each mutant, the program is built only once.
-func (r *deliberateFaultRunner) buildProgram(ctx context.Context, mutant string) (string, error) {
-	if mutant == "" {
+func (r *deliberateFaultRunner) buildProgram(ctx context.Context, mutantName string) (string, error) {
+	if mutantName == "" {
 		return r.executable, nil
 	}
-	m, err := mutants.FindMutant(mutant)
+	m, err := mutants.FindMutant(mutantName)
 	if err != nil {
 		return "", err
 	}
 	r.mu.Lock()
-	build := r.buildFuncByMutant[mutant]
+	build := r.buildFuncByMutant[mutantName]
 	if build == nil {
 		build = sync.OnceValues(func() (string, error) { return m.BuildProgram(ctx, r.root, r.dir) })
-		r.buildFuncByMutant[mutant] = build
+		r.buildFuncByMutant[mutantName] = build
 	}
 	r.mu.Unlock()
 	return build()
@@ -433,15 +433,15 @@ func (r *deliberateFaultRunner) runFaultyProcesses(
 		return false, err
 	}
 	o := procs.Options{
-		Dir:             filepath.Join(home, "home"),
-		ChildCommand:    []string{r.executable, procsChildCommand},
-		LockOrFileFault: s.diskFault,
-		MutantCommand:   []string{program, procsChildCommand},
-		Writers:         4,
-		Readers:         2,
-		Duration:        20 * time.Second,
-		DisturbEvery:    100 * time.Millisecond,
-		CompactEvery:    100 * time.Millisecond,
+		Dir:           filepath.Join(home, "home"),
+		ChildCommand:  []string{r.executable, procsChildCommand},
+		FaultNames:    s.diskFault,
+		MutantCommand: []string{program, procsChildCommand},
+		Writers:       4,
+		Readers:       2,
+		Duration:      20 * time.Second,
+		DisturbEvery:  100 * time.Millisecond,
+		CompactEvery:  100 * time.Millisecond,
 	}
 	rep, err := procs.Run(ctx, o, io.Discard)
 	// A violated guarantee that is found only after the end of the test's duration does not count.

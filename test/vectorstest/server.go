@@ -51,8 +51,8 @@ func NewServer(t testing.TB) *Server {
 	return s
 }
 
-// RequestedTexts returns a list for each request so far. The list contains the texts of the request.
-func (s *Server) RequestedTexts() [][]string {
+// TextsByRequest returns a list for each request so far. The list contains the texts of the request.
+func (s *Server) TextsByRequest() [][]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.texts)
@@ -60,7 +60,7 @@ func (s *Server) RequestedTexts() [][]string {
 
 // BatchSizes returns the number of texts in each request so far.
 func (s *Server) BatchSizes() (ns []int) {
-	for _, texts := range s.RequestedTexts() {
+	for _, texts := range s.TextsByRequest() {
 		ns = append(ns, len(texts))
 	}
 	return ns

@@ -64,7 +64,7 @@ func testReadWrite(t *testing.T, fsys vfs.FS) {
 	}
 }
 
-func testFlags(t *testing.T, fsys vfs.FS) {
+func testOpenFlags(t *testing.T, fsys vfs.FS) {
 	_, err := fsys.OpenFile("a", os.O_RDWR, 0)
 	WantErr(t, "OpenFile of a missing file", err, fs.ErrNotExist)
 	Put(t, fsys, "a", "abc")
@@ -171,8 +171,8 @@ func testWriteFile(t *testing.T, fsys vfs.FS) {
 	WantList(t, fsys, ".", "d/")
 }
 
-// testConcurrent checks that no write is lost. It also lets the race detector find races.
-func testConcurrent(t *testing.T, fsys vfs.FS) {
+// testConcurrentWrites checks that no write is lost. It also lets the race detector find races.
+func testConcurrentWrites(t *testing.T, fsys vfs.FS) {
 	f := Create(t, fsys, "a", "")
 	defer f.Close()
 	var wg sync.WaitGroup

@@ -21,18 +21,18 @@ func OpenLock(t *testing.T, fsys vfs.FS, name string) vfs.Lock {
 }
 
 // WantAcquired fails the test if TryLock does not acquire the lock.
-func WantAcquired(t *testing.T, what string, l vfs.Lock) {
+func WantAcquired(t *testing.T, description string, l vfs.Lock) {
 	t.Helper()
 	if got, err := l.TryLock(); !got || err != nil {
-		t.Errorf("TryLock %s = %v, %v, want true, nil", what, got, err)
+		t.Errorf("TryLock %s = %v, %v, want true, nil", description, got, err)
 	}
 }
 
 // WantNotAcquired fails the test if TryLock acquires the lock or returns an error.
-func WantNotAcquired(t *testing.T, what string, l vfs.Lock) {
+func WantNotAcquired(t *testing.T, description string, l vfs.Lock) {
 	t.Helper()
 	if got, err := l.TryLock(); got || err != nil {
-		t.Errorf("TryLock %s = %v, %v, want false, nil", what, got, err)
+		t.Errorf("TryLock %s = %v, %v, want false, nil", description, got, err)
 	}
 }
 

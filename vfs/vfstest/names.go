@@ -11,7 +11,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-func testNames(t *testing.T, fsys vfs.FS) {
+func testFileNames(t *testing.T, fsys vfs.FS) {
 	Must(t, fsys.MkdirAll("d", 0o700))
 	Put(t, fsys, "d/ok", "")
 	Put(t, fsys, "a", "")

@@ -13,13 +13,13 @@ func Run(t *testing.T, open func(t *testing.T) vfs.FS) {
 		name string
 		run  func(t *testing.T, fsys vfs.FS)
 	}{
-		{"ReadWrite", testReadWrite}, {"Flags", testFlags}, {"Truncate", testTruncate},
-		{"ClosedFile", testClosedFile}, {"Names", testNames}, {"Directories", testDirectories},
+		{"ReadWrite", testReadWrite}, {"Flags", testOpenFlags}, {"Truncate", testTruncate},
+		{"ClosedFile", testClosedFile}, {"Names", testFileNames}, {"Directories", testDirectories},
 		{"Rename", testRename}, {"RenameOverOpenFile", testRenameOverOpenFile},
 		{"RemoveWhileOpen", testRemoveWhileOpen}, {"Remove", testRemove},
 		{"Lock", testLock}, {"LockFileReplaced", testLockFileReplaced}, {"LockRace", testLockRace},
 		{"ReadFile", testReadFile}, {"WriteFile", testWriteFile}, {"RemoveAll", testRemoveAll},
-		{"Concurrent", testConcurrent},
+		{"Concurrent", testConcurrentWrites},
 	} {
 		t.Run(tt.name, func(t *testing.T) { tt.run(t, open(t)) })
 	}

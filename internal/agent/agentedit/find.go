@@ -30,21 +30,22 @@ const (
 	// maxChangesInFirstSearch is the maximum number of changes that a search reads if no earlier result was saved.
 	maxChangesInFirstSearch = 2000
 	// maxRenameChanges limits the number of changes that are read to find a deleted text's new name. A text counts as
-	// renamed if it was stored under the new name at most maxChangesBeforeRemoval changes before the old entry was
+	// renamed if it was stored under the new name at most maxChangesBeforeEntryRemoval changes before the old entry was
 	// deleted.
-	maxRenameChanges        = 500
-	maxChangesBeforeRemoval = 8
+	maxRenameChanges             = 500
+	maxChangesBeforeEntryRemoval = 8
 	// maxVersionsRead is the maximum number of an entry's versions that DescribeEdit reads to describe an agent's
 	// edit.
 	maxVersionsRead = 10_000
 )
 
 // editedNamesResult is the saved result of a search for entries that agents edited. The result covers the changes in
-// the log up to the change LastChange.
+// the log up to the change LastChangeSeq.
 type editedNamesResult struct {
-	LastChange  uint64   `json:"seq"`
-	LogHash     string   `json:"hash"`  // hash of the log after change Seq
-	EditedNames []string `json:"names"` // sorted names of the entries that an agent changed and no person has reviewed
+	LastChangeSeq uint64 `json:"seq"`
+	LogHash       string `json:"hash"` // hash of the log after change Seq
+	// sorted names of the entries that an agent changed and no person has reviewed
+	EditedEntryNames []string `json:"names"`
 }
 
 // FindEditedNames returns the sorted names of the entries that agents edited and that no person has reviewed since. If
@@ -56,7 +57,7 @@ func FindEditedNames(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 	if file == nil {
 		f.maxChangesToRead = maxChangesInFirstSearch
 	} else {
-		f.savedResult = decodeState(file.Read())
+		f.savedResult = decodeEditedNames(file.Read())
 	}
 	found, err := f.findEditedNames()
 	if err != nil {
@@ -65,7 +66,7 @@ func FindEditedNames(ctx context.Context, m *oxbow.Memory) ([]string, error) {
 	if file != nil && f.mustSaveState(&found) {
 		file.Write(ctx, found.encode())
 	}
-	return found.EditedNames, nil
+	return found.EditedEntryNames, nil
 }
 
 // encode returns the state as JSON, preceded by a line with its checksum.
@@ -78,8 +79,8 @@ func (s *editedNamesResult) encode() []byte {
 	return slices.Concat([]byte(hex.EncodeToString(sum[:])), []byte("\n"), data)
 }
 
-// decodeState decodes data that the method encode returned. It returns an empty result if data is damaged.
-func decodeState(data []byte) (s editedNamesResult) {
+// decodeEditedNames decodes data that the method encode returned. It returns an empty result if data is damaged.
+func decodeEditedNames(data []byte) (s editedNamesResult) {
 	sum, data, _ := bytes.Cut(data, []byte("\n"))
 	want := sha256.Sum256(data)
 	if string(sum) != hex.EncodeToString(want[:]) || json.Unmarshal(data, &s) != nil {
@@ -108,7 +109,7 @@ func (f *editedNamesFinder) findEditedNames() (state editedNamesResult, err erro
 	}
 	wasOpen := map[string]bool{}
 	if !isWhole {
-		for _, name := range f.savedResult.EditedNames {
+		for _, name := range f.savedResult.EditedEntryNames {
 			wasOpen[name] = true
 		}
 	}
@@ -119,7 +120,7 @@ func (f *editedNamesFinder) findEditedNames() (state editedNamesResult, err erro
 			wasOpen[name] = t.hasAgentEdit
 		case isWhole && f.maxChangesToRead == 0: // The older versions were deleted by a compaction.
 			delete(wasOpen, name)
-		case t.agentVersions > 0 || wasOpen[name] || len(t.undoneSeqs) > 0:
+		case t.agentVersionCount > 0 || wasOpen[name] || len(t.undoneSeqs) > 0:
 			unknown = append(unknown, name)
 		}
 	}
@@ -136,7 +137,7 @@ func (f *editedNamesFinder) findEditedNames() (state editedNamesResult, err erro
 		wasOpen[name] = isOpen
 	}
 	maps.DeleteFunc(wasOpen, func(_ string, isOpen bool) bool { return !isOpen })
-	head.EditedNames = slices.Sorted(maps.Keys(wasOpen))
+	head.EditedEntryNames = slices.Sorted(maps.Keys(wasOpen))
 	return head, nil
 }
 
@@ -144,37 +145,37 @@ func (f *editedNamesFinder) findEditedNames() (state editedNamesResult, err erro
 // other names, is at least minNewChangesToSave changes newer, or has a lower change number and therefore belongs to
 // another log.
 func (f *editedNamesFinder) mustSaveState(newState *editedNamesResult) bool {
-	if newState.LastChange < f.savedResult.LastChange ||
-		newState.LastChange >= f.savedResult.LastChange+minNewChangesToSave {
+	if newState.LastChangeSeq < f.savedResult.LastChangeSeq ||
+		newState.LastChangeSeq >= f.savedResult.LastChangeSeq+minNewChangesToSave {
 		return true
 	}
-	return !slices.Equal(newState.EditedNames, f.savedResult.EditedNames)
+	return !slices.Equal(newState.EditedEntryNames, f.savedResult.EditedEntryNames)
 }
 
-// isSavedAfter reports whether change c was the newest change in the log when the search result s was saved.
-func (s *editedNamesResult) isSavedAfter(c *oxbow.Change) bool {
-	return c.Seq == s.LastChange && c.Hash != "" && c.Hash == s.LogHash
+// endsAtChange reports whether change c was the newest change in the log when the search result s was saved.
+func (s *editedNamesResult) endsAtChange(c *oxbow.Change) bool {
+	return c.Seq == s.LastChangeSeq && c.Hash != "" && c.Hash == s.LogHash
 }
 
 // readHistoriesFromLog reads the changes that were made after the last saved search, newest first. The map histories
-// contains, for each changed entry's name, a summary of the entry's versions in these changes. head contains the number
-// and the hash of the newest change. isWholeLog is false if the log contains the change at which the last search ended.
-// isWholeLog is true if readHistoriesFromLog has not found this change, and so has read the log to its start, or
-// maxChangesToRead changes.
-func (f *editedNamesFinder) readHistoriesFromLog() (histories map[string]*entryHistory, head editedNamesResult,
-	isWholeLog bool,
+// contains, for each changed entry's name, a summary of the entry's versions in these changes. newestChange contains
+// the number and the hash of the newest change. hasReadWholeLog is false if the log contains the change at which the
+// last search ended. hasReadWholeLog is true if readHistoriesFromLog has not found this change, and so has read the log
+// to its start, or maxChangesToRead changes.
+func (f *editedNamesFinder) readHistoriesFromLog() (histories map[string]*entryHistory, newestChange editedNamesResult,
+	hasReadWholeLog bool,
 	err error) {
-	histories, isWholeLog = map[string]*entryHistory{}, true
+	histories, hasReadWholeLog = map[string]*entryHistory{}, true
 	left := f.maxChangesToRead
 	for c, err := range f.memory.Log(f.ctx) {
 		if err != nil {
-			return nil, head, false, err
+			return nil, newestChange, false, err
 		}
-		if head.LastChange == 0 {
-			head.LastChange, head.LogHash = c.Seq, c.Hash
+		if newestChange.LastChangeSeq == 0 {
+			newestChange.LastChangeSeq, newestChange.LogHash = c.Seq, c.Hash
 		}
-		if f.savedResult.isSavedAfter(&c) {
-			isWholeLog = false
+		if f.savedResult.endsAtChange(&c) {
+			hasReadWholeLog = false
 			break
 		}
 		left--
@@ -191,36 +192,36 @@ func (f *editedNamesFinder) readHistoriesFromLog() (histories map[string]*entryH
 				histories[v.Entry.Name] = t
 			}
 			if !t.isAgentEditDecided {
-				t.processVersion(&v)
+				t.addVersion(&v)
 			}
 		}
 	}
-	return histories, head, isWholeLog, nil
+	return histories, newestChange, hasReadWholeLog, nil
 }
 
 // AgentEdit describes how agents edited an entry of a person.
 type AgentEdit struct {
-	Name    string
-	Own     oxbow.Version // newest version of the entry with a text that the person wrote
-	Now     *oxbow.Entry  // current entry, or nil if it was deleted
-	Renamed string        // if the entry was deleted, the name under which its text is stored now, or ""
-	Back    uint64        // number of the change to which the entry can be restored
-	First   oxbow.Version // oldest version that an agent wrote after the person's version
-	Last    oxbow.Version // newest version that an agent wrote
-	Changes int           // number of changes that agents made
+	Name              string
+	PersonVersion     oxbow.Version // newest version of the entry with a text that the person wrote
+	CurrentEntry      *oxbow.Entry  // current entry, or nil if it was deleted
+	NewName           string        // if the entry was deleted, the name under which its text is stored now, or ""
+	RestoreSeq        uint64        // number of the change to which the entry can be restored
+	FirstAgentVersion oxbow.Version // oldest version that an agent wrote after the person's version
+	LastAgentVersion  oxbow.Version // newest version that an agent wrote
+	AgentChangeCount  int           // number of changes that agents made
 
 	// Relabelled is true if the person changed labels or aliases after the newest version by an agent.
 	Relabelled bool
 	// Labels contains the labels that the person set last on the entry, but only labels with keys that put an entry
-	// into every prompt (see ProtectingKeys).
+	// into every prompt (see EveryPromptLabelKeys).
 	Labels []oxbow.Label
 }
 
-// DescribeEdit describes how agents edited the entry with this name. isUndecided is true if agents edited the entry and
-// no person has decided about the edit yet. [FindEditedNames] returns the names of such entries. If isUndecided is
-// false, e is empty. DescribeEdit reads at most maxVersionsRead versions of the entry, the newest first. If these
-// versions do not show whether agents edited the entry, isUndecided is false.
-func DescribeEdit(ctx context.Context, m *oxbow.Memory, name string) (e AgentEdit, isUndecided bool, err error) {
+// DescribeEdit describes how agents edited the entry with this name. hasUndecidedEdit is true if agents edited the
+// entry and no person has decided about the edit yet. [FindEditedNames] returns the names of such entries. If
+// hasUndecidedEdit is false, e is empty. DescribeEdit reads at most maxVersionsRead versions of the entry, the newest
+// first. If these versions do not show whether agents edited the entry, hasUndecidedEdit is false.
+func DescribeEdit(ctx context.Context, m *oxbow.Memory, name string) (e AgentEdit, hasUndecidedEdit bool, err error) {
 	var t entryHistory
 	var versions []oxbow.Version
 	for v, err := range m.Versions(ctx, name) {
@@ -231,7 +232,7 @@ func DescribeEdit(ctx context.Context, m *oxbow.Memory, name string) (e AgentEdi
 			return e, false, err
 		}
 		versions = append(versions, v)
-		t.processVersion(&v)
+		t.addVersion(&v)
 		if t.isAgentEditDecided || len(versions) == maxVersionsRead {
 			break
 		}
@@ -240,38 +241,38 @@ func DescribeEdit(ctx context.Context, m *oxbow.Memory, name string) (e AgentEdi
 		return e, false, nil
 	}
 	e = AgentEdit{
-		Name:       name,
-		Back:       t.changeBeforeAgent,
-		Changes:    t.agentVersions,
-		Relabelled: t.isRelabelledByPerson,
-		Labels:     t.editPreventingLabels,
+		Name:             name,
+		RestoreSeq:       t.changeBeforeAgent,
+		AgentChangeCount: t.agentVersionCount,
+		Relabelled:       t.isRelabelledByPerson,
+		Labels:           t.editPreventingLabels,
 	}
 	for _, v := range versions {
 		switch v.Seq {
 		case t.lastAgentChange:
-			if e.Last.Seq == 0 {
-				e.Last = v
+			if e.LastAgentVersion.Seq == 0 {
+				e.LastAgentVersion = v
 			}
-			e.First = v
+			e.FirstAgentVersion = v
 		case t.firstAgentChange:
-			e.First = v
-		case t.base:
-			if e.Own.Seq == 0 {
-				e.Own = v
+			e.FirstAgentVersion = v
+		case t.personTextSeq:
+			if e.PersonVersion.Seq == 0 {
+				e.PersonVersion = v
 			}
 		}
 	}
 	if top := versions[0]; top.Verb != oxbow.VerbRemove {
-		e.Now = &top.Entry
+		e.CurrentEntry = &top.Entry
 		return e, true, nil
 	}
-	e.Renamed, err = currentName(ctx, m, &e)
+	e.NewName, err = currentName(ctx, m, &e)
 	return e, true, err
 }
 
 // currentName returns the name under which the text of a deleted entry is stored now. It first looks for an entry that
 // has the deleted entry's name as an alias. Then it searches the last maxRenameChanges changes for a new entry with the
-// same text. It ignores changes that were made more than maxChangesBeforeRemoval changes before the agent's last
+// same text. It ignores changes that were made more than maxChangesBeforeEntryRemoval changes before the agent's last
 // change. It returns "" if it finds no such entry.
 func currentName(ctx context.Context, m *oxbow.Memory, e *AgentEdit) (string, error) {
 	now, err := m.Get(ctx, e.Name)
@@ -287,13 +288,13 @@ func currentName(ctx context.Context, m *oxbow.Memory, e *AgentEdit) (string, er
 			return "", err
 		}
 		left--
-		if left < 0 || c.Seq+maxChangesBeforeRemoval < e.Last.Seq {
+		if left < 0 || c.Seq+maxChangesBeforeEntryRemoval < e.LastAgentVersion.Seq {
 			break
 		}
 		for _, v := range c.Versions {
-			isCopy := v.Verb == oxbow.VerbAdd && v.Entry.Content == e.Own.Entry.Content
+			isCopy := v.Verb == oxbow.VerbAdd && v.Entry.Content == e.PersonVersion.Entry.Content
 			if isCopy && v.Entry.Name != e.Name {
-				if now, err := m.Get(ctx, v.Entry.Name); err == nil && now.Content == e.Own.Entry.Content {
+				if now, err := m.Get(ctx, v.Entry.Name); err == nil && now.Content == e.PersonVersion.Entry.Content {
 					return now.Name, nil
 				}
 			}

@@ -162,8 +162,10 @@ func TestFind(t *testing.T) {
 				}
 				for _, name := range found {
 					e, isOpen, err := DescribeEdit(t.Context(), m, name)
-					if err != nil || !isOpen || e.Own.Seq == 0 || e.Last.Seq == 0 || e.First.Seq == 0 || e.Back == 0 ||
-						e.Back >= e.First.Seq {
+					if err != nil || !isOpen || e.PersonVersion.Seq == 0 || e.LastAgentVersion.Seq == 0 ||
+						e.FirstAgentVersion.Seq == 0 ||
+						e.RestoreSeq == 0 ||
+						e.RestoreSeq >= e.FirstAgentVersion.Seq {
 						t.Errorf("%s: DescribeEdit(%q) = %+v, %v, %v", how, name, e, isOpen, err)
 					}
 				}
@@ -176,8 +178,9 @@ func TestDescribeRenamed(t *testing.T) {
 	m := openMemory(t, vfs.NewMem())
 	act(t, m, "person write a one")
 	act(t, m, "agent rename a b")
-	if e, isOpen, err := DescribeEdit(t.Context(), m, "a"); err != nil || !isOpen || e.Now != nil || e.Renamed != "b" ||
-		e.Back != 1 {
+	if e, isOpen, err := DescribeEdit(t.Context(), m, "a"); err != nil || !isOpen || e.CurrentEntry != nil ||
+		e.NewName != "b" ||
+		e.RestoreSeq != 1 {
 		t.Errorf("Describe = %+v, %v, %v; want it to be renamed to b", e, isOpen, err)
 	}
 }
@@ -209,7 +212,7 @@ func TestState(t *testing.T) {
 		find("a")
 	}
 	// A saved state from another log is ignored.
-	other := editedNamesResult{LastChange: 2, LogHash: strings.Repeat("0", 64), EditedNames: []string{"zebra"}}
+	other := editedNamesResult{LastChangeSeq: 2, LogHash: strings.Repeat("0", 64), EditedEntryNames: []string{"zebra"}}
 	if err := vfs.WriteDerived(fsys, name, 0o600, other.encode()); err != nil {
 		t.Fatal(err)
 	}

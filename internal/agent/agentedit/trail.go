@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// ProtectingKeys contains the keys of labels that put an entry into every prompt. A person decides about these labels,
-// so an agent that adds or removes such a label overrides the person.
-var ProtectingKeys = []string{profile.LabelPinned, profile.LabelProcess}
+// EveryPromptLabelKeys contains the keys of labels that put an entry into every prompt. A person decides about these
+// labels, so an agent that adds or removes such a label overrides the person.
+var EveryPromptLabelKeys = []string{profile.LabelPinned, profile.LabelProcess}
 
 // undoNotePrefix begins the note of a change that undoes other changes. The numbers of the undone changes follow.
 const undoNotePrefix = "undo of "
@@ -25,7 +25,7 @@ type comparedVersionParts struct {
 	isRemoved   bool
 	contentHash [sha256.Size]byte
 	aliases     []string
-	labels      []oxbow.Label // the version's labels whose keys are in ProtectingKeys
+	labels      []oxbow.Label // the version's labels whose keys are in EveryPromptLabelKeys
 }
 
 func newComparedVersionParts(v *oxbow.Version) comparedVersionParts {
@@ -36,7 +36,7 @@ func newComparedVersionParts(v *oxbow.Version) comparedVersionParts {
 		aliases:     e.Aliases,
 	}
 	for _, l := range e.Labels {
-		if slices.Contains(ProtectingKeys, l.Key) {
+		if slices.Contains(EveryPromptLabelKeys, l.Key) {
 			img.labels = append(img.labels, l)
 		}
 	}
@@ -45,7 +45,7 @@ func newComparedVersionParts(v *oxbow.Version) comparedVersionParts {
 
 // equals reports whether two versions of an entry are equal in four parts: the text, the aliases, the labels in the
 // field labels, and whether the version removes the entry. The field labels contains only labels that can protect an
-// entry (see ProtectingKeys).
+// entry (see EveryPromptLabelKeys).
 func (i comparedVersionParts) equals(o comparedVersionParts) bool {
 	return i.isRemoved == o.isRemoved && i.contentHash == o.contentHash && slices.Equal(i.aliases, o.aliases) &&
 		slices.Equal(i.labels, o.labels)
@@ -58,7 +58,7 @@ func isByAgent(s oxbow.Source) bool {
 	case oxbow.Agent:
 		return true
 	case oxbow.Imported, oxbow.Program:
-		return session.HasCaller(s) || s.Claimed.Agent != "" || s.Door == "mcp" || s.Door == "http"
+		return session.HasSessionOrCall(s) || s.Claimed.Agent != "" || s.Door == "mcp" || s.Door == "http"
 	}
 	return false
 }
@@ -70,16 +70,16 @@ type entryHistory struct {
 	hasAgentEdit       bool // an agent edited the entry (valid if isAgentEditDecided is set)
 
 	newestParts comparedVersionParts // text hash, aliases and labels of the newest version
-	// labels from the newest version that a person wrote, but only the labels with keys in ProtectingKeys, which put an
-	// entry into every prompt (valid if hasLabels is set)
+	// labels from the newest version that a person wrote, but only the labels with keys in EveryPromptLabelKeys, which
+	// put an entry into every prompt (valid if hasLabels is set)
 	editPreventingLabels []oxbow.Label
 	hasLabels            bool // A version of the entry that a person wrote, with its labels, was read.
 
-	agentVersions                     int    // number of versions that agents wrote
+	agentVersionCount                 int    // number of versions that agents wrote
 	firstAgentChange, lastAgentChange uint64 // numbers of the oldest and newest change by an agent
 	// number of the entry's newest change that is older than all changes by agents
 	changeBeforeAgent    uint64
-	base                 uint64 // number of the change in which a person last wrote the entry's text
+	personTextSeq        uint64 // number of the change in which a person last wrote the entry's text
 	isRelabelledByPerson bool   // a person changed labels or aliases after the newest version by an agent
 
 	undoneSeqs map[uint64]bool // numbers of the changes that a person has undone
@@ -88,11 +88,11 @@ type entryHistory struct {
 	restoredParts *comparedVersionParts
 }
 
-// processVersion updates the history with one version of the entry. The caller must pass the versions from newest to
-// oldest, and must stop as soon as processVersion has set isAgentEditDecided. This flag means that older versions
+// addVersion updates the history with one version of the entry. The caller must pass the versions from newest to
+// oldest, and must stop as soon as addVersion has set isAgentEditDecided. This flag means that older versions
 // cannot change the answer to the question whether an agent edited the entry. A version that a person has undone is
 // ignored.
-func (t *entryHistory) processVersion(v *oxbow.Version) {
+func (t *entryHistory) addVersion(v *oxbow.Version) {
 	img := newComparedVersionParts(v)
 	if !t.hasNewestVersion {
 		t.hasNewestVersion, t.newestParts = true, img
@@ -108,47 +108,47 @@ func (t *entryHistory) processVersion(v *oxbow.Version) {
 		t.recordUndo(v.Note, img)
 	case v.Source.Actor == oxbow.Person:
 		t.restoredParts = nil
-		t.processPersonVersion(v, img)
+		t.addPersonVersion(v, img)
 	case isByAgent(v.Source):
 		t.restoredParts = nil
-		t.agentVersions++
+		t.agentVersionCount++
 		if t.lastAgentChange == 0 {
 			t.lastAgentChange = v.Seq
 		}
 		t.firstAgentChange, t.changeBeforeAgent = v.Seq, 0
 	default:
 		t.restoredParts = nil
-		t.recordNonAgentSeq(v.Seq)
+		t.setChangeBeforeAgent(v.Seq)
 	}
 	if v.Prev == 0 {
 		t.isAgentEditDecided = true
 	}
 }
 
-// recordNonAgentSeq is called for each version of the entry that was not written by an agent. The versions are read
-// from newest to oldest. recordNonAgentSeq sets changeBeforeAgent to seq, the number of the version's change. It does
-// nothing if no version by an agent was read yet, or if changeBeforeAgent is already set.
-func (t *entryHistory) recordNonAgentSeq(seq uint64) {
-	if t.agentVersions > 0 && t.changeBeforeAgent == 0 {
+// setChangeBeforeAgent is called for each version of the entry that was not written by an agent. The versions are read
+// from newest to oldest. setChangeBeforeAgent sets changeBeforeAgent to seq, the number of the version's change. It
+// does nothing if no version by an agent was read yet, or if changeBeforeAgent is already set.
+func (t *entryHistory) setChangeBeforeAgent(seq uint64) {
+	if t.agentVersionCount > 0 && t.changeBeforeAgent == 0 {
 		t.changeBeforeAgent = seq
 	}
 }
 
-// processPersonVersion adds a version that a person wrote. If the person wrote a new text, all earlier edits by agents
+// addPersonVersion adds a version that a person wrote. If the person wrote a new text, all earlier edits by agents
 // are decided: the text either replaces or accepts these edits. If the person changed only labels or aliases, the edits
 // stay undecided. The reason is that one such change may affect many entries, and the person may not have read all of
 // them.
-func (t *entryHistory) processPersonVersion(v *oxbow.Version, parts comparedVersionParts) {
-	t.recordNonAgentSeq(v.Seq)
+func (t *entryHistory) addPersonVersion(v *oxbow.Version, parts comparedVersionParts) {
+	t.setChangeBeforeAgent(v.Seq)
 	if !t.hasLabels && !parts.isRemoved {
 		t.editPreventingLabels, t.hasLabels = parts.labels, true
 	}
 	if v.Verb == oxbow.VerbLabel || v.Verb == oxbow.VerbAlias {
-		t.isRelabelledByPerson = t.isRelabelledByPerson || t.agentVersions == 0
+		t.isRelabelledByPerson = t.isRelabelledByPerson || t.agentVersionCount == 0
 		return
 	}
-	t.base, t.isAgentEditDecided = v.Seq, true
-	t.hasAgentEdit = t.agentVersions > 0 && !parts.isRemoved && !v.Erased && t.differsFromPersonVersion(parts)
+	t.personTextSeq, t.isAgentEditDecided = v.Seq, true
+	t.hasAgentEdit = t.agentVersionCount > 0 && !parts.isRemoved && !v.Erased && t.differsFromPersonVersion(parts)
 }
 
 // differsFromPersonVersion reports whether the newest version differs from the person's version: the entry was

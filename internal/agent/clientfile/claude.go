@@ -103,7 +103,7 @@ type claudeReader struct {
 	model         string
 	firstLineTime time.Time // time of the first line that contains a time
 	// The file of a forked session begins with lines copied from its parent session. The reader is past these lines.
-	hasForkCopyEnded bool
+	isPastCopiedLines bool
 
 	mainTurnID     string // ID of the main agent's current turn
 	promptPosition string // position of the main agent's current prompt
@@ -114,13 +114,13 @@ type claudeReader struct {
 	// of the lines.
 	lastEventUUIDs map[string]string
 
-	personCommands personCommandReporter
+	commandReporter personCommandReporter
 }
 
-// maxTimeBeforeFirstLine is a tolerance for recognizing copied lines. A forked session begins with lines copied from
+// copiedLineTolerance is a tolerance for recognizing copied lines. A forked session begins with lines copied from
 // another session, which are older than the file's first line. A line counts as a copy only if it is older than the
 // first line by more than this time, because the client does not write all lines in the order of their times.
-const maxTimeBeforeFirstLine = time.Second
+const copiedLineTolerance = time.Second
 
 func newClaudeReader(path string) EventReader {
 	if IsPromptList(path) {
@@ -149,8 +149,8 @@ func claudeAgentType(path string) string {
 	return meta.Type
 }
 
-// ReadLine implements [EventReader].
-func (c *claudeReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+// ParseLine implements [EventReader].
+func (c *claudeReader) ParseLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l claudeLine
 	if !DecodeObject(line, &l) {
 		return false
@@ -158,7 +158,7 @@ func (c *claudeReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	if c.firstLineTime.IsZero() {
 		c.firstLineTime = l.Time
 	}
-	parent := c.findParentWithEvents(&l)
+	parent := c.findAncestorEventUUID(&l)
 	switch {
 	case !l.isMessage():
 		if !claudeIgnoredTypes()[l.Type] {
@@ -168,12 +168,12 @@ func (c *claudeReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	case l.isCopiedFromOtherSession():
 		return true
 	}
-	if !c.hasForkCopyEnded && !l.Time.Before(c.firstLineTime.Add(-maxTimeBeforeFirstLine)) {
-		c.hasForkCopyEnded = true
+	if !c.isPastCopiedLines && !l.Time.Before(c.firstLineTime.Add(-copiedLineTolerance)) {
+		c.isPastCopiedLines = true
 		c.model = "" // The lines that the fork copied from another session may name another model.
 	}
 	e := Event{Offset: offset, Time: l.Time, ID: l.UUID, NodeID: l.UUID, ParentNodeID: parent, Session: l.SessionID,
-		WorkingDir: l.WorkingDir, Branch: l.Branch, Model: c.model, IsCopy: !c.hasForkCopyEnded}
+		WorkingDir: l.WorkingDir, Branch: l.Branch, Model: c.model, IsCopy: !c.isPastCopiedLines}
 	if l.IsSidechain || c.agentType != "" {
 		e.AgentID = cmp.Or(l.AgentID, "sub-agent")
 		e.AgentType = cmp.Or(c.agentType, l.AgentType)
@@ -211,11 +211,11 @@ var claudeIgnoredTypes = lazyWordSet(`
 	permission-mode pr-link progress queue-operation relocated result session-title speculation-accept started summary
 	system tag task-summary worktree-state`)
 
-// findParentWithEvents returns the UUID of the nearest ancestor of the line l that contained something to report, such
+// findAncestorEventUUID returns the UUID of the nearest ancestor of the line l that contained something to report, such
 // as a prompt or a call. The parents of l were read before l, so lastEventUUIDs already contains the answer for the
-// parent. If the line's ParentUUID is not in lastEventUUIDs, findParentWithEvents uses LogicalParentUUID instead. It
+// parent. If the line's ParentUUID is not in lastEventUUIDs, findAncestorEventUUID uses LogicalParentUUID instead. It
 // also stores the result in lastEventUUIDs under the UUID of l, so that the children of l find it.
-func (c *claudeReader) findParentWithEvents(l *claudeLine) string {
+func (c *claudeReader) findAncestorEventUUID(l *claudeLine) string {
 	parent, isKnown := c.lastEventUUIDs[l.ParentUUID]
 	if !isKnown {
 		parent = c.lastEventUUIDs[l.LogicalParentUUID]
@@ -255,7 +255,7 @@ func (c *claudeReader) reportAgentLine(l *claudeLine, e Event, yield func(*Event
 			yield(&e)
 		case isCallType(b.Type):
 			call := e
-			call.Kind, call.ID = EventCall, b.ID
+			call.Kind, call.ID = EventToolCall, b.ID
 			call.Text = ""
 			call.ToolName, call.Args = b.Name, b.Input
 			yield(&call)
@@ -282,24 +282,25 @@ func isCallType(blockType string) bool { return strings.HasSuffix(blockType, "to
 // do.
 func isResultType(blockType string) bool { return strings.HasSuffix(blockType, "tool_result") }
 
-// maxResultHeadBytes is how many bytes at the start of a result are searched for the note about a background command.
-const maxResultHeadBytes = 300
+// maxSearchedResultBytes is how many bytes at the start of a result are searched for the note about a background
+// command.
+const maxSearchedResultBytes = 300
 
 // tellsOfBackgroundRun reports whether a result says that the command continues in the background. Such a result is
 // not the command's outcome.
 func (b *claudeBlock) tellsOfBackgroundRun() bool {
 	const sign = "Command running in background"
-	return bytes.Contains(b.Content[:min(len(b.Content), maxResultHeadBytes)], []byte(sign)) &&
+	return bytes.Contains(b.Content[:min(len(b.Content), maxSearchedResultBytes)], []byte(sign)) &&
 		strings.HasPrefix(ContentText(b.Content, "text"), sign)
 }
 
 // reportCallResult reports a call's result as an event.
 func (b *claudeBlock) reportCallResult(e Event, yield func(*Event)) {
-	e.Kind, e.ID = EventResult, b.ToolUseID
+	e.Kind, e.ID = EventToolResult, b.ToolUseID
 	e.Text = ""
 	e.HasFailed = b.IsError
 	e.resultContent = b.Content
-	e.OmitsZeroExit = !b.tellsOfBackgroundRun()
+	e.OmitsZeroExitStatus = !b.tellsOfBackgroundRun()
 	yield(&e)
 }
 
@@ -328,13 +329,13 @@ func (c *claudeReader) reportUserLine(l *claudeLine, e Event, yield func(*Event)
 		return
 	}
 	e.Text = ContentText(l.Message.Content, "text")
-	if c.personCommands.reportShellText(e, e.Text, yield) {
+	if c.commandReporter.reportShellText(e, e.Text, yield) {
 		return
 	}
 	reportAttachedFiles(blocks, e, yield)
 	e.Kind = EventPrompt
 	if hasResults {
-		c.reportTextBesideResults(&e, l, blocks, yield)
+		c.reportTextWithToolResults(&e, l, blocks, yield)
 		return
 	}
 	e.Text = cmp.Or(e.Text, attachmentText(l.Message.Content))
@@ -369,10 +370,10 @@ func reportAttachedFiles(blocks []claudeBlock, e Event, yield func(*Event)) {
 // refusalPrefix precedes the person's reason in the result of a refused call.
 const refusalPrefix = "To tell you how to proceed, the user said:"
 
-// reportTextBesideResults reports the person's text in a line that contains results of tool calls. This is a text
+// reportTextWithToolResults reports the person's text in a line that contains results of tool calls. This is a text
 // after the results, or the person's reason for refusing a call. It belongs to the current turn and does not begin a
 // new one.
-func (c *claudeReader) reportTextBesideResults(e *Event, l *claudeLine, blocks []claudeBlock, yield func(*Event)) {
+func (c *claudeReader) reportTextWithToolResults(e *Event, l *claudeLine, blocks []claudeBlock, yield func(*Event)) {
 	var texts []string
 	if e.Text != "" {
 		texts = append(texts, e.Text)
@@ -436,7 +437,7 @@ func (l *claudeLine) reportCallResults(blocks []claudeBlock, e Event, yield func
 		}
 		result := e
 		if count == 1 && bytes.HasPrefix(l.ToolUseResult, []byte("{")) {
-			result.DisplayData = l.ToolUseResult
+			result.ResultDisplayData = l.ToolUseResult
 		}
 		blocks[i].reportCallResult(result, yield)
 	}

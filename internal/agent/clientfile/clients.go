@@ -28,19 +28,19 @@ type EventClient struct {
 
 	ResumeCommand string // command that resumes a session if the session's ID is appended
 
-	// HasUnnamedCalls is set if the client's hook reports contain no call IDs. The calls are then identified by their
+	// HasNoHookCallIDs is set if the client's hook reports contain no call IDs. The calls are then identified by their
 	// arguments.
-	HasUnnamedCalls bool
+	HasNoHookCallIDs bool
 
-	// ShowsResponses is set if the field DisplayData of a transcript event can be read like the tool's response in a
-	// hook report, because both have the same format.
-	ShowsResponses bool
+	// IsDisplayDataResponse is set if the field ResultDisplayData of a transcript event can be read like the tool's
+	// response in a hook report, because both have the same format.
+	IsDisplayDataResponse bool
 
 	HasUniqueCallIDs bool // Call IDs are unique across all sessions.
 
-	// HasNumberedIDs is set if event IDs contain line numbers. A transcript must then be read from its first line,
-	// because otherwise the numbers would be wrong.
-	HasNumberedIDs bool
+	// HasLineBasedEventIDs is set if event IDs contain line numbers. A transcript must then be read from its first
+	// line, because otherwise the numbers would be wrong.
+	HasLineBasedEventIDs bool
 
 	// the data that the client passes to its hooks, and the hooks' answers that the client accepts
 	Hook  HookFormat
@@ -55,7 +55,7 @@ type EventClient struct {
 
 // TranscriptDir names a directory below the client's own directory in which the client stores transcripts.
 type TranscriptDir struct {
-	Below string
+	RelativeDir string
 	// IsTranscript reports whether the file at a path with slashes is a transcript.
 	IsTranscript func(path string) bool
 }
@@ -65,7 +65,7 @@ var EventClients = []EventClient{
 	{
 		Name: "claude", RecognizesLine: isClaudeLine, NewReader: newClaudeReader, MakeResultLine: makeClaudeResultLine,
 		Transcripts:   []TranscriptDir{{"projects", isJSONLinesFile}, {promptHistoryFile, IsPromptList}},
-		ResumeCommand: "claude --resume=", ShowsResponses: true, HasUniqueCallIDs: true,
+		ResumeCommand: "claude --resume=", IsDisplayDataResponse: true, HasUniqueCallIDs: true,
 		homeDir: clientHome{
 			envVariable: "CLAUDE_CONFIG_DIR",
 			defaultDir:  ".claude",
@@ -95,9 +95,9 @@ var EventClients = []EventClient{
 		Transcripts: []TranscriptDir{{"tmp", func(p string) bool {
 			return isGeminiChatFile(p) || IsPromptList(p)
 		}}},
-		ResumeCommand: "gemini --resume=", HasUnnamedCalls: true,
+		ResumeCommand: "gemini --resume=", HasNoHookCallIDs: true,
 		homeDir: clientHome{envVariable: "GEMINI_CLI_HOME", subdir: ".gemini"}, findSessionRoots: geminiSessionRoots,
-		Hook:  HookFormat{EventNames: geminiEventNames, MakeAnswer: makeHookAnswer, NeedsStartAtPrompt: true},
+		Hook:  HookFormat{EventNames: geminiEventNames, MakeAnswer: makeHookAnswer, NeedsStartContextAtPrompt: true},
 		Tools: toolsOfGemini,
 	},
 	{
@@ -111,12 +111,12 @@ var EventClients = []EventClient{
 			defaultDir:  ".copilot",
 		}, findSessionRoots: copilotSessionRoots,
 		Hook: HookFormat{
-			EventNames:          copilotEventNames,
-			MakeAnswer:          makeCopilotHookAnswer,
-			MakePreToolAnswer:   makeCopilotHookAnswer,
-			ToolNames:           copilotToolNames,
-			ForgetsStartContext: true,
-			MCPClientPrefix:     "github-copilot",
+			EventNames:                 copilotEventNames,
+			MakeAnswer:                 makeCopilotHookAnswer,
+			MakePreToolAnswer:          makeCopilotHookAnswer,
+			ToolNames:                  copilotToolNames,
+			ForgetsSessionStartContext: true,
+			MCPClientPrefix:            "github-copilot",
 		},
 		Tools: toolsOfCopilot,
 	},
@@ -130,7 +130,7 @@ var EventClients = []EventClient{
 		},
 		ResumeCommand: "qwen --resume=",
 		homeDir:       clientHome{envVariable: "QWEN_HOME", defaultDir: ".qwen"}, findSessionRoots: qwenSessionRoots,
-		Hook:  HookFormat{EventNames: commonEventNames, MakeAnswer: makeHookAnswer, ForgetsStartContext: true},
+		Hook:  HookFormat{EventNames: commonEventNames, MakeAnswer: makeHookAnswer, ForgetsSessionStartContext: true},
 		Tools: toolsOfQwen,
 	},
 	{
@@ -140,11 +140,15 @@ var EventClients = []EventClient{
 			{"", func(p string) bool { return isOpencodeDatabaseFile(p) || isOpencodeSessionFile(p) }},
 		},
 		ResumeCommand: "opencode --session=", findSessionRoots: opencodeSessionRoots,
-		Hook:  HookFormat{EventNames: commonEventNames, MakeAnswer: makeOpencodeHookAnswer, ForgetsStartContext: true},
+		Hook: HookFormat{
+			EventNames:                 commonEventNames,
+			MakeAnswer:                 makeOpencodeHookAnswer,
+			ForgetsSessionStartContext: true,
+		},
 		Tools: toolsOfOpencode,
 	},
 	{
-		Name: "cursor", RecognizesLine: isCursorLine, NewReader: newCursorReader, HasNumberedIDs: true,
+		Name: "cursor", RecognizesLine: isCursorLine, NewReader: newCursorReader, HasLineBasedEventIDs: true,
 		findSessionRoots: cursorSessionRoots, Tools: toolsOfCursor,
 		Hook: HookFormat{
 			ParseReport:         parseCursorReport,
@@ -180,7 +184,7 @@ var EventClients = []EventClient{
 		findSessionRoots: func(b baseDirs) []string { return append(b.dataDirs("zed"), b.dataDirs("Zed")...) },
 	},
 	{
-		Name: "goose", RecognizesLine: isGooseLine, NewReader: newGooseReader, HasNumberedIDs: true,
+		Name: "goose", RecognizesLine: isGooseLine, NewReader: newGooseReader, HasLineBasedEventIDs: true,
 		findSessionRoots: gooseSessionRoots, Tools: toolsOfGoose,
 		Hook: HookFormat{ParseReport: parseGooseReport, EventNames: commonEventNames, HasUnstableCallIDs: true},
 		Transcripts: []TranscriptDir{{"sessions", func(p string) bool {
@@ -236,7 +240,7 @@ var EventClients = []EventClient{
 		Transcripts: []TranscriptDir{{"", suffixMatcher("/crush.db")}},
 	},
 	{
-		Name: "hermes", HasNumberedIDs: true, RecognizesLine: isHermesLine, NewReader: newHermesReader,
+		Name: "hermes", HasLineBasedEventIDs: true, RecognizesLine: isHermesLine, NewReader: newHermesReader,
 		Tools: toolsOfHermes,
 		Transcripts: []TranscriptDir{{"", func(p string) bool {
 			return strings.HasSuffix(p, "/state.db") || (isJSONLinesFile(p) && strings.Contains(p, "/sessions/"))
@@ -244,7 +248,7 @@ var EventClients = []EventClient{
 		findSessionRoots: func(b baseDirs) []string { return []string{b.dirFromEnv("HERMES_HOME", ".hermes")} },
 	},
 	{
-		Name: "kimi", RecognizesLine: isKimiLine, NewReader: newKimiReader, HasNumberedIDs: true,
+		Name: "kimi", RecognizesLine: isKimiLine, NewReader: newKimiReader, HasLineBasedEventIDs: true,
 		findSessionRoots: kimiSessionRoots, Tools: toolsOfKimi,
 		Transcripts: []TranscriptDir{{"sessions", suffixMatcher("/wire.jsonl")}},
 	},
@@ -263,8 +267,8 @@ func FindEventClient(name string) (EventClient, bool) {
 // HasHooks reports whether oxbow reads the reports of the client's hooks.
 func (c EventClient) HasHooks() bool { return c.Hook.EventNames != nil }
 
-// HasHome reports whether the client has a directory for its settings and transcripts; see [HomeDir].
-func (c EventClient) HasHome() bool { return c.homeDir != clientHome{} }
+// HasHomeDir reports whether the client has a directory for its settings and transcripts; see [HomeDir].
+func (c EventClient) HasHomeDir() bool { return c.homeDir != clientHome{} }
 
 // RecognizeClient returns the name of the client whose transcripts contain lines like line. It returns "" if no known
 // client writes such lines. Several clients may write such lines. If the client in the argument expected is among these

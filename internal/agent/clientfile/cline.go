@@ -133,8 +133,8 @@ var clineInsertedTextPattern = sync.OnceValue(func() *regexp.Regexp {
 	)
 })
 
-// ReadLine implements [EventReader]. The line is the whole file.
-func (c *clineReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+// ParseLine implements [EventReader]. The line is the whole file.
+func (c *clineReader) ParseLine(line []byte, offset int64, yield func(*Event)) bool {
 	var file struct {
 		Session  string            `json:"sessionId"`
 		Messages []json.RawMessage `json:"messages"`
@@ -163,7 +163,7 @@ func (c *clineReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 		list = "messages"
 	}
 	for i, raw := range file.Messages {
-		c.Record = recordName(list, i)
+		c.RecordName = recordName(list, i)
 		var m clineMessage
 		if !parseObject(raw, &m) {
 			c.reportUnreadRecord(yield)
@@ -197,15 +197,15 @@ func (c *clineReader) reportUIMessage(m *clineMessage) {
 	default:
 		c.reportPendingResult()
 		c.reportUIText(kind, m)
-		c.reportUICall(kind, m.Text)
-		if m.Text != "" && !clineKinds()[kind] {
+		c.reportUIToolCall(kind, m.Text)
+		if m.Text != "" && !clineMessageKinds()[kind] {
 			c.Event.reportUnknownPart("messages", kind, c.yieldEvent)
 		}
 	}
 }
 
-// clineKinds contains the message kinds that are read, and the kinds that show states of the program.
-var clineKinds = lazyWordSet(`
+// clineMessageKinds contains the message kinds that are read, and the kinds that show states of the program.
+var clineMessageKinds = lazyWordSet(`
 	act_mode_respond browser_action browser_action_launch command completion_result condense condense_context followup
 	new_task plan_mode_respond reasoning report_bug subtask_result summarize_task task text tool use_mcp_server
 	use_subagents user_feedback user_feedback_diff
@@ -272,9 +272,9 @@ var clineToolsByUIName = map[string]string{
 	"updateTodoList": "update_todo_list",
 }
 
-// reportUICall reports a tool call, unless kind is unknown. The content of text depends on kind: it is a JSON object, a
-// command line, a URL or plain text.
-func (c *clineReader) reportUICall(kind, text string) {
+// reportUIToolCall reports a tool call, unless kind is unknown. The content of text depends on kind: it is a JSON
+// object, a command line, a URL or plain text.
+func (c *clineReader) reportUIToolCall(kind, text string) {
 	var tool string
 	args := json.RawMessage(text)
 	switch kind {

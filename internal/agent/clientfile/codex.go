@@ -126,8 +126,8 @@ type codexReader struct {
 	// An old version of Codex wrote the transcript. In such a transcript, each message or call is a line of its own,
 	// without the outer object that now contains the type and the time.
 	hasUnwrappedLines bool
-	isInForkCopy      bool      // The lines are still copies from the parent session.
-	lastTime          time.Time // time of the previous line
+	isInCopiedLines   bool      // The lines are still copies from the parent session.
+	lastLineTime      time.Time // time of the previous line
 
 	promptTurnID string // ID of the last prompt's turn
 	// turn ID in the last task_started line ("" if a prompt of that turn was already reported)
@@ -136,7 +136,7 @@ type codexReader struct {
 
 	unansweredCalls map[string]codexCall
 
-	personCommands personCommandReporter
+	commandReporter personCommandReporter
 	// The agent's texts are stored as messages, so the agent_message events that repeat them must be ignored.
 	hasItemMessages bool
 	// Events of the current turn contain its prompts, so messages with the same prompts are ignored.
@@ -147,8 +147,8 @@ type codexReader struct {
 	unreportedPrompts []unreportedPrompt
 	// Codex stores each text of the agent twice, in an item_completed event and in a message. For each text in this
 	// turn, the number of such events minus the number of such messages.
-	eventsMinusMessagesByText map[string]int
-	reportedThoughts          map[string]bool // reasoning that was already reported in this turn
+	surplusEventsByText map[string]int
+	reportedThoughts    map[string]bool // reasoning that was already reported in this turn
 }
 
 // unreportedPrompt is a text that a transcript line attributes to the person, and the attachments beside the text, such
@@ -158,10 +158,10 @@ type unreportedPrompt struct {
 	files []string
 }
 
-// minGapAfterForkCopy is the minimum time between two lines of a transcript that shows that the second line is not a
+// minGapAfterCopiedLines is the minimum time between two lines of a transcript that shows that the second line is not a
 // copy. A forked session begins with copies of the parent session's lines, and the copies have almost the same time.
 // The person's first prompt in a forked session always follows after at least this time.
-const minGapAfterForkCopy = 100 * time.Millisecond
+const minGapAfterCopiedLines = 100 * time.Millisecond
 
 func newCodexReader(path string) EventReader {
 	if IsPromptList(path) {
@@ -170,8 +170,8 @@ func newCodexReader(path string) EventReader {
 	return &codexReader{unansweredCalls: map[string]codexCall{}}
 }
 
-// ReadLine implements [EventReader].
-func (c *codexReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+// ParseLine implements [EventReader].
+func (c *codexReader) ParseLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l codexLine
 	var p codexItem
 	if !DecodeObject(line, &l) {
@@ -184,7 +184,7 @@ func (c *codexReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 	if !DecodeObject(l.Payload, &p) {
 		return false
 	}
-	c.detectForkCopyEnd(l.Time)
+	c.detectCopiedLinesEnd(l.Time)
 	switch l.Type {
 	case "session_meta":
 		c.readSessionMeta(&p)
@@ -203,7 +203,7 @@ func (c *codexReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 		AgentID:    c.agentID,
 		AgentName:  c.agentName,
 		AgentType:  c.agentType,
-		IsCopy:     c.isInForkCopy,
+		IsCopy:     c.isInCopiedLines,
 	}
 	switch l.Type {
 	case "compacted":
@@ -280,10 +280,10 @@ var codexTextlessItemTypes = lazyWordSet(`
 // readSessionDocument reports the events of a session that is one JSON document. It returns false if the description of
 // the session cannot be read.
 func (c *codexReader) readSessionDocument(l *codexLine, offset int64, yield func(*Event)) bool {
-	isRead := c.ReadLine(l.Session, offset, yield)
+	isRead := c.ParseLine(l.Session, offset, yield)
 	for i, item := range l.Items {
-		yieldRecord := addRecord(recordName("items", i), yield)
-		if !c.ReadLine(item, offset+int64(i), yieldRecord) {
+		yieldRecord := wrapYieldWithRecord(recordName("items", i), yield)
+		if !c.ParseLine(item, offset+int64(i), yieldRecord) {
 			(&Event{Offset: offset, Session: c.sessionID}).reportUnreadRecord(yieldRecord)
 		}
 	}
@@ -303,7 +303,7 @@ func (c *codexReader) readSessionMeta(p *codexItem) {
 	c.workingDir = p.WorkingDir
 	c.model = p.Model
 	c.branch = p.Git.Branch
-	c.isInForkCopy = p.ForkedFrom != ""
+	c.isInCopiedLines = p.ForkedFrom != ""
 	var source struct {
 		Agent struct {
 			Spawn struct {
@@ -321,19 +321,19 @@ func (c *codexReader) readSessionMeta(p *codexItem) {
 	}
 }
 
-// detectForkCopyEnd detects the end of the lines that a forked session copied from its parent session. A line that was
-// written noticeably later than the line before it, and after the fork began, is not a copy. detectForkCopyEnd then
-// clears isInForkCopy and forgets the copied turns.
-func (c *codexReader) detectForkCopyEnd(lineTime time.Time) {
-	isApart := !c.lastTime.IsZero() && lineTime.Sub(c.lastTime) >= minGapAfterForkCopy
+// detectCopiedLinesEnd detects the end of the lines that a forked session copied from its parent session. A line that
+// was written noticeably later than the line before it, and after the fork began, is not a copy. detectCopiedLinesEnd
+// then clears isInCopiedLines and forgets the copied turns.
+func (c *codexReader) detectCopiedLinesEnd(lineTime time.Time) {
+	isApart := !c.lastLineTime.IsZero() && lineTime.Sub(c.lastLineTime) >= minGapAfterCopiedLines
 	isLater := isApart && !lineTime.Before(c.startTime)
-	if c.isInForkCopy && isLater {
-		c.isInForkCopy = false
+	if c.isInCopiedLines && isLater {
+		c.isInCopiedLines = false
 		c.promptTurnID, c.turnIDForNextPrompt = "", ""
-		c.eventsMinusMessagesByText = nil
+		c.surplusEventsByText = nil
 		c.unreportedPrompts = nil
 	}
-	c.lastTime = lineTime
+	c.lastLineTime = lineTime
 }
 
 // beginTurn records the ID of a new turn. It resets hasPromptEvents, because this turn may come from another version
@@ -357,7 +357,7 @@ func (c *codexReader) readEventMessage(p *codexItem, e Event, yield func(*Event)
 	case "task_started":
 		c.beginTurn(p.TurnID, e.Offset, yield)
 	case "user_message":
-		c.reportEventPrompt(
+		c.reportPromptFromEvent(
 			p.TurnID,
 			p.Message,
 			slices.Repeat([]string{"[image]"}, len(p.Images)+len(p.LocalImages)),
@@ -394,7 +394,7 @@ func (c *codexReader) readEventItem(p *codexItem, e Event, yield func(*Event)) b
 	switch item.Type {
 	case "UserMessage":
 		e.ID = ""
-		c.reportEventPrompt(p.TurnID, ContentText(item.Content, "text"), attachmentNames(item.Content), e, yield)
+		c.reportPromptFromEvent(p.TurnID, ContentText(item.Content, "text"), attachmentNames(item.Content), e, yield)
 		e.reportUnknownBlocks(item.Content, yield, codexBlocks...)
 	case "AgentMessage":
 		e.reportUnknownBlocks(item.Content, yield, codexBlocks...)
@@ -420,7 +420,7 @@ func (c *codexReader) readEventItem(p *codexItem, e Event, yield func(*Event)) b
 // reportPlan reports the agent's plan as a text, unless a message in the turn already contained the plan.
 func (c *codexReader) reportPlan(e *Event, plan string, yield func(*Event)) {
 	plan = strings.TrimSpace(plan)
-	for said := range c.eventsMinusMessagesByText {
+	for said := range c.surplusEventsByText {
 		if strings.Contains(said, plan) {
 			return
 		}
@@ -468,10 +468,10 @@ func (c *codexReader) readResponseItem(p *codexItem, e Event, yield func(*Event)
 // same item contains.
 func (c *codexReader) reportServerSideCall(p *codexItem, e Event, yield func(*Event)) {
 	c.flushUnreportedPrompts(yield)
-	e.Kind, e.ID = EventCall, cmp.Or(p.ID, p.CallID, p.Type+"@"+strconv.FormatInt(e.Offset, 10))
+	e.Kind, e.ID = EventToolCall, cmp.Or(p.ID, p.CallID, p.Type+"@"+strconv.FormatInt(e.Offset, 10))
 	e.ToolName, e.Args = p.Type, p.Action
 	yield(&e)
-	e.Kind = EventResult
+	e.Kind = EventToolResult
 	e.ToolName, e.Args = "", nil
 	e.HasFailed = p.Status == "failed"
 	yield(&e)
@@ -517,7 +517,7 @@ func (c *codexReader) readUserText(p *codexItem, e Event, yield func(*Event)) {
 	if isShellText(e.Text) {
 		c.flushUnreportedPrompts(yield)
 	}
-	if c.personCommands.reportShellText(e, e.Text, yield) {
+	if c.commandReporter.reportShellText(e, e.Text, yield) {
 		return
 	}
 	text := unreportedPrompt{e, attachmentNames(p.Content)}
@@ -535,8 +535,8 @@ func (c *codexReader) readUserText(p *codexItem, e Event, yield func(*Event)) {
 	}
 }
 
-// reportEventPrompt reports a prompt that an event contains. The files are the attachments beside the text.
-func (c *codexReader) reportEventPrompt(turnID, text string, files []string, e Event, yield func(*Event)) {
+// reportPromptFromEvent reports a prompt that an event contains. The files are the attachments beside the text.
+func (c *codexReader) reportPromptFromEvent(turnID, text string, files []string, e Event, yield func(*Event)) {
 	if text == "" {
 		text, files = strings.Join(files, " "), nil
 	}
@@ -589,7 +589,7 @@ func (c *codexReader) reportPrompt(text unreportedPrompt, yield func(*Event)) {
 		c.turnIDForNextPrompt = ""
 	}
 	if e.TurnID == "" || e.TurnID != c.promptTurnID {
-		c.eventsMinusMessagesByText = nil
+		c.surplusEventsByText = nil
 	}
 	c.promptTurnID = e.TurnID
 	c.reportedThoughts = nil
@@ -597,15 +597,15 @@ func (c *codexReader) reportPrompt(text unreportedPrompt, yield func(*Event)) {
 }
 
 // reportAgentText reports a text by the agent. Newer versions of Codex write each text twice, as an event and as a
-// message, in either order. eventOrMessageSign is 1 for an event and -1 for a message, so that reportAgentText can skip
+// message, in either order. surplusDelta is 1 for an event and -1 for a message, so that reportAgentText can skip
 // the second report of the same text. It is 0 for a text that is written only once.
-func (c *codexReader) reportAgentText(e *Event, text string, eventOrMessageSign int, yield func(*Event)) {
+func (c *codexReader) reportAgentText(e *Event, text string, surplusDelta int, yield func(*Event)) {
 	c.flushUnreportedPrompts(yield)
-	if c.eventsMinusMessagesByText == nil {
-		c.eventsMinusMessagesByText = map[string]int{}
+	if c.surplusEventsByText == nil {
+		c.surplusEventsByText = map[string]int{}
 	}
-	isSecond := c.eventsMinusMessagesByText[text]*eventOrMessageSign < 0
-	c.eventsMinusMessagesByText[text] += eventOrMessageSign
+	isSecond := c.surplusEventsByText[text]*surplusDelta < 0
+	c.surplusEventsByText[text] += surplusDelta
 	if !isSecond && text != "" {
 		e.Kind, e.Text = EventText, text
 		yield(e)
@@ -633,7 +633,7 @@ var codexShellTools = map[string]bool{"shell": true, "exec_command": true, "loca
 // reportCall reports a tool call. A call that runs a command gets the tool name that hooks report.
 func (c *codexReader) reportCall(p *codexItem, e Event, yield func(*Event)) {
 	c.flushUnreportedPrompts(yield)
-	e.Kind, e.ID = EventCall, p.CallID
+	e.Kind, e.ID = EventToolCall, p.CallID
 	e.ToolName = p.Name
 	switch {
 	case p.Type == "local_shell_call":
@@ -670,7 +670,7 @@ func (c *codexReader) reportFileChanges(p *codexItem, callID string, hasSucceede
 	c.recordCallEnd(callID, nil, hasSucceeded)
 	e.Kind, e.ID = EventFileEdit, callID
 	e.HasFailed = !hasSucceeded
-	e.DisplayData = p.Changes
+	e.ResultDisplayData = p.Changes
 	yield(&e)
 }
 
@@ -681,10 +681,10 @@ func (c *codexReader) reportFileChanges(p *codexItem, callID string, hasSucceede
 func (c *codexReader) reportCallResult(output json.RawMessage, e Event, yield func(*Event)) {
 	call := c.unansweredCalls[e.ID]
 	delete(c.unansweredCalls, e.ID)
-	e.Kind = EventResult
+	e.Kind = EventToolResult
 	e.ExitStatus = call.exitStatus
-	e.resultOutput = outputText(output)
-	e.HasFailed = strings.HasPrefix(e.resultOutput, "unsupported call")
+	e.decodedResultText = outputText(output)
+	e.HasFailed = strings.HasPrefix(e.decodedResultText, "unsupported call")
 	switch {
 	case call.hasSucceeded != nil:
 		e.HasFailed = e.HasFailed || (call.isPatch && !*call.hasSucceeded)

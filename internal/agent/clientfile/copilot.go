@@ -162,11 +162,11 @@ func isCopilotLine(line []byte) bool {
 }
 
 type copilotReader struct {
-	sessionID, workingDir, branch string
-	model                         string            // model that the main agent uses
-	agentNames, agentTypes        map[string]string // names and types of sub-agents, by agent ID
-	personCallIDs                 map[string]bool   // IDs of calls that the person requested, not the agent
-	personCommands                personCommandReporter
+	sessionID, workingDir, branch  string
+	model                          string            // model that the main agent uses
+	agentNamesByID, agentTypesByID map[string]string // names and types of sub-agents, by agent ID
+	personRequestedCallIDs         map[string]bool   // IDs of calls that the person requested, not the agent
+	commandReporter                personCommandReporter
 }
 
 // copilotIgnoredTypes contains the types of lines that are not reported. Such a line is not part of the conversation,
@@ -178,26 +178,40 @@ var copilotIgnoredTypes = lazyWordSet(`
 	skill.invoked subagent.completed subagent.deselected subagent.failed subagent.selected system.message
 	system.notification tool.execution_partial_result tool.execution_progress`)
 
-// copilotStatePrefixes contains the prefixes of the line types that report only the client's state.
-var copilotStatePrefixes = []string{"session.", "hook.", "permission.", "model.", "external_tool.", "elicitation.",
-	"user_input.", "exit_plan_mode.", "mcp.", "mcp_app.", "sampling.", "command.", "commands.", "auto_mode_switch."}
+// copilotIgnoredTypePrefixes contains the prefixes of the line types that report only the client's state.
+var copilotIgnoredTypePrefixes = []string{
+	"session.",
+	"hook.",
+	"permission.",
+	"model.",
+	"external_tool.",
+	"elicitation.",
+	"user_input.",
+	"exit_plan_mode.",
+	"mcp.",
+	"mcp_app.",
+	"sampling.",
+	"command.",
+	"commands.",
+	"auto_mode_switch.",
+}
 
 // isIgnoredCopilotType reports whether lines of this type are not reported.
 func isIgnoredCopilotType(lineType string) bool {
 	return copilotIgnoredTypes()[lineType] ||
-		slices.ContainsFunc(copilotStatePrefixes, func(s string) bool { return strings.HasPrefix(lineType, s) })
+		slices.ContainsFunc(copilotIgnoredTypePrefixes, func(s string) bool { return strings.HasPrefix(lineType, s) })
 }
 
 func newCopilotReader(string) EventReader {
 	return &copilotReader{
-		agentNames:    map[string]string{},
-		agentTypes:    map[string]string{},
-		personCallIDs: map[string]bool{},
+		agentNamesByID:         map[string]string{},
+		agentTypesByID:         map[string]string{},
+		personRequestedCallIDs: map[string]bool{},
 	}
 }
 
-// ReadLine implements [EventReader].
-func (c *copilotReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+// ParseLine implements [EventReader].
+func (c *copilotReader) ParseLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l copilotLine
 	if !DecodeObject(line, &l) {
 		return false
@@ -218,20 +232,20 @@ func (c *copilotReader) ReadLine(line []byte, offset int64, yield func(*Event)) 
 			c.workingDir, c.branch = d.Context.Dir, d.Context.Branch
 		}
 	case "subagent.started":
-		c.agentNames[l.AgentID], c.agentTypes[l.AgentID] = d.AgentName, d.AgentType
+		c.agentNamesByID[l.AgentID], c.agentTypesByID[l.AgentID] = d.AgentName, d.AgentType
 	case "user.message":
 		c.reportUserText(&l, offset, yield)
 	case "assistant.message":
 		c.reportMessage(&l, offset, yield)
 	case "tool.user_requested":
-		c.personCallIDs[d.CallID] = true
+		c.personRequestedCallIDs[d.CallID] = true
 		e := c.newCallEvent(&l, offset)
 		if strings.EqualFold(e.ToolName, "bash") || strings.EqualFold(e.ToolName, "powershell") {
 			e.ToolName = PersonShellTool
 		}
 		yield(&e)
 	case "tool.execution_start":
-		if !c.personCallIDs[d.CallID] {
+		if !c.personRequestedCallIDs[d.CallID] {
 			e := c.newCallEvent(&l, offset)
 			yield(&e)
 		}
@@ -240,12 +254,12 @@ func (c *copilotReader) ReadLine(line []byte, offset int64, yield func(*Event)) 
 			Content string `json:"content"`
 		}
 		_ = DecodeObject(d.Result, &result) // Ignore the error: only a result that is an object has an output.
-		e := c.newEvent(EventResult, &l, offset)
+		e := c.newEvent(EventToolResult, &l, offset)
 		e.ID = d.CallID
 		e.HasFailed = !d.Success
 		e.ExitStatus = d.Shell.Exit
-		e.resultOutput = result.Content + d.Error.Message
-		e.DisplayData = d.Result
+		e.decodedResultText = result.Content + d.Error.Message
+		e.ResultDisplayData = d.Result
 		yield(&e)
 	case "session.compaction_complete":
 		if d.Success {
@@ -263,7 +277,7 @@ func (c *copilotReader) ReadLine(line []byte, offset int64, yield func(*Event)) 
 
 // newCallEvent returns the event for a line about a tool call.
 func (c *copilotReader) newCallEvent(l *copilotLine, offset int64) Event {
-	e := c.newEvent(EventCall, l, offset)
+	e := c.newEvent(EventToolCall, l, offset)
 	e.ID = l.Data.CallID
 	e.ToolName, e.Args = l.Data.ToolName, l.Data.Arguments
 	return e
@@ -279,7 +293,7 @@ func (c *copilotReader) reportUserText(l *copilotLine, offset int64, yield func(
 	}
 	e := c.newEvent(EventPrompt, l, offset)
 	e.TurnID, e.Text = d.InteractionID, ContentText(d.Content)
-	if c.personCommands.reportShellText(e, e.Text, yield) {
+	if c.commandReporter.reportShellText(e, e.Text, yield) {
 		return
 	}
 	if strings.TrimSpace(e.Text) == "" {
@@ -302,8 +316,8 @@ func (c *copilotReader) newEvent(kind EventKind, l *copilotLine, offset int64) E
 		Branch:     c.branch,
 		Model:      c.model,
 		AgentID:    l.AgentID,
-		AgentName:  c.agentNames[l.AgentID],
-		AgentType:  c.agentTypes[l.AgentID],
+		AgentName:  c.agentNamesByID[l.AgentID],
+		AgentType:  c.agentTypesByID[l.AgentID],
 	}
 }
 
@@ -324,7 +338,7 @@ func (c *copilotReader) reportMessage(l *copilotLine, offset int64, yield func(*
 		yield(&e)
 	}
 	for _, request := range d.ToolRequests {
-		e.Kind, e.Text = EventCall, ""
+		e.Kind, e.Text = EventToolCall, ""
 		e.ID = request.ID
 		e.ToolName = request.Name
 		e.Args = request.Args

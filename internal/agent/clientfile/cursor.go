@@ -114,7 +114,7 @@ func newCursorReader(path string) EventReader {
 func (c *cursorReader) addMissingResults(yield func(*Event)) func(*Event) {
 	calls := 0
 	return func(e *Event) {
-		if e.Kind != EventCall {
+		if e.Kind != EventToolCall {
 			yield(e)
 			return
 		}
@@ -125,7 +125,7 @@ func (c *cursorReader) addMissingResults(yield func(*Event)) func(*Event) {
 		yield(e)
 		yield(
 			&Event{
-				Kind:       EventResult,
+				Kind:       EventToolResult,
 				Offset:     e.Offset,
 				Time:       e.Time,
 				ID:         e.ID,
@@ -142,8 +142,8 @@ func (c *cursorReader) addMissingResults(yield func(*Event)) func(*Event) {
 // program. The program encloses the prompt in the tags <user_query> and </user_query>.
 var cursorPromptExtractor = sync.OnceValue(func() func(string) string { return taggedTextExtractor("user_query") })
 
-// ReadLine implements [EventReader].
-func (c *cursorReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+// ParseLine implements [EventReader].
+func (c *cursorReader) ParseLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l cursorLine
 	if !parseObject(line, &l) {
 		return false
@@ -169,7 +169,7 @@ func (c *cursorReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	m.Model = l.Composer.Config.Model
 	m.WorkingDir = l.Composer.Workspace.URI.Path + l.Composer.Dir
 	for i, raw := range l.MessageBubbles {
-		m.Record = recordName("bubbles", i)
+		m.RecordName = recordName("bubbles", i)
 		var b cursorBubble
 		if raw[0] != '{' || !parseObject(raw, &b) {
 			m.reportUnreadRecord(yield)

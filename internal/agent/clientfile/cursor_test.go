@@ -9,12 +9,12 @@ import "testing"
 func TestCursorMissingMessage(t *testing.T) {
 	document := `{"cursor":{"composerId":"s1"},"bubbles":[{"type":1,"text":"Fix the pump."},null,{"type":2,"text":"Done."}]}`
 	var texts, unread []string
-	isRead := newCursorReader("state.vscdb").ReadLine([]byte(document), 0, func(e *Event) {
+	isRead := newCursorReader("state.vscdb").ParseLine([]byte(document), 0, func(e *Event) {
 		if e.Text != "" {
 			texts = append(texts, e.Text)
 		}
-		if e.Kind == EventUnread {
-			unread = append(unread, e.Record)
+		if e.Kind == EventUnreadablePart {
+			unread = append(unread, e.RecordName)
 		}
 	})
 	if !isRead || len(texts) != 2 || len(unread) != 1 || unread[0] != "bubbles[1]" {

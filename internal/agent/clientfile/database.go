@@ -48,9 +48,9 @@ func IsDatabase(path string) bool {
 		sqlitefile.IsDatabase(path)
 }
 
-// splitDatabasePath divides a session's path into the database's path and the session's ID. If the path does not
-// lead into a database, id is "".
-func splitDatabasePath(path string) (database, id string) {
+// splitDatabasePath divides a session's path into the database's path and the session's ID. If the path does not lead
+// into a database, sessionID is "".
+func splitDatabasePath(path string) (database, sessionID string) {
 	slashed := filepath.ToSlash(path)
 	for _, s := range databaseSuffixes {
 		i := strings.LastIndex(slashed, s+"/")
@@ -89,7 +89,7 @@ func ListDatabaseSessions(path string) (client string, paths []string, err error
 	}
 	ids, err := form.listSessionIDs(db)
 	if err == nil {
-		err = db.CheckUnchanged()
+		err = db.CheckForChanges()
 	}
 	if err != nil {
 		return form.clientName, nil, fmt.Errorf("reading %s: %w", path, err)
@@ -125,7 +125,7 @@ func readDatabaseSession(path, id string) ([]byte, error) {
 	}
 	document, err := form.readSession(db, path, id)
 	if err == nil {
-		err = db.CheckUnchanged()
+		err = db.CheckForChanges()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the session %s in %s: %w", id, path, err)
@@ -264,9 +264,9 @@ func readCursorDocument(db *sqlitefile.DB, _, id string) (any, error) {
 }
 
 // withoutLargeMembers returns the members of a Cursor session that the reader uses. The unused members may be large.
-func withoutLargeMembers(composer json.RawMessage) map[string]json.RawMessage {
+func withoutLargeMembers(sessionJSON json.RawMessage) map[string]json.RawMessage {
 	var all map[string]json.RawMessage
-	_ = json.Unmarshal(composer, &all) // Ignore the error, because the caller has parsed the same JSON before.
+	_ = json.Unmarshal(sessionJSON, &all) // Ignore the error, because the caller has parsed the same JSON before.
 	small := map[string]json.RawMessage{}
 	for _, name := range []string{"composerId", "createdAt", "lastUpdatedAt", "modelConfig", "workspaceIdentifier",
 		"currentDir"} {

@@ -36,8 +36,8 @@ var byteOrderMark = []byte("\ufeff")
 // document is a JSON array, or one JSON object on several lines. In this case, the first result, called document, is
 // the whole text of the file. The caller then passes this text to an [EventReader] as if it were a single line.
 // Otherwise the first result is nil, and the caller must read the file line by line from the second result, called
-// lines. This reader begins at the start of the file.
-func ReadDocument(br *bufio.Reader) (document []byte, lines *bufio.Reader, err error) {
+// lineReader. This reader begins at the start of the file.
+func ReadDocument(br *bufio.Reader) (document []byte, lineReader *bufio.Reader, err error) {
 	head, _ := br.Peek(br.Size()) // Ignore the error: reading the file returns it again.
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), " \t\r\n")
 	end := bytes.IndexByte(head, '\n')

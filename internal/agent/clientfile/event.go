@@ -21,11 +21,11 @@ const (
 
 	EventText         // EventText is a text that the agent said.
 	EventAgentThought // EventAgentThought is the agent's reasoning, which it did not say.
-	// EventCall is a tool call. A client may report a call twice: when the agent requests the call and when the call
-	// starts.
-	EventCall
-	EventFileEdit // EventFileEdit reports the file changes by a tool call. The transcript may lack the call itself.
-	EventResult   // EventResult is the result of a tool call.
+	// EventToolCall is a tool call. A client may report a call twice: when the agent requests the call and when the
+	// call starts.
+	EventToolCall
+	EventFileEdit   // EventFileEdit reports the file changes by a tool call. The transcript may lack the call itself.
+	EventToolResult // EventToolResult is the result of a tool call.
 	// EventConversationCompacted reports that the client compacted the conversation. Text is the summary, if it is
 	// known.
 	EventConversationCompacted
@@ -39,9 +39,9 @@ const (
 	// example: lines of the type "x".
 	EventUnknown
 
-	// EventUnread reports a part of the transcript that cannot be read, for example because it is not a JSON object.
-	// The event's field Record names this part.
-	EventUnread
+	// EventUnreadablePart reports a part of the transcript that cannot be read, for example because it is not a JSON
+	// object. The event's field Record names this part.
+	EventUnreadablePart
 )
 
 // This text names the parts of a conversation that are left out.
@@ -57,36 +57,36 @@ func (e Event) reportNonTextParts(kind string, count int, yield func(*Event)) {
 }
 
 // recordName returns the name of an element of a list in JSON, such as messages[3].
-func recordName(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }
+func recordName(listName string, i int) string { return listName + "[" + strconv.Itoa(i) + "]" }
 
-// addRecord wraps yield so that each event contains the name of the record from which it was read.
-func addRecord(record string, yield func(*Event)) func(*Event) {
+// wrapYieldWithRecord wraps yield so that each event contains the name of the record from which it was read.
+func wrapYieldWithRecord(record string, yield func(*Event)) func(*Event) {
 	return func(e *Event) {
-		e.Record = record
+		e.RecordName = record
 		yield(e)
 	}
 }
 
 // reportUnreadRecord reports that the event's record cannot be read.
 func (e Event) reportUnreadRecord(yield func(*Event)) {
-	e.Kind = EventUnread
+	e.Kind = EventUnreadablePart
 	yield(&e)
 }
 
-// reportUnknownPart reports a part of a type that the reader does not know. The noun, such as "lines", and the type
-// become the event's text.
-func (e Event) reportUnknownPart(noun, typeName string, yield func(*Event)) {
-	e.Kind, e.Text = EventUnknown, UnknownKind(noun, typeName)
+// reportUnknownPart reports a part of a type that the reader does not know. The noun partNoun, such as "lines", and the
+// type become the event's text.
+func (e Event) reportUnknownPart(partNoun, typeName string, yield func(*Event)) {
+	e.Kind, e.Text = EventUnknown, DescribeUnknownParts(partNoun, typeName)
 	yield(&e)
 }
 
-// UnknownKind describes parts of a type that is not known, for example: lines of the type "x". The noun is in the
-// plural. A long type is cut.
-func UnknownKind(noun, typeName string) string {
+// DescribeUnknownParts describes parts of a type that is not known, for example: lines of the type "x". The noun
+// partNoun is in the plural. A long type is cut.
+func DescribeUnknownParts(partNoun, typeName string) string {
 	if typeName == "" {
-		return noun + " without a type"
+		return partNoun + " without a type"
 	}
-	return noun + " of the type " + strconv.Quote(text.TruncateBytes(typeName, maxTypeNameBytes))
+	return partNoun + " of the type " + strconv.Quote(text.TruncateBytes(typeName, maxTypeNameBytes))
 }
 
 // maxTypeNameBytes is the maximum length of a type's name in a report, in bytes.
@@ -109,9 +109,9 @@ type Event struct {
 	// than the true time. Estimated times are in the order of the events.
 	HasNoTime bool
 
-	// Record is the name of the record in the line's JSON that contains the event, such as messages[3]. It is "" if the
-	// line contains a single record.
-	Record string
+	// RecordName is the name of the record in the line's JSON that contains the event, such as messages[3]. It is "" if
+	// the line contains a single record.
+	RecordName string
 
 	IsCopy bool // The line was copied from another session's transcript when this session was forked from it.
 
@@ -133,18 +133,18 @@ type Event struct {
 	// may also be "" for a sub-agent.
 	AgentID, AgentName, AgentType string
 
-	ToolName string          // name of the called tool, only for EventCall
-	Args     json.RawMessage // arguments of the call, only for EventCall
+	ToolName string          // name of the called tool, only for EventToolCall
+	Args     json.RawMessage // arguments of the call, only for EventToolCall
 
-	// The following fields are set only for EventResult and EventFileEdit.
-	HasFailed     bool            // The tool failed, or the call was refused or cancelled.
-	ExitStatus    *int            // a command's exit status, if the client stores it outside of the output
-	OmitsZeroExit bool            // The client mentions the exit status of a command only if it is not 0.
-	resultOutput  string          // text that the tool returned, used only if resultContent is nil
-	resultContent json.RawMessage // undecoded content with the text that the tool returned (may be nil)
-	DisplayData   json.RawMessage // the data that the client shows for the result, in the client's own format
+	// The following fields are set only for EventToolResult and EventFileEdit.
+	HasFailed           bool            // The tool failed, or the call was refused or cancelled.
+	ExitStatus          *int            // a command's exit status, if the client stores it outside of the output
+	OmitsZeroExitStatus bool            // The client mentions the exit status of a command only if it is not 0.
+	decodedResultText   string          // text that the tool returned, used only if resultContent is nil
+	resultContent       json.RawMessage // undecoded content with the text that the tool returned (may be nil)
+	ResultDisplayData   json.RawMessage // the data that the client shows for the result, in the client's own format
 
-	// For EventFileEdit, the field DisplayData is a JSON object with a member for each changed file,
+	// For EventFileEdit, the field ResultDisplayData is a JSON object with a member for each changed file,
 	// {PATH:{"type":"add","content"}}, {PATH:{"type":"update","unified_diff","move_path"}} or
 	// {PATH:{"type":"delete"}}. If the field ID is "", the transcript does not report which call changed the files.
 }
@@ -156,7 +156,7 @@ func (e *Event) ResultText() string {
 	if e.resultContent != nil {
 		return ContentText(e.resultContent, "text")
 	}
-	return e.resultOutput
+	return e.decodedResultText
 }
 
 // UnnamedAgent is used as the name of a sub-agent if the transcript contains neither the name nor the type.
@@ -164,14 +164,14 @@ const UnnamedAgent = "sub-agent"
 
 // EventReader converts a transcript's lines to events. The lines must be passed in order.
 type EventReader interface {
-	// ReadLine calls yield with each event in the line, which begins at offset in the file. It returns false if the
+	// ParseLine calls yield with each event in the line, which begins at offset in the file. It returns false if the
 	// line is not a JSON object, or if the line's session cannot belong to this client.
-	ReadLine(line []byte, offset int64, yield func(*Event)) bool
+	ParseLine(line []byte, offset int64, yield func(*Event)) bool
 }
 
 // EventFlusher is an EventReader that may hold an event until a later line shows to which turn the event belongs.
 type EventFlusher interface {
-	// FlushEvents calls the function yield with each event that ReadLine has held back. FlushEvents is called after the
-	// last line of the file, because no further line can then show to which turn such an event belongs.
+	// FlushEvents calls the function yield with each event that ParseLine has held back. FlushEvents is called after
+	// the last line of the file, because no further line can then show to which turn such an event belongs.
 	FlushEvents(yield func(*Event))
 }

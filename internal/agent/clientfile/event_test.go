@@ -24,7 +24,7 @@ func eventsOf(tb testing.TB, client, lines string) string {
 		r := c.NewReader("")
 		offset := int64(0)
 		for line := range strings.Lines(lines) {
-			if !r.ReadLine([]byte(line), offset, func(e *Event) { all = append(all, describe(e)) }) {
+			if !r.ParseLine([]byte(line), offset, func(e *Event) { all = append(all, describe(e)) }) {
 				tb.Errorf("line %q cannot be read", line)
 			}
 			offset += int64(len(line))
@@ -36,7 +36,7 @@ func eventsOf(tb testing.TB, client, lines string) string {
 }
 
 var kindNames = map[EventKind]string{EventPrompt: "prompt", EventText: "text",
-	EventAgentThought: "thought", EventCall: "call", EventFileEdit: "edit", EventResult: "result",
+	EventAgentThought: "thought", EventToolCall: "call", EventFileEdit: "edit", EventToolResult: "result",
 	EventConversationCompacted: "compacted",
 	EventNonTextParts:          "left out", EventUnknown: "unknown"}
 
@@ -301,8 +301,8 @@ func TestDocuments(t *testing.T) {
 // TestGeminiSubagent tests that a sub-agent's session is named by the directory of its transcript.
 func TestGeminiSubagent(t *testing.T) {
 	r := newGeminiReader(filepath.Join(t.TempDir(), "chats", "parent", "child.jsonl"))
-	r.ReadLine([]byte(`{"sessionId":"child","startTime":"t","kind":"subagent"}`), 0, nil)
-	r.ReadLine([]byte(`{"id":"m1","type":"user","content":"Lay stones."}`), 1, func(e *Event) {
+	r.ParseLine([]byte(`{"sessionId":"child","startTime":"t","kind":"subagent"}`), 0, nil)
+	r.ParseLine([]byte(`{"id":"m1","type":"user","content":"Lay stones."}`), 1, func(e *Event) {
 		if e.Session != "parent" || e.AgentID != "sub-agent" {
 			t.Errorf("the task has session %q and agent %q, want parent and sub-agent", e.Session, e.AgentID)
 		}
@@ -329,7 +329,7 @@ func FuzzEventReaders(f *testing.F) {
 			offset := int64(0)
 			for line := range bytes.Lines(b) {
 				c.RecognizesLine(line)
-				r.ReadLine(line, offset, func(e *Event) {
+				r.ParseLine(line, offset, func(e *Event) {
 					if kindNames[e.Kind] == "" || e.Offset < 0 || e.Offset > offset {
 						t.Errorf("%s: the line at %d has the event %+v", c.Name, offset, e)
 					}

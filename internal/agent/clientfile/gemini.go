@@ -26,10 +26,10 @@ import (
 type geminiLine struct {
 	SessionID        string          `json:"sessionId"`
 	SessionStartTime string          `json:"startTime"`
-	Kind             string          `json:"kind"`
+	SessionKind      string          `json:"kind"`
 	ID               string          `json:"id"`
 	Time             time.Time       `json:"timestamp"`
-	Type             string          `json:"type"`
+	MessageType      string          `json:"type"`
 	Content          json.RawMessage `json:"content"`
 	// text that the person typed, without the files that the client inserted
 	DisplayContent json.RawMessage   `json:"displayContent"`
@@ -74,7 +74,7 @@ func isGeminiLine(line []byte) bool {
 	if !DecodeObject(line, &l) || l.SessionID == "" {
 		return false
 	}
-	isMessage := l.ID != "" || l.Type != ""
+	isMessage := l.ID != "" || l.MessageType != ""
 	return !isMessage && (l.SessionStartTime != "" || l.Messages != nil)
 }
 
@@ -99,7 +99,7 @@ type geminiMessage struct {
 	thoughtCount   int             // number of the message's thoughts that the reader has already reported
 	callIDs        map[string]bool // IDs of the calls that were reported
 	// The message has an unknown type, which was already reported and must not be reported again.
-	isUnknown bool
+	hasUnknownType bool
 }
 
 func newGeminiReader(path string) EventReader {
@@ -118,8 +118,8 @@ func newGeminiReader(path string) EventReader {
 	return g
 }
 
-// ReadLine implements [EventReader].
-func (g *geminiReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+// ParseLine implements [EventReader].
+func (g *geminiReader) ParseLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l geminiLine
 	if !DecodeObject(line, &l) {
 		return false
@@ -131,18 +131,18 @@ func (g *geminiReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 		if m := g.messagesByID[l.RewindTo]; m != nil {
 			g.lastMessageID, g.lastEventID = m.previousNodeID, m.previousNodeID
 		}
-	case l.Type != "":
+	case l.MessageType != "":
 		g.reportMessage(&l, messageOnSeparateLine, offset, yield)
 	case l.SessionID != "":
 		if g.agent == "" {
 			g.sessionID = l.SessionID
 		}
-		switch l.Kind {
+		switch l.SessionKind {
 		case "", "main":
 		default:
 			g.agent = "sub-agent"
-			if l.Kind != "subagent" {
-				(&Event{Offset: offset, Session: g.sessionID}).reportUnknownPart("sessions", l.Kind, yield)
+			if l.SessionKind != "subagent" {
+				(&Event{Offset: offset, Session: g.sessionID}).reportUnknownPart("sessions", l.SessionKind, yield)
 			}
 		}
 	case l.SessionUpdate == nil:
@@ -156,7 +156,7 @@ func (g *geminiReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	}
 	for _, messages := range [][]json.RawMessage{l.Messages, set.Messages} {
 		for i, message := range messages {
-			yieldRecord := addRecord(recordName("messages", i), yield)
+			yieldRecord := wrapYieldWithRecord(recordName("messages", i), yield)
 			var m geminiLine
 			if !DecodeObject(message, &m) {
 				(&Event{Offset: offset, Session: g.sessionID}).reportUnreadRecord(yieldRecord)
@@ -206,7 +206,7 @@ func (g *geminiReader) reportMessage(m *geminiLine, place geminiMessageLocation,
 		g.lastEventID = m.ID
 		yield(e)
 	}
-	switch m.Type {
+	switch m.MessageType {
 	case "user":
 		g.reportUserText(m, e, report)
 	case "gemini", "qwen": // Qwen Code uses the same format. Its agent may have the type qwen.
@@ -215,9 +215,9 @@ func (g *geminiReader) reportMessage(m *geminiLine, place geminiMessageLocation,
 		g.reportAgentMessage(m, e, report)
 	case "info", "error", "warning": // The client wrote these texts.
 	default:
-		if !g.currentMessage.isUnknown {
-			g.currentMessage.isUnknown = true
-			e.reportUnknownPart("messages", m.Type, yield)
+		if !g.currentMessage.hasUnknownType {
+			g.currentMessage.hasUnknownType = true
+			e.reportUnknownPart("messages", m.MessageType, yield)
 		}
 	}
 }
@@ -274,7 +274,7 @@ func (g *geminiReader) reportCallAndResult(c *geminiCall, e Event, yield func(*E
 		return
 	}
 	if !g.currentMessage.callIDs[c.ID] {
-		e.Kind = EventCall
+		e.Kind = EventToolCall
 		e.ToolName, e.Args = c.Name, c.Args
 		yield(&e)
 	}
@@ -287,20 +287,20 @@ func (g *geminiReader) reportCallAndResult(c *geminiCall, e Event, yield func(*E
 		return
 	}
 	g.endedCallIDs[c.ID] = c.ID != ""
-	e.Kind = EventResult
+	e.Kind = EventToolResult
 	e.ToolName, e.Args = "", nil
 	e.HasFailed = c.Status == "error" || c.Status == "cancelled"
 	for _, r := range c.Result {
-		e.resultOutput += r.Response.Response.Output + r.Response.Response.Error
+		e.decodedResultText += r.Response.Response.Output + r.Response.Response.Error
 	}
-	e.OmitsZeroExit = IsFinishedGeminiOutput(e.resultOutput)
-	e.DisplayData = c.ResultDisplay
+	e.OmitsZeroExitStatus = IsFinishedGeminiCommand(e.decodedResultText)
+	e.ResultDisplayData = c.ResultDisplay
 	yield(&e)
 }
 
-// IsFinishedGeminiOutput reports whether an answer has the form in which Gemini CLI reports a finished command. In
+// IsFinishedGeminiCommand reports whether an answer has the form in which Gemini CLI reports a finished command. In
 // this form, the exit status is mentioned only if it is not 0.
-func IsFinishedGeminiOutput(answer string) bool {
+func IsFinishedGeminiCommand(answer string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(answer, "<untrusted_context>\n"), "Output: ")
 }
 

@@ -81,8 +81,8 @@ func newGooseReader(path string) EventReader {
 	return &gooseReader{sessionID: strings.TrimSuffix(filepath.Base(path), ".jsonl")}
 }
 
-// ReadLine implements [EventReader].
-func (g *gooseReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+// ParseLine implements [EventReader].
+func (g *gooseReader) ParseLine(line []byte, offset int64, yield func(*Event)) bool {
 	var d gooseDocument
 	if !parseObject(line, &d) {
 		return false
@@ -100,7 +100,7 @@ func (g *gooseReader) ReadLine(line []byte, offset int64, yield func(*Event)) bo
 	m.Offset = offset
 	m.Session, m.WorkingDir = g.sessionID, g.workingDir
 	for i, raw := range d.Messages {
-		m.Record = recordName("messages", i)
+		m.RecordName = recordName("messages", i)
 		var message gooseMessage
 		if !parseObject(raw, &message) {
 			m.reportUnreadRecord(yield)
@@ -145,7 +145,7 @@ func (g *gooseReader) reportMessage(message *gooseMessage, m *messageReporter) {
 		case "image":
 			m.Event.reportNonTextParts(nonTextFilesText, 1, m.yieldEvent)
 		default:
-			if !gooseParts()[p.Type] {
+			if !gooseTextlessPartTypes()[p.Type] {
 				m.Event.reportUnknownPart("parts", p.Type, m.yieldEvent)
 			}
 		}
@@ -165,10 +165,10 @@ func (g *gooseReader) reportMessage(message *gooseMessage, m *messageReporter) {
 	}
 }
 
-// gooseParts contains the types of message parts that are known but contain no text by the person or the agent. The
-// types in the first line are tool calls and their results, which are reported after the message's texts. The types
-// below them are ignored.
-var gooseParts = lazyWordSet(`
+// gooseTextlessPartTypes contains the types of message parts that are known but contain no text by the person or the
+// agent. The types in the first line are tool calls and their results, which are reported after the message's texts.
+// The types below them are ignored.
+var gooseTextlessPartTypes = lazyWordSet(`
 	frontendToolRequest toolRequest toolResponse
 
 	actionRequired contextLengthExceeded redactedThinking summarizationRequested systemNotification

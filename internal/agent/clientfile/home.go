@@ -66,20 +66,20 @@ func (b baseDirs) dirFromEnv(variable, defaultDir string) string {
 }
 
 // configDirs returns a program's directories for settings, one each for Linux, macOS and Windows.
-func (b baseDirs) configDirs(dir string) []string {
+func (b baseDirs) configDirs(programDir string) []string {
 	return []string{
-		filepath.Join(b.dirFromEnv("XDG_CONFIG_HOME", ".config"), dir),
-		filepath.Join(b.userHome, "Library", "Application Support", dir),
-		filepath.Join(b.dirFromEnv("APPDATA", "AppData/Roaming"), dir),
+		filepath.Join(b.dirFromEnv("XDG_CONFIG_HOME", ".config"), programDir),
+		filepath.Join(b.userHome, "Library", "Application Support", programDir),
+		filepath.Join(b.dirFromEnv("APPDATA", "AppData/Roaming"), programDir),
 	}
 }
 
 // dataDirs returns a program's directories for data, one each for Linux, macOS and Windows.
-func (b baseDirs) dataDirs(dir string) []string {
+func (b baseDirs) dataDirs(programDir string) []string {
 	return []string{
-		filepath.Join(b.dirFromEnv("XDG_DATA_HOME", ".local/share"), dir),
-		filepath.Join(b.userHome, "Library", "Application Support", dir),
-		filepath.Join(b.dirFromEnv("LOCALAPPDATA", "AppData/Local"), dir),
+		filepath.Join(b.dirFromEnv("XDG_DATA_HOME", ".local/share"), programDir),
+		filepath.Join(b.userHome, "Library", "Application Support", programDir),
+		filepath.Join(b.dirFromEnv("LOCALAPPDATA", "AppData/Local"), programDir),
 	}
 }
 

@@ -31,13 +31,13 @@ type HookFormat struct {
 	// HasUnstableCallIDs is set if a call may have one ID in reports and another ID in the transcript.
 	HasUnstableCallIDs bool
 
-	// NeedsStartAtPrompt is set if the context for a session's start must be returned with the answer to the first
-	// prompt.
-	NeedsStartAtPrompt bool
+	// NeedsStartContextAtPrompt is set if the context for a session's start must be returned with the answer to the
+	// first prompt.
+	NeedsStartContextAtPrompt bool
 
-	// ForgetsStartContext is set if the client does not store the context for a session's start in the conversation. A
-	// resumed session then needs this context again.
-	ForgetsStartContext bool
+	// ForgetsSessionStartContext is set if the client does not store the context for a session's start in the
+	// conversation. A resumed session then needs this context again.
+	ForgetsSessionStartContext bool
 
 	// MCPClientPrefix is the beginning of the name that the client tells MCP servers when it connects to them. It is ""
 	// if this name begins with the client's own name.

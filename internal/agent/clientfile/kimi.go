@@ -31,14 +31,14 @@ type kimiReader struct {
 	messageCount            int
 	shell                   personCommandReporter
 
-	turnID      string            // ID of the last turn of the main conversation
-	sideTurnIDs map[string]string // ID of the turn for each side question, by the question's ID
+	turnID              string            // ID of the last turn of the main conversation
+	sideQuestionTurnIDs map[string]string // ID of the turn for each side question, by the question's ID
 
-	// turnPrompts is needed because most versions of Kimi Code store each prompt twice in the session file: in a line
-	// with the type turn.prompt or turn.steer, and in a line with a message. The map contains prompts from lines of the
-	// first kind. It counts how often each prompt must still be expected as a message, so that the message is not
-	// reported again.
-	turnPrompts map[string]int
+	// expectedPromptCounts is needed because most versions of Kimi Code store each prompt twice in the session file: in
+	// a line with the type turn.prompt or turn.steer, and in a line with a message. The map contains prompts from lines
+	// of the first kind. It counts how often each prompt must still be expected as a message, so that the message is
+	// not reported again.
+	expectedPromptCounts map[string]int
 	// lastMessagePrompt is the last prompt that was found in a message line of the session file, but not in a line with
 	// the type turn.prompt or turn.steer. If a line with one of these two types and the same prompt follows before the
 	// agent's next event, this line is a repetition and is ignored.
@@ -48,9 +48,9 @@ type kimiReader struct {
 func newKimiReader(path string) EventReader {
 	dir := filepath.Dir(path)
 	k := &kimiReader{
-		sessionID:   filepath.Base(dir),
-		sideTurnIDs: map[string]string{},
-		turnPrompts: map[string]int{},
+		sessionID:            filepath.Base(dir),
+		sideQuestionTurnIDs:  map[string]string{},
+		expectedPromptCounts: map[string]int{},
 	}
 	agents := filepath.Dir(dir)
 	if name := filepath.Base(agents); name == "agents" || name == "subagents" {
@@ -65,14 +65,14 @@ func newKimiReader(path string) EventReader {
 // kimiLine is a line of a session file. It contains the fields of both programs that write such files, Kimi CLI and
 // Kimi Code.
 type kimiLine struct {
-	Type              string          `json:"type"`
-	Time              json.RawMessage `json:"timestamp"`
-	TimeUnderOtherKey json.RawMessage `json:"time"`
-	Model             string          `json:"modelAlias"`
-	Input             json.RawMessage `json:"input"`
-	Origin            kimiOrigin      `json:"origin"`
-	Message           kimiMessage     `json:"message"`
-	Event             kimiLoopEvent   `json:"event"`
+	Type         string          `json:"type"`
+	Time         json.RawMessage `json:"timestamp"`
+	KimiCodeTime json.RawMessage `json:"time"`
+	Model        string          `json:"modelAlias"`
+	Input        json.RawMessage `json:"input"`
+	Origin       kimiOrigin      `json:"origin"`
+	Message      kimiMessage     `json:"message"`
+	Event        kimiLoopEvent   `json:"event"`
 
 	Summary        json.RawMessage `json:"summary"` // text or message that replaces a compacted conversation
 	ContextSummary string          `json:"contextSummary"`
@@ -141,12 +141,12 @@ type kimiLoopEvent struct {
 
 // kimiOrigin tells who wrote a text in the person's name, and why.
 type kimiOrigin struct {
-	Kind      string `json:"kind"`
-	Trigger   string `json:"trigger"`
-	Skill     string `json:"skillName"`
-	SkillArgs string `json:"skillArgs"`
-	Command   string `json:"commandName"`
-	Args      string `json:"commandArgs"`
+	Kind        string `json:"kind"`
+	Trigger     string `json:"trigger"`
+	Skill       string `json:"skillName"`
+	SkillArgs   string `json:"skillArgs"`
+	Command     string `json:"commandName"`
+	CommandArgs string `json:"commandArgs"`
 }
 
 // kimiProgramOrigins contains the origins of texts that a program wrote in the person's name.
@@ -167,8 +167,8 @@ func isKimiLine(line []byte) bool {
 		(l.Message.Type != "" && l.Message.Payload != nil))
 }
 
-// ReadLine implements [EventReader].
-func (k *kimiReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+// ParseLine implements [EventReader].
+func (k *kimiReader) ParseLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l kimiLine
 	if !parseObject(line, &l) {
 		return false
@@ -183,7 +183,7 @@ func (k *kimiReader) ReadLine(line []byte, offset int64, yield func(*Event)) boo
 	}
 	at := parseTime(l.Time)
 	if at.IsZero() {
-		at = parseTime(l.TimeUnderOtherKey)
+		at = parseTime(l.KimiCodeTime)
 	}
 	m.beginNumberedMessage(k.messageCount, at)
 	if l.Message.Type != "" {
@@ -212,10 +212,10 @@ func (k *kimiReader) reportWireEvent(m *messageReporter, event *kimiMessage) {
 		k.reportPrompt(m, p.Feedback, nil)
 	// A side question to Kimi and its answer become a separate turn. The turn of the main conversation continues.
 	case "BtwBegin":
-		k.sideTurnIDs[p.ID] = m.ID
+		k.sideQuestionTurnIDs[p.ID] = m.ID
 		m.reportText(EventPrompt, p.Question)
 	case "BtwEnd":
-		m.TurnID = k.sideTurnIDs[p.ID]
+		m.TurnID = k.sideQuestionTurnIDs[p.ID]
 		m.reportText(EventText, p.Response)
 	case "SubagentEvent":
 		k.reportSubagentEvent(m, p)
@@ -250,7 +250,7 @@ func (k *kimiReader) reportRecord(m *messageReporter, l *kimiLine) {
 		isRepeated := text != "" && text == k.lastMessagePrompt
 		k.lastMessagePrompt = ""
 		if !isRepeated {
-			k.turnPrompts[text]++
+			k.expectedPromptCounts[text]++
 			k.reportPrompt(m, text, l.Input)
 		}
 	case "context.append_message":
@@ -276,7 +276,7 @@ func (k *kimiReader) reportRecord(m *messageReporter, l *kimiLine) {
 		}
 		m.reportText(EventConversationCompacted, cmp.Or(summary, l.ContextSummary))
 	default:
-		if !isKimiState(l.Type) {
+		if !isIgnoredKimiType(l.Type) {
 			m.Event.reportUnknownPart("lines", l.Type, m.yieldEvent)
 		}
 	}
@@ -321,8 +321,8 @@ func (k *kimiReader) reportUserMessage(m *messageReporter, message *kimiMessage)
 		return
 	}
 	text := message.Origin.personText(m, message.Content)
-	if text != "" && k.turnPrompts[text] > 0 {
-		k.turnPrompts[text]--
+	if text != "" && k.expectedPromptCounts[text] > 0 {
+		k.expectedPromptCounts[text]--
 		return
 	}
 	k.lastMessagePrompt = text
@@ -337,7 +337,7 @@ func (o *kimiOrigin) personText(m *messageReporter, content json.RawMessage) str
 		return kimiPromptText(content)
 	case "skill_activation", "plugin_command":
 		if o.Trigger == "user-slash" {
-			return strings.TrimSpace("/" + o.Skill + o.Command + " " + o.SkillArgs + o.Args)
+			return strings.TrimSpace("/" + o.Skill + o.Command + " " + o.SkillArgs + o.CommandArgs)
 		}
 		return ""
 	}
@@ -379,9 +379,9 @@ var kimiStates = lazyWordSet(`
 	runtime staleGuard swarm_mode task token_counting tools tower_mode turn.cancel turn.ended turn.launch
 	turn.step.interrupted turn.step.retrying usage`)
 
-// isKimiState reports whether a line of the type typeName can be ignored. Such a line stores the state of Kimi CLI or
-// Kimi Code, or repeats a text of another line.
-func isKimiState(typeName string) bool {
+// isIgnoredKimiType reports whether a line of the type typeName can be ignored. Such a line stores the state of Kimi
+// CLI or Kimi Code, or repeats a text of another line.
+func isIgnoredKimiType(typeName string) bool {
 	group, _, _ := strings.Cut(typeName, ".")
 	return kimiStates()[typeName] || kimiStates()[group]
 }

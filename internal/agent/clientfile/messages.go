@@ -64,7 +64,7 @@ func (m *messageReporter) reportText(kind EventKind, text string) {
 // reportCall reports a tool call. The arguments are a JSON object, or a JSON string that contains one.
 func (m *messageReporter) reportCall(id, tool string, args json.RawMessage) {
 	e := m.Event
-	e.Kind, e.ID = EventCall, id
+	e.Kind, e.ID = EventToolCall, id
 	e.ToolName, e.Args = tool, embeddedJSON(args)
 	m.yieldEvent(&e)
 }
@@ -79,8 +79,8 @@ type callResult struct {
 // reportResult reports a call's result as an event.
 func (m *messageReporter) reportResult(r callResult) {
 	e := m.Event
-	e.Kind, e.ID = EventResult, r.id
-	e.resultOutput, e.HasFailed = r.output, r.hasFailed
+	e.Kind, e.ID = EventToolResult, r.id
+	e.decodedResultText, e.HasFailed = r.output, r.hasFailed
 	e.ExitStatus = r.exitStatus
 	m.yieldEvent(&e)
 }
@@ -203,15 +203,15 @@ func (m *messageReporter) reportBlocks(
 var attachmentTypes = lazyWordSet(`
 	audio audio_url binary document file image image_url input_audio input_file input_image local_image video video_url`)
 
-// reportUnknownBlocks reports each block in a message's content whose type is unknown. The list known contains the
+// reportUnknownBlocks reports each block in a message's content whose type is unknown. The list knownTypes contains the
 // types that the caller handles. The types of attachments are known as well.
-func (e Event) reportUnknownBlocks(content json.RawMessage, yield func(*Event), known ...string) {
+func (e Event) reportUnknownBlocks(content json.RawMessage, yield func(*Event), knownTypes ...string) {
 	var blocks []struct {
 		Type string `json:"type"`
 	}
 	decodeArray(content, &blocks)
 	for _, b := range blocks {
-		if !slices.Contains(known, b.Type) && !attachmentTypes()[b.Type] {
+		if !slices.Contains(knownTypes, b.Type) && !attachmentTypes()[b.Type] {
 			e.reportUnknownPart("blocks", b.Type, yield)
 		}
 	}

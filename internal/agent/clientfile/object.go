@@ -223,9 +223,9 @@ func valueEndsAt(b []byte, i int) bool {
 	return false
 }
 
-// contentTexts returns the texts in a message's content, which is a string or an array of parts. If types are given,
-// it returns only the texts of parts with these types.
-func contentTexts(content json.RawMessage, types ...string) []string {
+// contentTexts returns the texts in a message's content, which is a string or an array of parts. If partTypes are
+// given, it returns only the texts of parts with these types.
+func contentTexts(content json.RawMessage, partTypes ...string) []string {
 	if len(content) > 0 && content[0] == '"' {
 		var s string
 		decodeValue(content, reflect.ValueOf(&s).Elem())
@@ -238,7 +238,7 @@ func contentTexts(content json.RawMessage, types ...string) []string {
 	decodeArray(content, &parts)
 	var all []string
 	for _, p := range parts {
-		isWanted := len(types) == 0 || slices.Contains(types, p.Type)
+		isWanted := len(partTypes) == 0 || slices.Contains(partTypes, p.Type)
 		if isWanted && p.Text != "" {
 			all = append(all, p.Text)
 		}

@@ -64,11 +64,11 @@ type Transcript struct {
 	file *os.File
 	size int64 // size of the decompressed transcript in bytes (-1 if it is not known yet)
 
-	// openText opens a new reader for the text, from its beginning. It is nil for a plain file, which is read
+	// openTextReader opens a new reader for the text, from its beginning. It is nil for a plain file, which is read
 	// directly. The fields below are then not used.
-	openText func() (io.ReadCloser, error)
-	text     io.ReadCloser
-	offset   int64 // position of the next Read in the text
+	openTextReader func() (io.ReadCloser, error)
+	textReader     io.ReadCloser
+	offset         int64 // position of the next Read in the text
 }
 
 // Open opens a transcript. The path may also name a file in a ZIP archive or a session in a database. A compressed
@@ -94,18 +94,18 @@ func Open(path string) (*Transcript, error) {
 	switch {
 	case member != "":
 		err = t.openArchiveMember(member)
-	case filepath.Base(filepath.Dir(path)) == changeLogDir && strings.HasSuffix(path, ".jsonl"),
+	case filepath.Base(filepath.Dir(path)) == chatSessionsDir && strings.HasSuffix(path, ".jsonl"),
 		filepath.Base(filepath.Dir(path)) == emptyWindowChatDir && strings.HasSuffix(path, ".jsonl"):
-		err = t.replaceByLoggedDocument()
+		err = t.replaceLogBySession()
 	case decompress != nil:
 		size := t.size
 		t.size = -1
-		t.openText = func() (io.ReadCloser, error) { return decompress(io.NewSectionReader(f, 0, size)) }
+		t.openTextReader = func() (io.ReadCloser, error) { return decompress(io.NewSectionReader(f, 0, size)) }
 	case isOpencodeSessionFile(path):
-		err = t.replaceBySessionDocument(path)
+		err = t.replaceByStoredSession(path)
 	}
-	if err == nil && t.openText != nil {
-		t.text, err = t.openText()
+	if err == nil && t.openTextReader != nil {
+		t.textReader, err = t.openTextReader()
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -115,12 +115,12 @@ func Open(path string) (*Transcript, error) {
 
 // These directories contain logs of changes, in which VS Code stores its chats.
 const (
-	changeLogDir       = "chatSessions"
+	chatSessionsDir    = "chatSessions"
 	emptyWindowChatDir = "emptyWindowChatSessions"
 )
 
-// replaceByLoggedDocument makes the transcript return the session that a change log describes, instead of the log.
-func (t *Transcript) replaceByLoggedDocument() error {
+// replaceLogBySession makes the transcript return the session that a change log describes, instead of the log.
+func (t *Transcript) replaceLogBySession() error {
 	b, err := readDocument(t.file)
 	if err == nil {
 		b, err = replayChangeLog(b)
@@ -132,10 +132,10 @@ func (t *Transcript) replaceByLoggedDocument() error {
 	return nil
 }
 
-// replaceBySessionDocument replaces the transcript's text by a whole opencode session. The file at the path only
+// replaceByStoredSession replaces the transcript's text by a whole opencode session. The file at the path only
 // describes the session, and the messages are in other files. The new text has the form in which the command opencode
 // export writes a session.
-func (t *Transcript) replaceBySessionDocument(path string) error {
+func (t *Transcript) replaceByStoredSession(path string) error {
 	b, err := readStoredSession(path)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", path, err)
@@ -156,14 +156,14 @@ func openDatabaseSession(database, id string) (*Transcript, error) {
 	}
 	t := &Transcript{file: f}
 	t.replaceText(b)
-	t.text, _ = t.openText()
+	t.textReader, _ = t.openTextReader()
 	return t, nil
 }
 
 // replaceText makes Read return b instead of the file's content.
 func (t *Transcript) replaceText(b []byte) {
 	t.size = int64(len(b))
-	t.openText = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
+	t.openTextReader = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
 }
 
 // splitArchivePath divides a path into a ZIP archive's path and the name of a file in the archive. member is "" if the
@@ -205,7 +205,7 @@ func (t *Transcript) openArchiveMember(name string) error {
 	for _, m := range r.File {
 		if m.Name == name {
 			t.size = int64(m.UncompressedSize64)
-			t.openText = m.Open
+			t.openTextReader = m.Open
 			return nil
 		}
 	}
@@ -217,10 +217,10 @@ func (t *Transcript) Size() (size int64, isKnown bool) { return t.size, t.size >
 
 // Read reads from the current offset of the text.
 func (t *Transcript) Read(p []byte) (n int, err error) {
-	if t.openText == nil {
+	if t.openTextReader == nil {
 		return t.file.Read(p)
 	}
-	n, err = t.text.Read(p)
+	n, err = t.textReader.Read(p)
 	t.offset += int64(n)
 	return n, err
 }
@@ -228,19 +228,19 @@ func (t *Transcript) Read(p []byte) (n int, err error) {
 // Seek sets the offset of the next Read. For a compressed file, whence must be io.SeekStart, and Seek decompresses all
 // text before the offset.
 func (t *Transcript) Seek(offset int64, whence int) (int64, error) {
-	if t.openText == nil {
+	if t.openTextReader == nil {
 		return t.file.Seek(offset, whence)
 	}
 	if whence != io.SeekStart || offset < 0 {
 		return t.offset, fmt.Errorf("seeking to %d from %d: %w", offset, whence, errors.ErrUnsupported)
 	}
 	if offset < t.offset {
-		text, err := t.openText()
+		text, err := t.openTextReader()
 		if err != nil {
 			return t.offset, err
 		}
-		_ = t.text.Close() // Ignore the error: the file was only read.
-		t.text = text
+		_ = t.textReader.Close() // Ignore the error: the file was only read.
+		t.textReader = text
 		t.offset = 0
 	}
 	// Read advances t.offset. It is an error if the text ends before the offset.
@@ -256,8 +256,8 @@ type readerWithoutSeek struct{ io.Reader }
 
 // Close closes the transcript and its file.
 func (t *Transcript) Close() error {
-	if t.text != nil {
-		_ = t.text.Close() // Ignore the error: the file was only read.
+	if t.textReader != nil {
+		_ = t.textReader.Close() // Ignore the error: the file was only read.
 	}
 	return t.file.Close()
 }

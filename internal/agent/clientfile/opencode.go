@@ -143,8 +143,8 @@ var opencodeIgnoredPartTypes = lazyWordSet("agent patch retry snapshot step-fini
 
 func newOpencodeReader(string) EventReader { return &opencodeReader{} }
 
-// ReadLine implements [EventReader].
-func (o *opencodeReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+// ParseLine implements [EventReader].
+func (o *opencodeReader) ParseLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l opencodeLine
 	if !DecodeObject(line, &l) || !l.hasOpencodeID() {
 		return false
@@ -183,7 +183,7 @@ func (o *opencodeReader) reportDocument(l *opencodeLine, e Event, yield func(*Ev
 		e.setSubAgent(cmp.Or(l.Info.Agent, "subagent"))
 	}
 	for i, raw := range l.Messages {
-		e.Record = recordName("messages", i)
+		e.RecordName = recordName("messages", i)
 		var m opencodeMessage
 		if !DecodeObject(raw, &m) {
 			e.reportUnreadRecord(yield)
@@ -273,7 +273,7 @@ func (p *opencodePart) reportEvents(e Event, isSummary bool, yield func(*Event))
 		if s.Time.End > 0 {
 			e.Time = timeFromMilliseconds(s.Time.End)
 		}
-		e.Kind, e.ID = EventCall, p.CallID
+		e.Kind, e.ID = EventToolCall, p.CallID
 		e.ToolName, e.Args = p.Tool, s.Input
 		yield(&e)
 		if s.Status != "completed" && s.Status != "error" {
@@ -283,12 +283,12 @@ func (p *opencodePart) reportEvents(e Event, isSummary bool, yield func(*Event))
 			Exit *int `json:"exit"`
 		}
 		_ = DecodeObject(s.Metadata, &metadata) // Ignore the error: only commands have an exit status.
-		e.Kind = EventResult
+		e.Kind = EventToolResult
 		e.ToolName, e.Args = "", nil
 		e.HasFailed = s.Status == "error"
 		e.ExitStatus = metadata.Exit
-		e.resultOutput = s.Output + s.Error
-		e.DisplayData = s.Metadata
+		e.decodedResultText = s.Output + s.Error
+		e.ResultDisplayData = s.Metadata
 		yield(&e)
 	case p.Type == "file":
 		e.reportNonTextParts(nonTextFilesText, 1, yield)
@@ -313,14 +313,14 @@ func (l *opencodeLine) reportHookEvent(e Event, yield func(*Event)) {
 		if l.ToolUseID == "" {
 			return
 		}
-		e.Kind, e.ID = EventCall, l.ToolUseID
+		e.Kind, e.ID = EventToolCall, l.ToolUseID
 		e.ToolName, e.Args = l.ToolName, l.ToolInput
 		yield(&e)
-		e.Kind = EventResult
+		e.Kind = EventToolResult
 		e.ToolName, e.Args = "", nil
 		e.HasFailed = l.EventName != "PostToolUse"
-		e.resultOutput = ContentText(l.ToolResponse) + l.Error
-		e.DisplayData = l.ToolMetadata
+		e.decodedResultText = ContentText(l.ToolResponse) + l.Error
+		e.ResultDisplayData = l.ToolMetadata
 		yield(&e)
 	}
 }

@@ -163,7 +163,7 @@ func (d *opencodeRowData) toMessagesV1(row sqlitefile.Row) []*opencodeDocumentMe
 		return []*opencodeDocumentMessage{user}
 	case "assistant":
 		for _, part := range d.Content {
-			agent.addPart(id, convertPartToV1(part))
+			agent.addPart(id, convertMessagePartToV1(part))
 		}
 		return []*opencodeDocumentMessage{agent}
 	case "shell":
@@ -201,10 +201,10 @@ func (r *opencodeDocumentMessage) addPart(id string, part map[string]any) {
 	r.Parts = append(r.Parts, object)
 }
 
-// convertPartToV1 converts a message part from version 2 of opencode's database to its form in version 1. In version 1,
-// a tool call has other member names, such as tool instead of name, and the tool's output is a text. Any other part
-// stays the same, but loses its ID.
-func convertPartToV1(part map[string]json.RawMessage) map[string]any {
+// convertMessagePartToV1 converts a message part from version 2 of opencode's database to its form in version 1. In
+// version 1, a tool call has other member names, such as tool instead of name, and the tool's output is a text. Any
+// other part stays the same, but loses its ID.
+func convertMessagePartToV1(part map[string]json.RawMessage) map[string]any {
 	object := map[string]any{}
 	for name, value := range part {
 		object[name] = value

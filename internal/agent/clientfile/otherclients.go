@@ -57,8 +57,8 @@ func isPiLine(line []byte) bool {
 	return DecodeObject(line, &l) && l.Type == "session" && l.WorkingDir != ""
 }
 
-// ReadLine implements [EventReader].
-func (p *piReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+// ParseLine implements [EventReader].
+func (p *piReader) ParseLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l piLine
 	if !parseObject(line, &l) {
 		return false
@@ -152,9 +152,9 @@ func isAmpThread(line []byte) bool {
 	return DecodeObject(line, &t) && strings.HasPrefix(t.ID, "T-") && t.Created != nil && t.Messages != nil
 }
 
-// ReadLine implements [EventReader]. Amp stores a whole conversation as one JSON document, so the line is the whole
+// ParseLine implements [EventReader]. Amp stores a whole conversation as one JSON document, so the line is the whole
 // file.
-func (ampReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+func (ampReader) ParseLine(line []byte, offset int64, yield func(*Event)) bool {
 	var t ampThread
 	if !parseObject(line, &t) || t.ID == "" {
 		return false
@@ -168,7 +168,7 @@ func (ampReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		if at.IsZero() {
 			at = parseTime(message.Usage.Time)
 		}
-		m.Record = recordName("messages", i)
+		m.RecordName = recordName("messages", i)
 		m.beginNumberedMessage(i, at)
 		if message.Usage.Model != "" {
 			m.Model = message.Usage.Model
@@ -225,8 +225,8 @@ func isCrushDocument(line []byte) bool {
 	return DecodeObject(line, &d) && d.Row.ID != ""
 }
 
-// ReadLine implements [EventReader]. The line is a whole session.
-func (crushReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+// ParseLine implements [EventReader]. The line is a whole session.
+func (crushReader) ParseLine(line []byte, offset int64, yield func(*Event)) bool {
 	var d crushDocument
 	if !parseObject(line, &d) || d.Row.ID == "" {
 		return false
@@ -236,7 +236,7 @@ func (crushReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 		m.Session, m.AgentID = d.Row.Parent, "sub-agent"
 	}
 	for i, message := range d.Messages {
-		m.Record = recordName("messages", i)
+		m.RecordName = recordName("messages", i)
 		m.beginMessage(message.ID, parseTime(message.Created))
 		m.Model = message.Model
 		if !crushRoles()[message.Role] {
@@ -269,11 +269,11 @@ func (crushReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool 
 	return true
 }
 
-// crushTextKind returns the event kind for a text in a message of Crush. summary is not 0 if the message is a summary
-// that replaces older messages of the conversation.
-func crushTextKind(role string, summary int, isHidden bool) EventKind {
+// crushTextKind returns the event kind for a text in a message of Crush. summaryFlag is not 0 if the message is a
+// summary that replaces older messages of the conversation.
+func crushTextKind(role string, summaryFlag int, isHidden bool) EventKind {
 	switch {
-	case summary != 0:
+	case summaryFlag != 0:
 		return EventConversationCompacted
 	case isHidden:
 		return noEventKind
@@ -330,8 +330,8 @@ func isHermesLine(line []byte) bool {
 	return DecodeObject(line, &d) && (d.Row != nil || d.Role == "session_meta")
 }
 
-// ReadLine implements [EventReader].
-func (h *hermesReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+// ParseLine implements [EventReader].
+func (h *hermesReader) ParseLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l hermesLine
 	if !parseObject(line, &l) {
 		return false
@@ -352,7 +352,7 @@ func (h *hermesReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	}
 	for i := range messages {
 		if l.Messages != nil {
-			m.Record = recordName("messages", i)
+			m.RecordName = recordName("messages", i)
 		}
 		h.messageCount++
 		m.beginNumberedMessage(h.messageCount, parseTime(messages[i].Time))
@@ -361,15 +361,15 @@ func (h *hermesReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	return true
 }
 
-// hermesSummary begins the text with which Hermes replaces a compacted part of the conversation.
-const hermesSummary = "[CONTEXT COMPACTION"
+// hermesSummaryPrefix begins the text with which Hermes replaces a compacted part of the conversation.
+const hermesSummaryPrefix = "[CONTEXT COMPACTION"
 
 func (h *hermesMessage) reportEvents(m *messageReporter) {
 	content := ContentText(h.Content)
 	switch h.Role {
 	case "user":
 		kind := EventPrompt
-		if strings.HasPrefix(content, hermesSummary) {
+		if strings.HasPrefix(content, hermesSummaryPrefix) {
 			kind = EventConversationCompacted
 		}
 		m.reportText(kind, content)

@@ -80,7 +80,7 @@ func (s *personCommandReporter) reportShellText(e Event, text string, yield func
 
 // reportCommand reports that the person ran a command.
 func (s *personCommandReporter) reportCommand(e Event, command string, yield func(*Event)) {
-	e.Kind, e.TurnID = EventCall, ""
+	e.Kind, e.TurnID = EventToolCall, ""
 	e.Text = ""
 	e.ID = e.ID + "@" + strconv.FormatInt(e.Offset, 10)
 	s.pendingCallID = e.ID
@@ -95,10 +95,10 @@ func (s *personCommandReporter) reportOutput(e Event, output string, yield func(
 	if s.pendingCallID == "" {
 		return
 	}
-	e.Kind, e.ID = EventResult, s.pendingCallID
+	e.Kind, e.ID = EventToolResult, s.pendingCallID
 	e.TurnID, e.Text = "", ""
 	s.pendingCallID = ""
-	e.resultOutput = strings.TrimSpace(bashOutputTagPattern().ReplaceAllString(output, ""))
-	e.ExitStatus = ExitStatus(e.resultOutput)
+	e.decodedResultText = strings.TrimSpace(bashOutputTagPattern().ReplaceAllString(output, ""))
+	e.ExitStatus = ExitStatus(e.decodedResultText)
 	yield(&e)
 }

@@ -48,9 +48,9 @@ type promptLine struct {
 	Project        string          `json:"project"`
 	Session        string          `json:"sessionId"`
 
-	SessionID string          `json:"session_id"`
-	Seconds   json.RawMessage `json:"ts"`
-	Text      string          `json:"text"`
+	SessionID   string          `json:"session_id"`
+	UnixSeconds json.RawMessage `json:"ts"`
+	Text        string          `json:"text"`
 
 	Type    string `json:"type"`
 	Message string `json:"message"`
@@ -59,7 +59,7 @@ type promptLine struct {
 // isPromptListElement reports whether the decoded object has the fields of an element in a prompt list.
 func (p *promptLine) isPromptListElement() bool {
 	isClaude := p.Display != "" && p.Timestamp != nil
-	isCodex := p.SessionID != "" && p.Seconds != nil
+	isCodex := p.SessionID != "" && p.UnixSeconds != nil
 	isGemini := p.Session != "" && p.Type != "" && p.Timestamp != nil
 	return isClaude || isCodex || isGemini
 }
@@ -105,15 +105,15 @@ func isTranscriptOfSession(name, session string) bool {
 		(len(session) > 8 && strings.HasSuffix(stem, "-"+session[:8]))
 }
 
-// ReadLine implements [EventReader]. The line contains one prompt or a JSON array of all prompts.
-func (p *promptListReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+// ParseLine implements [EventReader]. The line contains one prompt or a JSON array of all prompts.
+func (p *promptListReader) ParseLine(line []byte, offset int64, yield func(*Event)) bool {
 	line = bytes.TrimSpace(line)
 	if !bytes.HasPrefix(line, []byte("[")) {
 		return p.readListElement(line, offset, yield)
 	}
 	i := 0
 	eachElement(line, func(element []byte) {
-		yieldRecord := addRecord(recordName("", i), yield)
+		yieldRecord := wrapYieldWithRecord(recordName("", i), yield)
 		if !p.readListElement(element, offset, yieldRecord) {
 			(&Event{Offset: offset}).reportUnreadRecord(yieldRecord)
 		}
@@ -140,7 +140,7 @@ func (p *promptListReader) readListElement(element []byte, offset int64, yield f
 		Time:                   parseTime(l.Timestamp),
 	}
 	if e.Time.IsZero() {
-		e.Time = parseTime(l.Seconds)
+		e.Time = parseTime(l.UnixSeconds)
 	}
 	e.Text = cmp.Or(l.withPastedTexts(), l.Text, l.Message)
 	switch {

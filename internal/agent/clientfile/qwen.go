@@ -90,8 +90,8 @@ func newQwenReader(path string) EventReader {
 	return &qwenReader{}
 }
 
-// ReadLine implements [EventReader].
-func (q *qwenReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+// ParseLine implements [EventReader].
+func (q *qwenReader) ParseLine(line []byte, offset int64, yield func(*Event)) bool {
 	var l qwenLine
 	if !DecodeObject(line, &l) {
 		return false
@@ -105,7 +105,7 @@ func (q *qwenReader) ReadLine(line []byte, offset int64, yield func(*Event)) boo
 	case "user":
 		q.readUserText(&l, e, yield)
 	case "assistant":
-		q.releaseHeldPrompt("", yield)
+		q.reportHeldPrompt("", yield)
 		l.reportMessage(e, yield)
 	case "tool_result":
 	default:
@@ -125,9 +125,9 @@ var qwenIgnoredSubtypes = lazyWordSet(`
 	session_execution_engine session_model session_notes session_source session_sources_snapshot slash_command
 	turn_result user_text_elements`)
 
-// releaseHeldPrompt reports the last prompt, which was kept back until a later line names its turn. If turnID is "",
+// reportHeldPrompt reports the last prompt, which was kept back until a later line names its turn. If turnID is "",
 // no line named the turn.
-func (q *qwenReader) releaseHeldPrompt(turnID string, yield func(*Event)) {
+func (q *qwenReader) reportHeldPrompt(turnID string, yield func(*Event)) {
 	e := q.heldPrompt
 	if e == nil {
 		return
@@ -149,7 +149,7 @@ func (q *qwenReader) readSystemLine(l *qwenLine, e Event, yield func(*Event)) {
 			} `json:"uiEvent"`
 		}
 		if DecodeObject(l.SystemPayload, &p) && p.Event.Prompt != "" {
-			q.releaseHeldPrompt(p.Event.Prompt, yield)
+			q.reportHeldPrompt(p.Event.Prompt, yield)
 		}
 	case "chat_compression":
 		e.Kind = EventConversationCompacted
@@ -203,7 +203,7 @@ func (q *qwenReader) readUserText(l *qwenLine, e Event, yield func(*Event)) {
 	}
 	e.Kind, e.TurnID = EventPrompt, cmp.Or(l.PromptID, l.UUID)
 	// Report the earlier prompt, which was kept back. The agent did not answer it before the person wrote this prompt.
-	q.releaseHeldPrompt("", yield)
+	q.reportHeldPrompt("", yield)
 	if l.AgentID != "" || l.PromptID != "" {
 		yield(&e)
 		return
@@ -218,7 +218,7 @@ func (q *qwenReader) FlushEvents(yield func(*Event)) {
 	if q.heldPrompt != nil {
 		q.heldPrompt.TurnID = ""
 	}
-	q.releaseHeldPrompt("", yield)
+	q.reportHeldPrompt("", yield)
 }
 
 // attachmentNames returns "[file]" for each file that the person attached.
@@ -255,7 +255,7 @@ func (l *qwenLine) reportMessage(e Event, yield func(*Event)) {
 	if e.Text != "" {
 		yield(&e)
 	}
-	e.Kind, e.Text = EventCall, ""
+	e.Kind, e.Text = EventToolCall, ""
 	for i := range l.Message.Parts {
 		if call := l.Message.Parts[i].FunctionCall; call != nil {
 			e.ID = call.ID
@@ -269,7 +269,7 @@ func (l *qwenLine) reportMessage(e Event, yield func(*Event)) {
 // reportCallResults reports the results of calls in a line.
 func (l *qwenLine) reportCallResults(e Event, yield func(*Event)) {
 	r := &l.Result
-	e.Kind = EventResult
+	e.Kind = EventToolResult
 	for i := range l.Message.Parts {
 		answer := l.Message.Parts[i].FunctionResponse
 		if answer == nil {
@@ -277,8 +277,8 @@ func (l *qwenLine) reportCallResults(e Event, yield func(*Event)) {
 		}
 		e.ID = cmp.Or(answer.ID, r.CallID)
 		e.HasFailed = (r.Status != "success" && r.Status != "") || answer.Response.Error != ""
-		e.resultOutput = answer.Response.Output + answer.Response.Error
-		e.DisplayData = r.Display
+		e.decodedResultText = answer.Response.Output + answer.Response.Error
+		e.ResultDisplayData = r.Display
 		var shown struct {
 			Exit *int `json:"exitCode"`
 		}

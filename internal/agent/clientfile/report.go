@@ -25,7 +25,7 @@ type HookReport struct {
 	AgentID         string          `json:"agent_id"`
 	AgentType       string          `json:"agent_type"`
 	ParentAgentID   string          `json:"parent_agent_id"`
-	Source          string          `json:"source"`
+	StartSource     string          `json:"source"`
 	Reason          string          `json:"reason"`
 	Prompt          string          `json:"prompt"`
 	ToolName        string          `json:"tool_name"`
@@ -39,7 +39,7 @@ type HookReport struct {
 	Error           string          `json:"error"`
 	LastMessage     string          `json:"last_assistant_message"`
 	PromptResponse  string          `json:"prompt_response"`
-	Text            string          `json:"text"`
+	AgentText       string          `json:"text"`
 	AgentTextID     string          `json:"text_id"`
 	CompactSummary  string          `json:"compact_summary"`
 }

@@ -104,14 +104,14 @@ func parseClineReport(stdin []byte) (HookReport, error) {
 	r := HookReport{
 		EventName:  cmp.Or(clineEventNames[in.Event], in.Event),
 		SessionID:  in.Task,
-		Time:       reportTime(in.Time),
+		Time:       parseReportTime(in.Time),
 		WorkingDir: firstString(in.Roots),
 		Prompt:     in.Prompt.Prompt,
 	}
 	call := in.After
 	switch in.Event {
 	case "TaskResume":
-		r.Source = "resume"
+		r.StartSource = "resume"
 	case "PreToolUse":
 		call = in.Before
 	case "PostToolUse":
@@ -133,9 +133,9 @@ type clineReportCall struct {
 	Success    *bool           `json:"success"`
 }
 
-// reportTime parses a time in RFC 3339, or a number of milliseconds since 1970, with or without quotes. It returns the
-// zero time for any other value.
-func reportTime(raw json.RawMessage) time.Time {
+// parseReportTime parses a time in RFC 3339, or a number of milliseconds since 1970, with or without quotes. It returns
+// the zero time for any other value.
+func parseReportTime(raw json.RawMessage) time.Time {
 	s := strings.Trim(string(raw), `"`)
 	if ms, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return time.UnixMilli(ms).UTC()

@@ -12,22 +12,22 @@ import (
 // writer can be another client, because some editors run hooks from other clients' settings: VS Code runs the hooks of
 // Claude Code and Copilot CLI, and Cursor can run Claude Code's hooks. ok is true only if stdin is valid JSON and names
 // a session. Fields of the wrong type stay empty.
-func ParseClientReport(client string, stdin []byte) (r HookReport, writer string, ok bool) {
+func ParseClientReport(client string, stdin []byte) (r HookReport, reportingClient string, ok bool) {
 	stdin = bytes.TrimPrefix(stdin, []byte("\ufeff"))
-	writer = findReportWriter(client, stdin)
-	c, _ := FindEventClient(writer)
+	reportingClient = findReportingClient(client, stdin)
+	c, _ := FindEventClient(reportingClient)
 	if c.Hook.ParseReport == nil {
 		r, ok = ParseHookReport(stdin)
-		return r, writer, ok
+		return r, reportingClient, ok
 	}
 	r, err := c.Hook.ParseReport(stdin)
 	isReadable := err == nil || errors.As(err, new(*json.UnmarshalTypeError))
-	return r, writer, isReadable && r.SessionID != ""
+	return r, reportingClient, isReadable && r.SessionID != ""
 }
 
-// findReportWriter returns the name of the client that called a hook with this input. It may differ from the client
+// findReportingClient returns the name of the client that called a hook with this input. It may differ from the client
 // for which the hook was installed, because Cursor and VS Code also run hooks that were installed for other clients.
-func findReportWriter(client string, stdin []byte) string {
+func findReportingClient(client string, stdin []byte) string {
 	if client != "claude" && client != "copilot" {
 		return client
 	}

@@ -38,8 +38,8 @@ var exitStatusPattern = sync.OnceValue(func() *regexp.Regexp {
 		`Exit Code: (-?\d+)|<(?:shellId: .* completed|exited) with exit code (-?\d+)>)\r?$`)
 })
 
-// maxStatusSearchBytes is how many bytes at each end of an output are searched for an exit status.
-const maxStatusSearchBytes = 1 << 10
+// maxExitStatusSearchBytes is how many bytes at each end of an output are searched for an exit status.
+const maxExitStatusSearchBytes = 1 << 10
 
 // mayHaveExitStatus reports whether exitStatusPattern may match the output. This check is much faster than the
 // pattern.
@@ -51,8 +51,8 @@ func mayHaveExitStatus(output string) bool {
 // ExitStatus returns the exit status that a command's output mentions, or nil if it mentions none.
 func ExitStatus(output string) *int {
 	parts := []string{output}
-	if len(output) > 2*maxStatusSearchBytes {
-		parts = []string{output[:maxStatusSearchBytes], output[len(output)-maxStatusSearchBytes:]}
+	if len(output) > 2*maxExitStatusSearchBytes {
+		parts = []string{output[:maxExitStatusSearchBytes], output[len(output)-maxExitStatusSearchBytes:]}
 	}
 	for _, p := range parts {
 		if !mayHaveExitStatus(p) {

@@ -5,8 +5,8 @@ package clientfile
 
 // ClientTools lists a client's tools by purpose. The purpose determines who wrote a tool's output. Names are in lower
 // case, unless a field says otherwise. A tool that is not listed belongs to an MCP server if its name has the form of
-// ServerName. The output of any other tool counts as unvouched, which means that nobody vouches for the text because
-// its author is unknown.
+// ServerToolNameFormat. The output of any other tool counts as unvouched, which means that nobody vouches for the text
+// because its author is unknown.
 type ClientTools struct {
 	Shells        []string // tools that run a shell command (the command determines who wrote the output)
 	FileReaders   []string // tools that read the files that the arguments name
@@ -20,20 +20,21 @@ type ClientTools struct {
 	AgentStartersHidingCalls []string
 	OwnTextTools             []string // tools that return text that the agent or the person wrote
 
-	// ForeignReaders lists tools that read the web, mail or chats, in the client's spelling. The result of such a tool
-	// counts as text by others, unless a hook examined the call and decided differently.
-	ForeignReaders []string
+	// ForeignTextReaders lists tools that read the web, mail or chats, in the client's spelling. The result of such a
+	// tool counts as text by others, unless a hook examined the call and decided differently.
+	ForeignTextReaders []string
 
-	ServerName ServerName
+	ServerToolNameFormat ServerToolNameFormat
 	// tools of the client itself whose names have the form of an MCP tool's name, in the client's spelling
 	ServerLikeTools []string
 	// Names of client parts that look like MCP servers, because their tools are named like such a server's tools.
 	BuiltinServers []string
 }
 
-// ServerName is the form in which a client names tools of MCP servers: a prefix, the server's name, a separator, and
-// the tool's name. The separator is "" if the form is not known. Every client may also use the form of Claude Code.
-type ServerName struct{ Prefix, Separator string }
+// ServerToolNameFormat is the form in which a client names tools of MCP servers: a prefix, the server's name, a
+// separator, and the tool's name. The separator is "" if the form is not known. Every client may also use the form of
+// Claude Code.
+type ServerToolNameFormat struct{ Prefix, Separator string }
 
 // The tool names come from Claude Code 2.1.330, Codex 0.169, Gemini CLI 0.61, opencode 1.18, Copilot CLI 1.0.102 and
 // Qwen Code 0.24. For all other clients, they come from the public sources that the clients' readers name.
@@ -51,8 +52,8 @@ var (
 		OwnTextTools: []string{"todowrite", "todoread", "taskcreate", "taskupdate", "tasklist", "taskget", "taskstop",
 			"exitplanmode", "enterplanmode",
 			"askuserquestion", "killshell", "killbash", "enterworktree", "exitworktree", "sendmessage"},
-		ForeignReaders: []string{"WebFetch", "WebSearch"},
-		ServerName:     ServerName{"mcp__", "__"},
+		ForeignTextReaders:   []string{"WebFetch", "WebSearch"},
+		ServerToolNameFormat: ServerToolNameFormat{"mcp__", "__"},
 	}
 	toolsOfCodex = ClientTools{
 		Shells:        []string{"bash", "shell", "exec_command", "local_shell", "shell_command", "container.exec"},
@@ -79,8 +80,8 @@ var (
 		},
 		AgentStartersHidingCalls: []string{"tool_search"},
 		OwnTextTools:             []string{"update_plan", "request_user_input"},
-		ForeignReaders:           []string{"web_search", "web_search_call", "web.run", "browser"},
-		ServerName:               ServerName{"mcp__", "__"},
+		ForeignTextReaders:       []string{"web_search", "web_search_call", "web.run", "browser"},
+		ServerToolNameFormat:     ServerToolNameFormat{"mcp__", "__"},
 	}
 	toolsOfGemini = ClientTools{
 		Shells:        []string{"run_shell_command"},
@@ -96,9 +97,9 @@ var (
 			"cli_help",
 			"get_internal_docs",
 		},
-		OwnTextTools:   []string{"write_todos", "save_memory", "ask_user", "enter_plan_mode", "exit_plan_mode"},
-		ForeignReaders: []string{"web_fetch", "google_web_search", "WebFetch", "GoogleSearch"},
-		ServerName:     ServerName{"mcp_", "_"},
+		OwnTextTools:         []string{"write_todos", "save_memory", "ask_user", "enter_plan_mode", "exit_plan_mode"},
+		ForeignTextReaders:   []string{"web_fetch", "google_web_search", "WebFetch", "GoogleSearch"},
+		ServerToolNameFormat: ServerToolNameFormat{"mcp_", "_"},
 	}
 	toolsOfOpencode = ClientTools{
 		Shells:                   []string{"bash"},
@@ -109,8 +110,8 @@ var (
 		AgentStarters:            []string{"task"},
 		AgentStartersHidingCalls: []string{"skill", "lsp"},
 		OwnTextTools:             []string{"todowrite", "todoread", "question", "plan_exit", "plan_enter", "invalid"},
-		ForeignReaders:           []string{"webfetch", "websearch", "codesearch"},
-		ServerName:               ServerName{"", "_"},
+		ForeignTextReaders:       []string{"webfetch", "websearch", "codesearch"},
+		ServerToolNameFormat:     ServerToolNameFormat{"", "_"},
 		ServerLikeTools:          []string{"apply_patch", "plan_exit", "plan_enter"},
 	}
 	toolsOfCopilot = ClientTools{
@@ -140,14 +141,14 @@ var (
 			"sql",
 			"task_complete",
 		},
-		ForeignReaders: []string{
+		ForeignTextReaders: []string{
 			"web_fetch",
 			"web_search",
 			"fetch_copilot_cli_documentation",
 			"WebFetch",
 			"WebSearch",
 		},
-		ServerName: ServerName{"", "-"},
+		ServerToolNameFormat: ServerToolNameFormat{"", "-"},
 	}
 	toolsOfQwen = ClientTools{
 		Shells:                   []string{"run_shell_command"},
@@ -165,8 +166,8 @@ var (
 			"enter_plan_mode",
 			"task_stop",
 		},
-		ForeignReaders: []string{"web_fetch", "web_search", "WebFetch", "WebSearch"},
-		ServerName:     ServerName{"mcp__", "__"},
+		ForeignTextReaders:   []string{"web_fetch", "web_search", "WebFetch", "WebSearch"},
+		ServerToolNameFormat: ServerToolNameFormat{"mcp__", "__"},
 	}
 	toolsOfCursor = ClientTools{
 		Shells:      []string{"run_terminal_cmd", "run_terminal_command", "run_terminal_command_v2", "shell"},
@@ -212,7 +213,7 @@ var (
 			"switch_mode",
 			"update_memory",
 		},
-		ForeignReaders: []string{
+		ForeignTextReaders: []string{
 			"web_search",
 			"web_fetch",
 			"WebSearch",
@@ -220,7 +221,7 @@ var (
 			"CallMcpTool",
 			"fetch_pull_request",
 		},
-		ServerName: ServerName{"mcp_", "_"},
+		ServerToolNameFormat: ServerToolNameFormat{"mcp_", "_"},
 	}
 	toolsOfVSCode = ClientTools{
 		Shells:      []string{"run_in_terminal", "copilot_runinterminal", "runtests", "run_task"},
@@ -251,13 +252,13 @@ var (
 			"create_directory",
 			"copilot_createdirectory",
 		},
-		ForeignReaders: []string{
+		ForeignTextReaders: []string{
 			"fetch_webpage",
 			"github_repo",
 			"copilot_fetchWebPage",
 			"vscode_fetchWebPage_internal",
 		},
-		ServerName: ServerName{"mcp_", "_"},
+		ServerToolNameFormat: ServerToolNameFormat{"mcp_", "_"},
 	}
 	toolsOfZed = ClientTools{
 		Shells:                   []string{"terminal"},
@@ -277,7 +278,7 @@ var (
 			"restore_file_from_disk",
 			"update_plan",
 		},
-		ForeignReaders: []string{"fetch", "web_search"},
+		ForeignTextReaders: []string{"fetch", "web_search"},
 	}
 	toolsOfGoose = ClientTools{
 		Shells:        []string{"developer__shell", "shell"},
@@ -301,9 +302,9 @@ var (
 			"platform__manage_extensions",
 			"platform__search_available_extensions",
 		},
-		ForeignReaders: []string{"computercontroller__web_scrape", "computercontroller__web_search"},
-		ServerName:     ServerName{"", "__"},
-		BuiltinServers: []string{"developer", "todo", "platform", "memory"},
+		ForeignTextReaders:   []string{"computercontroller__web_scrape", "computercontroller__web_search"},
+		ServerToolNameFormat: ServerToolNameFormat{"", "__"},
+		BuiltinServers:       []string{"developer", "todo", "platform", "memory"},
 	}
 	toolsOfCline = ClientTools{
 		Shells:      []string{"execute_command", "run_commands"},
@@ -329,7 +330,7 @@ var (
 			"update_todo_list",
 			"switch_mode",
 		},
-		ForeignReaders: []string{"web_fetch", "web_search", "browser_action", "use_mcp_tool", "access_mcp_resource",
+		ForeignTextReaders: []string{"web_fetch", "web_search", "browser_action", "use_mcp_tool", "access_mcp_resource",
 			"fetch_web_content"},
 	}
 	toolsOfPi = ClientTools{
@@ -353,7 +354,7 @@ var (
 			"sessions_list",
 			"update_plan",
 		},
-		ForeignReaders: []string{"web_search", "web_fetch", "browser", "message"},
+		ForeignTextReaders: []string{"web_search", "web_fetch", "browser", "message"},
 	}
 	toolsOfAmp = ClientTools{
 		Shells:                   []string{"bash", "shell_command"},
@@ -363,7 +364,7 @@ var (
 		WebReaders:               []string{"read_web_page", "web_search", "librarian"},
 		AgentStartersHidingCalls: []string{"task", "oracle", "skill", "read_thread", "find_thread"},
 		OwnTextTools:             []string{"todo_write", "todo_read", "task_list"},
-		ForeignReaders:           []string{"read_web_page", "web_search", "librarian"},
+		ForeignTextReaders:       []string{"read_web_page", "web_search", "librarian"},
 	}
 	toolsOfCrush = ClientTools{
 		Shells:        []string{"bash"},
@@ -381,7 +382,7 @@ var (
 		BackgroundOutputReaders:  []string{"job_output"},
 		AgentStartersHidingCalls: []string{"agent"},
 		OwnTextTools:             []string{"todos", "job_kill"},
-		ForeignReaders: []string{
+		ForeignTextReaders: []string{
 			"fetch",
 			"agentic_fetch",
 			"web_fetch",
@@ -389,7 +390,7 @@ var (
 			"sourcegraph",
 			"download",
 		},
-		ServerName: ServerName{"mcp_", "_"},
+		ServerToolNameFormat: ServerToolNameFormat{"mcp_", "_"},
 	}
 	toolsOfHermes = ClientTools{
 		Shells:        []string{"terminal"},
@@ -406,17 +407,17 @@ var (
 		BackgroundOutputReaders:  []string{"process"},
 		AgentStartersHidingCalls: []string{"delegate_task", "skill_view", "execute_code", "session_search"},
 		OwnTextTools:             []string{"todo", "memory", "clarify"},
-		ForeignReaders:           []string{"web_search", "web_extract", "browser_navigate", "browser_snapshot"},
-		ServerName:               ServerName{"mcp_", "_"},
+		ForeignTextReaders:       []string{"web_search", "web_extract", "browser_navigate", "browser_snapshot"},
+		ServerToolNameFormat:     ServerToolNameFormat{"mcp_", "_"},
 	}
 	toolsOfKimi = ClientTools{
-		Shells:         []string{"shell", "bash"},
-		FileReaders:    []string{"readfile", "readmediafile", "read"},
-		FileSearchers:  []string{"glob", "grep"},
-		FileEditors:    []string{"writefile", "strreplacefile", "write", "edit"},
-		WebReaders:     []string{"searchweb", "fetchurl", "websearch"},
-		AgentStarters:  []string{"task", "agent"},
-		OwnTextTools:   []string{"settodolist", "think", "todolist"},
-		ForeignReaders: []string{"SearchWeb", "FetchURL", "WebSearch"},
+		Shells:             []string{"shell", "bash"},
+		FileReaders:        []string{"readfile", "readmediafile", "read"},
+		FileSearchers:      []string{"glob", "grep"},
+		FileEditors:        []string{"writefile", "strreplacefile", "write", "edit"},
+		WebReaders:         []string{"searchweb", "fetchurl", "websearch"},
+		AgentStarters:      []string{"task", "agent"},
+		OwnTextTools:       []string{"settodolist", "think", "todolist"},
+		ForeignTextReaders: []string{"SearchWeb", "FetchURL", "WebSearch"},
 	}
 )

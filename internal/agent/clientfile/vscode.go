@@ -25,9 +25,9 @@ import (
 
 // vscodeSession is a chat session of VS Code.
 type vscodeSession struct {
-	Session  string          `json:"sessionId"`
-	Created  json.RawMessage `json:"creationDate"`
-	Requests []vscodeRequest `json:"requests"`
+	SessionID string          `json:"sessionId"`
+	Created   json.RawMessage `json:"creationDate"`
+	Requests  []vscodeRequest `json:"requests"`
 }
 
 // vscodeRequest is a prompt and the agent's response to it.
@@ -99,14 +99,14 @@ func newVSCodeReader(path string) EventReader {
 	return v
 }
 
-// ReadLine implements [EventReader]. The line is a whole session.
-func (v *vscodeReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+// ParseLine implements [EventReader]. The line is a whole session.
+func (v *vscodeReader) ParseLine(line []byte, offset int64, yield func(*Event)) bool {
 	var s vscodeSession
 	if !parseObject(line, &s) || s.Requests == nil {
 		return false
 	}
-	if s.Session != "" {
-		v.sessionID = s.Session
+	if s.SessionID != "" {
+		v.sessionID = s.SessionID
 	}
 	m := messageReporter{
 		yieldEvent: yield,
@@ -115,7 +115,7 @@ func (v *vscodeReader) ReadLine(line []byte, offset int64, yield func(*Event)) b
 	}
 	for i := range s.Requests {
 		r := &s.Requests[i]
-		m.Record = recordName("requests", i)
+		m.RecordName = recordName("requests", i)
 		m.beginMessage(r.ID, parseTime(r.Time))
 		if r.ID == "" {
 			m.beginNumberedMessage(i, m.Time)

@@ -99,9 +99,9 @@ func firstMemberName(object []byte) (name string) {
 	return name
 }
 
-// reportOtherContent reports the part c if c is neither a text nor a tool call. An image is reported as a part that is
-// not text. A part of an unknown kind is reported as unknown. Any other part is not reported here.
-func (c *zedContent) reportOtherContent(m *messageReporter) {
+// reportImageOrUnknownContent reports the part c if c is neither a text nor a tool call. An image is reported as a part
+// that is not text. A part of an unknown kind is reported as unknown. Any other part is not reported here.
+func (c *zedContent) reportImageOrUnknownContent(m *messageReporter) {
 	switch {
 	case c.memberName == "Image":
 		m.Event.reportNonTextParts(nonTextFilesText, 1, m.yieldEvent)
@@ -134,9 +134,9 @@ type zedReader struct{}
 
 func newZedReader(string) EventReader { return zedReader{} }
 
-// ReadLine implements [EventReader]. Zed stores a whole conversation as one database row, so the line is the whole
+// ParseLine implements [EventReader]. Zed stores a whole conversation as one database row, so the line is the whole
 // conversation.
-func (zedReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
+func (zedReader) ParseLine(line []byte, offset int64, yield func(*Event)) bool {
 	var d zedDocument
 	if !parseObject(line, &d) || d.Row.ID == "" {
 		return false
@@ -158,7 +158,7 @@ func (zedReader) ReadLine(line []byte, offset int64, yield func(*Event)) bool {
 		m.Session = d.Row.Parent
 	}
 	for i, raw := range d.Thread.Messages {
-		m.Record = recordName("messages", i)
+		m.RecordName = recordName("messages", i)
 		var message zedMessage
 		isResume := string(raw) == `"Resume"`
 		if !isResume && !parseObject(raw, &message) {
@@ -188,7 +188,7 @@ func (z *zedMessage) reportEvents(m *messageReporter) {
 		for _, c := range z.User.Content {
 			asked = append(asked, c.Text)
 			mentioned = append(mentioned, c.Mention.Content)
-			c.reportOtherContent(m)
+			c.reportImageOrUnknownContent(m)
 		}
 		m.reportText(EventPrompt, strings.Join(asked, ""))
 		m.reportText(noEventKind, strings.Join(mentioned, "\n"))
@@ -196,7 +196,7 @@ func (z *zedMessage) reportEvents(m *messageReporter) {
 		for _, c := range z.Agent.Content {
 			m.reportText(EventAgentThought, c.Thinking.Text)
 			m.reportText(EventText, c.Text)
-			c.reportOtherContent(m)
+			c.reportImageOrUnknownContent(m)
 			if c.ToolUse != nil {
 				m.reportCall(c.ToolUse.ID, c.ToolUse.Name, c.ToolUse.Input)
 			}

@@ -30,7 +30,7 @@ func AnnotationsBeforeEdit(ctx context.Context, b *annotate.Store, r HookInput) 
 	call.edit.Dir = l.WorkingDir
 	var out []annotate.FoundAnnotation
 	for _, c := range call.changedFiles() {
-		file, ok := findTreeFile(b, &Edit{Path: c.path, Dir: l.WorkingDir}, "")
+		file, ok := findPathInTree(b, &Edit{Path: c.path, Dir: l.WorkingDir}, "")
 		if !ok {
 			continue
 		}

@@ -174,7 +174,7 @@ func (a *toolArgs) toChatCall(dir string) *chatCall {
 		for _, e := range a.Edits {
 			call.replacements = append(
 				call.replacements,
-				claudeEdit{Old: cmp.Or(e.Old, e.OldC), New: cmp.Or(e.New, e.NewC)},
+				claudeEdit{OldText: cmp.Or(e.Old, e.OldC), NewText: cmp.Or(e.New, e.NewC)},
 			)
 		}
 	} else if call.newContent == nil && call.patch == "" {
@@ -187,9 +187,9 @@ func (a *toolArgs) toChatCall(dir string) *chatCall {
 	return call
 }
 
-// argumentKey returns an ID for a call that depends only on the call's arguments. It is used for clients whose hook
-// reports contain no call IDs.
-func (call *chatCall) argumentKey() string {
+// hashCallArguments returns an ID for a call that depends only on the call's arguments. It is used for clients whose
+// hook reports contain no call IDs.
+func (call *chatCall) hashCallArguments() string {
 	// Ignore the error: values of these types can always be encoded.
 	b, _ := json.Marshal([]any{call.edit.Path, call.replacements, call.newContent, call.patch})
 	sum := sha256.Sum256(b)
@@ -197,14 +197,15 @@ func (call *chatCall) argumentKey() string {
 }
 
 // recordCall records a tool call and returns it. A call that was recorded before is not recorded again. It returns nil
-// if the tool edits no files, or if the call was already answered. If callID is "", argumentKey identifies the call.
+// if the tool edits no files, or if the call was already answered. If callID is "", hashCallArguments identifies the
+// call.
 func (c *chatState) recordCall(callID, subAgent, tool string, args json.RawMessage, callTime time.Time) *chatCall {
 	call := c.parseCall(tool, args)
 	if call == nil {
 		return nil
 	}
 	if callID == "" {
-		callID = call.argumentKey()
+		callID = call.hashCallArguments()
 	}
 	if c.seenCallIDs[callID] {
 		return c.pendingCalls[callID]
@@ -226,18 +227,18 @@ func (c *chatState) makeAnnotationCallID(session, callID string) string {
 func (c *chatState) addCall(call *chatCall, callID, subAgent string, callTime time.Time) {
 	c.seenCallIDs[callID] = true
 	e := &call.edit
-	e.Call = c.makeAnnotationCallID(c.sessionID, callID)
+	e.CallID = c.makeAnnotationCallID(c.sessionID, callID)
 	e.Dir = cmp.Or(e.Dir, c.workingDir)
 	e.Why = c.reasoningOfAgent(subAgent).editReason()
 	e.Time = callTime
 	e.Session = c.sessionID
 	e.Model = c.model
-	e.Sub = subAgent
+	e.SubAgent = subAgent
 	call.callIndex = c.callCount
 	c.callCount++
 	c.transcript.CallCount++
 	c.pendingCalls[callID] = call
-	c.reasoningByAgent[subAgent] = c.reasoningOfAgent(subAgent).withFollowingEdit()
+	c.reasoningByAgent[subAgent] = c.reasoningOfAgent(subAgent).copyFollowedByEdit()
 }
 
 // displayedResult contains the data about a successful edit that a client stores in the transcript in order to show
@@ -335,7 +336,7 @@ func (c *chatState) editsFromDisplay(call *chatCall, displayed displayedResult) 
 		return e.editsInRanges(*now, findChangedRange(*before, *now))
 	}
 	if hunks, err := parseUnifiedDiff(displayed.Diff + displayed.DetailedContent); err == nil && len(hunks) > 0 {
-		return numberEditsOfFile(e.editsFromHunks(hunks, displayed.NewContent, nil))
+		return assignEditNumbers(e.editsFromHunks(hunks, displayed.NewContent, nil))
 	}
 	if call.newContent != nil {
 		return e.editsInRanges(
@@ -343,7 +344,7 @@ func (c *chatState) editsFromDisplay(call *chatCall, displayed displayedResult) 
 			[]lineRange{{firstLine: 1, lineCount: len(annotate.SplitLines([]byte(*call.newContent)))}},
 		)
 	}
-	return numberEditsOfFile(e.editsFromSnippet(call.replacements, nil))
+	return assignEditNumbers(e.editsFromSnippet(call.replacements, nil))
 }
 
 func (c *chatState) moveEditsToTranscript() {

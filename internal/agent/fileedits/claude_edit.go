@@ -20,8 +20,8 @@ type claudeInput struct {
 	File       string       `json:"file_path"`
 	Notebook   string       `json:"notebook_path"`
 	Content    *string      `json:"content"`
-	Old        *string      `json:"old_string"`
-	New        *string      `json:"new_string"`
+	OldText    *string      `json:"old_string"`
+	NewText    *string      `json:"new_string"`
 	ReplaceAll bool         `json:"replace_all"`
 	Edits      []claudeEdit `json:"edits"`
 	NewSource  string       `json:"new_source"`
@@ -29,13 +29,13 @@ type claudeInput struct {
 }
 
 type claudeEdit struct {
-	Old        string `json:"old_string"`
-	New        string `json:"new_string"`
+	OldText    string `json:"old_string"`
+	NewText    string `json:"new_string"`
 	ReplaceAll bool   `json:"replace_all"`
 }
 
-// claudeResult contains the results of all editing tools in Claude Code.
-type claudeResult struct {
+// claudeEditResult contains the results of all editing tools in Claude Code.
+type claudeEditResult struct {
 	File             string  `json:"filePath"`
 	Notebook         string  `json:"notebook_path"`
 	OriginalFile     *string `json:"originalFile"`
@@ -75,13 +75,13 @@ func parseClaudeCall(tool string, raw json.RawMessage) *chatCall {
 // editsFromResult returns the edits of a successful call. Each edit is a copy of template with the changed lines
 // added. output is the text that the tool returned.
 func (call *claudeCall) editsFromResult(template Edit, result json.RawMessage, output string) []Edit {
-	var res claudeResult
+	var res claudeEditResult
 	if len(result) > 0 && json.Unmarshal(result, &res) != nil {
-		res = claudeResult{}
+		res = claudeEditResult{}
 	}
 	call.edit = template
 	call.edit.Path = cmp.Or(res.File+res.Notebook, template.Path)
-	return numberEditsOfFile(call.editsFromChange(&res, output))
+	return assignEditNumbers(call.editsFromChange(&res, output))
 }
 
 func jsonQuote(s string) string {
@@ -104,18 +104,18 @@ type fileContentChange struct {
 // comes from the call's result in the transcript. For a new file, the previous content is empty. The field isKnown of
 // the result is false if the new content cannot be computed, for example because the previous content is unknown, the
 // user changed the edit, or a content is longer than maxFileBytes.
-func (call *claudeCall) computeChange(res *claudeResult, toolOutput string) fileContentChange {
+func (call *claudeCall) computeChange(res *claudeEditResult, toolOutput string) fileContentChange {
 	in := &call.args
 	c := fileContentChange{replacements: in.Edits}
-	if in.New != nil && in.Old != nil {
-		c.replacements = []claudeEdit{{*in.Old, *in.New, in.ReplaceAll}}
+	if in.NewText != nil && in.OldText != nil {
+		c.replacements = []claudeEdit{{*in.OldText, *in.NewText, in.ReplaceAll}}
 	}
 	original := res.OriginalFile
 	if original == nil {
 		original = res.OriginalContents
 	}
 	isNew := (call.tool == "Write" && (res.Kind == "create" || strings.HasPrefix(toolOutput, "File created"))) ||
-		(len(c.replacements) > 0 && c.replacements[0].Old == "")
+		(len(c.replacements) > 0 && c.replacements[0].OldText == "")
 	if original == nil && isNew {
 		original = new(string)
 	}
@@ -135,7 +135,7 @@ func (call *claudeCall) computeChange(res *claudeResult, toolOutput string) file
 // For other tools, it uses the first of these sources that is present: the patch in the result, the new content of the
 // file as computed from the previous content, the whole text that the tool Write wrote, and the replacements in the
 // call's arguments.
-func (call *claudeCall) editsFromChange(res *claudeResult, toolOutput string) []Edit {
+func (call *claudeCall) editsFromChange(res *claudeEditResult, toolOutput string) []Edit {
 	if call.tool == "NotebookEdit" {
 		return call.editsFromNotebook(res)
 	}
@@ -158,10 +158,10 @@ func (call *claudeCall) editsFromChange(res *claudeResult, toolOutput string) []
 
 // editsFromPatch returns the edits in the patch of a result. Claude Code shows leading tabs as spaces, so the tabs are
 // restored from the new content or the call's arguments.
-func (call *claudeCall) editsFromPatch(res *claudeResult, change fileContentChange) []Edit {
+func (call *claudeCall) editsFromPatch(res *claudeEditResult, change fileContentChange) []Edit {
 	var texts []string
 	for _, t := range change.replacements {
-		texts = append(texts, t.Old, t.New)
+		texts = append(texts, t.OldText, t.NewText)
 	}
 	if call.args.Content != nil {
 		texts = append(texts, *call.args.Content)
@@ -182,8 +182,8 @@ func (call *claudeCall) editsFromPatch(res *claudeResult, change fileContentChan
 // editsFromHunks returns an edit for each stretch of changed lines in a diff's hunks. Each edit is a copy of e to which
 // the changed lines and the lines around them were added. If newContent contains these lines, they are copied from
 // newContent. Otherwise they are copied from the diff, which may show leading tabs as spaces. The tabs are then
-// restored from the strings in the list texts.
-func (e Edit) editsFromHunks(hunks []hunk, newContent *string, texts []string) []Edit {
+// restored from the strings in the list textsWithTabs.
+func (e Edit) editsFromHunks(hunks []hunk, newContent *string, textsWithTabs []string) []Edit {
 	var lines []string
 	if newContent != nil {
 		lines = annotate.SplitLines([]byte(*newContent))
@@ -191,14 +191,14 @@ func (e Edit) editsFromHunks(hunks []hunk, newContent *string, texts []string) [
 	var out []Edit
 	for _, h := range hunks {
 		for _, s := range h.splitIntoEdits(e) {
-			if newContent != nil && matchesLines(lines, s) {
-				gone := s.Gone
+			if newContent != nil && containsEditLines(lines, s) {
+				gone := s.IsRemovalOnly
 				s = s.editsInRanges(*newContent, []lineRange{{firstLine: s.Span.First, lineCount: s.Span.Len()}})[0]
-				s.Gone, s.mayHaveSpacesForTabs = gone, false
+				s.IsRemovalOnly, s.mayHaveSpacesForTabs = gone, false
 			} else {
-				s.Block = restoreLeadingTabs(s.Block, texts)
-				s.Before = restoreLeadingTabs(s.Before, texts)
-				s.After = restoreLeadingTabs(s.After, texts)
+				s.NewLines = restoreLeadingTabs(s.NewLines, textsWithTabs)
+				s.LinesBefore = restoreLeadingTabs(s.LinesBefore, textsWithTabs)
+				s.LinesAfter = restoreLeadingTabs(s.LinesAfter, textsWithTabs)
 			}
 			out = append(out, s)
 		}
@@ -211,30 +211,30 @@ func (e Edit) editsFromHunks(hunks []hunk, newContent *string, texts []string) [
 func (e Edit) editsFromSnippet(replacements []claudeEdit, numberedLines []numberedLine) []Edit {
 	var out []Edit
 	for _, t := range replacements {
-		if t.New == "" {
+		if t.NewText == "" {
 			continue // The call only deleted text, so the file contains no inserted text that could be searched for.
 		}
 		s := e
-		at, ok := findTextLines(numberedLines, t.New)
-		head, foot := countCommonLineBytes(t.Old, t.New)
+		at, ok := findTextLines(numberedLines, t.NewText)
+		head, foot := countCommonLineBytes(t.OldText, t.NewText)
 		if !ok {
-			s.partialLineText = t.New
-			if head+foot < len(t.New) {
+			s.partialLineText = t.NewText
+			if head+foot < len(t.NewText) {
 				s.unchangedEdgeLineCounts[0], s.unchangedEdgeLineCounts[1] = strings.Count(
-					t.New[:head],
+					t.NewText[:head],
 					"\n",
 				), strings.Count(
-					strings.TrimSuffix(t.New[len(t.New)-foot:], "\n"),
+					strings.TrimSuffix(t.NewText[len(t.NewText)-foot:], "\n"),
 					"\n",
 				)
 			}
 			out = append(out, s)
 			continue
 		}
-		if n := 1 + strings.Count(strings.TrimSuffix(t.New[head:len(t.New)-foot], "\n"), "\n"); head+foot < len(
-			t.New,
+		if n := 1 + strings.Count(strings.TrimSuffix(t.NewText[head:len(t.NewText)-foot], "\n"), "\n"); head+foot < len(
+			t.NewText,
 		) {
-			at = lineRange{firstLine: at.firstLine + strings.Count(t.New[:head], "\n"), lineCount: n}
+			at = lineRange{firstLine: at.firstLine + strings.Count(t.NewText[:head], "\n"), lineCount: n}
 		}
 		s.Span = annotate.LineSpan{
 			First: numberedLines[at.firstLine].number,
@@ -246,22 +246,22 @@ func (e Edit) editsFromSnippet(replacements []claudeEdit, numberedLines []number
 			}
 			return lines
 		}
-		s.Before = texts(at.firstLine-annotate.ContextLines, at.firstLine)
-		s.Block = texts(at.firstLine, at.firstLine+at.lineCount)
-		s.After = texts(at.firstLine+at.lineCount, at.firstLine+at.lineCount+annotate.ContextLines)
+		s.LinesBefore = texts(at.firstLine-annotate.ContextLines, at.firstLine)
+		s.NewLines = texts(at.firstLine, at.firstLine+at.lineCount)
+		s.LinesAfter = texts(at.firstLine+at.lineCount, at.firstLine+at.lineCount+annotate.ContextLines)
 		out = append(out, s)
 	}
 	return out
 }
 
-// matchesLines reports whether the file's lines contain the edit's block at the edit's position. The block may contain
-// two spaces for each leading tab.
-func matchesLines(lines []string, e Edit) bool {
+// containsEditLines reports whether the file's lines contain the edit's block at the edit's position. The block may
+// contain two spaces for each leading tab.
+func containsEditLines(lines []string, e Edit) bool {
 	isInFile := e.Span.First >= 1 && e.Span.Last <= len(lines)
-	if !isInFile || len(e.Block) != e.Span.Len() {
+	if !isInFile || len(e.NewLines) != e.Span.Len() {
 		return false
 	}
-	for i, l := range e.Block {
+	for i, l := range e.NewLines {
 		if have := lines[e.Span.First-1+i]; have != l && expandLeadingTabs(have) != expandLeadingTabs(l) {
 			return false
 		}
@@ -275,9 +275,9 @@ func expandLeadingTabs(line string) string {
 	return strings.Repeat("  ", len(line)-len(rest)) + rest
 }
 
-// restoreLeadingTabs returns the lines with their leading tabs restored. A line is restored if the texts contain the
-// same line with tabs instead of spaces.
-func restoreLeadingTabs(lines []string, texts []string) []string {
+// restoreLeadingTabs returns the lines with their leading tabs restored. A line is restored if the texts in
+// textsWithTabs contain the same line with tabs instead of spaces.
+func restoreLeadingTabs(lines []string, textsWithTabs []string) []string {
 	var have map[string]string
 	out := slices.Clone(lines)
 	for i, l := range lines {
@@ -286,7 +286,7 @@ func restoreLeadingTabs(lines []string, texts []string) []string {
 		}
 		if have == nil {
 			have = map[string]string{}
-			for _, t := range texts {
+			for _, t := range textsWithTabs {
 				for _, l := range annotate.SplitLines([]byte(t)) {
 					if strings.HasPrefix(l, "\t") {
 						have[expandLeadingTabs(l)] = l
@@ -310,8 +310,8 @@ func applyReplacements(text string, replacements []claudeEdit) (string, []lineRa
 	}
 	var places []place
 	for _, t := range replacements {
-		old := t.Old
-		removesText := t.New == "" && !strings.HasSuffix(old, "\n")
+		old := t.OldText
+		removesText := t.NewText == "" && !strings.HasSuffix(old, "\n")
 		if removesText && strings.Contains(text, old+"\n") {
 			old += "\n" // Claude Code's edit tool also removes the newline after a removed text.
 		}
@@ -319,7 +319,7 @@ func applyReplacements(text string, replacements []claudeEdit) (string, []lineRa
 			if text != "" {
 				return "", nil, false
 			}
-			text, places = t.New, []place{{0, len(t.New), false}}
+			text, places = t.NewText, []place{{0, len(t.NewText), false}}
 			continue
 		}
 		for at := 0; ; {
@@ -331,11 +331,11 @@ func applyReplacements(text string, replacements []claudeEdit) (string, []lineRa
 				break
 			}
 			i += at
-			grown := len(t.New) - len(old)
+			grown := len(t.NewText) - len(old)
 			if len(text)+grown > maxFileBytes {
 				return "", nil, false
 			}
-			text = text[:i] + t.New + text[i+len(old):]
+			text = text[:i] + t.NewText + text[i+len(old):]
 			for k := range places {
 				if places[k].from >= i+len(old) {
 					places[k].from += grown
@@ -344,12 +344,12 @@ func applyReplacements(text string, replacements []claudeEdit) (string, []lineRa
 					places[k].to += grown
 				}
 			}
-			head, foot := countCommonLineBytes(old, t.New)
-			p := place{from: i + head, to: i + len(t.New) - foot}
+			head, foot := countCommonLineBytes(old, t.NewText)
+			p := place{from: i + head, to: i + len(t.NewText) - foot}
 			p.gone = p.from == p.to && (p.from == 0 || text[p.from-1] == '\n') &&
 				strings.HasSuffix(old[:len(old)-foot], "\n")
 			places = append(places, p)
-			at = i + len(t.New)
+			at = i + len(t.NewText)
 			if !t.ReplaceAll || len(places) > 10000 {
 				break
 			}
@@ -368,38 +368,44 @@ func applyReplacements(text string, replacements []claudeEdit) (string, []lineRa
 	return text, slices.Compact(out), true
 }
 
-// countCommonLineBytes returns how many bytes of whole lines a and b have in common at their beginning (head) and end
-// (foot).
-func countCommonLineBytes(a, b string) (head, foot int) {
+// countCommonLineBytes returns how many bytes of whole lines a and b have in common at their beginning (prefixBytes)
+// and end (suffixBytes).
+func countCommonLineBytes(a, b string) (prefixBytes, suffixBytes int) {
 	for {
-		i, j := strings.IndexByte(a[head:], '\n')+1, strings.IndexByte(b[head:], '\n')+1
+		i, j := strings.IndexByte(a[prefixBytes:], '\n')+1, strings.IndexByte(b[prefixBytes:], '\n')+1
 		if i == 0 || i != j {
 			break
 		}
-		if a[head:head+i] != b[head:head+j] {
+		if a[prefixBytes:prefixBytes+i] != b[prefixBytes:prefixBytes+j] {
 			break
 		}
-		head += i
+		prefixBytes += i
 	}
 	for {
-		i, j := strings.LastIndexByte(a[head:len(a)-foot], '\n'), strings.LastIndexByte(b[head:len(b)-foot], '\n')
+		i, j := strings.LastIndexByte(
+			a[prefixBytes:len(a)-suffixBytes],
+			'\n',
+		), strings.LastIndexByte(
+			b[prefixBytes:len(b)-suffixBytes],
+			'\n',
+		)
 		if i < 0 || j < 0 {
 			break
 		}
-		if a[head+i:len(a)-foot] != b[head+j:len(b)-foot] {
+		if a[prefixBytes+i:len(a)-suffixBytes] != b[prefixBytes+j:len(b)-suffixBytes] {
 			break
 		}
-		foot = len(a) - head - i
+		suffixBytes = len(a) - prefixBytes - i
 	}
 	// ra and rb are the rests of the texts. If ra is also the last line in rb, or rb is the last line in ra, this line
 	// is common to both texts as well.
-	ra, rb := a[head:len(a)-foot], b[head:len(b)-foot]
+	ra, rb := a[prefixBytes:len(a)-suffixBytes], b[prefixBytes:len(b)-suffixBytes]
 	if ra != "" && strings.HasSuffix(rb, "\n"+ra) {
-		foot += len(ra)
+		suffixBytes += len(ra)
 	} else if rb != "" && strings.HasSuffix(ra, "\n"+rb) {
-		foot += len(rb)
+		suffixBytes += len(rb)
 	}
-	return head, foot
+	return prefixBytes, suffixBytes
 }
 
 // numberedLine is a line of a file with its line number, as a tool prints the line.
@@ -459,7 +465,7 @@ func findTextLines(lines []numberedLine, text string) (lineRange, bool) {
 
 // editsFromNotebook returns the edits of a notebook cell. In a notebook file, each line of a cell is a JSON string,
 // so the edits contain lines in this form.
-func (call *claudeCall) editsFromNotebook(res *claudeResult) []Edit {
+func (call *claudeCall) editsFromNotebook(res *claudeEditResult) []Edit {
 	e := call.edit
 	e.mayHaveSpacesForTabs = false
 	hasTexts := res.OldNotebook != nil && res.NewNotebook != nil
@@ -473,7 +479,7 @@ func (call *claudeCall) editsFromNotebook(res *claudeResult) []Edit {
 		if l == "" {
 			continue
 		}
-		e.Block = append(e.Block, jsonQuote(l))
+		e.NewLines = append(e.NewLines, jsonQuote(l))
 	}
 	e.mayBeReformatted = true
 	return []Edit{e}

@@ -20,8 +20,8 @@ func (e Edit) editsInRanges(content string, ranges []lineRange) []Edit {
 	var out []Edit
 	for _, s := range ranges {
 		at := e
-		at.N = len(out)
-		at.Gone = s.isRemoval
+		at.NumberInCall = len(out)
+		at.IsRemovalOnly = s.isRemoval
 		at.Content = []byte(content)
 		first, last := s.firstLine, s.firstLine+s.lineCount-1
 		if s.isRemoval {
@@ -33,9 +33,9 @@ func (e Edit) editsInRanges(content string, ranges []lineRange) []Edit {
 			continue
 		}
 		at.Span = annotate.LineSpan{First: first, Last: last}
-		at.Block = lines[first-1 : last]
-		at.Before = lines[max(0, first-1-annotate.ContextLines) : first-1]
-		at.After = lines[last:min(len(lines), last+annotate.ContextLines)]
+		at.NewLines = lines[first-1 : last]
+		at.LinesBefore = lines[max(0, first-1-annotate.ContextLines) : first-1]
+		at.LinesAfter = lines[last:min(len(lines), last+annotate.ContextLines)]
 		out = append(out, at)
 	}
 	return out

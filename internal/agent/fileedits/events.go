@@ -35,13 +35,13 @@ func newEventReader(c clientfile.EventClient, t *Transcript, path string) *event
 		reader:                      c.NewReader(path),
 		reasoningByConversationNode: map[string]*agentReasoning{},
 		conversationNodeByAgent:     map[string]string{},
-		hasCallsWithoutIDs:          c.HasUnnamedCalls,
+		hasCallsWithoutIDs:          c.HasNoHookCallIDs,
 		unnamedCallKeys:             map[string]string{},
 	}
 }
 
 func (r *eventReader) readLine(b []byte) error {
-	if !r.reader.ReadLine(b, 0, r.processEvent) {
+	if !r.reader.ParseLine(b, 0, r.processEvent) {
 		return errNotJSONObject
 	}
 	return nil
@@ -53,7 +53,7 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 	sub := cmp.Or(e.AgentName, e.AgentID)
 	r.moveToConversationNode(e, sub)
 	switch e.Kind {
-	case clientfile.EventUnread:
+	case clientfile.EventUnreadablePart:
 		r.transcript.UnreadableLines++
 	case clientfile.EventPrompt:
 		r.recordPersonRequest(sub, e.Text)
@@ -61,7 +61,7 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 		r.addText(sub, e.Text)
 	case clientfile.EventAgentThought:
 		r.addThought(sub, e.Text)
-	case clientfile.EventCall:
+	case clientfile.EventToolCall:
 		if r.hasCallsWithoutIDs {
 			r.recordUnnamedCall(e, sub)
 		} else if e.ID != "" {
@@ -69,10 +69,10 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 		}
 	case clientfile.EventFileEdit:
 		if e.ID == "" {
-			r.reasoningByAgent[sub] = r.reasoningOfAgent(sub).withFollowingEdit()
+			r.reasoningByAgent[sub] = r.reasoningOfAgent(sub).copyFollowedByEdit()
 		}
-		r.recordReportedChanges(e.ID, sub, e.HasFailed, e.DisplayData, e.Time)
-	case clientfile.EventResult:
+		r.recordReportedChanges(e.ID, sub, e.HasFailed, e.ResultDisplayData, e.Time)
+	case clientfile.EventToolResult:
 		id := e.ID
 		if r.hasCallsWithoutIDs {
 			id = r.unnamedCallKeys[e.ID]
@@ -82,7 +82,7 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 				delete(r.seenCallIDs, id)
 			}
 		}
-		r.recordCallAnswer(id, e.HasFailed, e.DisplayData, e.ResultText())
+		r.recordCallAnswer(id, e.HasFailed, e.ResultDisplayData, e.ResultText())
 	}
 }
 
@@ -110,6 +110,6 @@ func (r *eventReader) moveToConversationNode(e *clientfile.Event, subAgent strin
 func (r *eventReader) recordUnnamedCall(e *clientfile.Event, subAgent string) {
 	delete(r.unnamedCallKeys, e.ID)
 	if call := r.recordCall("", subAgent, e.ToolName, e.Args, e.Time); call != nil {
-		r.unnamedCallKeys[e.ID] = call.argumentKey()
+		r.unnamedCallKeys[e.ID] = call.hashCallArguments()
 	}
 }

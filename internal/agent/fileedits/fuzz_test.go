@@ -41,10 +41,10 @@ func FuzzRead(f *testing.F) {
 			if strings.TrimSpace(e.Why) == "" || !utf8.ValidString(e.Why) {
 				t.Errorf("why is %q", e.Why)
 			}
-			if e.Span.Len() > 0 && e.Span.Len() != len(e.Block) {
-				t.Errorf("%d lines at %v", len(e.Block), e.Span)
+			if e.Span.Len() > 0 && e.Span.Len() != len(e.NewLines) {
+				t.Errorf("%d lines at %v", len(e.NewLines), e.Span)
 			}
-			if len(e.Block) == 0 && e.partialLineText == "" {
+			if len(e.NewLines) == 0 && e.partialLineText == "" {
 				t.Errorf("an edit without lines: %+v", e)
 			}
 		}
@@ -76,11 +76,11 @@ func FuzzPatch(f *testing.F) {
 				}
 				lines := 0
 				for _, e := range h.splitIntoEdits(Edit{}) {
-					if !e.Gone {
-						lines += len(e.Block)
+					if !e.IsRemovalOnly {
+						lines += len(e.NewLines)
 					}
-					if e.Span.Len() != len(e.Block) || len(e.Block) == 0 {
-						t.Errorf("%d lines at %v", len(e.Block), e.Span)
+					if e.Span.Len() != len(e.NewLines) || len(e.NewLines) == 0 {
+						t.Errorf("%d lines at %v", len(e.NewLines), e.Span)
 					}
 				}
 				if lines < put {

@@ -38,7 +38,8 @@ func TestGeminiRewind(t *testing.T) {
 func TestGeminiDocument(t *testing.T) {
 	messages := strings.ReplaceAll(strings.Replace(geminiMessages, "REWIND\n", "", 1), "\n{", ",\n{")
 	tr, err := ReadTranscript(strings.NewReader("{\n\"sessionId\":\"s\",\n\"messages\":[\n"+messages+"\n]}\n"), "")
-	if err != nil || tr.Client != "gemini" || len(tr.Edits) != 2 || tr.UnreadableLines != 0 || tr.Edits[0].Call == "" {
+	if err != nil || tr.Client != "gemini" || len(tr.Edits) != 2 || tr.UnreadableLines != 0 ||
+		tr.Edits[0].CallID == "" {
 		t.Fatalf("Read = %+v, %v, want two edits", tr, err)
 	}
 }

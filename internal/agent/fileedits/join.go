@@ -30,9 +30,9 @@ type Options struct {
 type RecordsResult struct {
 	Records []annotate.Record // records for [annotate.Store.Add], in the order of the edits
 
-	FilesOutsideTree []string // edited files outside of the tree, as the transcript names them, each once
-	EditsOutsideTree int      // number of edits in files that are outside of the annotated directory tree
-	UnlocatedEdits   int      // number of edits whose lines are neither in the transcript nor in the present file
+	FilesOutsideTree     []string // edited files outside of the tree, as the transcript names them, each once
+	EditCountOutsideTree int      // number of edits in files that are outside of the annotated directory tree
+	UnlocatedEditCount   int      // number of edits whose lines are neither in the transcript nor in the present file
 }
 
 // MakeRecords makes a record for each edit of a file in the store's tree. A record's ID is derived from the ID of the
@@ -53,9 +53,9 @@ func MakeRecords(b *annotate.Store, t *Transcript, o *Options) (*RecordsResult, 
 	names := findRenames(b, t, opts.OldTreePath)
 	for i := range t.Edits {
 		e := &t.Edits[i]
-		file, ok := findTreeFile(b, e, opts.OldTreePath)
+		file, ok := findPathInTree(b, e, opts.OldTreePath)
 		if !ok {
-			j.EditsOutsideTree++
+			j.EditCountOutsideTree++
 			if !outside[e.Path] {
 				outside[e.Path] = true
 				j.FilesOutsideTree = append(j.FilesOutsideTree, e.Path)
@@ -76,15 +76,15 @@ func MakeRecords(b *annotate.Store, t *Transcript, o *Options) (*RecordsResult, 
 		}
 		at := *e
 		if at.mayHaveSpacesForTabs {
-			at.Block = restoreLeadingTabsFrom(at.Block, now[file])
-			at.Before = restoreLeadingTabsFrom(at.Before, now[file])
-			at.After = restoreLeadingTabsFrom(at.After, now[file])
+			at.NewLines = restoreLeadingTabsFrom(at.NewLines, now[file])
+			at.LinesBefore = restoreLeadingTabsFrom(at.LinesBefore, now[file])
+			at.LinesAfter = restoreLeadingTabsFrom(at.LinesAfter, now[file])
 		}
 		if at.Span.Len() == 0 {
 			at.locateBlock(now[file])
 		}
-		if len(at.Block) == 0 {
-			j.UnlocatedEdits++
+		if len(at.NewLines) == 0 {
+			j.UnlocatedEditCount++
 			continue
 		}
 		j.Records = append(j.Records, at.annotationRecord(b, t.Client, file, then))
@@ -92,10 +92,10 @@ func MakeRecords(b *annotate.Store, t *Transcript, o *Options) (*RecordsResult, 
 	return j, nil
 }
 
-// findTreeFile returns the edited file's path, relative to the root of the store's tree. If oldTreePath is not "", it
+// findPathInTree returns the edited file's path, relative to the root of the store's tree. If oldTreePath is not "", it
 // is the absolute path that the tree had when the edit was made. An absolute path in e must then be below oldTreePath.
-// findTreeFile returns false if the file is outside of the tree.
-func findTreeFile(b *annotate.Store, e *Edit, oldTreePath string) (string, bool) {
+// findPathInTree returns false if the file is outside of the tree.
+func findPathInTree(b *annotate.Store, e *Edit, oldTreePath string) (string, bool) {
 	name := e.Path
 	if name == "" {
 		return "", false
@@ -115,9 +115,9 @@ func findTreeFile(b *annotate.Store, e *Edit, oldTreePath string) (string, bool)
 }
 
 // renamesByFile contains the renames of each file by the file's old name, in the order in which they happened.
-type renamesByFile map[string][]laterFileName
+type renamesByFile map[string][]renamedFileName
 
-type laterFileName struct {
+type renamedFileName struct {
 	newName   string
 	editCount int // number of edits in the transcript before the file was renamed
 }
@@ -125,11 +125,11 @@ type laterFileName struct {
 func findRenames(b *annotate.Store, t *Transcript, oldTreePath string) renamesByFile {
 	m := renamesByFile{}
 	for _, v := range t.Renames {
-		was, ok := findTreeFile(b, &Edit{Path: v.OldName, Dir: v.WorkingDir}, oldTreePath)
-		to, ok2 := findTreeFile(b, &Edit{Path: v.NewName, Dir: v.WorkingDir}, oldTreePath)
+		was, ok := findPathInTree(b, &Edit{Path: v.OldName, Dir: v.WorkingDir}, oldTreePath)
+		to, ok2 := findPathInTree(b, &Edit{Path: v.NewName, Dir: v.WorkingDir}, oldTreePath)
 		areInTree := ok && ok2
 		if areInTree && was != to {
-			m[was] = append(m[was], laterFileName{to, v.EditCount})
+			m[was] = append(m[was], renamedFileName{to, v.EditCount})
 		}
 	}
 	return m
@@ -145,7 +145,7 @@ func (m renamesByFile) currentName(b *annotate.Store, file string, editIndex int
 		next, ok := slices.BinarySearchFunc(
 			m[now],
 			editIndex,
-			func(v laterFileName, i int) int { return v.editCount - i - 1 },
+			func(v renamedFileName, i int) int { return v.editCount - i - 1 },
 		)
 		if !ok && next == len(m[now]) {
 			break
@@ -172,9 +172,9 @@ func isAbsolutePath(name string) bool {
 }
 
 // restoreLeadingTabsFrom returns the lines with their leading tabs restored, as [restoreLeadingTabs] does. The tabs are
-// taken from the same lines in a file. The parameter file contains all lines of the file.
-func restoreLeadingTabsFrom(lines, file []string) []string {
-	return restoreLeadingTabs(lines, []string{strings.Join(file, "\n")})
+// taken from the same lines in a file. The parameter fileLines contains all lines of the file.
+func restoreLeadingTabsFrom(lines, fileLines []string) []string {
+	return restoreLeadingTabs(lines, []string{strings.Join(fileLines, "\n")})
 }
 
 // locateBlock searches the given lines of the present file for the edit's lines. If the edit's lines occur in several
@@ -199,25 +199,25 @@ func (e *Edit) locateBlock(lines []string) {
 	if e.mayBeReformatted {
 		same = func(a, b string) bool { return trimSpaceAndComma(a) == trimSpaceAndComma(b) }
 	}
-	at, n := -1, len(e.Block)
+	at, n := -1, len(e.NewLines)
 	better := -1
 	twice := false
 	for i := 0; i+n <= len(lines); i++ {
 		fit := true
 		for k := 0; k < n && fit; k++ {
-			fit = same(lines[i+k], e.Block[k])
+			fit = same(lines[i+k], e.NewLines[k])
 		}
 		if !fit {
 			continue
 		}
 		score := 0
-		for k := range e.Before {
-			if p := i - len(e.Before) + k; p >= 0 && same(lines[p], e.Before[k]) {
+		for k := range e.LinesBefore {
+			if p := i - len(e.LinesBefore) + k; p >= 0 && same(lines[p], e.LinesBefore[k]) {
 				score++
 			}
 		}
-		for k := range e.After {
-			if p := i + n + k; p < len(lines) && same(lines[p], e.After[k]) {
+		for k := range e.LinesAfter {
+			if p := i + n + k; p < len(lines) && same(lines[p], e.LinesAfter[k]) {
 				score++
 			}
 		}
@@ -235,7 +235,7 @@ func (e *Edit) locateBlock(lines []string) {
 		e.setBlockLines(lines, at, n)
 	} else if e.mayBeReformatted {
 		// A formatter may have changed the lines in the file, so the lines from the transcript would mislead.
-		e.Block = nil
+		e.NewLines = nil
 	}
 }
 
@@ -245,33 +245,35 @@ func trimSpaceAndComma(l string) string { return strings.TrimSuffix(strings.Trim
 // lines directly before and after them.
 func (e *Edit) setBlockLines(lines []string, first, n int) {
 	e.Span = annotate.LineSpan{First: first + 1, Last: first + n}
-	e.Block = lines[first : first+n]
-	e.Before = lines[max(0, first-annotate.ContextLines):first]
-	e.After = lines[first+n : min(len(lines), first+n+annotate.ContextLines)]
+	e.NewLines = lines[first : first+n]
+	e.LinesBefore = lines[max(0, first-annotate.ContextLines):first]
+	e.LinesAfter = lines[first+n : min(len(lines), first+n+annotate.ContextLines)]
 	e.enclosingLines = annotate.FindEnclosingLines(lines, first)
 }
 
 // annotationRecord returns the annotation record for the edit. nameAtEdit is the file's name when the edit was made.
 func (e *Edit) annotationRecord(b *annotate.Store, client, file, nameAtEdit string) annotate.Record {
 	r := annotate.Record{
-		File: file, Span: e.Span, Why: e.Why, By: oxbow.Agent, Agent: client, Model: truncateRecordField(e.Model),
+		File: file, Span: e.Span, Why: e.Why, Author: oxbow.Agent, Agent: client, Model: truncateRecordField(e.Model),
 		Session: truncateRecordField(e.Session),
-		Ref:     truncateRecordField(client + " " + e.Call), Time: e.Time, Before: e.Before, After: e.After,
+		SourceRef: truncateRecordField(
+			client + " " + e.CallID,
+		), Time: e.Time, LinesBefore: e.LinesBefore, LinesAfter: e.LinesAfter,
 	}
-	if e.Sub != "" {
-		r.Agent = truncateRecordField(client + "/" + e.Sub)
+	if e.SubAgent != "" {
+		r.Agent = truncateRecordField(client + "/" + e.SubAgent)
 	}
 	switch {
 	case e.Span.Len() == 0:
 	case e.Content != nil:
-		r.Blob = b.BlobName(e.Content)
-		r.Scope = annotate.FindEnclosingLines(annotate.SplitLines(e.Content), e.Span.First-1)
+		r.FileBlobName = b.BlobName(e.Content)
+		r.EnclosingLines = annotate.FindEnclosingLines(annotate.SplitLines(e.Content), e.Span.First-1)
 	default:
-		r.Scope = e.enclosingLines
+		r.EnclosingLines = e.enclosingLines
 	}
-	block := annotate.SplitLines([]byte(strings.Join(e.Block, "\n") + "\n"))
+	block := annotate.SplitLines([]byte(strings.Join(e.NewLines, "\n") + "\n"))
 	r.SetBlock(block)
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d", client, e.Call, nameAtEdit, e.N))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d", client, e.CallID, nameAtEdit, e.NumberInCall))
 	r.ID = "t" + hex.EncodeToString(sum[:8])
 	return r
 }

@@ -30,7 +30,7 @@ import (
 
 // These limits apply when a hook reads a transcript. Only the transcript's first line and its end are read.
 const (
-	maxEditTailBytes = 2 << 20 // number of bytes that are read at the transcript's end after an edit
+	maxTranscriptTailBytes = 2 << 20 // number of bytes that are read at the transcript's end after an edit
 	// number of bytes that are read at the transcript's end, after the agent has answered a prompt
 	maxTurnTailBytes  = 16 << 20
 	maxFirstLineBytes = 1 << 20 // maximum size of the first line in bytes
@@ -61,10 +61,10 @@ func (r HookInput) parseReport() (*clientfile.HookReport, bool) {
 type ReportSummary struct {
 	Session string
 	// directory of the edited file, or else the agent's working directory ("" if neither is known)
-	Dir          string
-	IsBeforeEdit bool     // The report announces an edit that the agent is about to make.
-	FilesToEdit  []string // absolute paths of the files that will be edited, only if IsBeforeEdit is set
-	IsAfterEdit  bool     // The agent has made an edit, or a turn, a sub-agent or a session has ended.
+	Dir             string
+	IsEditAnnounced bool     // The report announces an edit that the agent is about to make.
+	FilesToEdit     []string // absolute paths of the files that will be edited, only if IsEditAnnounced is set
+	IsAfterEdit     bool     // The agent has made an edit, or a turn, a sub-agent or a session has ended.
 }
 
 // SummarizeReport returns a summary of the report. The summary is empty if the report cannot be parsed.
@@ -78,8 +78,8 @@ func (r HookInput) SummarizeReport() ReportSummary {
 	if call != nil && filepath.IsAbs(call.edit.Path) {
 		a.Dir = filepath.Dir(call.edit.Path)
 	}
-	a.IsBeforeEdit = slices.Contains([]string{"PreToolUse", "BeforeTool"}, l.EventName) && isEditReport(l)
-	if a.IsBeforeEdit && call != nil {
+	a.IsEditAnnounced = slices.Contains([]string{"PreToolUse", "BeforeTool"}, l.EventName) && isEditReport(l)
+	if a.IsEditAnnounced && call != nil {
 		for _, c := range call.changedFiles() {
 			if !filepath.IsAbs(c.path) {
 				c.path = filepath.Join(l.WorkingDir, c.path)
@@ -98,14 +98,14 @@ var (
 	endEventNames  = []string{"Stop", "AfterAgent", "SessionEnd", "SubagentStop"}
 )
 
-// findLiveCallID returns the ID by which the reader identifies the call in the hook report l. If the client's calls
+// findReportedCallID returns the ID by which the reader identifies the call in the hook report l. If the client's calls
 // have no IDs (HasUnnamedCalls), this is a key that is computed from the call's arguments. Otherwise it is the ID in
 // the report. If the report contains no call ID, it is the ID of the last unanswered call with the same arguments, or
 // "" if no such call exists.
-func findLiveCallID(c clientfile.EventClient, l *clientfile.HookReport, reader *eventReader) string {
+func findReportedCallID(c clientfile.EventClient, l *clientfile.HookReport, reader *eventReader) string {
 	call := parseCall(l.ToolName, l.ToolInput)
-	if c.HasUnnamedCalls {
-		return call.argumentKey()
+	if c.HasNoHookCallIDs {
+		return call.hashCallArguments()
 	}
 	return cmp.Or(l.CallID, l.ToolUseID, reader.findPendingCallID(call))
 }
@@ -117,7 +117,7 @@ func (c *chatState) findPendingCallID(wanted *chatCall) string {
 		return found
 	}
 	for id, call := range c.pendingCalls {
-		if call.callIndex > at && call.argumentKey() == wanted.argumentKey() {
+		if call.callIndex > at && call.hashCallArguments() == wanted.hashCallArguments() {
 			found, at = id, call.callIndex
 		}
 	}
@@ -137,7 +137,7 @@ func AnnotationsForHook(ctx context.Context, b *annotate.Store, r HookInput) ([]
 	var err error
 	switch {
 	case slices.Contains(editEventNames, l.EventName) && isEditReport(l):
-		t, err = r.waitForCall(ctx, l)
+		t, err = r.waitForEditsOfCall(ctx, l)
 	case slices.Contains(endEventNames, l.EventName):
 		t, err = r.readReportedTurnEdits(l)
 	}
@@ -156,7 +156,9 @@ func AnnotationsForHook(ctx context.Context, b *annotate.Store, r HookInput) ([]
 
 // hasSecret reports whether a record's lines contain a secret. Such a record is not stored.
 func hasSecret(a annotate.Record) bool {
-	return screen.FindSecrets(strings.Join(slices.Concat(a.Before, a.Block, a.After, a.Scope), "\n")) != nil
+	return screen.FindSecrets(
+		strings.Join(slices.Concat(a.LinesBefore, a.Block, a.LinesAfter, a.EnclosingLines), "\n"),
+	) != nil
 }
 
 // isEditReport reports whether a report is about a call of an editing tool.
@@ -168,10 +170,10 @@ func isEditReport(l *clientfile.HookReport) bool {
 	return parseCall(l.ToolName, l.ToolInput) != nil
 }
 
-// waitForCall reads the transcript again and again until it contains the reported call. It returns only the edits of
-// that call. It returns nil without an error if the transcript does not contain the call within maxTranscriptWait, or
-// if ctx ends.
-func (r HookInput) waitForCall(ctx context.Context, l *clientfile.HookReport) (*Transcript, error) {
+// waitForEditsOfCall reads the transcript again and again until it contains the reported call. It returns only the
+// edits of that call. It returns nil without an error if the transcript does not contain the call within
+// maxTranscriptWait, or if ctx ends.
+func (r HookInput) waitForEditsOfCall(ctx context.Context, l *clientfile.HookReport) (*Transcript, error) {
 	ctx, stop := context.WithTimeout(ctx, maxTranscriptWait)
 	defer stop()
 	for size := int64(-1); ; {
@@ -181,7 +183,7 @@ func (r HookInput) waitForCall(ctx context.Context, l *clientfile.HookReport) (*
 		}
 		if now != size {
 			size = now
-			t, err := r.readReportedCallEdits(l)
+			t, err := r.readEditsOfReportedCall(l)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, err
 			}
@@ -232,19 +234,19 @@ func (r HookInput) readReportedTurnEdits(l *clientfile.HookReport) (*Transcript,
 		return nil, err
 	}
 	in.moveEditsToTranscript()
-	r.redactReasons(t)
+	r.redactEditReasons(t)
 	return t, nil
 }
 
-// readReportedCallEdits returns only the edits of the call that the hook reports. It reads the end of the transcript.
-// The transcript does not contain the call's result yet, so readReportedCallEdits adds the result as another line.
-func (r HookInput) readReportedCallEdits(l *clientfile.HookReport) (*Transcript, error) {
-	t, in, err := r.readTranscriptTail(l, maxEditTailBytes)
+// readEditsOfReportedCall returns only the edits of the call that the hook reports. It reads the end of the transcript.
+// The transcript does not contain the call's result yet, so readEditsOfReportedCall adds the result as another line.
+func (r HookInput) readEditsOfReportedCall(l *clientfile.HookReport) (*Transcript, error) {
+	t, in, err := r.readTranscriptTail(l, maxTranscriptTailBytes)
 	if err != nil {
 		return nil, err
 	}
 	c, _ := clientfile.FindEventClient(r.ClientName)
-	id := findLiveCallID(c, l, in)
+	id := findReportedCallID(c, l, in)
 	line, err := json.Marshal(c.MakeResultLine(l, id))
 	if err == nil {
 		err = in.readLine(line)
@@ -255,9 +257,9 @@ func (r HookInput) readReportedCallEdits(l *clientfile.HookReport) (*Transcript,
 	in.moveEditsToTranscript()
 	t.Edits = slices.DeleteFunc(
 		t.Edits,
-		func(e Edit) bool { return e.Call != in.makeAnnotationCallID(l.SessionID, id) },
+		func(e Edit) bool { return e.CallID != in.makeAnnotationCallID(l.SessionID, id) },
 	)
-	r.redactReasons(t)
+	r.redactEditReasons(t)
 	return t, nil
 }
 
@@ -283,9 +285,9 @@ func (r HookInput) readTranscriptTail(
 	return t, reader, nil
 }
 
-// redactReasons removes secrets from the reasons of the edits. If a reason is then empty, redactReasons replaces the
-// reason by annotate.NoReasoning.
-func (r HookInput) redactReasons(t *Transcript) {
+// redactEditReasons removes secrets from the reasons of the edits. If a reason is then empty, redactEditReasons
+// replaces the reason by annotate.NoReasoning.
+func (r HookInput) redactEditReasons(t *Transcript) {
 	for i := range t.Edits {
 		t.Edits[i].Why = cmp.Or(r.RemoveSecrets(t.Edits[i].Why), annotate.NoReasoning)
 	}

@@ -434,7 +434,7 @@ func FuzzLive(f *testing.F) {
 		_ = r.SummarizeReport()
 		l, ok := r.parseReport()
 		if _, known := clientfile.FindEventClient(client); ok && known && isEditReport(l) {
-			if _, err := r.readReportedCallEdits(l); err != nil {
+			if _, err := r.readEditsOfReportedCall(l); err != nil {
 				t.Logf("replay: %v", err)
 			}
 		}

@@ -79,8 +79,8 @@ func TestPatchOfTextThatReadsLikeOne(t *testing.T) {
 		t.Fatalf("parsePatchEnvelope = %+v, %v, want two files, the first with a hunk", got, err)
 	}
 	es := got[0].hunks[0].splitIntoEdits(Edit{})
-	if len(es) != 1 || strings.Join(es[0].Block, "|") != "*** Delete File: x|@@ of the text" ||
-		strings.Join(es[0].Before, "|") != "*** Update File: is how a patch names a file|\t*** End Patch" {
+	if len(es) != 1 || strings.Join(es[0].NewLines, "|") != "*** Delete File: x|@@ of the text" ||
+		strings.Join(es[0].LinesBefore, "|") != "*** Update File: is how a patch names a file|\t*** End Patch" {
 		t.Errorf("its edits are %+v", es)
 	}
 	if l := got[1].hunks[0].lines; len(l) != 1 || l[0] != "+*** End Patch" {

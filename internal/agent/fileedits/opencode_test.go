@@ -28,8 +28,8 @@ func TestOpencodeExport(t *testing.T) {
 		t.Fatalf("Read = %+v, %v, want two edits of opencode", tr, err)
 	}
 	e := tr.Edits[0]
-	if e.Why != "It is low." || e.Span != (annotate.LineSpan{First: 2, Last: 2}) || e.Block[0] != "\thigh" ||
-		e.Call != "ses_1 c1" || e.Dir != "/home/pat/harbor" {
+	if e.Why != "It is low." || e.Span != (annotate.LineSpan{First: 2, Last: 2}) || e.NewLines[0] != "\thigh" ||
+		e.CallID != "ses_1 c1" || e.Dir != "/home/pat/harbor" {
 		t.Errorf("the first edit is %+v", e)
 	}
 	if e := tr.Edits[1]; e.Span != (annotate.LineSpan{First: 1, Last: 1}) || e.Path != "/home/pat/harbor/b.go" {

@@ -53,11 +53,11 @@ func (h hunk) splitIntoEdits(e Edit) []Edit {
 		for i := max(0, from-annotate.ContextLines); i < min(len(rows), to+annotate.ContextLines); i++ {
 			switch {
 			case i < from:
-				at.Before = append(at.Before, rows[i].text)
+				at.LinesBefore = append(at.LinesBefore, rows[i].text)
 			case i < to:
-				at.Block = append(at.Block, rows[i].text)
+				at.NewLines = append(at.NewLines, rows[i].text)
 			default:
-				at.After = append(at.After, rows[i].text)
+				at.LinesAfter = append(at.LinesAfter, rows[i].text)
 			}
 		}
 		return at
@@ -68,7 +68,7 @@ func (h hunk) splitIntoEdits(e Edit) []Edit {
 		for len(cuts) > 0 && cuts[0] < upTo {
 			if from, to := max(0, cuts[0]-1), min(len(rows), cuts[0]+1); from < to {
 				removed := edit(from, to)
-				removed.Gone = true
+				removed.IsRemovalOnly = true
 				out = append(out, removed)
 			}
 			cuts = cuts[1:]

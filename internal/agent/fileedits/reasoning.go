@@ -36,11 +36,11 @@ func (r *agentReasoning) withThought(text string) *agentReasoning {
 	return r.withAddedPassage(text, func(next *agentReasoning) *[]string { return &next.agentThoughtPassages })
 }
 
-// withAddedPassage returns a copy of r with one more text. The function listIn selects the list of the copy to which
-// the text is added. If the agent has made an edit after the earlier texts, the earlier texts are left out of the copy,
-// because the earlier texts explain only that edit. If the text is empty or equals the last text of the list,
+// withAddedPassage returns a copy of r with one more text. The function selectList selects the list of the copy to
+// which the text is added. If the agent has made an edit after the earlier texts, the earlier texts are left out of the
+// copy, because the earlier texts explain only that edit. If the text is empty or equals the last text of the list,
 // withAddedPassage returns r itself.
-func (r *agentReasoning) withAddedPassage(text string, listIn func(*agentReasoning) *[]string) *agentReasoning {
+func (r *agentReasoning) withAddedPassage(text string, selectList func(*agentReasoning) *[]string) *agentReasoning {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return r
@@ -49,7 +49,7 @@ func (r *agentReasoning) withAddedPassage(text string, listIn func(*agentReasoni
 	if !r.isFollowedByEdit {
 		next.agentTextPassages, next.agentThoughtPassages = r.agentTextPassages, r.agentThoughtPassages
 	}
-	to := listIn(next)
+	to := selectList(next)
 	if n := len(*to); n > 0 && (*to)[n-1] == text {
 		return r // Some clients store each of the agent's texts twice, so ignore the repetition.
 	}
@@ -57,7 +57,7 @@ func (r *agentReasoning) withAddedPassage(text string, listIn func(*agentReasoni
 	return next
 }
 
-func (r *agentReasoning) withFollowingEdit() *agentReasoning {
+func (r *agentReasoning) copyFollowedByEdit() *agentReasoning {
 	if r.isFollowedByEdit {
 		return r
 	}
@@ -70,16 +70,16 @@ func (r *agentReasoning) withFollowingEdit() *agentReasoning {
 func (r *agentReasoning) editReason() string {
 	for _, ps := range [][]string{r.agentTextPassages, r.agentThoughtPassages} {
 		if len(ps) > 0 {
-			return cutReasoningStart(strings.Join(ps, "\n\n"))
+			return keepReasoningEnd(strings.Join(ps, "\n\n"))
 		}
 	}
 	const asked = " It was asked: "
-	return strings.TrimSuffix(cutReasoningStart(annotate.NoReasoning+asked+strings.TrimSpace(r.personRequest)), asked)
+	return strings.TrimSuffix(keepReasoningEnd(annotate.NoReasoning+asked+strings.TrimSpace(r.personRequest)), asked)
 }
 
-// cutReasoningStart removes the beginning of a long text and keeps the end, because the end is nearest to the edit that
+// keepReasoningEnd removes the beginning of a long text and keeps the end, because the end is nearest to the edit that
 // the text explains. It cuts only between characters.
-func cutReasoningStart(s string) string {
+func keepReasoningEnd(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	if len(s) <= maxReasoningBytes {
 		return s

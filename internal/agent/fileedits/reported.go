@@ -48,15 +48,15 @@ func findShellPatch(commands ...json.RawMessage) string {
 }
 
 // editsFromReport returns the edits in changes, the file changes that the client reported, by path. Each edit is a copy
-// of the argument template with the changed lines added. A deleted file results in no edit, but is counted in
+// of the argument editTemplate with the changed lines added. A deleted file results in no edit, but is counted in
 // t.DeletedFiles. Renamed files are added to t.Renames. If a change cannot be read, t.CallsWithUnknownChanges increases
 // by one.
-func (t *Transcript) editsFromReport(template Edit, changes map[string]reportedChange) []Edit {
+func (t *Transcript) editsFromReport(editTemplate Edit, changes map[string]reportedChange) []Edit {
 	var out []Edit
 	unread := false
 	for _, path := range slices.Sorted(maps.Keys(changes)) {
 		ch := changes[path]
-		e := template
+		e := editTemplate
 		e.Path = path
 		if ch.NewPath != "" {
 			t.Renames = append(
@@ -87,7 +87,7 @@ func (t *Transcript) editsFromReport(template Edit, changes map[string]reportedC
 		default:
 			unread = true
 		}
-		out = append(out, numberEditsOfFile(es)...)
+		out = append(out, assignEditNumbers(es)...)
 	}
 	if unread {
 		t.CallsWithUnknownChanges++
@@ -125,7 +125,7 @@ func (t *Transcript) editsFromRequest(template Edit, patch string) []Edit {
 			}
 			out = append(
 				out,
-				numberEditsOfFile(
+				assignEditNumbers(
 					e.editsInRanges(b.String(), []lineRange{{firstLine: 1, lineCount: len(f.hunks[0].lines)}}),
 				)...)
 			continue
@@ -134,15 +134,15 @@ func (t *Transcript) editsFromRequest(template Edit, patch string) []Edit {
 		for _, h := range f.hunks {
 			es = append(es, h.splitIntoEdits(e)...)
 		}
-		out = append(out, numberEditsOfFile(es)...)
+		out = append(out, assignEditNumbers(es)...)
 	}
 	return out
 }
 
-// numberEditsOfFile sets the numbers of the edits in a file, from 0.
-func numberEditsOfFile(es []Edit) []Edit {
+// assignEditNumbers sets the numbers of the edits in a file, from 0.
+func assignEditNumbers(es []Edit) []Edit {
 	for i := range es {
-		es[i].N = i
+		es[i].NumberInCall = i
 	}
 	return es
 }

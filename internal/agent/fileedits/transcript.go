@@ -21,7 +21,7 @@ import (
 // These limits apply when a transcript is read.
 const (
 	maxReasoningBytes = 8 << 10 // maximum size of an edit's reason in bytes (longer texts are cut at the beginning)
-	maxFileBytes      = annotate.MaxFile
+	maxFileBytes      = annotate.MaxFileBytes
 )
 
 var errNotJSONObject = errors.New("the line is no object of JSON")
@@ -35,35 +35,36 @@ type Edit struct {
 	Path string // file name that the agent used
 	Dir  string // agent's working directory, to which Path may be relative ("" if not known)
 
-	// Call is a unique ID of the tool call. N is the number of this edit among the call's edits to the file, from 0.
-	Call string
-	N    int
+	// CallID is a unique ID of the tool call. NumberInCall is the number of this edit among the call's edits to the
+	// file, from 0.
+	CallID       string
+	NumberInCall int
 
-	// Span is the position of Block directly after the edit. It is zero if the transcript does not contain the
-	// position. Then [MakeRecords] searches the file for Block.
-	Span          annotate.LineSpan
-	Block         []string // whole lines without newlines
-	Before, After []string // lines directly before and after Block, if they are known
+	// Span is the position of NewLines directly after the edit. It is zero if the transcript does not contain the
+	// position. Then [MakeRecords] searches the file for NewLines.
+	Span                    annotate.LineSpan
+	NewLines                []string // whole lines without newlines
+	LinesBefore, LinesAfter []string // lines directly before and after NewLines, if they are known
 
-	// Gone is set if the edit only removed lines from the file. Block then contains at most two lines: the line before
-	// and the line after the removed lines.
-	Gone bool
+	// IsRemovalOnly is set if the edit only removed lines from the file. NewLines then contains at most two lines: the
+	// line before and the line after the removed lines.
+	IsRemovalOnly bool
 
 	Content []byte // the whole file's content after the edit (nil if it is not known)
 
-	Why     string // the agent's text before the edit, or else the person's prompt (never "")
-	Time    time.Time
-	Session string
-	Model   string
-	Sub     string // sub-agent that made the edit ("" for the main agent)
+	Why      string // the agent's text before the edit, or else the person's prompt (never "")
+	Time     time.Time
+	Session  string
+	Model    string
+	SubAgent string // sub-agent that made the edit ("" for the main agent)
 
-	mayHaveSpacesForTabs bool // Block may contain two spaces for each leading tab.
-	// The text that the edit inserted, if it may begin or end within a line. Block is then empty.
+	mayHaveSpacesForTabs bool // NewLines may contain two spaces for each leading tab.
+	// The text that the edit inserted, if it may begin or end within a line. NewLines is then empty.
 	partialLineText string
 	// number of lines at the beginning and at the end of partialLineText that the file contained before the edit
 	unchangedEdgeLineCounts [2]int
-	enclosingLines          []string // lines, such as a function's head, that enclose Block in the file
-	// The lines in the file may have other indentation and commas than the lines in Block.
+	enclosingLines          []string // lines, such as a function's head, that enclose NewLines in the file
+	// The lines in the file may have other indentation and commas than the lines in NewLines.
 	mayBeReformatted bool
 }
 

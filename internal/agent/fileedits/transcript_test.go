@@ -112,17 +112,17 @@ func TestSamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if j.EditsOutsideTree != c.out || j.UnlocatedEdits != 0 {
+			if j.EditCountOutsideTree != c.out || j.UnlocatedEditCount != 0 {
 				t.Errorf(
 					"Join: outside %q, %d without lines, want %d and none",
 					j.FilesOutsideTree,
-					j.UnlocatedEdits,
+					j.UnlocatedEditCount,
 					c.out,
 				)
 			}
 			gone := map[string]bool{}
 			for _, e := range tr.Edits {
-				if e.Gone {
+				if e.IsRemovalOnly {
 					gone[e.Why] = true
 				}
 			}
@@ -200,8 +200,9 @@ func TestAgain(t *testing.T) {
 		t.Errorf("the book has %d, %v", len(rep), err)
 	}
 	for _, f := range found {
-		if strings.HasPrefix(f.Why, "New is missing") && (!f.Now.Overlaps(annotate.LineSpan{First: 18, Last: 19})) {
-			t.Errorf("New is %s at %s", f.Placed, f.Now)
+		if strings.HasPrefix(f.Why, "New is missing") &&
+			(!f.CurrentSpan.Overlaps(annotate.LineSpan{First: 18, Last: 19})) {
+			t.Errorf("New is %s at %s", f.Placement, f.CurrentSpan)
 		}
 	}
 }
@@ -257,7 +258,7 @@ func TestFileOf(t *testing.T) {
 		{"/etc/passwd", "", "", ""},
 		{"", "", "", ""},
 	} {
-		got, ok := findTreeFile(b, &Edit{Path: c.path, Dir: c.dir}, c.from)
+		got, ok := findPathInTree(b, &Edit{Path: c.path, Dir: c.dir}, c.from)
 		if ok != (c.want != "") || (ok && got != c.want) {
 			t.Errorf("fileOf(%q in %q from %q) = %q, %v, want %q", c.path, c.dir, c.from, got, ok, c.want)
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 //go:embed decoys.txt
-var decoyPromptList string
+var decoyPromptsText string
 
 // DecoyPrompt is a prompt that no memory can answer.
 type DecoyPrompt struct {
@@ -17,7 +17,7 @@ type DecoyPrompt struct {
 	Text     string
 }
 
-var parsedDecoyPrompts = sync.OnceValue(func() []DecoyPrompt { return parseDecoyPrompts(decoyPromptList) })
+var parsedDecoyPrompts = sync.OnceValue(func() []DecoyPrompt { return parseDecoyPrompts(decoyPromptsText) })
 
 // DecoyPrompts returns all decoys, which are prompts that no memory can answer. Most decoys ask for
 // facts that only another person's or project's memory could contain. The slice is shared, so

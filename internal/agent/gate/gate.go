@@ -16,10 +16,10 @@
 // the memory may not know the prompt's subject. But a long prompt in ordinary words can still find its note. The
 // benchmark command inject compares this rule with others.
 //
-// A note's strength ([NoteMatchStrength]) differs from a turn's ([TurnMatchStrength]). In the divisor of the share,
-// only the [maxWordsInNoteMaxScore] heaviest words of the prompt count, because a prompt may be long and still be about
-// a single note. A note is stronger if it states a rule, or if it contains a word of the prompt that no other note
-// contains.
+// A note's strength ([NoteMatchStrength]) differs from a turn's ([ComputeTurnMatchStrength]). In the divisor of the
+// share, only the [maxWordsInScoreDivisor] heaviest words of the prompt count, because a prompt may be long and still
+// be about a single note. A note is stronger if it states a rule, or if it contains a word of the prompt that no other
+// note contains.
 package gate
 
 import (
@@ -39,9 +39,9 @@ type AnswerKind string
 const (
 	AnswerSilence AnswerKind = "silence"
 	// the answer is a line with the names of the matching notes and conversation turns
-	AnswerEntryPointers AnswerKind = "pointer"
+	AnswerEntryNames AnswerKind = "pointer"
 	// the answer contains sentences of the matching notes and conversation turns
-	AnswerQuotes AnswerKind = "payload"
+	AnswerQuotedSentences AnswerKind = "payload"
 )
 
 // A note or conversation turn is shown for a prompt only if its strength is above the minimum (the floor) and it meets
@@ -53,7 +53,7 @@ const (
 	// Subject words are the words of a prompt that are neither stop words nor steering words. If many words of the
 	// prompt are unknown (see maxUnknownWordShare), a note or turn must match at least this many subject words.
 	// Otherwise, minMatchedSubjectWords are enough.
-	minSubjectWordsIfUnknown = 2
+	minSubjectWordsIfManyUnknown = 2
 	// A note or turn is shown only if its search score is at least this. Two common words do not reach this score,
 	// even if the memory is small.
 	minSearchScore = 6.
@@ -63,7 +63,7 @@ const (
 
 	// maxUnknownWordShare is the largest share of the prompt's words that may be missing in the whole memory if the
 	// answer is to quote sentences. If a larger share is missing, the answer contains at most the names of the matching
-	// notes and turns (AnswerEntryPointers), because the memory knows the subject, but not the answer. Rare words weigh
+	// notes and turns (AnswerEntryNames), because the memory knows the subject, but not the answer. Rare words weigh
 	// more in the share, and words that direct an agent, such as "please", do not count.
 	maxUnknownWordShare = .2
 
@@ -73,27 +73,27 @@ const (
 
 	// A note or turn that is too weak to be shown by itself may still be shown next to a strong one. Its strength must
 	// be at least this part of the minimum strength.
-	minWeakerTextStrengthRatio = .5
+	minShareOfMinStrength = .5
 
-	// minLongIdentifierTerms is the minimum number of search terms of an identifier that counts as two words, because
-	// such an identifier is as rare as two words. The terms are the parts of the identifier and the whole identifier.
-	// An identifier with three parts therefore has four terms. An identifier with an underscore also counts as two
-	// words. File and product names, such as main.go, src/main_test.go and TypeScript, count as a single word because
-	// any kind of prompt may contain them.
-	minLongIdentifierTerms = 4
+	// minTermsOfTwoWordIdentifier is the minimum number of search terms of an identifier that counts as two words,
+	// because such an identifier is as rare as two words. The terms are the parts of the identifier and the whole
+	// identifier. An identifier with three parts therefore has four terms. An identifier with an underscore also counts
+	// as two words. File and product names, such as main.go, src/main_test.go and TypeScript, count as a single word
+	// because any kind of prompt may contain them.
+	minTermsOfTwoWordIdentifier = 4
 
 	// The minimum strength of an answer is calibrated for each memory, but is never lower than this.
-	lowestMinStrength = .5
+	lowestMinMatchStrength = .5
 	// minimum strength of a conversation turn as an answer to an order, such as "fix the parser", if the turn contains
 	// at most [maxWordsMatchedByChance] words of the order
-	instructionTurnMinStrength = 1.12
-	questionNoteMinStrength    = .9   // minimum strength of a note as an answer to a question
-	instructionNoteMinStrength = 1.25 // minimum strength of a note as an answer to an order, such as "fix the parser"
+	minTurnMatchForInstruction = 1.12
+	minNoteMatchForQuestion    = .9   // minimum strength of a note as an answer to a question
+	minNoteMatchForInstruction = 1.25 // minimum strength of a note as an answer to an order, such as "fix the parser"
 
-	// maxWordsInNoteMaxScore is used to compute the share of the highest possible score that a note has reached. The
+	// maxWordsInScoreDivisor is used to compute the share of the highest possible score that a note has reached. The
 	// note's score is divided by the highest score that the prompt's words can reach. If the prompt is long, only this
 	// many words with the highest scores count in the divisor.
-	maxWordsInNoteMaxScore = 6
+	maxWordsInScoreDivisor = 6
 
 	// A note's strength is always multiplied by noteStrengthFactor. If the note states a rule, the strength is also
 	// multiplied by ruleNoteStrengthFactor. If the note contains a word of the prompt that no other note contains, the
@@ -107,18 +107,19 @@ const (
 
 // PromptTerm is a search term of a prompt. It also records how well the term matches one note or conversation turn.
 type PromptTerm struct {
-	Text   string
-	Most   float64 // highest BM25 score that the term can reach: (BM25's k1 + 1) · term weight · IDF
-	IDF    float64 // inverse document frequency (if no note or turn contains the term, the value for a frequency of 0)
-	Score  float64 // amount that the term adds to the score of the note or turn
-	Held   bool    // the note or turn contains the term
-	Absent bool    // no note or turn in the memory contains the term
+	Text     string
+	MaxScore float64 // highest BM25 score that the term can reach: (BM25's k1 + 1) · term weight · IDF
+	// inverse document frequency (if no note or turn contains the term, the value for a frequency of 0)
+	IDF                float64
+	Score              float64 // amount that the term adds to the score of the note or turn
+	IsInText           bool    // the note or turn contains the term
+	IsAbsentFromMemory bool    // no note or turn in the memory contains the term
 	// Exactly one note or turn contains the term. It is false in a small memory, in which most words occur only once.
-	Unique bool
+	IsUniqueInMemory bool
 
-	// The field Of contains the identifier to which the term belongs. It is "" for an ordinary word. For example, the
-	// identifier parse.go has the terms parse, go and parse.go.
-	Of string
+	// The field Identifier contains the identifier to which the term belongs. It is "" for an ordinary word. For
+	// example, the identifier parse.go has the terms parse, go and parse.go.
+	Identifier string
 }
 
 // PromptMatchStrength tells how well a note or conversation turn answers a prompt.
@@ -129,29 +130,29 @@ type PromptMatchStrength struct {
 	ShareOfMaxScore float64 `json:"share"`
 	Score           float64 `json:"score"` // sum of all terms' scores
 	// number of the prompt's words that the note or turn contains (a long identifier counts as two words)
-	MatchedWords int `json:"matched"`
-	// like MatchedWords, but without words that direct an agent, such as "please" or "continue"
-	MatchedSubjectWords int `json:"subject"`
+	MatchedWordCount int `json:"matched"`
+	// like MatchedWordCount, but without words that direct an agent, such as "please" or "continue"
+	MatchedSubjectWordCount int `json:"subject"`
 	// Share of the prompt's words that occur nowhere in the memory. Rare words weigh more (by their inverse document
 	// frequency), and words that direct an agent, such as "please", do not count.
 	UnknownWordShare float64 `json:"unknown"`
 
-	isNote bool
+	isNoteMatch bool
 }
 
-// TurnMatchStrength returns how strongly a turn of a conversation matches the prompt's terms. The terms of an
+// ComputeTurnMatchStrength returns how strongly a turn of a conversation matches the prompt's terms. The terms of an
 // identifier count as a single word, or as two words if the identifier is long or contains an underscore.
-func TurnMatchStrength(terms []PromptTerm) PromptMatchStrength {
+func ComputeTurnMatchStrength(terms []PromptTerm) PromptMatchStrength {
 	s, most, _ := sumWordScores(promptWords(terms))
 	s.computeStrength(sum(most), 1)
 	return s
 }
 
-// NoteMatchStrength is like TurnMatchStrength for a note with the given content. For a short note, the caller should
-// pass scores that ignore the note's length.
+// NoteMatchStrength is like ComputeTurnMatchStrength for a note with the given content. For a short note, the caller
+// should pass scores that ignore the note's length.
 func NoteMatchStrength(terms []PromptTerm, content string) PromptMatchStrength {
 	s, most, isUnique := sumWordScores(promptWords(terms))
-	s.isNote = true
+	s.isNoteMatch = true
 	slices.Sort(most)
 	factor := noteStrengthFactor
 	if isUnique {
@@ -160,52 +161,52 @@ func NoteMatchStrength(terms []PromptTerm, content string) PromptMatchStrength {
 	if isRuleText(content) {
 		factor *= ruleNoteStrengthFactor
 	}
-	s.computeStrength(sum(most[max(len(most)-maxWordsInNoteMaxScore, 0):]), factor)
+	s.computeStrength(sum(most[max(len(most)-maxWordsInScoreDivisor, 0):]), factor)
 	return s
 }
 
 // sumWordScores adds up the scores and counts of a prompt's words for one note or turn, and returns the sums in s.
 // maxScores contains the highest score that each word can reach, which is reduced if the word occurs nowhere in the
-// memory. isUnique is true if the note or turn contains a word that no other one contains. Words that direct an agent,
-// such as "please", do not make it true.
-func sumWordScores(words []promptWord) (s PromptMatchStrength, maxScores []float64, isUnique bool) {
+// memory. hasUniqueWord is true if the note or turn contains a word that no other one contains. Words that direct an
+// agent, such as "please", do not make it true.
+func sumWordScores(words []promptWord) (s PromptMatchStrength, maxScores []float64, hasUniqueWord bool) {
 	absent := 0.0
 	all := 0.0
 	for _, w := range words {
-		if w.Absent {
-			maxScores = append(maxScores, absentWordWeight*w.Most)
+		if w.IsAbsentFromMemory {
+			maxScores = append(maxScores, absentWordWeight*w.MaxScore)
 		} else {
-			maxScores = append(maxScores, w.Most)
+			maxScores = append(maxScores, w.MaxScore)
 		}
 		s.Score += max(w.Score, 0)
 		if !w.isCommandWord {
 			all += w.IDF
-			if w.Absent {
+			if w.IsAbsentFromMemory {
 				absent += w.IDF
 			}
 		}
-		if w.Held {
-			s.MatchedWords += w.wordCount
+		if w.IsInText {
+			s.MatchedWordCount += w.equivalentWordCount
 			if !w.isCommandWord {
-				s.MatchedSubjectWords += w.wordCount
-				isUnique = isUnique || w.Unique
+				s.MatchedSubjectWordCount += w.equivalentWordCount
+				hasUniqueWord = hasUniqueWord || w.IsUniqueInMemory
 			}
 		}
 	}
 	if all > 0 {
 		s.UnknownWordShare = absent / all
 	}
-	return s, maxScores, isUnique
+	return s, maxScores, hasUniqueWord
 }
 
 // computeStrength sets ShareOfMaxScore and Strength. maxScore is the highest score that the prompt's words can reach.
 // ShareOfMaxScore is Score divided by maxScore, at most 1. It is not set if fewer than minMatchedPromptWords words
-// match. Strength is the product of factor, ShareOfMaxScore and the square root of Score.
-func (s *PromptMatchStrength) computeStrength(maxScore, factor float64) {
-	if maxScore > 0 && s.MatchedWords >= minMatchedPromptWords {
+// match. Strength is the product of strengthFactor, ShareOfMaxScore and the square root of Score.
+func (s *PromptMatchStrength) computeStrength(maxScore, strengthFactor float64) {
+	if maxScore > 0 && s.MatchedWordCount >= minMatchedPromptWords {
 		s.ShareOfMaxScore = min(s.Score/maxScore, 1)
 	}
-	s.Strength = factor * s.ShareOfMaxScore * math.Sqrt(s.Score)
+	s.Strength = strengthFactor * s.ShareOfMaxScore * math.Sqrt(s.Score)
 }
 
 func sum(all []float64) (total float64) {
@@ -219,8 +220,8 @@ func sum(all []float64) (total float64) {
 // merged.
 type promptWord struct {
 	PromptTerm
-	isCommandWord bool // the word is a stop word, or a word with which people direct an agent, such as "please"
-	wordCount     int  // how many words of the prompt it is counted as: 2 for a long identifier, otherwise 1
+	isCommandWord       bool // the word is a stop word, or a word with which people direct an agent, such as "please"
+	equivalentWordCount int  // how many words of the prompt it is counted as: 2 for a long identifier, otherwise 1
 }
 
 // promptWords groups the terms of a prompt into words. All terms of one identifier become one word. This word counts as
@@ -231,17 +232,17 @@ func promptWords(terms []PromptTerm) (all []promptWord) {
 	size := map[string]int{}
 	for _, t := range terms {
 		w := promptWord{t, commandTerms()[t.Text] || analysis.IsStopWord(t.Text), 1}
-		i, isJoined := at[t.Of]
-		if t.Of == "" || !isJoined {
-			at[t.Of] = len(all)
-			size[t.Of] = 1
+		i, isJoined := at[t.Identifier]
+		if t.Identifier == "" || !isJoined {
+			at[t.Identifier] = len(all)
+			size[t.Identifier] = 1
 			all = append(all, w)
 			continue
 		}
-		size[t.Of]++
-		isLong := size[t.Of] >= minLongIdentifierTerms || strings.Contains(t.Of, "_")
-		if isLong && !strings.Contains(t.Of, "/") {
-			all[i].wordCount = 2
+		size[t.Identifier]++
+		isLong := size[t.Identifier] >= minTermsOfTwoWordIdentifier || strings.Contains(t.Identifier, "_")
+		if isLong && !strings.Contains(t.Identifier, "/") {
+			all[i].equivalentWordCount = 2
 		}
 		all[i].addTermScore(w)
 	}
@@ -253,20 +254,20 @@ func promptWords(terms []PromptTerm) (all []promptWord) {
 // Absent or a command word only if all parts are.
 func (w *promptWord) addTermScore(term promptWord) {
 	w.isCommandWord = w.isCommandWord && term.isCommandWord
-	w.Held = w.Held || term.Held
-	w.Unique = w.Unique || term.Unique
+	w.IsInText = w.IsInText || term.IsInText
+	w.IsUniqueInMemory = w.IsUniqueInMemory || term.IsUniqueInMemory
 	w.Score = max(w.Score, 0) + max(term.Score, 0)
 	switch {
-	case w.Absent == term.Absent && w.Absent:
-		w.Most = max(w.Most, term.Most)
+	case w.IsAbsentFromMemory == term.IsAbsentFromMemory && w.IsAbsentFromMemory:
+		w.MaxScore = max(w.MaxScore, term.MaxScore)
 		w.IDF = max(w.IDF, term.IDF)
-	case w.Absent == term.Absent:
-		w.Most += term.Most
+	case w.IsAbsentFromMemory == term.IsAbsentFromMemory:
+		w.MaxScore += term.MaxScore
 		w.IDF = max(w.IDF, term.IDF)
-	case w.Absent:
-		w.Most = term.Most
+	case w.IsAbsentFromMemory:
+		w.MaxScore = term.MaxScore
 		w.IDF = term.IDF
-		w.Absent = false
+		w.IsAbsentFromMemory = false
 	}
 }
 
@@ -281,98 +282,98 @@ var commandTerms = sync.OnceValue(func() map[string]bool {
 			continue
 		}
 		for w := range strings.FieldsSeq(line) {
-			terms[analysis.TermOfWord(analysis.Fold(w))] = true
+			terms[analysis.TermOfWord(analysis.FoldText(w))] = true
 		}
 	}
 	return terms
 })
 
-// MinStrength is the minimum strength above which a note or conversation turn is shown for a prompt. It is calibrated
-// for each memory with decoys, which are prompts that no memory can answer.
-type MinStrength float64
+// MinMatchStrength is the minimum strength above which a note or conversation turn is shown for a prompt. It is
+// calibrated for each memory with decoys, which are prompts that no memory can answer.
+type MinMatchStrength float64
 
 // UnreachableMinStrength is higher than the strength of any note or conversation turn. A memory with this minimum
 // strength shows nothing for any prompt.
-const UnreachableMinStrength MinStrength = math.MaxFloat64
+const UnreachableMinStrength MinMatchStrength = math.MaxFloat64
 
 // Decoys are prompts that no memory can answer. maxAnsweredDecoyShare is the share of the decoys in one language for
 // which the memory may nevertheless show something.
 const maxAnsweredDecoyShare = .02
 
-// MinStrengthFromDecoys returns the minimum strength for answers, from a test with decoys, which are prompts that no
-// memory can answer. The argument contains, by language, the strength of the memory's best match for each decoy. For
+// CalibrateMinMatchStrength returns the minimum strength for answers, from a test with decoys, which are prompts that
+// no memory can answer. The argument contains, by language, the strength of the memory's best match for each decoy. For
 // each language, the function finds the lowest minimum that at most maxAnsweredDecoyShare of the decoys exceed. It
-// returns the highest of these minimums, but at least lowestMinStrength. The highest minimum is the minimum for the
-// memory's own language, because a memory is written in only one or two languages, and decoys in other languages match
-// it weakly.
-func MinStrengthFromDecoys(strengthsByLanguage map[string][]float64) MinStrength {
-	floor := lowestMinStrength
+// returns the highest of these minimums, but at least lowestMinMatchStrength. The highest minimum is the minimum for
+// the memory's own language, because a memory is written in only one or two languages, and decoys in other languages
+// match it weakly.
+func CalibrateMinMatchStrength(strengthsByLanguage map[string][]float64) MinMatchStrength {
+	floor := lowestMinMatchStrength
 	for _, of := range strengthsByLanguage {
 		of = slices.Sorted(slices.Values(of))
 		if len(of) > 0 {
 			floor = max(floor, of[int(math.Ceil((1-maxAnsweredDecoyShare)*float64(len(of))))-1])
 		}
 	}
-	return MinStrength(floor)
+	return MinMatchStrength(floor)
 }
 
 // AnswerKindForQuestion returns how much of a note or conversation turn is shown as the answer to a question. The
 // parameter s tells how well the note or turn matches the question. The result is AnswerSilence if the strength is not
-// above the minimum (see [MinStrength.MinStrengthForQuestion]), if the search score is too low, or if too few subject
-// words match. If many of the question's words are unknown, more subject words must match, and the result is at most
-// AnswerEntryPointers. Otherwise the result is AnswerQuotes.
-func (f MinStrength) AnswerKindForQuestion(s PromptMatchStrength) AnswerKind {
+// above the minimum (see [MinMatchStrength.MinStrengthForQuestion]), if the search score is too low, or if too few
+// subject words match. If many of the question's words are unknown, more subject words must match, and the result is at
+// most AnswerEntryNames. Otherwise the result is AnswerQuotedSentences.
+func (f MinMatchStrength) AnswerKindForQuestion(s PromptMatchStrength) AnswerKind {
 	switch {
 	case s.Strength <= float64(f.MinStrengthForQuestion(s)) || s.Score < minSearchScore ||
-		s.MatchedSubjectWords < minMatchedSubjectWords:
+		s.MatchedSubjectWordCount < minMatchedSubjectWords:
 		return AnswerSilence
-	case s.UnknownWordShare > maxUnknownWordShare && s.MatchedSubjectWords < minSubjectWordsIfUnknown:
+	case s.UnknownWordShare > maxUnknownWordShare && s.MatchedSubjectWordCount < minSubjectWordsIfManyUnknown:
 		return AnswerSilence
 	case s.UnknownWordShare > maxUnknownWordShare:
-		return AnswerEntryPointers
+		return AnswerEntryNames
 	}
-	return AnswerQuotes
+	return AnswerQuotedSentences
 }
 
 // MinStrengthForQuestion returns the minimum strength of the match s if the prompt is a question (see [IsQuestion]).
 // The note or conversation turn is shown only if its strength is greater than the result. For a turn, the result is f,
-// the minimum of the memory. For a note, the result is f or questionNoteMinStrength, whichever is greater.
-func (f MinStrength) MinStrengthForQuestion(s PromptMatchStrength) MinStrength {
-	if s.isNote {
-		return max(f, questionNoteMinStrength)
+// the minimum of the memory. For a note, the result is f or minNoteMatchForQuestion, whichever is greater.
+func (f MinMatchStrength) MinStrengthForQuestion(s PromptMatchStrength) MinMatchStrength {
+	if s.isNoteMatch {
+		return max(f, minNoteMatchForQuestion)
 	}
 	return f
 }
 
-// MinStrengthForInstruction returns the match strength that a note or an earlier turn must exceed to be shown for a
+// RaiseForInstruction returns the match strength that a note or an earlier turn must exceed to be shown for a
 // prompt that is an order, such as "fix the parser". The receiver f is the strength that is required for a question. In
 // a small memory, two or three words of an order may occur in a text by chance. Therefore an order requires a higher
 // strength than a question. There is one exception: a turn that contains at least four words of the order only has to
 // exceed f, because four words seldom match by chance. A note always has to exceed the higher strength.
-func (f MinStrength) MinStrengthForInstruction(s PromptMatchStrength) MinStrength {
+func (f MinMatchStrength) RaiseForInstruction(s PromptMatchStrength) MinMatchStrength {
 	switch {
-	case s.isNote:
-		return max(f, instructionNoteMinStrength)
-	case s.MatchedSubjectWords > maxWordsMatchedByChance:
+	case s.isNoteMatch:
+		return max(f, minNoteMatchForInstruction)
+	case s.MatchedSubjectWordCount > maxWordsMatchedByChance:
 		return f
 	}
-	return max(f, instructionTurnMinStrength)
+	return max(f, minTurnMatchForInstruction)
 }
 
 // AnswerKindForInstruction returns how much of a note or conversation turn is shown if the prompt is a command, such as
-// "fix the parser". The parameter s describes how well the note or turn matches the prompt. The result is
-// AnswerSilence, which shows nothing, if fewer than minSubjectWordsIfUnknown subject words match. Otherwise the rules
-// for questions apply, with a minimum strength that is never lower than for a question (see
-// [MinStrength.MinStrengthForInstruction]).
-func (f MinStrength) AnswerKindForInstruction(s PromptMatchStrength) AnswerKind {
-	if s.MatchedSubjectWords < minSubjectWordsIfUnknown {
+// "fix the parser". The parameter match describes how well the note or turn matches the prompt. The result is
+// AnswerSilence, which shows nothing, if fewer than minSubjectWordsIfManyUnknown subject words match. Otherwise the
+// rules for questions apply, with a minimum strength that is never lower than for a question (see
+// [MinMatchStrength.RaiseForInstruction]).
+func (f MinMatchStrength) AnswerKindForInstruction(match PromptMatchStrength) AnswerKind {
+	if match.MatchedSubjectWordCount < minSubjectWordsIfManyUnknown {
 		return AnswerSilence
 	}
-	return f.MinStrengthForInstruction(s).AnswerKindForQuestion(s)
+	return f.RaiseForInstruction(match).AnswerKindForQuestion(match)
 }
 
-// CanBeShownWithStronger reports whether a note or turn with strength s may be shown next to a stronger text that
+// CanAccompanyStrongerText reports whether a note or turn with strength s may be shown next to a stronger text that
 // answers the prompt.
-func (f MinStrength) CanBeShownWithStronger(s PromptMatchStrength) bool {
-	return s.Strength >= minWeakerTextStrengthRatio*float64(f)
+func (f MinMatchStrength) CanAccompanyStrongerText(s PromptMatchStrength) bool {
+	return s.Strength >= minShareOfMinStrength*float64(f)
 }

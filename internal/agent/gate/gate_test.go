@@ -9,37 +9,37 @@ import (
 )
 
 func term(text string, idf, score float64) PromptTerm {
-	return PromptTerm{Text: text, Most: 2.2 * idf, IDF: idf, Score: score, Held: score > 0}
+	return PromptTerm{Text: text, MaxScore: 2.2 * idf, IDF: idf, Score: score, IsInText: score > 0}
 }
 
 func TestStrengthOf(t *testing.T) {
-	s := TurnMatchStrength([]PromptTerm{
+	s := ComputeTurnMatchStrength([]PromptTerm{
 		term("kayak", 5, 8),
 		term("price", 3, 4),
-		{Text: "bornholm", Most: 13.2, IDF: 6, Absent: true},
+		{Text: "bornholm", MaxScore: 13.2, IDF: 6, IsAbsentFromMemory: true},
 	})
 	// the expected share is 12 / (2.2·(5+3+6/2)), and the expected strength is share·√12
-	if want := 12 / 24.2 * math.Sqrt(12); math.Abs(s.Strength-want) > 1e-9 || s.MatchedWords != 2 ||
-		s.MatchedSubjectWords != 2 ||
+	if want := 12 / 24.2 * math.Sqrt(12); math.Abs(s.Strength-want) > 1e-9 || s.MatchedWordCount != 2 ||
+		s.MatchedSubjectWordCount != 2 ||
 		math.Abs(s.UnknownWordShare-6./14) > 1e-9 {
 		t.Errorf("MakeStrength = %+v, want g %v, 2 terms, unknown 6/14", s, want)
 	}
-	if s := TurnMatchStrength([]PromptTerm{term("kayak", 5, 8)}); s.Strength != 0 || s.MatchedWords != 1 {
+	if s := ComputeTurnMatchStrength([]PromptTerm{term("kayak", 5, 8)}); s.Strength != 0 || s.MatchedWordCount != 1 {
 		t.Errorf("of one term: %+v, want g 0", s)
 	}
-	if s := TurnMatchStrength(nil); s != (PromptMatchStrength{}) {
+	if s := ComputeTurnMatchStrength(nil); s != (PromptMatchStrength{}) {
 		t.Errorf("of none: %+v", s)
 	}
 }
 
-// TestIdentifiers tests that TurnMatchStrength does not count each part of an identifier as a word. For example, the
-// parts type and script of TypeScript are not two more words. If a note contains the parts, the identifier counts as
-// one word, or as two words if it is long. If no note contains the parts, the identifier counts as a single unknown
+// TestIdentifiers tests that ComputeTurnMatchStrength does not count each part of an identifier as a word. For example,
+// the parts type and script of TypeScript are not two more words. If a note contains the parts, the identifier counts
+// as one word, or as two words if it is long. If no note contains the parts, the identifier counts as a single unknown
 // word.
 func TestIdentifiers(t *testing.T) {
 	part := func(of, text string, idf, score float64) PromptTerm {
 		w := term(text, idf, score)
-		w.Of, w.Absent = of, score == 0
+		w.Identifier, w.IsAbsentFromMemory = of, score == 0
 		return w
 	}
 	for _, c := range []struct {
@@ -109,12 +109,12 @@ func TestIdentifiers(t *testing.T) {
 			0,
 		},
 	} {
-		if s := TurnMatchStrength(c.terms); s.MatchedWords != c.matched ||
+		if s := ComputeTurnMatchStrength(c.terms); s.MatchedWordCount != c.matched ||
 			math.Abs(s.UnknownWordShare-c.unknown) > 1e-9 {
 			t.Errorf(
 				"%s: %d words, unknown %v; want %d and %v",
 				c.name,
-				s.MatchedWords,
+				s.MatchedWordCount,
 				s.UnknownWordShare,
 				c.matched,
 				c.unknown,
@@ -124,61 +124,61 @@ func TestIdentifiers(t *testing.T) {
 }
 
 func TestSteeringWords(t *testing.T) {
-	s := TurnMatchStrength([]PromptTerm{
+	s := ComputeTurnMatchStrength([]PromptTerm{
 		term("look", 2, 3),
 		term("good", 2, 3),
 		term("test", 3, 4),
-		{Text: "commit", IDF: 5, Absent: true},
+		{Text: "commit", IDF: 5, IsAbsentFromMemory: true},
 	})
-	if s.MatchedSubjectWords != 0 || s.UnknownWordShare != 0 || s.MatchedWords != 3 {
+	if s.MatchedSubjectWordCount != 0 || s.UnknownWordShare != 0 || s.MatchedWordCount != 3 {
 		t.Errorf("of steering words: %+v", s)
 	}
-	if got := MinStrength(0).AnswerKindForQuestion(s); got != AnswerSilence {
+	if got := MinMatchStrength(0).AnswerKindForQuestion(s); got != AnswerSilence {
 		t.Errorf("Answer = %s, want silence for steering words alone", got)
 	}
 }
 
 func TestAnswer(t *testing.T) {
-	sure := PromptMatchStrength{Strength: 3, Score: 12, MatchedWords: 2, MatchedSubjectWords: 2}
+	sure := PromptMatchStrength{Strength: 3, Score: 12, MatchedWordCount: 2, MatchedSubjectWordCount: 2}
 	for _, c := range []struct {
 		name   string
 		change func(*PromptMatchStrength)
 		want   AnswerKind
 	}{
-		{"sure", func(*PromptMatchStrength) {}, AnswerQuotes},
+		{"sure", func(*PromptMatchStrength) {}, AnswerQuotedSentences},
 		{"at the floor", func(s *PromptMatchStrength) { s.Strength = 2 }, AnswerSilence},
 		{"two common words", func(s *PromptMatchStrength) { s.Score = 5.9 }, AnswerSilence},
-		{"a word nobody wrote", func(s *PromptMatchStrength) { s.UnknownWordShare = .3 }, AnswerEntryPointers},
+		{"a word nobody wrote", func(s *PromptMatchStrength) { s.UnknownWordShare = .3 }, AnswerEntryNames},
 		{"one word and a word nobody wrote", func(s *PromptMatchStrength) {
 			s.UnknownWordShare,
-				s.MatchedSubjectWords = .3, 1
+				s.MatchedSubjectWordCount = .3, 1
 		},
 			AnswerSilence},
-		{"one word", func(s *PromptMatchStrength) { s.MatchedSubjectWords = 1 }, AnswerQuotes},
-		{"a small one", func(s *PromptMatchStrength) { s.UnknownWordShare = .1 }, AnswerQuotes},
+		{"one word", func(s *PromptMatchStrength) { s.MatchedSubjectWordCount = 1 }, AnswerQuotedSentences},
+		{"a small one", func(s *PromptMatchStrength) { s.UnknownWordShare = .1 }, AnswerQuotedSentences},
 	} {
 		s := sure
 		c.change(&s)
-		if got := MinStrength(2).AnswerKindForQuestion(s); got != c.want {
+		if got := MinMatchStrength(2).AnswerKindForQuestion(s); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
 	for _, c := range []struct {
-		floor    MinStrength
+		floor    MinMatchStrength
 		g        float64
 		subject  int
 		question AnswerKind
 		order    AnswerKind
 	}{
-		{.5, .9, 2, AnswerQuotes, AnswerSilence},
-		{.5, 1.15, 2, AnswerQuotes, AnswerQuotes},
-		{.5, 1.9, 1, AnswerQuotes, AnswerSilence},
+		{.5, .9, 2, AnswerQuotedSentences, AnswerSilence},
+		{.5, 1.15, 2, AnswerQuotedSentences, AnswerQuotedSentences},
+		{.5, 1.9, 1, AnswerQuotedSentences, AnswerSilence},
 		{1.5, 1.4, 2, AnswerSilence, AnswerSilence},
-		{.5, .9, 3, AnswerQuotes, AnswerSilence},
-		{.5, .9, 4, AnswerQuotes, AnswerQuotes},
+		{.5, .9, 3, AnswerQuotedSentences, AnswerSilence},
+		{.5, .9, 4, AnswerQuotedSentences, AnswerQuotedSentences},
 		{1, .9, 4, AnswerSilence, AnswerSilence},
 	} {
-		s := PromptMatchStrength{Strength: c.g, Score: 12, MatchedWords: 2, MatchedSubjectWords: c.subject}
+		s := PromptMatchStrength{Strength: c.g, Score: 12, MatchedWordCount: 2, MatchedSubjectWordCount: c.subject}
 		if got := c.floor.AnswerKindForQuestion(s); got != c.question {
 			t.Errorf("floor %v, %+v: a question gets %s, want %s", c.floor, s, got, c.question)
 		}
@@ -186,8 +186,8 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("floor %v, %+v: an order gets %s, want %s", c.floor, s, got, c.order)
 		}
 	}
-	if f := MinStrength(2); !f.CanBeShownWithStronger(PromptMatchStrength{Strength: 1}) ||
-		f.CanBeShownWithStronger(PromptMatchStrength{Strength: .9}) {
+	if f := MinMatchStrength(2); !f.CanAccompanyStrongerText(PromptMatchStrength{Strength: 1}) ||
+		f.CanAccompanyStrongerText(PromptMatchStrength{Strength: .9}) {
 		t.Error("a unit joins from half of the floor on")
 	}
 }
@@ -197,11 +197,11 @@ func TestFloorOf(t *testing.T) {
 	for i := range 100 {
 		english = append(english, float64(i+1)/10)
 	}
-	got := MinStrengthFromDecoys(map[string][]float64{"en": english, "de": {2, 1}, "ja": nil})
+	got := CalibrateMinMatchStrength(map[string][]float64{"en": english, "de": {2, 1}, "ja": nil})
 	if got != 9.8 { // two of the hundred strengths are above 9.8
 		t.Errorf("FloorForDecoys = %v, want 9.8", got)
 	}
-	if got := MinStrengthFromDecoys(map[string][]float64{"en": {.1, .2}}); got != lowestMinStrength {
-		t.Errorf("FloorForDecoys of a small memory = %v, want %v", got, lowestMinStrength)
+	if got := CalibrateMinMatchStrength(map[string][]float64{"en": {.1, .2}}); got != lowestMinMatchStrength {
+		t.Errorf("FloorForDecoys of a small memory = %v, want %v", got, lowestMinMatchStrength)
 	}
 }

@@ -10,10 +10,10 @@ import (
 )
 
 //go:embed ruling.txt
-var ruleWordList string
+var ruleWordsText string
 
 // ruleWords returns the lower-case words with which people state rules, limits and reasons.
-var ruleWords = sync.OnceValue(func() map[string]bool { return parseWordList(ruleWordList) })
+var ruleWords = sync.OnceValue(func() map[string]bool { return parseWordList(ruleWordsText) })
 
 // rulePhrases are Chinese and Japanese phrases, such as "must not" and "because", that mark a sentence as a rule for
 // the agent.

@@ -32,9 +32,9 @@ func TestStrengthOfNote(t *testing.T) {
 	const plain, rule = "The kayak costs 90.", "The kayak must not cost more than 90."
 	shared := []PromptTerm{term("kayak", 5, 8), term("price", 3, 4)}
 	unique := []PromptTerm{term("kayak", 5, 8), term("price", 3, 4)}
-	unique[0].Unique = true
+	unique[0].IsUniqueInMemory = true
 	steering := []PromptTerm{term("kayak", 5, 8), term("price", 3, 4), term("fix", 1, 0)}
-	steering[2].Unique = true
+	steering[2].IsUniqueInMemory = true
 	own := 12 / (2.2 * 8) * math.Sqrt(12)
 	for _, c := range []struct {
 		name    string
@@ -53,8 +53,8 @@ func TestStrengthOfNote(t *testing.T) {
 		}
 	}
 	// NoteMatchStrength compares a note's score with the highest score that the six heaviest words of the prompt can
-	// reach. Therefore 20 lighter words do not change the strength. TurnMatchStrength counts all words, so the strength
-	// is lower.
+	// reach. Therefore 20 lighter words do not change the strength. ComputeTurnMatchStrength counts all words, so the
+	// strength is lower.
 	long := append([]PromptTerm{}, shared...)
 	for range 4 {
 		long = append(long, term("heavy", 4, 0))
@@ -64,28 +64,34 @@ func TestStrengthOfNote(t *testing.T) {
 		long = append(long, term("light", 2, 0))
 	}
 	if got := NoteMatchStrength(long, rule); got.Strength != six.Strength ||
-		TurnMatchStrength(long).Strength >= six.Strength {
+		ComputeTurnMatchStrength(long).Strength >= six.Strength {
 		t.Errorf(
 			"of 26 words %v, of the six heaviest %v, as a turn %v",
 			got.Strength,
 			six.Strength,
-			TurnMatchStrength(long).Strength,
+			ComputeTurnMatchStrength(long).Strength,
 		)
 	}
 }
 
 func TestNotesHaveTheirOwnFloors(t *testing.T) {
 	for _, c := range []struct {
-		floor           MinStrength
+		floor           MinMatchStrength
 		g               float64
 		question, order AnswerKind
 	}{
 		{.5, .85, AnswerSilence, AnswerSilence},
-		{.5, .95, AnswerQuotes, AnswerSilence},
-		{.5, 1.3, AnswerQuotes, AnswerQuotes},
+		{.5, .95, AnswerQuotedSentences, AnswerSilence},
+		{.5, 1.3, AnswerQuotedSentences, AnswerQuotedSentences},
 		{1.5, 1.3, AnswerSilence, AnswerSilence},
 	} {
-		s := PromptMatchStrength{Strength: c.g, Score: 12, MatchedWords: 5, MatchedSubjectWords: 5, isNote: true}
+		s := PromptMatchStrength{
+			Strength:                c.g,
+			Score:                   12,
+			MatchedWordCount:        5,
+			MatchedSubjectWordCount: 5,
+			isNoteMatch:             true,
+		}
 		if got := c.floor.AnswerKindForQuestion(s); got != c.question {
 			t.Errorf("floor %v, strength %v: a question gets %s, want %s", c.floor, c.g, got, c.question)
 		}

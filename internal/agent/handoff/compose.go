@@ -17,15 +17,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxRecordTokens is the maximum number of estimated tokens in a record, including its first line.
-const maxRecordTokens = 900
+// maxSessionRecordTokens is the maximum number of estimated tokens in a record, including its first line.
+const maxSessionRecordTokens = 900
 
 // TaskFromTurns returns a task whose record describes a session. The turns must be ordered by time. The record contains
 // the numbers of added and deleted lines if they can be computed within maxCompareTime. These numbers depend on the
 // working tree. Everything else in the result depends only on the turns. If the turns contain no actions, the task is
 // empty.
 func TaskFromTurns(ctx context.Context, turns []session.Turn) Task {
-	return Task{SessionRecord: composeRecord(turns, countChangedLinesByFile(ctx, turns, maxCompareTime))}
+	return Task{SessionRecordText: composeRecord(turns, countChangedLinesByFile(ctx, turns, maxCompareTime))}
 }
 
 // composeRecord returns the text of the record for a session's turns, which must be ordered by time. It returns "" if
@@ -36,10 +36,10 @@ func composeRecord(turns []session.Turn, changesByFile map[string]lineChanges) s
 	if r.isEmpty() {
 		return ""
 	}
-	r.shortenedNames = chooseWordsToShorten(r)
-	files := formatFileLines(r, changesByFile, r.shortenedNames)
-	typed, short := formatCommandLines(r, r.shortenedNames)
-	room := maxRecordTokens - text.EstimateTokens(recordIntro+"\n\n")
+	r.shortenedWords = chooseWordsToShorten(r)
+	files := formatFileLines(r, changesByFile, r.shortenedWords)
+	typed, short := formatCommandLines(r, r.shortenedWords)
+	room := maxSessionRecordTokens - text.EstimateTokens(sessionRecordIntro+"\n\n")
 	fits := func(out string) bool { return text.EstimateTokens(out) <= room }
 	// Each step shortens the record more than the step before. The least needed parts are shortened first.
 	for _, s := range sessionRecordLimitSteps {
@@ -47,12 +47,12 @@ func composeRecord(turns []session.Turn, changesByFile map[string]lineChanges) s
 		if s.mergesSimilarCommands {
 			commands = selectedCommandLines(short, nil)
 		}
-		if out := r.formatRecord(s, files[s.fileLineFormIndex], commands); fits(out) {
+		if out := r.formatRecord(s, files[s.fileLineFormatIndex], commands); fits(out) {
 			return out
 		}
 	}
 	tight := sessionRecordLimitSteps[len(sessionRecordLimitSteps)-1]
-	f := files[tight.fileLineFormIndex]
+	f := files[tight.fileLineFormatIndex]
 	// Drop the oldest changed files until the record has at most room tokens.
 	for len(f) > 0 && !fits(r.formatRecord(tight, f, nil)) {
 		f = f[:len(f)-1]
@@ -98,11 +98,11 @@ func selectedCommandLines(commands []mergedCommandLine, isSelected []bool) (line
 }
 
 // sessionRecordLimits limits the parts of a record about a session. maxGoalBytes and maxLastRequestBytes are in bytes.
-// maxAgentConclusions, maxTodos and maxFailures are numbers of lines. fileLineFormIndex selects the form of the lines
+// maxAgentConclusions, maxTodos and maxFailures are numbers of lines. fileLineFormatIndex selects the form of the lines
 // about changed files: 0 means the full form, and greater numbers mean shorter forms.
 type sessionRecordLimits struct {
 	maxGoalBytes, maxLastRequestBytes, maxAgentConclusions, maxTodos, maxFailures int
-	fileLineFormIndex                                                             int
+	fileLineFormatIndex                                                           int
 	mergesSimilarCommands                                                         bool // merge similar commands
 }
 
@@ -139,12 +139,12 @@ func (r *sessionRecord) formatRecord(s sessionRecordLimits, fileLines, commandLi
 	part("Concluded:", limitLines(bulletLines(r.conclusions), s.maxAgentConclusions))
 	part("Open:", limitLines(bulletLines(r.todos), s.maxTodos))
 	part("Still failing:", limitLines(r.failures, s.maxFailures))
-	hasNames := s.fileLineFormIndex > 0 && len(r.shortenedNames) > 0
+	hasNames := s.fileLineFormatIndex > 0 && len(r.shortenedWords) > 0
 	if hasNames && len(fileLines)+len(commandLines) > 0 {
-		b.WriteString("\nHere " + shortNameDefinitions(r.shortenedNames) + "\n")
+		b.WriteString("\nHere " + shortNameDefinitions(r.shortenedWords) + "\n")
 	}
 	part("Files changed:", fileLines)
-	if r.hasUnknownExit {
+	if r.hasUnknownExitStatus {
 		part("Commands of which no failure is known, the last first:", commandLines)
 	} else {
 		part("Commands that passed, the last first:", commandLines)

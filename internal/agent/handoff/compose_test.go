@@ -38,7 +38,7 @@ func (m *maker) add(e session.Event) {
 
 func (m *maker) run(command string, exit int, output string) {
 	m.add(session.Event{
-		Kind: session.KindCall,
+		Kind: session.KindToolCall,
 		Call: &session.ToolCall{
 			Tool:       "Bash",
 			Command:    text.TruncateBytes(command, session.MaxCommandBytes),
@@ -86,7 +86,7 @@ func long(seed uint64, turns, wide int, run func(m *maker, dir, file, fn string)
 			case k < 3:
 				m.add(
 					session.Event{
-						Kind: session.KindCall,
+						Kind: session.KindToolCall,
 						Call: &session.ToolCall{Tool: "Edit", WrittenFiles: []string{tree + "/" +
 							file}},
 					},
@@ -94,7 +94,7 @@ func long(seed uint64, turns, wide int, run func(m *maker, dir, file, fn string)
 			case k < 8:
 				m.add(
 					session.Event{
-						Kind: session.KindCall,
+						Kind: session.KindToolCall,
 						Call: &session.ToolCall{Tool: "Read", ReadFiles: []string{tree + "/" +
 							file}},
 					},
@@ -202,7 +202,7 @@ func goCommand(m *maker, dir, file, fn string) {
 			m.run(test, 1, "--- FAIL: "+fn+" (0.02s)\n    reconcile_test.go:88: balance = 12, want 10\nFAIL")
 			m.add(
 				session.Event{
-					Kind: session.KindCall,
+					Kind: session.KindToolCall,
 					Call: &session.ToolCall{Tool: "Edit", WrittenFiles: []string{tree + "/" +
 						file}},
 				},
@@ -383,7 +383,7 @@ func TestLongSessions(t *testing.T) {
 					t.Error("the same turns give other bytes")
 				}
 				n := text.EstimateTokens(out)
-				if n > maxRecordTokens {
+				if n > maxSessionRecordTokens {
 					t.Errorf("%d tokens", n)
 				}
 				f, c, w, all := reached(turns, out)
@@ -412,7 +412,7 @@ func called(command string, exit int, output string, wrote ...string) session.Ev
 	if command != "" {
 		c.ExitStatus = &exit
 	}
-	return session.Event{Kind: session.KindCall, Call: c}
+	return session.Event{Kind: session.KindToolCall, Call: c}
 }
 
 // fold returns the turns of a session with these events.
@@ -426,7 +426,7 @@ func fold(events ...session.Event) []session.Turn {
 
 // recordText returns the text that a session with this record receives.
 func recordText(record string) string {
-	return (&LoadedHandoff{Handoff: Handoff{Task: Task{SessionRecord: record}}}).Text()
+	return (&LoadedHandoff{Handoff: Handoff{Task: Task{SessionRecordText: record}}}).Text()
 }
 
 func TestRecordText(t *testing.T) {
@@ -555,7 +555,7 @@ func FuzzText(f *testing.F) {
 			event(session.KindPlan, "- [ ] "+s),
 			event(session.KindPrompt, command),
 		)
-		if out := recordText(composeRecord(turns, nil)); text.EstimateTokens(out) > maxRecordTokens {
+		if out := recordText(composeRecord(turns, nil)); text.EstimateTokens(out) > maxSessionRecordTokens {
 			t.Errorf("%d tokens", text.EstimateTokens(out))
 		}
 	})

@@ -70,7 +70,7 @@ func (t Task) encodeTask() string {
 	case heads > 0:
 		line("plan", heads+1)
 	}
-	r := strings.TrimSpace(t.SessionRecord)
+	r := strings.TrimSpace(t.SessionRecordText)
 	if r != "" {
 		line("record", countHeadings(summary+"\n"+p, recordHeading)+1)
 	}
@@ -142,15 +142,16 @@ func parseTask(content string) Task {
 		plan, record = 1, 0
 		body = content
 	}
-	body, t.SessionRecord = splitAtHeading(body, recordHeading, record)
+	body, t.SessionRecordText = splitAtHeading(body, recordHeading, record)
 	t.Summary, t.Plan = splitAtHeading(body, planHeading, plan)
 	return t
 }
 
 // parseHead parses the head and reports whether all of it is valid. Each line of the head contains a key and a JSON
 // value. The values are stored in the fields of t. The numbers of the headings for the plan and the record are stored
-// in planHeading and recordHeading. The head is read as plain text, because YAML cannot represent every string.
-func (t *Task) parseHead(head string, planHeading, recordHeading *int) bool {
+// in planHeadingNumber and recordHeadingNumber. The head is read as plain text, because YAML cannot represent every
+// string.
+func (t *Task) parseHead(head string, planHeadingNumber, recordHeadingNumber *int) bool {
 	for line := range strings.Lines(head) {
 		line = strings.TrimSpace(line)
 		if line == "" {
@@ -166,9 +167,9 @@ func (t *Task) parseHead(head string, planHeading, recordHeading *int) bool {
 		case "files":
 			into = &t.Files
 		case "plan":
-			into = planHeading
+			into = planHeadingNumber
 		case "record":
-			into = recordHeading
+			into = recordHeadingNumber
 		default:
 			return false
 		}
@@ -181,7 +182,7 @@ func (t *Task) parseHead(head string, planHeading, recordHeading *int) bool {
 
 // validate returns an error that matches [oxbow.ErrInvalid] if the task cannot be stored as a handoff.
 func (t Task) validate() error {
-	if strings.TrimSpace(t.Summary) == "" && strings.TrimSpace(t.SessionRecord) == "" {
+	if strings.TrimSpace(t.Summary) == "" && strings.TrimSpace(t.SessionRecordText) == "" {
 		return &oxbow.InvalidError{Field: "summary", Reason: "is empty; say what was done and where it stands"}
 	}
 	for _, l := range []struct {
@@ -189,7 +190,7 @@ func (t Task) validate() error {
 		words []string
 		most  int
 	}{
-		{"memory_profile", nonEmptyList(t.Profile), 1},
+		{"memory_profile", oneElementOrNil(t.Profile), 1},
 		{"skills", t.Skills, maxSkillsPerHandoff},
 		{"files_to_read", t.Files, maxFilesPerHandoff},
 	} {
@@ -215,7 +216,7 @@ func (t Task) validate() error {
 	return nil
 }
 
-func nonEmptyList(s string) []string {
+func oneElementOrNil(s string) []string {
 	if s == "" {
 		return nil
 	}
@@ -229,15 +230,15 @@ func decodeHandoff(ctx context.Context, e oxbow.Entry) Handoff {
 		e.Content = ""
 	}
 	h := Handoff{
-		Task:             parseTask(e.Content),
-		Name:             e.Name,
-		Version:          e.Version,
-		Created:          e.Created,
-		Updated:          e.Updated,
-		Source:           e.Source,
-		IsTakeable:       e.MayShow(oxbow.WithoutLabels),
-		IsOfferedUnasked: e.MayShow(oxbow.Unasked),
-		Trust:            e.Trust(),
+		Task:                   parseTask(e.Content),
+		Name:                   e.Name,
+		Version:                e.Version,
+		Created:                e.Created,
+		Updated:                e.Updated,
+		Source:                 e.Source,
+		IsTakeable:             e.MayShow(oxbow.WithoutLabels),
+		IsOfferedAutomatically: e.MayShow(oxbow.Unasked),
+		Trust:                  e.Trust(),
 	}
 	h.Project, _ = e.Label(oxbow.LabelProject)
 	h.IsTakenBySession = slices.Contains(e.Labels, oxbow.Label{Key: stateLabelKey, Value: HandoffStateTaken})

@@ -42,7 +42,7 @@ func open(t *testing.T, fsys vfs.FS) *oxbow.Memory {
 
 func TestContent(t *testing.T) {
 	full := Task{Summary: "The grid is done.\n\nAll green.", Plan: "Walls next.\n\n## Plan\n\nB",
-		SessionRecord: "Goal: x\n\n## Record\n\ny", Profile: "vtt-developer",
+		SessionRecordText: "Goal: x\n\n## Record\n\ny", Profile: "vtt-developer",
 		Skills: []string{"vtt-core", "senior <dev> \"x\""}, Files: []string{"pkg/vtt/spatial.go", "a: b.md"}}
 	want := "---\nprofile: \"vtt-developer\"\nskills: [\"vtt-core\",\"senior <dev> \\\"x\\\"\"]\nfiles: " +
 		"[\"pkg/vtt/spatial.go\",\"a: b.md\"]\nrecord: 1\n---\n" +
@@ -52,10 +52,10 @@ func TestContent(t *testing.T) {
 	}
 	for _, task := range []Task{full, {Summary: "x"}, {Summary: "---\nprofile: \"y\"\n---\nz"},
 		{Summary: "a", Plan: "---"},
-		{SessionRecord: "only\n## Plan\nthis"}, {Summary: "## Record", Plan: "x\n## Record\ny",
-			SessionRecord: "r\n## Record"},
-		{Summary: "a\n## Record\nb"}, {Plan: "p", SessionRecord: "r"}, {Summary: "## Plan",
-			SessionRecord: "r\n## Plan"},
+		{SessionRecordText: "only\n## Plan\nthis"}, {Summary: "## Record", Plan: "x\n## Record\ny",
+			SessionRecordText: "r\n## Record"},
+		{Summary: "a\n## Record\nb"}, {Plan: "p", SessionRecordText: "r"}, {Summary: "## Plan",
+			SessionRecordText: "r\n## Plan"},
 		{Summary: "a\n\n## Plan\n\nby A"}, {Summary: "## Plan"},
 		{Summary: "```\n## Plan\n```\n ## Plan", Plan: "b\n## Plan\nc"}} {
 		if got := parseTask(task.encodeTask()); !reflect.DeepEqual(got, task) {
@@ -187,7 +187,7 @@ func TestTakeAndDrop(t *testing.T) {
 	}
 	take := func(name, project, want string) {
 		t.Helper()
-		h, err := TakeHandoff(ctx, m, HandoffCriteria{Name: name, Projects: ProjectList(project)})
+		h, err := TakeHandoff(ctx, m, HandoffCriteria{Name: name, Projects: OneProjectOrAll(project)})
 		if err != nil || h.Summary != want || !h.IsTakenBySession {
 			t.Fatalf("Take(%q, %q) = %+v, %v; want %s", name, project, h, err, want)
 		}
@@ -202,7 +202,7 @@ func TestTakeAndDrop(t *testing.T) {
 		!strings.Contains(err.Error(), "handoff: a") {
 		t.Errorf("taking again = %v, want ErrAlreadyTaken", err)
 	}
-	if _, err := TakeHandoff(ctx, m, HandoffCriteria{Projects: ProjectList("x")}); !errors.Is(err, ErrNoHandoff) {
+	if _, err := TakeHandoff(ctx, m, HandoffCriteria{Projects: OneProjectOrAll("x")}); !errors.Is(err, ErrNoHandoff) {
 		t.Errorf("TakeHandoff() of a project without open ones = %v, want ErrNoHandoff", err)
 	}
 	for _, name := range []string{"ghost", "note"} {
@@ -427,7 +427,7 @@ func TestLoad(t *testing.T) {
 			Roots: []skill.SearchRoot{
 				{
 					FS:        fstest.MapFS{"skills/core/SKILL.md": {Data: []byte("Count squares.")}},
-					SkillDirs: skill.HomeDirs,
+					SkillDirs: skill.HomeSkillDirs,
 				},
 			},
 		}}
@@ -459,7 +459,7 @@ func TestLoad(t *testing.T) {
 			"About the grid.", "the handoff and its skills alone take about"},
 	} {
 		h := Handoff{Name: "n", Task: Task{Summary: "Done.", Profile: c.profile, Skills: []string{"core", "cor"}}}
-		l.BoundProfile, l.DefaultProfile = c.bound, c.standard
+		l.RestrictingProfile, l.DefaultProfile = c.bound, c.standard
 		o := l.LoadHandoff(t.Context(), m, h, nil, profile.Request{Budget: c.budget})
 		text := o.Text()
 		if !strings.HasPrefix(o.LoadProblem, c.fail) || (c.fail == "") != (o.LoadProblem == "") ||
@@ -478,7 +478,7 @@ func TestLoad(t *testing.T) {
 		}
 	}
 	budget := 400
-	l.BoundProfile, l.DefaultProfile = nil, nil
+	l.RestrictingProfile, l.DefaultProfile = nil, nil
 	o := l.LoadHandoff(
 		t.Context(),
 		m,

@@ -37,7 +37,7 @@ func countChangedLinesByFile(ctx context.Context, turns []session.Turn, maxTime 
 	}
 	ctx, stop := context.WithTimeout(ctx, maxTime)
 	defer stop()
-	repo, err := git.FindRepo(dir, &git.Options{Timeout: maxTime, MaxOutput: 16 << 20})
+	repo, err := git.FindRepo(dir, &git.Options{Timeout: maxTime, MaxOutputBytes: 16 << 20})
 	if err != nil {
 		return nil
 	}

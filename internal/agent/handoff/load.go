@@ -17,9 +17,9 @@ import (
 
 // Loader loads the memory profiles and skills that handoffs name.
 type Loader struct {
-	Profiles     *profile.Set
-	Skills       *skill.Set
-	BoundProfile *profile.Resolved // profile to which the session is restricted, or nil
+	Profiles           *profile.Set
+	Skills             *skill.Set
+	RestrictingProfile *profile.Resolved // profile to which the session is restricted, or nil
 	// DefaultProfile is used if the handoff names no profile, or if loading its profile fails. If it is nil, no
 	// entries are selected.
 	DefaultProfile *profile.Resolved
@@ -49,7 +49,7 @@ func (l *Loader) LoadHandoff(
 		return o
 	}
 	o.Redact(r)
-	used := (prompt.EstimateTokens(o.Text())*prompt.EstimateMarginPercent + 99) / 100
+	used := (prompt.EstimateTokens(o.Text())*prompt.EstimateFactorPercent + 99) / 100
 	req.Budget = cmp.Or(req.Budget, r.MaxTokens) - used
 	if req.Budget < 1 {
 		o.LoadProblem = cmp.Or(
@@ -79,7 +79,7 @@ func (l *Loader) LoadOnlySkills(h Handoff, files []File) LoadedHandoff {
 // Redact applies the profile's redactions to the texts of the handoff.
 func (o *LoadedHandoff) Redact(r *profile.Resolved) {
 	bounds, h := r.Scope(), &o.Handoff
-	for _, text := range []*string{&h.Name, &h.Summary, &h.Plan, &h.SessionRecord} {
+	for _, text := range []*string{&h.Name, &h.Summary, &h.Plan, &h.SessionRecordText} {
 		*text = bounds.Text(*text)
 	}
 }
@@ -120,12 +120,12 @@ func (l *Loader) selectProfile(name string) (*profile.Resolved, error) {
 	switch {
 	case name == "":
 		return l.DefaultProfile, nil
-	case l.BoundProfile != nil && l.BoundProfile.Name == name:
-		return l.BoundProfile, nil
-	case l.BoundProfile != nil:
+	case l.RestrictingProfile != nil && l.RestrictingProfile.Name == name:
+		return l.RestrictingProfile, nil
+	case l.RestrictingProfile != nil:
 		return l.DefaultProfile, fmt.Errorf(
 			"this session is bound to the profile %q and sees nothing else; a session with OXBOW_PROFILE=%s loads it",
-			l.BoundProfile.Name,
+			l.RestrictingProfile.Name,
 			name,
 		)
 	}

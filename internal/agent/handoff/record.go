@@ -19,22 +19,22 @@ import (
 // sessionRecord contains facts about the turns of a session. All lists begin with the latest turn, except todos, which
 // has the order of the plan.
 type sessionRecord struct {
-	goal           string
-	lastRequest    string
-	conclusions    []string
-	todos          []string
-	failures       []string
-	changedFiles   []string  // paths of changed files, relative if the file is inside dir
-	passedCommands []command // commands that did not fail, without repetitions
-	hasUnknownExit bool      // for some commands, the client did not report an exit status
-	shortenedNames []shortenedName
-	sessionDir     string
+	goal                 string
+	lastRequest          string
+	conclusions          []string
+	todos                []string
+	failures             []string
+	changedFiles         []string  // paths of changed files, relative if the file is inside dir
+	passedCommands       []command // commands that did not fail, without repetitions
+	hasUnknownExitStatus bool      // for some commands, the client did not report an exit status
+	shortenedWords       []shortenedName
+	sessionDir           string
 }
 
 // command is a command line that an agent ran.
 type command struct {
-	line       string // command as typed, joined to one line
-	onlyPrints bool   // the command only printed something, without a change or a test
+	line        string // command as typed, joined to one line
+	isPrintOnly bool   // the command only printed something, without a change or a test
 }
 
 func (r *sessionRecord) isEmpty() bool {
@@ -47,9 +47,9 @@ func (r *sessionRecord) isEmpty() bool {
 // commands come from the last maxRecentTurns turns.
 func newSessionRecord(turns []session.Turn) *sessionRecord {
 	r := &sessionRecord{}
-	turns = slices.Clone(turnsAfterLastClearing(turns))
+	turns = slices.Clone(turnsSinceConversationCleared(turns))
 	for i := range turns {
-		turns[i] = turns[i].WithoutTaintedTexts()
+		turns[i] = turns[i].WithoutRepeatedForeignText()
 	}
 	for i := range turns {
 		if d := turns[i].Dir(); d != "" && r.sessionDir == "" {
@@ -74,11 +74,11 @@ func newSessionRecord(turns []session.Turn) *sessionRecord {
 	return r
 }
 
-// turnsAfterLastClearing returns the turns after the point at which the person last cleared the conversation. This
-// point is an event in a turn. If the turn contains a prompt after the event, the result begins with this turn.
-// Otherwise, the result begins with the next turn. If the conversation was never cleared, turnsAfterLastClearing
+// turnsSinceConversationCleared returns the turns after the point at which the person last cleared the conversation.
+// This point is an event in a turn. If the turn contains a prompt after the event, the result begins with this turn.
+// Otherwise, the result begins with the next turn. If the conversation was never cleared, turnsSinceConversationCleared
 // returns all turns.
-func turnsAfterLastClearing(turns []session.Turn) []session.Turn {
+func turnsSinceConversationCleared(turns []session.Turn) []session.Turn {
 	for i := len(turns) - 1; i >= 0; i-- {
 		events := turns[i].Events
 		at := slices.IndexFunc(events, func(e session.Event) bool {
@@ -109,7 +109,7 @@ func turnsSinceCompaction(turns []session.Turn) []session.Turn {
 			continue
 		}
 		if slices.ContainsFunc(turns[i].Events[at:], func(e session.Event) bool {
-			return e.Kind == session.KindCall || e.Kind == session.KindText
+			return e.Kind == session.KindToolCall || e.Kind == session.KindText
 		}) {
 			return turns[i:]
 		}
@@ -123,16 +123,16 @@ func turnsSinceCompaction(turns []session.Turn) []session.Turn {
 func (r *sessionRecord) addAgentConclusions(t *session.Turn) {
 	said := t.AgentText()
 	all := extract.FindConclusions(said)
-	all = append(all, extract.FindFigureSentences(said)...)
+	all = append(all, extract.FindMeasurementSentences(said)...)
 	for _, s := range all {
-		if !slices.Contains(r.conclusions, s) && screen.ReasonToDoubt(nil, s) == "" {
+		if !slices.Contains(r.conclusions, s) && screen.FindWarningReason(nil, s) == "" {
 			r.conclusions = append(r.conclusions, s)
 		}
 	}
 }
 
 // addOpenTodos adds the open items of the main agent's last plan to r.todos. It leaves out items that look like
-// instructions to an agent (see [screen.ReasonToDoubt]).
+// instructions to an agent (see [screen.FindWarningReason]).
 func (r *sessionRecord) addOpenTodos(turns []session.Turn) {
 	for i := len(turns) - 1; i >= 0; i-- {
 		for _, e := range slices.Backward(turns[i].Events) {
@@ -141,7 +141,7 @@ func (r *sessionRecord) addOpenTodos(turns []session.Turn) {
 			}
 			for line := range strings.Lines(e.Text) {
 				item, isTask := strings.CutPrefix(strings.TrimSpace(line), "- [ ] ")
-				if isTask && screen.ReasonToDoubt(nil, item) == "" {
+				if isTask && screen.FindWarningReason(nil, item) == "" {
 					r.todos = append(r.todos, item)
 				}
 			}
@@ -163,8 +163,8 @@ func hasFailed(c *session.ToolCall) bool {
 }
 
 // setFilesAndCommands sets the changed files, the passed commands and the failures of the turns, from the newest call
-// to the oldest. A command without a known exit status is listed as passed, and hasUnknownExit is then set. Repeated
-// and doubtful commands are skipped. At most maxRecordFiles files and maxCommands commands are recorded.
+// to the oldest. A command without a known exit status is listed as passed, and hasUnknownExitStatus is then set.
+// Repeated and doubtful commands are skipped. At most maxRecordFiles files and maxCommands commands are recorded.
 func (r *sessionRecord) setFilesAndCommands(turns []session.Turn) {
 	seen := map[string]bool{}
 	for i := len(turns) - 1; i >= 0; i-- {
@@ -179,7 +179,7 @@ func (r *sessionRecord) setFilesAndCommands(turns []session.Turn) {
 			if line == "" || seen[line] {
 				continue
 			}
-			if len(seen) >= maxCommands || screen.ReasonToDoubt(nil, line) != "" {
+			if len(seen) >= maxCommands || screen.FindWarningReason(nil, line) != "" {
 				continue
 			}
 			seen[line] = true
@@ -187,7 +187,7 @@ func (r *sessionRecord) setFilesAndCommands(turns []session.Turn) {
 				r.failures = append(r.failures, failureLine(line, e.Call))
 				continue
 			}
-			r.hasUnknownExit = r.hasUnknownExit || e.Call.ExitStatus == nil
+			r.hasUnknownExitStatus = r.hasUnknownExitStatus || e.Call.ExitStatus == nil
 			r.passedCommands = append(r.passedCommands, command{line, extract.IsPrintOnlyCommand(line)})
 		}
 	}
@@ -233,10 +233,10 @@ func failureLine(line string, c *session.ToolCall) string {
 	// Leave out text that looks like instructions, because a package's tests may print instructions for agents.
 	switch {
 	case all != "":
-		if screen.ReasonToDoubt(nil, all) == "" {
+		if screen.FindWarningReason(nil, all) == "" {
 			out += ": " + all
 		}
-	case why != "" && screen.ReasonToDoubt(nil, why) == "":
+	case why != "" && screen.FindWarningReason(nil, why) == "":
 		out += ": " + cutText(why, 120)
 	}
 	return out

@@ -35,7 +35,7 @@ func TestRecorded(t *testing.T) {
 		out := composeRecord(turns, nil) + "\n"
 		r := newSessionRecord(turns)
 		for i := range turns {
-			u := turns[i].WithoutTaintedTexts()
+			u := turns[i].WithoutRepeatedForeignText()
 			for _, e := range u.CallEvents() {
 				for _, p := range e.Call.WrittenFiles {
 					files++

@@ -36,7 +36,7 @@ func StoreTask(ctx context.Context, s oxbow.Store, task Task) (Handoff, error) {
 	if err := oxbow.CheckContent(content); err != nil {
 		return Handoff{}, err
 	}
-	for e, err := range s.Entries(ctx, openFilter()) {
+	for e, err := range s.Entries(ctx, openHandoffFilter()) {
 		if err != nil {
 			return Handoff{}, err
 		}
@@ -52,7 +52,7 @@ func StoreTask(ctx context.Context, s oxbow.Store, task Task) (Handoff, error) {
 	if task.Profile != "" {
 		addressed = append(addressed, oxbow.Label{Key: profile.LabelProfile, Value: task.Profile})
 	}
-	base := "handoff: " + text.DeriveName(cmp.Or(task.Summary, strings.TrimPrefix(task.SessionRecord, goalTitle)))
+	base := "handoff: " + text.DeriveName(cmp.Or(task.Summary, strings.TrimPrefix(task.SessionRecordText, goalTitle)))
 	for n := 1; ; n++ {
 		name := base
 		if n > 1 {
@@ -90,17 +90,17 @@ type HandoffCriteria struct {
 	Projects []string
 
 	// IsAutomaticRequest is set if the session did not ask for a handoff. Then only handoffs with
-	// [Handoff.IsOfferedUnasked] fit.
+	// [Handoff.IsOfferedAutomatically] fit.
 	IsAutomaticRequest bool
 
-	// LowerTrust, if not nil, may lower the trust in a handoff. It is needed for memory directories whose file format
+	// ReduceTrust, if not nil, may lower the trust in a handoff. It is needed for memory directories whose file format
 	// cannot store whether a text may be trusted.
-	LowerTrust func(Handoff) Handoff
+	ReduceTrust func(Handoff) Handoff
 }
 
-// ProjectList returns a list with one project, for [HandoffCriteria.Projects]. If project is "", it returns nil, which
-// means all projects.
-func ProjectList(project string) []string {
+// OneProjectOrAll returns a list with one project, for [HandoffCriteria.Projects]. If project is "", it returns nil,
+// which means all projects.
+func OneProjectOrAll(project string) []string {
 	if project == "" {
 		return nil
 	}
@@ -108,7 +108,7 @@ func ProjectList(project string) []string {
 }
 
 func (c *HandoffCriteria) matchesHandoff(e *oxbow.Entry, h *Handoff) bool {
-	return isOfProject(e, c.Projects) && h.IsTakeable && (h.IsOfferedUnasked || !c.IsAutomaticRequest)
+	return isOfProject(e, c.Projects) && h.IsTakeable && (h.IsOfferedAutomatically || !c.IsAutomaticRequest)
 }
 
 // isOfProject reports whether an entry belongs to one of the projects. The project "" matches entries without a
@@ -127,16 +127,16 @@ func isOfProject(e *oxbow.Entry, projects []string) bool {
 }
 
 func (c *HandoffCriteria) lowerHandoffTrust(h Handoff) Handoff {
-	if c.LowerTrust == nil {
+	if c.ReduceTrust == nil {
 		return h
 	}
-	return c.LowerTrust(h)
+	return c.ReduceTrust(h)
 }
 
 // ListOpen returns the open handoffs of the projects, newest first. projects has the same meaning as in
 // [HandoffCriteria]. Handoffs that the caller may not see are left out (see [oxbow.OnRequest]).
 func ListOpen(ctx context.Context, s oxbow.Store, projects []string) ([]Handoff, error) {
-	return listHandoffs(ctx, s, openFilter(), projects)
+	return listHandoffs(ctx, s, openHandoffFilter(), projects)
 }
 
 // ListAll is like ListOpen, but also returns handoffs that were taken.
@@ -170,8 +170,8 @@ func collectEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) ([]oxbow
 	return es, nil
 }
 
-// openFilter returns a filter that selects open handoffs.
-func openFilter() oxbow.Filter {
+// openHandoffFilter returns a filter that selects open handoffs.
+func openHandoffFilter() oxbow.Filter {
 	f := handoffFilter()
 	f.Terms = append(f.Terms, oxbow.Term{Key: stateLabelKey, Values: []string{HandoffStateTaken}, Not: true})
 	return f
@@ -263,7 +263,7 @@ func findHandoff(ctx context.Context, s oxbow.Store, c HandoffCriteria) (oxbow.E
 		}
 		return e, c.lowerHandoffTrust(decodeHandoff(ctx, e)), nil
 	}
-	es, err := collectEntries(ctx, s, openFilter())
+	es, err := collectEntries(ctx, s, openHandoffFilter())
 	if err != nil {
 		return oxbow.Entry{}, Handoff{}, err
 	}

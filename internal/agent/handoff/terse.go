@@ -39,11 +39,11 @@ func formatFileLines(
 		if byDir[d] == nil {
 			dirs = append(dirs, d)
 		}
-		byDir[d] = append(byDir[d], withStat(f, replaceWords(name, shortenedNames)))
+		byDir[d] = append(byDir[d], withStat(f, replaceLongWords(name, shortenedNames)))
 	}
 	var grouped []string
 	for _, d := range dirs {
-		grouped = append(grouped, replaceWords(d, shortenedNames)+" "+strings.Join(byDir[d], " "))
+		grouped = append(grouped, replaceLongWords(d, shortenedNames)+" "+strings.Join(byDir[d], " "))
 		if d == "" {
 			grouped[len(grouped)-1] = strings.Join(byDir[d], " ")
 		}
@@ -79,8 +79,8 @@ func formatCommandLines(
 ) (unmergedLines []string, mergedLines []mergedCommandLine) {
 	for _, c := range r.passedCommands {
 		unmergedLines = append(unmergedLines, c.line)
-		words := strings.Split(replaceWords(shortenCommand(c.line, r.sessionDir), shortenedNames), " ")
-		mergedLines = append(mergedLines, mergedCommandLine{words, 1, !c.onlyPrints})
+		words := strings.Split(replaceLongWords(shortenCommand(c.line, r.sessionDir), shortenedNames), " ")
+		mergedLines = append(mergedLines, mergedCommandLine{words, 1, !c.isPrintOnly})
 	}
 	return unmergedLines, mergeSimilarCommands(mergedLines)
 }
@@ -88,19 +88,19 @@ func formatCommandLines(
 // shortenCommand shortens a command line. It removes parts that do not change the command's effect, and the line
 // numbers in commands that print a part of a file.
 func shortenCommand(line, dir string) string {
-	return printedLinesPattern().ReplaceAllString(removeQuotes(extract.NormalizeCommand(line, dir)), "$1$3 $2$4")
+	return printLinesCommandPattern().ReplaceAllString(removeQuotes(extract.NormalizeCommand(line, dir)), "$1$3 $2$4")
 }
 
-// printedLinesPattern matches a command, such as sed -n or head, that prints some lines of a file. shortenCommand uses
-// it to remove the line numbers.
-var printedLinesPattern = sync.OnceValue(func() *regexp.Regexp {
+// printLinesCommandPattern matches a command, such as sed -n or head, that prints some lines of a file. shortenCommand
+// uses it to remove the line numbers.
+var printLinesCommandPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`\b(sed -n) ["']?[0-9]+(?:,[0-9$]+)?p["']? ([^ ])|\b(head|tail) (?:-n ?)?-?[0-9]+ ([^ |])`,
 	)
 })
 
-// maxShortNames is the maximum number of long words for which a record uses a short name, such as $A.
-const maxShortNames = 26
+// maxShortenedWords is the maximum number of long words for which a record uses a short name, such as $A.
+const maxShortenedWords = 26
 
 // chooseWordsToShorten chooses directories and other words that are replaced by short names, because they occur so
 // often in files and commands that this saves space. The longest words come first.
@@ -147,7 +147,7 @@ func chooseWordsToShorten(r *sessionRecord) (shortenedNames []shortenedName) {
 	for _, d := range slices.SortedFunc(maps.Keys(count), func(a, b string) int {
 		return cmp.Or(cmp.Compare(gain(b), gain(a)), strings.Compare(a, b))
 	}) {
-		if gain(d) <= 0 || len(shortenedNames) == min(maxShortNames, len(letters)) {
+		if gain(d) <= 0 || len(shortenedNames) == min(maxShortenedWords, len(letters)) {
 			break
 		}
 		// Skip this word, because a reader could not tell where it ends in a list such as $A=word $B=word.
@@ -174,10 +174,11 @@ const (
 	pathChars = wordChars + "-./@+"
 )
 
-// replaceWords replaces each longWord in a line by its shortName, such as $A. Each element of names contains such a
-// pair. A long word is replaced only if it is a whole word or path in the line, or the beginning of a path.
-func replaceWords(line string, names []shortenedName) string {
-	for _, n := range names {
+// replaceLongWords replaces each longWord in a line by its shortName, such as $A. Each element of shortenedWords
+// contains such a pair. A long word is replaced only if it is a whole word or path in the line, or the beginning of a
+// path.
+func replaceLongWords(line string, shortenedWords []shortenedName) string {
+	for _, n := range shortenedWords {
 		signs := wordChars
 		if strings.Contains(n.longWord, "/") {
 			signs = pathChars
@@ -245,11 +246,11 @@ func removeQuotes(line string) string {
 func mergeSimilarCommands(lines []mergedCommandLine) []mergedCommandLine {
 	all := mergeCommandsByKey(lines, (*mergedCommandLine).formatLine)
 	for {
-		same := largestSimilarSet(all)
+		same := findLargestSimilarCommandSet(all)
 		if same == nil {
 			break
 		}
-		all = mergeSimilarSet(all, same)
+		all = mergeSimilarCommandSet(all, same)
 	}
 	numbered := mergeCommandsByKey(
 		all,
@@ -290,9 +291,9 @@ type similarCommandSet struct {
 	commandIndexes     []int
 }
 
-// largestSimilarSet returns the largest set of commands that are equal except for one word at the same position. It
-// returns nil if no two commands are so similar.
-func largestSimilarSet(all []mergedCommandLine) *similarCommandSet {
+// findLargestSimilarCommandSet returns the largest set of commands that are equal except for one word at the same
+// position. It returns nil if no two commands are so similar.
+func findLargestSimilarCommandSet(all []mergedCommandLine) *similarCommandSet {
 	sets := map[string]*similarCommandSet{}
 	var best *similarCommandSet
 	for i := range all {
@@ -319,8 +320,8 @@ func largestSimilarSet(all []mergedCommandLine) *similarCommandSet {
 	return best
 }
 
-// mergeSimilarSet replaces the commands in a set by one merged line at the first command's place.
-func mergeSimilarSet(all []mergedCommandLine, s *similarCommandSet) (out []mergedCommandLine) {
+// mergeSimilarCommandSet replaces the commands in a set by one merged line at the first command's place.
+func mergeSimilarCommandSet(all []mergedCommandLine, s *similarCommandSet) (out []mergedCommandLine) {
 	var values []string
 	first := all[s.commandIndexes[0]]
 	first.words, first.commandCount = slices.Clone(first.words), 0

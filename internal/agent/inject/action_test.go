@@ -25,7 +25,7 @@ func TestLine(t *testing.T) {
 		{"without spaces", []string{strings.Repeat("語", 2000)}, 1},
 	} {
 		line, held := JoinPartsWithinTokenLimit("Head: ", tt.parts)
-		if n := text.EstimateTokens(line); held != tt.held || n+12 > maxBeforeActionTokens ||
+		if n := text.EstimateTokens(line); held != tt.held || n+12 > maxShownTokensBeforeAction ||
 			(line != "") != (tt.held > 0) ||
 			(held > 0 && !strings.HasPrefix(line, "Head: "+tt.parts[0][:1])) {
 			t.Errorf("%s: %d parts in %d tokens: %s", tt.name, held, n, line)

@@ -25,7 +25,7 @@ func TestAskedBefore(t *testing.T) {
 		e := session.Event{
 			Client:  "claude",
 			Session: id,
-			Turn:    "1",
+			TurnID:  "1",
 			Kind:    session.EventKind(kind),
 			Text:    text,
 			Time:    start,

@@ -31,51 +31,51 @@ const (
 	// relative strength of a note or turn is its strength, divided by the minimum strength for its memory. It must be
 	// at least this ratio times the relative strength of the strongest note or turn. The ratio for turns is higher,
 	// because people often repeat the words of a question in orders, and such orders do not answer the question.
-	minWeakerNoteStrengthRatio = .5
-	minWeakerTurnStrengthRatio = .6
+	minNoteShareOfStrongest = .5
+	minTurnShareOfStrongest = .6
 
-	maxEntryPointers = 2 // maximum number of entries that a shown text names, if it only names entries and quotes none
+	maxNamedEntries = 2 // maximum number of entries that a shown text names, if it only names entries and quotes none
 	// A pointer block names notes and turns. This is the maximum text size for each of them.
 	maxEntryPointerBytes = 60
 
-	blockTagTokens     = 12 // size of the tags that the hook puts around the shown text
+	blockTagTokenCount = 12 // size of the tags that the hook puts around the shown text
 	maxRareQuotedTerms = 24
 	minRareTermIDF     = 4. // minimum inverse document frequency of a rare term
 )
 
-// composeQuotesForPrompt returns a block that quotes sentences from entries. The list units contains the entries that
-// the search found, strongest first. These entries are notes and conversation turns. In the block, the oldest quoted
-// entry comes first. An entry is quoted only if it is strong enough. If all sentences of an entry were shown before,
-// the entry is not quoted, and its NotShownReason becomes reasonAllShownBefore.
+// composeQuotesForPrompt returns a block that quotes sentences from entries. The list foundEntries contains the entries
+// that the search found, strongest first. These entries are notes and conversation turns. In the block, the oldest
+// quoted entry comes first. An entry is quoted only if it is strong enough. If all sentences of an entry were shown
+// before, the entry is not quoted, and its NotShownReason becomes reasonAllShownBefore.
 //
 // Some entries are strong enough only to be quoted together with a stronger entry. If all entries to quote are of this
 // kind, composeQuotesForPrompt returns an empty block. It also returns an empty block if the quotes cannot be shortened
 // to maxPromptTokens.
-func (p *Prompt) composeQuotesForPrompt(ctx context.Context, units []foundEntry) Block {
+func (p *Prompt) composeQuotesForPrompt(ctx context.Context, foundEntries []foundEntry) ShownBlock {
 	var shown []quotedEntry
 	asked, prints := p.promptFingerprints(), map[string]bool{}
 	strongest := 0.
-	for _, u := range units {
+	for _, u := range foundEntries {
 		if u.NotShownReason == "" {
-			strongest = max(strongest, u.strengthRatio())
+			strongest = max(strongest, u.relativeStrength())
 		}
 	}
-	maps.Copy(prints, p.State.Prints)
-	for i := range units {
-		u := &units[i]
-		least := minWeakerNoteStrengthRatio * strongest
+	maps.Copy(prints, p.ShownTexts.SentenceFingerprints)
+	for i := range foundEntries {
+		u := &foundEntries[i]
+		least := minNoteShareOfStrongest * strongest
 		if u.SourceKind == SourceKindSessions {
-			least = minWeakerTurnStrengthRatio * strongest
+			least = minTurnShareOfStrongest * strongest
 		}
 		if len(shown) == maxQuotedEntries || u.NotShownReason != "" {
 			continue
 		}
-		if !u.MinStrength.CanBeShownWithStronger(u.PromptMatchStrength) || u.strengthRatio() < least {
+		if !u.MinStrength.CanAccompanyStrongerText(u.PromptMatchStrength) || u.relativeStrength() < least {
 			continue
 		}
-		most := maxWeakerEntrySentences
+		most := maxSentencesOfWeakerEntry
 		if len(shown) == 0 {
-			most = maxStrongestEntrySentences
+			most = maxSentencesOfStrongestEntry
 		}
 		q := u.selectSentences(asked, prints, most)
 		if len(q.sentences) == 0 {
@@ -89,19 +89,19 @@ func (p *Prompt) composeQuotesForPrompt(ctx context.Context, units []foundEntry)
 	}
 	if !slices.ContainsFunc(
 		shown,
-		func(q quotedEntry) bool { return q.answerRule(q.PromptMatchStrength) == gate.AnswerQuotes },
+		func(q quotedEntry) bool { return q.answerRule(q.PromptMatchStrength) == gate.AnswerQuotedSentences },
 	) {
-		return Block{} // Each of these notes and turns is too weak to be shown without a stronger one.
+		return ShownBlock{} // Each of these notes and turns is too weak to be shown without a stronger one.
 	}
 	for len(shown) > 0 {
 		b := formatQuoteBlock(shown)
-		if b.Tokens <= maxPromptTokens {
-			b.AnswerKind, b.RareTerms = string(gate.AnswerQuotes), p.findRareQuotedTerms(ctx, shown)
+		if b.TokenCount <= maxPromptTokens {
+			b.AnswerKind, b.RareTerms = string(gate.AnswerQuotedSentences), p.findRareQuotedTerms(ctx, shown)
 			return b
 		}
 		shown = shortenQuotesToTokenLimit(shown)
 	}
-	return Block{}
+	return ShownBlock{}
 }
 
 // shortenQuotesToTokenLimit shortens the text that quotes several entries. The quotes are sorted from the strongest
@@ -141,7 +141,7 @@ func (p *Prompt) promptFingerprints() map[string]bool {
 }
 
 // formatQuoteBlock returns a text for the model that quotes sentences from entries, the oldest entry first.
-func formatQuoteBlock(quotes []quotedEntry) (b Block) {
+func formatQuoteBlock(quotes []quotedEntry) (b ShownBlock) {
 	byTime := slices.Clone(quotes)
 	slices.SortStableFunc(byTime, func(a, b quotedEntry) int { return a.entryTime().Compare(b.entryTime()) })
 	var s strings.Builder
@@ -157,52 +157,54 @@ func formatQuoteBlock(quotes []quotedEntry) (b Block) {
 		s.WriteString("- " + origin + ": " + q.quotedText() + "\n")
 		b.ShownEntries = append(b.ShownEntries, q.ShownEntry)
 		for _, one := range q.sentences {
-			b.Fingerprints = append(b.Fingerprints, one.fingerprint)
+			b.SentenceFingerprints = append(b.SentenceFingerprints, one.fingerprint)
 			if whole := sentenceFingerprint(JoinToOneLine(one.quotableSentence.text)); whole != one.fingerprint {
-				b.Fingerprints = append(b.Fingerprints, whole)
+				b.SentenceFingerprints = append(b.SentenceFingerprints, whole)
 			}
 		}
 	}
 	b.Text = strings.TrimSuffix(s.String(), "\n")
-	b.Tokens = text.EstimateTokens(b.Text) + blockTagTokens
+	b.TokenCount = text.EstimateTokens(b.Text) + blockTagTokenCount
 	return b
 }
 
-// composeEntryPointers returns a text for the model that names the entries with the strongest match, but quotes none.
-// It names at most maxEntryPointers entries. It leaves out entries that were shown a short time ago, and entries whose
+// composeEntryNames returns a text for the model that names the entries with the strongest match, but quotes none.
+// It names at most maxNamedEntries entries. It leaves out entries that were shown a short time ago, and entries whose
 // AnswerKind is AnswerSilence. The block is empty if no entry remains.
-func (p *Prompt) composeEntryPointers(units []foundEntry) (b Block) {
+func (p *Prompt) composeEntryNames(foundEntries []foundEntry) (b ShownBlock) {
 	var names []string
-	for i := range units {
-		u := &units[i]
-		if len(names) == maxEntryPointers || u.AnswerKind == gate.AnswerSilence {
+	for i := range foundEntries {
+		u := &foundEntries[i]
+		if len(names) == maxNamedEntries || u.AnswerKind == gate.AnswerSilence {
 			continue
 		}
-		if p.State.wasShownRecently(u.ShownEntry) {
+		if p.ShownTexts.wasShownRecently(u.ShownEntry) {
 			continue
 		}
-		name, prints := u.entryPointerLine()
+		name, prints := u.formatEntryNameLine()
 		names = append(names, name)
 		b.ShownEntries = append(b.ShownEntries, u.ShownEntry)
-		b.Fingerprints = append(append(b.Fingerprints, sentenceFingerprint(ShownEntryKey(u.ShownEntry))), prints...)
+		b.SentenceFingerprints = append(
+			append(b.SentenceFingerprints, sentenceFingerprint(ShownEntryKey(u.ShownEntry))),
+			prints...)
 	}
 	if len(names) == 0 {
-		return Block{}
+		return ShownBlock{}
 	}
-	b.AnswerKind, b.Text = string(gate.AnswerEntryPointers), entryPointerIntro+strings.Join(names, "; ")
-	b.Tokens = text.EstimateTokens(b.Text) + blockTagTokens
+	b.AnswerKind, b.Text = string(gate.AnswerEntryNames), entryPointerIntro+strings.Join(names, "; ")
+	b.TokenCount = text.EstimateTokens(b.Text) + blockTagTokenCount
 	return b
 }
 
-// entryPointerLine returns a line with the entry's name, date and author, and the first words of its text. If the
-// whole text needs no more tokens than this line, entryPointerLine returns the whole text and its fingerprints. An
+// formatEntryNameLine returns a line with the entry's name, date and author, and the first words of its text. If the
+// whole text needs no more tokens than this line, formatEntryNameLine returns the whole text and its fingerprints. An
 // entry with a NotShownReason is never shown whole.
-func (u *foundEntry) entryPointerLine() (line string, fingerprints []string) {
+func (u *foundEntry) formatEntryNameLine() (line string, fingerprints []string) {
 	name, said := quotedEntry{foundEntry: u}.formatEntryOrigin()+": ", JoinToOneLine(u.textWithoutToolOutput())
 	short := name + text.TruncateWithEllipsis(said, maxEntryPointerBytes)
 	whole := name + said
 	if u.NotShownReason == "" && text.EstimateTokens(said) <= text.EstimateTokens(short) {
-		return whole, ShownFingerprints(u.textWithoutToolOutput(), said)
+		return whole, FingerprintShownSentences(u.textWithoutToolOutput(), said)
 	}
 	return short, nil
 }
@@ -224,8 +226,11 @@ func (q quotedEntry) entryTime() time.Time {
 // hasAllTermsOf reports whether q contains every term of the prompt that o contains.
 func (q quotedEntry) hasAllTermsOf(o quotedEntry) bool {
 	for _, t := range o.promptTerms {
-		if t.Held &&
-			!slices.ContainsFunc(q.promptTerms, func(u gate.PromptTerm) bool { return u.Held && u.Text == t.Text }) {
+		if t.IsInText &&
+			!slices.ContainsFunc(
+				q.promptTerms,
+				func(u gate.PromptTerm) bool { return u.IsInText && u.Text == t.Text },
+			) {
 			return false
 		}
 	}
@@ -254,11 +259,11 @@ func sentenceFingerprint(sentence string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// ShownFingerprints returns fingerprints of the parts of content that were shown. shownText is the text that was shown:
-// content or a part of content, with all lines joined to one line. A sentence in content gets a fingerprint if
-// shownText contains the sentence. If shownText is the whole content, the first fingerprint is the fingerprint of the
-// whole content.
-func ShownFingerprints(content, shownText string) (fingerprints []string) {
+// FingerprintShownSentences returns fingerprints of the parts of content that were shown. shownText is the text that
+// was shown: content or a part of content, with all lines joined to one line. A sentence in content gets a fingerprint
+// if shownText contains the sentence. If shownText is the whole content, the first fingerprint is the fingerprint of
+// the whole content.
+func FingerprintShownSentences(content, shownText string) (fingerprints []string) {
 	if JoinToOneLine(content) == shownText {
 		fingerprints = append(fingerprints, sentenceFingerprint(shownText))
 	}

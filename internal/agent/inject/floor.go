@@ -18,18 +18,18 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// minStrengthFileSuffix is the suffix of the file that contains a memory's minimum strength. A note or turn is shown
-// for a prompt only if its strength is higher. The file is stored next to the memory's store. It can be deleted at any
-// time, because its content can be computed from the store.
-const minStrengthFileSuffix = ".gate"
+// minMatchStrengthFileSuffix is the suffix of the file that contains a memory's minimum strength. A note or turn is
+// shown for a prompt only if its strength is higher. The file is stored next to the memory's store. It can be deleted
+// at any time, because its content can be computed from the store.
+const minMatchStrengthFileSuffix = ".gate"
 
 // MinStrengthCalibration contains a memory's floor, which is the minimum strength for showing an entry to the model.
 // It also records the number of entries and the test prompts with which the floor was computed.
 type MinStrengthCalibration struct {
 	// hash of the decoys, which are the test prompts that no memory can answer
-	DecoyPromptsHash string           `json:"decoys"`
-	EntryCount       int              `json:"entries"`
-	MinStrength      gate.MinStrength `json:"floor"`
+	DecoyPromptsHash string                `json:"decoys"`
+	EntryCount       int                   `json:"entries"`
+	MinStrength      gate.MinMatchStrength `json:"floor"`
 }
 
 // maxEntryCountGrowth is how much the number of entries in a memory may change, relative to the old number, before the
@@ -39,28 +39,28 @@ const maxEntryCountGrowth = .2
 // IsUpToDateFor reports whether the minimum strength is up to date. It must have been computed with this program's
 // decoys (test prompts that no memory can answer), and the number of entries must have changed by at most
 // [maxEntryCountGrowth] since.
-func (c MinStrengthCalibration) IsUpToDateFor(entries int) bool {
-	off := float64(entries - c.EntryCount)
+func (c MinStrengthCalibration) IsUpToDateFor(entryCount int) bool {
+	off := float64(entryCount - c.EntryCount)
 	return c.DecoyPromptsHash == decoyPromptsHash() && max(off, -off) <= maxEntryCountGrowth*float64(c.EntryCount)
 }
 
 // IsUsableFor reports whether this minimum strength for showing entries may still be used until a new minimum is
-// computed. entries is the number of entries in the memory now. IsUsableFor returns true if two conditions are met. The
-// minimum was computed with this program's decoys, which are test prompts that no memory can answer. The memory has
+// computed. entryCount is the number of entries in the memory now. IsUsableFor returns true if two conditions are met.
+// The minimum was computed with this program's decoys, which are test prompts that no memory can answer. The memory has
 // more than half and less than twice as many entries as at that time.
-func (c MinStrengthCalibration) IsUsableFor(entries int) bool {
-	return c.DecoyPromptsHash == decoyPromptsHash() && entries < 2*c.EntryCount && c.EntryCount < 2*entries
+func (c MinStrengthCalibration) IsUsableFor(entryCount int) bool {
+	return c.DecoyPromptsHash == decoyPromptsHash() && entryCount < 2*c.EntryCount && c.EntryCount < 2*entryCount
 }
 
-// minStrengthRuleVersion must be increased if a change in the code alters how strongly entries match prompts. The
+// matchStrengthVersion must be increased if a change in the code alters how strongly entries match prompts. The
 // minimum strength of each memory is then computed again.
-const minStrengthRuleVersion = "2\n"
+const matchStrengthVersion = "2\n"
 
-// decoyPromptsHash returns a hash of minStrengthRuleVersion and all decoys (test prompts that no memory can answer).
+// decoyPromptsHash returns a hash of matchStrengthVersion and all decoys (test prompts that no memory can answer).
 // If either changes, the hash changes, and the minimum strength of each memory is computed again.
 var decoyPromptsHash = sync.OnceValue(func() string {
 	sum := sha256.New()
-	_, _ = sum.Write([]byte(minStrengthRuleVersion)) // hash.Hash never returns an error
+	_, _ = sum.Write([]byte(matchStrengthVersion)) // hash.Hash never returns an error
 	for _, d := range gate.DecoyPrompts() {
 		_, _ = sum.Write([]byte(d.Language + d.Text + "\n"))
 	}
@@ -68,8 +68,8 @@ var decoyPromptsHash = sync.OnceValue(func() string {
 })
 
 // CalibrateMinStrength computes the minimum strength above which entries of a memory are shown. For this purpose, it
-// searches the memory for decoys, which are prompts that no memory can answer. searchedDecoys is the number of these
-// searches.
+// searches the memory for decoys, which are prompts that no memory can answer. searchedDecoyCount is the number of
+// these searches.
 //
 // A note that matches a decoy raises the minimum only if the note would otherwise be shown. A past turn always raises
 // the minimum, because sessions contain the words of everyday talk. With this rule, the benchmark BEAM gets an answer
@@ -79,9 +79,9 @@ var decoyPromptsHash = sync.OnceValue(func() string {
 // This minimum is usable after some hundred searches.
 func (s *MemorySource) CalibrateMinStrength(
 	ctx context.Context,
-) (c MinStrengthCalibration, searchedDecoys int, err error) {
+) (c MinStrengthCalibration, searchedDecoyCount int, err error) {
 	c.DecoyPromptsHash = decoyPromptsHash()
-	c.EntryCount, err = s.CountShowable(ctx)
+	c.EntryCount, err = s.CountShowableEntries(ctx)
 	if err != nil {
 		return c, 0, err
 	}
@@ -97,20 +97,20 @@ func (s *MemorySource) CalibrateMinStrength(
 		best := 0.
 		for _, u := range units {
 			if s.SourceKind == SourceKindSessions ||
-				gate.MinStrength(0).AnswerKindForQuestion(u.PromptMatchStrength) != gate.AnswerSilence {
+				gate.MinMatchStrength(0).AnswerKindForQuestion(u.PromptMatchStrength) != gate.AnswerSilence {
 				best = max(best, u.Strength)
 			}
 		}
 		gs[d.Language] = append(gs[d.Language], best)
-		searchedDecoys++
+		searchedDecoyCount++
 	}
-	c.MinStrength = gate.MinStrengthFromDecoys(gs)
-	return c, searchedDecoys, err
+	c.MinStrength = gate.CalibrateMinMatchStrength(gs)
+	return c, searchedDecoyCount, err
 }
 
-// CountShowable returns how many entries may be shown: all entries except the entries that a negated term of the
+// CountShowableEntries returns how many entries may be shown: all entries except the entries that a negated term of the
 // filter excludes, such as held-back entries.
-func (s *MemorySource) CountShowable(ctx context.Context) (n int, err error) {
+func (s *MemorySource) CountShowableEntries(ctx context.Context) (n int, err error) {
 	if err := s.Memory.View(ctx, func(all oxbow.Entries) { n = all.Len() }); err != nil {
 		return 0, err
 	}
@@ -140,17 +140,17 @@ func ReadMinStrengthFile(storePath string) (c MinStrengthCalibration) {
 		return c
 	}
 	defer dir.Close()
-	b, err := vfs.ReadFile(dir, filepath.Base(storePath)+minStrengthFileSuffix, 4096)
+	b, err := vfs.ReadFile(dir, filepath.Base(storePath)+minMatchStrengthFileSuffix, 4096)
 	if err != nil || json.Unmarshal(b, &c) != nil {
 		return MinStrengthCalibration{}
 	}
 	return c
 }
 
-// WriteMinStrengthFile writes the calibration c as JSON to a file in the directory of the store. The file's name is the
-// store's name plus minStrengthFileSuffix. The calibration contains the minimum strength: an entry with a weaker match
-// is not shown to the model.
-func (c MinStrengthCalibration) WriteMinStrengthFile(storePath string) error {
+// WriteMinMatchStrengthFile writes the calibration c as JSON to a file in the directory of the store. The file's name
+// is the store's name plus minMatchStrengthFileSuffix. The calibration contains the minimum strength: an entry with a
+// weaker match is not shown to the model.
+func (c MinStrengthCalibration) WriteMinMatchStrengthFile(storePath string) error {
 	b, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -160,5 +160,5 @@ func (c MinStrengthCalibration) WriteMinStrengthFile(storePath string) error {
 		return err
 	}
 	defer dir.Close()
-	return vfs.WriteDerived(dir, filepath.Base(storePath)+minStrengthFileSuffix, 0o600, append(b, '\n'))
+	return vfs.WriteDerived(dir, filepath.Base(storePath)+minMatchStrengthFileSuffix, 0o600, append(b, '\n'))
 }

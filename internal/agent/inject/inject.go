@@ -29,14 +29,14 @@ const (
 // Maximum sizes of the texts that hooks show to a model, in tokens. They include the tags around each text.
 const (
 	// maximum size of notes shown at a session's start (documents and profiles have their own limits)
-	MaxSessionStartTokens = 200
-	maxPromptTokens       = 160
-	maxBeforeActionTokens = 120
-	MaxSessionTokens      = 6_000 // limit for a whole session, after which only names of entries are shown
+	MaxSessionStartTokens      = 200
+	maxPromptTokens            = 160
+	maxShownTokensBeforeAction = 120
+	MaxSessionTokens           = 6_000 // limit for a whole session, after which only names of entries are shown
 )
 
-// minPromptsBeforeRepeat is the number of prompts that must pass before an entry may be shown again.
-const minPromptsBeforeRepeat = 10
+// minPromptsBeforeEntryRepeat is the number of prompts that must pass before an entry may be shown again.
+const minPromptsBeforeEntryRepeat = 10
 
 // Kinds of memories in which a hook searches for an answer to a prompt.
 const (
@@ -49,7 +49,7 @@ type MemorySource struct {
 	SourceKind  string // SourceKindNotes or SourceKindSessions
 	Memory      *oxbow.Memory
 	Filter      oxbow.Filter // selects the entries that a model may see
-	MinStrength gate.MinStrength
+	MinStrength gate.MinMatchStrength
 
 	// IsUnused reports whether an entry was shown often but never used. Such an entry is shown only as a pointer. If
 	// IsUnused is nil, all entries count as used.
@@ -58,27 +58,29 @@ type MemorySource struct {
 
 // SessionShownTexts records which texts were shown to a session since its client last compacted the conversation.
 type SessionShownTexts struct {
-	Prompt int             // number of the current prompt in the session, starting at 1
-	Tokens int             // number of tokens shown in the whole session, including those before a compaction
-	Shown  map[string]int  // for each [ShownEntryKey], the number of the prompt at which the entry was last shown
-	Prints map[string]bool // fingerprints of the sentences that were shown
+	PromptNumber int // number of the current prompt in the session, starting at 1
+	// number of tokens shown in the whole session, including those before a compaction
+	Tokens int
+	// for each [ShownEntryKey], the number of the prompt at which the entry was last shown
+	LastPromptByEntryKey map[string]int
+	SentenceFingerprints map[string]bool // fingerprints of the sentences that were shown
 
-	// Stored contains the fingerprints of the shown sentences that the client stores with the conversation. These are
-	// the sentences shown at prompts and before actions. The text shown at a session's start is not included, because
-	// some clients do not store it.
-	Stored map[string]bool
+	// StoredFingerprints contains the fingerprints of the shown sentences that the client stores with the conversation.
+	// These are the sentences shown at prompts and before actions. The text shown at a session's start is not included,
+	// because some clients do not store it.
+	StoredFingerprints map[string]bool
 
-	HasStart  bool // the block of the session's start was shown and is still in the model's context
-	Compacted bool // the client compacted the conversation, and no start block was shown since then
+	HasSessionStartBlock bool // the block of the session's start was shown and is still in the model's context
+	Compacted            bool // the client compacted the conversation, and no start block was shown since then
 }
 
 // ShownEntryKey returns the key that identifies an entry in a [SessionShownTexts].
 func ShownEntryKey(s session.ShownEntry) string { return s.SourceKind + " " + s.Name }
 
-// wasShownRecently reports whether the entry was shown at one of the last [minPromptsBeforeRepeat] prompts.
+// wasShownRecently reports whether the entry was shown at one of the last [minPromptsBeforeEntryRepeat] prompts.
 func (s *SessionShownTexts) wasShownRecently(e session.ShownEntry) bool {
-	at, shown := s.Shown[ShownEntryKey(e)]
-	return shown && s.Prompt-at < minPromptsBeforeRepeat
+	at, shown := s.LastPromptByEntryKey[ShownEntryKey(e)]
+	return shown && s.PromptNumber-at < minPromptsBeforeEntryRepeat
 }
 
 // Prompt is a text that a person wrote to an agent, with its session and project.
@@ -87,25 +89,25 @@ type Prompt struct {
 	Client, Session string // the prompt's client and session; turns of the session are not shown ("" if unknown)
 	Project         string // project of the session ("" if unknown)
 	Now             time.Time
-	State           SessionShownTexts
+	ShownTexts      SessionShownTexts
 }
 
-// Block is a text that is shown to the model for a prompt. It also contains the decision about each entry that was
+// ShownBlock is a text that is shown to the model for a prompt. It also contains the decision about each entry that was
 // considered for the text.
-type Block struct {
+type ShownBlock struct {
 	session.Injection
-	Text         string   `json:"text,omitempty"`   // "" if nothing is shown
-	Fingerprints []string `json:"prints,omitempty"` // fingerprints of the sentences in Text
+	Text                 string   `json:"text,omitempty"`   // "" if nothing is shown
+	SentenceFingerprints []string `json:"prints,omitempty"` // fingerprints of the sentences in Text
 	// for each entry that was considered for showing: whether it is shown, and why (the best match comes first)
-	Decisions []EntryDecision `json:"accounts,omitempty"`
+	ShowDecisions []ShowDecision `json:"accounts,omitempty"`
 }
 
-// EntryDecision records whether an entry of the memory is shown for a prompt, and why.
-type EntryDecision struct {
+// ShowDecision records whether an entry of the memory is shown for a prompt, and why.
+type ShowDecision struct {
 	session.ShownEntry
 	gate.PromptMatchStrength
-	MinStrength gate.MinStrength `json:"floor"`
-	AnswerKind  gate.AnswerKind  `json:"answer"`
+	MinStrength gate.MinMatchStrength `json:"floor"`
+	AnswerKind  gate.AnswerKind       `json:"answer"`
 	// NotShownReason tells why the entry is not shown, or why only its name is shown. It is "" if the match strength
 	// was the only reason.
 	NotShownReason string `json:"why,omitempty"`
@@ -113,11 +115,11 @@ type EntryDecision struct {
 
 // These are values of the field NotShownReason, which tells why an entry is not shown, or why only its name is shown.
 const (
-	reasonShownRecently    = "it was shown a short time ago"
-	reasonOtherProject     = "it is of another project"
-	reasonNeverUsed        = "it was shown often and never used"
-	reasonAllShownBefore   = "all of it was shown"
-	reasonLikeInstructions = "it is shaped like instructions to an agent"
+	reasonShownRecently         = "it was shown a short time ago"
+	reasonOtherProject          = "it is of another project"
+	reasonNeverUsed             = "it was shown often and never used"
+	reasonAllShownBefore        = "all of it was shown"
+	reasonResemblesInstructions = "it is shaped like instructions to an agent"
 )
 
 const (
@@ -127,7 +129,7 @@ const (
 
 // foundEntry is an entry that the search found, with the decision whether it is shown to the model.
 type foundEntry struct {
-	EntryDecision
+	ShowDecision
 	source      *MemorySource
 	storedEntry oxbow.Entry
 	promptTerms []gate.PromptTerm
@@ -136,30 +138,32 @@ type foundEntry struct {
 	answerRule func(gate.PromptMatchStrength) gate.AnswerKind
 }
 
-// strengthRatio returns the entry's match strength, divided by the minimum strength for its memory. With this ratio,
+// relativeStrength returns the entry's match strength, divided by the minimum strength for its memory. With this ratio,
 // entries of different memories can be compared.
-func (u *foundEntry) strengthRatio() float64 { return u.Strength / max(float64(u.MinStrength), 1e-9) }
+func (u *foundEntry) relativeStrength() float64 {
+	return u.Strength / max(float64(u.MinStrength), 1e-9)
+}
 
-// BlockForPrompt searches the memories and returns the text to show to the model with the prompt. If no entry matches
-// the prompt strongly enough, the block's Text is "".
-func BlockForPrompt(ctx context.Context, p Prompt, sources ...MemorySource) (Block, error) {
+// ComposeBlockForPrompt searches the memories and returns the text to show to the model with the prompt. If no entry
+// matches the prompt strongly enough, the block's Text is "".
+func ComposeBlockForPrompt(ctx context.Context, p Prompt, sources ...MemorySource) (ShownBlock, error) {
 	var units []foundEntry
 	if words := personWrittenText(p.Text); words != "" {
 		for i := range sources {
 			found, err := sources[i].findEntries(ctx, words, p)
 			if err != nil {
-				return Block{}, err
+				return ShownBlock{}, err
 			}
 			units = append(units, found...)
 		}
 	}
 	slices.SortStableFunc(
 		units,
-		func(a, b foundEntry) int { return cmp.Compare(b.strengthRatio(), a.strengthRatio()) },
+		func(a, b foundEntry) int { return cmp.Compare(b.relativeStrength(), a.relativeStrength()) },
 	)
 	b, err := p.composeBlock(ctx, units)
 	for _, u := range units {
-		b.Decisions = append(b.Decisions, u.EntryDecision)
+		b.ShowDecisions = append(b.ShowDecisions, u.ShowDecision)
 	}
 	return b, err
 }
@@ -179,7 +183,7 @@ func (s *MemorySource) findEntries(ctx context.Context, queryWords string, p Pro
 	}
 	answer, floor := s.MinStrength.AnswerKindForQuestion, s.MinStrength.MinStrengthForQuestion
 	if !gate.IsQuestion(queryWords) {
-		answer, floor = s.MinStrength.AnswerKindForInstruction, s.MinStrength.MinStrengthForInstruction
+		answer, floor = s.MinStrength.AnswerKindForInstruction, s.MinStrength.RaiseForInstruction
 	}
 	own := 0
 	for i := range units {
@@ -193,12 +197,12 @@ func (s *MemorySource) findEntries(ctx context.Context, queryWords string, p Pro
 		u.MinStrength = floor(u.PromptMatchStrength)
 		switch {
 		case u.AnswerKind != gate.AnswerSilence && u.looksLikeInstructions():
-			u.NotShownReason = reasonLikeInstructions
+			u.NotShownReason = reasonResemblesInstructions
 		case isOfOtherProject(&u.storedEntry, p.Project):
 			u.NotShownReason = reasonOtherProject
-		case p.State.wasShownRecently(u.ShownEntry):
+		case p.ShownTexts.wasShownRecently(u.ShownEntry):
 			u.NotShownReason = reasonShownRecently
-		case s.IsUnused != nil && u.AnswerKind == gate.AnswerQuotes && s.IsUnused(ctx, u.Name):
+		case s.IsUnused != nil && u.AnswerKind == gate.AnswerQuotedSentences && s.IsUnused(ctx, u.Name):
 			u.NotShownReason = reasonNeverUsed
 		}
 		if u.NotShownReason == "" {
@@ -207,10 +211,10 @@ func (s *MemorySource) findEntries(ctx context.Context, queryWords string, p Pro
 		switch {
 		case own > maxQuotedEntries,
 			u.NotShownReason == reasonShownRecently,
-			u.NotShownReason == reasonLikeInstructions:
+			u.NotShownReason == reasonResemblesInstructions:
 			u.AnswerKind = gate.AnswerSilence
-		case u.NotShownReason != "" && u.AnswerKind == gate.AnswerQuotes:
-			u.AnswerKind = gate.AnswerEntryPointers
+		case u.NotShownReason != "" && u.AnswerKind == gate.AnswerQuotedSentences:
+			u.AnswerKind = gate.AnswerEntryNames
 		}
 	}
 	return units, nil
@@ -225,33 +229,33 @@ func isOfOtherProject(e *oxbow.Entry, project string) bool {
 
 // composeBlock returns the text to show for the prompt. units are the matching entries, which must be sorted from the
 // strongest to the weakest.
-func (p *Prompt) composeBlock(ctx context.Context, units []foundEntry) (Block, error) {
+func (p *Prompt) composeBlock(ctx context.Context, units []foundEntry) (ShownBlock, error) {
 	best := -1
 	for i, u := range units {
-		if u.AnswerKind == gate.AnswerQuotes {
+		if u.AnswerKind == gate.AnswerQuotedSentences {
 			best = i
 			break
 		}
-		if u.AnswerKind == gate.AnswerEntryPointers && best < 0 {
+		if u.AnswerKind == gate.AnswerEntryNames && best < 0 {
 			best = i
 		}
 	}
 	if best < 0 {
-		return Block{}, ctx.Err()
+		return ShownBlock{}, ctx.Err()
 	}
 	answer := units[best].AnswerKind
-	if answer == gate.AnswerQuotes && p.State.Tokens+maxPromptTokens > MaxSessionTokens {
-		answer = gate.AnswerEntryPointers
+	if answer == gate.AnswerQuotedSentences && p.ShownTexts.Tokens+maxPromptTokens > MaxSessionTokens {
+		answer = gate.AnswerEntryNames
 	}
-	var b Block
-	if answer == gate.AnswerQuotes {
+	var b ShownBlock
+	if answer == gate.AnswerQuotedSentences {
 		b = p.composeQuotesForPrompt(ctx, units)
 	}
 	if b.Text == "" {
-		b = p.composeEntryPointers(units)
+		b = p.composeEntryNames(units)
 	}
 	b.HookEvent = HookEventPrompt
 	b.BestMatchStrength = units[best].Strength
-	b.MinStrength = float64(units[best].MinStrength)
+	b.MinMatchStrength = float64(units[best].MinStrength)
 	return b, ctx.Err()
 }

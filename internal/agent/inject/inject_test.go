@@ -59,18 +59,18 @@ func kayak(name, content string, labels ...oxbow.Label) oxbow.Add {
 
 const question = "Which port does the staging proxy listen on since the Hamburg migration?"
 
-func ask(t *testing.T, p Prompt, sources ...MemorySource) Block {
+func ask(t *testing.T, p Prompt, sources ...MemorySource) ShownBlock {
 	t.Helper()
 	if p.Text == "" {
 		p.Text = question
 	}
-	b, err := BlockForPrompt(t.Context(), p, sources...)
+	b, err := ComposeBlockForPrompt(t.Context(), p, sources...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.Text != "" && (b.Tokens < text.EstimateTokens(b.Text) || b.Tokens > maxPromptTokens ||
+	if b.Text != "" && (b.TokenCount < text.EstimateTokens(b.Text) || b.TokenCount > maxPromptTokens ||
 		strings.HasSuffix(b.Text, "\n")) {
-		t.Errorf("%d tokens of %q", b.Tokens, b.Text)
+		t.Errorf("%d tokens of %q", b.TokenCount, b.Text)
 	}
 	return b
 }
@@ -84,7 +84,7 @@ func TestForPrompt(t *testing.T) {
 		),
 	)
 	b := ask(t, Prompt{}, s)
-	if b.AnswerKind != "payload" || b.HookEvent != HookEventPrompt || b.BestMatchStrength <= b.MinStrength ||
+	if b.AnswerKind != "payload" || b.HookEvent != HookEventPrompt || b.BestMatchStrength <= b.MinMatchStrength ||
 		len(b.ShownEntries) == 0 ||
 		b.ShownEntries[0].Name != "staging-proxy" {
 		t.Fatalf("block = %+v", b)
@@ -98,8 +98,8 @@ func TestForPrompt(t *testing.T) {
 			t.Errorf("%q is missing in %q", want, b.Text)
 		}
 	}
-	if len(b.RareTerms) == 0 || len(b.Fingerprints) == 0 || len(b.Decisions) == 0 {
-		t.Errorf("rare %v, prints %v, accounts %v", b.RareTerms, b.Fingerprints, b.Decisions)
+	if len(b.RareTerms) == 0 || len(b.SentenceFingerprints) == 0 || len(b.ShowDecisions) == 0 {
+		t.Errorf("rare %v, prints %v, accounts %v", b.RareTerms, b.SentenceFingerprints, b.ShowDecisions)
 	}
 	if again := ask(t, Prompt{}, s); again.Text != b.Text {
 		t.Errorf("another time %q", again.Text)
@@ -136,24 +136,25 @@ func TestNotTwice(t *testing.T) {
 	s := memoryOf(t, kayak("staging-proxy", "Since the Hamburg migration the staging proxy listens on port 8443."))
 	b := ask(t, Prompt{}, s)
 	st := SessionShownTexts{
-		Prompt: 5,
-		Shown:  map[string]int{ShownEntryKey(b.ShownEntries[0]): 1},
-		Prints: map[string]bool{},
+		PromptNumber:         5,
+		LastPromptByEntryKey: map[string]int{ShownEntryKey(b.ShownEntries[0]): 1},
+		SentenceFingerprints: map[string]bool{},
 	}
-	if got := ask(t, Prompt{State: st}, s); got.Text != "" || got.Decisions[0].NotShownReason != reasonShownRecently {
-		t.Errorf("four prompts later: %q, %+v", got.Text, got.Decisions)
+	if got := ask(t, Prompt{ShownTexts: st}, s); got.Text != "" ||
+		got.ShowDecisions[0].NotShownReason != reasonShownRecently {
+		t.Errorf("four prompts later: %q, %+v", got.Text, got.ShowDecisions)
 	}
-	st.Prompt = 11
-	if got := ask(t, Prompt{State: st}, s); got.AnswerKind != "payload" {
+	st.PromptNumber = 11
+	if got := ask(t, Prompt{ShownTexts: st}, s); got.AnswerKind != "payload" {
 		t.Errorf("ten prompts later: %+v", got)
 	}
-	for _, p := range b.Fingerprints {
-		st.Prints[p] = true
+	for _, p := range b.SentenceFingerprints {
+		st.SentenceFingerprints[p] = true
 	}
-	if got := ask(t, Prompt{State: st}, s); strings.Contains(got.Text, "8443") {
+	if got := ask(t, Prompt{ShownTexts: st}, s); strings.Contains(got.Text, "8443") {
 		t.Errorf("a sentence that was shown is shown again: %q", got.Text)
 	}
-	if got := ask(t, Prompt{State: SessionShownTexts{Tokens: MaxSessionTokens - 100}},
+	if got := ask(t, Prompt{ShownTexts: SessionShownTexts{Tokens: MaxSessionTokens - 100}},
 		s); got.AnswerKind != "pointer" ||
 		!strings.Contains(got.Text, "8443") {
 		t.Errorf("with the session's budget spent, a note that is no longer than its pointer: %q", got.Text)
@@ -174,7 +175,7 @@ func TestPointers(t *testing.T) {
 		isWhole       bool
 	}{{"a short note", answer, true}, {"a long note", long, false}} {
 		s := memoryOf(t, kayak("staging-proxy", c.content))
-		b := ask(t, Prompt{State: SessionShownTexts{Tokens: MaxSessionTokens - 100}}, s)
+		b := ask(t, Prompt{ShownTexts: SessionShownTexts{Tokens: MaxSessionTokens - 100}}, s)
 		isWhole := strings.HasSuffix(b.Text, c.content)
 		if b.AnswerKind != "pointer" || isWhole != c.isWhole ||
 			!strings.Contains(b.Text, "by person: Since the Hamburg") {
@@ -191,12 +192,12 @@ func TestPointers(t *testing.T) {
 	)
 	a := &session.Archive{Memory: m}
 	if _, err := a.AddEvents(t.Context(), []session.Event{
-		{Client: "claude", Session: "one", Turn: "1", Kind: session.KindPrompt, Time: start, Text: long},
+		{Client: "claude", Session: "one", TurnID: "1", Kind: session.KindPrompt, Time: start, Text: long},
 	}); err != nil {
 		t.Fatal(err)
 	}
 	s := MemorySource{SourceKind: SourceKindSessions, Memory: m, Filter: session.TurnFilter, MinStrength: .5}
-	b := ask(t, Prompt{State: SessionShownTexts{Tokens: MaxSessionTokens - 100}}, s)
+	b := ask(t, Prompt{ShownTexts: SessionShownTexts{Tokens: MaxSessionTokens - 100}}, s)
 	if b.AnswerKind != "pointer" || !strings.Contains(b.Text, "past session: user: Since the Hamburg migration") {
 		t.Errorf("a past turn: %q", b.Text)
 	}
@@ -218,7 +219,7 @@ func TestWeakCompanion(t *testing.T) {
 		"Run the linter and fix what it reports.",
 		"Update the README with the new flags.",
 	} {
-		events = append(events, session.Event{Client: "claude", Session: "one", Turn: fmt.Sprint(i),
+		events = append(events, session.Event{Client: "claude", Session: "one", TurnID: fmt.Sprint(i),
 			Kind: session.KindPrompt, Text: said, Time: start.Add(time.Duration(i) * time.Hour)})
 	}
 	if _, err := a.AddEvents(t.Context(), events); err != nil {
@@ -228,7 +229,7 @@ func TestWeakCompanion(t *testing.T) {
 	b := ask(t, Prompt{Text: "Why does Greet return its string instead of writing the reply?"}, s)
 	if b.AnswerKind != "payload" || !strings.Contains(b.Text, "the server writes the reply itself") ||
 		strings.Contains(b.Text, "do not call") {
-		t.Errorf("%q, %+v", b.Text, b.Decisions)
+		t.Errorf("%q, %+v", b.Text, b.ShowDecisions)
 	}
 }
 
@@ -279,7 +280,7 @@ func TestRunningSession(t *testing.T) {
 	} {
 		events = append(
 			events,
-			session.Event{Client: "claude", Session: "one", Turn: fmt.Sprint(i), Kind: session.KindPrompt, Text: said,
+			session.Event{Client: "claude", Session: "one", TurnID: fmt.Sprint(i), Kind: session.KindPrompt, Text: said,
 				Time: start.Add(time.Duration(i) * time.Hour)},
 		)
 	}
@@ -314,13 +315,13 @@ func TestHostileNotes(t *testing.T) {
 	}
 }
 
-// TestFloorOfHeldEntries checks how CountShowable counts imported entries. It must not count them while the filter
-// excludes them. It must count them as soon as the filter admits them, as after a person's approval. The number matters
-// because the minimum strength for showing an entry (the floor) was computed for a certain number of entries.
+// TestFloorOfHeldEntries checks how CountShowableEntries counts imported entries. It must not count them while the
+// filter excludes them. It must count them as soon as the filter admits them, as after a person's approval. The number
+// matters because the minimum strength for showing an entry (the floor) was computed for a certain number of entries.
 func TestFloorOfHeldEntries(t *testing.T) {
 	s := memoryOf(t, kayak("a", "Kayaks are kept in the shed."))
 	s.Filter = oxbow.Filter{Terms: []oxbow.Term{{Key: "by", Values: []string{string(oxbow.Imported)}, Not: true}}}
-	was, err := s.CountShowable(t.Context())
+	was, err := s.CountShowableEntries(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,11 +334,11 @@ func TestFloorOfHeldEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n, err := s.CountShowable(t.Context()); err != nil || n != was {
+	if n, err := s.CountShowableEntries(t.Context()); err != nil || n != was {
 		t.Errorf("with imported entries, which are not shown, there are %d, %v; want %d", n, err, was)
 	}
 	s.Filter = oxbow.Filter{}
-	if n, err := s.CountShowable(t.Context()); err != nil || n != was+10 {
+	if n, err := s.CountShowableEntries(t.Context()); err != nil || n != was+10 {
 		t.Errorf("of all there are %d, %v; want %d", n, err, was+10)
 	}
 	// Two terms of the filter exclude each imported entry, but it must be counted only once.
@@ -354,7 +355,7 @@ func TestFloorOfHeldEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n, err := s.CountShowable(t.Context()); err != nil || n != was {
+	if n, err := s.CountShowableEntries(t.Context()); err != nil || n != was {
 		t.Errorf("with entries that are excluded twice, there are %d, %v; want %d", n, err, was)
 	}
 }
@@ -365,7 +366,7 @@ func TestFloorFile(t *testing.T) {
 		t.Error("no file fits a memory")
 	}
 	c := MinStrengthCalibration{decoyPromptsHash(), 100, 1.5}
-	if err := c.WriteMinStrengthFile(store); err != nil {
+	if err := c.WriteMinMatchStrengthFile(store); err != nil {
 		t.Fatal(err)
 	}
 	got := ReadMinStrengthFile(store)
@@ -448,7 +449,7 @@ func TestOrdersNeedMore(t *testing.T) {
 	} {
 		b := ask(t, Prompt{Text: prompt}, s)
 		if (want == "") != (b.Text == "") || !strings.Contains(b.Text, want) {
-			t.Errorf("%q gets %q, want %q; %+v", prompt, b.Text, want, b.Decisions)
+			t.Errorf("%q gets %q, want %q; %+v", prompt, b.Text, want, b.ShowDecisions)
 		}
 	}
 }

@@ -15,10 +15,10 @@ import (
 
 const (
 	// maximum number of sentences from the best entry, besides a sentence that states the entry's conclusion
-	maxStrongestEntrySentences = 2
+	maxSentencesOfStrongestEntry = 2
 	// maximum number of sentences from each weaker entry, besides a sentence that states the entry's conclusion
-	maxWeakerEntrySentences = 1
-	maxSentenceChars        = 200 // maximum length of a sentence in characters
+	maxSentencesOfWeakerEntry = 1
+	maxSentenceChars          = 200 // maximum length of a sentence in characters
 	// maximum length of a quoted sentence if the whole text would otherwise be too long
 	maxShortenedSentenceChars = 120
 	maxScoredSentences        = 1_000 // maximum number of sentences that are considered for quoting in one entry
@@ -136,7 +136,7 @@ func (u *foundEntry) scoreSentences(content string) (all []quotableSentence) {
 	idf := map[string]float64{}
 	var terms []string
 	for _, t := range u.promptTerms {
-		if t.Held {
+		if t.IsInText {
 			idf[t.Text] = t.IDF
 			terms = append(terms, t.Text)
 		}
@@ -176,7 +176,7 @@ func isHeading(s string) bool {
 // the text around these words.
 func (u *foundEntry) snippetWords() (ws []string) {
 	for _, t := range u.promptTerms {
-		if t.Held {
+		if t.IsInText {
 			ws = append(ws, strings.ToLower(t.Text))
 		}
 	}

@@ -38,9 +38,9 @@ func (u *foundEntry) looksLikeInstructions() bool {
 	}
 	t, err := session.ParseTurn(u.storedEntry.Content)
 	if err != nil {
-		return screen.ReasonToDoubt(nil, session.ReadableText(u.storedEntry.Content)) != ""
+		return screen.FindWarningReason(nil, session.ReadableText(u.storedEntry.Content)) != ""
 	}
-	return screen.ReasonToDoubt(nil, t.AgentText()) != ""
+	return screen.FindWarningReason(nil, t.AgentText()) != ""
 }
 
 // dropToolOutputTerms makes an entry's match weaker if some of the prompt's terms occur only in the entry's tool
@@ -49,7 +49,7 @@ func (u *foundEntry) looksLikeInstructions() bool {
 func (u *foundEntry) dropToolOutputTerms() {
 	var terms []string
 	for _, t := range u.promptTerms {
-		if t.Held {
+		if t.IsInText {
 			terms = append(terms, t.Text)
 		}
 	}
@@ -63,13 +63,13 @@ func (u *foundEntry) dropToolOutputTerms() {
 	)
 	lost := false
 	for i := range u.promptTerms {
-		if t := &u.promptTerms[i]; t.Held && !said[t.Text] {
-			t.Held = false
+		if t := &u.promptTerms[i]; t.IsInText && !said[t.Text] {
+			t.IsInText = false
 			t.Score = 0
 			lost = true
 		}
 	}
 	if lost {
-		u.PromptMatchStrength = gate.TurnMatchStrength(u.promptTerms)
+		u.PromptMatchStrength = gate.ComputeTurnMatchStrength(u.promptTerms)
 	}
 }

@@ -26,10 +26,10 @@ func TestOnlyPrinted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := session.Event{Client: "claude", Session: "one", Turn: "1", Kind: session.KindPrompt, Text: c.prompt,
+		e := session.Event{Client: "claude", Session: "one", TurnID: "1", Kind: session.KindPrompt, Text: c.prompt,
 			Time: start}
 		call := e
-		call.Kind = session.KindCall
+		call.Kind = session.KindToolCall
 		call.ID = "c1"
 		call.Text = ""
 		call.Call = &session.ToolCall{Tool: "Bash", Command: "make", Failed: true, Output: c.printed}

@@ -24,7 +24,7 @@ func TestShapedTurns(t *testing.T) {
 		e := session.Event{
 			Client:  "claude",
 			Session: "one",
-			Turn:    "1",
+			TurnID:  "1",
 			Kind:    session.KindPrompt,
 			Text:    fact,
 			Time:    start,
@@ -52,7 +52,7 @@ func TestShapedTurns(t *testing.T) {
 	}
 	// A turn that cannot be parsed is examined as a whole.
 	u := foundEntry{
-		EntryDecision: EntryDecision{ShownEntry: session.ShownEntry{SourceKind: SourceKindSessions}},
+		ShowDecision: ShowDecision{ShownEntry: session.ShownEntry{SourceKind: SourceKindSessions}},
 		storedEntry: oxbow.Entry{Content: "no turn\n" +
 			testenv.InstructionText},
 	}
@@ -61,7 +61,7 @@ func TestShapedTurns(t *testing.T) {
 	}
 	// A note is examined again just before it is shown.
 	u = foundEntry{
-		EntryDecision: EntryDecision{ShownEntry: session.ShownEntry{SourceKind: SourceKindNotes}},
+		ShowDecision: ShowDecision{ShownEntry: session.ShownEntry{SourceKind: SourceKindNotes}},
 		storedEntry: oxbow.Entry{
 			Name:    "n",
 			Content: testenv.InstructionText,

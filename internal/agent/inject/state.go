@@ -34,9 +34,9 @@ type ShownTextsFile struct {
 // These are kinds of lines in a session's state file. The constants for hook events, such as [HookEventPrompt], are
 // further kinds of lines. A line of such a kind records that a hook begins to answer this event.
 const (
-	eventShown             = "shown"   // a text from memory was shown to the model
-	eventCompaction        = "compact" // the client has compacted the conversation
-	eventOtherClientReport = "other"   // the client has reported something else after a session's start
+	eventTextShown        = "shown"   // a text from memory was shown to the model
+	eventCompaction       = "compact" // the client has compacted the conversation
+	eventReportAfterStart = "other"   // the client has reported something else after a session's start
 )
 
 // shownTextsLine is a line of the file that records which texts a session was shown. If EventKind is "start", "prompt"
@@ -46,8 +46,8 @@ type shownTextsLine struct {
 	Time      time.Time `json:"time"`
 	EventKind string    `json:"event"`
 	// identifies the event that the hook answers, such as the turn of a prompt
-	AnsweredEventKey string `json:"key,omitempty"`
-	ShownAtHookEvent string `json:"place,omitempty"` // where the text was shown: "start", "prompt" or "action"
+	AnsweredHookEventKey string `json:"key,omitempty"`
+	ShownAtEventKind     string `json:"place,omitempty"` // where the text was shown: "start", "prompt" or "action"
 	// number of prompts in the session, up to and including this line
 	PromptNumber int `json:"prompt"`
 	// number of tokens that the session was shown, up to and including this line
@@ -64,7 +64,7 @@ const (
 	maxShownTextsFileAge   = 30 * 24 * time.Hour
 	maxLockWait            = 200 * time.Millisecond // maximum time to wait for another process's lock
 	// If a second hook process begins the same answer within this time, it is a duplicate of the first.
-	maxDuplicateAnswerDelay = 5 * time.Second
+	maxDuplicateAnswerGap = 5 * time.Second
 )
 
 func (f ShownTextsFile) fileName() string {
@@ -82,7 +82,7 @@ func (f ShownTextsFile) BeginHookAnswer(
 	ctx context.Context,
 	hookEvent, answerKey string,
 ) (s SessionShownTexts, isNewAnswer bool, err error) {
-	return f.recordHookAnswer(ctx, hookEvent, answerKey, maxDuplicateAnswerDelay)
+	return f.recordHookAnswer(ctx, hookEvent, answerKey, maxDuplicateAnswerGap)
 }
 
 // BeginTurn records that a hook is about to show a text with the prompt of a turn. It returns which texts the session
@@ -105,13 +105,13 @@ func (f ShownTextsFile) recordHookAnswer(
 ) (s SessionShownTexts, isNewAnswer bool, err error) {
 	err = f.lockAndAppend(ctx, func(s0 SessionShownTexts, lines []shownTextsLine) *shownTextsLine {
 		s, isNewAnswer = s0, !slices.ContainsFunc(lines, func(l shownTextsLine) bool {
-			return l.EventKind == hookEvent && l.AnsweredEventKey == answerKey && f.Now.Sub(l.Time).Abs() <= maxAge
+			return l.EventKind == hookEvent && l.AnsweredHookEventKey == answerKey && f.Now.Sub(l.Time).Abs() <= maxAge
 		})
 		isNewAnswer = isNewAnswer || (hookEvent == HookEventSessionStart && !endsWithSessionStart(lines))
 		if !isNewAnswer {
 			return nil
 		}
-		l := &shownTextsLine{EventKind: hookEvent, AnsweredEventKey: answerKey}
+		l := &shownTextsLine{EventKind: hookEvent, AnsweredHookEventKey: answerKey}
 		s.applyLine(l)
 		return l
 	})
@@ -121,21 +121,21 @@ func (f ShownTextsFile) recordHookAnswer(
 // RecordBlock records a block that is about to be shown to the model. If all sentences of the block were already shown
 // to the session, for example by another hook process, RecordBlock records nothing and returns false. A block without
 // fingerprints is always recorded. A block of a session's start is always recorded too, because
-// [SessionShownTexts.HasStart] depends on it.
-func (f ShownTextsFile) RecordBlock(ctx context.Context, b Block) (isFirstRecord bool, err error) {
+// [SessionShownTexts.HasSessionStartBlock] depends on it.
+func (f ShownTextsFile) RecordBlock(ctx context.Context, b ShownBlock) (isFirstRecord bool, err error) {
 	err = f.lockAndAppend(ctx, func(s SessionShownTexts, _ []shownTextsLine) *shownTextsLine {
-		isFirstRecord = b.HookEvent == HookEventSessionStart || len(b.Fingerprints) == 0 ||
-			slices.ContainsFunc(b.Fingerprints, func(p string) bool {
-				return !s.Prints[p]
+		isFirstRecord = b.HookEvent == HookEventSessionStart || len(b.SentenceFingerprints) == 0 ||
+			slices.ContainsFunc(b.SentenceFingerprints, func(p string) bool {
+				return !s.SentenceFingerprints[p]
 			})
 		if !isFirstRecord {
 			return nil
 		}
 		l := &shownTextsLine{
-			EventKind:        eventShown,
-			ShownAtHookEvent: b.HookEvent,
-			TotalTokens:      b.Tokens,
-			Fingerprints:     b.Fingerprints,
+			EventKind:        eventTextShown,
+			ShownAtEventKind: b.HookEvent,
+			TotalTokens:      b.TokenCount,
+			Fingerprints:     b.SentenceFingerprints,
 		}
 		for _, e := range b.ShownEntries {
 			l.ShownEntryKeys = append(l.ShownEntryKeys, ShownEntryKey(e))
@@ -151,9 +151,9 @@ func (f ShownTextsFile) RecordBlock(ctx context.Context, b Block) (isFirstRecord
 func (f ShownTextsFile) RecordCompaction(ctx context.Context) error {
 	return f.lockAndAppend(ctx, func(_ SessionShownTexts, lines []shownTextsLine) *shownTextsLine {
 		for _, l := range slices.Backward(lines) {
-			if l.EventKind == HookEventSessionStart && l.AnsweredEventKey == "compact" {
-				return &shownTextsLine{EventKind: eventOtherClientReport}
-			} else if l.EventKind != eventShown {
+			if l.EventKind == HookEventSessionStart && l.AnsweredHookEventKey == "compact" {
+				return &shownTextsLine{EventKind: eventReportAfterStart}
+			} else if l.EventKind != eventTextShown {
 				break
 			}
 		}
@@ -161,10 +161,10 @@ func (f ShownTextsFile) RecordCompaction(ctx context.Context) error {
 	})
 }
 
-// RecordOtherClientReport records that the client reported another event after the start of the session. If the client
+// RecordReportAfterStart records that the client reported another event after the start of the session. If the client
 // then reports the start of the same session again, the hook shows the text for the start again. Without this record,
 // the hook would ignore the second start as a duplicate of the first.
-func (f ShownTextsFile) RecordOtherClientReport(ctx context.Context) error {
+func (f ShownTextsFile) RecordReportAfterStart(ctx context.Context) error {
 	_, _, lines, err := f.readShownTexts()
 	if err != nil || len(lines) == 0 {
 		return err
@@ -176,7 +176,7 @@ func (f ShownTextsFile) RecordOtherClientReport(ctx context.Context) error {
 		if !endsWithSessionStart(lines) {
 			return nil
 		}
-		return &shownTextsLine{EventKind: eventOtherClientReport}
+		return &shownTextsLine{EventKind: eventReportAfterStart}
 	})
 }
 
@@ -184,7 +184,7 @@ func (f ShownTextsFile) RecordOtherClientReport(ctx context.Context) error {
 // Lines that only record a shown text are ignored.
 func endsWithSessionStart(lines []shownTextsLine) bool {
 	for _, l := range slices.Backward(lines) {
-		if l.EventKind != eventShown {
+		if l.EventKind != eventTextShown {
 			return l.EventKind == HookEventSessionStart
 		}
 	}
@@ -193,7 +193,11 @@ func endsWithSessionStart(lines []shownTextsLine) bool {
 
 // newSessionShownTexts returns the state of a session to which nothing was shown yet.
 func newSessionShownTexts() SessionShownTexts {
-	return SessionShownTexts{Shown: map[string]int{}, Prints: map[string]bool{}, Stored: map[string]bool{}}
+	return SessionShownTexts{
+		LastPromptByEntryKey: map[string]int{},
+		SentenceFingerprints: map[string]bool{},
+		StoredFingerprints:   map[string]bool{},
+	}
 }
 
 // ReadState returns the record of the texts that the session was shown. If the file cannot be read, it returns an
@@ -207,24 +211,25 @@ func (f ShownTextsFile) ReadState() SessionShownTexts {
 func (s *SessionShownTexts) applyLine(l *shownTextsLine) {
 	switch {
 	case l.EventKind == eventCompaction,
-		l.EventKind == HookEventSessionStart && (l.AnsweredEventKey == "compact" || l.AnsweredEventKey == "clear"):
-		clear(s.Shown)
-		clear(s.Prints)
-		clear(s.Stored)
-		s.HasStart, s.Compacted = false, l.AnsweredEventKey != "clear"
+		l.EventKind == HookEventSessionStart && (l.AnsweredHookEventKey == "compact" ||
+			l.AnsweredHookEventKey == "clear"):
+		clear(s.LastPromptByEntryKey)
+		clear(s.SentenceFingerprints)
+		clear(s.StoredFingerprints)
+		s.HasSessionStartBlock, s.Compacted = false, l.AnsweredHookEventKey != "clear"
 	case l.EventKind == HookEventPrompt:
-		s.Prompt++
-	case l.EventKind == eventShown && l.ShownAtHookEvent == HookEventSessionStart:
-		s.HasStart, s.Compacted = true, false
+		s.PromptNumber++
+	case l.EventKind == eventTextShown && l.ShownAtEventKind == HookEventSessionStart:
+		s.HasSessionStartBlock, s.Compacted = true, false
 	}
 	s.Tokens += l.TotalTokens
 	for _, e := range l.ShownEntryKeys {
-		s.Shown[e] = s.Prompt
+		s.LastPromptByEntryKey[e] = s.PromptNumber
 	}
 	for _, p := range l.Fingerprints {
-		s.Prints[p] = true
-		if l.ShownAtHookEvent != HookEventSessionStart {
-			s.Stored[p] = true
+		s.SentenceFingerprints[p] = true
+		if l.ShownAtEventKind != HookEventSessionStart {
+			s.StoredFingerprints[p] = true
 		}
 	}
 }
@@ -236,7 +241,7 @@ func (f ShownTextsFile) readShownTexts() ([]byte, SessionShownTexts, []shownText
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	s, lines := parseState(b)
+	s, lines := parseShownTexts(b)
 	return b, s, lines, err
 }
 
@@ -245,9 +250,10 @@ func (l *shownTextsLine) isValid() bool {
 	return l.EventKind != "" && l.PromptNumber >= 0 && l.TotalTokens >= 0
 }
 
-// parseState parses the content b of a session's state file, of which it reads only the last [maxShownTextsFileBytes]
-// bytes. It returns the lines, and the record of shown texts that results from them. It skips invalid lines.
-func parseState(b []byte) (s SessionShownTexts, lines []shownTextsLine) {
+// parseShownTexts parses the content b of a session's state file, of which it reads only the last
+// [maxShownTextsFileBytes] bytes. It returns the lines, and the record of shown texts that results from them. It skips
+// invalid lines.
+func parseShownTexts(b []byte) (s SessionShownTexts, lines []shownTextsLine) {
 	s = newSessionShownTexts()
 	for line := range bytes.Lines(b[max(0, len(b)-maxShownTextsFileBytes):]) {
 		var l shownTextsLine
@@ -258,9 +264,9 @@ func parseState(b []byte) (s SessionShownTexts, lines []shownTextsLine) {
 		prompt, tokens := l.PromptNumber, l.TotalTokens
 		s.applyLine(&l)
 		// The line's totals already include the prompt and the tokens that the line itself records.
-		s.Prompt, s.Tokens = prompt, tokens
+		s.PromptNumber, s.Tokens = prompt, tokens
 		for _, e := range l.ShownEntryKeys {
-			s.Shown[e] = prompt
+			s.LastPromptByEntryKey[e] = prompt
 		}
 	}
 	return s, lines
@@ -302,10 +308,10 @@ func (f ShownTextsFile) appendNextLine(nextLine func(SessionShownTexts, []shownT
 	}
 	sums := s
 	s = newSessionShownTexts()
-	s.Prompt, s.Tokens = sums.Prompt, sums.Tokens
+	s.PromptNumber, s.Tokens = sums.PromptNumber, sums.Tokens
 	s.applyLine(l)
 	l.Time = f.Now
-	l.PromptNumber = s.Prompt
+	l.PromptNumber = s.PromptNumber
 	l.TotalTokens = s.Tokens
 	return f.appendLine(b, l)
 }
@@ -337,16 +343,16 @@ func (f ShownTextsFile) appendLine(fileBytes []byte, l *shownTextsLine) error {
 	return errors.Join(err, file.Close())
 }
 
-// removeOldFiles removes the regular files in dir that were last changed before the time oldest. It ignores errors,
-// because the next session tries again.
-func removeOldFiles(dir string, oldest time.Time) {
+// removeOldFiles removes the regular files in dir that were last changed before the time oldestKeptTime. It ignores
+// errors, because the next session tries again.
+func removeOldFiles(dir string, oldestKeptTime time.Time) {
 	files, _ := os.ReadDir(dir)
 	for _, f := range files {
 		fi, err := f.Info()
 		if err != nil || !fi.Mode().IsRegular() {
 			continue
 		}
-		if fi.ModTime().Before(oldest) {
+		if fi.ModTime().Before(oldestKeptTime) {
 			_ = os.Remove(filepath.Join(dir, f.Name()))
 		}
 	}

@@ -28,9 +28,9 @@ func stateFile(t *testing.T) ShownTextsFile {
 }
 
 // block returns a block with one note and one fingerprint.
-func block(name, print string) Block {
-	b := Block{Fingerprints: []string{print}}
-	b.Tokens, b.ShownEntries = 10, []session.ShownEntry{{SourceKind: SourceKindNotes, Name: name}}
+func block(name, print string) ShownBlock {
+	b := ShownBlock{SentenceFingerprints: []string{print}}
+	b.TokenCount, b.ShownEntries = 10, []session.ShownEntry{{SourceKind: SourceKindNotes, Name: name}}
 	return b
 }
 
@@ -50,17 +50,17 @@ func (f ShownTextsFile) mustBegin(t *testing.T, place, key string, turn, want bo
 	return s
 }
 
-func (f ShownTextsFile) mustAdd(t *testing.T, b Block, want bool) {
+func (f ShownTextsFile) mustAdd(t *testing.T, b ShownBlock, want bool) {
 	t.Helper()
 	if fresh, err := f.RecordBlock(t.Context(), b); err != nil || fresh != want {
-		t.Fatalf("Add(%v) = %t, %v; want %t", b.Fingerprints, fresh, err, want)
+		t.Fatalf("Add(%v) = %t, %v; want %t", b.SentenceFingerprints, fresh, err, want)
 	}
 }
 
 // TestState follows a session through several prompts and a compaction.
 func TestState(t *testing.T) {
 	f := stateFile(t)
-	if s := f.mustBegin(t, HookEventPrompt, "1", true, true); s.Prompt != 1 || len(s.Shown) > 0 {
+	if s := f.mustBegin(t, HookEventPrompt, "1", true, true); s.PromptNumber != 1 || len(s.LastPromptByEntryKey) > 0 {
 		t.Errorf("the first prompt has the state %+v", s)
 	}
 	f.mustAdd(t, block("style", "tabs"), true)
@@ -68,42 +68,54 @@ func TestState(t *testing.T) {
 	f.mustBegin(t, HookEventPrompt, "1", true, false)
 	f.mustBegin(t, HookEventPrompt, "2", true, true)
 	f.mustAdd(t, block("ship", "tuesdays"), true)
-	if s := f.ReadState(); s.Prompt != 2 || s.Tokens != 20 ||
-		!maps.Equal(s.Shown, map[string]int{"notes style": 1, "notes ship": 2}) || !s.Prints["tabs"] ||
-		!s.Prints["tuesdays"] {
+	if s := f.ReadState(); s.PromptNumber != 2 || s.Tokens != 20 ||
+		!maps.Equal(
+			s.LastPromptByEntryKey,
+			map[string]int{"notes style": 1, "notes ship": 2},
+		) || !s.SentenceFingerprints["tabs"] ||
+		!s.SentenceFingerprints["tuesdays"] {
 		t.Errorf("the state is %+v", s)
 	}
 	other := f
 	other.Session = "s2"
-	if s := other.mustBegin(t, HookEventPrompt, "1", true, true); s.Prompt != 1 {
+	if s := other.mustBegin(t, HookEventPrompt, "1", true, true); s.PromptNumber != 1 {
 		t.Errorf("another session has the state %+v", s)
 	}
 	if err := f.RecordCompaction(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s := f.ReadState(); s.Prompt != 2 || s.Tokens != 20 || len(s.Shown)+len(s.Prints) > 0 {
+	if s := f.ReadState(); s.PromptNumber != 2 || s.Tokens != 20 ||
+		len(s.LastPromptByEntryKey)+len(s.SentenceFingerprints) > 0 {
 		t.Errorf("after a compaction the state is %+v", s)
 	}
 	f.mustAdd(t, block("style", "tabs"), true)
 	f.mustBegin(t, HookEventSessionStart, "resume", false, true)
-	if s := f.ReadState(); len(s.Shown) != 1 {
+	if s := f.ReadState(); len(s.LastPromptByEntryKey) != 1 {
 		t.Errorf("a resumed session has the state %+v", s)
 	}
 	f.mustBegin(t, HookEventSessionStart, "compact", false, true)
-	if s := f.ReadState(); len(s.Shown) != 0 || s.Tokens != 30 {
+	if s := f.ReadState(); len(s.LastPromptByEntryKey) != 0 || s.Tokens != 30 {
 		t.Errorf("a session that starts again after a compaction has the state %+v", s)
 	}
 }
 
-// TestHasStart checks that HasStart and Compacted in the state correspond to the texts in the client's context.
+// TestHasStart checks that HasSessionStartBlock and Compacted in the state correspond to the texts in the client's
+// context.
 func TestHasStart(t *testing.T) {
 	f := stateFile(t)
 	shown := block("style", "tabs")
 	shown.HookEvent = HookEventSessionStart
 	has := func(when string, start, compacted bool) {
 		t.Helper()
-		if s := f.ReadState(); s.HasStart != start || s.Compacted != compacted {
-			t.Errorf("%s: HasStart is %t, Compacted %t; want %t, %t", when, s.HasStart, s.Compacted, start, compacted)
+		if s := f.ReadState(); s.HasSessionStartBlock != start || s.Compacted != compacted {
+			t.Errorf(
+				"%s: HasStart is %t, Compacted %t; want %t, %t",
+				when,
+				s.HasSessionStartBlock,
+				s.Compacted,
+				start,
+				compacted,
+			)
 		}
 	}
 	has("at first", false, false)
@@ -135,7 +147,7 @@ func TestHasStart(t *testing.T) {
 
 // TestBeginAgain tests when BeginHookAnswer treats a repeated event as a new one, which the hook must answer again. A
 // repeated session start is new if the client has reported another event in between. A repeated prompt without a turn
-// ID is new if more than maxDuplicateAnswerDelay has passed.
+// ID is new if more than maxDuplicateAnswerGap has passed.
 func TestBeginAgain(t *testing.T) {
 	f := stateFile(t)
 	f.mustBegin(t, HookEventSessionStart, "startup", false, true)
@@ -143,17 +155,17 @@ func TestBeginAgain(t *testing.T) {
 	f.mustBegin(t, HookEventSessionStart, "startup", false, false)
 	f.mustBegin(t, HookEventSessionStart, "resume", false, true)
 	for range 2 {
-		if err := f.RecordOtherClientReport(t.Context()); err != nil {
+		if err := f.RecordReportAfterStart(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, lines, _ := f.readShownTexts(); len(lines) != 4 || lines[3].EventKind != eventOtherClientReport {
+	if _, _, lines, _ := f.readShownTexts(); len(lines) != 4 || lines[3].EventKind != eventReportAfterStart {
 		t.Errorf("the lines are %+v", lines)
 	}
 	f.mustBegin(t, HookEventSessionStart, "resume", false, true)
 	f.mustBegin(t, HookEventPrompt, "go on", false, true)
 	f.mustBegin(t, HookEventPrompt, "go on", false, false)
-	f.Now = f.Now.Add(maxDuplicateAnswerDelay + 1)
+	f.Now = f.Now.Add(maxDuplicateAnswerGap + 1)
 	f.mustBegin(t, HookEventPrompt, "go on", false, true)
 	f.mustBegin(t, HookEventSessionStart, "resume", false, true)
 }
@@ -199,8 +211,8 @@ func TestStateIsBounded(t *testing.T) {
 	f.mustAdd(t, block("style", "tabs"), true)
 	f.mustBegin(t, HookEventPrompt, "1", true, true)
 	fi, err := os.Stat(name)
-	if s := f.ReadState(); err != nil || fi.Size() > maxShownTextsFileBytes || s.Prompt != 8 || s.Tokens != 15 ||
-		s.Shown["notes style"] != 7 {
+	if s := f.ReadState(); err != nil || fi.Size() > maxShownTextsFileBytes || s.PromptNumber != 8 || s.Tokens != 15 ||
+		s.LastPromptByEntryKey["notes style"] != 7 {
 		t.Errorf("the file has %d bytes, the state is %+v; %v", fi.Size(), s, err)
 	}
 	for _, age := range []time.Duration{maxShownTextsFileAge - time.Hour, maxShownTextsFileAge + time.Hour} {
@@ -216,17 +228,18 @@ func TestStateIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzParseState checks that parseState accepts any bytes, and that it still reads a valid line after them.
+// FuzzParseState checks that parseShownTexts accepts any bytes, and that it still reads a valid line after them.
 func FuzzParseState(f *testing.F) {
 	f.Add([]byte("{\"event\":\"prompt\",\"prompt\":1}\n{\"event\":\"sho"))
 	f.Add([]byte("\n\n{}\nnull\n7\n{\"event\":\"shown\",\"prompt\":-1,\"shown\":[\"a\"]}"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		parseState(b)
-		s, lines := parseState(slices.Concat(
+		parseShownTexts(b)
+		s, lines := parseShownTexts(slices.Concat(
 			b,
 			[]byte("\n{\"event\":\"shown\",\"prompt\":3,\"tokens\":4,\"shown\":[\"notes a\"],\"prints\":[\"p\"]}\n"),
 		))
-		if len(lines) == 0 || s.Prompt != 3 || s.Tokens != 4 || s.Shown["notes a"] != 3 || !s.Prints["p"] {
+		if len(lines) == 0 || s.PromptNumber != 3 || s.Tokens != 4 || s.LastPromptByEntryKey["notes a"] != 3 ||
+			!s.SentenceFingerprints["p"] {
 			t.Errorf("%q: the state is %+v", b, s)
 		}
 		if bytes.Count(b, []byte("\n"))+2 < len(lines) {
@@ -251,21 +264,23 @@ func TestWithoutShown(t *testing.T) {
 		{"", port, ""},
 	} {
 		prints := map[string]bool{}
-		for _, p := range ShownFingerprints(c.shown, JoinToOneLine(c.shown)) {
+		for _, p := range FingerprintShownSentences(c.shown, JoinToOneLine(c.shown)) {
 			prints[p] = true
 		}
 		if got := RemoveShownSentences(c.content, prints); got != c.want {
 			t.Errorf("RemoveShownSentences(%q, prints of %q) = %q, want %q", c.content, c.shown, got, c.want)
 		}
 	}
-	if got := ShownFingerprints(port+" "+key, port+" Ask"); len(got) != 1 || got[0] != sentenceFingerprint(port) {
+	if got := FingerprintShownSentences(port+" "+key, port+" Ask"); len(got) != 1 ||
+		got[0] != sentenceFingerprint(port) {
 		t.Errorf("a sentence that was cut counts as shown: %v", got)
 	}
 }
 
-// TestStored checks State.Stored, which contains the fingerprints of the texts that every client stores with the
-// conversation. Texts for a prompt and for an action are such texts. The text of the session start is not, because some
-// clients do not store it. After a compaction, State.Stored must be empty.
+// TestStored checks SessionShownTexts.StoredFingerprints, which contains the fingerprints of the texts that every
+// client stores with the conversation. Texts for a prompt and for an action are such texts. The text of the session
+// start is not, because some clients do not store it. After a compaction, SessionShownTexts.StoredFingerprints must be
+// empty.
 func TestStored(t *testing.T) {
 	f := stateFile(t)
 	for place, print := range map[string]string{HookEventSessionStart: "start", HookEventPrompt: "prompt",
@@ -274,13 +289,15 @@ func TestStored(t *testing.T) {
 		b.HookEvent = place
 		f.mustAdd(t, b, true)
 	}
-	if s := f.ReadState(); len(s.Prints) != 3 || s.Stored["start"] || !s.Stored["prompt"] || !s.Stored["action"] {
-		t.Errorf("shown are %v, and the client stored %v", s.Prints, s.Stored)
+	if s := f.ReadState(); len(s.SentenceFingerprints) != 3 || s.StoredFingerprints["start"] ||
+		!s.StoredFingerprints["prompt"] ||
+		!s.StoredFingerprints["action"] {
+		t.Errorf("shown are %v, and the client stored %v", s.SentenceFingerprints, s.StoredFingerprints)
 	}
 	if err := f.RecordCompaction(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s := f.ReadState(); len(s.Stored) != 0 {
-		t.Errorf("after a compaction the client still has %v", s.Stored)
+	if s := f.ReadState(); len(s.StoredFingerprints) != 0 {
+		t.Errorf("after a compaction the client still has %v", s.StoredFingerprints)
 	}
 }

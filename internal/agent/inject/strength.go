@@ -84,16 +84,16 @@ func (s *MemorySource) rankEntries(
 		return nil, err
 	}
 	units := make([]foundEntry, 0, len(hits))
-	identifiers := identifiersByTerm(ctx, analyzer, q.Text)
+	identifiers := mapTermsToIdentifiers(ctx, analyzer, q.Text)
 	for _, h := range hits {
 		u := foundEntry{source: s, storedEntry: h.Entry}
 		u.ShownEntry = session.ShownEntry{SourceKind: s.SourceKind, Name: h.Entry.Name, Version: h.Entry.Version}
 		u.MinStrength = s.MinStrength
 		u.promptTerms = termsFromExplanation(h.Explanation, identifiers)
 		if s.SourceKind == SourceKindSessions || analysis.IsPersonTurn(h.Entry.Content) {
-			u.PromptMatchStrength = gate.TurnMatchStrength(u.promptTerms)
+			u.PromptMatchStrength = gate.ComputeTurnMatchStrength(u.promptTerms)
 		} else {
-			adjustTermScoresForNote(h.Explanation, u.promptTerms)
+			adjustTermScoresForNoteLength(h.Explanation, u.promptTerms)
 			u.PromptMatchStrength = gate.NoteMatchStrength(u.promptTerms, h.Entry.Content)
 		}
 		units = append(units, u)
@@ -127,43 +127,43 @@ func termsFromExplanation(x *oxbow.Explanation, identifiers map[string]string) (
 		terms = append(
 			terms,
 			gate.PromptTerm{
-				Text:   t.Term,
-				Most:   maxTermFrequencyFactor * t.Weight * t.IDF,
-				IDF:    t.IDF,
-				Score:  t.Score,
-				Held:   t.TF > 0,
-				Absent: t.DF == 0,
-				Unique: t.DF == 1 && x.Entries >= minEntriesForUniqueWords,
-				Of:     identifiers[t.Term],
+				Text:               t.Term,
+				MaxScore:           maxTermFrequencyFactor * t.Weight * t.IDF,
+				IDF:                t.IDF,
+				Score:              t.Score,
+				IsInText:           t.TF > 0,
+				IsAbsentFromMemory: t.DF == 0,
+				IsUniqueInMemory:   t.DF == 1 && x.Entries >= minEntriesForUniqueWords,
+				Identifier:         identifiers[t.Term],
 			},
 		)
 	}
 	return terms
 }
 
-// adjustTermScoresForNote adjusts the scores that a prompt's terms have for a note. The element terms[i] belongs to
-// x.Terms[i]. The score of a note with at most [maxShortNoteWords] words does not depend on its length, because a note
-// with four sentences answers a prompt as well as a note with one. If the note lacks a term, the highest score that the
-// term could reach is computed as if the prompt contained the term only once.
-func adjustTermScoresForNote(x *oxbow.Explanation, terms []gate.PromptTerm) {
+// adjustTermScoresForNoteLength adjusts the scores that a prompt's terms have for a note. The element terms[i] belongs
+// to x.Terms[i]. The score of a note with at most [maxShortNoteWords] words does not depend on its length, because a
+// note with four sentences answers a prompt as well as a note with one. If the note lacks a term, the highest score
+// that the term could reach is computed as if the prompt contained the term only once.
+func adjustTermScoresForNoteLength(x *oxbow.Explanation, terms []gate.PromptTerm) {
 	if x == nil {
 		return
 	}
 	length := max(1, 1-textLengthWeight+textLengthWeight*x.Length/max(x.AvgLen, maxShortNoteWords))
 	for i, t := range x.Terms {
 		if t.TF > 0 {
-			terms[i].Score = terms[i].Most * t.TF / (t.TF + (maxTermFrequencyFactor-1)*length)
+			terms[i].Score = terms[i].MaxScore * t.TF / (t.TF + (maxTermFrequencyFactor-1)*length)
 		} else {
-			terms[i].Most = maxTermFrequencyFactor * min(t.Weight, 1) * t.IDF
+			terms[i].MaxScore = maxTermFrequencyFactor * min(t.Weight, 1) * t.IDF
 		}
 	}
 }
 
-// identifiersByTerm splits the identifiers in a text into search terms. It returns a map from each term to the
+// mapTermsToIdentifiers splits the identifiers in a text into search terms. It returns a map from each term to the
 // identifier that contains the term. An identifier is a name of several terms, such as parse.go, legacy_sku or
 // TypeScript. If the text also contains a term as a separate word, the map contains "" for this term. A hyphen
 // separates words, except in a path. Text in a script without spaces does not contain identifiers.
-func identifiersByTerm(ctx context.Context, analyzer *analysis.Analyzer, text string) map[string]string {
+func mapTermsToIdentifiers(ctx context.Context, analyzer *analysis.Analyzer, text string) map[string]string {
 	of := map[string]string{}
 	for chunk := range identifierChunks(text) {
 		terms := analyzer.AnalyzeQuestion(ctx, analysis.QueryText{Words: chunk}).Words

@@ -18,7 +18,7 @@ func TestCompareAsNote(t *testing.T) {
 			{Term: "price", Weight: 3, DF: 4, IDF: 3},
 		}}
 		terms := termsFromExplanation(x, nil)
-		adjustTermScoresForNote(x, terms)
+		adjustTermScoresForNoteLength(x, terms)
 		return terms
 	}
 	short := compare(10)
@@ -26,7 +26,7 @@ func TestCompareAsNote(t *testing.T) {
 	if got := short[0].Score; math.Abs(got-6.875) > 1e-9 {
 		t.Errorf("a word that occurs twice has the score %v, want 6.875", got)
 	}
-	if got := short[1].Most; math.Abs(got-6.6) > 1e-9 {
+	if got := short[1].MaxScore; math.Abs(got-6.6) > 1e-9 {
 		t.Errorf("a missing word that the prompt repeats can reach %v, want 6.6", got)
 	}
 	if got := compare(60); !slices.Equal(got, short) {
@@ -35,7 +35,7 @@ func TestCompareAsNote(t *testing.T) {
 	if got := compare(600)[0].Score; got >= short[0].Score {
 		t.Errorf("a note of 600 words has %v, a note of 10 words %v", got, short[0].Score)
 	}
-	if !short[0].Unique || short[1].Unique {
+	if !short[0].IsUniqueInMemory || short[1].IsUniqueInMemory {
 		t.Errorf("unique: %v", short)
 	}
 }

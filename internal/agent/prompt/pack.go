@@ -8,13 +8,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// EstimateMarginPercent corrects token estimates, which may be too low. An estimate is multiplied by this percentage
+// EstimateFactorPercent corrects token estimates, which may be too low. An estimate is multiplied by this percentage
 // before it is compared with a budget that must not be exceeded. The lowest measured estimate was 0.79 of the true
 // count (see the table at the estimator), and 1/0.79 is 1.266.
-const EstimateMarginPercent = 127
+const EstimateFactorPercent = 127
 
-// MaxTokenEstimate returns the largest token estimate of a text that certainly fits into the budget.
-func MaxTokenEstimate(budget int) int { return int(int64(budget) * 100 / EstimateMarginPercent) }
+// MaxEstimateWithinBudget returns the largest token estimate of a text that certainly fits into the budget.
+func MaxEstimateWithinBudget(tokenBudget int) int {
+	return int(int64(tokenBudget) * 100 / EstimateFactorPercent)
+}
 
 // maxShortenAttempts is the maximum number of context parts that PackIntoBudget tries to shorten after the parts that
 // fit completely were included. Each attempt costs time.
@@ -31,7 +33,7 @@ const maxShortenAttempts = 20
 //  3. The remaining room goes to the first part that did not fit and can be shortened.
 //
 // The included parts stay in their order.
-func (c *Context) PackIntoBudget(budget int) {
+func (c *Context) PackIntoBudget(tokenBudget int) {
 	for i := range c.Parts {
 		p := &c.Parts[i]
 		if p.Role == "" {
@@ -39,8 +41,12 @@ func (c *Context) PackIntoBudget(budget int) {
 		}
 		p.Tokens = EstimateTokens(p.Text)
 	}
-	c.Budget, c.Tokens = budget, 0
-	k := &contextPacker{Context: c, remainingTokens: MaxTokenEstimate(budget), isIncluded: make([]bool, len(c.Parts))}
+	c.Budget, c.Tokens = tokenBudget, 0
+	k := &contextPacker{
+		Context:         c,
+		remainingTokens: MaxEstimateWithinBudget(tokenBudget),
+		isIncluded:      make([]bool, len(c.Parts)),
+	}
 	for i, p := range c.Parts {
 		if p.IsPinned && !k.includeWholeContextPart(i) {
 			k.includeShortenedContextPart(i)

@@ -94,7 +94,7 @@ func TestPack(t *testing.T) {
 		if got := strings.Join(cut, " "); got != tt.cut {
 			t.Errorf("%s: Pack(%d) cuts %q, want %q", tt.name, tt.budget, got, tt.cut)
 		}
-		if c.Tokens != sum || sum*EstimateMarginPercent > tt.budget*100 {
+		if c.Tokens != sum || sum*EstimateFactorPercent > tt.budget*100 {
 			t.Errorf("%s: Pack(%d) = %d tokens of %d", tt.name, tt.budget, c.Tokens, sum)
 		}
 	}

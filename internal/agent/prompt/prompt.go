@@ -41,7 +41,7 @@ type Part struct {
 	// of tokens or fewer, and ends where a paragraph ends. If Shorten is nil, the text cannot be shortened.
 	Shorten func(tokens int) string `json:"-"`
 
-	hasFrameText bool // WithFrame made this part
+	hasTextAroundBody bool // WithFrame made this part
 	// for a part made by WithFrame: the text before and after the body, which is never shortened
 	textBeforeBody, textAfterBody string
 }
@@ -117,8 +117,8 @@ func describeSource(source, reason string) string {
 // unlimited. Pinned parts are always included and are counted first. Other parts are included in order if they fit. A
 // part that does not fit is shortened if possible, and otherwise left out. Later parts may still fit. FitToBudget is
 // deterministic. If the pinned parts alone exceed the budget, Tokens is larger than Budget afterwards.
-func (c *Context) FitToBudget(budget int) {
-	c.Budget, c.Tokens = budget, 0
+func (c *Context) FitToBudget(tokenBudget int) {
+	c.Budget, c.Tokens = tokenBudget, 0
 	for i := range c.Parts {
 		p := &c.Parts[i]
 		if p.Role == "" {
@@ -132,7 +132,7 @@ func (c *Context) FitToBudget(budget int) {
 	var kept []Part
 	for _, p := range c.Parts {
 		if !p.IsPinned {
-			if left := budget - c.Tokens; budget > 0 && p.Tokens > left {
+			if left := tokenBudget - c.Tokens; tokenBudget > 0 && p.Tokens > left {
 				whole := p.Tokens
 				p.Text = shortenPart(p, left)
 				p.Tokens = EstimateTokens(p.Text)

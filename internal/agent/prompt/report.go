@@ -72,14 +72,14 @@ func (w reportSectionWriter) writeSection(s report.Section) {
 		w.writeRows(s)
 	case report.List:
 		w.writeItems(s)
-	case report.Reasons:
+	case report.EmptyResultReasons:
 		for _, why := range s.Sentences {
 			w.b.WriteString("- " + w.formatCommands(why.FormatWith(w.formatValue)) + "\n")
 		}
 		if len(s.SimilarNames) > 0 {
 			w.b.WriteString("near to what was asked: " + w.formatValue(s.SimilarNames) + "\n")
 		}
-	case report.ModelDocument:
+	case report.TextForModel:
 		w.b.WriteString(string(s))
 	case report.Finding:
 		w.writeFinding(s)
@@ -199,7 +199,7 @@ func (w reportSectionWriter) formatValue(v any) string {
 		return v.FormatWith(w.formatValue)
 	case report.WordedValue:
 		return v.WordingForModel()
-	case report.Name:
+	case report.EntryName:
 		return strconv.Quote(string(v))
 	case report.Names:
 		return text.QuoteAll(v)
@@ -207,7 +207,7 @@ func (w reportSectionWriter) formatValue(v any) string {
 		return " " + text.QuoteAll(v)
 	case report.Labels:
 		return strings.Join(v, " ")
-	case report.Change:
+	case report.ChangeNumber:
 		return "(change " + strconv.FormatUint(uint64(v), 10) + ")"
 	case time.Time:
 		return v.UTC().Format(time.RFC3339)

@@ -26,25 +26,30 @@ func TestReportText(t *testing.T) {
 	r.Add(
 		report.List{
 			Items: []report.Section{
-				report.Record{Key: report.Name("a\n- b"),
+				report.Record{Key: report.EntryName("a\n- b"),
 					Cells: []report.Cell{{Value: report.OxbowText("note")}, {Name: "version", Value: uint64(7)},
 						{Name: "by", Value: ""}},
 					TextCellsBelow: []report.Cell{{Name: "aliases", Value: report.Names{"x", "y"}},
 						{Name: "labels", Value: report.Labels{"tag:a", "tag:b"}}, {Name: "cites", Value: ""},
 						{Name: "markdown", Value: report.QuotedText("one\n```\ntwo")}}},
-				report.Record{Key: report.Name("c"), Effect: report.Sentencef("forgot %s", report.Name("c")),
-					TextCellsBelow: []report.Cell{{Value: report.Sentencef("add %s: %s", report.Name("d"), "e\x1b")}}},
+				report.Record{Key: report.EntryName("c"), Effect: report.Sentencef("forgot %s", report.EntryName("c")),
+					TextCellsBelow: []report.Cell{
+						{Value: report.Sentencef("add %s: %s", report.EntryName("d"), "e\x1b")},
+					}},
 			},
-			HasBlankLines: true, IsNumbered: true, AllItemsAdvice: "--json lists them all",
+			HasBlankLines: true, IsNumbered: true, ListAllAdvice: "--json lists them all",
 		},
 		report.Fields{Cells: []report.Cell{{Name: "at", Value: time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)},
 			{Name: "who", Value: foreign{"him\nher"}}, {Name: "empty"}}},
-		report.Table{Columns: []string{"NAME", "N"}, Rows: [][]any{{report.Name("a"), 3}, {"b", report.Change(4)}}},
+		report.Table{
+			Columns: []string{"NAME", "N"},
+			Rows:    [][]any{{report.EntryName("a"), 3}, {"b", report.ChangeNumber(4)}},
+		},
 	)
 	r.Add(report.Finding{Level: "warning", Topic: "space", TopicState: "9 kB\nfree", Remedy: "oxbow compact"},
 		report.Finding{Level: "ok", Topic: "lock", TopicState: report.OxbowText("free")})
 	report.AddEmptyResultReasons(&r, []report.OxbowText{"nothing fits"}, []string{"near"})
-	r.Add(report.ModelDocument("a text without a line end"))
+	r.Add(report.TextForModel("a text without a line end"))
 	r.Warnf("the file %s is lost", report.QuotedText("f\ng"))
 	report.AddNotes(&r, []toldNote{{}})
 	r.AddNotef("left:%s", report.QuotedLines{"a\nb", "c"})

@@ -17,9 +17,9 @@ const (
 	maxSmallContextPartBytes = 1500
 	// cutMark is the line that is written at the place where the end of a text was cut off.
 	cutMark = "\n[… cut here]"
-	// maxNamedCutParts is the maximum number of shortened or omitted context parts that are named in the last line of
+	// maxCutPartNames is the maximum number of shortened or omitted context parts that are named in the last line of
 	// the text for the model. The line only counts the others.
-	maxNamedCutParts = 3
+	maxCutPartNames = 3
 )
 
 // WithFrame returns a copy of the part with a new text: the strings before, body and after, joined together. If the
@@ -29,7 +29,7 @@ func (p Part) WithFrame(before, body, after string) Part {
 	p.Text = before + body + after
 	p.textBeforeBody = before
 	p.textAfterBody = after
-	p.hasFrameText = true
+	p.hasTextAroundBody = true
 	p.Shorten = func(tokens int) string {
 		for limit := 4 * tokens; limit > 0; limit = limit * 7 / 8 {
 			if s := p.shortenBody(limit); EstimateTokens(s) <= tokens {
@@ -41,11 +41,11 @@ func (p Part) WithFrame(before, body, after string) Part {
 	return p
 }
 
-// shortenBody returns the part's text with at most limit bytes. It shortens only the body of the part. The prefix and
-// the suffix around the body stay complete. It returns "" if there is no room for a body.
-func (p Part) shortenBody(limit int) string {
+// shortenBody returns the part's text with at most maxBytes bytes. It shortens only the body of the part. The prefix
+// and the suffix around the body stay complete. It returns "" if there is no room for a body.
+func (p Part) shortenBody(maxBytes int) string {
 	body := p.Text[len(p.textBeforeBody) : len(p.Text)-len(p.textAfterBody)]
-	room := limit - len(p.textBeforeBody) - len(p.textAfterBody) - len(cutMark)
+	room := maxBytes - len(p.textBeforeBody) - len(p.textAfterBody) - len(cutMark)
 	if len(body) <= room+len(cutMark) {
 		return p.Text
 	}
@@ -76,19 +76,19 @@ func cutAtParagraph(s string, limit int) string {
 	return s[:limit]
 }
 
-// TextWithin returns the context's text, cut to at most limit bytes. If the text is too long, the pinned parts are
+// TextWithin returns the context's text, cut to at most maxBytes bytes. If the text is too long, the pinned parts are
 // added first. Small pinned parts are added completely. Large pinned parts share the room and are cut at a paragraph's
 // end. Then the other parts fill the remaining room in their order. The last line names the parts that were cut. It
 // ends with the string advice, a sentence that tells the reader where the complete text is. TextWithin returns "" if
-// even the cut text is longer than limit.
-func (c Context) TextWithin(limit int, advice string) string {
-	if text := c.Text(); len(text) <= limit {
+// even the cut text is longer than maxBytes.
+func (c Context) TextWithin(maxBytes int, advice string) string {
+	if text := c.Text(); len(text) <= maxBytes {
 		return text
 	}
 	w := &contextPartLimiter{parts: c.Parts, partTexts: make([]string, len(c.Parts))}
 	// Reserve room for the last line, which names the context parts that were cut. The line can become up to 20 bytes
 	// longer, because the number of cut parts is not known yet.
-	w.remainingBytes = limit - len(w.describeCutContextParts(advice, c.Parts)) - 20
+	w.remainingBytes = maxBytes - len(w.describeCutContextParts(advice, c.Parts)) - 20
 	w.addPinnedContextParts()
 	w.addUnpinnedContextParts()
 	var cut []Part
@@ -98,7 +98,7 @@ func (c Context) TextWithin(limit int, advice string) string {
 		}
 	}
 	text := strings.Join(w.partTexts, "") + w.describeCutContextParts(advice, cut)
-	if len(text) > limit {
+	if len(text) > maxBytes {
 		return ""
 	}
 	return text
@@ -146,9 +146,9 @@ func (w *contextPartLimiter) addUnpinnedContextParts() {
 	}
 }
 
-// addPart adds the text of parts[i]. A text with more than limit bytes is shortened.
-func (w *contextPartLimiter) addPart(i, limit int) {
-	w.partTexts[i] = w.parts[i].cutToLimit(limit)
+// addPart adds the text of parts[i]. A text with more than maxBytes bytes is shortened.
+func (w *contextPartLimiter) addPart(i, maxBytes int) {
+	w.partTexts[i] = w.parts[i].cutToLimit(maxBytes)
 	w.remainingBytes -= len(w.partTexts[i])
 }
 
@@ -157,7 +157,7 @@ func (p Part) cutToLimit(limit int) string {
 	if len(p.Text) <= limit {
 		return p.Text
 	}
-	if p.Shorten != nil && !p.hasFrameText {
+	if p.Shorten != nil && !p.hasTextAroundBody {
 		for tokens := limit / 3; tokens > 0; tokens = tokens * 3 / 4 {
 			if s := p.Shorten(tokens); len(s) <= limit {
 				return s
@@ -169,7 +169,7 @@ func (p Part) cutToLimit(limit int) string {
 }
 
 // describeCutContextParts returns the last line of a shortened context. The line names the parts in the list cutParts,
-// which were shortened or left out. It names at most maxNamedCutParts of them and counts the others. The string advice
+// which were shortened or left out. It names at most maxCutPartNames of them and counts the others. The string advice
 // is the last sentence of the line.
 func (w *contextPartLimiter) describeCutContextParts(advice string, cutParts []Part) string {
 	var names []string
@@ -186,8 +186,8 @@ func (w *contextPartLimiter) describeCutContextParts(advice string, cutParts []P
 			names = append(names, name)
 		}
 	}
-	if more := len(names) - maxNamedCutParts; more > 0 {
-		names = append(names[:maxNamedCutParts], fmt.Sprintf("%d more", more))
+	if more := len(names) - maxCutPartNames; more > 0 {
+		names = append(names[:maxCutPartNames], fmt.Sprintf("%d more", more))
 	}
 	return "\n\n(Cut to fit: " + strings.Join(names, ", ") + ". " + advice + ")\n"
 }

@@ -47,7 +47,7 @@ type Archive struct {
 	Redact func(string) string
 
 	// Fingerprints finds texts that repeat text by others. It may be nil.
-	Fingerprints *fingerprint.File
+	Fingerprints *fingerprint.Store
 
 	// MakeLabels returns labels for a turn, in addition to the labels that the archive makes from the turn's events.
 	// Its result must depend only on the turn. MakeLabels may be nil.
@@ -56,14 +56,15 @@ type Archive struct {
 
 // ArchiveReport counts the events and turns that were added to an archive.
 type ArchiveReport struct {
-	EventCount   int `json:"events"`            // number of events that were read
-	InvalidCount int `json:"bad,omitempty"`     // number of lines and events that were not valid
-	NewTurns     int `json:"turns"`             // number of turns that were added
-	ChangedTurns int `json:"changed,omitempty"` // number of existing turns that were changed
+	EventCount        int `json:"events"`            // number of events that were read
+	InvalidInputCount int `json:"bad,omitempty"`     // number of lines and events that were not valid
+	NewTurns          int `json:"turns"`             // number of turns that were added
+	ChangedTurns      int `json:"changed,omitempty"` // number of existing turns that were changed
 
 	ChangedSessions []ChangedSession `json:"-"` // sessions with new or changed turns
 
-	positions map[sessionKey]int // index in ChangedSessions of each session, so that addCounts finds a session quickly
+	// index in ChangedSessions of each session, so that addCounts finds a session quickly
+	sessionIndexes map[sessionKey]int
 }
 
 // ChangedSession is a session with new or changed turns.
@@ -77,17 +78,17 @@ type ChangedSession struct {
 // of a chat service may contain 100,000 sessions.
 func (r *ArchiveReport) addCounts(o ArchiveReport) {
 	r.EventCount += o.EventCount
-	r.InvalidCount += o.InvalidCount
+	r.InvalidInputCount += o.InvalidInputCount
 	r.NewTurns += o.NewTurns
 	r.ChangedTurns += o.ChangedTurns
-	if r.positions == nil {
-		r.positions = map[sessionKey]int{}
+	if r.sessionIndexes == nil {
+		r.sessionIndexes = map[sessionKey]int{}
 	}
 	for _, t := range o.ChangedSessions {
 		key := sessionKey{t.Client, t.Session}
-		i, ok := r.positions[key]
+		i, ok := r.sessionIndexes[key]
 		if !ok {
-			r.positions[key] = len(r.ChangedSessions)
+			r.sessionIndexes[key] = len(r.ChangedSessions)
 			r.ChangedSessions = append(r.ChangedSessions, t)
 			continue
 		}
@@ -114,7 +115,7 @@ func toNamePart(s string) string {
 
 // AddEvents adds events to the archive. An event that the archive already contains changes nothing.
 func (a *Archive) AddEvents(ctx context.Context, events []Event) (ArchiveReport, error) {
-	return a.addEventsThen(ctx, events, nil)
+	return a.addEventsAndFinalOp(ctx, events, nil)
 }
 
 // A TranscriptReader reads the part of a client's transcript after a cursor. The cursor is "" at the start of the
@@ -162,7 +163,7 @@ func (a *Archive) ImportTranscript(
 		if err != nil {
 			return r, err
 		}
-		one, err := a.addEventsThen(ctx, events, func() (oxbow.Op, error) {
+		one, err := a.addEventsAndFinalOp(ctx, events, func() (oxbow.Op, error) {
 			now, err := a.getEntryIfExists(ctx, name)
 			switch {
 			case err != nil || next == from || now.Content == string(b):
@@ -195,11 +196,11 @@ type batchAdder struct {
 	totalReport ArchiveReport
 }
 
-// addEventsThen adds events to the archive, like AddEvents. It also commits the operation that the function finalOp
-// returns, in the same change as the last events or in a later change. If finalOp is nil or returns a nil operation,
-// addEventsThen commits only the events. If another process has changed the same session meanwhile, addEventsThen calls
-// finalOp again.
-func (a *Archive) addEventsThen(
+// addEventsAndFinalOp adds events to the archive, like AddEvents. It also commits the operation that the function
+// finalOp returns, in the same change as the last events or in a later change. If finalOp is nil or returns a nil
+// operation, addEventsAndFinalOp commits only the events. If another process has changed the same session meanwhile,
+// addEventsAndFinalOp calls finalOp again.
+func (a *Archive) addEventsAndFinalOp(
 	ctx context.Context,
 	events []Event,
 	finalOp func() (oxbow.Op, error),
@@ -216,7 +217,7 @@ func (a *Archive) addEventsThen(
 	findRepeats(a.Fingerprints, events)
 	for _, e := range events {
 		if !e.isArchivable() {
-			add.totalReport.InvalidCount++
+			add.totalReport.InvalidInputCount++
 			continue
 		}
 		t := sessionKey{e.Client, e.Session}
@@ -252,7 +253,7 @@ func (a *Archive) addEventsThen(
 func (e *Event) isArchivable() bool { return e.isValid() && e.Kind != kindOmittedReports }
 
 // isValid reports whether the event names a client, a session and a kind.
-func (e *Event) isValid() bool { return e.Client != "" && ValidID(e.Session) && e.Kind != "" }
+func (e *Event) isValid() bool { return e.Client != "" && IsValidID(e.Session) && e.Kind != "" }
 
 // commitWithFinalOp commits the batch together with the operation that the function finalOp returns, so that a small
 // transcript needs only one sync of the log. If finalOp returns nil or an error, commitWithFinalOp commits the batch
@@ -362,9 +363,9 @@ func countContentBytes(ops []oxbow.Op) int {
 	return size
 }
 
-// ApplyToTurnTexts applies fn to all texts in a turn's content, including the texts in the content's compressed
+// TransformTurnTexts applies fn to all texts in a turn's content, including the texts in the content's compressed
 // part. It returns the new content. The bool is false if the content is not a turn's.
-func ApplyToTurnTexts(content string, fn func(string) string) (string, bool) {
+func TransformTurnTexts(content string, fn func(string) string) (string, bool) {
 	t, err := ParseTurn(content)
 	if err != nil {
 		return content, false
@@ -373,14 +374,14 @@ func ApplyToTurnTexts(content string, fn func(string) string) (string, bool) {
 		t.unmergedReports[i] = eventForArchive(e, fn)
 	}
 	slices.SortFunc(t.unmergedReports, compareEvents)
-	t.deriveEvents()
+	t.deriveEventsFromReports()
 	return t.Content(), true
 }
 
-// maxTimeDifference is the largest allowed difference between the creation time of a turn's entry and the start of the
-// turn. An earlier prompt that is found later changes the start, but the creation time of an entry cannot change. If
-// the difference becomes larger, the entry is removed and added again.
-const maxTimeDifference = 5 * time.Minute
+// maxCreationTimeDifference is the largest allowed difference between the creation time of a turn's entry and the start
+// of the turn. An earlier prompt that is found later changes the start, but the creation time of an entry cannot
+// change. If the difference becomes larger, the entry is removed and added again.
+const maxCreationTimeDifference = 5 * time.Minute
 
 // addsOnlyKnownPrompts reports whether the archive already contains everything that the events could add to the
 // session. This is the case if both conditions are met:
@@ -397,10 +398,10 @@ func (a *Archive) addsOnlyKnownPrompts(ctx context.Context, t sessionKey, events
 	return slices.ContainsFunc(k.parsedTurns, func(t Turn) bool { return t.PromptID != "" }), err
 }
 
-// needsAllSessionTurns reports whether the events may change any turn of the session, so that the whole session must be
+// mayChangeAnyTurn reports whether the events may change any turn of the session, so that the whole session must be
 // loaded. An event without a time may belong to any turn. Some clients keep a separate list of all prompts. A prompt
 // from such a list may be the same as a prompt in any turn.
-func needsAllSessionTurns(events []Event) bool {
+func mayChangeAnyTurn(events []Event) bool {
 	return hasUntimedEvent(events) || slices.ContainsFunc(events, func(e Event) bool { return e.IsFromPromptList })
 }
 
@@ -420,8 +421,8 @@ func (a *Archive) sessionUpdateOps(
 		return nil, ArchiveReport{}, err
 	}
 	k, enough, err := a.loadLastTurns(ctx, t, events)
-	isUncertain := func(t Turn) bool { return needsAllSessionTurns(t.unmergedReports) }
-	if needsAllSessionTurns(events) || slices.ContainsFunc(k.parsedTurns, isUncertain) {
+	isUncertain := func(t Turn) bool { return mayChangeAnyTurn(t.unmergedReports) }
+	if mayChangeAnyTurn(events) || slices.ContainsFunc(k.parsedTurns, isUncertain) {
 		enough = false
 	}
 	if err != nil {
@@ -449,13 +450,13 @@ func (a *Archive) turnOps(stored *storedSession, events []Event) (ops []oxbow.Op
 	events = slices.Clone(events)
 	given := map[string][]oxbow.Label{} // labels of the session's archived turns, by the turn's identity
 	for _, t := range stored.parsedTurns {
-		events = append(events, t.SourceEvents()...)
-		given[t.uniqueTurnKey()] = stored.turnEntries[t.Number-stored.firstLoadedNumber].Labels
+		events = append(events, t.UnmergedReports()...)
+		given[t.uniqueTurnKey()] = stored.turnEntries[t.Number-stored.firstLoadedTurnNumber].Labels
 	}
-	turns, early := stored.key.buildTurns(events, stored.firstLoadedNumber)
-	sum, ok := stored.summaryAfter(turns)
+	turns, early := stored.key.buildTurns(events, stored.firstLoadedTurnNumber)
+	sum, ok := stored.computeNewSummary(turns)
 	dependsOnEarlier := early || !ok
-	if dependsOnEarlier && stored.firstLoadedNumber > 1 {
+	if dependsOnEarlier && stored.firstLoadedTurnNumber > 1 {
 		return nil, r, false
 	}
 	for i, t := range turns {
@@ -479,7 +480,7 @@ func (a *Archive) turnOps(stored *storedSession, events []Event) (ops []oxbow.Op
 				oxbow.Add{Name: stored.key.turnName(t.Number), Kind: oxbow.History, Content: content, Labels: labels,
 					Created: t.StartTime},
 			)
-		case old.Created.Sub(t.StartTime).Abs() > maxTimeDifference && !t.StartTime.IsZero():
+		case old.Created.Sub(t.StartTime).Abs() > maxCreationTimeDifference && !t.StartTime.IsZero():
 			r.ChangedTurns++
 			ops = append(ops, oxbow.Remove{Name: old.Name, If: old.Version},
 				oxbow.Add{Name: old.Name, Kind: oxbow.History, Content: content, Labels: labels, Created: t.StartTime})
@@ -522,7 +523,7 @@ func (k *storedSession) summaryUpdateOps(s Summary, turns []Turn) []oxbow.Op {
 	b, _ := json.Marshal(&s) // Ignore the error: texts, numbers and valid times can always be encoded.
 	labels := appendLabel(nil, "client", s.Client)
 	labels = appendLabel(labels, oxbow.LabelProject, s.Project)
-	ops := k.pageUpdateOps(turns, labels)
+	ops := k.hashPageUpdateOps(turns, labels)
 	labels = appendLabel(labels, turnCountLabelKey, fmt.Sprint(s.TurnCount))
 	if k.summaryEntry.Version == 0 {
 		return append(
@@ -542,13 +543,13 @@ func (k *storedSession) summaryUpdateOps(s Summary, turns []Turn) []oxbow.Op {
 	)
 }
 
-// summaryAfter returns the session's new summary. The list turns contains the new versions of all loaded turns. ok is
-// false if the time of the session's last activity is unknown. The time is unknown if a loaded turn contained the last
-// activity, but no turn in the new list has an activity at this time or later. The last activity may then be in a turn
-// that was not loaded, so the caller must load all turns.
-func (k *storedSession) summaryAfter(turns []Turn) (s Summary, ok bool) {
-	s = Summary{Client: k.key.client, Session: k.key.session, TurnCount: k.firstLoadedNumber - 1 + len(turns)}
-	if k.firstLoadedNumber > 1 {
+// computeNewSummary returns the session's new summary. The list turns contains the new versions of all loaded turns. ok
+// is false if the time of the session's last activity is unknown. The time is unknown if a loaded turn contained the
+// last activity, but no turn in the new list has an activity at this time or later. The last activity may then be in a
+// turn that was not loaded, so the caller must load all turns.
+func (k *storedSession) computeNewSummary(turns []Turn) (s Summary, ok bool) {
+	s = Summary{Client: k.key.client, Session: k.key.session, TurnCount: k.firstLoadedTurnNumber - 1 + len(turns)}
+	if k.firstLoadedTurnNumber > 1 {
 		s.StartTime = k.oldSummary.StartTime
 	}
 	for i := range k.firstTurns {
@@ -561,7 +562,7 @@ func (k *storedSession) summaryAfter(turns []Turn) (s Summary, ok bool) {
 	for i := range k.parsedTurns {
 		was.addTurn(&k.parsedTurns[i])
 	}
-	if k.firstLoadedNumber == 1 || !s.LastTime.Before(k.oldSummary.LastTime) {
+	if k.firstLoadedTurnNumber == 1 || !s.LastTime.Before(k.oldSummary.LastTime) {
 		return s, true
 	}
 	s.LastTime = k.oldSummary.LastTime // The session's last activity was in a turn before the loaded turns.
@@ -577,10 +578,10 @@ func (s *Summary) addTurn(t *Turn) {
 		s.LastTime = t.EndTime
 	}
 	if s.FirstPrompt == "" {
-		s.FirstPrompt = cutTextWithNote(toShortLine(t.Prompt(), 300), 300)
+		s.FirstPrompt = cutTextAndNoteSize(toShortLine(t.Prompt(), 300), 300)
 	}
 	if s.Title == "" {
-		s.Title = cutTextWithNote(toShortLine(t.title(), 300), 300)
+		s.Title = cutTextAndNoteSize(toShortLine(t.title(), 300), 300)
 	}
 	if s.Dir == "" {
 		s.Dir, s.Branch = t.Dir(), t.Branch()

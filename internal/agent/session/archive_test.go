@@ -51,13 +51,13 @@ func TestArchive(t *testing.T) {
 	test.Dir = "/src/shop"
 	test.Call.Failed = true
 	test.Call.Output = "--- FAIL: TestPay (0.03s)\nFAIL"
-	edit := event(session.KindCall, "p1", "c2", 6, "")
+	edit := event(session.KindToolCall, "p1", "c2", 6, "")
 	edit.Call = &session.ToolCall{
 		Tool:         "Edit",
 		WrittenFiles: []string{"/src/shop/pay/pay.go"},
 		ReadFiles:    []string{"/etc/hosts"},
 	}
-	noted := event(session.KindCall, "p1", "c3", 6, "")
+	noted := event(session.KindToolCall, "p1", "c3", 6, "")
 	noted.Call = &session.ToolCall{Tool: "mcp__oxbow__remember"}
 	a.FindCommits = func(dir string, from, to time.Time) []string {
 		return []string{"3f2a of " + dir, fmt.Sprint(to.Sub(from))}
@@ -187,7 +187,7 @@ func randomDay(r *rand.Rand) (all []session.Event) {
 		p := event(session.KindPrompt, turn, id, now, pick("continue", "continue", "go on", fmt.Sprint("step ", i)))
 		all = append(all, p)
 		if r.IntN(3) == 0 { // A hook reports the same prompt without identifiers.
-			p.Turn, p.ID, p.Time = "", "", p.Time.Add(time.Second)
+			p.TurnID, p.ID, p.Time = "", "", p.Time.Add(time.Second)
 			all = append(all, p)
 		}
 		for j := range r.IntN(5) {
@@ -197,7 +197,7 @@ func randomDay(r *rand.Rand) (all []session.Event) {
 			}
 			all = append(all, c)
 			if late := exited(c, r.IntN(2)); r.IntN(3) == 0 {
-				late.Turn, late.Time = "", c.Time.Add(time.Duration(r.IntN(1+r.IntN(20_000)))*time.Second)
+				late.TurnID, late.Time = "", c.Time.Add(time.Duration(r.IntN(1+r.IntN(20_000)))*time.Second)
 				all = append(all, late)
 			}
 		}
@@ -279,7 +279,7 @@ func lines(n *int) session.TranscriptReader {
 		for i := from; i < to; i++ {
 			events = append(
 				events,
-				session.Event{Client: client, Session: "s", Kind: session.KindPrompt, Turn: fmt.Sprint("t", i),
+				session.Event{Client: client, Session: "s", Kind: session.KindPrompt, TurnID: fmt.Sprint("t", i),
 					ID: fmt.Sprint("u", i), Time: at(float64(i)), Text: fmt.Sprint("prompt ", i)},
 			)
 		}
@@ -301,7 +301,7 @@ func TestDrain(t *testing.T) {
 	}
 	drain("0 new, 0 changed") // There is no spool yet.
 	hook := session.Event{Client: "gemini", Session: "s", Kind: session.KindPrompt, Text: "prompt 0", Time: at(0.1),
-		Transcript: "/t.jsonl"}
+		TranscriptPath: "/t.jsonl"}
 	for range 2 {
 		if err := spool.AppendEvents(hook); err != nil {
 			t.Fatal(err)
@@ -401,12 +401,12 @@ func TestMain(m *testing.M) {
 		first, _ := strconv.Atoi(from)
 		for i := first; i < first+10_000; i++ {
 			e := session.Event{Client: "claude", Session: fmt.Sprint("s", i%2), Kind: session.KindPrompt,
-				Turn: fmt.Sprint("p", i), Text: fmt.Sprint("prompt ", i), Time: at(float64(i))}
+				TurnID: fmt.Sprint("p", i), Text: fmt.Sprint("prompt ", i), Time: at(float64(i))}
 			in := e
 			in.Kind = session.KindInjection
 			in.ID = fmt.Sprint("i", i)
 			in.Text = "Perhaps useful."
-			in.Injection = &session.Injection{HookEvent: "prompt", Tokens: i}
+			in.Injection = &session.Injection{HookEvent: "prompt", TokenCount: i}
 			if err := cmp.Or(spool.AppendEvents(e), spool.AppendEvents(in)); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				os.Exit(1)
@@ -489,7 +489,7 @@ func TestKilled(t *testing.T) {
 			seen[turn.PromptID]++
 			for _, e := range turn.InjectionEvents() {
 				seen["injection "+turn.PromptID]++
-				if fmt.Sprint("p", e.Injection.Tokens) != turn.PromptID || e.Text != "Perhaps useful." {
+				if fmt.Sprint("p", e.Injection.TokenCount) != turn.PromptID || e.Text != "Perhaps useful." {
 					t.Errorf("turn %s has the injection %+v", turn.PromptID, e)
 				}
 			}

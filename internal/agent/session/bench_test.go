@@ -27,7 +27,7 @@ func grown(tb testing.TB, a *session.Archive, turns int, fn func(n int, took tim
 		var events []session.Event
 		for i := n; i < n+1000; i++ {
 			e := session.Event{Client: "claude", Session: fmt.Sprintf("178e33fd-%06d", i/20),
-				Turn: fmt.Sprint("p", i), Kind: session.KindPrompt, Time: at(float64(60 * i)),
+				TurnID: fmt.Sprint("p", i), Kind: session.KindPrompt, Time: at(float64(60 * i)),
 				Dir:  fmt.Sprint("/src/project", i/20%7),
 				Text: fmt.Sprintf("why does build %d of module %d fail since the change of the parser?", i, i%97)}
 			text, run := e, e
@@ -39,7 +39,7 @@ func grown(tb testing.TB, a *session.Archive, turns int, fn func(n int, took tim
 				i,
 				i%1009,
 			)
-			run.Kind = session.KindCall
+			run.Kind = session.KindToolCall
 			run.ID = fmt.Sprint("toolu_", i)
 			run.Text = ""
 			run.Time = at(float64(60*i + 5))

@@ -19,29 +19,29 @@ import (
 
 // These limits apply to stored events. A text, a list or a path beyond its limit is cut.
 const (
-	maxTextBytes          = 256 << 10 // maximum size of a text in bytes
-	maxTurnBytes          = 1 << 20   // maximum size of all texts in a turn of a conversation, in bytes
-	maxTurnReports        = 2000      // maximum number of reports in a turn (a report is an event from a client)
-	maxIDOrNameBytes      = 200       // maximum size of an identifier, a tool name or similar, in bytes
-	maxPathBytes          = 1 << 10   // maximum size of a path or a URL in bytes
-	maxCallPaths          = 200       // maximum number of paths in a call
-	maxOutputLineBytes    = 400       // maximum size of an output line in bytes
-	maxShownEntries       = 40        // maximum number of entries in an injection
-	maxInjectionRareTerms = 100       // maximum number of rare terms in an injection
+	maxTextBytes            = 256 << 10 // maximum size of a text in bytes
+	maxTurnBytes            = 1 << 20   // maximum size of all texts in a turn of a conversation, in bytes
+	maxClientReportsPerTurn = 2000      // maximum number of reports in a turn (a report is an event from a client)
+	maxIDOrNameBytes        = 200       // maximum size of an identifier, a tool name or similar, in bytes
+	maxPathBytes            = 1 << 10   // maximum size of a path or a URL in bytes
+	maxCallPaths            = 200       // maximum number of paths in a call
+	maxOutputLineBytes      = 400       // maximum size of an output line in bytes
+	maxShownEntries         = 40        // maximum number of entries in an injection
+	maxInjectionRareTerms   = 100       // maximum number of rare terms in an injection
 	// A turn has a list of its calls that returned text by others, such as a web page. This is the maximum length of
 	// the list.
 	maxTaintingCallsPerTurn = 8
 	// maximum size in bytes for an element in the list of calls that returned text by others
-	maxTaintingCallTextBytes = 250
+	maxForeignTextCallBytes = 250
 )
 
 // normalize returns the event in its stored form. It is idempotent.
 func (e Event) normalize() Event {
-	for _, s := range []*string{&e.Client, &e.Session, &e.Turn, &e.ID, &e.Branch, &e.SubAgent, &e.Model} {
+	for _, s := range []*string{&e.Client, &e.Session, &e.TurnID, &e.ID, &e.Branch, &e.SubAgent, &e.Model} {
 		*s = toShortLine(*s, maxIDOrNameBytes)
 	}
-	e.Dir, e.Transcript = toShortLine(e.Dir, maxPathBytes), toShortLine(e.Transcript, maxPathBytes)
-	e.Text = cutTextWithNote(strings.TrimSpace(toValidText(e.Text)), maxTextBytes)
+	e.Dir, e.TranscriptPath = toShortLine(e.Dir, maxPathBytes), toShortLine(e.TranscriptPath, maxPathBytes)
+	e.Text = cutTextAndNoteSize(strings.TrimSpace(sanitizeUTF8Text(e.Text)), maxTextBytes)
 	e.Time = e.Time.UTC().Round(0)
 	if y := e.Time.Year(); y < 1 || y > 9999 { // JSON cannot encode a negative year or a year after 9999.
 		e.Time = time.Time{}
@@ -49,7 +49,7 @@ func (e Event) normalize() Event {
 	if e.Call != nil {
 		e.Call = e.Call.normalize()
 	}
-	e.RepeatedTextCalls = e.RepeatedTextCalls.normalize()
+	e.RepeatedCallResults = e.RepeatedCallResults.normalize()
 	switch {
 	case e.Kind != KindInjection:
 		e.Injection = nil
@@ -62,7 +62,7 @@ func (e Event) normalize() Event {
 func (c *ToolCall) normalize() *ToolCall {
 	d := *c
 	d.Tool = toShortLine(c.Tool, maxIDOrNameBytes)
-	d.Command = strings.TrimSpace(cutText(strings.TrimSpace(toValidText(c.Command)), MaxCommandBytes))
+	d.Command = strings.TrimSpace(cutText(strings.TrimSpace(sanitizeUTF8Text(c.Command)), MaxCommandBytes))
 	d.WebQuery = toShortLine(c.WebQuery, maxPathBytes)
 	d.WrittenFiles, d.ReadFiles = normalizePaths(c.WrittenFiles), normalizePaths(c.ReadFiles)
 	d.OldTextHash, d.NewTextHash = toShortLine(c.OldTextHash, TextHashBytes), toShortLine(c.NewTextHash, TextHashBytes)
@@ -73,7 +73,7 @@ func (c *ToolCall) normalize() *ToolCall {
 		c.FileHashAfter,
 		TextHashBytes,
 	)
-	d.Output, d.TextSource = outputTail(c.Output), c.TextSource.normalize()
+	d.Output, d.ResultTextSource = outputTail(c.Output), c.ResultTextSource.normalize()
 	return &d
 }
 
@@ -82,8 +82,8 @@ func (in *Injection) normalize() *Injection {
 	d := *in
 	d.HookEvent = toShortLine(in.HookEvent, maxIDOrNameBytes)
 	d.AnswerKind = toShortLine(in.AnswerKind, maxIDOrNameBytes)
-	d.Tokens = max(0, in.Tokens)
-	for _, f := range []*float64{&d.BestMatchStrength, &d.MinStrength} {
+	d.TokenCount = max(0, in.TokenCount)
+	for _, f := range []*float64{&d.BestMatchStrength, &d.MinMatchStrength} {
 		if math.IsNaN(*f) || math.IsInf(*f, 0) { // JSON cannot encode NaN or infinity.
 			*f = 0
 		}
@@ -117,8 +117,8 @@ func normalizePaths(ps []string) []string {
 	return all[:min(len(all), maxCallPaths)]
 }
 
-// toValidText returns the text as valid UTF-8 with Unix line ends and without NUL bytes.
-func toValidText(s string) string {
+// sanitizeUTF8Text returns the text as valid UTF-8 with Unix line ends and without NUL bytes.
+func sanitizeUTF8Text(s string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\ufffd")
 	}
@@ -146,8 +146,8 @@ func toShortLine(s string, maxBytes int) string {
 // cutText returns the beginning of a text, with at most maxBytes bytes.
 func cutText(s string, maxBytes int) string { return text.TruncateBytes(s, maxBytes) }
 
-// cutTextWithNote cuts a text that is longer than maxBytes bytes, and appends a note with the original size.
-func cutTextWithNote(s string, maxBytes int) string {
+// cutTextAndNoteSize cuts a text that is longer than maxBytes bytes, and appends a note with the original size.
+func cutTextAndNoteSize(s string, maxBytes int) string {
 	if len(s) <= maxBytes {
 		return s
 	}
@@ -157,7 +157,7 @@ func cutTextWithNote(s string, maxBytes int) string {
 
 // outputTail returns the last [MaxOutputLines] lines of an output. Each line is cut to maxOutputLineBytes bytes.
 func outputTail(output string) string {
-	output = strings.TrimRight(toValidText(output), " \t\n")
+	output = strings.TrimRight(sanitizeUTF8Text(output), " \t\n")
 	lines := strings.Split(output, "\n")
 	lines = lines[max(0, len(lines)-MaxOutputLines):]
 	for i, l := range lines {
@@ -170,7 +170,7 @@ func outputTail(output string) string {
 // same report again changes nothing.
 func (e Event) merge(o Event) Event {
 	if compareTimes(&o, &e) < 0 {
-		e.Time, e.NoTime = o.Time, o.NoTime
+		e.Time, e.HasNoTime = o.Time, o.HasNoTime
 	}
 	e.SubAgent = moreInformativeAgentName(e.SubAgent, o.SubAgent)
 	switch {
@@ -184,11 +184,11 @@ func (e Event) merge(o Event) Event {
 	e.HasHookID = e.HasHookID && o.HasHookID
 	e.IsFromPromptList = e.IsFromPromptList && o.IsFromPromptList
 	for _, p := range [][2]*string{
-		{&e.Turn, &o.Turn},
+		{&e.TurnID, &o.TurnID},
 		{&e.Dir, &o.Dir},
 		{&e.Branch, &o.Branch},
 		{&e.Model, &o.Model},
-		{&e.Transcript, &o.Transcript}, {&e.Text, &o.Text},
+		{&e.TranscriptPath, &o.TranscriptPath}, {&e.Text, &o.Text},
 	} {
 		*p[0] = preferLongerText(*p[0], *p[1])
 	}
@@ -199,7 +199,7 @@ func (e Event) merge(o Event) Event {
 		e.Call = e.Call.merge(o.Call)
 	}
 	e.Injection = e.Injection.merge(o.Injection)
-	e.RepeatedTextCalls = e.RepeatedTextCalls.merge(o.RepeatedTextCalls)
+	e.RepeatedCallResults = e.RepeatedCallResults.merge(o.RepeatedCallResults)
 	return e
 }
 
@@ -220,32 +220,32 @@ func moreInformativeAgentName(a, b string) string {
 func compareTimes(a, b *Event) int {
 	return cmp.Or(
 		cmp.Compare(boolSortKey(a.Time.IsZero()), boolSortKey(b.Time.IsZero())),
-		cmp.Compare(boolSortKey(a.NoTime), boolSortKey(b.NoTime)),
+		cmp.Compare(boolSortKey(a.HasNoTime), boolSortKey(b.HasNoTime)),
 		a.Time.Compare(b.Time),
 	)
 }
 
 // merge combines r and o, which come from two reports about the same event. Both list tool calls whose results are
 // repeated word for word in a text of the event. If r or o is nil, merge returns the other.
-func (r *RepeatedCalls) merge(o *RepeatedCalls) *RepeatedCalls {
+func (r *RepeatedCallResults) merge(o *RepeatedCallResults) *RepeatedCallResults {
 	if r == nil || o == nil {
 		return cmp.Or(r, o)
 	}
-	return (&RepeatedCalls{slices.Concat(r.ForeignTextCalls, o.ForeignTextCalls),
+	return (&RepeatedCallResults{slices.Concat(r.ForeignTextCalls, o.ForeignTextCalls),
 		slices.Concat(r.UnvouchedTextCalls, o.UnvouchedTextCalls)}).normalize()
 }
 
 // normalize returns a copy of r in the form in which it is stored. In this form, the calls' names are shortened, sorted
 // and without repetitions, and each of the two lists contains at most maxTaintingCallsPerTurn names. It returns nil if
 // r is nil or if both lists are empty.
-func (r *RepeatedCalls) normalize() *RepeatedCalls {
+func (r *RepeatedCallResults) normalize() *RepeatedCallResults {
 	if r == nil || len(r.ForeignTextCalls)+len(r.UnvouchedTextCalls) == 0 {
 		return nil
 	}
-	all := RepeatedCalls{slices.Clone(r.ForeignTextCalls), slices.Clone(r.UnvouchedTextCalls)}
+	all := RepeatedCallResults{slices.Clone(r.ForeignTextCalls), slices.Clone(r.UnvouchedTextCalls)}
 	for _, list := range []*[]string{&all.ForeignTextCalls, &all.UnvouchedTextCalls} {
 		for i, s := range *list {
-			(*list)[i] = toShortLine(s, maxTaintingCallTextBytes)
+			(*list)[i] = toShortLine(s, maxForeignTextCallBytes)
 		}
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
@@ -265,18 +265,18 @@ func (r *TextSource) merge(o *TextSource) *TextSource {
 	return r
 }
 
-// normalize returns the source in its stored form. An unknown level becomes LevelForeignText.
+// normalize returns the source in its stored form. An unknown level becomes TrustLevelForeignText.
 func (r *TextSource) normalize() *TextSource {
 	if r == nil {
 		return nil
 	}
 	d := TextSource{
 		TrustLevel:      r.TrustLevel,
-		CallDescription: toShortLine(r.CallDescription, maxTaintingCallTextBytes),
+		CallDescription: toShortLine(r.CallDescription, maxForeignTextCallBytes),
 		TraceID:         toShortLine(r.TraceID, maxIDOrNameBytes),
 	}
-	if d.TrustLevel != LevelOwnText && d.TrustLevel != LevelUnvouchedText {
-		d.TrustLevel = LevelForeignText
+	if d.TrustLevel != TrustLevelOwnText && d.TrustLevel != TrustLevelUnvouchedText {
+		d.TrustLevel = TrustLevelForeignText
 	}
 	return &d
 }
@@ -307,10 +307,10 @@ func (c *ToolCall) merge(o *ToolCall) *ToolCall {
 		o.FileHashAfter,
 	)
 	d.Failed = c.Failed || o.Failed
-	if exitStatusOrLowest(o) > exitStatusOrLowest(c) {
+	if exitStatusSortKey(o) > exitStatusSortKey(c) {
 		d.ExitStatus = o.ExitStatus
 	}
-	d.TextSource = c.TextSource.merge(o.TextSource)
+	d.ResultTextSource = c.ResultTextSource.merge(o.ResultTextSource)
 	return &d
 }
 

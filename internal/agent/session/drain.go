@@ -28,8 +28,8 @@ const (
 //
 // If ctx ends, DrainSpool returns the error of ctx. The events that it has archived stay in the archive, and all other
 // events stay in the spool. If a spool file cannot be drained, DrainSpool continues with the next file, and finally
-// returns the first error. A transcript that cannot be read only increases InvalidCount in the report. While another
-// process drains the spool, DrainSpool waits.
+// returns the first error. A transcript that cannot be read only increases InvalidInputCount in the report. While
+// another process drains the spool, DrainSpool waits.
 func (a *Archive) DrainSpool(ctx context.Context, s Spool, read TranscriptReader) (r ArchiveReport, err error) {
 	dir, err := vfs.Dir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -60,7 +60,7 @@ func (a *Archive) DrainSpool(ctx context.Context, s Spool, read TranscriptReader
 		if err := ctx.Err(); err != nil {
 			return r, err
 		}
-		one, err := a.drainSessionFile(ctx, dir, name, read)
+		one, err := a.moveSpoolFileToArchive(ctx, dir, name, read)
 		r.addCounts(one)
 		failed = cmp.Or(failed, err) // Continue with the next file after an error.
 	}
@@ -81,7 +81,7 @@ func waitForLock(ctx context.Context, lock vfs.Lock) error {
 }
 
 // spoolFiles returns the sorted names of the files with events that hooks reported. A file that is being moved into
-// the archive is listed by its original name, without drainingSpoolSuffix.
+// the archive is listed by its original name, without movedSpoolFileSuffix.
 func spoolFiles(dir vfs.FS) ([]string, error) {
 	files, err := dir.ReadDir(".")
 	if err != nil {
@@ -89,7 +89,7 @@ func spoolFiles(dir vfs.FS) ([]string, error) {
 	}
 	var names []string
 	for _, f := range files {
-		name := strings.TrimSuffix(f.Name(), drainingSpoolSuffix)
+		name := strings.TrimSuffix(f.Name(), movedSpoolFileSuffix)
 		isSpoolFile := strings.HasSuffix(name, spoolSuffix) && f.Type().IsRegular()
 		if isSpoolFile && !slices.Contains(names, name) {
 			names = append(names, name)
@@ -98,17 +98,17 @@ func spoolFiles(dir vfs.FS) ([]string, error) {
 	return names, nil
 }
 
-// drainSessionFile moves the events of one session from its spool file into the archive. To do this, it renames the
-// file, and then moves the events of the renamed file. If an earlier call of drainSessionFile was interrupted, the file
-// that the earlier call renamed still exists. Its events are moved first.
-func (a *Archive) drainSessionFile(
+// moveSpoolFileToArchive moves the events of one session from its spool file into the archive. To do this, it renames
+// the file, and then moves the events of the renamed file. If an earlier call of moveSpoolFileToArchive was
+// interrupted, the file that the earlier call renamed still exists. Its events are moved first.
+func (a *Archive) moveSpoolFileToArchive(
 	ctx context.Context,
 	dir *vfs.OS,
 	name string,
 	read TranscriptReader,
 ) (ArchiveReport, error) {
-	taken := name + drainingSpoolSuffix
-	r, err := a.drainRenamedFile(ctx, dir, taken, read)
+	taken := name + movedSpoolFileSuffix
+	r, err := a.moveRenamedFileToArchive(ctx, dir, taken, read)
 	if err != nil {
 		return r, err
 	}
@@ -119,15 +119,15 @@ func (a *Archive) drainSessionFile(
 	if err != nil {
 		return r, err
 	}
-	one, err := a.drainRenamedFile(ctx, dir, taken, read)
+	one, err := a.moveRenamedFileToArchive(ctx, dir, taken, read)
 	r.addCounts(one)
 	return r, err
 }
 
-// drainRenamedFile adds the events in a renamed spool file to the archive. The events name transcripts, and
-// drainRenamedFile then adds the parts of these transcripts that were not read before. Finally it removes the spool
-// file. No process appends to a renamed file. If the file does not exist, drainRenamedFile does nothing.
-func (a *Archive) drainRenamedFile(
+// moveRenamedFileToArchive adds the events in a renamed spool file to the archive. The events name transcripts, and
+// moveRenamedFileToArchive then adds the parts of these transcripts that were not read before. Finally it removes the
+// spool file. No process appends to a renamed file. If the file does not exist, moveRenamedFileToArchive does nothing.
+func (a *Archive) moveRenamedFileToArchive(
 	ctx context.Context,
 	dir *vfs.OS,
 	fileName string,
@@ -141,8 +141,8 @@ func (a *Archive) drainRenamedFile(
 		return r, err
 	}
 	events, bad := parseEvents(b)
-	r, err = a.addEventsThen(ctx, events, nil)
-	r.InvalidCount += bad
+	r, err = a.addEventsAndFinalOp(ctx, events, nil)
+	r.InvalidInputCount += bad
 	if err == nil && read != nil {
 		var imported ArchiveReport
 		imported, err = a.importTranscripts(ctx, events, read)
@@ -163,11 +163,11 @@ func (a *Archive) importTranscripts(
 ) (r ArchiveReport, err error) {
 	var seen []string
 	for _, e := range events {
-		if e.Transcript == "" || slices.Contains(seen, e.Transcript) {
+		if e.TranscriptPath == "" || slices.Contains(seen, e.TranscriptPath) {
 			continue
 		}
-		seen = append(seen, e.Transcript)
-		one, err := a.ImportTranscript(ctx, e.Client, e.Transcript, read)
+		seen = append(seen, e.TranscriptPath)
+		one, err := a.ImportTranscript(ctx, e.Client, e.TranscriptPath, read)
 		if ctx.Err() != nil {
 			return r, ctx.Err()
 		}
@@ -175,7 +175,7 @@ func (a *Archive) importTranscripts(
 		if err != nil {
 			// The events of the spool file are already in the archive. Continue if a transcript cannot be read, so
 			// that the spool file can be removed.
-			r.InvalidCount++
+			r.InvalidInputCount++
 		}
 	}
 	return r, nil

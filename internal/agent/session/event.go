@@ -19,8 +19,8 @@ const (
 	KindSessionStart EventKind = "start"
 	KindPrompt       EventKind = "prompt" // KindPrompt is a text by the person.
 	// KindText is a visible text by the agent. The agent's thoughts are not reported.
-	KindText EventKind = "text"
-	KindCall EventKind = "call" // KindCall is a finished tool call.
+	KindText     EventKind = "text"
+	KindToolCall EventKind = "call" // KindToolCall is a finished tool call.
 	// KindPlan is the agent's to-do list in Markdown. Each line begins with "- [ ]" or "- [x]".
 	KindPlan       EventKind = "plan"
 	KindCompact    EventKind = "compact" // The client compacted the conversation. Text is the summary, if it is known.
@@ -36,8 +36,8 @@ type Event struct {
 	Client  string `json:"client"`
 	Session string `json:"session"` // session ID that the client uses
 	// prompt ID that the client uses (if it is "", the event belongs to the turn of the previous prompt)
-	Turn string    `json:"turn,omitempty"`
-	Kind EventKind `json:"kind"`
+	TurnID string    `json:"turn,omitempty"`
+	Kind   EventKind `json:"kind"`
 
 	// ID distinguishes the event from other events of the same kind in the turn. It identifies a call or a message.
 	// Hooks and the transcript report the same ID, unless HasHookID is set. It is "" if the client reports no ID.
@@ -49,24 +49,25 @@ type Event struct {
 
 	Time time.Time `json:"time,omitzero"`
 
-	// NoTime is set if the client stores no time for the event. Then Time is only an estimate, which is not earlier
-	// than the true time. Estimated times are in the order of the events. NoTime is not set in the events of a [Turn].
-	NoTime bool `json:"no_time,omitempty"`
+	// HasNoTime is set if the client stores no time for the event. Then Time is only an estimate, which is not earlier
+	// than the true time. Estimated times are in the order of the events. HasNoTime is not set in the events of a
+	// [Turn].
+	HasNoTime bool `json:"no_time,omitempty"`
 
-	Dir        string `json:"dir,omitempty"`        // absolute path of the working directory
-	Branch     string `json:"branch,omitempty"`     // Git branch of the working tree, if the client reports it
-	SubAgent   string `json:"agent,omitempty"`      // name of the sub-agent ("" for the main agent)
-	Model      string `json:"model,omitempty"`      // language model that the agent uses ("" if not known)
-	Transcript string `json:"transcript,omitempty"` // path of the file in which the client stores the session
+	Dir            string `json:"dir,omitempty"`        // absolute path of the working directory
+	Branch         string `json:"branch,omitempty"`     // Git branch of the working tree, if the client reports it
+	SubAgent       string `json:"agent,omitempty"`      // name of the sub-agent ("" for the main agent)
+	Model          string `json:"model,omitempty"`      // language model that the agent uses ("" if not known)
+	TranscriptPath string `json:"transcript,omitempty"` // path of the file in which the client stores the session
 
 	// Text is the event's text. The archive has removed secrets and the fenced blocks that hooks insert into prompts
 	// (see [StripInsertedBlocks]).
 	Text string    `json:"text,omitempty"`
-	Call *ToolCall `json:"call,omitempty"` // set only if the kind is [KindCall]
+	Call *ToolCall `json:"call,omitempty"` // set only if the kind is [KindToolCall]
 
-	// RepeatedTextCalls is set by the archive if the event's text, its command or the command's output repeats text by
-	// others. It lists the calls from which the agent got this text.
-	RepeatedTextCalls *RepeatedCalls `json:"repeats,omitempty"`
+	// RepeatedCallResults is set by the archive if the event's text, its command or the command's output repeats text
+	// by others. It lists the calls from which the agent got this text.
+	RepeatedCallResults *RepeatedCallResults `json:"repeats,omitempty"`
 
 	Injection *Injection `json:"injection,omitempty"` // set only if the kind is [KindInjection]
 
@@ -95,16 +96,16 @@ type ToolCall struct {
 	// the last [MaxOutputLines] lines that a failed command printed, without secrets
 	Output string `json:"output,omitempty"`
 
-	// TextSource is a hook's judgement about who wrote the text that the call returned. It is nil if no hook has
+	// ResultTextSource is a hook's judgement about who wrote the text that the call returned. It is nil if no hook has
 	// judged the call.
-	TextSource *TextSource `json:"reading,omitempty"`
+	ResultTextSource *TextSource `json:"reading,omitempty"`
 }
 
 // TextSource is a judgement about who wrote the text that a call returned.
 type TextSource struct {
-	TrustLevel string `json:"level"` // one of LevelOwnText, LevelUnvouchedText and LevelForeignText
+	TrustLevel string `json:"level"` // one of TrustLevelOwnText, TrustLevelUnvouchedText and TrustLevelForeignText
 
-	// CallDescription names the tool and its argument. It is "" if TrustLevel is LevelOwnText.
+	// CallDescription names the tool and its argument. It is "" if TrustLevel is TrustLevelOwnText.
 	CallDescription string `json:"what,omitempty"`
 
 	// TraceID identifies the text's fingerprints, by which later repetitions of the text are found. It is "" if the
@@ -115,13 +116,14 @@ type TextSource struct {
 // These are the levels of trust in a text that the agent read.
 const (
 	// The text that the agent read was written by the project's authors, the person or an agent.
-	LevelOwnText       = "own"
-	LevelUnvouchedText = "unvouched" // The text that the agent read was printed by a program that oxbow does not know.
-	LevelForeignText   = "foreign"   // Somebody else wrote the text, for example the author of a web page.
+	TrustLevelOwnText = "own"
+	// The text that the agent read was printed by a program that oxbow does not know.
+	TrustLevelUnvouchedText = "unvouched"
+	TrustLevelForeignText   = "foreign" // Somebody else wrote the text, for example the author of a web page.
 )
 
-// RepeatedCalls names the calls whose results contain passages that a text repeats word for word.
-type RepeatedCalls struct {
+// RepeatedCallResults names the calls whose results contain passages that a text repeats word for word.
+type RepeatedCallResults struct {
 	ForeignTextCalls   []string `json:"foreign,omitempty"`
 	UnvouchedTextCalls []string `json:"unvouched,omitempty"`
 }

@@ -24,7 +24,15 @@ func TestDrainFull(t *testing.T) {
 	struck := 0
 	for at, hit := 1, true; hit; at++ {
 		disk, spool := crashfs.New(nil), session.Spool{Dir: filepath.Join(t.TempDir(), session.SpoolDir)}
-		disk.Inject(crashfs.OpFault{At: at, Kinds: crashfs.OpWrite, Err: syscall.ENOSPC, Short: at % 7, Forever: true})
+		disk.Inject(
+			crashfs.OpFault{
+				FirstOpNumber: at,
+				Kinds:         crashfs.OpWrite,
+				Err:           syscall.ENOSPC,
+				WrittenBytes:  at % 7,
+				IsPermanent:   true,
+			},
+		)
 		for i := range 3 {
 			if err := spool.AppendEvents(
 				event(session.KindPrompt, fmt.Sprint("p", i), "", float64(i), "go on"),
@@ -34,7 +42,7 @@ func TestDrainFull(t *testing.T) {
 			}
 		}
 		drain := func() error {
-			m, err := oxbow.Open(session.StoreFile, &oxbow.Options{FS: disk.Process()})
+			m, err := oxbow.Open(session.StoreFile, &oxbow.Options{FS: disk.StartProcess()})
 			if err != nil {
 				return err
 			}
@@ -57,7 +65,7 @@ func TestDrainFull(t *testing.T) {
 		if err := drain(); err != nil {
 			t.Fatalf("with room again, full at %d before: %v", at, err)
 		}
-		m, err := oxbow.Open(session.StoreFile, &oxbow.Options{FS: disk.Process(), ReadOnly: true})
+		m, err := oxbow.Open(session.StoreFile, &oxbow.Options{FS: disk.StartProcess(), ReadOnly: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,10 +10,10 @@
 //     "continue" entered twice makes two turns.
 //   - A prompt from a client's list of prompts is dropped if it is not earlier than the first prompt with an
 //     identifier. The transcript then also has the prompt, perhaps in other words.
-//   - A prompt with NoTime is joined by text and order instead. See joinUntimedPrompts.
+//   - A prompt with HasNoTime is joined by text and order instead. See joinUntimedPrompts.
 //   - A call without ID is joined with a call with ID. Both must have the same turn, agent, tool and input. The call
 //     with ID must have begun before the report of the other call, and the outcomes must not contradict each other. See
-//     mergeReportsInOrder.
+//     mergeReportsByTime.
 //   - A call with HasHookID is joined with a call that has the same ID. If no call has the same ID, the call with
 //     HasHookID is treated like a call without ID.
 //   - Hooks and transcripts of a client may name a tool differently. Therefore, if no call of the same tool is left to
@@ -54,13 +54,13 @@ func BuildTurns(events []Event) []Turn {
 	return turns
 }
 
-// buildTurns returns the turns of one session. The argument first is the number for the first of these turns. The
-// result early is true if an event is older than the first turn. The caller must then load earlier turns and call
-// buildTurns again with their events.
-func (t sessionKey) buildTurns(events []Event, first int) (turns []Turn, early bool) {
+// buildTurns returns the turns of one session. The argument firstTurnNumber is the number for the first of these turns.
+// The result hasEventBeforeTurns is true if an event is older than the first turn. The caller must then load earlier
+// turns and call buildTurns again with their events.
+func (t sessionKey) buildTurns(events []Event, firstTurnNumber int) (turns []Turn, hasEventBeforeTurns bool) {
 	gs := turnGroups{groupsByName: map[string]*turnGroup{}}
 	var rest []Event // events whose turn is not known yet
-	for _, e := range dropReportedListPrompts(mergeReports(events)) {
+	for _, e := range dropDuplicateListPrompts(mergeEventReports(events)) {
 		if g := gs.findGroup(&e); g != nil {
 			g.addEventReport(e)
 		} else {
@@ -72,28 +72,28 @@ func (t sessionKey) buildTurns(events []Event, first int) (turns []Turn, early b
 	if len(all) == 0 && len(rest) > 0 {
 		all = []*turnGroup{{start: rest[0].Time}}
 	}
-	early = addEventsWithoutTurn(all, rest)
+	hasEventBeforeTurns = addEventsWithoutTurn(all, rest)
 	for i, g := range all {
 		turn := Turn{
 			Client:    t.client,
 			Session:   t.session,
-			Number:    first + i,
+			Number:    firstTurnNumber + i,
 			PromptID:  cmp.Or(g.turnID, g.promptID),
 			StartTime: g.start,
 		}
-		turn.unmergedReports = g.reportsWithinTurnLimit()
-		turn.deriveEvents()
+		turn.unmergedReports = g.limitEventReports()
+		turn.deriveEventsFromReports()
 		turns = append(turns, turn)
 	}
-	return turns, early
+	return turns, hasEventBeforeTurns
 }
 
-// dropReportedListPrompts drops prompts that come from a client's list of prompts if a transcript or a hook reports the
-// prompts too. The function decides by time. It looks for the first prompt from a transcript or a hook, which has a
+// dropDuplicateListPrompts drops prompts that come from a client's list of prompts if a transcript or a hook reports
+// the prompts too. The function decides by time. It looks for the first prompt from a transcript or a hook, which has a
 // turn or an ID. A listed prompt is dropped if it is later than this prompt, or less than maxJoinedPromptGap earlier.
 // If there is no such prompt, nothing is dropped. The events must be sorted by time.
-func dropReportedListPrompts(events []Event) []Event {
-	isNamed := func(e Event) bool { return e.isMainPrompt() && !e.IsFromPromptList && e.Turn+e.ID != "" }
+func dropDuplicateListPrompts(events []Event) []Event {
+	isNamed := func(e Event) bool { return e.isMainPrompt() && !e.IsFromPromptList && e.TurnID+e.ID != "" }
 	first := slices.IndexFunc(events, isNamed)
 	if first < 0 {
 		return events
@@ -102,8 +102,8 @@ func dropReportedListPrompts(events []Event) []Event {
 	return slices.DeleteFunc(events, func(e Event) bool { return e.IsFromPromptList && e.Time.After(begin) })
 }
 
-// mergeReports merges reports with equal keys and returns the events sorted.
-func mergeReports(events []Event) []Event {
+// mergeEventReports merges reports with equal keys and returns the events sorted.
+func mergeEventReports(events []Event) []Event {
 	at := map[eventIdentity]int{}
 	all := make([]Event, 0, len(events))
 	for _, e := range events {
@@ -122,11 +122,11 @@ func mergeReports(events []Event) []Event {
 // turnGroup collects the reports that belong to one turn.
 type turnGroup struct {
 	turnID, promptID string // the turn's name and the ID of its prompt ("" if not known)
-	promptText       string // text of the first prompt in the list reports
+	promptText       string // text of the first prompt in the list eventReports
 	start            time.Time
-	hasNoTime        bool // The time of the first prompt is only an estimate (see Event.NoTime).
+	hasNoTime        bool // The time of the first prompt is only an estimate (see Event.HasNoTime).
 	promptCount      int
-	reports          []Event
+	eventReports     []Event
 }
 
 func (g *turnGroup) addEventReport(e Event) {
@@ -134,12 +134,12 @@ func (g *turnGroup) addEventReport(e Event) {
 		g.promptCount++
 		if g.promptCount == 1 {
 			g.promptText = e.Text
-			g.start, g.hasNoTime = e.Time, e.NoTime
+			g.start, g.hasNoTime = e.Time, e.HasNoTime
 		}
 		g.promptID = cmp.Or(g.promptID, e.ID)
 	}
-	g.turnID = cmp.Or(g.turnID, e.Turn)
-	g.reports = append(g.reports, e)
+	g.turnID = cmp.Or(g.turnID, e.TurnID)
+	g.eventReports = append(g.eventReports, e)
 }
 
 // addReportsOfGroup adds the reports of another group, which belongs to the same prompt.
@@ -153,7 +153,7 @@ func (g *turnGroup) addReportsOfGroup(o *turnGroup) {
 	case o.start.Before(g.start):
 		g.start = o.start
 	}
-	g.reports = append(g.reports, o.reports...)
+	g.eventReports = append(g.eventReports, o.eventReports...)
 }
 
 // turnGroups contains a session's groups of reports while turns are made from the groups.
@@ -174,10 +174,10 @@ func (gs *turnGroups) namedGroup(name string) *turnGroup {
 	return gs.groupsByName[name]
 }
 
-// anonymousGroup returns the group for the prompt e, which has neither a Turn nor an ID. It returns an existing group
-// if the prompt of the group has the same text and e is at most maxDuplicateReportGap later. Otherwise, it creates a
-// group.
-func (gs *turnGroups) anonymousGroup(e *Event) *turnGroup {
+// findOrAddGroupWithoutID returns the group for the prompt e, which has neither a Turn nor an ID. It returns an
+// existing group if the prompt of the group has the same text and e is at most maxDuplicateReportGap later. Otherwise,
+// it creates a group.
+func (gs *turnGroups) findOrAddGroupWithoutID(e *Event) *turnGroup {
 	i := slices.IndexFunc(gs.groupsWithoutIDs, func(g *turnGroup) bool {
 		return g.promptText == e.Text && e.Time.Sub(g.start) <= maxDuplicateReportGap
 	})
@@ -193,14 +193,14 @@ func (gs *turnGroups) anonymousGroup(e *Event) *turnGroup {
 // Turn, it uses the prompt's ID or text. It returns nil if the turn is not known.
 func (gs *turnGroups) findGroup(e *Event) *turnGroup {
 	switch {
-	case e.Turn != "":
-		return gs.namedGroup(e.Turn)
+	case e.TurnID != "":
+		return gs.namedGroup(e.TurnID)
 	case !e.isMainPrompt():
 		return nil
 	case e.ID != "":
 		return gs.namedGroup("\x00" + e.ID)
 	}
-	return gs.anonymousGroup(e)
+	return gs.findOrAddGroupWithoutID(e)
 }
 
 // isMainPrompt reports whether the event is a prompt to the main agent. A sub-agent's task is not.
@@ -221,7 +221,7 @@ func canAbsorbGroup(a, b *turnGroup) bool {
 func sortGroupsByTime(all []*turnGroup) {
 	for _, g := range all {
 		if g.promptCount == 0 {
-			g.start = g.reports[0].Time
+			g.start = g.eventReports[0].Time
 		}
 	}
 	slices.SortFunc(all, func(a, b *turnGroup) int {
@@ -326,7 +326,7 @@ func minTime(a, b time.Time) time.Time {
 func turnGroupsByEvent(groups []*turnGroup) map[eventIdentity]*turnGroup {
 	owner := map[eventIdentity]*turnGroup{}
 	for _, g := range groups {
-		for _, e := range g.reports {
+		for _, e := range g.eventReports {
 			if e.ID == "" {
 				continue
 			}
@@ -341,15 +341,15 @@ func turnGroupsByEvent(groups []*turnGroup) map[eventIdentity]*turnGroup {
 	return owner
 }
 
-// addEventsWithoutTurn adds the events in unplaced, whose turns are not known, to the groups. A group contains the
-// reports of one turn. The groups must be sorted by time. If a group already contains the event, the event is added to
-// the same group. If a session was resumed, the events of the resumed session's start are added to the next group. Any
-// other event is added to the last group that began before the event. If an event is older than all groups, it is added
-// to the first group, and addEventsWithoutTurn returns true.
-func addEventsWithoutTurn(groups []*turnGroup, unplaced []Event) (hasEarlierEvent bool) {
+// addEventsWithoutTurn adds the events in eventsWithoutTurn, whose turns are not known, to the groups. A group contains
+// the reports of one turn. The groups must be sorted by time. If a group already contains the event, the event is added
+// to the same group. If a session was resumed, the events of the resumed session's start are added to the next group.
+// Any other event is added to the last group that began before the event. If an event is older than all groups, it is
+// added to the first group, and addEventsWithoutTurn returns true.
+func addEventsWithoutTurn(groups []*turnGroup, eventsWithoutTurn []Event) (hasEventBeforeGroups bool) {
 	owner := turnGroupsByEvent(groups)
 	var started *turnGroup // first group that began after the last session start
-	for _, e := range unplaced {
+	for _, e := range eventsWithoutTurn {
 		g := owner[eventIdentity{kind: e.Kind, eventID: e.ID}]
 		next := firstGroupAfter(groups, e.Time)
 		if e.Kind == KindSessionStart {
@@ -361,18 +361,18 @@ func addEventsWithoutTurn(groups []*turnGroup, unplaced []Event) (hasEarlierEven
 			g = next
 		}
 		if g == nil {
-			i := lastGroupBefore(groups, e.Time)
-			hasEarlierEvent = hasEarlierEvent || i < 0
+			i := findLastGroupIndexBefore(groups, e.Time)
+			hasEventBeforeGroups = hasEventBeforeGroups || i < 0
 			g = groups[max(i, 0)]
 		}
-		g.reports = append(g.reports, e)
+		g.eventReports = append(g.eventReports, e)
 	}
-	return hasEarlierEvent
+	return hasEventBeforeGroups
 }
 
-// lastGroupBefore returns the index of the last group that begins at or before t, or -1 if all groups begin later. The
-// groups must be sorted by time.
-func lastGroupBefore(groups []*turnGroup, t time.Time) int {
+// findLastGroupIndexBefore returns the index of the last group that begins at or before t, or -1 if all groups begin
+// later. The groups must be sorted by time.
+func findLastGroupIndexBefore(groups []*turnGroup, t time.Time) int {
 	i, found := slices.BinarySearchFunc(groups, t, func(g *turnGroup, t time.Time) int { return g.start.Compare(t) })
 	for ; found && i+1 < len(groups) && groups[i+1].start.Equal(t); i++ {
 	}
@@ -401,9 +401,9 @@ func (e *Event) isFromSessionStart() bool {
 // hookEventSessionStart is the value of the field HookEvent in an [Injection] that a hook makes when a session starts.
 const hookEventSessionStart = "start"
 
-// reportsWithinTurnLimit returns the reports that fit into a turn. Prompts and injections come first, then the
+// limitEventReports returns the reports that fit into a turn. Prompts and injections come first, then the
 // earliest other reports. If reports are left out, it adds a report of kind kindOmittedReports.
-func (g *turnGroup) reportsWithinTurnLimit() (kept []Event) {
+func (g *turnGroup) limitEventReports() (kept []Event) {
 	cut := false
 	rank := func(e *Event) int {
 		switch {
@@ -415,10 +415,10 @@ func (g *turnGroup) reportsWithinTurnLimit() (kept []Event) {
 		}
 		return 1
 	}
-	slices.SortFunc(g.reports, compareEvents)
-	slices.SortStableFunc(g.reports, func(a, b Event) int { return cmp.Compare(rank(&a), rank(&b)) })
+	slices.SortFunc(g.eventReports, compareEvents)
+	slices.SortStableFunc(g.eventReports, func(a, b Event) int { return cmp.Compare(rank(&a), rank(&b)) })
 	left, texts := maxTurnBytes, map[string]bool{}
-	for _, e := range g.reports {
+	for _, e := range g.eventReports {
 		if e.Kind == kindOmittedReports {
 			break
 		}
@@ -430,14 +430,14 @@ func (g *turnGroup) reportsWithinTurnLimit() (kept []Event) {
 			texts[e.Call.Output] = true
 			left -= len(e.Call.Output)
 		}
-		if left < 0 || len(kept) == maxTurnReports {
+		if left < 0 || len(kept) == maxClientReportsPerTurn {
 			cut = true
 			break
 		}
 		kept = append(kept, e)
 	}
 	if cut {
-		last := g.reports[0]
+		last := g.eventReports[0]
 		if len(kept) > 0 {
 			last = slices.MaxFunc(kept, compareEvents)
 		}
@@ -446,7 +446,7 @@ func (g *turnGroup) reportsWithinTurnLimit() (kept []Event) {
 			Event{
 				Client:  last.Client,
 				Session: last.Session,
-				Turn:    g.turnID,
+				TurnID:  g.turnID,
 				Kind:    kindOmittedReports,
 				Time:    last.Time,
 			},

@@ -58,11 +58,11 @@ func bytesOf(t *testing.T, turns []session.Turn) string {
 }
 
 func event(k session.EventKind, turn, id string, seconds float64, text string) session.Event {
-	return session.Event{Client: "claude", Session: "s", Turn: turn, Kind: k, ID: id, Time: at(seconds), Text: text}
+	return session.Event{Client: "claude", Session: "s", TurnID: turn, Kind: k, ID: id, Time: at(seconds), Text: text}
 }
 
 func call(turn, id string, seconds float64, command string) session.Event {
-	e := event(session.KindCall, turn, id, seconds, "")
+	e := event(session.KindToolCall, turn, id, seconds, "")
 	e.Call = &session.ToolCall{Tool: "Bash", Command: command}
 	return e
 }
@@ -226,8 +226,8 @@ func randomEvents(r *rand.Rand) []session.Event {
 	var all []session.Event
 	for range 1 + r.IntN(40) {
 		e := session.Event{Client: pick("claude", "gemini"), Session: pick("s1", "s1", "s2"),
-			Time: at(float64(r.IntN(600)) / 2),
-			Turn: pick("", "", "p1", "p2", "p3"), ID: pick("", "", "a", "b", "c", "d"),
+			Time:   at(float64(r.IntN(600)) / 2),
+			TurnID: pick("", "", "p1", "p2", "p3"), ID: pick("", "", "a", "b", "c", "d"),
 			Kind: session.EventKind(pick(
 				"prompt",
 				"prompt",
@@ -243,18 +243,18 @@ func randomEvents(r *rand.Rand) []session.Event {
 			)),
 			Text: pick("continue", "continue", "fix it", "Done.", "a", "ab", "b", ""), Dir: pick("", "/p", "/q"),
 			SubAgent: pick("", "", "", "helper")}
-		if e.Kind == session.KindCall {
+		if e.Kind == session.KindToolCall {
 			e.Text, e.Call = "", &session.ToolCall{Tool: pick("Bash", "Edit"), Command: pick("ls", "go test"),
 				Failed: r.IntN(2) == 0, Output: pick("", "x\ny", "boom"), WrittenFiles: []string{pick("a.go", "b.go")}}
 			if n := r.IntN(3); n < 2 {
 				e.Call.ExitStatus = &n
 			}
 		}
-		e.NoTime = r.IntN(5) == 0
-		e.IsFromPromptList = e.Kind == session.KindPrompt && e.Turn+e.ID == "" && r.IntN(2) == 0
-		e.HasHookID = e.Kind == session.KindCall && r.IntN(3) == 0
+		e.HasNoTime = r.IntN(5) == 0
+		e.IsFromPromptList = e.Kind == session.KindPrompt && e.TurnID+e.ID == "" && r.IntN(2) == 0
+		e.HasHookID = e.Kind == session.KindToolCall && r.IntN(3) == 0
 		if e.Kind == session.KindInjection {
-			e.Injection = &session.Injection{HookEvent: pick("start", "prompt"), Tokens: r.IntN(3),
+			e.Injection = &session.Injection{HookEvent: pick("start", "prompt"), TokenCount: r.IntN(3),
 				BestMatchStrength: float64(r.IntN(3)), RareTerms: []string{"a", "b", "done"},
 				ShownEntries: []session.ShownEntry{
 					{SourceKind: "notes", Name: pick("style", "harbor"), Version: uint64(r.IntN(3))},
@@ -287,7 +287,7 @@ func TestFoldOrder(t *testing.T) {
 				if err != nil {
 					t.Fatalf("seed %d: Parse: %v", seed, err)
 				}
-				part = append(part, back.SourceEvents()...)
+				part = append(part, back.UnmergedReports()...)
 			}
 			kept, again = part, again[n:]
 		}
@@ -324,7 +324,7 @@ func TestFoldBounds(t *testing.T) {
 	want := turns[0].Content()
 	slices.Reverse(events)
 	half := session.BuildTurns(events[:2500])
-	got := session.BuildTurns(append(half[0].SourceEvents(), events[2500:]...))
+	got := session.BuildTurns(append(half[0].UnmergedReports(), events[2500:]...))
 	if got[0].Content() != want {
 		t.Errorf("the other way around, in two parts, another turn is kept")
 	}
@@ -352,7 +352,7 @@ func TestStartOfAResumedSession(t *testing.T) {
 	// The result must be the same if the second prompt is reported after the first turn was stored.
 	var kept []session.Event
 	for _, turn := range session.BuildTurns(before) {
-		kept = append(kept, turn.SourceEvents()...)
+		kept = append(kept, turn.UnmergedReports()...)
 	}
 	if got := shown(session.BuildTurns(slices.Concat(kept, after))); got != want {
 		t.Errorf("in two parts Fold = %s, want %s", got, want)

@@ -127,7 +127,7 @@ func (t *Turn) Content() string {
 
 // splitTurnContent divides a turn's content into the texts and the encoded last line without its delimiters. ok is
 // false if the content lacks such a last line.
-func splitTurnContent(content string) (texts, last string, ok bool) {
+func splitTurnContent(content string) (textsPart, encodedMetadata string, ok bool) {
 	body, ok := strings.CutSuffix(content, turnMetadataSuffix)
 	i := strings.LastIndexByte(body, '\n') + 1
 	if !ok || !strings.HasPrefix(body[i:], turnMetadataPrefix) {
@@ -181,7 +181,7 @@ func ParseTurn(content string) (Turn, error) {
 		}
 		t.unmergedReports = append(t.unmergedReports, e)
 	}
-	t.deriveEvents()
+	t.deriveEventsFromReports()
 	return t, nil
 }
 
@@ -194,10 +194,10 @@ func isLongEnoughForText(texts string, prefixSize, textSize int) bool {
 	return prefixSize <= len(texts) && textSize <= len(texts)-prefixSize
 }
 
-// ReadPackedTexts returns the texts that the content of a stored turn contains only in its compressed last line, where
-// people cannot read them. These texts are the texts that hooks inserted, and the URL or search query of each tool call
-// ("" if the call has none). ReadPackedTexts returns nil if the content does not contain a turn.
-func ReadPackedTexts(content string) (texts []string) {
+// ReadCompressedTexts returns the texts that the content of a stored turn contains only in its compressed last line,
+// where people cannot read them. These texts are the texts that hooks inserted, and the URL or search query of each
+// tool call ("" if the call has none). ReadCompressedTexts returns nil if the content does not contain a turn.
+func ReadCompressedTexts(content string) (texts []string) {
 	t, _ := ParseTurn(content)
 	for _, e := range t.unmergedReports {
 		if e.Kind == KindInjection {

@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// ValidID reports whether a client's session ID is accepted. An ID may come from a report or a transcript that others
+// IsValidID reports whether a client's session ID is accepted. An ID may come from a report or a transcript that others
 // wrote, and it becomes an argument of commands. A valid ID is non-empty UTF-8 text of printable characters, without
 // white space at its ends. The first character is not a dash, because a client would parse such an ID as an option.
-func ValidID(id string) bool {
+func IsValidID(id string) bool {
 	if id == "" || !utf8.ValidString(id) {
 		return false
 	}

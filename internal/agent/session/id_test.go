@@ -18,13 +18,13 @@ var refusedIDs = []string{"", " a", "-", "--dangerously-skip-permissions", "a\nb
 
 func TestValidID(t *testing.T) {
 	for _, id := range refusedIDs {
-		if session.ValidID(id) {
+		if session.IsValidID(id) {
 			t.Errorf("ValidID(%q) = true", id)
 		}
 	}
 	for _, id := range []string{"178e33fd-9063-4a0b-8d3c-000000000000", "ses_1", "a b", "it's", "日本",
 		strings.Repeat("x", 300)} {
-		if !session.ValidID(id) {
+		if !session.IsValidID(id) {
 			t.Errorf("ValidID(%q) = false", id)
 		}
 	}
@@ -41,11 +41,11 @@ func TestRefusedIDs(t *testing.T) {
 	check := func(what, id string, r session.ArchiveReport, err error) {
 		t.Helper()
 		for _, s := range r.ChangedSessions {
-			if !session.ValidID(s.Session) {
+			if !session.IsValidID(s.Session) {
 				t.Errorf("%s of session %q keeps it as %q", what, id, s.Session)
 			}
 		}
-		if err != nil || len(r.ChangedSessions)+r.InvalidCount != 1 {
+		if err != nil || len(r.ChangedSessions)+r.InvalidInputCount != 1 {
 			t.Errorf("%s of session %q = %+v, %v", what, id, r, err)
 		}
 	}

@@ -15,11 +15,11 @@ type Injection struct {
 	// shown
 	AnswerKind string `json:"answer,omitempty"`
 	// estimated tokens of the inserted text and the tags around it
-	Tokens            int     `json:"tokens"`
+	TokenCount        int     `json:"tokens"`
 	BestMatchStrength float64 `json:"g,omitempty"` // how well the best entry or turn matched the prompt
 	// strength that BestMatchStrength must exceed for the text to be shown
-	MinStrength  float64      `json:"floor,omitempty"`
-	ShownEntries []ShownEntry `json:"shown,omitempty"`
+	MinMatchStrength float64      `json:"floor,omitempty"`
+	ShownEntries     []ShownEntry `json:"shown,omitempty"`
 
 	// RareTerms lists terms of the text that are rare in the memory and do not occur in the prompt. An agent that
 	// later writes some of these terms has used the text.

@@ -39,9 +39,9 @@ func TestInjectionKept(t *testing.T) {
 		session.Injection{
 			HookEvent:         "prompt",
 			AnswerKind:        "payload",
-			Tokens:            40,
+			TokenCount:        40,
 			BestMatchStrength: 3.2,
-			MinStrength:       2,
+			MinMatchStrength:  2,
 			ShownEntries:      []session.ShownEntry{roundingNote},
 			RareTerms:         []string{"banker", "quantiz", "balanc"},
 		},
@@ -109,7 +109,7 @@ func TestOldTurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := session.BuildTurns(turn.SourceEvents()); len(again) != 1 || again[0].Content() != old {
+	if again := session.BuildTurns(turn.UnmergedReports()); len(again) != 1 || again[0].Content() != old {
 		t.Errorf("the turn is now %q", again[0].Content())
 	}
 }
@@ -220,7 +220,12 @@ func TestUsed(t *testing.T) {
 // TestInjectionBounds tests that an Injection with implausible values, which no hook writes, causes no error. Negative
 // token counts and values that are not finite must become 0. Long texts and lists must be shortened.
 func TestInjectionBounds(t *testing.T) {
-	in := session.Injection{HookEvent: "prompt\n", Tokens: -1, BestMatchStrength: 1 / zero, MinStrength: zero / zero}
+	in := session.Injection{
+		HookEvent:         "prompt\n",
+		TokenCount:        -1,
+		BestMatchStrength: 1 / zero,
+		MinMatchStrength:  zero / zero,
+	}
 	for i := range 10_000 {
 		in.ShownEntries, in.RareTerms = append(
 			in.ShownEntries,
@@ -236,7 +241,7 @@ func TestInjectionBounds(t *testing.T) {
 		t.Fatalf("parsed back: %+v, %v", back.Events, err)
 	}
 	got := back.InjectionEvents()[0].Injection
-	if got.BestMatchStrength != 0 || got.MinStrength != 0 || got.Tokens != 0 || got.HookEvent != "prompt" ||
+	if got.BestMatchStrength != 0 || got.MinMatchStrength != 0 || got.TokenCount != 0 || got.HookEvent != "prompt" ||
 		len(got.ShownEntries) > 40 ||
 		len(got.RareTerms) > 100 ||
 		len(turns[0].Content()) > 16<<10 {
@@ -275,14 +280,14 @@ func TestShown(t *testing.T) {
 	}
 	check := func(want string) {
 		t.Helper()
-		if got, err := a.UseCounts(t.Context(), "cents rounding", "other"); err != nil || fmt.Sprint(got) != want {
+		if got, err := a.CountEntryUses(t.Context(), "cents rounding", "other"); err != nil || fmt.Sprint(got) != want {
 			t.Errorf("Shown = %v, %v; want %s", got, err, want)
 		}
 	}
 	check("[{cents rounding 0 0} {other 0 0}]")
 	unused := func() string {
 		t.Helper()
-		got, err := a.UnusedEntries(t.Context())
+		got, err := a.UnusedEntryCounts(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -318,12 +323,12 @@ func TestRedactedTurn(t *testing.T) {
 		put("p1", "i1", 1, "It was hunter2.", session.Injection{HookEvent: "prompt", RareTerms: []string{"hunter2"}}),
 		asked,
 	})[0]
-	if got := session.ReadPackedTexts(turn.Content()); fmt.Sprint(
+	if got := session.ReadCompressedTexts(turn.Content()); fmt.Sprint(
 		got,
 	) != "[It was hunter2. https://a.example/?key=hunter2]" {
 		t.Errorf("Packed = %q", got)
 	}
-	content, ok := session.ApplyToTurnTexts(turn.Content(), func(s string) string {
+	content, ok := session.TransformTurnTexts(turn.Content(), func(s string) string {
 		return strings.ReplaceAll(s, "hunter2", "[x]")
 	})
 	back, err := session.ParseTurn(content)
@@ -333,12 +338,12 @@ func TestRedactedTurn(t *testing.T) {
 	if got := bytesOf(t, []session.Turn{back}); strings.Contains(got, "hunter2") || strings.Count(got, "[x]") != 4 {
 		t.Errorf("left is %s", got)
 	}
-	if again := session.BuildTurns(back.SourceEvents()); again[0].Content() != content {
+	if again := session.BuildTurns(back.UnmergedReports()); again[0].Content() != content {
 		t.Error("it folds to another turn")
 	}
-	if got, ok := session.ApplyToTurnTexts("a note with hunter2", strings.ToUpper); ok ||
+	if got, ok := session.TransformTurnTexts("a note with hunter2", strings.ToUpper); ok ||
 		got != "a note with hunter2" ||
-		session.ReadPackedTexts(got) != nil {
+		session.ReadCompressedTexts(got) != nil {
 		t.Errorf("of a note: %q, %v", got, ok)
 	}
 }

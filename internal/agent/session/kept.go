@@ -35,14 +35,14 @@ const (
 
 // storedSession contains the loaded entries of a stored session. An entry of version 0 does not exist.
 type storedSession struct {
-	key               sessionKey
-	summaryEntry      oxbow.Entry
-	oldSummary        Summary       // decoded content of summaryEntry
-	eventHashPages    []oxbow.Entry // entries with hashes of the names and identifiers in all turns of the session
-	firstTurns        []Turn        // the session's first turns, which determine parts of its summary
-	firstLoadedNumber int           // number of the first turn that was read from the archive
-	turnEntries       []oxbow.Entry
-	parsedTurns       []Turn // decoded turnEntries, without turns that cannot be decoded
+	key                   sessionKey
+	summaryEntry          oxbow.Entry
+	oldSummary            Summary       // decoded content of summaryEntry
+	eventHashPages        []oxbow.Entry // entries with hashes of the names and identifiers in all turns of the session
+	firstTurns            []Turn        // the session's first turns, which determine parts of its summary
+	firstLoadedTurnNumber int           // number of the first turn that was read from the archive
+	turnEntries           []oxbow.Entry
+	parsedTurns           []Turn // decoded turnEntries, without turns that cannot be decoded
 }
 
 // loadSession loads a whole session: its summary and all turns. The entry of every turn is added to turnEntries. If the
@@ -66,32 +66,33 @@ func (a *Archive) loadSession(ctx context.Context, t sessionKey) (storedSession,
 }
 
 // loadSummaryAndPages loads a session's summary and the entries with hashes of the turns' identifiers.
-func (a *Archive) loadSummaryAndPages(ctx context.Context, t sessionKey) (k storedSession, err error) {
-	k.key, k.firstLoadedNumber = t, 1
-	k.summaryEntry, err = a.getEntryIfExists(ctx, t.summaryName())
+func (a *Archive) loadSummaryAndPages(ctx context.Context, key sessionKey) (stored storedSession, err error) {
+	stored.key, stored.firstLoadedTurnNumber = key, 1
+	stored.summaryEntry, err = a.getEntryIfExists(ctx, key.summaryName())
 	if err != nil {
-		return k, err
+		return stored, err
 	}
 	// Ignore the error: if the summary is missing, the session is not in the archive, and oldSummary stays empty.
-	_ = json.Unmarshal([]byte(k.summaryEntry.Content), &k.oldSummary)
+	_ = json.Unmarshal([]byte(stored.summaryEntry.Content), &stored.oldSummary)
 	for n := 1; ; n++ {
-		e, err := a.getEntryIfExists(ctx, t.pageName(n))
-		isEnd := e.Version == 0 && n > k.oldSummary.countPages()
+		e, err := a.getEntryIfExists(ctx, key.pageName(n))
+		isEnd := e.Version == 0 && n > stored.oldSummary.countHashPages()
 		if err != nil || isEnd {
-			return k, err
+			return stored, err
 		}
-		k.eventHashPages = append(k.eventHashPages, e)
+		stored.eventHashPages = append(stored.eventHashPages, e)
 	}
 }
 
-func (s *Summary) countPages() int { return (s.TurnCount + turnsPerPage - 1) / turnsPerPage }
+func (s *Summary) countHashPages() int { return (s.TurnCount + turnsPerPage - 1) / turnsPerPage }
 
 func (t sessionKey) pageName(n int) string { return fmt.Sprintf("%s/ids/%04d", t.summaryName(), n) }
 
-// parseTurn returns the turn in an entry. It returns false unless the entry contains turn n of this session.
-func (t sessionKey) parseTurn(e oxbow.Entry, n int) (Turn, bool) {
+// parseTurn returns the turn in an entry. It returns false unless the entry contains the turn with the number
+// turnNumber of this session.
+func (t sessionKey) parseTurn(e oxbow.Entry, turnNumber int) (Turn, bool) {
 	turn, err := ParseTurn(e.Content)
-	return turn, err == nil && turn.Client == t.client && turn.Session == t.session && turn.Number == n
+	return turn, err == nil && turn.Client == t.client && turn.Session == t.session && turn.Number == turnNumber
 }
 
 // getEntryIfExists returns an entry by name. If it does not exist, the result has version 0.
@@ -105,8 +106,8 @@ func (a *Archive) getEntryIfExists(ctx context.Context, name string) (oxbow.Entr
 
 // loadLastTurns loads the last turns of a session, because new events usually do not change earlier turns. It loads
 // turns backward from the last turn. It stops when an earlier turn begins too long before the turns that the new events
-// can change, so that the events cannot influence earlier turns. The result enough is false if the caller must load the
-// whole session instead. This is necessary in these cases:
+// can change, so that the events cannot influence earlier turns. The result hasEnoughTurns is false if the caller must
+// load the whole session instead. This is necessary in these cases:
 //
 //   - The session does not exist or has no turns.
 //   - A turn cannot be read.
@@ -114,44 +115,44 @@ func (a *Archive) getEntryIfExists(ctx context.Context, name string) (oxbow.Entr
 //   - A turn that was not loaded may contain an event that also occurs in the parameter events or in a loaded turn.
 func (a *Archive) loadLastTurns(
 	ctx context.Context,
-	t sessionKey,
+	key sessionKey,
 	events []Event,
-) (k storedSession, enough bool, err error) {
-	k, err = a.loadSummaryAndPages(ctx, t)
-	if err != nil || k.oldSummary.TurnCount == 0 {
-		return k, false, err
+) (stored storedSession, hasEnoughTurns bool, err error) {
+	stored, err = a.loadSummaryAndPages(ctx, key)
+	if err != nil || stored.oldSummary.TurnCount == 0 {
+		return stored, false, err
 	}
 	touched := newTurnRange(events)
-	for n := k.oldSummary.TurnCount; ; n-- {
-		e, err := a.getEntryIfExists(ctx, t.turnName(n))
-		turn, ok := t.parseTurn(e, n)
+	for n := stored.oldSummary.TurnCount; ; n-- {
+		e, err := a.getEntryIfExists(ctx, key.turnName(n))
+		turn, ok := key.parseTurn(e, n)
 		if err != nil {
-			return k, false, err
+			return stored, false, err
 		}
 		if !ok || n == 1 {
-			return k, false, nil
+			return stored, false, nil
 		}
-		k.turnEntries = append(k.turnEntries, e)
-		k.parsedTurns = append(k.parsedTurns, turn)
-		k.firstLoadedNumber = n
-		if touched.startAfter(&turn).Sub(turn.StartTime) > maxTurnInfluenceTime {
+		stored.turnEntries = append(stored.turnEntries, e)
+		stored.parsedTurns = append(stored.parsedTurns, turn)
+		stored.firstLoadedTurnNumber = n
+		if touched.extendRangeToTurn(&turn).Sub(turn.StartTime) > maxTurnInfluenceTime {
 			break
 		}
 	}
-	slices.Reverse(k.turnEntries)
-	slices.Reverse(k.parsedTurns)
-	if !k.hasUnaffectedEarlierTurns(events) {
-		return k, false, nil
+	slices.Reverse(stored.turnEntries)
+	slices.Reverse(stored.parsedTurns)
+	if !stored.leavesUnloadedTurnsUnchanged(events) {
+		return stored, false, nil
 	}
-	enough, err = a.loadFirstTurns(ctx, &k)
-	return k, enough, err
+	hasEnoughTurns, err = a.loadFirstTurns(ctx, &stored)
+	return stored, hasEnoughTurns, err
 }
 
 // loadFirstTurns loads the session's first turns, because the session's summary contains the first prompt and the
 // working directory from these turns. It stops as soon as it has found both, and at the latest before the turns that
 // are already loaded. It returns false if a turn cannot be read.
 func (a *Archive) loadFirstTurns(ctx context.Context, k *storedSession) (bool, error) {
-	for n, s := 1, (Summary{}); n < k.firstLoadedNumber &&
+	for n, s := 1, (Summary{}); n < k.firstLoadedTurnNumber &&
 		((s.FirstPrompt == "" && k.oldSummary.FirstPrompt != "") || (s.Dir == "" && k.oldSummary.Dir != "")); n++ {
 		e, err := a.getEntryIfExists(ctx, k.key.turnName(n))
 		turn, ok := k.key.parseTurn(e, n)
@@ -167,12 +168,12 @@ func (a *Archive) loadFirstTurns(ctx context.Context, k *storedSession) (bool, e
 // turnRange describes which turns new events may change: all turns that begin at start or later, and turns that have a
 // name or a prompt in common with the events.
 type turnRange struct {
-	start time.Time
-	names map[string]bool // set of the turn names, prompt IDs and prompt texts in the events
+	start      time.Time
+	eventNames map[string]bool // set of the turn names, prompt IDs and prompt texts in the events
 }
 
 func newTurnRange(events []Event) turnRange {
-	t := turnRange{start: events[0].Time, names: map[string]bool{}}
+	t := turnRange{start: events[0].Time, eventNames: map[string]bool{}}
 	for _, e := range events {
 		if e.Time.Before(t.start) {
 			t.start = e.Time
@@ -183,18 +184,20 @@ func newTurnRange(events []Event) turnRange {
 }
 
 func (t *turnRange) addEvent(e *Event) {
-	t.names["turn "+e.Turn] = e.Turn != ""
+	t.eventNames["turn "+e.TurnID] = e.TurnID != ""
 	if e.Kind == KindPrompt && e.SubAgent == "" {
-		t.names["text "+e.Text], t.names["id "+e.ID] = true, e.ID != ""
+		t.eventNames["text "+e.Text], t.eventNames["id "+e.ID] = true, e.ID != ""
 	}
 }
 
-// startAfter examines a turn, and returns the start of the time range whose turns may be changed by new events. The
-// turn itself may be changed if one of its events has the same turn name, prompt ID or prompt text as a new event. In
-// this case, startAfter extends the range to the turn's start, and adds the names in the turn to t.names.
-func (t *turnRange) startAfter(turn *Turn) time.Time {
+// extendRangeToTurn examines a turn, and returns the start of the time range whose turns may be changed by new events.
+// The turn itself may be changed if one of its events has the same turn name, prompt ID or prompt text as a new event.
+// In this case, extendRangeToTurn extends the range to the turn's start, and adds the names in the turn to
+// t.eventNames.
+func (t *turnRange) extendRangeToTurn(turn *Turn) time.Time {
 	if slices.ContainsFunc(turn.unmergedReports, func(e Event) bool {
-		return t.names["turn "+e.Turn] || (e.Kind == KindPrompt && (t.names["text "+e.Text] || t.names["id "+e.ID]))
+		return t.eventNames["turn "+e.TurnID] ||
+			(e.Kind == KindPrompt && (t.eventNames["text "+e.Text] || t.eventNames["id "+e.ID]))
 	}) {
 		for _, e := range turn.unmergedReports {
 			t.addEvent(&e)
@@ -206,12 +209,12 @@ func (t *turnRange) startAfter(turn *Turn) time.Time {
 	return t.start
 }
 
-// hasUnaffectedEarlierTurns reports whether the turns before firstLoadedNumber, which were not loaded, stay unchanged
-// if the events are added to the session. An earlier turn stays unchanged if it has no turn name or identifier in
-// common with the events or the loaded turns. To find this out without reading the turns, the function compares hashes
-// of the names and identifiers, which eventHashPages contains for each turn. It returns false if some hashes are
-// missing.
-func (k *storedSession) hasUnaffectedEarlierTurns(events []Event) bool {
+// leavesUnloadedTurnsUnchanged reports whether the turns before firstLoadedTurnNumber, which were not loaded, stay
+// unchanged if the events are added to the session. An earlier turn stays unchanged if it has no turn name or
+// identifier in common with the events or the loaded turns. To find this out without reading the turns, the function
+// compares hashes of the names and identifiers, which eventHashPages contains for each turn. It returns false if some
+// hashes are missing.
+func (k *storedSession) leavesUnloadedTurnsUnchanged(events []Event) bool {
 	asked := map[string]bool{}
 	ask := func(events []Event) {
 		for _, e := range events {
@@ -231,7 +234,7 @@ func (k *storedSession) hasUnaffectedEarlierTurns(events []Event) bool {
 			return false
 		}
 		for line := range strings.Lines(p.Content) {
-			if n == k.firstLoadedNumber {
+			if n == k.firstLoadedTurnNumber {
 				return true
 			}
 			for line = strings.TrimSpace(line); len(line) >= charsPerHash; line = line[charsPerHash:] {
@@ -242,7 +245,7 @@ func (k *storedSession) hasUnaffectedEarlierTurns(events []Event) bool {
 			n++
 		}
 	}
-	return n == k.firstLoadedNumber
+	return n == k.firstLoadedTurnNumber
 }
 
 // hashEventNames returns hashes of an event's turn name and of its identifier. With these hashes, the archive finds
@@ -255,8 +258,8 @@ func (k *storedSession) hasUnaffectedEarlierTurns(events []Event) bool {
 func hashEventNames(e *Event) (storedHashes, searchedHashes []string) {
 	id := string(e.Kind) + "\x00" + e.ID
 	switch {
-	case e.Turn != "":
-		storedHashes = []string{eventNameHash("turn", e.Turn)}
+	case e.TurnID != "":
+		storedHashes = []string{eventNameHash("turn", e.TurnID)}
 		searchedHashes = storedHashes
 	case e.Kind == KindPrompt && e.SubAgent == "" && e.ID != "":
 		storedHashes = []string{eventNameHash("prompt", e.ID)}
@@ -276,15 +279,15 @@ func hashEventNames(e *Event) (storedHashes, searchedHashes []string) {
 		)
 }
 
-func eventNameHash(kind, s string) string {
+func eventNameHash(kind, name string) string {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(kind + "\x00" + s)) // Ignore the error: writing to a hash never fails.
+	_, _ = h.Write([]byte(kind + "\x00" + name)) // Ignore the error: writing to a hash never fails.
 	return turnMetadataEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, h.Sum64())[:5])
 }
 
-// pageLine returns a line with the hashes of the identifiers in the turn's events. If the archive receives an event
-// later, it compares the event's hashes with such lines to find the turns to which the event may belong.
-func (t *Turn) pageLine() string {
+// formatHashPageLine returns a line with the hashes of the identifiers in the turn's events. If the archive receives an
+// event later, it compares the event's hashes with such lines to find the turns to which the event may belong.
+func (t *Turn) formatHashPageLine() string {
 	var all []string
 	for i := range t.unmergedReports {
 		own, _ := hashEventNames(&t.unmergedReports[i])
@@ -294,12 +297,12 @@ func (t *Turn) pageLine() string {
 	return " " + strings.Join(slices.Compact(all), "") + "\n"
 }
 
-// pageUpdateOps returns the operations that update the session's page entries. A page entry contains a line for each of
-// turnsPerPage turns. The line contains hashes of names and identifiers in the turn. The parameter turns contains the
-// new versions of the turns from the number firstLoadedNumber on. pageUpdateOps updates the pages with these turns,
-// adds missing pages, and removes later pages if they do not contain any turns now.
-func (k *storedSession) pageUpdateOps(turns []Turn, labels []oxbow.Label) (ops []oxbow.Op) {
-	total, first := k.firstLoadedNumber-1+len(turns), (k.firstLoadedNumber-1)/turnsPerPage
+// hashPageUpdateOps returns the operations that update the session's page entries. A page entry contains a line for
+// each of turnsPerPage turns. The line contains hashes of names and identifiers in the turn. The parameter turns
+// contains the new versions of the turns from the number firstLoadedTurnNumber on. hashPageUpdateOps updates the pages
+// with these turns, adds missing pages, and removes later pages if they do not contain any turns now.
+func (k *storedSession) hashPageUpdateOps(turns []Turn, labels []oxbow.Label) (ops []oxbow.Op) {
+	total, first := k.firstLoadedTurnNumber-1+len(turns), (k.firstLoadedTurnNumber-1)/turnsPerPage
 	for p := first; p*turnsPerPage < total || p < len(k.eventHashPages); p++ {
 		var old oxbow.Entry
 		if p < len(k.eventHashPages) {
@@ -308,14 +311,14 @@ func (k *storedSession) pageUpdateOps(turns []Turn, labels []oxbow.Label) (ops [
 		var b strings.Builder
 		n := p * turnsPerPage
 		for line := range strings.Lines(old.Content) {
-			if n >= k.firstLoadedNumber-1 {
+			if n >= k.firstLoadedTurnNumber-1 {
 				break
 			}
 			b.WriteString(line)
 			n++
 		}
 		for ; n < min((p+1)*turnsPerPage, total); n++ {
-			b.WriteString(turns[n-k.firstLoadedNumber+1].pageLine())
+			b.WriteString(turns[n-k.firstLoadedTurnNumber+1].formatHashPageLine())
 		}
 		name, content := k.key.pageName(p+1), b.String()
 		switch {

@@ -68,8 +68,8 @@ func (a *Archive) turnLabels(t *Turn, existing []oxbow.Label) []oxbow.Label {
 		"branch": {
 			t.Branch(),
 		},
-		oxbow.LabelTaint:     t.CallsTaintingTurn(),
-		oxbow.LabelUnvouched: t.UnvouchedProgramCalls(),
+		oxbow.LabelTaint:     t.DescribeTaintingCalls(),
+		oxbow.LabelUnvouched: t.UnknownProgramCalls(),
 	}
 	project, root := a.resolveProject(t.Dir(), existing)
 	given[oxbow.LabelProject] = []string{project}
@@ -174,24 +174,24 @@ func (a *Archive) resolveProject(dir string, existing []oxbow.Label) (name, root
 	return name, root
 }
 
-// projectRelativePath returns the path p relative to the project's directory root, with slashes. If p is relative, it
-// is relative to dir. If root is "", dir is used as the root. If p is outside of the root, the result is the whole
-// cleaned path.
-func projectRelativePath(p, dir, root string) string {
-	p = slashPath(p)
-	dir = slashPath(dir)
-	root = slashPath(root)
-	if !isAbsolutePath(p) && dir != "" {
-		p = path.Join(dir, p)
+// projectRelativePath returns the path filePath relative to the project's directory root, with slashes. If filePath is
+// relative, it is relative to dir. If root is "", dir is used as the root. If filePath is outside of the root, the
+// result is the whole cleaned path.
+func projectRelativePath(filePath, dir, root string) string {
+	filePath = replaceBackslashes(filePath)
+	dir = replaceBackslashes(dir)
+	root = replaceBackslashes(root)
+	if !isAbsolutePath(filePath) && dir != "" {
+		filePath = path.Join(dir, filePath)
 	}
-	p = path.Clean(p)
+	filePath = path.Clean(filePath)
 	if root == "" {
 		root = dir
 	}
-	if rest, ok := strings.CutPrefix(p, strings.TrimSuffix(root, "/")+"/"); ok {
+	if rest, ok := strings.CutPrefix(filePath, strings.TrimSuffix(root, "/")+"/"); ok {
 		return rest
 	}
-	return p
+	return filePath
 }
 
 // testCommandPattern matches commands that run tests.

@@ -22,8 +22,8 @@ func (c *Caller) SourceRef() string {
 	return ""
 }
 
-// HasCaller reports whether the source of a change refers to a session or a call.
-func HasCaller(s oxbow.Source) bool {
+// HasSessionOrCall reports whether the source of a change refers to a session or a call.
+func HasSessionOrCall(s oxbow.Source) bool {
 	caller, _ := s.SplitRef()
 	return caller != ""
 }
@@ -51,7 +51,7 @@ func (a *Archive) MatcherForSession(ctx context.Context, client, session string)
 	turns, err := a.ReadTurns(ctx, client, session)
 	for i := range turns {
 		for _, e := range turns[i].Events {
-			if e.Kind == KindCall && e.ID != "" {
+			if e.Kind == KindToolCall && e.ID != "" {
 				o.toolCallRefs[oxbow.RefCall+e.ID] = true
 			}
 		}

@@ -11,21 +11,21 @@ var commitCommandPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[;&|]\s*)git\s+(?:-[cC]\s+\S+\s+|-\S+\s+)*commit\b`)
 })
 
-// findLastTestOrCommit returns the command of the last successful test or commit in proof, shortened to one line. It
-// returns the files that all calls have written in files. If no such command exists, or if a later test failed or a
-// later call wrote files, proof is "".
-func findLastTestOrCommit(events []Event) (proof string, files []string) {
+// findLastTestOrCommit returns the command of the last successful test or commit in lastTestOrCommit, shortened to one
+// line. It returns the files that all calls have written in files. If no such command exists, or if a later test failed
+// or a later call wrote files, lastTestOrCommit is "".
+func findLastTestOrCommit(events []Event) (lastTestOrCommit string, files []string) {
 	for _, e := range events {
 		c := e.Call
-		if e.Kind != KindCall || c == nil {
+		if e.Kind != KindToolCall || c == nil {
 			continue
 		}
 		switch failed := c.Failed || (c.ExitStatus != nil && *c.ExitStatus != 0); {
 		case testCommandPattern().MatchString(c.Command) && failed, len(c.WrittenFiles) > 0:
-			proof, files = "", append(files, c.WrittenFiles...)
+			lastTestOrCommit, files = "", append(files, c.WrittenFiles...)
 		case !failed && (testCommandPattern().MatchString(c.Command) || commitCommandPattern().MatchString(c.Command)):
-			proof = toShortLine(c.Command, maxTaintingCallTextBytes)
+			lastTestOrCommit = toShortLine(c.Command, maxForeignTextCallBytes)
 		}
 	}
-	return proof, files
+	return lastTestOrCommit, files
 }

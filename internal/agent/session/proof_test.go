@@ -6,14 +6,14 @@ import "testing"
 
 func TestProofOf(t *testing.T) {
 	zero, one := 0, 1
-	passed := Event{Kind: KindCall, Call: &ToolCall{Tool: "Bash", Command: "go test ./...", ExitStatus: &zero}}
-	failed := Event{Kind: KindCall, Call: &ToolCall{Tool: "Bash", Command: "go test ./pay", ExitStatus: &one}}
-	wrote := Event{Kind: KindCall, Call: &ToolCall{Tool: "Edit", WrittenFiles: []string{"pay.go"}}}
+	passed := Event{Kind: KindToolCall, Call: &ToolCall{Tool: "Bash", Command: "go test ./...", ExitStatus: &zero}}
+	failed := Event{Kind: KindToolCall, Call: &ToolCall{Tool: "Bash", Command: "go test ./pay", ExitStatus: &one}}
+	wrote := Event{Kind: KindToolCall, Call: &ToolCall{Tool: "Edit", WrittenFiles: []string{"pay.go"}}}
 	commit := Event{
-		Kind: KindCall,
+		Kind: KindToolCall,
 		Call: &ToolCall{Tool: "Bash", Command: `git add -A && git -C . commit -m "pay: it adds up"`},
 	}
-	refused := Event{Kind: KindCall, Call: &ToolCall{Tool: "Bash", Command: "git commit -m x", Failed: true}}
+	refused := Event{Kind: KindToolCall, Call: &ToolCall{Tool: "Bash", Command: "git commit -m x", Failed: true}}
 	said := Event{Kind: KindText, Text: "go test ./... passes"}
 	const test, made = "go test ./...", `git add -A && git -C . commit -m "pay: it adds up"`
 	for name, c := range map[string]struct {

@@ -17,7 +17,7 @@ import (
 // examines the sessions that were written last: at least limit sessions if so many exist. With a filter, it examines at
 // most [oxbow.MaxLimit] sessions. The result may contain more than limit sessions.
 func (a *Archive) ListSessions(ctx context.Context, f oxbow.Filter, since time.Time, limit int) ([]Summary, error) {
-	heads, err := a.summaryEntries(ctx, f, limit)
+	heads, err := a.findSummaryEntries(ctx, f, limit)
 	all := []Summary{}
 	for _, e := range heads {
 		var s Summary
@@ -29,32 +29,36 @@ func (a *Archive) ListSessions(ctx context.Context, f oxbow.Filter, since time.T
 	return all, err
 }
 
-// summaryEntries returns the entries that contain summaries of sessions. If the filter f is empty and the store can
-// count entries, summaryEntries reads only the newest entries. It reads more and more of them until it has found at
+// findSummaryEntries returns the entries that contain summaries of sessions. If the filter f is empty and the store can
+// count entries, findSummaryEntries reads only the newest entries. It reads more and more of them until it has found at
 // least as many summaries as the parameter limit, or has read all entries. This needs no index. In all other cases,
-// summaryEntries searches for the summaries that match f, and returns at most [oxbow.MaxLimit] of them.
-func (a *Archive) summaryEntries(ctx context.Context, f oxbow.Filter, limit int) (heads []oxbow.Entry, err error) {
+// findSummaryEntries searches for the summaries that match f, and returns at most [oxbow.MaxLimit] of them.
+func (a *Archive) findSummaryEntries(
+	ctx context.Context,
+	f oxbow.Filter,
+	limit int,
+) (summaries []oxbow.Entry, err error) {
 	if oxbow.CapabilitiesOf(a.Memory).Counter == nil || !f.IsZero() {
 		hits, err := a.Memory.Recall(ctx, oxbow.Query{Limit: oxbow.MaxLimit,
 			Filter: f.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{turnCountLabelKey}}}})})
 		for _, h := range hits {
-			heads = append(heads, h.Entry)
+			summaries = append(summaries, h.Entry)
 		}
-		return heads, err
+		return summaries, err
 	}
 	for n := 4*limit + 64; ; n *= 4 {
 		page, total, err := a.Memory.Newest(ctx, oxbow.Filter{}, 0, n)
 		if err != nil {
 			return nil, err
 		}
-		heads = heads[:0]
+		summaries = summaries[:0]
 		for _, e := range page {
 			if _, ok := e.Label(turnCountLabelKey); ok {
-				heads = append(heads, e)
+				summaries = append(summaries, e)
 			}
 		}
-		if len(heads) >= limit || n >= total {
-			return heads, nil
+		if len(summaries) >= limit || n >= total {
+			return summaries, nil
 		}
 	}
 }

@@ -17,7 +17,7 @@ func eventForArchive(e Event, redact func(string) string) Event {
 	}
 	e = e.applyToNames(redact) // applyToNames returns a copy of e.Call, so the texts in e.Call can be changed.
 	if e.Kind == KindInjection {
-		return applyToInjection(e, redact).normalize()
+		return transformInjectionText(e, redact).normalize()
 	}
 	texts := []*string{&e.Text}
 	if c := e.Call; c != nil {
@@ -32,7 +32,7 @@ func eventForArchive(e Event, redact func(string) string) Event {
 // applyToNames returns the event after fn was applied to its names and paths. The transcript's path is not changed,
 // because it is needed to read the transcript. The result has its own copy of the call.
 func (e Event) applyToNames(fn func(string) string) Event {
-	for _, s := range []*string{&e.Session, &e.Turn, &e.ID, &e.Dir, &e.Branch, &e.SubAgent, &e.Model} {
+	for _, s := range []*string{&e.Session, &e.TurnID, &e.ID, &e.Dir, &e.Branch, &e.SubAgent, &e.Model} {
 		*s = fn(*s)
 	}
 	if e.Call == nil {
@@ -51,9 +51,9 @@ func (e Event) applyToNames(fn func(string) string) Event {
 	return e
 }
 
-// applyToInjection returns an injection after fn was applied to its text and names. A rare term that the new text does
-// not contain is removed.
-func applyToInjection(e Event, fn func(string) string) Event {
+// transformInjectionText returns an injection after fn was applied to its text and names. A rare term that the new text
+// does not contain is removed.
+func transformInjectionText(e Event, fn func(string) string) Event {
 	was := e.Text
 	e.Text = fn(e.Text)
 	if e.Injection == nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/fingerprint"
 )
 
-// findRepeats finds the events in which the agent repeats text by others, and sets their field RepeatedTextCalls. It
-// does nothing if prints is nil.
-func findRepeats(prints *fingerprint.File, events []Event) {
-	if prints == nil {
+// findRepeats finds the events in which the agent repeats text by others, and sets their field RepeatedCallResults. It
+// does nothing if fingerprints is nil.
+func findRepeats(fingerprints *fingerprint.Store, events []Event) {
+	if fingerprints == nil {
 		return
 	}
 	var texts []string
@@ -21,12 +21,12 @@ func findRepeats(prints *fingerprint.File, events []Event) {
 		if s := events[i].agentText(); s != "" {
 			texts, at = append(texts, s), append(at, i)
 		}
-		events[i].RepeatedTextCalls = events[i].RepeatedTextCalls.merge(events[i].callsRepeatedInOutput())
+		events[i].RepeatedCallResults = events[i].RepeatedCallResults.merge(events[i].callsRepeatedInOutput())
 	}
-	for k, m := range prints.FindRepeats(texts, nil) {
+	for k, m := range fingerprints.FindRepeats(texts, nil) {
 		e := &events[at[k]]
-		e.RepeatedTextCalls = e.RepeatedTextCalls.merge(
-			(&RepeatedCalls{m.ForeignTextLabels, m.UnknownAuthorLabels}).normalize(),
+		e.RepeatedCallResults = e.RepeatedCallResults.merge(
+			(&RepeatedCallResults{m.ForeignTextLabels, m.UnknownAuthorLabels}).normalize(),
 		)
 	}
 }
@@ -37,7 +37,7 @@ func (e *Event) agentText() string {
 	switch {
 	case e.Kind == KindText || e.Kind == KindPlan || e.Kind == KindCompact:
 		return e.Text
-	case e.Kind == KindCall && e.Call != nil:
+	case e.Kind == KindToolCall && e.Call != nil:
 		return strings.TrimSpace(e.Call.Command + "\n" + e.Call.Output)
 	}
 	return ""
@@ -46,16 +46,16 @@ func (e *Event) agentText() string {
 // callsRepeatedInOutput returns the tool call whose text the output of this event's command may repeat. An event stores
 // an output only if the command failed. If the command read text by others or by an unknown program, the output may
 // contain this text. The result then describes the event's own call. In all other cases, the result is nil.
-func (e *Event) callsRepeatedInOutput() *RepeatedCalls {
+func (e *Event) callsRepeatedInOutput() *RepeatedCallResults {
 	r := e.textSource()
 	if r == nil || e.Call.Output == "" {
 		return nil
 	}
 	switch r.TrustLevel {
-	case LevelForeignText:
-		return (&RepeatedCalls{ForeignTextCalls: []string{r.CallDescription}}).normalize()
-	case LevelUnvouchedText:
-		return (&RepeatedCalls{UnvouchedTextCalls: []string{r.CallDescription}}).normalize()
+	case TrustLevelForeignText:
+		return (&RepeatedCallResults{ForeignTextCalls: []string{r.CallDescription}}).normalize()
+	case TrustLevelUnvouchedText:
+		return (&RepeatedCallResults{UnvouchedTextCalls: []string{r.CallDescription}}).normalize()
 	}
 	return nil
 }
@@ -66,5 +66,5 @@ func (e *Event) textSource() *TextSource {
 	if e.Call == nil {
 		return nil
 	}
-	return e.Call.TextSource
+	return e.Call.ResultTextSource
 }

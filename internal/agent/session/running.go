@@ -29,7 +29,7 @@ type Caller struct {
 	Dir     string // the working directory
 
 	// paths of the agent's own files, one on each line (a session that reads them has not read text by others)
-	Own string
+	OwnFilePaths string
 }
 
 // These limits apply to the data that is read to answer a call.
@@ -47,9 +47,9 @@ type Exposure struct {
 	IsReportedByHooks bool // The client's hooks report the session.
 	// Calls that returned text by others after the person's last prompt. Only calls are listed for whose text no
 	// fingerprints are stored.
-	UnfingerprintedReads []string
+	CallsWithoutFingerprints []string
 	// calls since the person's last prompt that returned text by others, such as a web page
-	ForeignTextReads []string
+	ForeignTextCalls []string
 	// entries that hooks inserted into the model's context, according to the hooks' last events
 	ShownTexts []ShownText
 	// last passed test or last commit since the prompt ("" if neither exists, or if a file was written later)
@@ -78,8 +78,8 @@ func (s Spool) FindTextsSeenBySession(
 ) (x Exposure, err error) {
 	// Read the spool first, because openArchive moves the spool's events into the archive.
 	all := s.runningSessions(now)
-	chosen := c.namedSessions(all)
-	if len(chosen) == 0 || !slices.ContainsFunc(chosen[0].events, isMainPrompt) {
+	chosen := c.findSessionsByIDOrCall(all)
+	if len(chosen) == 0 || !slices.ContainsFunc(chosen[0].events, isMainAgentPrompt) {
 		a, err := openArchive(ctx)
 		if err != nil {
 			return x, err
@@ -97,14 +97,14 @@ func (s Spool) FindTextsSeenBySession(
 	x.IsReportedByHooks = len(chosen) > 0
 	for _, r := range chosen {
 		since := r.eventsSincePrompt()
-		if !s.FingerprintFile(func() time.Time { return now }).HasAllIDs(foreignTextTraceIDs(since)...) {
-			since = withoutTraceIDs(since)
+		if !s.FingerprintFile(func() time.Time { return now }).HasAllIDs(findForeignFingerprintIDs(since)...) {
+			since = removeTraceIDs(since)
 		}
 		turn := Turn{Events: since}
-		x.ForeignTextReads = appendNew(x.ForeignTextReads, turn.ForeignTextReads()...)
-		x.UnfingerprintedReads = appendNew(
-			x.UnfingerprintedReads,
-			unfingerprintedCalls(since, r.dir, strings.Split(c.Own, "\n")...)...)
+		x.ForeignTextCalls = appendMissingTexts(x.ForeignTextCalls, turn.ForeignTextCalls()...)
+		x.CallsWithoutFingerprints = appendMissingTexts(
+			x.CallsWithoutFingerprints,
+			unfingerprintedCalls(since, r.dir, strings.Split(c.OwnFilePaths, "\n")...)...)
 		for _, e := range r.events {
 			if e.Kind != KindInjection || e.Injection == nil {
 				continue
@@ -118,56 +118,56 @@ func (s Spool) FindTextsSeenBySession(
 }
 
 // FingerprintFile returns the file with the fingerprints of the texts that this home's sessions have read.
-func (s Spool) FingerprintFile(now func() time.Time) fingerprint.File {
-	return fingerprint.File{Dir: s.Dir, Now: now}
+func (s Spool) FingerprintFile(now func() time.Time) fingerprint.Store {
+	return fingerprint.Store{Dir: s.Dir, Now: now}
 }
 
-// withoutTraceIDs returns a copy of the events in which no TextSource has a TraceID. It is used if the fingerprints
+// removeTraceIDs returns a copy of the events in which no TextSource has a TraceID. It is used if the fingerprints
 // that the TraceIDs identify are lost.
-func withoutTraceIDs(events []Event) []Event {
+func removeTraceIDs(events []Event) []Event {
 	events = slices.Clone(events)
 	for i, e := range events {
-		if e.Call != nil && e.Call.TextSource != nil {
-			c, r := *e.Call, *e.Call.TextSource
-			r.TraceID, c.TextSource, events[i].Call = "", &r, &c
+		if e.Call != nil && e.Call.ResultTextSource != nil {
+			c, r := *e.Call, *e.Call.ResultTextSource
+			r.TraceID, c.ResultTextSource, events[i].Call = "", &r, &c
 		}
 	}
 	return events
 }
 
-// callerSessions returns the sessions that may have made the call that c describes. The list spooled contains the
-// sessions whose hook events are still in files. callerSessions adds recent sessions from the archive to this list. If
-// c names sessions in the list, it returns these sessions. Otherwise it returns the sessions with c's client and
+// callerSessions returns the sessions that may have made the call that c describes. The list spooledSessions contains
+// the sessions whose hook events are still in files. callerSessions adds recent sessions from the archive to this list.
+// If c names sessions in the list, it returns these sessions. Otherwise it returns the sessions with c's client and
 // directory, or no session if c.Dir is "".
 func (a *Archive) callerSessions(
 	ctx context.Context,
 	c Caller,
-	spooled []runningSession,
+	spooledSessions []runningSession,
 	now time.Time,
 ) ([]runningSession, error) {
-	spooled, err := a.addArchivedSessions(ctx, spooled, now)
+	spooledSessions, err := a.addArchivedSessions(ctx, spooledSessions, now)
 	if err != nil {
 		return nil, err
 	}
-	for i := range spooled {
-		if err := spooled[i].prependArchivedTurn(ctx, a); err != nil {
+	for i := range spooledSessions {
+		if err := spooledSessions[i].prependArchivedTurn(ctx, a); err != nil {
 			return nil, err
 		}
 	}
-	if chosen := c.namedSessions(spooled); len(chosen) > 0 || c.Dir == "" {
+	if chosen := c.findSessionsByIDOrCall(spooledSessions); len(chosen) > 0 || c.Dir == "" {
 		return chosen, nil
 	}
-	return filterSessions(spooled, func(r *runningSession) bool {
+	return filterSessions(spooledSessions, func(r *runningSession) bool {
 		return (c.Client == "" || r.client == c.Client) &&
 			(r.dir == "" || isSameOrBelow(c.Dir, r.dir) || isSameOrBelow(r.dir, c.Dir))
 	}), nil
 }
 
-// namedSessions returns the sessions in the list all that have the session ID c.Session. If there are none, or if
-// c.Session is "", it returns the sessions that contain the call ID c.Call. It returns nil if no session is found.
-func (c *Caller) namedSessions(all []runningSession) []runningSession {
+// findSessionsByIDOrCall returns the sessions in the list all that have the session ID c.Session. If there are none, or
+// if c.Session is "", it returns the sessions that contain the call ID c.Call. It returns nil if no session is found.
+func (c *Caller) findSessionsByIDOrCall(all []runningSession) []runningSession {
 	if c.Session != "" {
-		if named := filterSessions(all, func(r *runningSession) bool { return r.session == c.Session }); len(
+		if named := filterSessions(all, func(r *runningSession) bool { return r.sessionID == c.Session }); len(
 			named,
 		) > 0 {
 			return named
@@ -179,28 +179,28 @@ func (c *Caller) namedSessions(all []runningSession) []runningSession {
 	return filterSessions(all, func(r *runningSession) bool { return r.hasCallID(c.Call) })
 }
 
-func filterSessions(all []runningSession, isWanted func(*runningSession) bool) (some []runningSession) {
+func filterSessions(all []runningSession, isWanted func(*runningSession) bool) (wantedSessions []runningSession) {
 	for i := range all {
 		if isWanted(&all[i]) {
-			some = append(some, all[i])
+			wantedSessions = append(wantedSessions, all[i])
 		}
 	}
-	return some
+	return wantedSessions
 }
 
 // prependArchivedTurn adds the session's last archived turn before the events that are not archived yet. It adds
 // nothing if these events already contain a prompt to the main agent.
 func (r *runningSession) prependArchivedTurn(ctx context.Context, a *Archive) error {
-	if slices.ContainsFunc(r.events, isMainPrompt) {
+	if slices.ContainsFunc(r.events, isMainAgentPrompt) {
 		return nil
 	}
-	turns, err := a.ReadTurnsFrom(ctx, r.client, r.session, 0)
+	turns, err := a.ReadTurnsFrom(ctx, r.client, r.sessionID, 0)
 	if err != nil || len(turns) == 0 {
 		return err
 	}
 	r.events = slices.Concat(turns[0].Events, r.events)
 	for _, e := range r.events {
-		r.transcript = cmp.Or(e.Transcript, r.transcript)
+		r.transcriptPath = cmp.Or(e.TranscriptPath, r.transcriptPath)
 		if e.ID != "" {
 			r.spoolTail = append(append(r.spoolTail, e.ID...), '\n')
 		}
@@ -211,7 +211,7 @@ func (r *runningSession) prependArchivedTurn(ctx context.Context, a *Archive) er
 // eventsSincePrompt returns the events from the person's last prompt on. Without a prompt, it returns all events.
 func (r *runningSession) eventsSincePrompt() []Event {
 	for i := len(r.events) - 1; i >= 0; i-- {
-		if isMainPrompt(r.events[i]) {
+		if isMainAgentPrompt(r.events[i]) {
 			return r.events[i:]
 		}
 	}
@@ -240,21 +240,21 @@ func (a *Archive) addArchivedSessions(
 		}
 		if !slices.ContainsFunc(
 			all,
-			func(r runningSession) bool { return r.client == s.Client && r.session == s.Session },
+			func(r runningSession) bool { return r.client == s.Client && r.sessionID == s.Session },
 		) {
-			all = append(all, runningSession{client: s.Client, session: s.Session, dir: s.Dir})
+			all = append(all, runningSession{client: s.Client, sessionID: s.Session, dir: s.Dir})
 		}
 	}
 	return all, nil
 }
 
-func isMainPrompt(e Event) bool { return e.Kind == KindPrompt && e.SubAgent == "" }
+func isMainAgentPrompt(e Event) bool { return e.Kind == KindPrompt && e.SubAgent == "" }
 
 // runningSession is a session whose client has sent a report recently.
 type runningSession struct {
-	client, session, dir, transcript string
-	events                           []Event
-	spoolTail                        []byte
+	client, sessionID, dir, transcriptPath string
+	events                                 []Event
+	spoolTail                              []byte
 }
 
 // hasCallID reports whether the spool or the transcript's end contains the call ID. An ID of fewer than 6 bytes is
@@ -264,13 +264,13 @@ func (r *runningSession) hasCallID(callID string) bool {
 		return false
 	}
 	return bytes.Contains(r.spoolTail, []byte(callID)) ||
-		(r.transcript != "" && bytes.Contains(readTail(r.transcript, maxTranscriptTailBytes), []byte(callID)))
+		(r.transcriptPath != "" && bytes.Contains(readTail(r.transcriptPath, maxTranscriptTailBytes), []byte(callID)))
 }
 
 // runningSessions returns the sessions for which a hook wrote events within maxTimeSinceLastEvent, latest first. It
 // returns at most maxRunningSessions. A session is missing while its events are in the archive and no hook has written
 // newer ones.
-func (s Spool) runningSessions(now time.Time) (all []runningSession) {
+func (s Spool) runningSessions(now time.Time) (sessions []runningSession) {
 	files, err := os.ReadDir(s.Dir)
 	if err != nil {
 		return nil
@@ -296,7 +296,7 @@ func (s Spool) runningSessions(now time.Time) (all []runningSession) {
 		name := filepath.Join(s.Dir, n.name)
 		r := runningSession{
 			spoolTail: slices.Concat(
-				readTail(name+drainingSpoolSuffix, maxSpoolTailBytes),
+				readTail(name+movedSpoolFileSuffix, maxSpoolTailBytes),
 				[]byte{'\n'},
 				readTail(name, maxSpoolTailBytes),
 			),
@@ -304,14 +304,14 @@ func (s Spool) runningSessions(now time.Time) (all []runningSession) {
 		r.events, _ = parseEvents(r.spoolTail)
 		r.spoolTail = withoutInjections(r.spoolTail)
 		for _, e := range r.events {
-			r.client, r.session = e.Client, e.Session
-			r.dir, r.transcript = cmp.Or(e.Dir, r.dir), cmp.Or(e.Transcript, r.transcript)
+			r.client, r.sessionID = e.Client, e.Session
+			r.dir, r.transcriptPath = cmp.Or(e.Dir, r.dir), cmp.Or(e.TranscriptPath, r.transcriptPath)
 		}
 		if len(r.events) > 0 {
-			all = append(all, r)
+			sessions = append(sessions, r)
 		}
 	}
-	return all
+	return sessions
 }
 
 // withoutInjections returns the hook events of a session without the lines that record an inserted text, because an
@@ -336,7 +336,7 @@ func (s Spool) LastFailure(client, session string) string {
 	for _, e := range slices.Backward(events) {
 		c := e.Call
 		switch {
-		case isMainPrompt(e) || (c != nil && len(c.WrittenFiles) > 0):
+		case isMainAgentPrompt(e) || (c != nil && len(c.WrittenFiles) > 0):
 			return ""
 		case c == nil || c.Command == "" || e.SubAgent != "" || passed[c.Command]:
 		case c.Failed || (c.ExitStatus != nil && *c.ExitStatus != 0):
@@ -367,13 +367,14 @@ func readTail(name string, maxBytes int64) []byte {
 // isSameOrBelow reports whether the directory dir is the same as the directory other, or is below it. The case of
 // letters is ignored if other contains a colon, as in the Windows path C:/src.
 func isSameOrBelow(dir, other string) bool {
-	dir, other = slashPath(dir), strings.TrimSuffix(slashPath(other), "/")
+	dir, other = replaceBackslashes(dir), strings.TrimSuffix(replaceBackslashes(other), "/")
 	rest, ok := cutPrefixFold(dir, other, strings.Contains(other, ":"))
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// RequestCaller returns the caller of an MCP request, as far as the client's name and the request's metadata show it.
-func RequestCaller(clientName string, meta map[string]any) Caller {
+// ParseRequestCaller returns the caller of an MCP request, as far as the client's name and the request's metadata show
+// it.
+func ParseRequestCaller(clientName string, meta map[string]any) Caller {
 	var c Caller
 	name := strings.ToLower(clientName)
 	for _, known := range clientfile.EventClients {

@@ -31,7 +31,7 @@ func TestSpoolTaints(t *testing.T) {
 			e.Dir = dir
 			e.Time = now.Add(time.Duration(i) * time.Second)
 			if session == "b" {
-				e.Transcript = transcript
+				e.TranscriptPath = transcript
 			}
 			if err := s.AppendEvents(e); err != nil {
 				t.Fatal(err)
@@ -39,7 +39,7 @@ func TestSpoolTaints(t *testing.T) {
 		}
 	}
 	web := func(q string) Event {
-		return Event{Kind: KindCall, ID: "toolu_" + q, Call: &ToolCall{Tool: "WebSearch", WebQuery: q}}
+		return Event{Kind: KindToolCall, ID: "toolu_" + q, Call: &ToolCall{Tool: "WebSearch", WebQuery: q}}
 	}
 	put(
 		"a",
@@ -77,14 +77,14 @@ func TestSpoolTaints(t *testing.T) {
 		{"the prompt is in the archive", Caller{Session: "d"}, []string{"WebSearch early", "WebSearch late"}},
 	} {
 		if got, err := s.FindTextsSeenBySession(t.Context(), c.caller, archive, now); err != nil ||
-			!slices.Equal(got.UnfingerprintedReads, c.want) {
-			t.Errorf("%s: %q, %v; want %q", c.name, got.UnfingerprintedReads, err, c.want)
+			!slices.Equal(got.CallsWithoutFingerprints, c.want) {
+			t.Errorf("%s: %q, %v; want %q", c.name, got.CallsWithoutFingerprints, err, c.want)
 		}
 	}
 	if got, err := s.FindTextsSeenBySession(t.Context(), Caller{Session: "c"}, archive,
-		now.Add(2*maxTimeSinceLastEvent)); got.UnfingerprintedReads != nil ||
+		now.Add(2*maxTimeSinceLastEvent)); got.CallsWithoutFingerprints != nil ||
 		err != nil {
-		t.Errorf("of a session that ended long ago: %q, %v", got.UnfingerprintedReads, err)
+		t.Errorf("of a session that ended long ago: %q, %v", got.CallsWithoutFingerprints, err)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestCallerOf(t *testing.T) {
 		{"gemini-cli-mcp-client", nil, Caller{Client: "gemini"}},
 		{"somebody", map[string]any{"sessionId": 7}, Caller{}},
 	} {
-		if got := RequestCaller(c.client, c.meta); !reflect.DeepEqual(got, c.want) {
+		if got := ParseRequestCaller(c.client, c.meta); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("RequestCaller(%q, %v) = %+v, want %+v", c.client, c.meta, got, c.want)
 		}
 	}
@@ -122,7 +122,7 @@ func TestCallerOf(t *testing.T) {
 // person writes a prompt.
 func TestFailure(t *testing.T) {
 	one, zero := 1, 0
-	call := func(c ToolCall) Event { return Event{Client: "claude", Session: "s", Kind: KindCall, Call: &c} }
+	call := func(c ToolCall) Event { return Event{Client: "claude", Session: "s", Kind: KindToolCall, Call: &c} }
 	failure := call(ToolCall{Tool: "Bash", Command: "go test", ExitStatus: &one, Output: "a.go:3: undefined: Lift"})
 	const want = "undefined: Lift"
 	for _, tt := range []struct {

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// MinShownForUnused is the number of turns in which an entry must have been shown, and never used, before it is
+// MinShownTurnsForUnused is the number of turns in which an entry must have been shown, and never used, before it is
 // reported as unused.
-const MinShownForUnused = 10
+const MinShownTurnsForUnused = 10
 
 // UseCount counts the turns in which a model was shown a part of an entry, and the turns in which the agent also used
 // it (see [Turn.ShownEntriesUsed]).
@@ -22,12 +22,12 @@ type UseCount struct {
 	UsedTurns  int    `json:"used"`
 }
 
-// IsUnused reports whether the entry was shown in at least MinShownForUnused turns and never used.
-func (c UseCount) IsUnused() bool { return c.ShownTurns >= MinShownForUnused && c.UsedTurns == 0 }
+// IsUnused reports whether the entry was shown in at least MinShownTurnsForUnused turns and never used.
+func (c UseCount) IsUnused() bool { return c.ShownTurns >= MinShownTurnsForUnused && c.UsedTurns == 0 }
 
-// UseCounts returns, for each named entry, how often the entry was shown and used. The result is in the order of the
-// names. UseCounts reads only the index of the archive.
-func (a *Archive) UseCounts(ctx context.Context, names ...string) ([]UseCount, error) {
+// CountEntryUses returns, for each named entry, how often the entry was shown and used. The result is in the order of
+// the names. CountEntryUses reads only the index of the archive.
+func (a *Archive) CountEntryUses(ctx context.Context, names ...string) ([]UseCount, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -43,13 +43,13 @@ func (a *Archive) UseCounts(ctx context.Context, names ...string) ([]UseCount, e
 	return counts, err
 }
 
-// UnusedEntries returns the entries that were shown often and never used, the most often shown first.
-func (a *Archive) UnusedEntries(ctx context.Context) ([]UseCount, error) {
+// UnusedEntryCounts returns the entries that were shown often and never used, the most often shown first.
+func (a *Archive) UnusedEntryCounts(ctx context.Context) ([]UseCount, error) {
 	shown, err := a.Memory.Values(ctx, LabelShownEntry)
 	if err != nil || len(shown) == 0 {
 		return nil, err
 	}
-	counts, err := a.UseCounts(ctx, slices.Collect(maps.Keys(shown))...)
+	counts, err := a.CountEntryUses(ctx, slices.Collect(maps.Keys(shown))...)
 	counts = slices.DeleteFunc(counts, func(c UseCount) bool { return !c.IsUnused() })
 	slices.SortFunc(counts, func(a, b UseCount) int {
 		return cmp.Or(cmp.Compare(b.ShownTurns, a.ShownTurns), strings.Compare(a.Name, b.Name))

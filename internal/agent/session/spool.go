@@ -19,8 +19,8 @@ import (
 const SpoolDir = "spool"
 
 const (
-	spoolSuffix         = ".jsonl"
-	drainingSpoolSuffix = ".taken" // suffix of a session's file while its events are moved into the archive
+	spoolSuffix          = ".jsonl"
+	movedSpoolFileSuffix = ".taken" // suffix of a session's file while its events are moved into the archive
 	// Maximum number of attempts to append events to a session's file. An attempt fails if another process renames the
 	// file in the meantime, to move its events into the archive.
 	maxAppendTries = 100
@@ -51,7 +51,7 @@ func (s Spool) AppendEvents(events ...Event) error {
 		if s.Redact != nil {
 			e = e.applyToNames(s.Redact)
 		}
-		if !ValidID(e.Session) {
+		if !IsValidID(e.Session) {
 			return fmt.Errorf("%.80q is no identifier of a session", e.Session)
 		}
 		line, err := json.Marshal(e.normalize())

@@ -33,8 +33,8 @@ var insertedTagPattern = sync.OnceValue(func() *regexp.Regexp {
 		`(\\*/?)(` + InsertedTagName + `)` + end + `)`)
 })
 
-// insertedTagInitials contains the first two letters of each name in insertedTagNames.
-var insertedTagInitials = sync.OnceValue(func() map[[2]byte]bool {
+// insertedTagFirstLetters contains the first two letters of each name in insertedTagNames.
+var insertedTagFirstLetters = sync.OnceValue(func() map[[2]byte]bool {
 	heads := map[[2]byte]bool{}
 	for _, name := range insertedTagNames {
 		heads[[2]byte{name[0], name[1]}] = true
@@ -42,11 +42,11 @@ var insertedTagInitials = sync.OnceValue(func() map[[2]byte]bool {
 	return heads
 })
 
-// isInsertedTagInitial reports whether a name in insertedTagNames may begin with these two bytes. It returns true for
-// a byte outside ASCII, which may belong to another form of an ASCII letter, such as the long s.
-func isInsertedTagInitial(first, second byte) bool {
+// canBeginInsertedTagName reports whether a name in insertedTagNames may begin with these two bytes. It returns true
+// for a byte outside ASCII, which may belong to another form of an ASCII letter, such as the long s.
+func canBeginInsertedTagName(first, second byte) bool {
 	isASCII := first|second < utf8.RuneSelf
-	return !isASCII || insertedTagInitials()[[2]byte{first | 0x20, second | 0x20}]
+	return !isASCII || insertedTagFirstLetters()[[2]byte{first | 0x20, second | 0x20}]
 }
 
 // mayBeInsertedTag reports whether a tag with a name in insertedTagNames may begin at an offset of a text. This quick
@@ -59,7 +59,7 @@ func mayBeInsertedTag(s string, offset int) bool {
 		if strings.HasPrefix(rest, `\`) {
 			return true
 		}
-		return len(rest) > 1 && isInsertedTagInitial(rest[0], rest[1])
+		return len(rest) > 1 && canBeginInsertedTagName(rest[0], rest[1])
 	case '&':
 		return len(rest) > 0 && (rest[0]|0x20 == 'a' || rest[0]|0x20 == 'l')
 	case '\\':

@@ -177,7 +177,7 @@ func FuzzForm(f *testing.F) {
 		}
 		_, _ = session.ParseTurn(prompt)
 		_, _ = session.ParseTurn("<!--1 " + prompt + "-->")
-		if again := session.BuildTurns(turns[0].SourceEvents()); bytesOf(t, again[:1]) == "" {
+		if again := session.BuildTurns(turns[0].UnmergedReports()); bytesOf(t, again[:1]) == "" {
 			t.Error("a turn folds to nothing")
 		}
 	})

@@ -27,50 +27,50 @@ const TaintWarning = "others may have had a part in what it says"
 // is mistaken for oxbow's.
 var ownServers = []string{"oxbow", "plugin_oxbow_oxbow"}
 
-// foreignDirs lists names of directories inside a working tree that contain code by others.
-var foreignDirs = []string{"node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages",
+// thirdPartyDirs lists names of directories inside a working tree that contain code by others.
+var thirdPartyDirs = []string{"node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages",
 	"vendor", "third_party",
 	".venv", "venv", "Pods", "Carthage", ".cargo", ".m2", ".gradle", ".yarn", ".pnpm-store", ".bundle", "elm-stuff"}
 
-// CallsTaintingTurn returns two kinds of tool calls that returned text by others. It first lists the calls whose text
-// has no fingerprints, because oxbow cannot find repetitions of such a text. Then it lists the calls whose text is
+// DescribeTaintingCalls returns two kinds of tool calls that returned text by others. It first lists the calls whose
+// text has no fingerprints, because oxbow cannot find repetitions of such a text. Then it lists the calls whose text is
 // repeated in the turn's texts and commands. Each call is described by the tool and its argument.
-func (t *Turn) CallsTaintingTurn() []string {
+func (t *Turn) DescribeTaintingCalls() []string {
 	found := unfingerprintedCalls(t.Events, t.Dir())
 	for i := range t.Events {
-		if r := t.Events[i].RepeatedTextCalls; r != nil {
-			found = appendNew(found, r.ForeignTextCalls...)
+		if r := t.Events[i].RepeatedCallResults; r != nil {
+			found = appendMissingTexts(found, r.ForeignTextCalls...)
 		}
 	}
 	return found
 }
 
-// UnvouchedProgramCalls returns the calls of unknown programs whose output is repeated in the turn's texts or commands.
+// UnknownProgramCalls returns the calls of unknown programs whose output is repeated in the turn's texts or commands.
 // Nobody vouches for the output of an unknown program. Each call is described by the tool and its argument.
-func (t *Turn) UnvouchedProgramCalls() (found []string) {
+func (t *Turn) UnknownProgramCalls() (found []string) {
 	for i := range t.Events {
-		if r := t.Events[i].RepeatedTextCalls; r != nil {
-			found = appendNew(found, r.UnvouchedTextCalls...)
+		if r := t.Events[i].RepeatedCallResults; r != nil {
+			found = appendMissingTexts(found, r.UnvouchedTextCalls...)
 		}
 	}
 	return found
 }
 
-// ForeignTextReads returns the calls that returned foreign text, which neither the person nor the agent wrote, even if
+// ForeignTextCalls returns the calls that returned foreign text, which neither the person nor the agent wrote, even if
 // the turn does not repeat the text. The result includes the calls whose foreign text was not recorded as fingerprints.
 // Each call is described by the tool and its argument.
-func (t *Turn) ForeignTextReads() (found []string) {
+func (t *Turn) ForeignTextCalls() (found []string) {
 	for i := range t.Events {
-		if r := t.Events[i].textSource(); r != nil && r.TrustLevel == LevelForeignText {
-			found = appendNew(found, r.CallDescription)
+		if r := t.Events[i].textSource(); r != nil && r.TrustLevel == TrustLevelForeignText {
+			found = appendMissingTexts(found, r.CallDescription)
 		}
 	}
-	return appendNew(found, unfingerprintedCalls(t.Events, t.Dir())...)
+	return appendMissingTexts(found, unfingerprintedCalls(t.Events, t.Dir())...)
 }
 
-// appendNew appends the texts that the list does not contain yet. The list gets at most maxTaintingCallsPerTurn
-// elements.
-func appendNew(list []string, more ...string) []string {
+// appendMissingTexts appends the texts that the list does not contain yet. The list gets at most
+// maxTaintingCallsPerTurn elements.
+func appendMissingTexts(list []string, more ...string) []string {
 	for _, s := range more {
 		if len(list) < maxTaintingCallsPerTurn && !slices.Contains(list, s) {
 			list = append(list, s)
@@ -82,24 +82,24 @@ func appendNew(list []string, more ...string) []string {
 // unfingerprintedCalls returns descriptions of the calls that returned text by others, if no fingerprints of this text
 // were recorded. oxbow needs the fingerprints to find repetitions of the text. The descriptions are in the order of the
 // events. dir is the directory of the session. A call that reads one of the agent's own files is left out. These are
-// the files in ownFiles and the files that earlier calls wrote.
-func unfingerprintedCalls(events []Event, dir string, ownFiles ...string) (found []string) {
-	for _, s := range eachUnfingerprintedCall(events, dir, ownFiles...) {
-		found = appendNew(found, s)
+// the files in agentFiles and the files that earlier calls wrote.
+func unfingerprintedCalls(events []Event, dir string, agentFiles ...string) (callDescriptions []string) {
+	for _, s := range eachUnfingerprintedCall(events, dir, agentFiles...) {
+		callDescriptions = appendMissingTexts(callDescriptions, s)
 	}
-	return found
+	return callDescriptions
 }
 
 // eachUnfingerprintedCall yields each call that returned text by others, if no fingerprints of this text were
 // recorded. It yields the event's index and a description of the call.
-func eachUnfingerprintedCall(events []Event, dir string, ownFiles ...string) iter.Seq2[int, string] {
+func eachUnfingerprintedCall(events []Event, dir string, agentFiles ...string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
-		wrote := slices.Clone(ownFiles) // Files that the agent wrote are its own.
+		wrote := slices.Clone(agentFiles) // Files that the agent wrote are its own.
 		for i, e := range events {
-			if e.Kind != KindCall || e.Call == nil {
+			if e.Kind != KindToolCall || e.Call == nil {
 				continue
 			}
-			if s := e.Call.unfingerprintedCallText(e.Client, dir, wrote); s != "" && !yield(i, s) {
+			if s := e.Call.describeUnfingerprintedCall(e.Client, dir, wrote); s != "" && !yield(i, s) {
 				return
 			}
 			wrote = append(wrote, e.Call.WrittenFiles...)
@@ -107,13 +107,13 @@ func eachUnfingerprintedCall(events []Event, dir string, ownFiles ...string) ite
 	}
 }
 
-// foreignTextTraceIDs returns the IDs of the fingerprints that were stored for foreign texts. These are texts that
-// calls in the list events returned, and that other people wrote or nobody vouches for. A text without fingerprints is
-// skipped.
-func foreignTextTraceIDs(events []Event) (ids []string) {
+// findForeignFingerprintIDs returns the IDs of the fingerprints that were stored for foreign texts. These are texts
+// that calls in the list events returned, and that other people wrote or nobody vouches for. A text without
+// fingerprints is skipped.
+func findForeignFingerprintIDs(events []Event) (ids []string) {
 	for _, e := range events {
 		r := e.textSource()
-		if r == nil || r.TrustLevel == LevelOwnText {
+		if r == nil || r.TrustLevel == TrustLevelOwnText {
 			continue
 		}
 		if r.TraceID != "" {
@@ -123,11 +123,11 @@ func foreignTextTraceIDs(events []Event) (ids []string) {
 	return ids
 }
 
-// WithoutTaintedTexts returns a copy of the turn without the agent's texts, plans and commands that repeat foreign
-// text, which others wrote. To recognize repetitions, oxbow needs fingerprints (hashes of short word sequences) of the
-// foreign text. If a call returned foreign text without fingerprints, the copy contains none of the agent's texts,
-// plans and commands from this call on. The paths of written files stay.
-func (t *Turn) WithoutTaintedTexts() Turn {
+// WithoutRepeatedForeignText returns a copy of the turn without the agent's texts, plans and commands that repeat
+// foreign text, which others wrote. To recognize repetitions, oxbow needs fingerprints (hashes of short word sequences)
+// of the foreign text. If a call returned foreign text without fingerprints, the copy contains none of the agent's
+// texts, plans and commands from this call on. The paths of written files stay.
+func (t *Turn) WithoutRepeatedForeignText() Turn {
 	u := *t
 	from := len(t.Events)
 	for i := range eachUnfingerprintedCall(t.Events, t.Dir()) {
@@ -136,11 +136,11 @@ func (t *Turn) WithoutTaintedTexts() Turn {
 	}
 	u.Events = nil
 	for i, e := range t.Events {
-		if i >= from || e.RepeatedTextCalls != nil {
+		if i >= from || e.RepeatedCallResults != nil {
 			switch {
 			case e.Kind == KindText || e.Kind == KindPlan:
 				continue
-			case e.Kind == KindCall && e.Call != nil:
+			case e.Kind == KindToolCall && e.Call != nil:
 				e.Call = &ToolCall{Tool: e.Call.Tool, WrittenFiles: e.Call.WrittenFiles}
 			}
 		}
@@ -149,12 +149,12 @@ func (t *Turn) WithoutTaintedTexts() Turn {
 	return u
 }
 
-// unfingerprintedCallText returns a description of the call, which consists of the tool and its argument, if two
+// describeUnfingerprintedCall returns a description of the call, which consists of the tool and its argument, if two
 // conditions are met: the call returned text by others, and oxbow has no fingerprints of this text. Otherwise it
 // returns "". The files in writtenFiles count as the agent's own.
-func (c *ToolCall) unfingerprintedCallText(client, dir string, writtenFiles []string) string {
-	if r := c.TextSource; r != nil {
-		if r.TrustLevel == LevelForeignText && r.TraceID == "" {
+func (c *ToolCall) describeUnfingerprintedCall(client, dir string, writtenFiles []string) string {
+	if r := c.ResultTextSource; r != nil {
+		if r.TrustLevel == TrustLevelForeignText && r.TraceID == "" {
 			return cmp.Or(r.CallDescription, c.Tool)
 		}
 		return ""
@@ -174,7 +174,7 @@ func (c *ToolCall) unfingerprintedCallText(client, dir string, writtenFiles []st
 	return strings.TrimSpace(
 		text.TruncateBytes(
 			strings.TrimSpace(toShortLine(c.Tool, maxIDOrNameBytes)+" "+toShortLine(arg, maxPathBytes)),
-			maxTaintingCallTextBytes,
+			maxForeignTextCallBytes,
 		),
 	)
 }
@@ -188,12 +188,12 @@ func (c *ToolCall) mcpServer(client string) string {
 	}
 	known, _ := clientfile.FindEventClient(client)
 	tools := known.Tools
-	separator := tools.ServerName.Separator
-	name, ok := strings.CutPrefix(c.Tool, tools.ServerName.Prefix)
+	separator := tools.ServerToolNameFormat.Separator
+	name, ok := strings.CutPrefix(c.Tool, tools.ServerToolNameFormat.Prefix)
 	if !ok || separator == "" {
 		return ""
 	}
-	if slices.Contains(tools.ServerLikeTools, name) || slices.Contains(tools.ForeignReaders, name) {
+	if slices.Contains(tools.ServerLikeTools, name) || slices.Contains(tools.ForeignTextReaders, name) {
 		return ""
 	}
 	for _, own := range ownServers {
@@ -211,7 +211,7 @@ func (c *ToolCall) mcpServer(client string) string {
 // isWebMailOrChatTool reports whether a client's tool reads the web, mail or chats.
 func isWebMailOrChatTool(client, tool string) bool {
 	known, _ := clientfile.FindEventClient(client)
-	return slices.Contains(known.Tools.ForeignReaders, tool)
+	return slices.Contains(known.Tools.ForeignTextReaders, tool)
 }
 
 // findForeignTextRead returns the first path or the first part of the command with which the tool call reads foreign
@@ -220,11 +220,11 @@ func isWebMailOrChatTool(client, tool string) bool {
 // not count as foreign.
 func (c *ToolCall) findForeignTextRead(dir string, writtenFiles []string) string {
 	for _, p := range c.ReadFiles {
-		if isForeignPath(p, dir) && !slices.Contains(writtenFiles, p) {
+		if isExternalPath(p, dir) && !slices.Contains(writtenFiles, p) {
 			return p
 		}
 	}
-	return findForeignCommandPart(c.Command, dir, writtenFiles)
+	return findExternalCommandPart(c.Command, dir, writtenFiles)
 }
 
 // fetchPrograms read URLs, and filePrintingPrograms print files. The codeHostPrograms gh and glab print text by
@@ -273,10 +273,10 @@ var (
 	}
 )
 
-// findForeignCommandPart returns the first part of a command line that reads a URL or a path outside of the directory
+// findExternalCommandPart returns the first part of a command line that reads a URL or a path outside of the directory
 // dir. It ignores the paths in writtenFiles, because the agent wrote these files. It returns "" if no part reads a URL
 // or such a path. It removes quotes, but expands no variables or patterns.
-func findForeignCommandPart(command, dir string, writtenFiles []string) string {
+func findExternalCommandPart(command, dir string, writtenFiles []string) string {
 	for _, part := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune("|;&\n()`", r) }) {
 		words := strings.Fields(part)
 		for len(words) > 0 && (strings.Contains(words[0], "=") || slices.Contains(wrapperPrograms, words[0])) {
@@ -285,8 +285,8 @@ func findForeignCommandPart(command, dir string, writtenFiles []string) string {
 		for i, w := range words {
 			words[i] = strings.Trim(w, `"'<`)
 		}
-		if len(words) > 0 && readsForeignText(words, func(p string) bool {
-			return isForeignPath(p, dir) && !slices.Contains(writtenFiles, p)
+		if len(words) > 0 && readsExternalText(words, func(p string) bool {
+			return isExternalPath(p, dir) && !slices.Contains(writtenFiles, p)
 		}) {
 			return strings.TrimSpace(part)
 		}
@@ -297,11 +297,11 @@ func findForeignCommandPart(command, dir string, writtenFiles []string) string {
 // wrapperPrograms lists programs that run the command in their arguments.
 var wrapperPrograms = []string{"sudo", "env", "time", "nohup", "command", "exec"}
 
-// readsForeignText reports whether a command reads text by others. The words are the command's words, and isForeign
+// readsExternalText reports whether a command reads text by others. The words are the command's words, and isExternal
 // reports whether a path is foreign.
-func readsForeignText(words []string, isForeign func(path string) bool) bool {
+func readsExternalText(words []string, isExternal func(path string) bool) bool {
 	args := words[1:]
-	switch program := strings.TrimSuffix(path.Base(slashPath(words[0])), ".exe"); {
+	switch program := strings.TrimSuffix(path.Base(replaceBackslashes(words[0])), ".exe"); {
 	case slices.Contains(fetchPrograms, program):
 		return slices.ContainsFunc(args, isRemoteAddress)
 	case slices.Contains(codeHostPrograms, program):
@@ -310,7 +310,7 @@ func readsForeignText(words []string, isForeign func(path string) bool) bool {
 	case slices.Contains(filePrintingPrograms, program):
 		return slices.ContainsFunc(args, func(w string) bool {
 			return !strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "/dev/") && strings.ContainsAny(w, `/\`) &&
-				isForeign(w)
+				isExternal(w)
 		})
 	}
 	return false
@@ -334,10 +334,10 @@ func isRemoteAddress(word string) bool {
 		!strings.HasPrefix(host, "127.")
 }
 
-// isForeignPath reports whether a path leads out of the directory dir, or into a directory whose name is in
-// foreignDirs.
-func isForeignPath(p, dir string) bool {
-	p, dir = slashPath(p), strings.TrimSuffix(slashPath(dir), "/")
+// isExternalPath reports whether a path leads out of the directory dir, or into a directory whose name is in
+// thirdPartyDirs.
+func isExternalPath(p, dir string) bool {
+	p, dir = replaceBackslashes(p), strings.TrimSuffix(replaceBackslashes(dir), "/")
 	if p == "" {
 		return false
 	}
@@ -362,16 +362,16 @@ func isForeignPath(p, dir string) bool {
 		return true
 	}
 	for part := range strings.SplitSeq(rel, "/") {
-		if slices.Contains(foreignDirs, part) {
+		if slices.Contains(thirdPartyDirs, part) {
 			return true
 		}
 	}
 	return false
 }
 
-// cutPrefixFold removes a prefix from s. If fold is set, as on Windows, it ignores letter case.
-func cutPrefixFold(s, prefix string, fold bool) (rest string, ok bool) {
-	if !fold {
+// cutPrefixFold removes a prefix from s. If ignoresCase is set, as on Windows, it ignores letter case.
+func cutPrefixFold(s, prefix string, ignoresCase bool) (rest string, ok bool) {
+	if !ignoresCase {
 		return strings.CutPrefix(s, prefix)
 	}
 	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
@@ -380,8 +380,9 @@ func cutPrefixFold(s, prefix string, fold bool) (rest string, ok bool) {
 	return s[len(prefix):], true
 }
 
-// slashPath replaces backslashes in a path by slashes. It also replaces backslashes that are part of a file name.
-func slashPath(p string) string { return strings.ReplaceAll(p, `\`, "/") }
+// replaceBackslashes replaces backslashes in a path by slashes. It also replaces backslashes that are part of a file
+// name.
+func replaceBackslashes(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
 // isAbsolutePath reports whether a path with slashes is absolute on any operating system.
 func isAbsolutePath(p string) bool {

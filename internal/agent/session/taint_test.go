@@ -110,7 +110,7 @@ func TestTaint(t *testing.T) {
 		{"a test", "claude", ToolCall{Tool: "Bash", Command: "go test ./... 2>&1 | tail -20"}, ""},
 		{"a build elsewhere", "claude", ToolCall{Tool: "Bash", Command: "go build -o /tmp/x ./cmd"}, ""},
 	} {
-		if got := c.call.unfingerprintedCallText(c.client, dir, nil); got != c.want {
+		if got := c.call.describeUnfingerprintedCall(c.client, dir, nil); got != c.want {
 			t.Errorf("%s: taint() = %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -121,18 +121,18 @@ func TestTaint(t *testing.T) {
 	} {
 		// The tools belong to a foreign server, to oxbow's server, and to the client itself.
 		for i, want := range []string{tools[0], "", ""} {
-			if got := (&ToolCall{Tool: tools[i]}).unfingerprintedCallText(client, dir, nil); got != want {
+			if got := (&ToolCall{Tool: tools[i]}).describeUnfingerprintedCall(client, dir, nil); got != want {
 				t.Errorf("%s of %s: taint() = %q, want %q", tools[i], client, got, want)
 			}
 		}
 	}
 	for p, want := range map[string]bool{`C:\Work\Proj\a.go`: false, `c:\work\proj\sub\..\a.go`: false, `D:\x`: true,
 		`C:\Work\Project\a`: true, `src\a.go`: false, `..\a`: true} {
-		if got := isForeignPath(p, `C:\work\proj`); got != want {
+		if got := isExternalPath(p, `C:\work\proj`); got != want {
 			t.Errorf("isForeign(%q) = %v", p, got)
 		}
 	}
-	if !isForeignPath("/a", "") || isForeignPath("a", "") {
+	if !isExternalPath("/a", "") || isExternalPath("a", "") {
 		t.Error("without a directory, absolute paths alone are foreign")
 	}
 }
@@ -140,7 +140,7 @@ func TestTaint(t *testing.T) {
 // TestTaints tests that text the turn itself produced counts as the agent's own, and that each tainting call is listed
 // once.
 func TestTaints(t *testing.T) {
-	call := func(c ToolCall) Event { return Event{Client: "claude", Kind: KindCall, Dir: "/p", Call: &c} }
+	call := func(c ToolCall) Event { return Event{Client: "claude", Kind: KindToolCall, Dir: "/p", Call: &c} }
 	events := []Event{
 		{Kind: KindPrompt, Text: "x"},
 		call(ToolCall{Tool: "Write", WrittenFiles: []string{"/tmp/a.go"}}),
@@ -162,8 +162,8 @@ func FuzzTaint(f *testing.F) {
 	f.Add("gemini", "mcp_", "cat ../x", `C:\`)
 	f.Fuzz(func(t *testing.T, client, name, s, dir string) {
 		c := ToolCall{Tool: name, Command: s, ReadFiles: []string{s}}
-		if got := c.unfingerprintedCallText(client, dir, nil); len(got) > maxTaintingCallTextBytes ||
-			got != c.unfingerprintedCallText(client, dir, nil) {
+		if got := c.describeUnfingerprintedCall(client, dir, nil); len(got) > maxForeignTextCallBytes ||
+			got != c.describeUnfingerprintedCall(client, dir, nil) {
 			t.Errorf("taint() = %q", got)
 		}
 	})

@@ -61,18 +61,21 @@ func (t *Turn) title() (title string) {
 
 // CallEvents returns the events of all calls, including the calls by sub-agents.
 func (t *Turn) CallEvents() []Event {
-	return slices.DeleteFunc(slices.Clone(t.Events), func(e Event) bool { return e.Kind != KindCall || e.Call == nil })
+	return slices.DeleteFunc(
+		slices.Clone(t.Events),
+		func(e Event) bool { return e.Kind != KindToolCall || e.Call == nil },
+	)
 }
 
 // Dir returns the working directory at the start of the turn, or "" if it is not known.
-func (t *Turn) Dir() string { return t.firstMainAgentValue(func(e *Event) string { return e.Dir }) }
+func (t *Turn) Dir() string { return t.findMainAgentValue(func(e *Event) string { return e.Dir }) }
 
 // Branch returns the Git branch at the start of the turn, or "" if it is not known.
 func (t *Turn) Branch() string {
-	return t.firstMainAgentValue(func(e *Event) string { return e.Branch })
+	return t.findMainAgentValue(func(e *Event) string { return e.Branch })
 }
 
-func (t *Turn) firstMainAgentValue(valueOf func(*Event) string) string {
+func (t *Turn) findMainAgentValue(valueOf func(*Event) string) string {
 	for i := range t.Events {
 		if s := valueOf(&t.Events[i]); s != "" && t.Events[i].SubAgent == "" {
 			return s
@@ -92,7 +95,7 @@ var kindOrder = []EventKind{
 	KindInjection,
 	KindPlan,
 	KindText,
-	KindCall,
+	KindToolCall,
 	KindCompact,
 	KindTurnEnd,
 	KindSessionEnd,
@@ -105,19 +108,19 @@ func compareEvents(a, b Event) int {
 		a.Time.Compare(b.Time),
 		cmp.Compare(slices.Index(kindOrder, a.Kind), slices.Index(kindOrder, b.Kind)),
 		cmp.Compare(a.Kind, b.Kind),
-		cmp.Compare(a.Turn, b.Turn),
+		cmp.Compare(a.TurnID, b.TurnID),
 		cmp.Compare(a.ID, b.ID),
 		cmp.Compare(a.SubAgent, b.SubAgent),
 		cmp.Compare(a.Text, b.Text),
 		cmp.Compare(a.Dir, b.Dir),
 		cmp.Compare(a.Branch, b.Branch),
 		cmp.Compare(a.Model, b.Model),
-		cmp.Compare(a.Transcript, b.Transcript),
+		cmp.Compare(a.TranscriptPath, b.TranscriptPath),
 		compareCalls(a.Call, b.Call),
-		cmp.Compare(a.RepeatedTextCalls.sortKey(), b.RepeatedTextCalls.sortKey()),
+		cmp.Compare(a.RepeatedCallResults.sortKey(), b.RepeatedCallResults.sortKey()),
 		cmp.Compare(
-			boolSortKey(a.NoTime),
-			boolSortKey(b.NoTime),
+			boolSortKey(a.HasNoTime),
+			boolSortKey(b.HasNoTime),
 		),
 		cmp.Compare(boolSortKey(a.HasHookID), boolSortKey(b.HasHookID)),
 		cmp.Compare(boolSortKey(a.IsFromPromptList), boolSortKey(b.IsFromPromptList)),
@@ -130,12 +133,12 @@ func compareCalls(a, b *ToolCall) int {
 	}
 	return cmp.Or(
 		cmp.Compare(a.toolArgsKey(), b.toolArgsKey()),
-		cmp.Compare(exitStatusOrLowest(a), exitStatusOrLowest(b)),
+		cmp.Compare(exitStatusSortKey(a), exitStatusSortKey(b)),
 		cmp.Compare(a.Output, b.Output),
 		cmp.Compare(a.OldTextHash+a.NewTextHash, b.OldTextHash+b.NewTextHash),
 		cmp.Compare(a.FileHashBefore+a.FileHashAfter, b.FileHashBefore+b.FileHashAfter),
 		cmp.Compare(boolSortKey(a.Failed), boolSortKey(b.Failed)),
-		cmp.Compare(a.TextSource.trustSortKey(), b.TextSource.trustSortKey()),
+		cmp.Compare(a.ResultTextSource.trustSortKey(), b.ResultTextSource.trustSortKey()),
 	)
 }
 
@@ -158,21 +161,21 @@ func boolSortKey(b bool) string {
 	return ""
 }
 
-// exitStatusOrLowest returns a call's exit status for sorting. If the status is not known, the result is lower than any
+// exitStatusSortKey returns a call's exit status for sorting. If the status is not known, the result is lower than any
 // status.
-func exitStatusOrLowest(c *ToolCall) int {
+func exitStatusSortKey(c *ToolCall) int {
 	if c.ExitStatus == nil {
 		return -1 << 31
 	}
 	return *c.ExitStatus
 }
 
-// SourceEvents returns the reports from which the turn was built. To add events to the turn, build it again from these
-// reports and the new events. The result is the same as if all were known from the beginning.
-func (t *Turn) SourceEvents() []Event { return slices.Clone(t.unmergedReports) }
+// UnmergedReports returns the reports from which the turn was built. To add events to the turn, build it again from
+// these reports and the new events. The result is the same as if all were known from the beginning.
+func (t *Turn) UnmergedReports() []Event { return slices.Clone(t.unmergedReports) }
 
 // sortKey returns the list of calls as a string by which such lists can be sorted.
-func (r *RepeatedCalls) sortKey() string {
+func (r *RepeatedCallResults) sortKey() string {
 	if r == nil {
 		return ""
 	}
@@ -186,7 +189,8 @@ func (r *TextSource) trustSortKey() string {
 	if r == nil {
 		return ""
 	}
-	level := map[string]string{LevelOwnText: "1", LevelUnvouchedText: "2", LevelForeignText: "3"}[r.TrustLevel]
+	level := map[string]string{TrustLevelOwnText: "1", TrustLevelUnvouchedText: "2",
+		TrustLevelForeignText: "3"}[r.TrustLevel]
 	if level == "" {
 		level = "4"
 	}

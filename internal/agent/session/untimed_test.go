@@ -40,13 +40,13 @@ func conversation(r *rand.Rand) (prompts []string, hooks []session.Event, transc
 	return prompts, hooks, transcripts
 }
 
-// untimed returns a copy of the events as they are read from the transcript of a client that stores no times. NoTime is
-// true for each event. The times are invented: the first event has the time of the transcript's last change, which is
-// the parameter seconds, and each further event is 1 ms later.
+// untimed returns a copy of the events as they are read from the transcript of a client that stores no times. HasNoTime
+// is true for each event. The times are invented: the first event has the time of the transcript's last change, which
+// is the parameter seconds, and each further event is 1 ms later.
 func untimed(events []session.Event, seconds float64) []session.Event {
 	events = slices.Clone(events)
 	for i := range events {
-		events[i].Time, events[i].NoTime = at(seconds+float64(i)/1000), true
+		events[i].Time, events[i].HasNoTime = at(seconds+float64(i)/1000), true
 	}
 	return events
 }
@@ -106,13 +106,13 @@ func TestPromptAfterTranscript(t *testing.T) {
 // TestHookCalls tests which calls from hooks are joined with calls in the transcript that have other IDs.
 func TestHookCalls(t *testing.T) {
 	transcriptCall := func(id, tool string, second float64, wrote ...string) session.Event {
-		e := event(session.KindCall, "p1", id, second, "")
+		e := event(session.KindToolCall, "p1", id, second, "")
 		e.Call = &session.ToolCall{Tool: tool, WrittenFiles: wrote}
 		return e
 	}
 	hookCall := func(id, tool string, second float64, wrote ...string) session.Event {
 		e := transcriptCall(id, tool, second, wrote...)
-		e.Turn = ""
+		e.TurnID = ""
 		e.HasHookID = true
 		e.Dir = "/src"
 		return e

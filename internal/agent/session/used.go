@@ -18,11 +18,12 @@ func (t *Turn) InjectionEvents() []Event {
 	})
 }
 
-// minRareTermsForUse is the number of an entry's rare terms that an agent must write before the entry counts as used.
-const minRareTermsForUse = 3
+// minRareTermsOfUsedEntry is the number of an entry's rare terms that an agent must write before the entry counts as
+// used.
+const minRareTermsOfUsedEntry = 3
 
 // ShownEntriesUsed returns the entries that were shown in the turn and used in it. An entry was used if the agent wrote
-// at least minRareTermsForUse rare terms that were shown with the entry, and wrote none of these terms before. The
+// at least minRareTermsOfUsedEntry rare terms that were shown with the entry, and wrote none of these terms before. The
 // agent's texts, commands, queries and the paths of changed files are examined.
 //
 // ShownEntriesUsed only compares words. It overlooks an agent that follows a note without repeating the note's words,
@@ -54,7 +55,7 @@ func (t *Turn) ShownEntriesUsed() (used []ShownEntry) {
 					n++
 				}
 			}
-			seen[s] = n >= minRareTermsForUse
+			seen[s] = n >= minRareTermsOfUsedEntry
 			if seen[s] {
 				used = append(used, s)
 			}
@@ -88,8 +89,8 @@ func (e *Event) textAboutEntry(s ShownEntry) string {
 }
 
 // firstWriteTimes returns the times at which the agent first wrote each term. It considers the terms that the argument
-// find, a TermFinder, finds in the agent's texts, commands, web queries and names of written files.
-func (t *Turn) firstWriteTimes(find *analysis.TermFinder) map[string]time.Time {
+// termFinder, a TermFinder, finds in the agent's texts, commands, web queries and names of written files.
+func (t *Turn) firstWriteTimes(termFinder *analysis.TermFinder) map[string]time.Time {
 	first := map[string]time.Time{}
 	for i := range t.Events {
 		e := &t.Events[i]
@@ -97,10 +98,10 @@ func (t *Turn) firstWriteTimes(find *analysis.TermFinder) map[string]time.Time {
 		switch {
 		case e.Kind == KindText:
 			s = e.Text
-		case e.Kind == KindCall && e.Call != nil:
+		case e.Kind == KindToolCall && e.Call != nil:
 			s = strings.Join(append([]string{e.Call.Command, e.Call.WebQuery}, e.Call.WrittenFiles...), "\n")
 		}
-		for w := range find.FindTerms(s) {
+		for w := range termFinder.FindTerms(s) {
 			if at, ok := first[w]; !ok || e.Time.Before(at) {
 				first[w] = e.Time
 			}

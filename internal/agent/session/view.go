@@ -25,7 +25,7 @@ const (
 
 // eventIdentity identifies an event. Reports with equal eventIdentity values are reports of the same event.
 type eventIdentity struct {
-	turn    string
+	turnID  string
 	kind    EventKind
 	eventID string
 	// for an event without ID: the agent's name and the event's text, and for a call also the tool's arguments
@@ -36,7 +36,7 @@ type eventIdentity struct {
 }
 
 func (e *Event) identityKey() eventIdentity {
-	k := eventIdentity{turn: e.Turn, kind: e.Kind, eventID: e.ID}
+	k := eventIdentity{turnID: e.TurnID, kind: e.Kind, eventID: e.ID}
 	if e.ID != "" {
 		return k
 	}
@@ -44,7 +44,7 @@ func (e *Event) identityKey() eventIdentity {
 	if e.Call != nil {
 		k.text += "\x00" + e.Call.toolArgsKey()
 	}
-	if e.Turn == "" || slices.Contains([]EventKind{KindPrompt, KindCall, kindOmittedReports}, e.Kind) {
+	if e.TurnID == "" || slices.Contains([]EventKind{KindPrompt, KindToolCall, kindOmittedReports}, e.Kind) {
 		k.time = e.Time
 	}
 	return k
@@ -84,15 +84,15 @@ func joinNearestPairs[E comparable](
 	}
 }
 
-// deriveEvents computes t.Events from t.unmergedReports, which are reports of hooks and transcripts. Reports about the
-// same event become one event. The reports must be in the order of compareEvents, that is, by time. deriveEvents also
-// sets HasOmittedEvents. It moves EndTime forward to the time of the last event.
-func (t *Turn) deriveEvents() {
+// deriveEventsFromReports computes t.Events from t.unmergedReports, which are reports of hooks and transcripts. Reports
+// about the same event become one event. The reports must be in the order of compareEvents, that is, by time.
+// deriveEventsFromReports also sets HasOmittedEvents. It moves EndTime forward to the time of the last event.
+func (t *Turn) deriveEventsFromReports() {
 	t.HasOmittedEvents = false
 	var all, texts, calls []Event
 	same := map[eventIdentity]int{} // maps the identity of an event to its index in the slice all
-	for _, e := range withTimesAfterTurnStart(t.unmergedReports, t.StartTime) {
-		e.Turn, e.IsFromPromptList = t.PromptID, false
+	for _, e := range assignMissingTimes(t.unmergedReports, t.StartTime) {
+		e.TurnID, e.IsFromPromptList = t.PromptID, false
 		switch {
 		case e.Kind == kindOmittedReports:
 			t.HasOmittedEvents = true
@@ -100,7 +100,7 @@ func (t *Turn) deriveEvents() {
 		case e.ID == "" && e.Kind == KindText:
 			texts = append(texts, e)
 			continue
-		case e.Kind == KindCall && (e.ID == "" || e.HasHookID):
+		case e.Kind == KindToolCall && (e.ID == "" || e.HasHookID):
 			calls = append(calls, e)
 			continue
 		}
@@ -130,21 +130,21 @@ func (t *Turn) deriveEvents() {
 	}
 }
 
-// hasUntimedEvent reports whether one of the events has NoTime.
+// hasUntimedEvent reports whether one of the events has HasNoTime.
 func hasUntimedEvent(events []Event) bool {
-	return slices.ContainsFunc(events, func(e Event) bool { return e.NoTime })
+	return slices.ContainsFunc(events, func(e Event) bool { return e.HasNoTime })
 }
 
-// withTimesAfterTurnStart returns the reports of a turn with a time for each report that has NoTime. These reports get
+// assignMissingTimes returns the reports of a turn with a time for each report that has HasNoTime. These reports get
 // times right after the start of the turn, in their order.
-func withTimesAfterTurnStart(reports []Event, start time.Time) []Event {
+func assignMissingTimes(reports []Event, start time.Time) []Event {
 	if !hasUntimedEvent(reports) {
 		return reports
 	}
 	all := slices.Clone(reports)
 	for i := range all {
-		if all[i].NoTime {
-			all[i].Time, all[i].NoTime = start, false
+		if all[i].HasNoTime {
+			all[i].Time, all[i].HasNoTime = start, false
 			start = start.Add(time.Millisecond)
 		}
 	}
@@ -172,13 +172,13 @@ func joinEventsWithoutID(all []Event) []Event {
 
 // textsNotInOtherEvents returns the events in the list texts that do not repeat other events. Each event in this list
 // contains a text by an agent and has no ID. If events of the same agent have equal texts, they are merged into one
-// event. The list all contains the other events. An event is left out if its text is a concatenation of texts by the
-// same agent in these other events, because they already contain everything that the agent wrote. White space is
+// event. The list otherEvents contains the other events. An event is left out if its text is a concatenation of texts
+// by the same agent in these other events, because they already contain everything that the agent wrote. White space is
 // ignored in this comparison.
-func textsNotInOtherEvents(all, texts []Event) (rest []Event) {
+func textsNotInOtherEvents(otherEvents, texts []Event) (rest []Event) {
 	for _, e := range texts {
 		var named []string
-		for _, o := range all {
+		for _, o := range otherEvents {
 			if o.isTextOfAgent(e.SubAgent) {
 				named = append(named, removeSpace(o.Text))
 			}
@@ -235,37 +235,37 @@ func isConcatenationOf(s string, parts []string) bool {
 	return s == ""
 }
 
-// mergeMatchingCalls merges tool calls that hooks reported into the same calls in the transcript. The list all contains
-// the events of the transcript, and each tool call among these events has an ID. The list calls contains the reported
-// calls. A reported call is merged into the element of the list all that describes the same call. mergeMatchingCalls
-// returns the reported calls that have no such element.
-func mergeMatchingCalls(all, calls []Event) (rest []Event) {
-	if len(calls) == 0 {
+// mergeMatchingCalls merges tool calls that hooks reported into the same calls in the transcript. The list
+// transcriptEvents contains the events of the transcript, and each tool call among these events has an ID. The list
+// reportedCalls contains the reported calls. A reported call is merged into the element of the list transcriptEvents
+// that describes the same call. mergeMatchingCalls returns the reported calls that have no such element.
+func mergeMatchingCalls(transcriptEvents, reportedCalls []Event) (unmatchedCalls []Event) {
+	if len(reportedCalls) == 0 {
 		return nil
 	}
 	var named, reports []*Event
-	for i := range all {
-		if all[i].Kind == KindCall {
-			named = append(named, &all[i])
+	for i := range transcriptEvents {
+		if transcriptEvents[i].Kind == KindToolCall {
+			named = append(named, &transcriptEvents[i])
 		}
 	}
-	reports, named = joinCallsByID(calls, named)
+	reports, named = joinCallsByID(reportedCalls, named)
 	input := func(e *Event) string {
 		return e.SubAgent + "\x00" + (&ToolCall{}).overrideUnlessNil(e.Call).toolArgsKey()
 	}
-	reports, named = joinCallsByInput(mergeDuplicateReports(reports, input), named, input)
+	reports, named = joinReportedCallsByInput(mergeDuplicateReports(reports, input), named, input)
 	var loose []*Event
 	for _, e := range reports {
 		if e.HasHookID {
 			loose = append(loose, e)
 		} else {
-			rest = append(rest, *e)
+			unmatchedCalls = append(unmatchedCalls, *e)
 		}
 	}
-	for _, e := range joinCallsByArguments(loose, named, firstWorkingDir(all, calls)) {
-		rest = append(rest, *e)
+	for _, e := range joinCallsByArguments(loose, named, firstWorkingDir(transcriptEvents, reportedCalls)) {
+		unmatchedCalls = append(unmatchedCalls, *e)
 	}
-	return rest
+	return unmatchedCalls
 }
 
 // joinCallsByArguments merges calls that hooks reported into calls from the transcript (transcriptCalls) with the same
@@ -274,13 +274,13 @@ func joinCallsByArguments(calls, transcriptCalls []*Event, dir string) (rest []*
 	if len(calls) == 0 {
 		return nil
 	}
-	rest, _ = joinCallsByInput(
+	rest, _ = joinReportedCallsByInput(
 		calls,
 		slices.Clone(transcriptCalls),
-		func(e *Event) string { return e.callArgumentsKey(dir) },
+		func(e *Event) string { return e.encodeCallArguments(dir) },
 	)
 	for _, e := range transcriptCalls {
-		e.Call = e.Call.withoutRepeatedPaths(dir)
+		e.Call = e.Call.removeRepeatedPaths(dir)
 	}
 	return rest
 }
@@ -308,10 +308,10 @@ func joinCallsByID(calls []Event, transcriptCalls []*Event) (unmatchedCalls, unm
 }
 
 // mergeDuplicateReports merges repeated reports of the same call, and returns each call once.
-func mergeDuplicateReports(calls []*Event, input func(*Event) string) (rest []*Event) {
+func mergeDuplicateReports(calls []*Event, callInput func(*Event) string) (rest []*Event) {
 	byInput := map[string][]*Event{}
 	for _, e := range calls {
-		what := input(e)
+		what := callInput(e)
 		same := byInput[what]
 		if j := slices.IndexFunc(same, func(o *Event) bool { return isDuplicateCallReport(o, e) }); j >= 0 {
 			*same[j] = same[j].merge(*e)
@@ -323,18 +323,18 @@ func mergeDuplicateReports(calls []*Event, input func(*Event) string) (rest []*E
 	return rest
 }
 
-// joinCallsByInput merges the calls that hooks reported (calls) into the calls from the transcript (transcriptCalls).
-// Two calls are merged if the function input returns the same text for both. A call for which the function input
-// returns "" is not merged. joinCallsByInput returns the reported calls that remain, and the calls from the transcript
-// into which no call was merged.
-func joinCallsByInput(
+// joinReportedCallsByInput merges the calls that hooks reported (calls) into the calls from the transcript
+// (transcriptCalls). Two calls are merged if the function callInput returns the same text for both. A call for which
+// the function callInput returns "" is not merged. joinReportedCallsByInput returns the reported calls that remain, and
+// the calls from the transcript into which no call was merged.
+func joinReportedCallsByInput(
 	calls, transcriptCalls []*Event,
-	input func(*Event) string,
+	callInput func(*Event) string,
 ) (unmatchedCalls, unmatchedTranscriptCalls []*Event) {
 	byInput, isJoined := map[string][2][]*Event{}, map[*Event]bool{}
 	for i, list := range [][]*Event{calls, transcriptCalls} {
 		for _, e := range list {
-			what := input(e)
+			what := callInput(e)
 			if what == "" {
 				continue
 			}
@@ -344,7 +344,7 @@ func joinCallsByInput(
 		}
 	}
 	for _, both := range byInput {
-		for _, e := range mergeReportsInOrder(both[1], both[0]) {
+		for _, e := range mergeReportsByTime(both[1], both[0]) {
 			isJoined[e] = true
 		}
 	}
@@ -364,9 +364,9 @@ func firstWorkingDir(lists ...[]Event) string {
 	return ""
 }
 
-// withoutRepeatedPaths returns the call without paths that name the same file twice. If a call names a file by its
+// removeRepeatedPaths returns the call without paths that name the same file twice. If a call names a file by its
 // path relative to dir and also by the whole path, the relative path is removed.
-func (c *ToolCall) withoutRepeatedPaths(dir string) *ToolCall {
+func (c *ToolCall) removeRepeatedPaths(dir string) *ToolCall {
 	if c == nil || dir == "" {
 		return c
 	}
@@ -379,9 +379,9 @@ func (c *ToolCall) withoutRepeatedPaths(dir string) *ToolCall {
 	return &d
 }
 
-// callArgumentsKey returns a call's arguments as a text, without the names of the tool and the sub-agent. Paths below
-// dir are relative to dir. It returns "" if no argument is known.
-func (e *Event) callArgumentsKey(dir string) string {
+// encodeCallArguments returns a call's arguments as a text, without the names of the tool and the sub-agent. Paths
+// below dir are relative to dir. It returns "" if no argument is known.
+func (e *Event) encodeCallArguments(dir string) string {
 	c := (&ToolCall{}).overrideUnlessNil(e.Call)
 	relative := func(paths []string) (all []string) {
 		for _, p := range paths {
@@ -407,7 +407,7 @@ func isDuplicateCallReport(a, b *Event) bool {
 	return a.ID == b.ID && b.Time.Sub(a.Time).Abs() <= maxDuplicateReportGap && compareCalls(a.Call, b.Call) == 0
 }
 
-// mergeReportsInOrder merges reports by hooks into the calls of the transcript. It returns the reports and calls that
+// mergeReportsByTime merges reports by hooks into the calls of the transcript. It returns the reports and calls that
 // were merged, and leaves out all others. A hook reports a call when the call ends, but the transcript contains the
 // time at which the call starts. Therefore each report is merged into the earliest call that began before the report,
 // with a tolerance of clockSlack. The call must still be without a report, and its outcome must be compatible with the
@@ -415,7 +415,7 @@ func isDuplicateCallReport(a, b *Event) bool {
 //
 // The transcript of Gemini CLI contains the time at which the call was written, which is after the report. Therefore
 // the remaining reports are tried again with the longer tolerance writeDelay.
-func mergeReportsInOrder(calls, reports []*Event) (joined []*Event) {
+func mergeReportsByTime(calls, reports []*Event) (joined []*Event) {
 	byTime := func(a, b *Event) int { return compareEvents(*a, *b) }
 	calls, reports = slices.SortedFunc(slices.Values(calls), byTime), slices.SortedFunc(slices.Values(reports), byTime)
 	for _, delay := range []time.Duration{clockSlack, writeDelay} {
@@ -451,10 +451,10 @@ func (c *ToolCall) contradictsOutcome(o *ToolCall) bool {
 		(c.ExitStatus != nil && o.ExitStatus != nil && *c.ExitStatus != *o.ExitStatus)
 }
 
-// overrideUnlessNil returns o if it is not nil, and otherwise c.
-func (c *ToolCall) overrideUnlessNil(o *ToolCall) *ToolCall {
-	if o != nil {
-		return o
+// overrideUnlessNil returns override if it is not nil, and otherwise c.
+func (c *ToolCall) overrideUnlessNil(override *ToolCall) *ToolCall {
+	if override != nil {
+		return override
 	}
 	return c
 }

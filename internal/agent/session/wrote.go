@@ -11,24 +11,24 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// maxReportDelay is the maximum time between a file's change and the report of the call that changed it.
-const maxReportDelay = time.Minute
+// maxCallReportDelay is the maximum time between a file's change and the report of the call that changed it.
+const maxCallReportDelay = time.Minute
 
 // CheckFileWrite finds the tool calls of the client that wrote a file. The file's latest change was made at changeTime.
 // The result hasWritten is true if one of the calls made this change. For this, the client must have reported the call
-// at most maxDuplicateReportGap before changeTime and at most maxReportDelay after changeTime.
+// at most maxDuplicateReportGap before changeTime and at most maxCallReportDelay after changeTime.
 //
 // CheckFileWrite considers a write if it made the latest change, or if it was made after the time since. The list
-// taints describes calls that came before such a write in the same turn. Each of these calls returned text by others,
-// for which no fingerprints were stored. The agent may have copied the text into the file. A call that only read the
-// agent's own files is not in the list taints. The agent's own files are the files in the list ownFiles and the files
-// that the agent wrote.
+// foreignTextCalls describes calls that came before such a write in the same turn. Each of these calls returned text by
+// others, for which no fingerprints were stored. The agent may have copied the text into the file. A call that only
+// read the agent's own files is not in the list foreignTextCalls. The agent's own files are the files in the list
+// agentFiles and the files that the agent wrote.
 func (a *Archive) CheckFileWrite(
 	ctx context.Context,
 	client, file string,
 	since, changeTime time.Time,
-	ownFiles []string,
-) (taints []string, hasWritten bool, err error) {
+	agentFiles []string,
+) (foreignTextCalls []string, hasWritten bool, err error) {
 	f := TurnFilter.And(oxbow.Filter{
 		Terms: []oxbow.Term{{Key: "client", Values: []string{client}}},
 		After: since.Add(-maxTimeSinceLastEvent),
@@ -42,29 +42,29 @@ func (a *Archive) CheckFileWrite(
 		for i := range t.Events {
 			e := &t.Events[i]
 			after := e.Time.Sub(changeTime)
-			near := after >= -maxDuplicateReportGap && after <= maxReportDelay
+			near := after >= -maxDuplicateReportGap && after <= maxCallReportDelay
 			isTooOld := !near && !e.Time.After(since)
 			if isTooOld || !e.WritesFile(file) {
 				continue
 			}
 			hasWritten = hasWritten || near
-			for _, s := range unfingerprintedCalls(t.Events[:i], t.Dir(), ownFiles...) {
-				if !slices.Contains(taints, s) && len(taints) < maxTaintingCallsPerTurn {
-					taints = append(taints, s)
+			for _, s := range unfingerprintedCalls(t.Events[:i], t.Dir(), agentFiles...) {
+				if !slices.Contains(foreignTextCalls, s) && len(foreignTextCalls) < maxTaintingCallsPerTurn {
+					foreignTextCalls = append(foreignTextCalls, s)
 				}
 			}
 		}
 	}
-	return taints, hasWritten, err
+	return foreignTextCalls, hasWritten, err
 }
 
 // WritesFile reports whether the event is a call that wrote the file.
 func (e *Event) WritesFile(file string) bool {
-	file = path.Clean(slashPath(file))
-	return e.Kind == KindCall && e.Call != nil && slices.ContainsFunc(e.Call.WrittenFiles, func(p string) bool {
-		p = slashPath(p)
+	file = path.Clean(replaceBackslashes(file))
+	return e.Kind == KindToolCall && e.Call != nil && slices.ContainsFunc(e.Call.WrittenFiles, func(p string) bool {
+		p = replaceBackslashes(p)
 		if !isAbsolutePath(p) {
-			p = path.Join(slashPath(e.Dir), p)
+			p = path.Join(replaceBackslashes(e.Dir), p)
 		}
 		rest, ok := cutPrefixFold(path.Clean(p), file, len(file) > 1 && file[1] == ':')
 		return ok && rest == ""

@@ -21,17 +21,18 @@ func TestWrote(t *testing.T) {
 	now := time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
 	at := func(s int) time.Time { return now.Add(time.Duration(s) * time.Second) }
 	say := func(second int, turn string, k EventKind, c *ToolCall) Event {
-		return Event{Client: "claude", Session: "a", Turn: turn, Kind: k, ID: turn + string(k) + at(second).String(),
+		return Event{Client: "claude", Session: "a", TurnID: turn, Kind: k, ID: turn + string(k) + at(second).String(),
 			Text: map[bool]string{true: turn}[k == KindPrompt], Dir: "/p", Time: at(second), Call: c}
 	}
 	const clean, mixed, rel = "/home/u/m/CLEAN.md", "/home/u/m/MIXED.md", "/p/notes/REL.md"
 	if _, err := a.AddEvents(t.Context(), []Event{
-		say(0, "p1", KindPrompt, nil), say(1, "p1", KindCall, &ToolCall{Tool: "Read", ReadFiles: []string{clean}}),
-		say(10, "p1", KindCall, &ToolCall{Tool: "Write", WrittenFiles: []string{clean}}),
-		say(11, "p1", KindCall, &ToolCall{Tool: "Write", WrittenFiles: []string{"notes/REL.md"}}),
-		say(12, "p1", KindCall, &ToolCall{Tool: "WebSearch", WebQuery: "x"}),
-		say(20, "p1", KindCall, &ToolCall{Tool: "Edit", WrittenFiles: []string{mixed}}),
-		say(30, "p2", KindPrompt, nil), say(40, "p2", KindCall, &ToolCall{Tool: "Edit", WrittenFiles: []string{mixed}}),
+		say(0, "p1", KindPrompt, nil), say(1, "p1", KindToolCall, &ToolCall{Tool: "Read", ReadFiles: []string{clean}}),
+		say(10, "p1", KindToolCall, &ToolCall{Tool: "Write", WrittenFiles: []string{clean}}),
+		say(11, "p1", KindToolCall, &ToolCall{Tool: "Write", WrittenFiles: []string{"notes/REL.md"}}),
+		say(12, "p1", KindToolCall, &ToolCall{Tool: "WebSearch", WebQuery: "x"}),
+		say(20, "p1", KindToolCall, &ToolCall{Tool: "Edit", WrittenFiles: []string{mixed}}),
+		say(30, "p2", KindPrompt, nil), say(40, "p2", KindToolCall, &ToolCall{Tool: "Edit",
+			WrittenFiles: []string{mixed}}),
 	}); err != nil {
 		t.Fatal(err)
 	}

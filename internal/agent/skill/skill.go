@@ -26,9 +26,17 @@ var (
 	UserDirs = []string{".claude/skills", ".agents/skills", ".codex/skills", ".config/opencode/skills",
 		".gemini/skills",
 		".copilot/skills", ".cursor/skills", ".openclaw/skills"}
-	ProjectDirs = []string{".oxbow/skills", ".claude/skills", ".agents/skills", ".codex/skills", ".opencode/skills",
-		".gemini/skills", ".github/skills", ".cursor/skills"}
-	HomeDirs = []string{"skills"} // relative to a home of oxbow
+	ProjectSkillDirs = []string{
+		".oxbow/skills",
+		".claude/skills",
+		".agents/skills",
+		".codex/skills",
+		".opencode/skills",
+		".gemini/skills",
+		".github/skills",
+		".cursor/skills",
+	}
+	HomeSkillDirs = []string{"skills"} // relative to a home of oxbow
 )
 
 // maxFileSize is the maximum size of a skill's file, in bytes.
@@ -167,11 +175,11 @@ func (s *Set) listNamesAndDirs() (names, skillDirs []string) {
 	return slices.Compact(names), skillDirs
 }
 
-func displayPath(pl SearchRoot, file string) string {
-	if pl.RootPath == "" {
+func displayPath(root SearchRoot, file string) string {
+	if root.RootPath == "" {
 		return file
 	}
-	return strings.TrimSuffix(strings.ReplaceAll(pl.RootPath, `\`, "/"), "/") + "/" + file
+	return strings.TrimSuffix(strings.ReplaceAll(root.RootPath, `\`, "/"), "/") + "/" + file
 }
 
 // readSkillFile returns the text of a skill's file. It returns an error if the file has more than maxFileSize bytes or
@@ -223,7 +231,7 @@ func (s *Skill) warningText() string {
 // names it. It returns "" if the skill may be loaded. A skill is withheld if it belongs to the project and looks like
 // instructions.
 func (s *Skill) WithholdReason() string {
-	if !s.IsProject || screen.ReasonToDoubt(nil, s.Name, s.Text) == "" {
+	if !s.IsProject || screen.FindWarningReason(nil, s.Name, s.Text) == "" {
 		return ""
 	}
 	return "it came with the project and is shaped like instructions to an agent; read " + s.File + " before you use it"

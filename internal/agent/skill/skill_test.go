@@ -32,7 +32,7 @@ func TestFind(t *testing.T) {
 			".claude/skills/vtt/SKILL.md":    file("---\r\nname: vtt\r\n---\r\nSquares.\r\n"),
 			".claude/skills/long/SKILL.md":   file("short"),
 			"secret.md":                      file("x"),
-		}, RootPath: `C:\p`, SkillDirs: ProjectDirs, IsProject: true},
+		}, RootPath: `C:\p`, SkillDirs: ProjectSkillDirs, IsProject: true},
 	}}
 	for _, c := range []struct {
 		name string
@@ -138,7 +138,7 @@ func TestLinksStayInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	project := Set{Roots: []SearchRoot{{FS: root.FS(), SkillDirs: ProjectDirs, IsProject: true}}}
+	project := Set{Roots: []SearchRoot{{FS: root.FS(), SkillDirs: ProjectSkillDirs, IsProject: true}}}
 	if s, err := project.Find("out"); err == nil {
 		t.Errorf("a link out of the project gave %q", s.Text)
 	}

@@ -12,5 +12,5 @@ import (
 // all remaining processes of the group.
 func setProcessGroup(cmd *exec.Cmd) (killGroup func()) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	return setGroupCancel(cmd)
+	return setProcessGroupCancel(cmd)
 }

@@ -13,5 +13,5 @@ import (
 // SIGTERM. stopAll kills all remaining processes of the group.
 func setProcessGroup(cmd *exec.Cmd) (stopAll func()) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return setGroupCancel(cmd)
+	return setProcessGroupCancel(cmd)
 }

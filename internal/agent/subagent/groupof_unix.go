@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-func setGroupCancel(cmd *exec.Cmd) (killGroup func()) {
+func setProcessGroupCancel(cmd *exec.Cmd) (killGroup func()) {
 	cmd.Cancel = func() error {
 		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM); err != nil {
 			return os.ErrProcessDone

@@ -46,7 +46,7 @@ const (
 const (
 	maxOutputStartBytes = 8 << 10
 	maxOutputEndBytes   = 24 << 10
-	maxErrorOutput      = 4 << 10 // maximum size of the standard error output that is stored (only the end is stored)
+	maxStderrBytes      = 4 << 10 // maximum size of the standard error output that is stored (only the end is stored)
 )
 
 // defaultTermToKillDelay is the time that a stopped process has to end by itself: the time between SIGTERM and SIGKILL.
@@ -98,7 +98,7 @@ func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefi
 	}
 	out = RunOutcome{StartTime: s.currentTime(), ExitStatus: -1}
 	var store oxbow.Store = m
-	if b.Profile != "" && s.BoundProfile == nil {
+	if b.Profile != "" && s.RestrictingProfile == nil {
 		store = scope.New(m, b.resolvedProfile.Scope(), nil)
 	}
 	src, _ := oxbow.SourceFrom(ctx)
@@ -191,7 +191,7 @@ func (s *Service) runProcess(callerCtx context.Context, r *Runner, b *Briefing, 
 		maxHeadBytes: maxOutputStartBytes,
 		maxTailBytes: maxOutputEndBytes,
 	}, &headTailBuffer{
-		maxTailBytes: maxErrorOutput,
+		maxTailBytes: maxStderrBytes,
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = s.WorkingDir, s.agentEnviron(b)
@@ -319,7 +319,7 @@ func (r *runRecord) addEntry(outcome *RunOutcome) (string, error) {
 				Name:    name,
 				Kind:    oxbow.History,
 				Content: r.entryText(outcome),
-				Labels:  r.runEntryLabels(stateRunning),
+				Labels:  r.labelsOfRunEntry(stateRunning),
 			},
 		)
 		var invalid *oxbow.InvalidError
@@ -349,7 +349,7 @@ func (r *runRecord) updateEntry(outcome *RunOutcome) error {
 	)
 }
 
-func (r *runRecord) runEntryLabels(runState string) []oxbow.Label {
+func (r *runRecord) labelsOfRunEntry(runState string) []oxbow.Label {
 	return oxbow.SortLabels(
 		[]oxbow.Label{{Key: agentLabelKey, Value: r.briefing.Agent}, {Key: runStateLabelKey, Value: runState}},
 	)
@@ -366,7 +366,7 @@ func (r *runRecord) entryText(outcome *RunOutcome) string {
 	if r.briefing.Skill != nil {
 		w.WriteString(", skill " + r.briefing.Skill.Name)
 	}
-	if n := r.briefing.Selection.AsOf; n != 0 {
+	if n := r.briefing.EntrySelection.AsOf; n != 0 {
 		fmt.Fprintf(&w, ", memory as of change %d", n)
 	}
 	fmt.Fprintf(&w, ". Started %s", outcome.StartTime.UTC().Format("2006-01-02 15:04:05 UTC"))

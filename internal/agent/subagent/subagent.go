@@ -46,18 +46,18 @@ const (
 
 // Service composes briefings and runs sub-agents. It is safe for concurrent use.
 type Service struct {
-	Profiles     *profile.Set
-	Skills       *skill.Set
-	BoundProfile *profile.Resolved // profile that restricts the caller and its sub-agents (may be nil)
+	Profiles           *profile.Set
+	Skills             *skill.Set
+	RestrictingProfile *profile.Resolved // profile that restricts the caller and its sub-agents (may be nil)
 
 	ProgramPath string            // path of the oxbow program
 	ProgramArgs []string          // arguments of oxbow that precede the command, such as --home DIR
 	ProgramEnv  map[string]string // environment variables for oxbow, such as OXBOW_HOME
 	SpawnDepth  int               // number of sub-agents above the caller
 
-	// LoadRunner returns the runner, or nil if none is configured. It is called before each run, so that changes of the
-	// settings take effect. If it returns nil, only briefings can be made.
-	LoadRunner      func() (*Runner, error)
+	// LoadAgentRunner returns the runner, or nil if none is configured. It is called before each run, so that changes
+	// of the settings take effect. If it returns nil, only briefings can be made.
+	LoadAgentRunner func() (*Runner, error)
 	WorkingDir      string           // working directory of sub-agents
 	Environ         func() []string  // environment for sub-agents, without oxbow's variables (nil means empty)
 	Now             func() time.Time // nil means time.Now
@@ -79,10 +79,10 @@ type SubagentRequest struct {
 	Task  string // task for the sub-agent, at most 256 KiB
 	// profile of the sub-agent's memory; "" means the caller's profile, or the whole memory if the caller lacks a
 	// profile
-	Profile string
-	Skill   string // name of a skill (may be empty)
-	AsOf    uint64 // the memory is read as it was after the change with this number (0 means the present)
-	Budget  int    // maximum tokens of the selected entries (0 means the profile's budget)
+	Profile     string
+	Skill       string // name of a skill (may be empty)
+	AsOfSeq     uint64 // the memory is read as it was after the change with this number (0 means the present)
+	TokenBudget int    // maximum tokens of the selected entries (0 means the profile's budget)
 }
 
 // ServerCommand is the command that starts the memory server of a sub-agent. Its fields have the form in which MCP
@@ -99,7 +99,7 @@ type Briefing struct {
 	Task            string
 	Profile         string       // "" if the sub-agent has access to the whole memory
 	Skill           *skill.Skill // skill that the sub-agent gets, or nil
-	Selection       profile.Selection
+	EntrySelection  profile.Selection
 	MemoryServer    ServerCommand
 	EstimatedTokens int // estimated number of tokens in the text
 
@@ -143,11 +143,11 @@ func (s *Service) MakeBriefing(ctx context.Context, m *oxbow.Memory, req Subagen
 		}
 		b.Skill = &k
 	}
-	b.Selection, err = s.Profiles.Select(
+	b.EntrySelection, err = s.Profiles.Select(
 		ctx,
 		m,
 		&b.resolvedProfile,
-		profile.Request{Query: req.Task, Budget: req.Budget, AsOf: req.AsOf},
+		profile.Request{Query: req.Task, Budget: req.TokenBudget, AsOf: req.AsOfSeq},
 	)
 	if err != nil {
 		return nil, fmt.Errorf("selecting the memory of %s: %w", req.Agent, err)
@@ -162,17 +162,17 @@ func (s *Service) MakeBriefing(ctx context.Context, m *oxbow.Memory, req Subagen
 // profile. Otherwise the caller could see further entries through the sub-agent.
 func (s *Service) resolveProfile(name string) (profile.Resolved, error) {
 	switch {
-	case s.BoundProfile != nil && name != "" && name != s.BoundProfile.Name:
+	case s.RestrictingProfile != nil && name != "" && name != s.RestrictingProfile.Name:
 		return profile.Resolved{}, &oxbow.InvalidError{
 			Field: "memory_profile",
 			Value: text.TruncateWithEllipsis(name, 64),
 			Reason: fmt.Sprintf(
 				"is not the profile %q that this session is bound to, and its sub-agents with it",
-				s.BoundProfile.Name,
+				s.RestrictingProfile.Name,
 			),
 		}
-	case s.BoundProfile != nil:
-		return *s.BoundProfile, nil
+	case s.RestrictingProfile != nil:
+		return *s.RestrictingProfile, nil
 	case name == "":
 		return profile.Everything(), nil
 	}
@@ -232,7 +232,7 @@ func (b *Briefing) composeText() string {
 			"reads what you answer last, and nothing else of what you do.\n\n",
 		b.Agent,
 	)
-	w.WriteString(b.Selection.Text())
+	w.WriteString(b.EntrySelection.Text())
 	if b.Skill != nil {
 		fmt.Fprintf(
 			&w,
@@ -260,7 +260,7 @@ func (b *Briefing) composeText() string {
 			b.MemoryServer.ShellCommand(),
 		) + "\n",
 	)
-	if n := b.Selection.AsOf; n != 0 {
+	if n := b.EntrySelection.AsOf; n != 0 {
 		fmt.Fprintf(
 			&w,
 			"The entries above are from the past: as the memory stood after change %d. The tools answer from the "+

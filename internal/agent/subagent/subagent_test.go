@@ -144,7 +144,7 @@ func world(t *testing.T) (*oxbow.Memory, *Service) {
 		Profiles: &profile.Set{Places: []profile.Place{{FS: fsys, Dirs: profile.HomeDirs}}},
 		Skills: &skill.Set{
 			Roots: []skill.SearchRoot{{FS: fstest.MapFS{"skills/core/SKILL.md": {Data: []byte("Count squares.")}},
-				RootPath: "/home/me", SkillDirs: skill.HomeDirs}},
+				RootPath: "/home/me", SkillDirs: skill.HomeSkillDirs}},
 		},
 		ProgramPath: "/bin/ox bow", ProgramArgs: []string{"--home", "/h"},
 		ProgramEnv: map[string]string{EnvHome: "/h", EnvSettings: NoSettings},
@@ -169,7 +169,7 @@ func TestBriefing(t *testing.T) {
 	b := brief(t, s, m, SubagentRequest{Agent: "refactor", Task: "  Make it 3D.\n", Profile: "dev", Skill: "core"})
 	want := "# You are the sub-agent refactor\n\nYou were started for one task, which stands at the end. Whoever " +
 		"started you reads what you answer last, and nothing else of what you do.\n\n" +
-		b.Selection.Text() +
+		b.EntrySelection.Text() +
 		"# Skill: core\n\nDo the task as it says. Files that it names are in \"/home/me/skills/core\".\n\n<!-- skill " +
 		"core, from /home/me/skills/core/SKILL.md -->\nCount squares.\n\n" +
 		"# Your memory\n\nIt is bound to the profile dev: you see what the profile includes and nothing else, and " +
@@ -180,20 +180,20 @@ func TestBriefing(t *testing.T) {
 	if b.Text() != want {
 		t.Errorf("Text() = %s\nwant %s", b.Text(), want)
 	}
-	if sel := b.Selection.Text(); !strings.Contains(sel, "Hexagons.") || strings.Contains(sel, "zeppelin") {
+	if sel := b.EntrySelection.Text(); !strings.Contains(sel, "Hexagons.") || strings.Contains(sel, "zeppelin") {
 		t.Errorf("the selection is %s", sel)
 	}
-	if b.EstimatedTokens <= b.Selection.Context.Tokens {
-		t.Errorf("Tokens = %d, of which the selection has %d", b.EstimatedTokens, b.Selection.Context.Tokens)
+	if b.EstimatedTokens <= b.EntrySelection.Context.Tokens {
+		t.Errorf("Tokens = %d, of which the selection has %d", b.EstimatedTokens, b.EntrySelection.Context.Tokens)
 	}
 	// The briefing can be limited to a past state of the memory and to a budget.
-	b = brief(t, s, m, SubagentRequest{Agent: "author", Task: "Why?", Profile: "dev", AsOf: 1, Budget: 500})
+	b = brief(t, s, m, SubagentRequest{Agent: "author", Task: "Why?", Profile: "dev", AsOfSeq: 1, TokenBudget: 500})
 	if text := b.Text(); !strings.Contains(text, "Squares of 5 feet.") || strings.Contains(text, "Hexagons.") ||
 		!strings.Contains(text, `recall answers from the past with as_of "1"`) {
 		t.Errorf("as of change 1: %s", text)
 	}
-	if b.Selection.Context.Budget != 500 {
-		t.Errorf("the budget is %d", b.Selection.Context.Budget)
+	if b.EntrySelection.Context.Budget != 500 {
+		t.Errorf("the budget is %d", b.EntrySelection.Context.Budget)
 	}
 	// Without a profile, the sub-agent sees the whole memory, unless the caller is bound to a profile.
 	b = brief(t, s, m, SubagentRequest{Agent: "all", Task: "x"})
@@ -204,7 +204,7 @@ func TestBriefing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.BoundProfile = &dev
+	s.RestrictingProfile = &dev
 	inside := scope.Within(m, dev.Scope())
 	b = brief(t, s, inside, SubagentRequest{Agent: "own", Task: "x"})
 	if b.Profile != "dev" || strings.Contains(b.Text(), "zeppelin") {
@@ -241,7 +241,7 @@ func TestBriefingRefuses(t *testing.T) {
 			`there is no skill "cor"; did you mean core?`,
 		},
 		"a hostile skill":  {SubagentRequest{Agent: "a", Task: "x", Skill: "../core"}, "skill name"},
-		"a budget below 0": {SubagentRequest{Agent: "a", Task: "x", Budget: -1}, "max_tokens"},
+		"a budget below 0": {SubagentRequest{Agent: "a", Task: "x", TokenBudget: -1}, "max_tokens"},
 	} {
 		if b, err := s.MakeBriefing(t.Context(), m, c.req); !errors.Is(err, oxbow.ErrInvalid) ||
 			!strings.Contains(err.Error(), c.want) {

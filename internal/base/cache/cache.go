@@ -34,7 +34,7 @@ func (b *SizeBudget) UsedBytes() int64 {
 
 // cachedValue identifies a cached value by owner and slot.
 type cachedValue struct {
-	owner interface{ evictUnread(n int) bool }
+	owner interface{ evictUnreadValue(n int) bool }
 	slot  int
 	size  int64
 }
@@ -44,14 +44,14 @@ func (b *SizeBudget) addValue(value cachedValue) {
 	defer b.mu.Unlock()
 	b.queue = append(b.queue, value)
 	b.usedBytes += value.size
-	// Examine each cached value at most twice, beginning with the oldest value. evictUnread keeps a value if it was
-	// read since its last examination, and otherwise removes the value. Therefore a value survives both examinations
-	// only if it was read again between them.
+	// Examine each cached value at most twice, beginning with the oldest value. evictUnreadValue keeps a value if it
+	// was read since its last examination, and otherwise removes the value. Therefore a value survives both
+	// examinations only if it was read again between them.
 	for i := 2 * len(b.queue); i > 0 && b.usedBytes > b.maxBytes; i-- {
 		oldest := b.queue[0]
 		b.queue[0] = cachedValue{}
 		b.queue = b.queue[1:]
-		if oldest.owner.evictUnread(oldest.slot) {
+		if oldest.owner.evictUnreadValue(oldest.slot) {
 			b.usedBytes -= oldest.size
 		} else {
 			b.queue = append(b.queue, oldest)
@@ -60,7 +60,7 @@ func (b *SizeBudget) addValue(value cachedValue) {
 }
 
 // removeValuesOf removes from the queue all cached values that belong to one owner, which is a [ValueSlots].
-func (b *SizeBudget) removeValuesOf(owner interface{ evictUnread(n int) bool }) {
+func (b *SizeBudget) removeValuesOf(owner interface{ evictUnreadValue(n int) bool }) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.queue = slices.DeleteFunc(b.queue, func(p cachedValue) bool {
@@ -79,9 +79,9 @@ type ValueSlots[T any] struct {
 }
 
 // slotBlock is a group of consecutive slots.
-type slotBlock[T any] [blockSlots]atomic.Pointer[slot[T]]
+type slotBlock[T any] [slotsPerBlock]atomic.Pointer[slot[T]]
 
-const blockSlots = 128
+const slotsPerBlock = 128
 
 type slot[T any] struct {
 	value   T
@@ -90,16 +90,16 @@ type slot[T any] struct {
 
 // NewValueSlots returns n empty places for cached values. The sizes of their values count against the budget b.
 func NewValueSlots[T any](b *SizeBudget, n int) *ValueSlots[T] {
-	return &ValueSlots[T]{b, make([]atomic.Pointer[slotBlock[T]], (n+blockSlots-1)/blockSlots)}
+	return &ValueSlots[T]{b, make([]atomic.Pointer[slotBlock[T]], (n+slotsPerBlock-1)/slotsPerBlock)}
 }
 
-// Get returns the cached value with the number n. ok is false if no value is cached under this number.
-func (s *ValueSlots[T]) Get(n int) (value T, ok bool) {
-	b := s.slotBlocks[n/blockSlots].Load()
+// Get returns the cached value with the number slotNumber. ok is false if no value is cached under this number.
+func (s *ValueSlots[T]) Get(slotNumber int) (value T, ok bool) {
+	b := s.slotBlocks[slotNumber/slotsPerBlock].Load()
 	if b == nil {
 		return value, false
 	}
-	p := b[n%blockSlots].Load()
+	p := b[slotNumber%slotsPerBlock].Load()
 	if p == nil {
 		return value, false
 	}
@@ -112,19 +112,19 @@ func (s *ValueSlots[T]) Get(n int) (value T, ok bool) {
 // Put stores a value in a slot and returns the value. The size is the value's size in bytes. If the slot already
 // contains a value, Put returns that value instead. To stay within the budget, Put may remove values of other slots,
 // or the new value itself.
-func (s *ValueSlots[T]) Put(n int, value T, size int) T {
-	at := &s.slotBlocks[n/blockSlots]
+func (s *ValueSlots[T]) Put(slotNumber int, value T, size int) T {
+	at := &s.slotBlocks[slotNumber/slotsPerBlock]
 	if at.Load() == nil {
 		at.CompareAndSwap(nil, new(slotBlock[T]))
 	}
-	if !at.Load()[n%blockSlots].CompareAndSwap(nil, &slot[T]{value: value}) {
-		if stored, ok := s.Get(n); ok {
+	if !at.Load()[slotNumber%slotsPerBlock].CompareAndSwap(nil, &slot[T]{value: value}) {
+		if stored, ok := s.Get(slotNumber); ok {
 			return stored
 		}
 		return value
 	}
 	const slotSize = 64 // approximate size, in bytes, that a cached value needs in addition to its own size
-	s.budget.addValue(cachedValue{s, n, int64(size) + slotSize})
+	s.budget.addValue(cachedValue{s, slotNumber, int64(size) + slotSize})
 	return value
 }
 
@@ -136,10 +136,11 @@ func (s *ValueSlots[T]) RemoveAll() {
 	}
 }
 
-// evictUnread removes the value in slot n from the cache and returns true. If the value was read since the last call
-// of evictUnread for this slot, evictUnread keeps the value and returns false.
-func (s *ValueSlots[T]) evictUnread(n int) bool {
-	pointer := &s.slotBlocks[n/blockSlots].Load()[n%blockSlots]
+// evictUnreadValue removes the value in the slot with the number slotNumber from the cache and returns true. If the
+// value was read since the last call of evictUnreadValue for this slot, evictUnreadValue keeps the value and returns
+// false.
+func (s *ValueSlots[T]) evictUnreadValue(slotNumber int) bool {
+	pointer := &s.slotBlocks[slotNumber/slotsPerBlock].Load()[slotNumber%slotsPerBlock]
 	if p := pointer.Load(); p != nil && p.wasRead.Swap(false) {
 		return false
 	}

@@ -12,9 +12,9 @@ import (
 // has returns the numbers of the slots that contain a value.
 func has[T any](s *ValueSlots[T]) (ns []int) {
 	for i := range s.slotBlocks {
-		for n := range blockSlots {
+		for n := range slotsPerBlock {
 			if b := s.slotBlocks[i].Load(); b != nil && b[n].Load() != nil {
-				ns = append(ns, i*blockSlots+n)
+				ns = append(ns, i*slotsPerBlock+n)
 			}
 		}
 	}

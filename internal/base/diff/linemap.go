@@ -64,38 +64,39 @@ func (d *LineMapper) MapEqualLines(lineIDsA, lineIDsB []int32) []int {
 	return m
 }
 
-// mapLineRange maps lines in a part of the first text to equal lines in a part of the second text. The slices a and b
-// contain the line IDs of the two parts. The part a begins at line i of the first text, and the part b begins at line j
-// of the second text. If a line in a is mapped to a line in b, mapLineRange stores the second line's index in mapping.
-// It first maps equal lines at the beginning and end. Then it divides the parts at anchors, which are lines that occur
-// once in both parts. Without anchors, it finds a shortest edit script.
-func (d *LineMapper) mapLineRange(a, b []int32, i, j int, mapping []int) {
-	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
-		mapping[i] = j
-		a = a[1:]
-		b = b[1:]
-		i = i + 1
-		j = j + 1
+// mapLineRange maps lines in a part of the first text to equal lines in a part of the second text. The slices firstPart
+// and secondPart contain the line IDs of the two parts. The part firstPart begins at line firstStart of the first text,
+// and the part secondPart begins at line secondStart of the second text. If a line in firstPart is mapped to a line in
+// secondPart, mapLineRange stores the second line's index in mapping. It first maps equal lines at the beginning and
+// end. Then it divides the parts at anchors, which are lines that occur once in both parts. Without anchors, it finds a
+// shortest edit script.
+func (d *LineMapper) mapLineRange(firstPart, secondPart []int32, firstStart, secondStart int, mapping []int) {
+	for len(firstPart) > 0 && len(secondPart) > 0 && firstPart[0] == secondPart[0] {
+		mapping[firstStart] = secondStart
+		firstPart = firstPart[1:]
+		secondPart = secondPart[1:]
+		firstStart = firstStart + 1
+		secondStart = secondStart + 1
 	}
-	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		mapping[i+len(a)-1] = j + len(b) - 1
-		a, b = a[:len(a)-1], b[:len(b)-1]
+	for len(firstPart) > 0 && len(secondPart) > 0 && firstPart[len(firstPart)-1] == secondPart[len(secondPart)-1] {
+		mapping[firstStart+len(firstPart)-1] = secondStart + len(secondPart) - 1
+		firstPart, secondPart = firstPart[:len(firstPart)-1], secondPart[:len(secondPart)-1]
 	}
-	if len(a) == 0 || len(b) == 0 {
+	if len(firstPart) == 0 || len(secondPart) == 0 {
 		return
 	}
-	anchors := d.findUniqueCommonLines(a, b)
+	anchors := d.findUniqueCommonLines(firstPart, secondPart)
 	if len(anchors) == 0 {
-		mapByMyers(a, b, i, j, mapping)
+		mapLinesByMyers(firstPart, secondPart, firstStart, secondStart, mapping)
 		return
 	}
 	x, y := 0, 0
 	for _, p := range anchors {
-		d.mapLineRange(a[x:p[0]], b[y:p[1]], i+x, j+y, mapping)
-		mapping[i+p[0]] = j + p[1]
+		d.mapLineRange(firstPart[x:p[0]], secondPart[y:p[1]], firstStart+x, secondStart+y, mapping)
+		mapping[firstStart+p[0]] = secondStart + p[1]
 		x, y = p[0]+1, p[1]+1
 	}
-	d.mapLineRange(a[x:], b[y:], i+x, j+y, mapping)
+	d.mapLineRange(firstPart[x:], secondPart[y:], firstStart+x, secondStart+y, mapping)
 }
 
 // findUniqueCommonLines returns the anchors: index pairs of the lines that occur exactly once in each text. Both
@@ -120,14 +121,14 @@ func (d *LineMapper) findUniqueCommonLines(a, b []int32) [][2]int {
 			occurrences[l] = lineOccurrence{}
 		}
 	}
-	return longestAscending(pairs)
+	return longestAscendingPairs(pairs)
 }
 
-// longestAscending returns the longest subsequence of pairs in which the second numbers increase. It uses patience
+// longestAscendingPairs returns the longest subsequence of pairs in which the second numbers increase. It uses patience
 // sorting: for each length, the slice tops contains an index in pairs. The pair at this index is the last pair of an
 // ascending sequence with this length. If there are several such sequences, tops contains the index of the last pair
 // with the smallest second number.
-func longestAscending(pairs [][2]int) [][2]int {
+func longestAscendingPairs(pairs [][2]int) [][2]int {
 	tops := make([]int, 0, len(pairs))
 	previous := make([]int, len(pairs))
 	for n, p := range pairs {
@@ -152,19 +153,19 @@ func longestAscending(pairs [][2]int) [][2]int {
 	return result
 }
 
-// maxLineEdits is the maximum number of edits for which mapByMyers searches. If more edits are necessary, the part
+// maxLineEdits is the maximum number of edits for which mapLinesByMyers searches. If more edits are necessary, the part
 // counts as rewritten. The reasons are that the memory grows with the square of the edit count, and that such a
 // mapping would not be useful.
 const maxLineEdits = 1000
 
-// mapByMyers maps the lines in one part of each text by a shortest edit script. The arguments a and b are the line IDs
-// in the parts, which begin at line i of the first text and at line j of the second text. For each line in the first
-// part that equals a line in the second part, mapByMyers stores the second line's index in mapping. If more than
-// maxLineEdits edits are necessary, it maps no line.
-func mapByMyers(a, b []int32, i, j int, mapping []int) {
-	maxDistance := min(len(a)+len(b), maxLineEdits)
-	// Myers's algorithm compares both texts on a grid. Diagonal k contains the positions x in a and x-k in b. For each
-	// diagonal, furthest contains the largest x that was reached so far.
+// mapLinesByMyers maps the lines in one part of each text by a shortest edit script. The arguments firstPart and
+// secondPart are the line IDs in the parts, which begin at line firstStart of the first text and at line secondStart of
+// the second text. For each line in the first part that equals a line in the second part, mapLinesByMyers stores the
+// second line's index in mapping. If more than maxLineEdits edits are necessary, it maps no line.
+func mapLinesByMyers(firstPart, secondPart []int32, firstStart, secondStart int, mapping []int) {
+	maxDistance := min(len(firstPart)+len(secondPart), maxLineEdits)
+	// Myers's algorithm compares both texts on a grid. Diagonal k contains the positions x in firstPart and x-k in
+	// secondPart. For each diagonal, furthest contains the largest x that was reached so far.
 	furthest := make([]int32, 2*maxDistance+2)
 	// Round d tries all edit scripts with d edits. trace contains, for each round, a copy of the elements of furthest
 	// that the round may change.
@@ -177,12 +178,12 @@ func mapByMyers(a, b []int32, i, j int, mapping []int) {
 			} else {
 				x = int(furthest[maxDistance+k-1]) + 1
 			}
-			for x < len(a) && x-k < len(b) && a[x] == b[x-k] {
+			for x < len(firstPart) && x-k < len(secondPart) && firstPart[x] == secondPart[x-k] {
 				x++
 			}
 			furthest[maxDistance+k] = int32(x)
-			if x >= len(a) && x-k >= len(b) {
-				mapLinesAlongEditScript(trace, len(a), len(b), i, j, mapping)
+			if x >= len(firstPart) && x-k >= len(secondPart) {
+				mapLinesAlongEditScript(trace, len(firstPart), len(secondPart), firstStart, secondStart, mapping)
 				return
 			}
 		}
@@ -192,24 +193,28 @@ func mapByMyers(a, b []int32, i, j int, mapping []int) {
 
 // isReachedByInsertion is a step of Myers's algorithm, which searches for the fewest edits that turn a text a into a
 // text b. A diagonal consists of all pairs of a position in a and a position in b with the same difference. On diagonal
-// k, the position in a minus the position in b is k. The slice furthest contains, for each diagonal, the largest
-// position in a that can be reached with d-1 edits. The element for diagonal 0 is furthest[middle].
-// isReachedByInsertion chooses the last of the d edits that lead furthest on diagonal k. It returns true if this edit
-// inserts a line from b, and false if it deletes a line from a.
-func isReachedByInsertion(furthest []int32, middle, k, d int) bool {
-	if k == -d || k == d {
-		return k == -d
+// diagonal, the position in a minus the position in b is diagonal. The slice furthestPositions contains, for each
+// diagonal, the largest position in a that can be reached with editCount-1 edits. The element for diagonal 0 is
+// furthestPositions[middle]. isReachedByInsertion chooses the last of the editCount edits that lead furthest on
+// diagonal diagonal. It returns true if this edit inserts a line from b, and false if it deletes a line from a.
+func isReachedByInsertion(furthestPositions []int32, middle, diagonal, editCount int) bool {
+	if diagonal == -editCount || diagonal == editCount {
+		return diagonal == -editCount
 	}
-	return furthest[middle+k-1] < furthest[middle+k+1]
+	return furthestPositions[middle+diagonal-1] < furthestPositions[middle+diagonal+1]
 }
 
 // mapLinesAlongEditScript is the last step in Myers' diff algorithm, which compares parts of two texts. It follows a
 // shortest edit sequence from the end of both parts back to the start, and maps the lines that the edits leave
-// unchanged. The part of the first text has x lines and begins at line i. The part of the second text has y lines and
-// begins at line j. For each unchanged line, lineMapping gets the index of the line in the second text, at the line's
-// index in the first text. The element trace[d] contains the furthest positions that d edits reach, on the diagonals -d
-// to d.
-func mapLinesAlongEditScript(trace [][]int32, x, y, i, j int, lineMapping []int) {
+// unchanged. The part of the first text has firstLength lines and begins at line firstStart. The part of the second
+// text has secondLength lines and begins at line secondStart. For each unchanged line, lineMapping gets the index of
+// the line in the second text, at the line's index in the first text. The element trace[d] contains the furthest
+// positions that d edits reach, on the diagonals -d to d.
+func mapLinesAlongEditScript(
+	trace [][]int32,
+	firstLength, secondLength, firstStart, secondStart int,
+	lineMapping []int,
+) {
 	for d := len(trace); d > 0; d-- {
 		round := trace[d-1]
 		furthest := func(k int) int {
@@ -218,21 +223,21 @@ func mapLinesAlongEditScript(trace [][]int32, x, y, i, j int, lineMapping []int)
 			}
 			return int(round[k+d-1])
 		}
-		k := x - y
+		k := firstLength - secondLength
 		diagonal, step := k-1, 1
 		if isReachedByInsertion(round, d-1, k, d) {
 			diagonal, step = k+1, 0
 		}
 		px := furthest(diagonal)
 		py := px - diagonal
-		for x > px+step {
-			x, y = x-1, y-1
-			lineMapping[i+x] = j + y
+		for firstLength > px+step {
+			firstLength, secondLength = firstLength-1, secondLength-1
+			lineMapping[firstStart+firstLength] = secondStart + secondLength
 		}
-		x, y = px, py
+		firstLength, secondLength = px, py
 	}
-	for x > 0 && y > 0 {
-		x, y = x-1, y-1
-		lineMapping[i+x] = j + y
+	for firstLength > 0 && secondLength > 0 {
+		firstLength, secondLength = firstLength-1, secondLength-1
+		lineMapping[firstStart+firstLength] = secondStart + secondLength
 	}
 }

@@ -81,7 +81,7 @@ func TestMyersIsShortest(t *testing.T) {
 		for i := range m {
 			m[i] = -1
 		}
-		mapByMyers(a, b, 0, 0, m)
+		mapLinesByMyers(a, b, 0, 0, m)
 		if got, want := count(a, b, m), lcs(a, b); got != want {
 			t.Fatalf("myers of %v and %v matches %d lines, want %d: %v", a, b, got, want, m)
 		}

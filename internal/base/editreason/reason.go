@@ -10,10 +10,10 @@ import (
 	"unicode"
 )
 
-// ReasonSentence returns the last sentence that is not only an announcement of the next step, and true. If all
+// FindReasonSentence returns the last sentence that is not only an announcement of the next step, and true. If all
 // sentences are announcements, it returns the last one and false. For a text without sentences, it returns "" and
 // false.
-func ReasonSentence(text string) (sentence string, isReason bool) {
+func FindReasonSentence(text string) (sentence string, isReason bool) {
 	all := splitSentences(text)
 	for i := len(all) - 1; i >= 0; i-- {
 		if !isNextStepAnnouncement(all[i]) {

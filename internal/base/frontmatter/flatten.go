@@ -61,6 +61,6 @@ func FoldKeySpelling(name string) string {
 	}, name)
 }
 
-// LabelKey returns the label key under which the value of an unknown front matter key is stored. For example,
+// MakeLabelKey returns the label key under which the value of an unknown front matter key is stored. For example,
 // Owner.name becomes owner_name.
-func LabelKey(name string) string { return strings.ReplaceAll(FoldKeySpelling(name), ".", "_") }
+func MakeLabelKey(name string) string { return strings.ReplaceAll(FoldKeySpelling(name), ".", "_") }

@@ -40,7 +40,7 @@ func TestFlatten(t *testing.T) {
 			t.Errorf("FlattenProperty(%q) = %q, want %q", text, got, want)
 		}
 	}
-	if got := LabelKey("Review-by.Day one"); got != "review_by_day_one" {
+	if got := MakeLabelKey("Review-by.Day one"); got != "review_by_day_one" {
 		t.Errorf("LabelKey() = %q", got)
 	}
 }

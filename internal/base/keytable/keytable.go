@@ -49,9 +49,9 @@ const (
 
 var fileMagic = [8]byte{0x89, 'o', 'x', 'k', 'e', 'y', '\r', '\n'}
 
-// ForeignSuffix is the suffix of the key table for texts written by others, such as web pages. A key is a number
-// computed from some words of a text, so that texts with the same words are found.
-const ForeignSuffix = ".foreign"
+// ForeignTextTableSuffix is the suffix of the key table for texts written by others, such as web pages. A key is a
+// number computed from some words of a text, so that texts with the same words are found.
+const ForeignTextTableSuffix = ".foreign"
 
 // ErrFormat is returned for a file that is not a key table in the format that the caller expects.
 var ErrFormat = errors.New("the file of keys has another format")
@@ -59,15 +59,15 @@ var ErrFormat = errors.New("the file of keys has another format")
 // errDamaged is returned for a file of texts' keys whose content contradicts itself, so it must be damaged.
 var errDamaged = errors.New("the file of keys is damaged")
 
-// TextData is the row of a text: two numbers whose meaning the caller defines.
-type TextData [2]uint64
+// TextRow is the row of a text: two numbers whose meaning the caller defines.
+type TextRow [2]uint64
 
 // FileHeader is the content of page 0, which describes the file.
 type FileHeader struct {
-	Revision       uint32          // version of the rules by which the caller computes keys from a text
-	UnicodeVersion string          // version of Unicode, at most 16 bytes
-	Position       logpos.Position // the file contains the texts up to this position in the log
-	TextCount      int             // number of texts
+	KeyRulesVersion uint32          // version of the rules by which the caller computes keys from a text
+	UnicodeVersion  string          // version of Unicode, at most 16 bytes
+	Position        logpos.Position // the file contains the texts up to this position in the log
+	TextCount       int             // number of texts
 	// row count for the second table; each row has a key and the number of a text that has this key
 	KeyRowCount        int
 	TextCountAtRebuild int // number of texts when the file was last made anew, and not extended
@@ -78,7 +78,7 @@ func (h *FileHeader) encode() []byte {
 	b := make([]byte, headSize)
 	copy(b, fileMagic[:])
 	le.PutUint32(b[8:], formatVersion)
-	le.PutUint32(b[12:], h.Revision)
+	le.PutUint32(b[12:], h.KeyRulesVersion)
 	copy(b[16:32], h.UnicodeVersion)
 	copy(b[32:96], h.Position.Encode())
 	le.PutUint64(b[96:], uint64(h.TextCount))
@@ -104,7 +104,7 @@ func decodeHead(b []byte) (h FileHeader, err error) {
 	if !ok || !areCountsPossible {
 		return h, fmt.Errorf("%w: its counts are impossible", errDamaged)
 	}
-	h.Revision = le.Uint32(b[12:])
+	h.KeyRulesVersion = le.Uint32(b[12:])
 	h.UnicodeVersion = string(bytes.TrimRight(b[16:32], "\x00"))
 	h.TextCount = int(texts)
 	h.KeyRowCount = int(keys)
@@ -160,33 +160,33 @@ func (f *File) Close() error { return f.file.Close() }
 func (f *File) Err() error { return f.pageReader.Err() }
 
 // TextAt returns the data of the text with the given number.
-func (f *File) TextAt(textNumber int) TextData {
+func (f *File) TextAt(textNumber int) TextRow {
 	row := f.pageReader.Row(textTableNumber, textNumber)
-	return TextData{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
+	return TextRow{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
 }
 
 // EachText calls fn for each text, in the order of the texts' numbers. If a page cannot be read, EachText stops and
 // returns the error. The method [File.Err] then returns the error too.
-func (f *File) EachText(fn func(t TextData)) error {
+func (f *File) EachText(fn func(t TextRow)) error {
 	le := binary.LittleEndian
 	return f.pageReader.EachTablePage(textTableNumber, func(rows []byte) {
 		for ; len(rows) > 0; rows = rows[16:] {
-			fn(TextData{le.Uint64(rows), le.Uint64(rows[8:])})
+			fn(TextRow{le.Uint64(rows), le.Uint64(rows[8:])})
 		}
 	})
 }
 
-// KeyRow returns a row of the file's second table, which connects keys with texts. The row means that the text with the
-// number textNumber has this key. The row's upper 40 bits are the key's upper 40 bits, and the row's lower 24 bits are
-// the text's number.
-func KeyRow(key uint64, textNumber int) uint64 {
+// PackKeyRow returns a row of the file's second table, which connects keys with texts. The row means that the text with
+// the number textNumber has this key. The row's upper 40 bits are the key's upper 40 bits, and the row's lower 24 bits
+// are the text's number.
+func PackKeyRow(key uint64, textNumber int) uint64 {
 	return key>>textNumberBits<<textNumberBits | uint64(textNumber)
 }
 
 // EachTextWithKey calls fn with the numbers of the texts that have the key, in ascending order. The lower 24 bits of
 // the key are ignored.
 func (f *File) EachTextWithKey(key uint64, fn func(number int)) {
-	least := KeyRow(key, 0)
+	least := PackKeyRow(key, 0)
 	for i := f.findRowIndex(least); i < f.Head.KeyRowCount; i++ {
 		row := f.pageReader.RowKey(keyTableNumber, i)
 		if row-least >= MaxTexts {
@@ -197,18 +197,18 @@ func (f *File) EachTextWithKey(key uint64, fn func(number int)) {
 }
 
 // EachTextInRows calls fn with the number of each text that has the key, in ascending order. The slice rows contains
-// pairs of a key and a text number, each encoded as one integer by [KeyRow]. The rows must be in ascending order.
+// pairs of a key and a text number, each encoded as one integer by [PackKeyRow]. The rows must be in ascending order.
 func EachTextInRows(rows []uint64, key uint64, fn func(number int)) {
-	least := KeyRow(key, 0)
+	least := PackKeyRow(key, 0)
 	i := sort.Search(len(rows), func(i int) bool { return rows[i] >= least })
 	for ; i < len(rows) && rows[i]-least < MaxTexts; i++ {
 		fn(int(rows[i] - least))
 	}
 }
 
-// findRowIndex returns the index of the first row that is not smaller than row. Keys are hashes and therefore spread
+// findRowIndex returns the index of the first row that is not smaller than minRow. Keys are hashes and therefore spread
 // evenly, so findRowIndex guesses the page by interpolation. It usually reads two or three pages.
-func (f *File) findRowIndex(row uint64) int {
+func (f *File) findRowIndex(minRow uint64) int {
 	perPage := pagefile.PageDataBytes / 8
 	// The row that is searched for is on a page from low to high-1, or is the first row of page high.
 	low, high := 0, (f.Head.KeyRowCount+perPage-1)/perPage
@@ -217,22 +217,22 @@ func (f *File) findRowIndex(row uint64) int {
 		page := (low + high) / 2
 		// Interpolate to guess the page. After six wrong guesses, halve the range of pages instead, so that at most
 		// about log2(pages) more pages are read.
-		if guesses < 6 && row < highRow {
-			above, below := bits.Mul64(row-lowRow, uint64(high-low))
+		if guesses < 6 && minRow < highRow {
+			above, below := bits.Mul64(minRow-lowRow, uint64(high-low))
 			quotient, _ := bits.Div64(above, below, highRow-lowRow)
 			page = low + int(quotient)
 		}
 		first := f.pageReader.RowKey(keyTableNumber, page*perPage)
 		last := f.pageReader.RowKey(keyTableNumber, min((page+1)*perPage, f.Head.KeyRowCount)-1)
 		switch {
-		case row <= first:
+		case minRow <= first:
 			high, highRow = page, first
-		case row > last:
+		case minRow > last:
 			low, lowRow = page+1, last
 		default:
 			count := min(perPage, f.Head.KeyRowCount-page*perPage)
 			return page*perPage + sort.Search(count, func(i int) bool {
-				return f.pageReader.RowKey(keyTableNumber, page*perPage+i) >= row
+				return f.pageReader.RowKey(keyTableNumber, page*perPage+i) >= minRow
 			})
 		}
 	}

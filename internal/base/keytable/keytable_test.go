@@ -15,13 +15,13 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-var testHead = FileHeader{Revision: 3, UnicodeVersion: "15.0.0", TextCountAtRebuild: 7,
+var testHead = FileHeader{KeyRulesVersion: 3, UnicodeVersion: "15.0.0", TextCountAtRebuild: 7,
 	Position: logpos.Position{LogID: [16]byte{1}, Seq: 2, FileOffset: 3, ChainHash: [32]byte{4}}}
 
 const testName = "table"
 
 // writeTable writes a key table and opens the file.
-func writeTable(t *testing.T, disk vfs.FS, old *File, texts []TextData, runs [][]uint64) *File {
+func writeTable(t *testing.T, disk vfs.FS, old *File, texts []TextRow, runs [][]uint64) *File {
 	t.Helper()
 	file, temp, err := vfs.CreateTemp(disk, testName, 0o600)
 	if err == nil {
@@ -69,7 +69,7 @@ func randomRuns(rng *rand.Rand, first, texts, rows int, wanted map[uint64][]int)
 		}
 		wanted[key] = append(wanted[key], number)
 		i := rng.IntN(len(runs))
-		runs[i] = append(runs[i], KeyRow(key, number))
+		runs[i] = append(runs[i], PackKeyRow(key, number))
 	}
 	for _, run := range runs {
 		slices.Sort(run)
@@ -83,11 +83,11 @@ func TestTable(t *testing.T) {
 		disk := vfs.NewMem()
 		wanted := map[uint64][]int{}
 		var f *File
-		var texts []TextData
+		var texts []TextRow
 		for range 2 { // The second round extends the table of the first round.
-			var added []TextData
+			var added []TextRow
 			for range 1 + size/4 {
-				added = append(added, TextData{rng.Uint64(), rng.Uint64()})
+				added = append(added, TextRow{rng.Uint64(), rng.Uint64()})
 			}
 			runs := randomRuns(rng, len(texts), len(added), size, wanted)
 			f = writeTable(t, disk, f, added, runs)
@@ -111,7 +111,7 @@ func TestTable(t *testing.T) {
 			}
 		}
 		i := 0
-		err := f.EachText(func(text TextData) {
+		err := f.EachText(func(text TextRow) {
 			if text != texts[i] || f.TextAt(i) != text {
 				t.Fatalf("text %d is %v and %v, want %v", i, text, f.TextAt(i), texts[i])
 			}
@@ -133,7 +133,7 @@ func TestSortRows(t *testing.T) {
 			if i%3 == 0 {
 				key %= 1 << (textNumberBits + 9) // few different keys, so that many texts have the same key
 			}
-			rows = append(rows, KeyRow(key, i/4))
+			rows = append(rows, PackKeyRow(key, i/4))
 		}
 		want := slices.Sorted(slices.Values(rows))
 		if got := SortRows(rows); !slices.Equal(got, want) {
@@ -145,7 +145,7 @@ func TestSortRows(t *testing.T) {
 func TestRowsInMemory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	wanted := map[uint64][]int{}
-	rows := MergeRuns(randomRuns(rng, 0, 100, 5000, wanted))
+	rows := MergeRowLists(randomRuns(rng, 0, 100, 5000, wanted))
 	if !slices.IsSorted(rows) {
 		t.Error("the merged rows are not in order")
 	}
@@ -164,11 +164,11 @@ func TestSearchReadsFewPages(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	rows := make([]uint64, 300_000)
 	for i := range rows {
-		rows[i] = KeyRow(rng.Uint64(), 0)
+		rows[i] = PackKeyRow(rng.Uint64(), 0)
 	}
 	slices.Sort(rows)
 	disk := vfs.NewMem()
-	writeTable(t, disk, nil, []TextData{{}}, [][]uint64{rows})
+	writeTable(t, disk, nil, []TextRow{{}}, [][]uint64{rows})
 	pages := 0
 	const searches = 200
 	for range searches {
@@ -202,7 +202,7 @@ func (f *countingFile) ReadAt(b []byte, at int64) (int, error) {
 func TestCheck(t *testing.T) {
 	disk := vfs.NewMem()
 	runs := randomRuns(rand.New(rand.NewPCG(7, 1)), 0, 300, 3000, map[uint64][]int{})
-	writeTable(t, disk, nil, make([]TextData, 300), runs)
+	writeTable(t, disk, nil, make([]TextRow, 300), runs)
 	sound, err := vfs.ReadFile(disk, testName, -1)
 	if err != nil {
 		t.Fatal(err)
@@ -224,10 +224,10 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	for what, rows := range map[string][]uint64{
-		"descending rows": {KeyRow(2<<30, 0), KeyRow(1<<30, 0)},
+		"descending rows": {PackKeyRow(2<<30, 0), PackKeyRow(1<<30, 0)},
 		"a missing text":  {1},
 	} {
-		f := writeTable(t, disk, nil, []TextData{{}}, [][]uint64{rows})
+		f := writeTable(t, disk, nil, []TextRow{{}}, [][]uint64{rows})
 		b, err := io.ReadAll(io.NewSectionReader(f.file, 0, 1<<20))
 		if err != nil || check(b) == nil {
 			t.Errorf("%s were not noticed: %v", what, err)

@@ -13,15 +13,15 @@ import (
 
 // WriteTable writes a key table to output. The table contains all texts and rows of the older table in the argument
 // old, unless old is nil. It also contains the additional texts in the argument texts, which get the numbers after the
-// old texts, and the additional rows in the argument runs. Each element of runs contains rows (see [KeyRow]) in
-// ascending order. WriteTable sets TextCount and KeyRowCount in its copy of head.
-func WriteTable(output io.WriterAt, head FileHeader, old *File, texts []TextData, runs [][]uint64) error {
+// old texts, and the additional rows in the argument rowLists. Each element of rowLists contains rows (see
+// [PackKeyRow]) in ascending order. WriteTable sets TextCount and KeyRowCount in its copy of head.
+func WriteTable(output io.WriterAt, head FileHeader, old *File, texts []TextRow, rowLists [][]uint64) error {
 	head.TextCount, head.KeyRowCount = len(texts), 0
 	if old != nil {
 		head.TextCount += old.Head.TextCount
 		head.KeyRowCount = old.Head.KeyRowCount
 	}
-	for _, run := range runs {
+	for _, run := range rowLists {
 		head.KeyRowCount += len(run)
 	}
 	out := bufio.NewWriterSize(io.NewOffsetWriter(output, 0), 1<<18)
@@ -29,7 +29,7 @@ func WriteTable(output io.WriterAt, head FileHeader, old *File, texts []TextData
 	w.Write(head.encode())
 	w.FinishPage()
 	if old != nil {
-		if err := old.EachText(func(t TextData) { w.AppendRow(t[0], t[1]) }); err != nil {
+		if err := old.EachText(func(t TextRow) { w.AppendRow(t[0], t[1]) }); err != nil {
 			return err
 		}
 	}
@@ -37,7 +37,7 @@ func WriteTable(output io.WriterAt, head FileHeader, old *File, texts []TextData
 		w.AppendRow(t[0], t[1])
 	}
 	w.FinishPage()
-	added := MergeRuns(runs)
+	added := MergeRowLists(rowLists)
 	if old != nil {
 		err := old.pageReader.EachTablePage(
 			keyTableNumber,
@@ -68,16 +68,16 @@ func writeMergedRows(w *pagefile.Writer, oldRows []byte, newRows []uint64) []uin
 	return newRows
 }
 
-// MergeRuns merges several sorted lists of table rows into one sorted list. The rows of each list must already be in
-// ascending order.
-func MergeRuns(runs [][]uint64) []uint64 {
-	switch len(runs) {
+// MergeRowLists merges several sorted lists of table rows into one sorted list. The rows of each list must already be
+// in ascending order.
+func MergeRowLists(rowLists [][]uint64) []uint64 {
+	switch len(rowLists) {
 	case 0:
 		return nil
 	case 1:
-		return runs[0]
+		return rowLists[0]
 	}
-	a, b := MergeRuns(runs[:len(runs)/2]), MergeRuns(runs[len(runs)/2:])
+	a, b := MergeRowLists(rowLists[:len(rowLists)/2]), MergeRowLists(rowLists[len(rowLists)/2:])
 	merged := make([]uint64, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
 		if b[0] < a[0] {

@@ -24,12 +24,12 @@ const minNestedWidth = 20
 
 // Render returns the rendered text as lines. A line may be wider than the width if it is code or a single long word.
 // Line breaks inside paragraphs are kept, because many notes are lists without markers. Characters that could harm a
-// terminal are replaced (see [termtext.ReplaceHarmful]).
+// terminal are replaced (see [termtext.EscapeHarmfulRunes]).
 func (t TerminalStyle) Render(source string) []string {
 	r := renderer{TerminalStyle: t, source: []byte(source)}
 	doc := Parse(r.source)
 	if doc == nil {
-		return termtext.WrapAtWords(termtext.ReplaceHarmful(strings.TrimRight(source, "\n")), t.Width)
+		return termtext.WrapAtWords(termtext.EscapeHarmfulRunes(strings.TrimRight(source, "\n")), t.Width)
 	}
 	return r.renderBlocks(doc, t.Width, 0)
 }
@@ -83,9 +83,9 @@ func (r *renderer) renderBlock(n ast.Node, width, depth int) []string {
 		}
 		return termtext.WrapAtWords(mark+r.renderInlines(n, termtext.Bold, depth), width)
 	case *ast.Blockquote:
-		return prefixLines(r.renderBlocks(n, r.indentedWidth(width, 2), depth), r.paintText(termtext.Dim, "│")+" ")
+		return prefixLines(r.renderBlocks(n, r.widthAfterIndent(width, 2), depth), r.paintText(termtext.Dim, "│")+" ")
 	case *ast.CodeBlock, *ast.FencedCodeBlock:
-		code := termtext.ReplaceHarmful(strings.TrimRight(string(n.Lines().Value(r.source)), "\n"))
+		code := termtext.EscapeHarmfulRunes(strings.TrimRight(string(n.Lines().Value(r.source)), "\n"))
 		return prefixLines(strings.Split(strings.ReplaceAll(code, "\t", "    "), "\n"), "    ")
 	case *ast.List:
 		return r.renderList(n, width, depth)
@@ -97,10 +97,10 @@ func (r *renderer) renderBlock(n ast.Node, width, depth int) []string {
 	return termtext.WrapAtWords(r.renderInlines(n, "", depth), width)
 }
 
-// indentedWidth returns the width that remains for a text after it was indented by some columns. The result is at least
-// minNestedWidth. If the whole output is narrower than minNestedWidth, the result is at least r.Width.
-func (r *renderer) indentedWidth(width, columns int) int {
-	return max(width-columns, min(minNestedWidth, r.Width))
+// widthAfterIndent returns the width that remains for a text after it was indented by some columns. The result is at
+// least minNestedWidth. If the whole output is narrower than minNestedWidth, the result is at least r.Width.
+func (r *renderer) widthAfterIndent(width, indentColumns int) int {
+	return max(width-indentColumns, min(minNestedWidth, r.Width))
 }
 
 // prefixLines puts a prefix before each line, and removes the spaces at the end of the result. Therefore an empty line
@@ -120,7 +120,7 @@ func (r *renderer) renderList(n *ast.List, width, depth int) (lines []string) {
 			mark = fmt.Sprintf("%d. ", number)
 			number++
 		}
-		item := r.renderBlocks(c, r.indentedWidth(width, len(mark)), depth)
+		item := r.renderBlocks(c, r.widthAfterIndent(width, len(mark)), depth)
 		if len(item) == 0 {
 			item = []string{""}
 		}
@@ -164,7 +164,7 @@ func (r *renderer) renderTable(n ast.Node, width, depth int) (lines []string) {
 				lines = append(
 					lines,
 					prefixLines(
-						termtext.WrapAtWords(c, r.indentedWidth(width, 2)),
+						termtext.WrapAtWords(c, r.widthAfterIndent(width, 2)),
 						strings.Repeat(" ", 2*min(i, 1)),
 					)...)
 			}
@@ -228,7 +228,7 @@ func (r *renderer) renderInline(n ast.Node, style string, depth int) string {
 
 // renderLink returns the text of a link followed by its destination.
 func (r *renderer) renderLink(label, destination string) string {
-	destination = termtext.ReplaceHarmful(destination)
+	destination = termtext.EscapeHarmfulRunes(destination)
 	if label == "" || label == destination {
 		return destination
 	}
@@ -238,7 +238,7 @@ func (r *renderer) renderLink(label, destination string) string {
 // renderText paints a text that others wrote. Each word is painted separately, so that the style does not get lost
 // where a line is wrapped.
 func (r *renderer) renderText(style, s string) string {
-	s = termtext.ReplaceHarmful(s)
+	s = termtext.EscapeHarmfulRunes(s)
 	if style == "" || !r.WithColour {
 		return s
 	}
@@ -249,9 +249,9 @@ func (r *renderer) renderText(style, s string) string {
 	return strings.Join(words, " ")
 }
 
-func (r *renderer) paintText(code, s string) string {
+func (r *renderer) paintText(styleCode, s string) string {
 	if !r.WithColour || s == "" {
 		return s
 	}
-	return code + s + termtext.ResetStyle
+	return styleCode + s + termtext.ResetStyle
 }

@@ -1,7 +1,7 @@
 // Package overlayid defines how entries get different IDs if an upper and a lower store are shown as one memory.
 package overlayid
 
-// LowerStoreOffset is added to the ID of each entry in the lower store, so that the ID differs from all IDs in the
-// upper store. The IDs that a store assigns are always smaller than LowerStoreOffset. JavaScript can represent the
+// LowerStoreIDOffset is added to the ID of each entry in the lower store, so that the ID differs from all IDs in the
+// upper store. The IDs that a store assigns are always smaller than LowerStoreIDOffset. JavaScript can represent the
 // resulting IDs exactly.
-const LowerStoreOffset = 1 << 52
+const LowerStoreIDOffset = 1 << 52

@@ -22,8 +22,8 @@ type Report struct {
 // Reporter is an answer that can describe itself as a report.
 type Reporter interface{ Report() Report }
 
-// Section is a part of a report: a [Line], a [Record], [Fields], a [Table], a [List], a [Finding], [Reasons] or a
-// [ModelDocument].
+// Section is a part of a report: a [Line], a [Record], [Fields], a [Table], a [List], a [Finding], [EmptyResultReasons]
+// or a [TextForModel].
 type Section interface{ isSection() }
 
 // Line is a sentence on a separate line.
@@ -48,10 +48,11 @@ type Record struct {
 	// it instead of the key. A terminal then shows only Effect and the number of the change, because the user named
 	// the thing.
 	Effect        Sentence
-	WrittenChange Change // change of the memory that the command or tool call made
+	WrittenChange ChangeNumber // change of the memory that the command or tool call made
 
-	// Subject is the value that the report describes. A terminal may show values of this type in a special layout.
-	Subject any
+	// DescribedValue is the value that the report describes. A terminal may show values of this type in a special
+	// layout.
+	DescribedValue any
 }
 
 // Cell is a value with its name.
@@ -95,30 +96,30 @@ type List struct {
 	Items         []Section
 	HasBlankLines bool // an empty line separates the items, because they contain long texts
 	IsNumbered    bool // the items have numbers, because their order matters
-	// AllItemsAdvice says how to list all items. If AllItemsAdvice is not empty, a renderer may shorten a long list. A
+	// ListAllAdvice says how to list all items. If ListAllAdvice is not empty, a renderer may shorten a long list. A
 	// short report then omits all items, unless ShowsItemsInShortReport is set.
-	AllItemsAdvice          OxbowText
+	ListAllAdvice           OxbowText
 	ShowsItemsInShortReport bool // the caller asked for the items, so even a short report shows Items
 }
 
-// Reasons explains why a result is empty.
-type Reasons struct {
+// EmptyResultReasons explains why a result is empty.
+type EmptyResultReasons struct {
 	Sentences    []Sentence
 	SimilarNames Names // names that are similar to the name that the caller asked for
 }
 
-// ModelDocument is a text for a model that already marks the parts written by others, such as the opening of a session.
+// TextForModel is a text for a model that already marks the parts written by others, such as the opening of a session.
 // Every interface shows the text unchanged.
-type ModelDocument string
+type TextForModel string
 
-func (Line) isSection()          {}
-func (Record) isSection()        {}
-func (Table) isSection()         {}
-func (Fields) isSection()        {}
-func (List) isSection()          {}
-func (Finding) isSection()       {}
-func (Reasons) isSection()       {}
-func (ModelDocument) isSection() {}
+func (Line) isSection()               {}
+func (Record) isSection()             {}
+func (Table) isSection()              {}
+func (Fields) isSection()             {}
+func (List) isSection()               {}
+func (Finding) isSection()            {}
+func (EmptyResultReasons) isSection() {}
+func (TextForModel) isSection()       {}
 
 func (r *Report) Add(sections ...Section) { r.Sections = append(r.Sections, sections...) }
 
@@ -141,17 +142,17 @@ func (r *Report) AddNotef(format string, values ...any) {
 type (
 	// OxbowText is a text that oxbow wrote. It may contain commands.
 	OxbowText string
-	// Name is the name of an entry. Others chose it, so showing a name unchanged is not safe.
-	Name string
+	// EntryName is the name of an entry. Others chose it, so showing a name unchanged is not safe.
+	EntryName string
 	// Names are names of entries.
 	Names []string
 	// QuotedText is a text that oxbow did not write. It may have several lines.
 	QuotedText string
 	// Quote is a text like QuotedText that is marked as a quotation, because the caller did not ask for the text.
 	Quote string
-	// Change is the number of the change that wrote a version. Reports of homes without numbered changes do not show
-	// it.
-	Change uint64
+	// ChangeNumber is the number of the change that wrote a version. Reports of homes without numbered changes do not
+	// show it.
+	ChangeNumber uint64
 	// QuotedLines are short texts that oxbow did not write. A sentence with QuotedLines shows each text on a separate
 	// line below the sentence. In the format string of such a sentence, no space precedes the formatting verb for the
 	// QuotedLines.
@@ -174,12 +175,12 @@ func EffectVerb(dryRun bool, doneVerb, dryRunVerb string) OxbowText {
 }
 
 // AddEmptyResultReasons adds two things to the report r: the reasons why the result of a call is empty, and the names
-// in similarNames. These names are similar to the name that the caller searched for. Each element of why is one reason.
-// The element type N is usually a type of text. It may also be a [WordedValue], whose wording depends on the interface
-// that shows the reason, such as a terminal.
-func AddEmptyResultReasons[N any](r *Report, why []N, similarNames []string) {
-	reasons := Reasons{SimilarNames: similarNames}
-	for _, w := range why {
+// in similarNames. These names are similar to the name that the caller searched for. Each element of reasonTexts is one
+// reason. The element type N is usually a type of text. It may also be a [WordedValue], whose wording depends on the
+// interface that shows the reason, such as a terminal.
+func AddEmptyResultReasons[N any](r *Report, reasonTexts []N, similarNames []string) {
+	reasons := EmptyResultReasons{SimilarNames: similarNames}
+	for _, w := range reasonTexts {
 		reasons.Sentences = append(reasons.Sentences, Sentencef("%s", w))
 	}
 	r.Add(reasons)
@@ -204,9 +205,9 @@ func (r *Report) Warnf(format string, values ...any) {
 	r.Warnings = append(r.Warnings, Sentencef(format, values...))
 }
 
-// TimeValue converts a time in RFC 3339 format to a [time.Time], so that each interface can format it. If s is not
-// such a time, TimeValue returns s.
-func TimeValue(s string) any {
+// ParseTimeOrText converts a time in RFC 3339 format to a [time.Time], so that each interface can format it. If s is
+// not such a time, ParseTimeOrText returns s.
+func ParseTimeOrText(s string) any {
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
 		return s
@@ -223,8 +224,8 @@ type Sentence struct {
 // IsEmpty reports whether the sentence does not contain text.
 func (s Sentence) IsEmpty() bool { return s.format == "" }
 
-// EndsWithLines reports whether the last value of the sentence is a [QuotedLines].
-func (s Sentence) EndsWithLines() bool {
+// EndsWithQuotedLines reports whether the last value of the sentence is a [QuotedLines].
+func (s Sentence) EndsWithQuotedLines() bool {
 	if len(s.values) == 0 {
 		return false
 	}

@@ -2,7 +2,7 @@
 
 // Package sqlitefile reads tables in SQLite databases, in which several clients of agents store their sessions. The
 // package only reads, runs no SQL and acquires no locks, so it cannot disturb the client. If another program changes
-// the database during a read, [DB.CheckUnchanged] reports this.
+// the database during a read, [DB.CheckForChanges] reports this.
 //
 // The format is described on https://www.sqlite.org/fileformat2.html. Tables without row IDs and texts in UTF-16 are
 // not supported.
@@ -42,9 +42,9 @@ type DB struct {
 	usablePageSize int              // bytes of a page without its reserved end
 	pageCount      int64            // number of pages
 	walOffsets     map[uint32]int64 // for each page in the write-ahead log, the offset of its newest version
-	// changeCountersAtOpen is the result of the method readState when the database was opened: a text with the
-	// database's change counter, the log's header, and the sizes and times of both files. If readState returns another
-	// text later, another program has written to the database.
+	// changeCountersAtOpen is the result of the method readChangeCounters when the database was opened: a text with the
+	// database's change counter, the log's header, and the sizes and times of both files. If readChangeCounters returns
+	// another text later, another program has written to the database.
 	changeCountersAtOpen string
 	path                 string
 	visitedPages         int64 // number of pages that were visited while the tree of one table or index is read
@@ -104,7 +104,7 @@ func (db *DB) readHeader() error {
 	db.walFile = wal
 	// Read the state before the write-ahead log. If a transaction is appended to the log in between, it is then
 	// noticed as a change.
-	db.changeCountersAtOpen, err = db.readState()
+	db.changeCountersAtOpen, err = db.readChangeCounters()
 	if err != nil {
 		return err
 	}
@@ -132,10 +132,10 @@ func (db *DB) Close() error {
 	return err
 }
 
-// CheckUnchanged returns an error if another program has changed the database since it was opened. In this case, the
+// CheckForChanges returns an error if another program has changed the database since it was opened. In this case, the
 // rows that were read may belong to different states of the database.
-func (db *DB) CheckUnchanged() error {
-	state, err := db.readState()
+func (db *DB) CheckForChanges() error {
+	state, err := db.readChangeCounters()
 	if err != nil {
 		return err
 	}
@@ -145,11 +145,11 @@ func (db *DB) CheckUnchanged() error {
 	return nil
 }
 
-// readState returns a text that changes whenever another program writes to the database. The text contains the
+// readChangeCounters returns a text that changes whenever another program writes to the database. The text contains the
 // database's change counter, the write-ahead log's header, and the sizes and times of both files. Sizes and times are
 // necessary because SQLite appends most transactions to the log and later copies their pages to the database, without
 // changing the counter.
-func (db *DB) readState() (string, error) {
+func (db *DB) readChangeCounters() (string, error) {
 	counter := make([]byte, 4)
 	if _, err := db.file.ReadAt(counter, 24); err != nil {
 		return "", err

@@ -21,7 +21,7 @@ func openTest(t testing.TB, path string) *DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := errors.Join(db.CheckUnchanged(), db.Close()); err != nil {
+		if err := errors.Join(db.CheckForChanges(), db.Close()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -131,7 +131,7 @@ func TestUnreadable(t *testing.T) {
 	}
 	b[27]++
 	writeFile(t, path, b)
-	if err := changing.CheckUnchanged(); !errors.Is(err, errWriterActive) {
+	if err := changing.CheckForChanges(); !errors.Is(err, errWriterActive) {
 		t.Errorf("after a change: %v", err)
 	}
 	writeFile(t, path+"-journal", []byte("a journal"))
@@ -148,7 +148,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestChangedLog checks that CheckUnchanged fails with errWriterActive if the write-ahead log of an open database
+// TestChangedLog checks that CheckForChanges fails with errWriterActive if the write-ahead log of an open database
 // changes. In the first case the log is created. In the second case a transaction is appended to the log, so that the
 // header of the log stays the same. The database file does not change in either case.
 func TestChangedLog(t *testing.T) {
@@ -165,11 +165,11 @@ func TestChangedLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := db.CheckUnchanged(); err != nil {
+		if err := db.CheckForChanges(); err != nil {
 			t.Errorf("without a change: %v", err)
 		}
 		writeFile(t, path+"-wal", log)
-		if err := db.CheckUnchanged(); !errors.Is(err, errWriterActive) {
+		if err := db.CheckForChanges(); !errors.Is(err, errWriterActive) {
 			t.Errorf("with %d bytes more in the log: %v", len(log)-before, err)
 		}
 		if err := db.Close(); err != nil {

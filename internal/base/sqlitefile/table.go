@@ -135,10 +135,10 @@ func (t *Table) parseColumns(definitionParts []string) (uniqueColumns []string) 
 
 // indexedColumn returns the first column of an index. It returns "" if texts cannot be looked up in the index.
 // uniqueColumns contains the first columns of the indexes that SQLite created.
-func indexedColumn(i schemaRow, uniqueColumns []string) string {
+func indexedColumn(indexRow schemaRow, uniqueColumns []string) string {
 	// SQLite created the index for a UNIQUE or PRIMARY KEY, and named it sqlite_autoindex_TABLE_NUMBER.
-	if i.sql == "" {
-		n, err := strconv.Atoi(i.name[strings.LastIndexByte(i.name, '_')+1:])
+	if indexRow.sql == "" {
+		n, err := strconv.Atoi(indexRow.name[strings.LastIndexByte(indexRow.name, '_')+1:])
 		if err != nil {
 			return ""
 		}
@@ -147,7 +147,7 @@ func indexedColumn(i schemaRow, uniqueColumns []string) string {
 		}
 		return uniqueColumns[n-1]
 	}
-	parts, rest := splitTableDefinition(i.sql)
+	parts, rest := splitTableDefinition(indexRow.sql)
 	upper := strings.ToUpper(strings.Join(parts, " ") + " ")
 	isOther := strings.Contains(upper, " DESC ") || strings.Contains(upper, "COLLATE") || strings.Contains(upper, "(")
 	if isOther || strings.TrimSpace(rest) != "" {
@@ -156,11 +156,11 @@ func indexedColumn(i schemaRow, uniqueColumns []string) string {
 	return firstColumn(parts)
 }
 
-func firstColumn(parts []string) string {
-	if len(parts) == 0 {
+func firstColumn(definitionParts []string) string {
+	if len(definitionParts) == 0 {
 		return ""
 	}
-	words := strings.Fields(parts[0])
+	words := strings.Fields(definitionParts[0])
 	if len(words) == 0 {
 		return ""
 	}

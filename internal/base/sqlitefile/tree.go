@@ -248,8 +248,8 @@ func decodeVarint(b []byte) (n uint64, size int) {
 
 // eachTableCell calls yield for each cell in a table, in the order of row IDs. It stops and returns false when yield
 // returns false.
-func (db *DB) eachTableCell(number uint32, depth int, yield func(treeCell) bool) (hasMore bool, err error) {
-	n, err := db.readNode(number, depth)
+func (db *DB) eachTableCell(pageNumber uint32, depth int, yield func(treeCell) bool) (hasMore bool, err error) {
+	n, err := db.readNode(pageNumber, depth)
 	if err != nil {
 		return false, err
 	}
@@ -276,17 +276,17 @@ func (db *DB) eachTableCell(number uint32, depth int, yield func(treeCell) bool)
 	return true, nil
 }
 
-// findRow returns the cell that contains the row with the row ID id. The argument number is the number of the page at
-// the root of the table's tree. found is false if the table lacks this row.
-func (db *DB) findRow(number uint32, id int64) (c treeCell, found bool, err error) {
+// findRow returns the cell that contains the row with the row ID id. The argument pageNumber is the number of the page
+// at the root of the table's tree. found is false if the table lacks this row.
+func (db *DB) findRow(pageNumber uint32, id int64) (c treeCell, found bool, err error) {
 	visits := db.visitedPages
 	defer func() { db.visitedPages = visits }()
 	for depth := 0; ; depth++ {
-		n, err := db.readNode(number, depth)
+		n, err := db.readNode(pageNumber, depth)
 		if err != nil {
 			return c, false, err
 		}
-		number = n.lastChild
+		pageNumber = n.lastChild
 		for i := range n.cellCount() {
 			c, err := n.decodeCell(i)
 			if err != nil {
@@ -296,7 +296,7 @@ func (db *DB) findRow(number uint32, id int64) (c treeCell, found bool, err erro
 				return c, true, nil
 			}
 			if n.pageType == tableInteriorPage && id <= c.rowID {
-				number = c.childPage
+				pageNumber = c.childPage
 				break
 			}
 		}
@@ -308,8 +308,8 @@ func (db *DB) findRow(number uint32, id int64) (c treeCell, found bool, err erro
 
 // eachIndexEntry calls yield with the row ID of each index entry whose first column is a text in the span s. The
 // calls are in the order of the index.
-func (db *DB) eachIndexEntry(number uint32, depth int, s textSpan, yield func(rowID int64) error) error {
-	n, err := db.readNode(number, depth)
+func (db *DB) eachIndexEntry(pageNumber uint32, depth int, s textSpan, yield func(rowID int64) error) error {
+	n, err := db.readNode(pageNumber, depth)
 	if err != nil {
 		return err
 	}
@@ -347,8 +347,8 @@ func (db *DB) eachIndexEntry(number uint32, depth int, s textSpan, yield func(ro
 }
 
 // textSpan is a range of texts, compared by their bytes. It includes the text in the field firstText and excludes the
-// text in the field end.
-type textSpan struct{ firstText, end string }
+// text in the field endText.
+type textSpan struct{ firstText, endText string }
 
 // compare compares a value with the span in SQLite's order of types. It returns -1 for a value before the span, 0 for
 // a value in the span, and 1 for a value after the span.
@@ -356,7 +356,7 @@ func (s textSpan) compare(value any) int {
 	text, ok := value.(string)
 	_, isBlob := value.([]byte)
 	switch {
-	case isBlob, ok && text >= s.end:
+	case isBlob, ok && text >= s.endText:
 		return 1
 	case !ok, text < s.firstText:
 		return -1

@@ -19,24 +19,24 @@ type List[E any] struct {
 // called may still call fn once.
 func (l *List[E]) Add(fn func(E)) (stop func()) {
 	f := &fn
-	l.replaceEventFunctions(func(fns []*func(E)) []*func(E) { return append(fns, f) })
+	l.replaceSubscribers(func(fns []*func(E)) []*func(E) { return append(fns, f) })
 	return func() {
-		l.replaceEventFunctions(func(fns []*func(E)) []*func(E) {
+		l.replaceSubscribers(func(fns []*func(E)) []*func(E) {
 			return slices.DeleteFunc(fns, func(g *func(E)) bool { return g == f })
 		})
 	}
 }
 
-// replaceEventFunctions replaces the list of functions by an edited copy. The old slice stays the same, because a
+// replaceSubscribers replaces the list of functions by an edited copy. The old slice stays the same, because a
 // running Send iterates over it without a lock.
-func (l *List[E]) replaceEventFunctions(edit func([]*func(E)) []*func(E)) {
+func (l *List[E]) replaceSubscribers(edit func([]*func(E)) []*func(E)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fns := edit(slices.Clone(l.currentEventFunctions()))
+	fns := edit(slices.Clone(l.currentSubscribers()))
 	l.eventFunctions.Store(&fns)
 }
 
-func (l *List[E]) currentEventFunctions() []*func(E) {
+func (l *List[E]) currentSubscribers() []*func(E) {
 	if fns := l.eventFunctions.Load(); fns != nil {
 		return *fns
 	}
@@ -48,10 +48,10 @@ func (l *List[E]) currentEventFunctions() []*func(E) {
 func (l *List[E]) Send(e E) {
 	l.sendMu.Lock()
 	defer l.sendMu.Unlock()
-	for _, fn := range l.currentEventFunctions() {
+	for _, fn := range l.currentSubscribers() {
 		(*fn)(e)
 	}
 }
 
 // Len returns the number of functions.
-func (l *List[E]) Len() int { return len(l.currentEventFunctions()) }
+func (l *List[E]) Len() int { return len(l.currentSubscribers()) }

@@ -11,8 +11,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// knownKeys contains the keys that have a meaning in a filter: common label keys, and keys of other conditions.
-var knownKeys = []string{"project", "tag", "file", "confidence",
+// knownFilterKeys contains the keys that have a meaning in a filter: common label keys, and keys of other conditions.
+var knownFilterKeys = []string{"project", "tag", "file", "confidence",
 	"kind", "name", "by", "door", "has", "trust", "after", "before", "on"}
 
 // NonLabelKeys contains the keys of conditions that cannot be used as label keys.
@@ -39,7 +39,7 @@ func CanonicalKey(key string) string {
 
 // IsKnownKey reports whether key has a meaning in a filter, as a known key or as a synonym.
 func IsKnownKey(key string) bool {
-	return slices.Contains(knownKeys, CanonicalKey(key)) || key == untilFilterKey
+	return slices.Contains(knownFilterKeys, CanonicalKey(key)) || key == untilFilterKey
 }
 
 // IsLabelKey reports whether key has the form of a label key: a lower-case ASCII letter, followed
@@ -64,7 +64,7 @@ func NearestKey(key string) string {
 	if IsKnownKey(key) || slices.Contains(NonLabelKeys, key) {
 		return ""
 	}
-	for _, k := range knownKeys {
+	for _, k := range knownFilterKeys {
 		maxErrors := 1
 		switch n := len(k); {
 		case n < 3, n < 5 && !strings.HasPrefix(key, k[:1]):

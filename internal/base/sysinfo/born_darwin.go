@@ -4,5 +4,5 @@ package sysinfo
 
 import "syscall"
 
-// creationTime returns the time at which a file was created, in nanoseconds since 1970.
-func creationTime(_ string, st *syscall.Stat_t) int64 { return st.Birthtimespec.Nano() }
+// readCreationUnixNano returns the time at which a file was created, in nanoseconds since 1970.
+func readCreationUnixNano(_ string, st *syscall.Stat_t) int64 { return st.Birthtimespec.Nano() }

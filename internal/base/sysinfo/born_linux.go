@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// creationTime returns the creation time in nanoseconds since 1970. It returns 0 if the file system does not store
-// creation times.
-func creationTime(path string, _ *syscall.Stat_t) int64 {
+// readCreationUnixNano returns the creation time in nanoseconds since 1970. It returns 0 if the file system does not
+// store creation times.
+func readCreationUnixNano(path string, _ *syscall.Stat_t) int64 {
 	var st unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_BTIME, &st)
 	if err != nil || st.Mask&unix.STATX_BTIME == 0 {

@@ -6,5 +6,5 @@ package sysinfo
 
 import "syscall"
 
-// creationTime returns 0, which means that the creation time is unknown.
-func creationTime(string, *syscall.Stat_t) int64 { return 0 }
+// readCreationUnixNano returns 0, which means that the creation time is unknown.
+func readCreationUnixNano(string, *syscall.Stat_t) int64 { return 0 }

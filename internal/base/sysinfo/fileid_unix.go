@@ -19,5 +19,5 @@ func fileID(path string) (volume, node string, born int64) {
 	if !ok {
 		return "", "", 0
 	}
-	return fmt.Sprintf("%x", uint64(st.Dev)), fmt.Sprintf("%x", uint64(st.Ino)), creationTime(path, st)
+	return fmt.Sprintf("%x", uint64(st.Dev)), fmt.Sprintf("%x", uint64(st.Ino)), readCreationUnixNano(path, st)
 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-func fileID(path string) (volume, node string, born int64) {
+func fileID(path string) (volume, node string, creationUnixNano int64) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
 		return "", "", 0

@@ -16,7 +16,7 @@ func describeFileSystem(path string) (FileSystem, error) {
 	}
 	f := FileSystem{
 		Name:       unix.ByteSliceToString(st.Fstypename[:]),
-		Kind:       KindNetwork,
+		Kind:       KindNetworkFileSystem,
 		IsReadOnly: st.Flags&unix.MNT_RDONLY != 0,
 		FreeBytes:  st.Bavail * uint64(st.Bsize),
 		TotalBytes: st.Blocks * uint64(st.Bsize),
@@ -27,7 +27,7 @@ func describeFileSystem(path string) (FileSystem, error) {
 	case f.Name == "tmpfs":
 		f.Kind = KindInMemoryFileSystem
 	case st.Flags&unix.MNT_LOCAL != 0:
-		f.Kind = KindLocal
+		f.Kind = KindLocalFileSystem
 	}
 	return f, nil
 }

@@ -21,11 +21,11 @@ func describeFileSystem(path string) (FileSystem, error) {
 	var f FileSystem
 	switch windows.GetDriveType(&volume[0]) {
 	case windows.DRIVE_REMOTE:
-		f.Kind = KindNetwork
+		f.Kind = KindNetworkFileSystem
 	case windows.DRIVE_RAMDISK:
 		f.Kind = KindInMemoryFileSystem
 	case windows.DRIVE_FIXED, windows.DRIVE_REMOVABLE:
-		f.Kind = KindLocal
+		f.Kind = KindLocalFileSystem
 	}
 	var kind [windows.MAX_PATH + 1]uint16
 	var flags uint32

@@ -4,4 +4,4 @@
 
 package sysinfo
 
-func isStopped(int) bool { return false }
+func isSuspended(int) bool { return false }

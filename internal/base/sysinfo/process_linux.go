@@ -8,9 +8,9 @@ import (
 	"os"
 )
 
-// isStopped reports whether the process is in the state T or t, which means suspended. In /proc/PID/stat, the state is
-// the field after the last parenthesis.
-func isStopped(pid int) bool {
+// isSuspended reports whether the process is in the state T or t, which means suspended. In /proc/PID/stat, the state
+// is the field after the last parenthesis.
+func isSuspended(pid int) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return false

@@ -4,7 +4,7 @@
 
 package sysinfo
 
-func processState(int) ProcessStatus { return stateUnknown }
+func processState(int) ProcessStatus { return processUnknown }
 
 // IsWritable always returns true, because platforms other than Unix and Windows do not show whether this user can write
 // the file or create files in the directory.

@@ -8,17 +8,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processState returns the state of a process: StateGone if the process does not exist, StateStopped if it is stopped,
-// and otherwise stateRunning. It sends signal 0, which has no effect on the process. If the process does not exist,
-// sending this signal fails with ESRCH.
+// processState returns the state of a process: ProcessGone if the process does not exist, ProcessStopped if it is
+// stopped, and otherwise processRunning. It sends signal 0, which has no effect on the process. If the process does not
+// exist, sending this signal fails with ESRCH.
 func processState(pid int) ProcessStatus {
 	switch err := unix.Kill(pid, 0); {
 	case err == unix.ESRCH:
-		return StateGone
-	case isStopped(pid):
-		return StateStopped
+		return ProcessGone
+	case isSuspended(pid):
+		return ProcessStopped
 	}
-	return stateRunning
+	return processRunning
 }
 
 // IsWritable reports whether this user can write the file, or create files in the directory.

@@ -11,22 +11,22 @@ func processState(pid int) ProcessStatus {
 	switch err {
 	case nil:
 	case windows.ERROR_INVALID_PARAMETER: // No process has this ID.
-		return StateGone
+		return ProcessGone
 	case windows.ERROR_ACCESS_DENIED:
-		return stateRunning
+		return processRunning
 	default:
-		return stateUnknown
+		return processUnknown
 	}
 	defer windows.CloseHandle(h)
 	const stillActive = 259 // value STILL_ACTIVE, which GetExitCodeProcess returns for a running process
 	var code uint32
 	switch err := windows.GetExitCodeProcess(h, &code); {
 	case err != nil:
-		return stateUnknown
+		return processUnknown
 	case code != stillActive:
-		return StateGone
+		return ProcessGone
 	}
-	return stateRunning
+	return processRunning
 }
 
 // IsWritable reports whether this user can write the file, or create files in the directory. On Windows this is

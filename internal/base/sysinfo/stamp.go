@@ -7,9 +7,10 @@ import "io/fs"
 // FileStamp is the part of a file's metadata that changes whenever the file's content changes, except for changes
 // within the file system's clock resolution.
 type FileStamp struct {
-	Size                int64  // size of the file in bytes
-	ModTime, ChangeTime int64  // times at which the content and the inode last changed, in nanoseconds since 1970
-	Inode               uint64 // number of the inode
+	Size int64 // size of the file in bytes
+	// times at which the content and the inode last changed, in nanoseconds since 1970
+	ModUnixNano, ChangeUnixNano int64
+	Inode                       uint64 // number of the inode
 }
 
 // ReadFileStamp returns a file's stamp. ok is false if the system or the file system does not report all parts of the
@@ -20,9 +21,9 @@ func ReadFileStamp(fi fs.FileInfo) (s FileStamp, ok bool) {
 		return FileStamp{}, false
 	}
 	return FileStamp{
-		Size:       fi.Size(),
-		ModTime:    fi.ModTime().UnixNano(),
-		ChangeTime: changed.UnixNano(),
-		Inode:      inode,
+		Size:           fi.Size(),
+		ModUnixNano:    fi.ModTime().UnixNano(),
+		ChangeUnixNano: changed.UnixNano(),
+		Inode:          inode,
 	}, true
 }

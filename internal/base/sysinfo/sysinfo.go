@@ -18,9 +18,9 @@ type FileSystemKind int
 
 // These are the kinds of file systems.
 const (
-	KindUnknown FileSystemKind = iota
-	KindLocal                  // a file system on a disk of this machine
-	KindNetwork                // a file system that other hosts also use, so that locks are not reliable
+	KindUnknownFileSystem FileSystemKind = iota
+	KindLocalFileSystem                  // a file system on a disk of this machine
+	KindNetworkFileSystem                // a file system that other hosts also use, so that locks are not reliable
 	// a file system that another system or program provides, such as 9p or FUSE, and that others may write to
 	KindSharedFileSystem
 	KindInMemoryFileSystem // a file system in memory, which is lost at the next boot
@@ -56,7 +56,7 @@ func DescribeFileSystem(path string) (FileSystem, error) {
 		}
 		up := filepath.Dir(path)
 		// A path below a file does not exist either, so continue with the parent.
-		isMissing := errors.Is(err, fs.ErrNotExist) || isNotDirError(path)
+		isMissing := errors.Is(err, fs.ErrNotExist) || hasNonDirParent(path)
 		if up == path || !isMissing {
 			return FileSystem{}, err
 		}
@@ -64,8 +64,8 @@ func DescribeFileSystem(path string) (FileSystem, error) {
 	}
 }
 
-// isNotDirError reports whether the nearest existing parent of the path is something other than a directory.
-func isNotDirError(path string) bool {
+// hasNonDirParent reports whether the nearest existing parent of the path is something other than a directory.
+func hasNonDirParent(path string) bool {
 	for {
 		up := filepath.Dir(path)
 		if fi, err := os.Stat(up); err == nil {
@@ -99,11 +99,11 @@ func fuseMountKind(mount string) FileSystemKind {
 	switch {
 	// fuseblk means that the file system is on a block device, so it is local.
 	case strings.HasPrefix(mount, "fuseblk"):
-		return KindLocal
+		return KindLocalFileSystem
 	case slices.Contains(networkFUSENames, sub):
-		return KindNetwork
+		return KindNetworkFileSystem
 	case slices.Contains(localFUSENames, sub):
-		return KindLocal
+		return KindLocalFileSystem
 	}
 	return KindSharedFileSystem
 }

@@ -33,7 +33,7 @@ func TestMountType(t *testing.T) {
 
 func TestLookLinux(t *testing.T) {
 	f, err := DescribeFileSystem("/proc")
-	if err != nil || f.Name != "0x9fa0" || f.Kind != KindUnknown {
+	if err != nil || f.Name != "0x9fa0" || f.Kind != KindUnknownFileSystem {
 		t.Errorf("Look(/proc) = %+v, %v, want the number 0x9fa0 of an unknown kind", f, err)
 	}
 	f, err = DescribeFileSystem(t.TempDir())
@@ -49,11 +49,12 @@ func TestLookLinux(t *testing.T) {
 // local.
 func TestKnownNumbers(t *testing.T) {
 	for number, want := range map[uint32]FileSystemKind{
-		0x6969: KindNetwork, 0xff534d42: KindNetwork, 0xfe534d42: KindNetwork, 0x517b: KindNetwork,
+		0x6969: KindNetworkFileSystem, 0xff534d42: KindNetworkFileSystem, 0xfe534d42: KindNetworkFileSystem,
+		0x517b:     KindNetworkFileSystem,
 		0x01021997: KindSharedFileSystem, 0x01021994: KindInMemoryFileSystem, 0x794c7630: KindOverlayFileSystem,
-		0xef53:     KindLocal,
-		0x58465342: KindLocal,
-		0x9123683e: KindLocal,
+		0xef53:     KindLocalFileSystem,
+		0x58465342: KindLocalFileSystem,
+		0x9123683e: KindLocalFileSystem,
 	} {
 		if got := fileSystems[number].Kind; got != want {
 			t.Errorf("file system %#x is %v, want %v", number, got, want)
@@ -62,11 +63,11 @@ func TestKnownNumbers(t *testing.T) {
 }
 
 func TestProcess(t *testing.T) {
-	if got := ProcessState(os.Getpid()); got != stateRunning {
-		t.Errorf("Process of this one = %v, want %v", got, stateRunning)
+	if got := ProcessState(os.Getpid()); got != processRunning {
+		t.Errorf("Process of this one = %v, want %v", got, processRunning)
 	}
-	if got := ProcessState(0); got != stateUnknown {
-		t.Errorf("Process(0) = %v, want %v", got, stateUnknown)
+	if got := ProcessState(0); got != processUnknown {
+		t.Errorf("Process(0) = %v, want %v", got, processUnknown)
 	}
 	cmd := exec.Command("cat") // The process waits for input.
 	in, err := cmd.StdinPipe()
@@ -84,8 +85,8 @@ func TestProcess(t *testing.T) {
 	if _, err := syscall.Wait4(pid, &ws, syscall.WUNTRACED, nil); err != nil || !ws.Stopped() {
 		t.Fatalf("Wait4 = %v, %v, want that it stopped", ws, err)
 	}
-	if got := ProcessState(pid); got != StateStopped {
-		t.Errorf("Process of a stopped one = %v, want %v", got, StateStopped)
+	if got := ProcessState(pid); got != ProcessStopped {
+		t.Errorf("Process of a stopped one = %v, want %v", got, ProcessStopped)
 	}
 	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
@@ -96,8 +97,8 @@ func TestProcess(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if got := ProcessState(pid); got != StateGone {
-		t.Errorf("Process of one that ended = %v, want %v", got, StateGone)
+	if got := ProcessState(pid); got != ProcessGone {
+		t.Errorf("Process of one that ended = %v, want %v", got, ProcessGone)
 	}
 }
 
@@ -128,7 +129,7 @@ func TestReadStamp(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, ok := ReadFileStamp(info)
-		if !ok || s.Size != 3 || s.Inode == 0 || s.ChangeTime == 0 {
+		if !ok || s.Size != 3 || s.Inode == 0 || s.ChangeUnixNano == 0 {
 			t.Fatalf("ReadStamp() = %+v, %t", s, ok)
 		}
 		return info, s

@@ -13,12 +13,12 @@ func TestFuseKind(t *testing.T) {
 		mount string
 		want  FileSystemKind
 	}{
-		{"fuse.sshfs", KindNetwork},
-		{"fuse.rclone", KindNetwork},
-		{"fuse.glusterfs", KindNetwork},
-		{"fuse.gocryptfs", KindLocal},
-		{"fuseblk", KindLocal},
-		{"fuseblk.ntfs-3g", KindLocal},
+		{"fuse.sshfs", KindNetworkFileSystem},
+		{"fuse.rclone", KindNetworkFileSystem},
+		{"fuse.glusterfs", KindNetworkFileSystem},
+		{"fuse.gocryptfs", KindLocalFileSystem},
+		{"fuseblk", KindLocalFileSystem},
+		{"fuseblk.ntfs-3g", KindLocalFileSystem},
 		{"virtiofs", KindSharedFileSystem},
 		{"fuse", KindSharedFileSystem},
 		{"fuse.nobody-knows", KindSharedFileSystem},

@@ -10,13 +10,13 @@ import (
 )
 
 // FindWords returns the positions at which one of the words occurs in s. The words must be in lower case and sorted.
-func FindWords(s string, words []string) (positions []ucd.Word) {
+func FindWords(s string, words []string) (matches []ucd.Word) {
 	for w := range ucd.Words(s) {
 		if _, ok := slices.BinarySearch(words, ucd.LowerWord(s[w.Start:w.End])); ok {
-			positions = append(positions, w)
+			matches = append(matches, w)
 		}
 	}
-	return positions
+	return matches
 }
 
 // HighlightWords returns s with the words highlighted. The words must be in lower case and sorted. styleCode is the

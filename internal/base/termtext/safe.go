@@ -36,8 +36,9 @@ const (
 // EscapeSequences contains all escape sequences that [SafeWriter] permits.
 var EscapeSequences = []string{ResetStyle, Bold, Dim, Red, Green}
 
-// ReplaceHarmful replaces each harmful character by its JSON escape, such as \u001b. It replaces CR LF by a line feed.
-func ReplaceHarmful(s string) string {
+// EscapeHarmfulRunes replaces each harmful character by its JSON escape, such as \u001b. It replaces CR LF by a line
+// feed.
+func EscapeHarmfulRunes(s string) string {
 	if !strings.ContainsFunc(s, IsHarmful) {
 		return s
 	}
@@ -60,8 +61,8 @@ func appendSafeRune(b []byte, r rune) []byte {
 	return fmt.Appendf(b, "\\u%04x", r)
 }
 
-// A SafeWriter writes text to Output and escapes harmful characters in the same way as [ReplaceHarmful]. It does not
-// change CR LF and the escape sequences in EscapeSequences.
+// A SafeWriter writes text to Output and escapes harmful characters in the same way as [EscapeHarmfulRunes]. It does
+// not change CR LF and the escape sequences in EscapeSequences.
 type SafeWriter struct {
 	Output io.Writer
 	// start of a character or of an allowed escape sequence whose other bytes were not written yet
@@ -75,7 +76,7 @@ func (s *SafeWriter) Write(b []byte) (int, error) {
 	input := append(s.incompleteSequence, b...)
 	output := make([]byte, 0, len(input))
 	for len(input) > 0 && utf8.FullRune(input) {
-		if p, isComplete := permittedPrefix(input); isComplete {
+		if p, isComplete := matchPermittedSequence(input); isComplete {
 			output, input = append(output, p...), input[len(p):]
 			continue
 		} else if p != "" {
@@ -91,9 +92,9 @@ func (s *SafeWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// permittedPrefix returns the permitted sequence with which b begins, and true. If b ends inside a permitted sequence,
-// it returns that sequence and false. Otherwise it returns "".
-func permittedPrefix(b []byte) (sequence string, isComplete bool) {
+// matchPermittedSequence returns the permitted sequence with which b begins, and true. If b ends inside a permitted
+// sequence, it returns that sequence and false. Otherwise it returns "".
+func matchPermittedSequence(b []byte) (sequence string, isComplete bool) {
 	for _, p := range permittedSequences {
 		if n := min(len(b), len(p)); string(b[:n]) == p[:n] {
 			return p, n == len(p)

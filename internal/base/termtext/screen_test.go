@@ -110,8 +110,8 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// TestClean tests that ReplaceHarmful replaces control characters and invisible characters by their JSON escapes, and
-// CR LF by a line feed. Zero-width joiners that belong to an emoji or to a letter must remain.
+// TestClean tests that EscapeHarmfulRunes replaces control characters and invisible characters by their JSON escapes,
+// and CR LF by a line feed. Zero-width joiners that belong to an emoji or to a letter must remain.
 func TestClean(t *testing.T) {
 	for in, want := range map[string]string{
 		"a\x1bb\r\n\tc":       `a\u001bb` + "\n\tc",
@@ -122,7 +122,7 @@ func TestClean(t *testing.T) {
 		"\U000e0041":          `\udb40\udc41`,
 		"👨\u200d👩\u200d👧 क्\u200dष ❤️": "👨\u200d👩\u200d👧 क्\u200dष ❤️",
 	} {
-		if got := ReplaceHarmful(in); got != want {
+		if got := EscapeHarmfulRunes(in); got != want {
 			t.Errorf("Clean(%q) = %q, want %q", in, got, want)
 		}
 	}

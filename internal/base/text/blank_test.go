@@ -1,4 +1,4 @@
-// This file tests LimitBlank, which limits the amount of consecutive white space in a stream.
+// This file tests LimitWhiteSpace, which limits the amount of consecutive white space in a stream.
 
 package text
 
@@ -20,8 +20,8 @@ func TestLimitBlank(t *testing.T) {
 				r = iotest.HalfReader(r)
 			}
 			var got []int
-			err := json.NewDecoder(LimitBlank(r)).Decode(&got)
-			// LimitBlank fails only at the read after the limit, so more white space can be read
+			err := json.NewDecoder(LimitWhiteSpace(r)).Decode(&got)
+			// LimitWhiteSpace fails only at the read after the limit, so more white space can be read
 			isTooLong := length > 2*maxBlankBytes
 			if (err != nil) != isTooLong {
 				t.Errorf("%d bytes of white space, short reads %t: the error is %v", length, isShort, err)
@@ -31,7 +31,9 @@ func TestLimitBlank(t *testing.T) {
 			}
 		}
 	}
-	got, err := io.ReadAll(LimitBlank(strings.NewReader(strings.Repeat(strings.Repeat(" ", maxBlankBytes/2)+"x", 8))))
+	got, err := io.ReadAll(
+		LimitWhiteSpace(strings.NewReader(strings.Repeat(strings.Repeat(" ", maxBlankBytes/2)+"x", 8))),
+	)
 	if err != nil || len(got) != 8*(maxBlankBytes/2+1) {
 		t.Errorf("white space with words between was limited: %d bytes, %v", len(got), err)
 	}

@@ -22,7 +22,7 @@ func CrabtalkTerms(s string) []string {
 
 // AppendCrabtalkTerms appends the terms of [CrabtalkTerms] to a slice.
 func AppendCrabtalkTerms(terms []string, s string) []string {
-	return appendMatchingWords(terms, s, func(w ucd.Word) bool { return w.Runes > 1 })
+	return appendMatchingWords(terms, s, func(w ucd.Word) bool { return w.RuneCount > 1 })
 }
 
 // CrabtalkTermsMatching yields the terms of [CrabtalkTerms], but leaves out the words for which mayMatch returns false.
@@ -32,10 +32,10 @@ func CrabtalkTermsMatching(s string, mayMatch func(word string) bool) iter.Seq[s
 	return func(yield func(string) bool) {
 		for w := range ucd.Words(s) {
 			word := s[w.Start:w.End]
-			if w.Runes < 2 || !mayMatch(word) {
+			if w.RuneCount < 2 || !mayMatch(word) {
 				continue
 			}
-			if !w.Plain {
+			if !w.IsLowerASCII {
 				word = ucd.LowerWord(word)
 			}
 			if !isStopWord(word) && !yield(word) {
@@ -45,10 +45,10 @@ func CrabtalkTermsMatching(s string, mayMatch func(word string) bool) iter.Seq[s
 	}
 }
 
-// CrabtalkByteTerms returns the terms in s, split as in an older version of the memory system crabtalk, which stored
+// OldCrabtalkTerms returns the terms in s, split as in an older version of the memory system crabtalk, which stored
 // each entry in a file (see crabtalk's RFC 0038). It leaves out terms of a single byte. Unlike [CrabtalkTerms], it
 // keeps single characters outside ASCII.
-func CrabtalkByteTerms(s string) []string {
+func OldCrabtalkTerms(s string) []string {
 	return appendMatchingWords(nil, s, func(w ucd.Word) bool { return w.End-w.Start > 1 })
 }
 
@@ -58,7 +58,7 @@ func appendMatchingWords(terms []string, s string, isTerm func(ucd.Word) bool) [
 			continue
 		}
 		word := s[w.Start:w.End]
-		if !w.Plain {
+		if !w.IsLowerASCII {
 			word = ucd.LowerWord(word)
 		}
 		if isStopWord(word) {

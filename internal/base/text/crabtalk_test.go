@@ -56,7 +56,7 @@ func TestAnalyzersAgainstRust(t *testing.T) {
 		if got := CrabtalkTerms(v.Text); !slices.Equal(got, v.Chars) {
 			t.Errorf("CrabtalkTerms(%q) = %q, want %q", v.Text, got, v.Chars)
 		}
-		if got := CrabtalkByteTerms(v.Text); !slices.Equal(got, v.Bytes) {
+		if got := OldCrabtalkTerms(v.Text); !slices.Equal(got, v.Bytes) {
 			t.Errorf("CrabtalkByteTerms(%q) = %q, want %q", v.Text, got, v.Bytes)
 		}
 	}
@@ -102,7 +102,7 @@ func FuzzAnalyzers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		for name, analyze := range map[string]func(string) []string{
 			"Crabtalk":      CrabtalkTerms,
-			"CrabtalkBytes": CrabtalkByteTerms,
+			"CrabtalkBytes": OldCrabtalkTerms,
 		} {
 			terms := analyze(s)
 			for _, term := range terms {

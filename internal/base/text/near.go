@@ -28,7 +28,7 @@ import (
 // length, then the candidates in lexical order.
 func FindSimilar(word string, candidates iter.Seq[string], limit int) []string {
 	s := NewSimilarTexts(word, limit)
-	if s.limit == 0 {
+	if s.maxTexts == 0 {
 		return nil
 	}
 	for c := range candidates {
@@ -42,36 +42,36 @@ func FindSimilar(word string, candidates iter.Seq[string], limit int) []string {
 // SimilarTexts collects the candidates that are most similar to a word. [FindSimilar] defines which candidates these
 // are. The order of the candidates does not matter.
 type SimilarTexts struct {
-	word  comparedWord
-	limit int                // maximum number of texts, or 0 if no candidate can be similar
-	best  []similarCandidate // the best matches so far, sorted (at most limit)
+	word        comparedWord
+	maxTexts    int                // maximum number of texts, or 0 if no candidate can be similar
+	bestMatches []similarCandidate // the best matches so far, sorted (at most maxTexts)
 	// prefixLetters[i] is the set of letters in the first i bytes of the candidate that was last passed to WouldAdd
 	prefixLetters []letterSet
-	pairs         *wordPairs // nil until MayAddAny needs it
+	pairs         *wordPairs // nil until MayAddFromGroup needs it
 }
 
 // NewSimilarTexts returns an empty collection, which keeps at most limit texts.
 func NewSimilarTexts(word string, limit int) *SimilarTexts {
-	s := &SimilarTexts{word: newComparedWord(word), limit: max(limit, 0), prefixLetters: make([]letterSet, 1, 64)}
+	s := &SimilarTexts{word: newComparedWord(word), maxTexts: max(limit, 0), prefixLetters: make([]letterSet, 1, 64)}
 	if len(s.word.runes) == 0 {
-		s.limit = 0
+		s.maxTexts = 0
 	}
 	return s
 }
 
 // WouldAdd reports whether Add would add a candidate. It rejects most candidates within a few nanoseconds.
 //
-// If the candidates are sorted, sharedBytes can be the number of leading bytes that the candidate shares with the last
-// call's candidate. WouldAdd does not examine these bytes again. Otherwise sharedBytes is 0.
-func (s *SimilarTexts) WouldAdd(candidate []byte, sharedBytes int) bool {
+// If the candidates are sorted, sharedPrefixBytes can be the number of leading bytes that the candidate shares with the
+// last call's candidate. WouldAdd does not examine these bytes again. Otherwise sharedPrefixBytes is 0.
+func (s *SimilarTexts) WouldAdd(candidate []byte, sharedPrefixBytes int) bool {
 	sets := s.prefixLetters
 	if cap(sets) <= len(candidate) {
 		sets = slices.Grow(sets, len(candidate)+1-len(sets))
 	}
 	sets = sets[:len(candidate)+1]
-	letters := sets[sharedBytes]
-	for i := sharedBytes; i < len(candidate); i++ {
-		letters |= s.word.bitOfByte[candidate[i]]
+	letters := sets[sharedPrefixBytes]
+	for i := sharedPrefixBytes; i < len(candidate); i++ {
+		letters |= s.word.letterSetOfByte[candidate[i]]
 		sets[i+1] = letters
 	}
 	s.prefixLetters = sets
@@ -79,7 +79,7 @@ func (s *SimilarTexts) WouldAdd(candidate []byte, sharedBytes int) bool {
 	if letters&nonASCIIMark != 0 {
 		letters, length = lettersAndLength(string(candidate))
 	}
-	if s.limit == 0 || !s.word.mayBeSimilar(letters, length) {
+	if s.maxTexts == 0 || !s.word.mayBeSimilar(letters, length) {
 		return false
 	}
 	_, _, isNew := s.findPlace(string(candidate))
@@ -92,27 +92,27 @@ func (s *SimilarTexts) Add(candidate string) {
 	if !isNew {
 		return
 	}
-	if len(s.best) == s.limit {
-		s.best = s.best[:s.limit-1]
+	if len(s.bestMatches) == s.maxTexts {
+		s.bestMatches = s.bestMatches[:s.maxTexts-1]
 	}
-	s.best = slices.Insert(s.best, i, m)
+	s.bestMatches = slices.Insert(s.bestMatches, i, m)
 }
 
-// findPlace compares a candidate with the word, and returns the index at which it must be inserted into s.best. isNew
-// is false if the candidate must not be inserted.
+// findPlace compares a candidate with the word, and returns the index at which it must be inserted into s.bestMatches.
+// isNew is false if the candidate must not be inserted.
 func (s *SimilarTexts) findPlace(candidate string) (m similarCandidate, i int, isNew bool) {
 	m, ok := s.word.compareCandidate(candidate)
 	if !ok {
 		return m, 0, false
 	}
-	i, isDuplicate := slices.BinarySearchFunc(s.best, m, similarCandidate.compare)
-	return m, i, !isDuplicate && i < s.limit
+	i, isDuplicate := slices.BinarySearchFunc(s.bestMatches, m, similarCandidate.compare)
+	return m, i, !isDuplicate && i < s.maxTexts
 }
 
 // Texts returns the texts in the collection, the most similar first.
 func (s *SimilarTexts) Texts() []string {
 	var texts []string
-	for _, m := range s.best {
+	for _, m := range s.bestMatches {
 		// Copy the text, because it may be a part of a large string, which would stay in memory.
 		texts = append(texts, strings.Clone(m.text))
 	}
@@ -126,8 +126,8 @@ type letterSet uint64
 // it.
 const nonASCIIMark letterSet = 1 << 31
 
-// bitOfLetter returns the bit of a letter in lower case.
-func bitOfLetter(r rune) letterSet {
+// singleLetterSet returns the bit of a letter in lower case.
+func singleLetterSet(r rune) letterSet {
 	if r >= utf8.RuneSelf {
 		return 1 << (uint32(r) * 0x9E3779B1 >> 26)
 	}
@@ -141,7 +141,7 @@ func bitOfLetter(r rune) letterSet {
 // lettersAndLength returns the set of letters in a text in lower case, and the letter count.
 func lettersAndLength(s string) (letters letterSet, length int) {
 	for _, r := range s {
-		letters |= bitOfLetter(lowerLetter(r))
+		letters |= singleLetterSet(toLowerLetter(r))
 		length++
 	}
 	return letters, length
@@ -153,20 +153,20 @@ type comparedWord struct {
 	text            string         // the word in lower case
 	maxTypingErrors int            // maximum number of typing errors
 	letters         letterSet      // the word's letters
-	bitOfByte       [256]letterSet // bit of each ASCII letter, and nonASCIIMark for all other bytes
+	letterSetOfByte [256]letterSet // bit of each ASCII letter, and nonASCIIMark for all other bytes
 }
 
 func newComparedWord(word string) comparedWord {
-	t := comparedWord{text: lowerText(word), maxTypingErrors: 2}
+	t := comparedWord{text: toLowerText(word), maxTypingErrors: 2}
 	t.runes = []rune(t.text)
 	if len(t.runes) < 5 {
 		t.maxTypingErrors = 1
 	}
 	t.letters, _ = lettersAndLength(t.text)
-	for b := range t.bitOfByte {
-		t.bitOfByte[b] = nonASCIIMark
+	for b := range t.letterSetOfByte {
+		t.letterSetOfByte[b] = nonASCIIMark
 		if b < utf8.RuneSelf {
-			t.bitOfByte[b] = bitOfLetter(lowerLetter(rune(b)))
+			t.letterSetOfByte[b] = singleLetterSet(toLowerLetter(rune(b)))
 		}
 	}
 	return t
@@ -187,7 +187,7 @@ func (t *comparedWord) mayBeSimilar(letters letterSet, length int) bool {
 }
 
 const (
-	minPartLetters      = 3  // minimum length of a word or candidate that is a part of the other
+	minWordPartLetters  = 3  // minimum length of a word or candidate that is a part of the other
 	maxCandidateLetters = 64 // maximum length of a candidate whose typing errors are counted
 )
 
@@ -195,50 +195,57 @@ const (
 type similarCandidate struct {
 	text         string
 	class        similarityClass
-	editDistance int // number of typing errors if class is classTypingErrors, otherwise 0
+	editDistance int // number of typing errors if class is similarityTypingErrors, otherwise 0
 	// 1 if the two words are similar except for typing errors and have different first bytes, otherwise 0. Such a
 	// match is ranked lower, because people seldom mistype the first byte.
-	differingStart   int
-	lengthDifference int // difference between the lengths of the word and the candidate, in characters
+	differentStartPenalty int
+	lengthDifference      int // difference between the lengths of the word and the candidate, in characters
 }
 
 // similarityClass says in which way a candidate is similar to a word. A smaller class is better (see [FindSimilar]).
 type similarityClass int
 
 const (
-	classEqualWord similarityClass = iota
-	classCommonPrefix
-	classCommonPart
-	classTypingErrors
+	similarityEqualWord similarityClass = iota
+	similarityCommonPrefix
+	similarityCommonPart
+	similarityTypingErrors
 )
 
 // compare orders two matches by how similar they are, best first.
 func (m similarCandidate) compare(o similarCandidate) int {
-	return cmp.Or(cmp.Compare(m.class, o.class), cmp.Compare(m.editDistance, o.editDistance),
-		cmp.Compare(m.differingStart, o.differingStart), cmp.Compare(m.lengthDifference, o.lengthDifference),
-		cmp.Compare(m.text, o.text))
+	return cmp.Or(
+		cmp.Compare(m.class, o.class),
+		cmp.Compare(m.editDistance, o.editDistance),
+		cmp.Compare(
+			m.differentStartPenalty,
+			o.differentStartPenalty,
+		),
+		cmp.Compare(m.lengthDifference, o.lengthDifference),
+		cmp.Compare(m.text, o.text),
+	)
 }
 
 // compareCandidate returns how similar a candidate is to the word. It returns false if the candidate is not similar.
 func (t *comparedWord) compareCandidate(candidate string) (similarCandidate, bool) {
-	text := lowerText(candidate)
+	text := toLowerText(candidate)
 	n := utf8.RuneCountInString(text)
 	m := similarCandidate{text: candidate, lengthDifference: max(n-len(t.runes), len(t.runes)-n)}
-	isLong := min(n, len(t.runes)) >= minPartLetters
+	isLong := min(n, len(t.runes)) >= minWordPartLetters
 	switch {
 	case text == t.text:
-		m.class = classEqualWord
+		m.class = similarityEqualWord
 	case n > 0 && strings.HasPrefix(text, t.text), isLong && strings.HasPrefix(t.text, text):
-		m.class = classCommonPrefix
+		m.class = similarityCommonPrefix
 	case isLong && (strings.Contains(text, t.text) || strings.Contains(t.text, text)):
-		m.class = classCommonPart
+		m.class = similarityCommonPart
 	// Count typing errors only for short words, because the time for counting them grows with the square of the
 	// length.
 	case m.lengthDifference <= t.maxTypingErrors && n <= maxCandidateLetters:
-		m.class = classTypingErrors
+		m.class = similarityTypingErrors
 		m.editDistance = EditDistance(t.runes, []rune(text))
 		if text == "" || text[0] != t.text[0] {
-			m.differingStart = 1
+			m.differentStartPenalty = 1
 		}
 		// Reject a match with as many typing errors as letters, because such words have nothing in common.
 		return m, m.editDistance <= t.maxTypingErrors && m.editDistance < max(n, len(t.runes))
@@ -248,11 +255,11 @@ func (t *comparedWord) compareCandidate(candidate string) (similarCandidate, boo
 	return m, true
 }
 
-// lowerText converts each character of s to lower case separately.
-func lowerText(s string) string { return strings.Map(lowerLetter, s) }
+// toLowerText converts each character of s to lower case separately.
+func toLowerText(s string) string { return strings.Map(toLowerLetter, s) }
 
-// lowerLetter converts a letter to lower case.
-func lowerLetter(r rune) rune {
+// toLowerLetter converts a letter to lower case.
+func toLowerLetter(r rune) rune {
 	switch {
 	case r < utf8.RuneSelf:
 		if r >= 'A' && r <= 'Z' {

@@ -125,15 +125,15 @@ func TestSimilarTextsSorted(t *testing.T) {
 				shared++
 			}
 			last = w
-			before := slices.Clone(s.best)
+			before := slices.Clone(s.bestMatches)
 			wouldAdd := s.WouldAdd([]byte(w), shared)
 			s.Add(w)
-			if wouldAdd == slices.Equal(before, s.best) {
+			if wouldAdd == slices.Equal(before, s.bestMatches) {
 				t.Fatalf("WouldAdd(%q, %d) = %t for the word %q after %v", w, shared, wouldAdd, word, before)
 			}
 		}
-		if !slices.Equal(s.best, want) {
-			t.Fatalf("%d words similar to %q in %q: %v, want %v", limit, word, words, s.best, want)
+		if !slices.Equal(s.bestMatches, want) {
+			t.Fatalf("%d words similar to %q in %q: %v, want %v", limit, word, words, s.bestMatches, want)
 		}
 		if got := FindSimilar(word, slices.Values(words), limit); !slices.Equal(got, s.Texts()) {
 			t.Fatalf("FindSimilar = %q, want %q", got, s.Texts())

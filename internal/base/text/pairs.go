@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// PairSet is a set of pairs of adjacent letters that occur in a group of texts. The last letter of a text also forms a
-// pair, with the end of the text. Each pair has one of 512 bits, and some pairs share a bit. Index files contain such
-// sets, so a change of the bits needs a new index file format.
-type PairSet [8]uint64
+// LetterPairSet is a set of pairs of adjacent letters that occur in a group of texts. The last letter of a text also
+// forms a pair, with the end of the text. Each pair has one of 512 bits, and some pairs share a bit. Index files
+// contain such sets, so a change of the bits needs a new index file format.
+type LetterPairSet [8]uint64
 
 // AddText adds the pairs of a text. Unless the text is in lower case and valid UTF-8, AddText adds all pairs.
-func (p *PairSet) AddText(s string) {
-	if lowerText(s) != s {
+func (p *LetterPairSet) AddText(s string) {
+	if toLowerText(s) != s {
 		for i := range p {
 			p[i] = ^uint64(0)
 		}
@@ -36,13 +36,13 @@ func (p *PairSet) AddText(s string) {
 // endOfText stands for the end of a text in a pair.
 const endOfText = -1
 
-func (p *PairSet) addPair(a, b rune) {
-	n := (uint32(a)*0x9E3779B1 + uint32(b)) * 0x85EBCA6B >> (32 - 9)
+func (p *LetterPairSet) addPair(firstLetter, secondLetter rune) {
+	n := (uint32(firstLetter)*0x9E3779B1 + uint32(secondLetter)) * 0x85EBCA6B >> (32 - 9)
 	p[n/64] |= 1 << (n % 64)
 }
 
-// countMissing returns how many bits of q are not in p.
-func (p *PairSet) countMissing(q *PairSet) (n int) {
+// countMissingPairs returns how many bits of q are not in p.
+func (p *LetterPairSet) countMissingPairs(q *LetterPairSet) (n int) {
 	for i := range p {
 		n += bits.OnesCount64(q[i] &^ p[i])
 	}
@@ -50,7 +50,7 @@ func (p *PairSet) countMissing(q *PairSet) (n int) {
 }
 
 // hasAll reports whether all bits of q are in p.
-func (p *PairSet) hasAll(q *PairSet) bool {
+func (p *LetterPairSet) hasAll(q *LetterPairSet) bool {
 	missing := uint64(0)
 	for i := range p {
 		missing |= q[i] &^ p[i]
@@ -58,7 +58,7 @@ func (p *PairSet) hasAll(q *PairSet) bool {
 	return missing == 0
 }
 
-func (p *PairSet) isFull() bool {
+func (p *LetterPairSet) isFull() bool {
 	all := ^uint64(0)
 	for i := range p {
 		all &= p[i]
@@ -72,21 +72,21 @@ const maxMistypedLetters = maxCandidateLetters + 2
 
 // wordPairs contains the pairs of the word with which candidates are compared.
 type wordPairs struct {
-	all PairSet // all pairs, without the pair of the last letter and the end
+	allPairs LetterPairSet // all pairs, without the pair of the last letter and the end
 	// suffixes[i] contains the pairs of the word without its first i letters. It is nil if the word is so long that it
 	// is not compared by counting typing errors.
-	suffixes []PairSet
+	suffixes []LetterPairSet
 }
 
 func newWordPairs(word []rune) *wordPairs {
 	var p wordPairs
 	for i := range len(word) - 1 {
-		p.all.addPair(word[i], word[i+1])
+		p.allPairs.addPair(word[i], word[i+1])
 	}
 	if len(word) > maxMistypedLetters {
 		return &p
 	}
-	p.suffixes = make([]PairSet, len(word)+1)
+	p.suffixes = make([]LetterPairSet, len(word)+1)
 	next := rune(endOfText)
 	for i := len(word) - 1; i >= 0; i-- {
 		p.suffixes[i] = p.suffixes[i+1]
@@ -96,10 +96,10 @@ func newWordPairs(word []rune) *wordPairs {
 	return &p
 }
 
-// MayAddAny reports whether WouldAdd may return true for a candidate of a group. All candidates of the group begin with
-// prefix, and pairs contains their pairs of letters.
-func (s *SimilarTexts) MayAddAny(prefix []byte, pairs *PairSet) bool {
-	if s.limit == 0 {
+// MayAddFromGroup reports whether WouldAdd may return true for a candidate of a group. All candidates of the group
+// begin with prefix, and pairs contains their pairs of letters.
+func (s *SimilarTexts) MayAddFromGroup(prefix []byte, pairs *LetterPairSet) bool {
+	if s.maxTexts == 0 {
 		return false
 	}
 	if pairs.isFull() {
@@ -108,19 +108,20 @@ func (s *SimilarTexts) MayAddAny(prefix []byte, pairs *PairSet) bool {
 	if s.pairs == nil {
 		s.pairs = newWordPairs(s.word.runes)
 	}
-	mayContainWord := pairs.hasAll(&s.pairs.all)
-	if len(s.word.runes) < minPartLetters {
+	mayContainWord := pairs.hasAll(&s.pairs.allPairs)
+	if len(s.word.runes) < minWordPartLetters {
 		mayContainWord = strings.HasPrefix(s.word.text, string(prefix)) ||
 			strings.HasPrefix(string(prefix), s.word.text)
 	}
 	return mayContainWord || strings.Contains(s.word.text, string(prefix)) || s.mayBeMistyped(prefix, pairs)
 }
 
-// mayBeMistyped reports whether a candidate of a group (see MayAddAny) may differ from the word by few typing errors.
+// mayBeMistyped reports whether a candidate of a group (see MayAddFromGroup) may differ from the word by few typing
+// errors.
 //
 // It counts the typing errors between the prefix and each beginning of the word. The rest of the candidate must then
 // have the pairs of the rest of the word, except for at most pairsPerTypingError pairs for each further error.
-func (s *SimilarTexts) mayBeMistyped(prefix []byte, pairs *PairSet) bool {
+func (s *SimilarTexts) mayBeMistyped(prefix []byte, pairs *LetterPairSet) bool {
 	const pairsPerTypingError = 3 // two swapped letters change the most pairs
 	word, maxErrors, suffixes := s.word.runes, s.word.maxTypingErrors, s.pairs.suffixes
 	if suffixes == nil {
@@ -131,15 +132,16 @@ func (s *SimilarTexts) mayBeMistyped(prefix []byte, pairs *PairSet) bool {
 		return false
 	}
 	hasRest := func(start, errors int) bool {
-		return errors <= maxErrors && pairs.countMissing(&suffixes[start]) <= pairsPerTypingError*(maxErrors-errors)
+		return errors <= maxErrors &&
+			pairs.countMissingPairs(&suffixes[start]) <= pairsPerTypingError*(maxErrors-errors)
 	}
 	for j := range len(word) + 1 {
-		if hasRest(j, c.errors[j]) {
+		if hasRest(j, c.errorCounts[j]) {
 			return true
 		}
 		// The prefix's last letter and the candidate's next letter may be swapped.
 		isSwapped := c.length > 0 && j+1 < len(word) && word[j+1] == c.lastLetter
-		if isSwapped && hasRest(j+2, c.previousErrors[j]+1) {
+		if isSwapped && hasRest(j+2, c.previousErrorCounts[j]+1) {
 			return true
 		}
 	}
@@ -150,17 +152,18 @@ func (s *SimilarTexts) mayBeMistyped(prefix []byte, pairs *PairSet) bool {
 type prefixComparison struct {
 	length     int  // number of letters in the prefix
 	lastLetter rune // last letter of the prefix, if length is not 0
-	// errors[j] is the number of typing errors between the prefix and the word's first j letters. previousErrors is the
-	// same for the prefix without its last letter. Both are rows of the table that EditDistance also computes.
-	errors, previousErrors [maxMistypedLetters + 1]int
+	// errorCounts[j] is the number of typing errors between the prefix and the word's first j letters.
+	// previousErrorCounts is the same for the prefix without its last letter. Both are rows of the table that
+	// EditDistance also computes.
+	errorCounts, previousErrorCounts [maxMistypedLetters + 1]int
 }
 
 // compare compares a prefix with a word. If the prefix has more than maxErrors typing errors, compare may end early and
 // return false.
 func (c *prefixComparison) compare(prefix []byte, word []rune, maxErrors int) bool {
-	var before [maxMistypedLetters + 1]int // the row before previousErrors
+	var before [maxMistypedLetters + 1]int // the row before previousErrorCounts
 	for j := range len(word) + 1 {
-		c.errors[j] = j
+		c.errorCounts[j] = j
 	}
 	for len(prefix) > 0 {
 		r, size := utf8.DecodeRune(prefix)
@@ -168,20 +171,20 @@ func (c *prefixComparison) compare(prefix []byte, word []rune, maxErrors int) bo
 			break // The prefix ends within a letter.
 		}
 		prefix = prefix[size:]
-		copy(before[:len(word)+1], c.previousErrors[:])
-		copy(c.previousErrors[:len(word)+1], c.errors[:])
+		copy(before[:len(word)+1], c.previousErrorCounts[:])
+		copy(c.previousErrorCounts[:len(word)+1], c.errorCounts[:])
 		least := c.length + 1
-		c.errors[0] = least
+		c.errorCounts[0] = least
 		for j, letter := range word {
-			d := c.previousErrors[j]
+			d := c.previousErrorCounts[j]
 			if letter != r {
 				d++
 			}
-			d = min(d, c.previousErrors[j+1]+1, c.errors[j]+1)
+			d = min(d, c.previousErrorCounts[j+1]+1, c.errorCounts[j]+1)
 			if c.length > 0 && j > 0 && r == word[j-1] && c.lastLetter == letter {
 				d = min(d, before[j-1]+1)
 			}
-			c.errors[j+1] = d
+			c.errorCounts[j+1] = d
 			least = min(least, d)
 		}
 		if least > maxErrors {

@@ -62,7 +62,7 @@ func TestMayAddAny(t *testing.T) {
 			group = append(group, group[0][:rng.IntN(len(group[0])+1)]+randomWord(rng))
 		}
 		prefix := group[0]
-		var pairs PairSet
+		var pairs LetterPairSet
 		for _, c := range group {
 			for !strings.HasPrefix(c, prefix) {
 				prefix = prefix[:len(prefix)-1]
@@ -70,7 +70,7 @@ func TestMayAddAny(t *testing.T) {
 			pairs.AddText(c)
 		}
 		s := NewSimilarTexts(word, 1)
-		mayAdd := s.MayAddAny([]byte(prefix), &pairs)
+		mayAdd := s.MayAddFromGroup([]byte(prefix), &pairs)
 		if !mayAdd {
 			skipped++
 		}

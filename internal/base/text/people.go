@@ -49,7 +49,7 @@ func QuoteShellOperand(name string) string {
 // ShellQuote quotes a word for the shell that people use on this platform.
 func ShellQuote(s string) string {
 	if runtime.GOOS == "windows" {
-		return windowsQuote(s)
+		return quoteForWindows(s)
 	}
 	return PosixQuote(s)
 }
@@ -69,9 +69,9 @@ func PosixQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// windowsQuote quotes a word for cmd. PowerShell reads the result in the same way, but needs "& " before a quoted
+// quoteForWindows quotes a word for cmd. PowerShell reads the result in the same way, but needs "& " before a quoted
 // program.
-func windowsQuote(s string) string {
+func quoteForWindows(s string) string {
 	isSpecial := func(r rune) bool { return r != '\\' && !isPlainShellRune(r) }
 	if s != "" && !strings.ContainsFunc(s, isSpecial) {
 		return s

@@ -29,7 +29,7 @@ func TestQuotes(t *testing.T) {
 		if got := PosixQuote(c.word); got != c.posix {
 			t.Errorf("PosixQuote(%s) = %s, want %s", c.word, got, c.posix)
 		}
-		if got := windowsQuote(c.word); got != c.windows {
+		if got := quoteForWindows(c.word); got != c.windows {
 			t.Errorf("windowsQuote(%s) = %s, want %s", c.word, got, c.windows)
 		}
 	}

@@ -16,7 +16,7 @@ const ellipsis = "…"
 
 // Snippet returns the part of content with about width characters that contains the most distinct terms. Of several
 // such parts, it returns the first. Without terms, it returns the beginning. The terms must be terms of
-// [CrabtalkTerms] or [CrabtalkByteTerms], in lower case.
+// [CrabtalkTerms] or [OldCrabtalkTerms], in lower case.
 //
 // White space is reduced to single spaces, and invalid UTF-8 becomes U+FFFD. The part begins and ends between words.
 // If a word is too long, or if spaces are missing, the part begins or ends between characters, but never before a
@@ -71,8 +71,12 @@ func cutExcerpt(s string, terms []string, width int) string {
 	start, stop, room := findBestPart(s, terms, width)
 	// Show some text before the terms and more text after them. Near the end of the content, show more text before the
 	// terms.
-	from := nextCutPosition(s, min(indexRunesBefore(s, start, room/3), indexRunesBefore(s, len(s), width)), start)
-	to := lastCutPosition(s, from, indexRunesAfter(s, from, width), stop)
+	from := nextCutPosition(
+		s,
+		min(byteOffsetBeforeRunes(s, start, room/3), byteOffsetBeforeRunes(s, len(s), width)),
+		start,
+	)
+	to := lastCutPosition(s, from, byteOffsetAfterRunes(s, from, width), stop)
 	out := strings.TrimSuffix(strings.TrimRight(s[from:to], " \n"), "\n-")
 	if from > 0 {
 		out = ellipsis + out
@@ -83,39 +87,39 @@ func cutExcerpt(s string, terms []string, width int) string {
 	return out
 }
 
-// nextCutPosition returns the best position in s[from:start] at which an excerpt can begin. It prefers the first start
-// of a line, then the first start of a word, and then the first start of a character.
-func nextCutPosition(s string, from, start int) int {
-	if from == 0 || s[from-1] == '\n' {
-		return from
+// nextCutPosition returns the best position in s[minOffset:maxOffset] at which an excerpt can begin. It prefers the
+// first start of a line, then the first start of a word, and then the first start of a character.
+func nextCutPosition(s string, minOffset, maxOffset int) int {
+	if minOffset == 0 || s[minOffset-1] == '\n' {
+		return minOffset
 	}
-	if i := strings.IndexByte(s[from:start], '\n'); i >= 0 {
-		return from + i + 1
+	if i := strings.IndexByte(s[minOffset:maxOffset], '\n'); i >= 0 {
+		return minOffset + i + 1
 	}
-	if s[from-1] == ' ' {
-		return from
+	if s[minOffset-1] == ' ' {
+		return minOffset
 	}
-	if i := strings.IndexByte(s[from:start], ' '); i >= 0 {
-		return from + i + 1
+	if i := strings.IndexByte(s[minOffset:maxOffset], ' '); i >= 0 {
+		return minOffset + i + 1
 	}
-	for from < start && !isCutPosition(s, from) {
-		from++
+	for minOffset < maxOffset && !isCutPosition(s, minOffset) {
+		minOffset++
 	}
-	return from
+	return minOffset
 }
 
 // lastCutPosition returns the best offset for the end of an excerpt from s. The excerpt begins at the offset from, and
 // the parameter to is the largest possible end. A word ends before a space, before a line break and at the end of s.
 // lastCutPosition returns the first of these offsets that exists:
 //   - the parameter to, if a word ends there
-//   - the last earlier end of a word, if it is greater than the offset from and not less than the offset stop
+//   - the last earlier end of a word, if it is greater than the offset from and not less than the offset minWordEnd
 //   - the last end of a character that is greater than the offset from
 //   - the parameter to
-func lastCutPosition(s string, from, to, stop int) int {
+func lastCutPosition(s string, from, to, minWordEnd int) int {
 	if to == len(s) || strings.IndexByte(" \n", s[to]) >= 0 {
 		return to
 	}
-	if i := from + strings.LastIndexAny(s[from:to], " \n"); i > from && i >= stop {
+	if i := from + strings.LastIndexAny(s[from:to], " \n"); i > from && i >= minWordEnd {
 		return i
 	}
 	for end := to; end > from; end-- {
@@ -175,9 +179,9 @@ func countVisibleASCII(s string) int {
 }
 
 // findBestPart finds the part of s that contains the most distinct terms. It considers only parts that begin and end
-// with a term and have at most width characters. start and stop are the part's range in bytes. room is width minus the
-// part's length in characters. If s contains no term, the range is empty and room is width.
-func findBestPart(s string, terms []string, width int) (start, stop, room int) {
+// with a term and have at most width characters. start and stop are the part's range in bytes. unusedWidth is width
+// minus the part's length in characters. If s contains no term, the range is empty and unusedWidth is width.
+func findBestPart(s string, terms []string, width int) (start, stop, unusedWidth int) {
 	if len(terms) == 0 {
 		return 0, 0, width
 	}
@@ -195,7 +199,7 @@ func findBestPart(s string, terms []string, width int) (start, stop, room int) {
 		if count[h.term] == 1 {
 			distinct++
 		}
-		for first < last && h.past-hits[first].rune > width {
+		for first < last && h.runeEnd-hits[first].runeStart > width {
 			count[hits[first].term]--
 			if count[hits[first].term] == 0 {
 				distinct--
@@ -209,21 +213,21 @@ func findBestPart(s string, terms []string, width int) (start, stop, room int) {
 		}
 		if distinct > maxDistinct {
 			maxDistinct = distinct
-			start, stop = hits[first].at, h.end
-			room = max(0, width-(h.past-hits[first].rune))
+			start, stop = hits[first].byteStart, h.byteEnd
+			unusedWidth = max(0, width-(h.runeEnd-hits[first].runeStart))
 		}
 	}
 	if maxDistinct == 0 {
 		return 0, 0, width
 	}
-	return start, stop, room
+	return start, stop, unusedWidth
 }
 
 // termHit is an occurrence of a term in a text.
 type termHit struct {
-	term       int // index of the term in the list of terms
-	at, end    int // position of the term's occurrence in bytes (end is excluded)
-	rune, past int // position of the term's occurrence in characters (past is excluded)
+	term               int // index of the term in the list of terms
+	byteStart, byteEnd int // position of the term's occurrence in bytes (byteEnd is excluded)
+	runeStart, runeEnd int // position of the term's occurrence in characters (runeEnd is excluded)
 }
 
 // findTermHits returns the occurrences of the terms in s, in order.
@@ -242,43 +246,43 @@ func findTermHits(s string, terms []string) (hits []termHit) {
 		end = p.End
 		word := s[p.Start:p.End]
 		mayMatch := isFirstByte[word[0]] || word[0] >= utf8.RuneSelf
-		if !p.Plain && word[0] >= 'A' && word[0] <= 'Z' {
+		if !p.IsLowerASCII && word[0] >= 'A' && word[0] <= 'Z' {
 			mayMatch = isFirstByte[word[0]+'a'-'A']
 		}
 		if mayMatch {
-			if !p.Plain {
+			if !p.IsLowerASCII {
 				word = ucd.LowerWord(word)
 			}
 			if n, ok := termIndex[word]; ok {
 				if hits == nil {
 					hits = make([]termHit, 0, 8)
 				}
-				hits = append(hits, termHit{n, p.Start, p.End, runes, runes + p.Runes})
+				hits = append(hits, termHit{n, p.Start, p.End, runes, runes + p.RuneCount})
 			}
 		}
-		runes += p.Runes
+		runes += p.RuneCount
 	}
 	return hits
 }
 
-// indexRunesBefore returns the byte offset that is n characters before byte i. If there are fewer characters, it
-// returns 0.
-func indexRunesBefore(s string, i, n int) int {
-	for ; n > 0 && i > 0; n-- {
-		_, size := utf8.DecodeLastRuneInString(s[:i])
-		i -= size
+// byteOffsetBeforeRunes returns the byte offset that is runeCount characters before the offset byteOffset. If there are
+// fewer characters, it returns 0.
+func byteOffsetBeforeRunes(s string, byteOffset, runeCount int) int {
+	for ; runeCount > 0 && byteOffset > 0; runeCount-- {
+		_, size := utf8.DecodeLastRuneInString(s[:byteOffset])
+		byteOffset -= size
 	}
-	return i
+	return byteOffset
 }
 
-// indexRunesAfter returns the byte offset that is n characters after byte i. If there are fewer characters, it returns
-// len(s).
-func indexRunesAfter(s string, i, n int) int {
-	for ; n > 0 && i < len(s); n-- {
-		_, size := utf8.DecodeRuneInString(s[i:])
-		i += size
+// byteOffsetAfterRunes returns the byte offset that is runeCount characters after the offset byteOffset. If there are
+// fewer characters, it returns len(s).
+func byteOffsetAfterRunes(s string, byteOffset, runeCount int) int {
+	for ; runeCount > 0 && byteOffset < len(s); runeCount-- {
+		_, size := utf8.DecodeRuneInString(s[byteOffset:])
+		byteOffset += size
 	}
-	return i
+	return byteOffset
 }
 
 // joinerRunes contains characters that join the characters around them, as in the emoji of a family.

@@ -139,7 +139,7 @@ func FuzzSnippet(f *testing.F) {
 	f.Add("e\u0301\u0301\u0301\u0301 \xff日本語", "日本語", 2)
 	f.Add("… … … ……", "", 3)
 	f.Fuzz(func(t *testing.T, content, query string, width int) {
-		checkSnippet(t, content, CrabtalkByteTerms(query), width)
+		checkSnippet(t, content, OldCrabtalkTerms(query), width)
 	})
 }
 
@@ -221,7 +221,7 @@ func TestFindTermHits(t *testing.T) {
 		for w := range ucd.Words(s) {
 			if i := slices.Index(terms, ucd.LowerWord(s[w.Start:w.End])); i >= 0 {
 				before := utf8.RuneCountInString(s[:w.Start])
-				want = append(want, termHit{i, w.Start, w.End, before, before + w.Runes})
+				want = append(want, termHit{i, w.Start, w.End, before, before + w.RuneCount})
 			}
 		}
 		if got := findTermHits(s, terms); !slices.Equal(got, want) {

@@ -6,12 +6,12 @@ import "time"
 
 // These are the first and the last time that JSON can represent.
 var (
-	firstTime = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
-	lastTime  = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
+	minTime = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
+	maxTime = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
 )
 
 // ClampToJSONTime returns t in UTC. If JSON cannot represent t, it returns the nearest time that JSON can represent.
-func ClampToJSONTime(t time.Time) time.Time { return ClampTime(t, firstTime, lastTime) }
+func ClampToJSONTime(t time.Time) time.Time { return ClampTime(t, minTime, maxTime) }
 
 // ClampTime returns t in UTC. A time before first becomes first, and a time after last becomes last.
 func ClampTime(t, first, last time.Time) time.Time {

@@ -158,13 +158,13 @@ func countSameClassBytes(s string) int {
 
 // isCamelHump reports whether c begins a part of a camel-case word, as the N in fileName: c is a capital letter, and
 // the byte before it is a small letter. Both arguments must be ASCII letters. At the beginning of a word, the argument
-// before is 0.
-func isCamelHump(before, c byte) bool {
-	return c <= 'Z' && before >= 'a'
+// previousByte is 0.
+func isCamelHump(previousByte, c byte) bool {
+	return c <= 'Z' && previousByte >= 'a'
 }
 
-// consonantMask contains 0 for each vowel, and a value with all bits set for each other byte.
-var consonantMask = func() (mask [256]int) {
+// nonVowelMasks contains 0 for each vowel, and a value with all bits set for each other byte.
+var nonVowelMasks = func() (mask [256]int) {
 	for b := range mask {
 		mask[b] = -1
 	}
@@ -176,7 +176,7 @@ var consonantMask = func() (mask [256]int) {
 
 // wordTokenCost estimates how many tokens a model needs for the word of ASCII letters with which s begins. It returns
 // this cost in hundredths of a token, and the length of the word in bytes.
-func wordTokenCost(s string) (cost, length int) {
+func wordTokenCost(s string) (cost, byteLength int) {
 	cost = tokenCostWord
 	consonants := 0 // number of consonants since the last vowel or capital
 	maxConsonants := maxConsonantsWithoutCost + 1
@@ -197,7 +197,7 @@ func wordTokenCost(s string) (cost, length int) {
 		if n == maxOneTokenLetters {
 			maxConsonants = maxConsonantsWithoutCost
 		}
-		consonants = (consonants + 1) & consonantMask[c]
+		consonants = (consonants + 1) & nonVowelMasks[c]
 		if consonants > maxConsonants {
 			cost += tokenCostConsonant
 		}

@@ -132,8 +132,8 @@ func decomposeRunes(s string) []rune {
 	return rs
 }
 
-// isValidIndex reports whether 0 <= i < n.
-func isValidIndex(i, n rune) bool { return i >= 0 && i < n }
+// isValidIndex reports whether 0 <= index < length.
+func isValidIndex(index, length rune) bool { return index >= 0 && index < length }
 
 // isHangulTail reports whether r is a consonant at the end of a Hangul syllable.
 func isHangulTail(r rune) bool { return isValidIndex(r-hangulTailBase-1, hangulTailCount-1) }
@@ -173,13 +173,13 @@ func combiningClass(r rune) uint8 {
 	if r < 0x300 {
 		return 0
 	}
-	i, found := slices.BinarySearchFunc(markClasses[:], r, func(m combiningMark, r rune) int {
+	i, found := slices.BinarySearchFunc(combiningClasses[:], r, func(m combiningMark, r rune) int {
 		return cmp.Compare(m.mark, r)
 	})
 	if !found {
 		return 0
 	}
-	return markClasses[i].combiningClass
+	return combiningClasses[i].combiningClass
 }
 
 // composeRunes composes decomposed characters. It reuses the memory of rs.

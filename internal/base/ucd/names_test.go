@@ -35,7 +35,7 @@ func TestComposeEachCharacter(t *testing.T) {
 func TestComposeMarks(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var special []rune
-	for _, m := range markClasses {
+	for _, m := range combiningClasses {
 		special = append(special, m.mark)
 	}
 	for _, c := range compositions {

@@ -4,8 +4,8 @@
 
 package ucd
 
-// markClasses has the combining classes that are not 0, in order of the characters.
-var markClasses = [...]combiningMark{
+// combiningClasses has the combining classes that are not 0, in order of the characters.
+var combiningClasses = [...]combiningMark{
 	{0x300, 230},
 	{0x301, 230},
 	{0x302, 230},

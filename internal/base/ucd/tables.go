@@ -4,10 +4,10 @@
 
 package ucd
 
-// alnumPage divides the code points into pages of 256 code points. For each page, it contains the index of the bitmap
-// in alnumBits that marks the alphanumeric code points of the page. Pages after the end of alnumPage contain no
+// alnumBitmapIndexes divides the code points into pages of 256 code points. For each page, it contains the index of the bitmap
+// in alnumBits that marks the alphanumeric code points of the page. Pages after the end of alnumBitmapIndexes contain no
 // alphanumeric code points.
-var alnumPage = [821]uint8{
+var alnumBitmapIndexes = [821]uint8{
 	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 1, 17, 18, 19, 1, 20, 21,
 	22, 23, 24, 25, 26, 27, 1, 28, 29, 30, 31, 31, 32, 31, 31, 33, 31, 31, 31, 31, 34, 35, 36, 31,
 	37, 38, 39, 31, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
@@ -236,10 +236,10 @@ var capitalBits = [25][4]uint64{
 	{0x3ffffffff, 0x0, 0x0, 0x0},
 }
 
-// lowerRuns contains the code points whose lower case is a single other code point. Each row contains the first and the
+// lowerCaseRanges contains the code points whose lower case is a single other code point. Each row contains the first and the
 // last code point of a range, the step between its code points, and the offset. The lower case of a code point is the
 // code point plus the offset. U+0130 is missing, because its lower case has two code points.
-var lowerRuns = []lowerCaseRange{
+var lowerCaseRanges = []lowerCaseRange{
 	{0x41, 0x5a, 1, 32},
 	{0xc0, 0xd6, 1, 32},
 	{0xd8, 0xde, 1, 32},
@@ -427,9 +427,9 @@ var lowerRuns = []lowerCaseRange{
 	{0x1e900, 0x1e921, 1, 34},
 }
 
-// cased holds the ranges, both ends included, of code points that are
+// casedRanges holds the ranges, both ends included, of code points that are
 // alphanumeric, Cased and not Case_Ignorable.
-var cased = [][2]rune{
+var casedRanges = [][2]rune{
 	{0x41, 0x5a}, {0x61, 0x7a}, {0xaa, 0xaa}, {0xb5, 0xb5}, {0xba, 0xba}, {0xc0, 0xd6},
 	{0xd8, 0xf6}, {0xf8, 0x1ba}, {0x1bc, 0x1bf}, {0x1c4, 0x293}, {0x296, 0x2af}, {0x370, 0x373},
 	{0x376, 0x377}, {0x37b, 0x37d}, {0x37f, 0x37f}, {0x386, 0x386}, {0x388, 0x38a}, {0x38c, 0x38c},
@@ -458,9 +458,9 @@ var cased = [][2]rune{
 	{0x1f170, 0x1f189},
 }
 
-// ignorable holds the ranges, both ends included, of code points that are
+// caseIgnorableRanges holds the ranges, both ends included, of code points that are
 // alphanumeric and Case_Ignorable.
-var ignorable = [][2]rune{
+var caseIgnorableRanges = [][2]rune{
 	{0x2b0, 0x2c1}, {0x2c6, 0x2d1}, {0x2e0, 0x2e4}, {0x2ec, 0x2ec}, {0x2ee, 0x2ee}, {0x345, 0x345},
 	{0x363, 0x36f}, {0x374, 0x374}, {0x37a, 0x37a}, {0x559, 0x559}, {0x5b0, 0x5bd}, {0x5bf, 0x5bf},
 	{0x5c1, 0x5c2}, {0x5c4, 0x5c5}, {0x5c7, 0x5c7}, {0x610, 0x61a}, {0x640, 0x640}, {0x64b, 0x657},

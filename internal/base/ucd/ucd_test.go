@@ -65,10 +65,10 @@ func TestTables(t *testing.T) {
 		if got := LowerWord(string(r)); got != want {
 			t.Errorf("Lower(%U) = %q, want %q", r, got, want)
 		}
-		if got := inRanges(cased, r); got != class['S'][r] {
+		if got := inRanges(casedRanges, r); got != class['S'][r] {
 			t.Errorf("within(cased, %U) = %v, want %v", r, got, class['S'][r])
 		}
-		if got := inRanges(ignorable, r); got != class['I'][r] {
+		if got := inRanges(caseIgnorableRanges, r); got != class['I'][r] {
 			t.Errorf("within(ignorable, %U) = %v, want %v", r, got, class['I'][r])
 		}
 		if r < utf8.RuneSelf && (asciiByteKind[r] != byteKindSeparator) != alnum[r] {

@@ -15,9 +15,9 @@ import (
 
 // A Word is a longest sequence of alphanumeric characters.
 type Word struct {
-	Start, End int // position of the word in the text, in bytes (End is excluded)
-	Runes      int
-	Plain      bool // the word has only lower-case ASCII letters and digits
+	Start, End   int // position of the word in the text, in bytes (End is excluded)
+	RuneCount    int
+	IsLowerASCII bool // the word has only lower-case ASCII letters and digits
 }
 
 // Kinds of ASCII bytes, for the fast path in Words.
@@ -90,8 +90,8 @@ type lowerCaseRange struct {
 
 // IsAlphanumeric reports whether r has the property Alphabetic or is a number (category Nd, Nl or No).
 func IsAlphanumeric(r rune) bool {
-	if p := uint32(r) >> 8; p < uint32(len(alnumPage)) {
-		return alnumBits[alnumPage[p]][(r>>6)&3]>>(r&63)&1 != 0
+	if p := uint32(r) >> 8; p < uint32(len(alnumBitmapIndexes)) {
+		return alnumBits[alnumBitmapIndexes[p]][(r>>6)&3]>>(r&63)&1 != 0
 	}
 	return false
 }
@@ -115,7 +115,7 @@ func LowerRune(r rune) rune {
 	if !isCapital(r) {
 		return r
 	}
-	i, found := slices.BinarySearchFunc(lowerRuns, r, func(run lowerCaseRange, r rune) int {
+	i, found := slices.BinarySearchFunc(lowerCaseRanges, r, func(run lowerCaseRange, r rune) int {
 		switch {
 		case run.lastCodePoint < r:
 			return -1
@@ -124,10 +124,10 @@ func LowerRune(r rune) rune {
 		}
 		return 0
 	})
-	if !found || (r-lowerRuns[i].firstCodePoint)%lowerRuns[i].codePointStep != 0 {
+	if !found || (r-lowerCaseRanges[i].firstCodePoint)%lowerCaseRanges[i].codePointStep != 0 {
 		return r
 	}
-	return r + lowerRuns[i].lowerCaseOffset
+	return r + lowerCaseRanges[i].lowerCaseOffset
 }
 
 // LowerWord returns the lower case of an alphanumeric word. It returns a word without capitals unchanged.
@@ -171,8 +171,8 @@ func isFinalSigma(word string, i int) bool {
 	for s := word[:i]; s != ""; {
 		r, n := utf8.DecodeLastRuneInString(s)
 		s = s[:len(s)-n]
-		if !inRanges(ignorable, r) {
-			before = inRanges(cased, r)
+		if !inRanges(caseIgnorableRanges, r) {
+			before = inRanges(casedRanges, r)
 			break
 		}
 	}
@@ -180,8 +180,8 @@ func isFinalSigma(word string, i int) bool {
 		return false
 	}
 	for _, r := range word[i+len("Σ"):] {
-		if !inRanges(ignorable, r) {
-			return !inRanges(cased, r)
+		if !inRanges(caseIgnorableRanges, r) {
+			return !inRanges(casedRanges, r)
 		}
 	}
 	return true

@@ -13,8 +13,8 @@ var Files embed.FS
 // SamplePaths returns the files and directories of the sample in [Files], in the order in which the demo imports them.
 func SamplePaths() []string { return []string{"notes", "sessions.jsonl"} }
 
-// SessionSteps describes a session in which an agent uses the sample memory. Each line is one step: a report of the
-// client's hook, or a command that the agent runs.
+// SessionStepsJSONL describes a session in which an agent uses the sample memory. Each line is one step: a report of
+// the client's hook, or a command that the agent runs.
 //
 //go:embed session.jsonl
-var SessionSteps string
+var SessionStepsJSONL string

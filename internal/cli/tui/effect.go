@@ -30,14 +30,14 @@ type (
 	modelEffect any
 
 	searchEffect struct {
-		number int
-		query  string
+		searchNumber int
+		query        string
 	}
 	timerEffect          struct{ wakeTime time.Time } // request to send a timerEvent to the model at this time
 	loadEntryEffect      struct{ hit Hit }
 	editEntryEffect      struct{ hit Hit }
 	forgetEntryEffect    struct{ hit Hit }
-	undoChangeEffect     struct{ change uint64 }
+	undoChangeEffect     struct{ changeNumber uint64 }
 	chooseEntryEffect    struct{ hit Hit } // close the interactive screen, and return this entry as the person's choice
 	copyTextEffect       struct{ hit Hit } // copy the entry's text to the clipboard
 	suspendProcessEffect struct{}

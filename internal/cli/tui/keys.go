@@ -45,10 +45,10 @@ const (
 )
 
 // These limits stop the decoder from waiting forever for a sequence to end. An incomplete escape sequence has at most
-// maxPendingBytes bytes, and an incomplete paste has at most maxPasteBytes bytes.
+// maxPendingKeyBytes bytes, and an incomplete paste has at most maxPasteBytes bytes.
 const (
-	maxPendingBytes = 64
-	maxPasteBytes   = 1 << 16
+	maxPendingKeyBytes = 64
+	maxPasteBytes      = 1 << 16
 )
 
 // escapeSequences maps an escape sequence, without its first two bytes, to a key. It contains the sequences for xterm,
@@ -123,7 +123,7 @@ func decodeLongEscapeKey(b []byte, isFinalInput bool) (keyPress, int) {
 	switch {
 	case isFinalInput && len(b) == 2:
 		return keyPress{code: keyEscape}, 1
-	case isFinalInput || len(b) > maxPendingBytes:
+	case isFinalInput || len(b) > maxPendingKeyBytes:
 		return keyPress{code: keyUnknown}, len(b)
 	}
 	return keyPress{}, 0

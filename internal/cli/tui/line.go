@@ -71,17 +71,22 @@ func (l *inputLine) applyKey(k keyPress) bool {
 	return true
 }
 
-// visiblePart returns the part of the line around the cursor that fits into n columns, and the cursor's column in it.
-// An ellipsis stands for the text that does not fit.
-func (l *inputLine) visiblePart(n int) (text string, cursor int) {
+// visiblePart returns the part of the line around the cursor that fits into columnCount columns, and the cursor's
+// column in it. An ellipsis stands for the text that does not fit.
+func (l *inputLine) visiblePart(columnCount int) (text string, cursor int) {
 	before := escapeLine(string(l.text[:l.cursor]))
-	if termtext.CountColumns(before) >= n {
+	if termtext.CountColumns(before) >= columnCount {
 		rs := []rune(before)
 		from := len(rs)
-		for from > 0 && termtext.CountColumns(string(rs[from-1:])) < n-1 {
+		for from > 0 && termtext.CountColumns(string(rs[from-1:])) < columnCount-1 {
 			from--
 		}
 		before = "…" + string(rs[from:])
 	}
-	return termtext.ShortenToColumns(before+escapeLine(string(l.text[l.cursor:])), n), termtext.CountColumns(before)
+	return termtext.ShortenToColumns(
+			before+escapeLine(string(l.text[l.cursor:])),
+			columnCount,
+		), termtext.CountColumns(
+			before,
+		)
 }

@@ -10,7 +10,7 @@ type hitList struct {
 	answeredQuery   string // query for which the hits in the list were found
 	hasSearchAnswer bool   // at least one search has returned its result
 	chosenIndex     int
-	firstVisible    int // index of the first hit on the screen
+	firstVisibleHit int // index of the first hit on the screen
 	// name of the entry that becomes the chosen entry when the next search result arrives (may be "")
 	restoredName string
 }
@@ -45,9 +45,9 @@ func (l *hitList) chosenHit() (Hit, bool) {
 	return l.Hits[l.chosenIndex], true
 }
 
-// moveChoice moves the choice down by a number of rows, or up if the number is negative. The choice stops at the ends
-// of the list. moveChoice reports whether the choice changed.
-func (l *hitList) moveChoice(rows int) bool {
+// moveSelection moves the choice down by a number of rows, or up if the number is negative. The choice stops at the
+// ends of the list. moveSelection reports whether the choice changed.
+func (l *hitList) moveSelection(rows int) bool {
 	to := max(min(l.chosenIndex+rows, len(l.Hits)-1), 0)
 	moved := to != l.chosenIndex
 	l.chosenIndex = to
@@ -56,10 +56,10 @@ func (l *hitList) moveChoice(rows int) bool {
 
 // visibleHits scrolls the list so that the chosen hit is visible. It returns the hits that fit into a number of rows,
 // and the chosen hit's index among these hits.
-func (l *hitList) visibleHits(rows int) (hits []Hit, chosen int) {
+func (l *hitList) visibleHits(rows int) (hits []Hit, chosenIndex int) {
 	if rows < 1 {
 		return nil, 0
 	}
-	l.firstVisible = max(min(l.firstVisible, l.chosenIndex, len(l.Hits)-rows), l.chosenIndex-rows+1, 0)
-	return l.Hits[l.firstVisible:min(l.firstVisible+rows, len(l.Hits))], l.chosenIndex - l.firstVisible
+	l.firstVisibleHit = max(min(l.firstVisibleHit, l.chosenIndex, len(l.Hits)-rows), l.chosenIndex-rows+1, 0)
+	return l.Hits[l.firstVisibleHit:min(l.firstVisibleHit+rows, len(l.Hits))], l.chosenIndex - l.firstVisibleHit
 }

@@ -21,9 +21,9 @@ const (
 	pasteTimeout = time.Second // maximum time to wait for the rest of a pasted text
 )
 
-// Show shows the screen until the person quits, ctx ends or a signal arrives. It always restores the terminal, even
-// after a panic.
-func Show(ctx context.Context, t *Terminal, query string, now func() time.Time, v Verbs) error {
+// ShowScreen shows the screen until the person quits, ctx ends or a signal arrives. It always restores the terminal,
+// even after a panic.
+func ShowScreen(ctx context.Context, t *Terminal, query string, now func() time.Time, v Callbacks) error {
 	signals := watchSignals()
 	defer signals.close()
 	if err := t.enterScreen(); err != nil {
@@ -40,7 +40,7 @@ func Show(ctx context.Context, t *Terminal, query string, now func() time.Time, 
 		readRequests: make(chan struct{}, 1),
 		model:        newModel(query, t.size(), typingPause),
 	}
-	// Verbs must end before Show returns, because the caller then closes the memory that they use.
+	// Verbs must end before ShowScreen returns, because the caller then closes the memory that they use.
 	defer l.verbCalls.Wait()
 	defer end()
 	defer t.leaveScreen()
@@ -50,7 +50,7 @@ func Show(ctx context.Context, t *Terminal, query string, now func() time.Time, 
 // eventLoop runs the screen once. All its work is done in one goroutine, except verb calls and the reading of keys.
 type eventLoop struct {
 	terminal     *Terminal
-	verbs        Verbs
+	verbs        Callbacks
 	now          func() time.Time
 	model        *model
 	signals      *signals
@@ -71,9 +71,9 @@ type (
 		bytes []byte
 		err   error
 	}
-	// A pause in the input: only the first pendingCount bytes of a key's byte sequence have arrived, and no further
+	// A pause in the input: only the first pendingByteCount bytes of a key's byte sequence have arrived, and no further
 	// byte has arrived for a while.
-	inputPauseEvent struct{ pendingCount int }
+	inputPauseEvent struct{ pendingByteCount int }
 	panicEvent      struct {
 		value any
 		stack []byte
@@ -83,7 +83,7 @@ type (
 func (l *eventLoop) run(ctx context.Context) error {
 	go l.readKeys(ctx)
 	l.readRequests <- struct{}{}
-	if err := l.performEffects(ctx, l.model.start(l.now())); err != nil {
+	if err := l.performEffects(ctx, l.model.startFirstSearch(l.now())); err != nil {
 		return err
 	}
 	for !l.hasEnded {
@@ -151,7 +151,7 @@ func (l *eventLoop) handleEvent(ctx context.Context, e any) error {
 		l.readRequests <- struct{}{}
 		return err
 	case inputPauseEvent:
-		if e.pendingCount != len(l.pendingKeyBytes) {
+		if e.pendingByteCount != len(l.pendingKeyBytes) {
 			return nil
 		}
 		return l.handlePendingKeys(ctx, pendingInputComplete)
@@ -168,11 +168,11 @@ const (
 )
 
 // handlePendingKeys decodes the pending bytes, passes the keys to the model, and performs the effects. An incomplete
-// key stays pending. In this case, an inputPauseEvent follows after a short time. The parameter more tells whether the
-// rest of an incomplete key may still arrive.
-func (l *eventLoop) handlePendingKeys(ctx context.Context, more pendingInputStatus) error {
+// key stays pending. In this case, an inputPauseEvent follows after a short time. The parameter inputStatus tells
+// whether the rest of an incomplete key may still arrive.
+func (l *eventLoop) handlePendingKeys(ctx context.Context, inputStatus pendingInputStatus) error {
 	for len(l.pendingKeyBytes) > 0 && !l.hasEnded {
-		k, n := decodeKey(l.pendingKeyBytes, more == pendingInputComplete)
+		k, n := decodeKey(l.pendingKeyBytes, inputStatus == pendingInputComplete)
 		if n == 0 {
 			wait := escapeTimeout
 			if bytes.HasPrefix(l.pendingKeyBytes, []byte(pasteStart)) {
@@ -239,14 +239,14 @@ func (l *eventLoop) performEffects(ctx context.Context, effects []modelEffect) e
 				return err
 			}
 		case editEntryEffect:
-			if err := l.editEntry(ctx, e.hit); err != nil {
+			if err := l.openEntryInEditor(ctx, e.hit); err != nil {
 				return err
 			}
 		case searchEffect:
 			l.cancelRunningSearch()
 			var own context.Context
 			own, l.cancelSearch = context.WithCancel(ctx)
-			l.runVerb(ctx, func() any { return searchAnswer{e.number, l.verbs.Recall(own, e.query)} }, own)
+			l.runVerb(ctx, func() any { return searchAnswer{e.searchNumber, l.verbs.Recall(own, e.query)} }, own)
 		case loadEntryEffect:
 			l.runVerb(ctx, func() any { return loadedEntry{e.hit, l.verbs.Get(ctx, e.hit)} }, ctx)
 		case forgetEntryEffect:
@@ -254,7 +254,7 @@ func (l *eventLoop) performEffects(ctx context.Context, effects []modelEffect) e
 			l.runVerb(ctx, func() any { return changeOutcome{l.verbs.Forget(ctx, e.hit), false} }, ctx)
 		case undoChangeEffect:
 			l.cancelRunningSearch()
-			l.runVerb(ctx, func() any { return changeOutcome{l.verbs.Undo(ctx, e.change), true} }, ctx)
+			l.runVerb(ctx, func() any { return changeOutcome{l.verbs.Undo(ctx, e.changeNumber), true} }, ctx)
 		}
 	}
 	return nil
@@ -291,9 +291,9 @@ func (l *eventLoop) cancelRunningSearch() {
 	}
 }
 
-// editEntry restores the terminal and lets a person edit an entry in an editor. It discards the keys that were typed
-// before the editor started.
-func (l *eventLoop) editEntry(ctx context.Context, h Hit) error {
+// openEntryInEditor restores the terminal and lets a person edit an entry in an editor. It discards the keys that were
+// typed before the editor started.
+func (l *eventLoop) openEntryInEditor(ctx context.Context, h Hit) error {
 	l.cancelRunningSearch()
 	l.verbMutex.Lock()
 	defer l.verbMutex.Unlock()

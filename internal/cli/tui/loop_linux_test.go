@@ -27,7 +27,7 @@ type shown struct {
 }
 
 // show shows a screen in a goroutine, which records the error or panic with which the screen ends.
-func show(t *testing.T, ctx context.Context, v Verbs) *shown {
+func show(t *testing.T, ctx context.Context, v Callbacks) *shown {
 	t.Helper()
 	s := &shown{t: t, ended: make(chan any, 1)}
 	s.person, s.program = testenv.OpenTerminal(t)
@@ -39,7 +39,7 @@ func show(t *testing.T, ctx context.Context, v Verbs) *shown {
 				s.ended <- v
 			}
 		}()
-		s.ended <- Show(ctx, NewTerminal(s.program, s.program), "", time.Now, v)
+		s.ended <- ShowScreen(ctx, NewTerminal(s.program, s.program), "", time.Now, v)
 	}()
 	return s
 }
@@ -79,7 +79,7 @@ func (s *shown) until(text string) {
 func (s *shown) ends() any {
 	s.t.Helper()
 	got := <-s.ended
-	s.until(leaveSequence)
+	s.until(leaveScreenSequence)
 	if now := s.settings(); now != s.before {
 		s.t.Errorf("the terminal's settings are %+v, want %+v", now, s.before)
 	}
@@ -88,11 +88,11 @@ func (s *shown) ends() any {
 
 // A verb that panics ends the screen. The terminal is restored, so that the shell shows the panic.
 func TestPanicRestoresTheTerminal(t *testing.T) {
-	s := show(t, t.Context(), Verbs{Recall: func(_ context.Context, query string) QueryResult {
+	s := show(t, t.Context(), Callbacks{Recall: func(_ context.Context, query string) QueryResult {
 		if query == "x" {
 			panic("out of luck")
 		}
-		return QueryResult{EmptyReasons: []string{"empty"}}
+		return QueryResult{NoHitReasons: []string{"empty"}}
 	}})
 	s.until("empty")
 	s.types("x")
@@ -105,14 +105,14 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 // recall's answer is not shown.
 func TestSlowRecall(t *testing.T) {
 	began, ended := make(chan string), make(chan string, 3)
-	s := show(t, t.Context(), Verbs{Recall: func(ctx context.Context, query string) QueryResult {
+	s := show(t, t.Context(), Callbacks{Recall: func(ctx context.Context, query string) QueryResult {
 		if query == "fast" {
-			return QueryResult{EmptyReasons: []string{"this is fast"}}
+			return QueryResult{NoHitReasons: []string{"this is fast"}}
 		}
 		began <- query
 		<-ctx.Done()
 		ended <- query
-		return QueryResult{EmptyReasons: []string{"too late"}}
+		return QueryResult{NoHitReasons: []string{"too late"}}
 	}})
 	if q := <-began; q != "" {
 		t.Fatalf("the first search is for %q", q)
@@ -143,13 +143,13 @@ func TestEditorHasTheTerminal(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var s *shown
 	edited := make(chan bool)
-	s = show(t, ctx, Verbs{
+	s = show(t, ctx, Callbacks{
 		Recall: func(context.Context, string) QueryResult {
-			return QueryResult{Hits: []Hit{{Name: "style", Meta: "note"}}}
+			return QueryResult{Hits: []Hit{{Name: "style", MetadataText: "note"}}}
 		},
 		Edit: func(context.Context, Hit) ChangeResult {
 			edited <- s.settings() == s.before
-			return ChangeResult{Text: "edited it", Change: 4}
+			return ChangeResult{Text: "edited it", ChangeNumber: 4}
 		},
 	})
 	s.until("style")
@@ -159,7 +159,7 @@ func TestEditorHasTheTerminal(t *testing.T) {
 	if !<-edited {
 		t.Error("the editor has a terminal in raw mode")
 	}
-	s.until(enterSequence)
+	s.until(enterScreenSequence)
 	s.until("edited it")
 	stop()
 	if got := s.ends(); got != context.Canceled {

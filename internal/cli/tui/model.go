@@ -9,10 +9,10 @@ import "time"
 type screenMode int
 
 const (
-	modeTyping        screenMode = iota // the person edits the query
-	modeChoosing                        // the person moves in the list
-	modeReading                         // the person scrolls a whole entry
-	modeConfirmForget                   // the person is asked whether an entry is to be forgotten
+	modeTyping           screenMode = iota // the person edits the query
+	modeChoosingEntry                      // the person moves in the list
+	modeReading                            // the person scrolls a whole entry
+	modeConfirmingForget                   // the person is asked whether an entry is to be forgotten
 )
 
 // model is the whole state of the screen.
@@ -28,7 +28,7 @@ type model struct {
 
 	// text that would complete the query if it is incomplete, such as a closing quotation mark, or ""
 	incompleteQueryReason string
-	entryToForget         Hit        // the entry that the person is asked about in modeConfirmForget
+	entryToForget         Hit        // the entry that the person is asked about in modeConfirmingForget
 	modeBeforeConfirm     screenMode // the mode to return to after the question
 	// a change of an entry is running, or the list of found entries is not up to date after such a change
 	isChangeRunning    bool
@@ -47,23 +47,23 @@ func newModel(query string, s screenSize, debounce time.Duration) *model {
 	return &model{screenSize: s, query: newInputLine(query), searchState: searchState{debounce: debounce}}
 }
 
-// start starts the first search and returns its effects.
-func (m *model) start(now time.Time) []modelEffect {
+// startFirstSearch starts the first search and returns its effects.
+func (m *model) startFirstSearch(now time.Time) []modelEffect {
 	m.nextSearchTime = now
 	return m.update(timerEvent{}, now)
 }
 
 // update handles an event and returns the effects that the loop must perform.
-func (m *model) update(e any, now time.Time) []modelEffect {
+func (m *model) update(event any, now time.Time) []modelEffect {
 	m.now = now
-	switch e := e.(type) {
+	switch e := event.(type) {
 	case keyPress:
 		m.statusMessage = statusMessage{}
 		return append(m.handleKey(e), m.scheduleSearch(now))
 	case screenSize:
 		m.screenSize = e
 	case timerEvent:
-		if m.takeDueSearch(now) {
+		if m.unscheduleIfDue(now) {
 			return m.runQuery()
 		}
 	case searchAnswer:
@@ -78,7 +78,7 @@ func (m *model) update(e any, now time.Time) []modelEffect {
 
 // runQuery starts a search for the query. It does nothing if the query is incomplete.
 func (m *model) runQuery() []modelEffect {
-	m.incompleteQueryReason = missingQueryEnd(m.query.String())
+	m.incompleteQueryReason = incompleteQueryReason(m.query.String())
 	if m.incompleteQueryReason != "" {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (m *model) runQuery() []modelEffect {
 // receiveAnswer shows the answer to a search. It ignores the answer if a later search has been started.
 func (m *model) receiveAnswer(a searchAnswer) []modelEffect {
 	query := m.lastQuery
-	if !m.markAnswered(a.searchNumber) {
+	if !m.markSearchAnswered(a.searchNumber) {
 		return nil
 	}
 	if m.messageAfterUpdate != nil {
@@ -119,7 +119,7 @@ func (m *model) showEntry(e loadedEntry) {
 	}
 	if m.mode != modeReading {
 		m.modeBeforeReading, m.mode = m.mode, modeReading
-		m.pager.firstVisible = 0
+		m.pager.firstVisibleRow = 0
 	}
 	e.hit.Version = e.details.Version
 	m.pager.hit = e.hit
@@ -135,8 +135,8 @@ func (m *model) handleChangeOutcome(o changeOutcome) []modelEffect {
 	case o.result.Failed:
 	case o.isUndo:
 		m.undoableChanges = m.undoableChanges[:len(m.undoableChanges)-1]
-	case o.result.Change != 0:
-		m.undoableChanges = append(m.undoableChanges, o.result.Change)
+	case o.result.ChangeNumber != 0:
+		m.undoableChanges = append(m.undoableChanges, o.result.ChangeNumber)
 	}
 	effects := m.searchState.startSearch(m.lastQuery, m.now)
 	if m.mode == modeReading {

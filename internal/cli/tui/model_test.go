@@ -31,7 +31,7 @@ type player struct {
 func play(t *testing.T, width, height int, entries ...Hit) *player {
 	p := &player{t: t, now: time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC), entries: entries}
 	p.m = newModel("", screenSize{width, height}, typingPause)
-	p.do(p.m.start(p.now))
+	p.do(p.m.startFirstSearch(p.now))
 	return p
 }
 
@@ -42,7 +42,7 @@ func (p *player) recall(query string) (f QueryResult) {
 		}
 	}
 	if len(f.Hits) == 0 {
-		f.EmptyReasons = []string{"no entry holds " + query}
+		f.NoHitReasons = []string{"no entry holds " + query}
 	}
 	return f
 }
@@ -53,7 +53,7 @@ func (p *player) do(effects []modelEffect) {
 		case searchEffect:
 			p.asked = append(p.asked, e)
 			if !p.mute {
-				p.event(searchAnswer{e.number, p.recall(e.query)})
+				p.event(searchAnswer{e.searchNumber, p.recall(e.query)})
 			}
 		case timerEffect:
 		default:
@@ -149,10 +149,10 @@ const (
 )
 
 var (
-	style = Hit{Name: "style", Version: 1, Meta: "note · project:site", Text: "Tabs, not spaces.\nIn Go, too.",
+	style = Hit{Name: "style", Version: 1, MetadataText: "note · project:site", Text: "Tabs, not spaces.\nIn Go, too.",
 		Words: []string{"tabs"}}
-	deploy = Hit{Name: "deploy", Version: 2, Meta: "note", Text: "Deploy before noon."}
-	drafts = Hit{Name: "draft", Version: 3, Meta: "note", Text: "Perhaps deploy twice."}
+	deploy = Hit{Name: "deploy", Version: 2, MetadataText: "note", Text: "Deploy before noon."}
+	drafts = Hit{Name: "draft", Version: 3, MetadataText: "note", Text: "Perhaps deploy twice."}
 )
 
 // The screen finds what is typed, and shows the chosen entry below the list.
@@ -242,7 +242,7 @@ func TestUnfinishedQuery(t *testing.T) {
 	}
 	for _, q := range []string{"", "a:", "http:", `a"b`, `"two words"`, `tag:"x"`, "project: x", "-5", `"a\"b"`,
 		"+must", "tag:a,b"} {
-		if lacks := missingQueryEnd(q); lacks != "" {
+		if lacks := incompleteQueryReason(q); lacks != "" {
 			t.Errorf("unfinished(%q) = %q", q, lacks)
 		}
 	}
@@ -293,7 +293,7 @@ func TestListKeys(t *testing.T) {
 	p.hasDone(editEntryEffect{deploy})
 	p.types("ed") // while a change is running, other changes are ignored
 	p.hasDone()
-	p.event(changeOutcome{ChangeResult{Text: "updated deploy", Change: 7}, false})
+	p.event(changeOutcome{ChangeResult{Text: "updated deploy", ChangeNumber: 7}, false})
 	p.foot("updated deploy")
 	p.types("d")
 	p.foot("Forget deploy? y forgets it, any other key keeps it")
@@ -302,7 +302,7 @@ func TestListKeys(t *testing.T) {
 	p.types("dy")
 	p.hasDone(forgetEntryEffect{deploy})
 	p.entries = []Hit{style}
-	p.event(changeOutcome{ChangeResult{Text: "forgot deploy", Change: 8}, false})
+	p.event(changeOutcome{ChangeResult{Text: "forgot deploy", ChangeNumber: 8}, false})
 	p.shows("", "1 entry, newest first", "▸ style  Tabs, not spaces. In Go, too.")
 	p.types("u")
 	p.hasDone(undoChangeEffect{8})
@@ -334,7 +334,7 @@ func TestUndoOfTheLastHit(t *testing.T) {
 	p := play(t, 80, 12, style)
 	p.types("\tdy")
 	p.entries = nil
-	p.event(changeOutcome{ChangeResult{Text: "forgot style", Change: 3}, false})
+	p.event(changeOutcome{ChangeResult{Text: "forgot style", ChangeNumber: 3}, false})
 	p.types("d") // there is no entry to forget
 	p.shows("", "nothing found", "no entry holds")
 	p.foot("u undo · Tab back to the query · Esc quits")
@@ -399,7 +399,7 @@ func TestReading(t *testing.T) {
 	was := long
 	long.Version = 5 // the version that the screen shows
 	p.hasDone(editEntryEffect{long})
-	p.event(changeOutcome{ChangeResult{Text: "updated long", Change: 6}, false})
+	p.event(changeOutcome{ChangeResult{Text: "updated long", ChangeNumber: 6}, false})
 	p.hasDone(loadEntryEffect{long})
 	p.types("\x0f")
 	p.shows(">", "1 entry, newest first")
@@ -422,8 +422,8 @@ func TestFixedAndFinal(t *testing.T) {
 		t,
 		80,
 		12,
-		Hit{Name: "turn", Fixed: "what was said stays"},
-		Hit{Name: "file", Final: true, Warning: "not to be believed"},
+		Hit{Name: "turn", ReadOnlyReason: "what was said stays"},
+		Hit{Name: "file", IsForgetFinal: true, Warning: "not to be believed"},
 	)
 	p.types("\te")
 	p.foot("what was said stays")
@@ -440,7 +440,7 @@ func TestFixedAndFinal(t *testing.T) {
 func TestLongList(t *testing.T) {
 	var hits []Hit
 	for i := range 20 {
-		hits = append(hits, Hit{Name: fmt.Sprintf("entry %02d", i), Meta: "note"})
+		hits = append(hits, Hit{Name: fmt.Sprintf("entry %02d", i), MetadataText: "note"})
 	}
 	p := play(t, 40, 10, hits...)
 	p.shows(
@@ -481,7 +481,7 @@ func TestPreviewShowsWhatWasFound(t *testing.T) {
 // On a wide screen the preview is to the right of the list, and the list has the full height.
 func TestPreviewAtRight(t *testing.T) {
 	text := strings.Repeat("Nothing here.\n", 5000) + "The needle.\n" + strings.Repeat("Nothing there.\n", 5000)
-	p := play(t, 120, 12, Hit{Name: "hay", Meta: "note · today", Text: text, Words: []string{"needle"}}, short)
+	p := play(t, 120, 12, Hit{Name: "hay", MetadataText: "note · today", Text: text, Words: []string{"needle"}}, short)
 	rows := p.rows()
 	if !strings.HasPrefix(rows[2], "▸ hay") || !strings.HasSuffix(rows[2], "│ note · today") {
 		t.Errorf("the first row of the list is %q", rows[2])
@@ -516,15 +516,15 @@ func TestHostileEntries(t *testing.T) {
 }
 
 var hostile = Hit{
-	Name:    "ok\u202erow\u200b\x1b[31m\r\n\t\U000e0041日本語の名前👨‍👩‍👧‍👦",
-	Meta:    "note · \x9b5m",
-	Warning: "held back \x1b]0;x\a",
+	Name:         "ok\u202erow\u200b\x1b[31m\r\n\t\U000e0041日本語の名前👨‍👩‍👧‍👦",
+	MetadataText: "note · \x9b5m",
+	Warning:      "held back \x1b]0;x\a",
 	Text: "x\x1b[2J" + strings.Repeat("x", 9000) + "\r\n\t" + strings.Repeat("日本", 900) + "\u2067 e\u0301" +
 		strings.Repeat("\u0301", 200) + "\n\x00",
 	Words: []string{"x"},
 }
 
-var short = Hit{Name: "x", Meta: "note", Text: "\x1b[2J\u202e\r\tx"}
+var short = Hit{Name: "x", MetadataText: "note", Text: "\x1b[2J\u202e\r\tx"}
 
 func FuzzScreen(f *testing.F) {
 	f.Add([]byte("x\t\x1b[B\rj\x1bdyu\x15\"open\x1b[200~a\nb\x1b[201~"), uint8(80), uint8(24))
@@ -538,7 +538,7 @@ func FuzzScreen(f *testing.F) {
 				case loadEntryEffect:
 					p.event(loadedEntry{e.hit, EntryDetails{Text: e.hit.Text}})
 				case editEntryEffect, forgetEntryEffect:
-					p.event(changeOutcome{ChangeResult{Change: uint64(i + 1)}, false})
+					p.event(changeOutcome{ChangeResult{ChangeNumber: uint64(i + 1)}, false})
 				case undoChangeEffect:
 					p.event(changeOutcome{ChangeResult{}, true})
 				}

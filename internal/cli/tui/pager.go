@@ -15,10 +15,10 @@ type entryPager struct {
 	details  EntryDetails
 	textRows []string // all rows of the screen's text, divided to fit width, with the entry's text uncoloured
 	// index of the first row that contains the entry's text (the rows before it show facts such as the name)
-	firstTextRow int
-	width        int
-	firstVisible int // index of the first row on the screen
-	height       int // number of rows on the screen
+	firstTextRow    int
+	width           int
+	firstVisibleRow int // index of the first row on the screen
+	height          int // number of rows on the screen
 }
 
 // layOut divides the entry into rows for a screen of the given size.
@@ -43,7 +43,7 @@ func (p *entryPager) layOut(width, height int) {
 		p.firstTextRow = len(p.textRows)
 		p.textRows = append(
 			p.textRows,
-			termtext.WrapBreakingWords(termtext.ReplaceHarmful(strings.TrimRight(p.details.Text, "\n")), width)...)
+			termtext.WrapBreakingWords(termtext.EscapeHarmfulRunes(strings.TrimRight(p.details.Text, "\n")), width)...)
 	}
 	p.scroll(0)
 }
@@ -54,14 +54,14 @@ const factNameWidth = 8
 
 // scroll moves the view down by the given number of rows, or up if it is negative.
 func (p *entryPager) scroll(rowCount int) {
-	p.firstVisible = max(min(p.firstVisible+rowCount, len(p.textRows)-p.height), 0)
+	p.firstVisibleRow = max(min(p.firstVisibleRow+rowCount, len(p.textRows)-p.height), 0)
 }
 
 // visibleRows returns the rows that are on the screen. If some rows are not on the screen, positionText says which
 // rows are.
 func (p *entryPager) visibleRows() (rows []string, positionText string) {
-	end := min(p.firstVisible+p.height, len(p.textRows))
-	for i := p.firstVisible; i < end; i++ {
+	end := min(p.firstVisibleRow+p.height, len(p.textRows))
+	for i := p.firstVisibleRow; i < end; i++ {
 		row := p.textRows[i]
 		if i >= p.firstTextRow {
 			row = termtext.HighlightWords(row, p.hit.Words, "")
@@ -71,5 +71,5 @@ func (p *entryPager) visibleRows() (rows []string, positionText string) {
 	if len(rows) == len(p.textRows) {
 		return rows, ""
 	}
-	return rows, fmt.Sprintf("rows %d to %d of %d", p.firstVisible+1, end, len(p.textRows))
+	return rows, fmt.Sprintf("rows %d to %d of %d", p.firstVisibleRow+1, end, len(p.textRows))
 }

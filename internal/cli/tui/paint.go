@@ -10,11 +10,13 @@ import (
 
 // escapeLine returns s on one line, without characters that could control the terminal.
 func escapeLine(s string) string {
-	return termtext.ReplaceHarmful(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(s))
+	return termtext.EscapeHarmfulRunes(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(s))
 }
 
 // joinLines is like escapeLine, but also replaces each run of white space by one space.
-func joinLines(s string) string { return strings.Join(strings.Fields(termtext.ReplaceHarmful(s)), " ") }
+func joinLines(s string) string {
+	return strings.Join(strings.Fields(termtext.EscapeHarmfulRunes(s)), " ")
+}
 
 // styleText returns s in the color of an escape sequence, which the argument code contains. If code is "", it returns s
 // unchanged.

@@ -13,11 +13,11 @@ func (m *model) handleKey(k keyPress) []modelEffect {
 		return []modelEffect{redrawEffect{}}
 	}
 	switch m.mode {
-	case modeChoosing:
-		return m.handleChoosingKey(k)
+	case modeChoosingEntry:
+		return m.handleListKey(k)
 	case modeReading:
 		return m.handleReadingKey(k)
-	case modeConfirmForget:
+	case modeConfirmingForget:
 		return m.handleForgetReply(k)
 	}
 	return m.handleTypingKey(k)
@@ -28,12 +28,12 @@ func (m *model) handleTypingKey(k keyPress) []modelEffect {
 	switch {
 	case k.code == keyTab, k.code == keyArrowDown:
 		if len(m.list.Hits)+len(m.undoableChanges) > 0 {
-			m.mode = modeChoosing
+			m.mode = modeChoosingEntry
 		}
 	case k == keyPress{keyCtrl, "n"}:
-		m.list.moveChoice(1)
+		m.list.moveSelection(1)
 	case k == keyPress{keyCtrl, "p"}, k.code == keyArrowUp:
-		m.list.moveChoice(-1)
+		m.list.moveSelection(-1)
 	default:
 		if !m.query.applyKey(k) {
 			return m.handleCommonKey(k)
@@ -42,35 +42,35 @@ func (m *model) handleTypingKey(k keyPress) []modelEffect {
 	return nil
 }
 
-// handleChoosingKey handles a key while an entry of the list is chosen (modeChoosing).
-func (m *model) handleChoosingKey(k keyPress) []modelEffect {
+// handleListKey handles a key while an entry of the list is chosen (modeChoosingEntry).
+func (m *model) handleListKey(k keyPress) []modelEffect {
 	switch {
 	case k.code == keyTab, k == keyPress{keyText, "/"}, k.code == keyBackspace:
 		m.mode = modeTyping
 	case k.code == keyArrowDown, k == keyPress{keyCtrl, "n"}, k == keyPress{keyText, "j"}:
-		m.list.moveChoice(1)
+		m.list.moveSelection(1)
 	case k == keyPress{keyCtrl, "p"}, k == keyPress{keyText, "k"}:
-		m.list.moveChoice(-1)
+		m.list.moveSelection(-1)
 	case k.code == keyArrowUp:
-		if !m.list.moveChoice(-1) {
+		if !m.list.moveSelection(-1) {
 			m.mode = modeTyping
 		}
 	case k.code == keyHome:
-		m.list.moveChoice(-len(m.list.Hits))
+		m.list.moveSelection(-len(m.list.Hits))
 	case k.code == keyEnd:
-		m.list.moveChoice(len(m.list.Hits))
+		m.list.moveSelection(len(m.list.Hits))
 	case k.code == keyText:
 		if h, ok := m.list.chosenHit(); ok {
-			return m.handleChangeKey(k, &h)
+			return m.handleEntryChangeKey(k, &h)
 		}
-		return m.handleChangeKey(k, nil)
+		return m.handleEntryChangeKey(k, nil)
 	default:
 		return m.handleCommonKey(k)
 	}
 	return nil
 }
 
-// handleCommonKey handles a key that has the same meaning in modeTyping and in modeChoosing.
+// handleCommonKey handles a key that has the same meaning in modeTyping and in modeChoosingEntry.
 func (m *model) handleCommonKey(k keyPress) []modelEffect {
 	_, page, _ := m.divideScreenRows()
 	h, ok := m.list.chosenHit()
@@ -82,9 +82,9 @@ func (m *model) handleCommonKey(k keyPress) []modelEffect {
 	case keyEscape:
 		return []modelEffect{quitEffect{}}
 	case keyPageDown:
-		m.list.moveChoice(page)
+		m.list.moveSelection(page)
 	case keyPageUp:
-		m.list.moveChoice(-page)
+		m.list.moveSelection(-page)
 	case keyEnter:
 		if ok {
 			return []modelEffect{chooseEntryEffect{h}}
@@ -128,19 +128,20 @@ func (m *model) handleReadingKey(k keyPress) []modelEffect {
 	case k.code == keyCtrl:
 		return m.handleShowOrCopyKey(k, m.pager.hit)
 	case k.code == keyText:
-		return m.handleChangeKey(k, &m.pager.hit)
+		return m.handleEntryChangeKey(k, &m.pager.hit)
 	}
 	return nil
 }
 
-// handleChangeKey handles a key that changes the entry h, or undoes the last change. h is nil if no entry is chosen.
-func (m *model) handleChangeKey(k keyPress, h *Hit) []modelEffect {
+// handleEntryChangeKey handles a key that changes the entry h, or undoes the last change. h is nil if no entry is
+// chosen.
+func (m *model) handleEntryChangeKey(k keyPress, h *Hit) []modelEffect {
 	switch {
 	case m.isChangeRunning:
 	case k.text == "u" && len(m.undoableChanges) == 0:
 		m.statusMessage = statusMessage{text: "nothing to undo: nothing was changed in this screen"}
 	case k.text == "u":
-		m.beginChange()
+		m.markChangeRunning()
 		return []modelEffect{undoChangeEffect{m.undoableChanges[len(m.undoableChanges)-1]}}
 	case k.text != "e" && k.text != "d":
 		m.statusMessage = statusMessage{text: "Tab goes back to the query"}
@@ -148,13 +149,13 @@ func (m *model) handleChangeKey(k keyPress, h *Hit) []modelEffect {
 			m.text = "Esc goes back"
 		}
 	case h == nil:
-	case h.Fixed != "":
-		m.statusMessage = statusMessage{h.Fixed, true}
+	case h.ReadOnlyReason != "":
+		m.statusMessage = statusMessage{h.ReadOnlyReason, true}
 	case k.text == "e":
-		m.beginChange()
+		m.markChangeRunning()
 		return []modelEffect{editEntryEffect{*h}}
 	default:
-		m.entryToForget, m.mode, m.modeBeforeConfirm = *h, modeConfirmForget, m.mode
+		m.entryToForget, m.mode, m.modeBeforeConfirm = *h, modeConfirmingForget, m.mode
 	}
 	return nil
 }
@@ -169,13 +170,13 @@ func (m *model) handleForgetReply(k keyPress) []modelEffect {
 	if m.mode == modeReading {
 		m.mode = m.modeBeforeReading
 	}
-	m.beginChange()
+	m.markChangeRunning()
 	return []modelEffect{forgetEntryEffect{m.entryToForget}}
 }
 
-// beginChange records that a change is running, and ignores the running search. The query is run again after the
+// markChangeRunning records that a change is running, and ignores the running search. The query is run again after the
 // change.
-func (m *model) beginChange() {
+func (m *model) markChangeRunning() {
 	m.isChangeRunning = true
 	m.ignoreRunningSearch()
 }

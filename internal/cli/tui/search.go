@@ -32,8 +32,8 @@ func (s *searchState) scheduleSearch(now time.Time) modelEffect {
 	return timerEffect{s.nextSearchTime}
 }
 
-// takeDueSearch reports whether the scheduled search is due. If so, it clears the schedule.
-func (s *searchState) takeDueSearch(now time.Time) bool {
+// unscheduleIfDue reports whether the scheduled search is due. If so, it clears the schedule.
+func (s *searchState) unscheduleIfDue(now time.Time) bool {
 	if s.nextSearchTime.IsZero() || now.Before(s.nextSearchTime) {
 		return false
 	}
@@ -55,13 +55,13 @@ func (s *searchState) startSearch(query string, now time.Time) []modelEffect {
 	return []modelEffect{searchEffect{s.lastSearchNumber, query}, timerEffect{now.Add(slowSearchDelay)}}
 }
 
-// markAnswered records that the answer to search n has arrived. It returns false, and does nothing, unless n is the
-// last search.
-func (s *searchState) markAnswered(n int) bool {
-	if n == s.lastSearchNumber {
+// markSearchAnswered records that the answer to search searchNumber has arrived. It returns false, and does nothing,
+// unless searchNumber is the last search.
+func (s *searchState) markSearchAnswered(searchNumber int) bool {
+	if searchNumber == s.lastSearchNumber {
 		s.startTime = time.Time{}
 	}
-	return n == s.lastSearchNumber
+	return searchNumber == s.lastSearchNumber
 }
 
 // ignoreRunningSearch ensures that the answer to the running search is not shown.
@@ -78,8 +78,8 @@ func (s *searchState) isSlow(now time.Time) bool {
 	return s.isRunning() && now.Sub(s.startTime) >= slowSearchDelay
 }
 
-// missingQueryEnd returns the reason why a query's end is incomplete. It returns "" if the query is complete.
-func missingQueryEnd(query string) string {
+// incompleteQueryReason returns the reason why a query's end is incomplete. It returns "" if the query is complete.
+func incompleteQueryReason(query string) string {
 	word, open := lastWord(query)
 	switch bare := strings.TrimLeft(word, "+-"); {
 	case open:

@@ -28,8 +28,8 @@ func NewTerminal(in, out *os.File) *Terminal { return &Terminal{in: in, out: out
 // make the terminal mark pasted text, and disable wrapping. Wrapping is disabled because a terminal may show a
 // character wider than expected.
 const (
-	enterSequence = "\x1b[?1049h\x1b[?2004h\x1b[?7l"
-	leaveSequence = "\x1b[?2026l\x1b[0m\x1b[?7h\x1b[?2004l\x1b[?25h\x1b[?1049l"
+	enterScreenSequence = "\x1b[?1049h\x1b[?2004h\x1b[?7l"
+	leaveScreenSequence = "\x1b[?2026l\x1b[0m\x1b[?7h\x1b[?2004l\x1b[?25h\x1b[?1049l"
 )
 
 // enterScreen puts the terminal into raw mode and switches to the alternate screen.
@@ -46,7 +46,7 @@ func (t *Terminal) enterScreen() error {
 		t.savedState, t.restoreConsole = state, undo
 	}
 	t.shownFrame = frame{}
-	_, err = t.out.WriteString(enterSequence)
+	_, err = t.out.WriteString(enterScreenSequence)
 	return err
 }
 
@@ -56,7 +56,7 @@ func (t *Terminal) leaveScreen() {
 		return
 	}
 	// Restore everything although a step may fail. Ignore the errors, because this function cannot report them.
-	_, _ = t.out.WriteString(leaveSequence)
+	_, _ = t.out.WriteString(leaveScreenSequence)
 	_ = term.Restore(int(t.in.Fd()), t.savedState)
 	_ = t.restoreConsole()
 }

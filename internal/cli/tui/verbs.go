@@ -5,9 +5,9 @@ package tui
 
 import "context"
 
-// Verbs are the functions that the screen calls, one at a time. The caller of [Show] implements them and converts
-// verbs' results to texts.
-type Verbs struct {
+// Callbacks are the functions that the screen calls, one at a time. The caller of [ShowScreen] implements them and
+// converts verbs' results to texts.
+type Callbacks struct {
 	// Recall answers a query, which may be "". ctx is cancelled when a newer query replaces this query.
 	Recall func(ctx context.Context, query string) QueryResult
 
@@ -29,22 +29,22 @@ type Verbs struct {
 
 // Hit is an entry that the query found.
 type Hit struct {
-	Name    string
-	Version uint64          // number of the change that wrote the entry
-	Meta    string          // kind, date and labels of the entry
-	Warning string          // reason why the entry is not reliable, or ""
-	Text    string          // whole content of the entry
-	Words   []string        // the query's words that occur in the name or the text, in lower case and sorted
-	Fixed   string          // reason why the entry can be neither edited nor forgotten, or ""
-	Facts   []NamedProperty // facts about this hit, such as its score, but not about the entry
-	Final   bool            // the entry cannot be restored after it was forgotten
+	Name           string
+	Version        uint64          // number of the change that wrote the entry
+	MetadataText   string          // kind, date and labels of the entry
+	Warning        string          // reason why the entry is not reliable, or ""
+	Text           string          // whole content of the entry
+	Words          []string        // the query's words that occur in the name or the text, in lower case and sorted
+	ReadOnlyReason string          // reason why the entry can be neither edited nor forgotten, or ""
+	Facts          []NamedProperty // facts about this hit, such as its score, but not about the entry
+	IsForgetFinal  bool            // the entry cannot be restored after it was forgotten
 }
 
 // QueryResult is the answer to a query.
 type QueryResult struct {
 	Hits         []Hit
 	HasMore      bool     // more entries match than Hits contains
-	EmptyReasons []string // reasons why nothing was found (nil if there are hits)
+	NoHitReasons []string // reasons why nothing was found (nil if there are hits)
 	Notes        []string // notes about the search for the person, such as a warning
 
 	// reason why the query cannot be answered yet, such as an incomplete date at the end ("" if it was answered)
@@ -65,8 +65,8 @@ type NamedProperty struct{ Name, Value string }
 
 // ChangeResult is the result of a change.
 type ChangeResult struct {
-	Text   string // effect of the change, or the reason why it failed
-	Failed bool
-	Name   string // name of the entry that is to be selected in the list of found entries after the change, or ""
-	Change uint64 // number of the change, for Undo (0 if nothing was changed)
+	Text         string // effect of the change, or the reason why it failed
+	Failed       bool
+	Name         string // name of the entry that is to be selected in the list of found entries after the change, or ""
+	ChangeNumber uint64 // number of the change, for Undo (0 if nothing was changed)
 }

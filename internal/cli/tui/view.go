@@ -32,9 +32,9 @@ const maxListRows = 15
 const minPreviewWidth = 120
 
 // divideScreenRows divides the screen's rows. hasStateRow reports whether there is room for a row with the state.
-// listed and previewed are the numbers of rows for the list and for the preview. On a wide screen, list and preview
-// are side by side in the same rows.
-func (m *model) divideScreenRows() (hasStateRow bool, listed, previewed int) {
+// listRowCount and previewRowCount are the numbers of rows for the list and for the preview. On a wide screen, list and
+// preview are side by side in the same rows.
+func (m *model) divideScreenRows() (hasStateRow bool, listRowCount, previewRowCount int) {
 	rest := m.height - 2
 	hasStateRow = rest > 1
 	if hasStateRow {
@@ -47,8 +47,8 @@ func (m *model) divideScreenRows() (hasStateRow bool, listed, previewed int) {
 		return hasStateRow, rest, rest
 	}
 	rest-- // One row of the screen separates the list of entries from the preview.
-	listed = min((rest*2+4)/5, maxListRows)
-	return hasStateRow, listed, rest - listed
+	listRowCount = min((rest*2+4)/5, maxListRows)
+	return hasStateRow, listRowCount, rest - listRowCount
 }
 
 // render returns the frame for the current state.
@@ -82,19 +82,19 @@ func (m *model) focusStyle(focusMode screenMode) string {
 
 // isInMode reports whether the screen is in the wanted mode. It is also true while the screen asks a question, if the
 // screen was in the wanted mode before the question.
-func (m *model) isInMode(wanted screenMode) bool {
-	return m.mode == wanted || (m.mode == modeConfirmForget && m.modeBeforeConfirm == wanted)
+func (m *model) isInMode(wantedMode screenMode) bool {
+	return m.mode == wantedMode || (m.mode == modeConfirmingForget && m.modeBeforeConfirm == wantedMode)
 }
 
 // bodyRows returns the rows between the query and the footer: the state, the list and the preview.
 func (m *model) bodyRows() (rows []string) {
 	state, listed, previewed := m.divideScreenRows()
 	if state {
-		rows = append(rows, styleText(termtext.Dim, termtext.ShortenToColumns(escapeLine(m.stateText()), m.width)))
+		rows = append(rows, styleText(termtext.Dim, termtext.ShortenToColumns(escapeLine(m.stateRowText()), m.width)))
 	}
 	hits, chosen := m.list.visibleHits(listed)
 	if len(hits) == 0 {
-		return append(rows, m.emptyReasonRows()...)
+		return append(rows, m.noHitReasonRows()...)
 	}
 	listWidth := m.width
 	if m.width >= minPreviewWidth {
@@ -109,18 +109,18 @@ func (m *model) bodyRows() (rows []string) {
 	case !ok || previewed == 0:
 		return append(rows, list...)
 	case m.width >= minPreviewWidth:
-		return append(rows, joinColumns(list, listWidth, m.rightPreviewRows(h, m.width-listWidth-3, previewed))...)
+		return append(rows, joinColumns(list, listWidth, m.sidePreviewRows(h, m.width-listWidth-3, previewed))...)
 	}
-	title := termtext.ShortenToColumns("── "+escapeLine(h.Meta)+" ", m.width)
+	title := termtext.ShortenToColumns("── "+escapeLine(h.MetadataText)+" ", m.width)
 	title += strings.Repeat("─", max(m.width-termtext.CountColumns(title), 0))
 	rows = append(append(rows, list...), styleText(termtext.Dim, title))
 	return append(rows, previewRows(h, min(m.width, maxTextWidth), previewed)...)
 }
 
-// rightPreviewRows returns n preview rows to the right of the list. The first row identifies the hit.
-func (m *model) rightPreviewRows(h Hit, width, n int) []string {
-	title := styleText(termtext.Dim, termtext.ShortenToColumns(escapeLine(h.Meta), width))
-	return append([]string{title}, previewRows(h, min(width, maxTextWidth), n-1)...)
+// sidePreviewRows returns rowCount preview rows to the right of the list. The first row identifies the hit.
+func (m *model) sidePreviewRows(h Hit, width, rowCount int) []string {
+	title := styleText(termtext.Dim, termtext.ShortenToColumns(escapeLine(h.MetadataText), width))
+	return append([]string{title}, previewRows(h, min(width, maxTextWidth), rowCount-1)...)
 }
 
 // joinColumns puts two columns side by side, with a vertical line between them. The left column gets the given width.
@@ -135,8 +135,8 @@ func joinColumns(left []string, width int, right []string) []string {
 	return rows
 }
 
-// stateText returns the text of the state row, such as the hit count.
-func (m *model) stateText() string {
+// stateRowText returns the text of the state row, such as the hit count.
+func (m *model) stateRowText() string {
 	count := text.FormatCount(len(m.list.Hits), "entry", "entries")
 	switch {
 	case len(m.list.Hits) == 0:
@@ -162,9 +162,9 @@ func (m *model) stateText() string {
 	return strings.Join(parts, " · ")
 }
 
-// emptyReasonRows returns rows that explain why nothing was found.
-func (m *model) emptyReasonRows() (rows []string) {
-	for _, w := range slices.Concat(m.list.EmptyReasons, m.list.Notes) {
+// noHitReasonRows returns rows that explain why nothing was found.
+func (m *model) noHitReasonRows() (rows []string) {
+	for _, w := range slices.Concat(m.list.NoHitReasons, m.list.Notes) {
 		for i, row := range termtext.WrapBreakingWords(escapeLine(w), max(m.width-2, 1)) {
 			rows = append(rows, termtext.ShortenToColumns(strings.Repeat(" ", 2*min(i, 1))+row, m.width))
 		}
@@ -174,9 +174,9 @@ func (m *model) emptyReasonRows() (rows []string) {
 
 // hitRow returns a hit's row in the list: the name, and as much of the text as fits beside the name into width
 // columns.
-func (m *model) hitRow(h Hit, chosen bool, width int) string {
+func (m *model) hitRow(h Hit, isChosen bool, width int) string {
 	pointer, style := " ", ""
-	if chosen {
+	if isChosen {
 		pointer, style = "▸", termtext.Bold
 	}
 	if h.Warning != "" {
@@ -190,7 +190,7 @@ func (m *model) hitRow(h Hit, chosen bool, width int) string {
 		named = min(room*2/5, maxNameWidth)
 	}
 	name := termtext.ShortenToColumns(escapeLine(h.Name), named)
-	row := styleText(m.focusStyle(modeChoosing), pointer) + termtext.HighlightWords(name, h.Words, style)
+	row := styleText(m.focusStyle(modeChoosingEntry), pointer) + termtext.HighlightWords(name, h.Words, style)
 	if gap := named - termtext.CountColumns(name) + 2; room-named > gap {
 		row += strings.Repeat(" ", gap) + styleText(
 			termtext.Dim,
@@ -200,25 +200,25 @@ func (m *model) hitRow(h Hit, chosen bool, width int) string {
 	return row
 }
 
-// previewRows returns at most n rows with a part of the hit's text. If the text contains query words, the part begins
-// near the first query word. If the hit has a warning, the warning is the first of these rows.
-func previewRows(h Hit, width, n int) []string {
+// previewRows returns at most maxRows rows with a part of the hit's text. If the text contains query words, the part
+// begins near the first query word. If the hit has a warning, the warning is the first of these rows.
+func previewRows(h Hit, width, maxRows int) []string {
 	part := h.Text
-	if most := 4 * n * width; len(part) > most {
+	if most := 4 * maxRows * width; len(part) > most {
 		part = text.Excerpt(part, h.Words, most)
 	}
 	var rows []string
 	if h.Warning != "" {
 		rows = append(rows, styleText(termtext.Red, termtext.ShortenToColumns(escapeLine(h.Warning), width)))
-		n--
+		maxRows--
 	}
-	all := termtext.WrapBreakingWords(termtext.ReplaceHarmful(strings.TrimRight(part, "\n")), width)
+	all := termtext.WrapBreakingWords(termtext.EscapeHarmfulRunes(strings.TrimRight(part, "\n")), width)
 	first := slices.IndexFunc(all, func(row string) bool { return len(termtext.FindWords(row, h.Words)) > 0 })
-	if first < n {
+	if first < maxRows {
 		first = 1
 	}
-	first = max(min(first-1, len(all)-n), 0)
-	for _, row := range all[first:min(first+n, len(all))] {
+	first = max(min(first-1, len(all)-maxRows), 0)
+	for _, row := range all[first:min(first+maxRows, len(all))] {
 		rows = append(
 			rows,
 			termtext.HighlightWords(termtext.ShortenToColumns(row, width), h.Words, ""),
@@ -247,8 +247,8 @@ func (m *model) entryRows() []string {
 // text on keys that fits the screen's width.
 func (m *model) footerRows() []string {
 	switch {
-	case m.mode == modeConfirmForget:
-		return []string{m.forgetQuestion()}
+	case m.mode == modeConfirmingForget:
+		return []string{m.forgetQuestionRow()}
 	case m.text != "":
 		code := termtext.Bold
 		if m.isError {
@@ -265,7 +265,7 @@ func (m *model) footerRows() []string {
 	foot := keyHelp[m.mode]
 	if m.mode == modeTyping && len(m.list.Hits) == 0 {
 		foot = []string{"Ctrl-U empties the query · Esc quits", "Esc quits"}
-	} else if m.mode == modeChoosing && len(m.list.Hits) == 0 {
+	} else if m.mode == modeChoosingEntry && len(m.list.Hits) == 0 {
 		foot = []string{"u undo · Tab back to the query · Esc quits", "u undo · Tab · Esc"}
 	}
 	i := slices.IndexFunc(foot, func(s string) bool { return termtext.CountColumns(s) <= m.width })
@@ -280,7 +280,7 @@ var keyHelp = map[screenMode][]string{
 	modeTyping: {
 		"Tab or ↓ list · Enter prints it · Ctrl-O shows all · Ctrl-Y copies · Esc quits",
 		"Tab list · Enter prints · Esc quits", "Tab list · Esc quits"},
-	modeChoosing: {
+	modeChoosingEntry: {
 		"e edit · d forget · u undo · Enter prints it · Ctrl-O shows all · Tab · Esc",
 		"e edit · d forget · u undo · Tab · Esc", "e d u · Tab · Esc"},
 	modeReading: {
@@ -288,10 +288,10 @@ var keyHelp = map[screenMode][]string{
 		"↑↓ · e edit · d forget · u undo · Esc", "↑↓ · e d u · Esc"},
 }
 
-// forgetQuestion returns the row that asks whether to forget an entry.
-func (m *model) forgetQuestion() string {
+// forgetQuestionRow returns the row that asks whether to forget an entry.
+func (m *model) forgetQuestionRow() string {
 	rest := "? y forgets it, any other key keeps it"
-	if m.entryToForget.Final {
+	if m.entryToForget.IsForgetFinal {
 		rest = " for good? y forgets it, any other key keeps it"
 	}
 	if m.width < 60 {

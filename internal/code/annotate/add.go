@@ -25,24 +25,24 @@ import (
 //
 // Add marks the records as written on this machine. Use [Store.AddFromOtherAuthors] for texts that somebody else wrote.
 func (b *Store) Add(ctx context.Context, records ...Record) ([]Record, error) {
-	return b.addWithMachineMarks(ctx, records, b.addMachineMarks)
+	return b.addSignedRecords(ctx, records, b.signRecords)
 }
 
 // AddFromOtherAuthors is like Add for annotations that somebody else wrote, for example in an imported file.
 // AddFromOtherAuthors does not mark the annotations as written on this machine, so the annotations are unreviewed
 // until the reviewed branch contains them.
 func (b *Store) AddFromOtherAuthors(ctx context.Context, records ...Record) ([]Record, error) {
-	return b.addWithMachineMarks(ctx, records, func(_ context.Context, records []Record) {
+	return b.addSignedRecords(ctx, records, func(_ context.Context, records []Record) {
 		for i := range records {
-			records[i].Mark = ""
+			records[i].MachineSignature = ""
 		}
 	})
 }
 
-func (b *Store) addWithMachineMarks(
+func (b *Store) addSignedRecords(
 	ctx context.Context,
 	records []Record,
-	markRecords func(context.Context, []Record),
+	signRecords func(context.Context, []Record),
 ) ([]Record, error) {
 	if err := b.CheckSparseCheckout(); err != nil {
 		// Do not add annotations if git has checked out only some of the annotation files. A commit with the new
@@ -63,7 +63,7 @@ func (b *Store) addWithMachineMarks(
 		files[r.File] = append(files[r.File], i)
 		out[i] = r
 	}
-	markRecords(ctx, out)
+	signRecords(ctx, out)
 	for _, file := range order {
 		rs := make([]*Record, 0, len(files[file]))
 		for _, i := range files[file] {
@@ -78,13 +78,13 @@ func (b *Store) addWithMachineMarks(
 
 // recordedFileLines is a file that was read and split into lines, to fill in the lines of new annotations.
 type recordedFileLines struct {
-	lines []string
-	blob  string
-	err   error
+	lines    []string
+	blobName string
+	err      error
 }
 
-// completeRecord fills in the missing fields of r. It stores in seen the files that were read.
-func (b *Store) completeRecord(ctx context.Context, r *Record, seen map[string]*recordedFileLines) error {
+// completeRecord fills in the missing fields of r. It stores in linesByFile the files that were read.
+func (b *Store) completeRecord(ctx context.Context, r *Record, linesByFile map[string]*recordedFileLines) error {
 	if err := r.validate(); err != nil {
 		return err
 	}
@@ -92,10 +92,10 @@ func (b *Store) completeRecord(ctx context.Context, r *Record, seen map[string]*
 		return &oxbow.InvalidError{Field: "file", Value: r.File, Reason: "is of the annotations themselves"}
 	}
 	if r.Block == nil {
-		f := seen[r.File]
+		f := linesByFile[r.File]
 		if f == nil {
 			f = b.readLines(r.File)
-			seen[r.File] = f
+			linesByFile[r.File] = f
 		}
 		if f.err != nil {
 			return fmt.Errorf("annotating: %w", f.err)
@@ -108,8 +108,8 @@ func (b *Store) completeRecord(ctx context.Context, r *Record, seen map[string]*
 			}
 		}
 		r.setLines(f.lines)
-		if r.Blob == "" {
-			r.Blob = f.blob
+		if r.FileBlobName == "" {
+			r.FileBlobName = f.blobName
 		}
 		if r.Commit == "" && b.history != nil {
 			head, err := b.history.HeadCommit(ctx)
@@ -118,21 +118,23 @@ func (b *Store) completeRecord(ctx context.Context, r *Record, seen map[string]*
 			}
 			r.Commit = head
 		}
-	} else if r.Hash == "" {
+	} else if r.BlockHash == "" {
 		block := make([]string, len(r.Block))
 		for i, l := range r.Block {
 			block[i] = normalizeLine(strings.TrimRight(l, "\r\n"))
 		}
 		r.SetBlock(block)
 	}
-	r.Before = normalizeContext(r.Before[max(0, len(r.Before)-ContextLines):])
-	r.After = normalizeContext(r.After[:min(len(r.After), ContextLines)])
-	if len(r.Scope) > 0 {
-		r.Scope = normalizeContext(r.Scope[:min(len(r.Scope), maxReturnedEnclosingLines)])
+	r.LinesBefore = normalizeContextLines(r.LinesBefore[max(0, len(r.LinesBefore)-ContextLines):])
+	r.LinesAfter = normalizeContextLines(r.LinesAfter[:min(len(r.LinesAfter), ContextLines)])
+	if len(r.EnclosingLines) > 0 {
+		r.EnclosingLines = normalizeContextLines(
+			r.EnclosingLines[:min(len(r.EnclosingLines), maxReturnedEnclosingLines)],
+		)
 	}
 	if s, ok := oxbow.SourceFrom(ctx); ok {
-		if r.By == "" {
-			r.By = s.Actor
+		if r.Author == "" {
+			r.Author = s.Actor
 		}
 		if r.Session == "" {
 			r.Session = s.Session
@@ -162,7 +164,7 @@ func (b *Store) readLines(file string) *recordedFileLines {
 	if err != nil {
 		return &recordedFileLines{err: err}
 	}
-	return &recordedFileLines{lines: SplitLines(data), blob: blobName(data, b.usesSHA256())}
+	return &recordedFileLines{lines: SplitLines(data), blobName: blobName(data, b.usesSHA256())}
 }
 
 // HasRecords reports, for each record, whether the store already contains it. The records need a File and
@@ -249,8 +251,8 @@ func (b *Store) appendNewRecords(
 }
 
 // appendToFile appends bytes to a file and syncs the file. If writing fails, it restores the file's old length.
-func (b *Store) appendToFile(full string, out []byte) (err error) {
-	f, err := b.worktree.OpenFile(full, os.O_RDWR|os.O_CREATE, 0o644)
+func (b *Store) appendToFile(filePath string, out []byte) (err error) {
+	f, err := b.worktree.OpenFile(filePath, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return err
 	}
@@ -274,7 +276,7 @@ func (b *Store) appendToFile(full string, out []byte) (err error) {
 	if end+int64(len(out)) > maxSidecarBytes {
 		return &oxbow.InvalidError{
 			Field:  "sidecar",
-			Value:  full,
+			Value:  filePath,
 			Reason: fmt.Sprintf("would be longer than %d MiB", maxSidecarBytes>>20),
 		}
 	}
@@ -286,14 +288,14 @@ func (b *Store) appendToFile(full string, out []byte) (err error) {
 		return errors.Join(err, f.Truncate(end))
 	}
 	if end == 0 {
-		return b.worktree.SyncDir(path.Dir(full))
+		return b.worktree.SyncDir(path.Dir(filePath))
 	}
 	return nil
 }
 
 // gitattributesText makes git merge the sidecars of two branches automatically.
 const gitattributesText = "# made by oxbow: git joins the annotations of two branches\n*" + sidecarSuffix + " " +
-	unionMerge + "\n"
+	unionMergeAttributes + "\n"
 
 // makeAnnotationDir creates a directory in the annotations directory, durably. If the annotations directory itself
 // does not exist, makeAnnotationDir also writes the files .gitignore and .gitattributes in it.

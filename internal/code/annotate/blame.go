@@ -35,7 +35,7 @@ func (b *Store) Blame(ctx context.Context, file string) ([]BlameLine, error) {
 	if _, err := b.worktree.Stat(file); err != nil {
 		return nil, fmt.Errorf("blaming: %w", err)
 	}
-	p, err := b.resolveFile(ctx, file)
+	p, err := b.findFileAnnotations(ctx, file)
 	if err != nil {
 		return nil, fmt.Errorf("blaming: %w", err)
 	}
@@ -44,8 +44,8 @@ func (b *Store) Blame(ctx context.Context, file string) ([]BlameLine, error) {
 	for i, l := range lines {
 		out[i] = BlameLine{Number: i + 1, Text: l}
 	}
-	for _, f := range p.found {
-		for n := f.Now.First; f.In == file && n <= f.Now.Last && n >= 1; n++ {
+	for _, f := range p.foundAnnotations {
+		for n := f.CurrentSpan.First; f.CurrentFile == file && n <= f.CurrentSpan.Last && n >= 1; n++ {
 			out[n-1].Annotations = append(out[n-1].Annotations, f)
 		}
 	}
@@ -90,7 +90,7 @@ func (b *Store) blameCommits(ctx context.Context, head, file string, lines []str
 			l.Author = g.Author
 			l.Time = g.Time
 			l.Summary = g.Summary
-			l.PorcelainHeader = g.Head
+			l.PorcelainHeader = g.PorcelainHeader
 		}
 	}
 	return nil

@@ -14,17 +14,17 @@ type annotatedBlockSearchMethod struct {
 	chooseMatch     func(*annotatedBlockSearch, []candidateRange) annotatedBlockMatch
 }
 
-// These are methods to find an annotated block in a new text. searchMethodsByOldVersion contains the methods for the
-// case that the old version of the file, in which the block was annotated, is available. searchMethodsByText contains
-// the methods that need only the text of the block. In both lists, the most certain method is first. copyMethod and
-// uniqueCopySearchMethod search for copies of the block. copyMethod chooses among several copies by the lines around
-// them, and uniqueCopySearchMethod needs a unique copy.
+// These are methods to find an annotated block in a new text. oldVersionSearchMethods contains the methods for the
+// case that the old version of the file, in which the block was annotated, is available. textOnlySearchMethods contains
+// the methods that need only the text of the block. In both lists, the most certain method is first. copySearchMethod
+// and uniqueCopySearchMethod search for copies of the block. copySearchMethod chooses among several copies by the lines
+// around them, and uniqueCopySearchMethod needs a unique copy.
 var (
-	searchMethodsByOldVersion = []annotatedBlockSearchMethod{
+	oldVersionSearchMethods = []annotatedBlockSearchMethod{
 		{
 			(*annotatedBlockSearch).findUnchangedLineRanges,
-			(*annotatedBlockSearch).scoreWords,
-			(*annotatedBlockSearch).chooseUnchanged,
+			(*annotatedBlockSearch).scoreWordSimilarity,
+			(*annotatedBlockSearch).chooseByUnchangedLines,
 		},
 		{
 			(*annotatedBlockSearch).findNewBlockCopies,
@@ -38,24 +38,24 @@ var (
 		},
 		{
 			(*annotatedBlockSearch).findUnchangedLineRanges,
-			(*annotatedBlockSearch).scoreWords,
-			(*annotatedBlockSearch).chooseHalfUnchangedBlock,
+			(*annotatedBlockSearch).scoreWordSimilarity,
+			(*annotatedBlockSearch).chooseMostlyUnchangedBlock,
 		},
 		{
 			(*annotatedBlockSearch).findBlockReplacements,
-			(*annotatedBlockSearch).scoreMostSimilar,
+			(*annotatedBlockSearch).keepMostSimilarRanges,
 			(*annotatedBlockSearch).chooseBlockReplacement,
 		},
 	}
-	searchMethodsByText = []annotatedBlockSearchMethod{
-		copyMethod,
+	textOnlySearchMethods = []annotatedBlockSearchMethod{
+		copySearchMethod,
 		{
-			(*annotatedBlockSearch).findSimilar,
-			(*annotatedBlockSearch).scoreMostSimilar,
+			(*annotatedBlockSearch).findSimilarRanges,
+			(*annotatedBlockSearch).keepMostSimilarRanges,
 			(*annotatedBlockSearch).chooseSimilarBlock,
 		},
 	}
-	copyMethod = annotatedBlockSearchMethod{
+	copySearchMethod = annotatedBlockSearchMethod{
 		(*annotatedBlockSearch).findBlockCopies,
 		(*annotatedBlockSearch).scoreCandidateContexts,
 		(*annotatedBlockSearch).chooseBlockCopyByContext,
@@ -76,27 +76,27 @@ func (s *annotatedBlockSearch) runMethod(method annotatedBlockSearchMethod) anno
 // unchanged. With this factor, a confidence of .5 or more always means that some lines in the block are unchanged.
 const changedBlockConfidence = .49
 
-// findBlock returns the most probable position of the record's block in the new text. The argument blob is git's name
-// for the new text. If the file has not changed since the record was written, this is the old position. Otherwise
-// findBlock tries several methods in order, and uses the first method that finds a position. If the old version of the
-// file is known and contains the block, the methods compare the old version with the new text. Otherwise they only
-// search the new text for the lines of the block. findBlock returns noMatch for a record without lines, and for a
-// record about an empty file that is still empty.
-func (s *annotatedBlockSearch) findBlock(blob string) annotatedBlockMatch {
+// findBlock returns the most probable position of the record's block in the new text. The argument contentBlobName is
+// git's name for the new text. If the file has not changed since the record was written, this is the old position.
+// Otherwise findBlock tries several methods in order, and uses the first method that finds a position. If the old
+// version of the file is known and contains the block, the methods compare the old version with the new text. Otherwise
+// they only search the new text for the lines of the block. findBlock returns noMatch for a record without lines, and
+// for a record about an empty file that is still empty.
+func (s *annotatedBlockSearch) findBlock(contentBlobName string) annotatedBlockMatch {
 	r := s.record
 	isEmptyFile := r.Span.Len() == 0 && len(s.newText.lines) == 0
 	if len(r.Block) == 0 || isEmptyFile {
 		return noMatch
 	}
-	isSameFile := r.Blob != "" && r.Blob == blob
+	isSameFile := r.FileBlobName != "" && r.FileBlobName == contentBlobName
 	if isSameFile && r.isBlockUnchangedIn(s.newText.lines) {
 		return annotatedBlockMatch{r.Span, PlacedExactly, 1, "the file is as it was then"}
 	}
-	ways := searchMethodsByOldVersion
+	ways := oldVersionSearchMethods
 	if s.oldVersion != nil && r.isBlockUnchangedIn(s.oldVersion.lines) {
 		s.oldVersion.mapOldAndNewLines()
 	} else {
-		s.oldVersion, ways = nil, searchMethodsByText
+		s.oldVersion, ways = nil, textOnlySearchMethods
 	}
 	m := noMatch
 	for _, w := range ways {
@@ -106,7 +106,7 @@ func (s *annotatedBlockSearch) findBlock(blob string) annotatedBlockMatch {
 			break
 		}
 	}
-	if m.placementKind == PlacedAfterEdit && s.blockLetterShareIn(m.span) < minUnchangedBlockShare {
+	if m.placementKind == PlacedAfterEdit && s.computeBlockLetterShare(m.span) < minUnchangedBlockLetterShare {
 		m.positionConfidence *= changedBlockConfidence
 		m.explanation += ", in other words"
 	}
@@ -117,22 +117,22 @@ func (s *annotatedBlockSearch) findBlock(blob string) annotatedBlockMatch {
 // compares the hash of the lines at these numbers with the hash in the record. The line numbers alone are not enough,
 // because anybody can edit the record in the annotation file.
 func (r *Record) isBlockUnchangedIn(lines []string) bool {
-	return r.Span.Len() > 0 && r.Span.Last <= len(lines) && hashLines(lines[r.Span.First-1:r.Span.Last]) == r.Hash
+	return r.Span.Len() > 0 && r.Span.Last <= len(lines) && hashLines(lines[r.Span.First-1:r.Span.Last]) == r.BlockHash
 }
 
 // isProbablyRenamedFrom reports whether a deleted file was probably renamed to the file with the text p. The sidecar s
-// contains the annotations of the deleted file. The argument blob is the hash of the text p. The result is true if an
-// annotation was written for a file with this hash. It is also true if at least half of the annotated blocks, and at
-// least two blocks, occur in the text p in the same order as in the deleted file. Archived annotations do not count as
-// blocks.
-func (p *indexedText) isProbablyRenamedFrom(s *sidecar, blob string) bool {
+// contains the annotations of the deleted file. The argument contentBlobName is the hash of the text p. The result is
+// true if an annotation was written for a file with this hash. It is also true if at least half of the annotated
+// blocks, and at least two blocks, occur in the text p in the same order as in the deleted file. Archived annotations
+// do not count as blocks.
+func (p *indexedText) isProbablyRenamedFrom(s *sidecar, contentBlobName string) bool {
 	votes := 0
 	last := 0
 	all := 0
 	order := slices.Clone(s.records)
 	slices.SortStableFunc(order, func(a, b *Record) int { return a.Span.First - b.Span.First })
 	for _, r := range order {
-		if r.Blob != "" && r.Blob == blob {
+		if r.FileBlobName != "" && r.FileBlobName == contentBlobName {
 			return true
 		}
 		if r.Archived {
@@ -140,7 +140,7 @@ func (p *indexedText) isProbablyRenamedFrom(s *sidecar, blob string) bool {
 		}
 		all++
 		search := annotatedBlockSearch{newText: p, record: r}
-		if m := search.runMethod(copyMethod); m.placementKind != NotPlaced && m.span.First >= last {
+		if m := search.runMethod(copySearchMethod); m.placementKind != NotPlaced && m.span.First >= last {
 			votes, last = votes+1, m.span.First
 		}
 	}

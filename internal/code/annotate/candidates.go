@@ -26,13 +26,13 @@ func (s *annotatedBlockSearch) findNewBlockCopies() []candidateRange {
 // contain a line i with excludedLines[i] set are ignored. excludedLines may be nil.
 func (s *annotatedBlockSearch) blockCopiesOutsideLines(excludedLines []bool) []candidateRange {
 	r, p := s.record, s.newText
-	n := len(r.Block) + r.Cut
+	n := len(r.Block) + r.OmittedBlockLines
 	if n == 0 || n > len(p.lines) {
 		return nil
 	}
 	head := r.Block
 	var tail []string
-	if r.Cut > 0 {
+	if r.OmittedBlockLines > 0 {
 		head, tail = r.Block[:len(r.Block)/2], r.Block[len(r.Block)/2:]
 	}
 	// Search for the rarest line of the block first.
@@ -60,33 +60,33 @@ func (s *annotatedBlockSearch) blockCopiesOutsideLines(excludedLines []bool) []c
 			candidateRange{
 				startLineIndex:     first,
 				endLineIndex:       first + n,
-				distanceToPosition: lineDistance(first, r.Span.First-1),
+				distanceToPosition: countLinesApart(first, r.Span.First-1),
 			},
 		)
 	}
 	return out
 }
 
-// hasBlockCopyAt reports whether a copy of the annotated block begins at the line index first of the new text. The
-// slice firstLines contains the block's first lines. If the record stores the block without its middle, the slice
+// hasBlockCopyAt reports whether a copy of the annotated block begins at the line index firstLineIndex of the new text.
+// The slice firstLines contains the block's first lines. If the record stores the block without its middle, the slice
 // lastLines contains the block's last lines, and a hash of all lines is compared too. Otherwise lastLines is empty.
-func (s *annotatedBlockSearch) hasBlockCopyAt(first int, firstLines, lastLines []string) bool {
+func (s *annotatedBlockSearch) hasBlockCopyAt(firstLineIndex int, firstLines, lastLines []string) bool {
 	r, lines := s.record, s.newText.lines
-	end := first + len(r.Block) + r.Cut
-	if first < 0 || end > len(lines) {
+	end := firstLineIndex + len(r.Block) + r.OmittedBlockLines
+	if firstLineIndex < 0 || end > len(lines) {
 		return false
 	}
-	if !slices.Equal(lines[first:first+len(firstLines)], firstLines) ||
+	if !slices.Equal(lines[firstLineIndex:firstLineIndex+len(firstLines)], firstLines) ||
 		!slices.Equal(lines[end-len(lastLines):end], lastLines) {
 		return false
 	}
-	return r.Cut == 0 || hashLines(lines[first:end]) == r.Hash
+	return r.OmittedBlockLines == 0 || hashLines(lines[firstLineIndex:end]) == r.BlockHash
 }
 
-// unchangedLines describes which lines of the block, which is at oldSpan in the old version, still exist in the
+// describeUnchangedLines describes which lines of the block, which is at oldSpan in the old version, still exist in the
 // new text. White space is ignored.
-func (f *oldVersion) unchangedLines(oldSpan LineSpan) *unchangedBlockLines {
-	k := &unchangedBlockLines{firstNewLineIndex: -1, lastNewLineIndex: -1}
+func (f *oldVersion) describeUnchangedLines(oldSpan LineSpan) *unchangedBlockLines {
+	k := &unchangedBlockLines{firstIndexInNewText: -1, lastIndexInNewText: -1}
 	from, to := oldSpan.First-1, oldSpan.Last
 	exact := 0
 	got := 0
@@ -94,21 +94,21 @@ func (f *oldVersion) unchangedLines(oldSpan LineSpan) *unchangedBlockLines {
 	for i := from; i < to; i++ {
 		n := countLetters(f.lines[i])
 		all += n
-		t := f.newIndexIgnoringSpace(i)
+		t := f.findNewIndexIgnoringSpace(i)
 		if t < 0 {
 			continue
 		}
-		if k.firstNewLineIndex < 0 {
-			k.firstNewLineIndex, k.linesBefore = t, i-from
+		if k.firstIndexInNewText < 0 {
+			k.firstIndexInNewText, k.linesBefore = t, i-from
 		}
-		k.lastNewLineIndex, k.linesAfter = t, to-1-i
-		k.count++
+		k.lastIndexInNewText, k.linesAfter = t, to-1-i
+		k.unchangedLineCount++
 		got += n
-		if f.newIndexes[i] >= 0 {
+		if f.newIndexByOldLine[i] >= 0 {
 			exact++
 		}
 	}
-	k.isWholeBlockUnchanged = exact == to-from && k.lastNewLineIndex-k.firstNewLineIndex == exact-1
+	k.isWholeBlockUnchanged = exact == to-from && k.lastIndexInNewText-k.firstIndexInNewText == exact-1
 	k.unchangedLetterShare = 1
 	if all > 0 {
 		k.unchangedLetterShare = float64(got) / float64(all)
@@ -123,10 +123,10 @@ func (f *oldVersion) unchangedLines(oldSpan LineSpan) *unchangedBlockLines {
 // unchanged.
 func (s *annotatedBlockSearch) findUnchangedLineRanges() []candidateRange {
 	was := s.record.Span
-	k := s.oldVersion.unchangedLines(was)
+	k := s.oldVersion.describeUnchangedLines(was)
 	if k.isWholeBlockUnchanged {
 		return []candidateRange{
-			{startLineIndex: k.firstNewLineIndex, endLineIndex: k.lastNewLineIndex + 1, unchanged: k},
+			{startLineIndex: k.firstIndexInNewText, endLineIndex: k.lastIndexInNewText + 1, unchangedLines: k},
 		}
 	}
 	if k.areTooFewToFindBlock(was) {
@@ -135,7 +135,7 @@ func (s *annotatedBlockSearch) findUnchangedLineRanges() []candidateRange {
 	var out []candidateRange
 	for _, first := range s.oldVersion.possibleBlockStarts(was, k) {
 		for _, end := range s.oldVersion.possibleBlockEnds(was, k) {
-			out = append(out, candidateRange{startLineIndex: first, endLineIndex: end, unchanged: k})
+			out = append(out, candidateRange{startLineIndex: first, endLineIndex: end, unchangedLines: k})
 		}
 	}
 	return out
@@ -144,49 +144,50 @@ func (s *annotatedBlockSearch) findUnchangedLineRanges() []candidateRange {
 // areTooFewToFindBlock reports whether the block cannot be found by its unchanged lines, because these are too few or
 // too far apart.
 func (k *unchangedBlockLines) areTooFewToFindBlock(oldSpan LineSpan) bool {
-	return k.count == 0 || k.unchangedLetterShare < minUnchangedBlockShare ||
-		k.lastNewLineIndex-k.firstNewLineIndex >= 4*oldSpan.Len()+20
+	return k.unchangedLineCount == 0 || k.unchangedLetterShare < minUnchangedBlockLetterShare ||
+		k.lastIndexInNewText-k.firstIndexInNewText >= 4*oldSpan.Len()+20
 }
 
 // possibleBlockStarts returns the indexes of lines at which the annotated block may begin in the new text. No index is
-// after k.firstNewLineIndex, the first unchanged line of the block, so that the block contains all its unchanged lines.
+// after k.firstIndexInNewText, the first unchanged line of the block, so that the block contains all its unchanged
+// lines.
 func (f *oldVersion) possibleBlockStarts(oldSpan LineSpan, k *unchangedBlockLines) []int {
 	if k.linesBefore == 0 {
-		return []int{k.firstNewLineIndex}
+		return []int{k.firstIndexInNewText}
 	}
 	limit := 0 // index of the line after the last unchanged line above the block
 	for i := oldSpan.First - 2; i >= 0; i-- {
-		if t := f.newIndexIgnoringSpace(i); t >= 0 {
+		if t := f.findNewIndexIgnoringSpace(i); t >= 0 {
 			limit = t + 1
 			break
 		}
 	}
 	// The line above the block is unchanged, so all lines between that line and the block's unchanged lines belong to
 	// the block.
-	if oldSpan.First > 1 && f.newIndexIgnoringSpace(oldSpan.First-2) >= 0 {
-		return []int{max(limit, k.firstNewLineIndex-2*oldSpan.Len())}
+	if oldSpan.First > 1 && f.findNewIndexIgnoringSpace(oldSpan.First-2) >= 0 {
+		return []int{max(limit, k.firstIndexInNewText-2*oldSpan.Len())}
 	}
-	return []int{k.firstNewLineIndex, max(limit, k.firstNewLineIndex-k.linesBefore)}
+	return []int{k.firstIndexInNewText, max(limit, k.firstIndexInNewText-k.linesBefore)}
 }
 
 // possibleBlockEnds returns the indexes in the new text at which the annotated block may end. Each index is the index
 // of the first line after the block. oldSpan contains the numbers of the block's lines in the old text. k describes
 // which of these lines are unchanged in the new text. The block must contain all unchanged lines.
 func (f *oldVersion) possibleBlockEnds(oldSpan LineSpan, k *unchangedBlockLines) []int {
-	end := k.lastNewLineIndex + 1
+	end := k.lastIndexInNewText + 1
 	if k.linesAfter == 0 {
 		return []int{end}
 	}
 	limit := len(f.newText.lines) // index of the first unchanged line below the block
-	for i := oldSpan.Last; i < len(f.spacelessNewIndexes); i++ {
-		if t := f.newIndexIgnoringSpace(i); t >= 0 {
+	for i := oldSpan.Last; i < len(f.cachedIndexIgnoringSpace); i++ {
+		if t := f.findNewIndexIgnoringSpace(i); t >= 0 {
 			limit = t
 			break
 		}
 	}
-	if oldSpan.Last < len(f.spacelessNewIndexes) &&
+	if oldSpan.Last < len(f.cachedIndexIgnoringSpace) &&
 		// The line below the block is unchanged, so the block reaches to that line.
-		f.newIndexIgnoringSpace(oldSpan.Last) >= 0 {
+		f.findNewIndexIgnoringSpace(oldSpan.Last) >= 0 {
 		return []int{min(limit, end+2*oldSpan.Len())}
 	}
 	return []int{end, min(limit, end+k.linesAfter)}
@@ -197,7 +198,7 @@ func (f *oldVersion) possibleBlockEnds(oldSpan LineSpan, k *unchangedBlockLines)
 // until the next call, because its memory is reused.
 func (s *annotatedBlockSearch) findBlockReplacements() []candidateRange {
 	was := s.record.Span
-	_, _, lo, hi := s.oldVersion.extendToWholeGap(was.First-1, was.Last)
+	_, _, lo, hi := s.oldVersion.findWholeGap(was.First-1, was.Last)
 	s.reusedCandidates = appendCandidateRanges(
 		s.reusedCandidates[:0],
 		was.Len(),
@@ -209,26 +210,27 @@ func (s *annotatedBlockSearch) findBlockReplacements() []candidateRange {
 }
 
 // appendCandidateRanges appends ranges of lines to out. All ranges lie between the line index firstStart and the line
-// index lastStart, which is excluded. A range has n lines, about a third more or about a third less. It is shorter if
-// there are fewer lines. The parameter position is the assumed position of the annotated lines, and each range gets its
-// distance to this position. If there are no lines, or more than 8n+40, appendCandidateRanges returns out unchanged.
+// index lastStart, which is excluded. A range has lineCount lines, about a third more or about a third less. It is
+// shorter if there are fewer lines. The parameter assumedPosition is the assumed position of the annotated lines, and
+// each range gets its distance to this position. If there are no lines, or more than 8lineCount+40,
+// appendCandidateRanges returns out unchanged.
 func appendCandidateRanges(
 	out []candidateRange,
-	n, firstStart, lastStart int,
-	position candidateRange,
+	lineCount, firstStart, lastStart int,
+	assumedPosition candidateRange,
 ) []candidateRange {
-	if lastStart <= firstStart || lastStart-firstStart > 8*n+40 {
+	if lastStart <= firstStart || lastStart-firstStart > 8*lineCount+40 {
 		return out
 	}
-	for _, size := range []int{n, n + n/3 + 1, max(1, n-n/3)} {
+	for _, size := range []int{lineCount, lineCount + lineCount/3 + 1, max(1, lineCount-lineCount/3)} {
 		for first := firstStart; first == firstStart || first+size <= lastStart; first++ {
 			out = append(
 				out,
 				candidateRange{
 					startLineIndex:      first,
 					endLineIndex:        min(first+size, lastStart),
-					assumedPositionRank: position.assumedPositionRank,
-					distanceToPosition:  lineDistance(first, position.startLineIndex),
+					assumedPositionRank: assumedPosition.assumedPositionRank,
+					distanceToPosition:  countLinesApart(first, assumedPosition.startLineIndex),
 				},
 			)
 		}
@@ -236,28 +238,28 @@ func appendCandidateRanges(
 	return out
 }
 
-// Limits of the search in [annotatedBlockSearch.findSimilar].
+// Limits of the search in [annotatedBlockSearch.findSimilarRanges].
 const (
 	// A line in the annotated block votes for a position of the block only if it occurs at most this often in the text.
-	maxVotingLineOccurrences = 20
-	maxExaminedPositions     = 4 // number of positions, those with the most votes, that are examined
+	maxVotingLineOccurrences  = 20
+	maxExaminedBlockPositions = 4 // number of positions, those with the most votes, that are examined
 )
 
-// findSimilar returns ranges around the most probable positions of the block. It searches the new text for each line of
-// the block and of the block's context, and ignores white space. Each occurrence of a line votes for one position: the
-// line at which the block would begin if this occurrence belongs to the block. The result is valid until the next
-// search.
-func (s *annotatedBlockSearch) findSimilar() []candidateRange {
+// findSimilarRanges returns ranges around the most probable positions of the block. It searches the new text for each
+// line of the block and of the block's context, and ignores white space. Each occurrence of a line votes for one
+// position: the line at which the block would begin if this occurrence belongs to the block. The result is valid until
+// the next search.
+func (s *annotatedBlockSearch) findSimilarRanges() []candidateRange {
 	votes := s.countBlockPositionVotes()
 	places := slices.SortedFunc(maps.Keys(votes), func(a, b int) int {
 		return cmp.Or(cmp.Compare(votes[b], votes[a]), a-b)
 	})
-	n := len(s.record.Block) + s.record.Cut
+	n := len(s.record.Block) + s.record.OmittedBlockLines
 	out := s.reusedCandidates[:0]
-	for i, at := range places[:min(len(places), maxExaminedPositions)] {
+	for i, at := range places[:min(len(places), maxExaminedBlockPositions)] {
 		lo, hi := max(0, at-2), min(len(s.newText.lines), at+n+2)
 		// The middle of a long block is not in the record. Try only one range, with two more lines at each end.
-		if s.record.Cut > 0 && lo < hi {
+		if s.record.OmittedBlockLines > 0 && lo < hi {
 			out = append(out, candidateRange{startLineIndex: lo, endLineIndex: hi, assumedPositionRank: i})
 		} else {
 			out = appendCandidateRanges(out, n, lo, hi, candidateRange{startLineIndex: at, assumedPositionRank: i})
@@ -273,11 +275,11 @@ func (s *annotatedBlockSearch) findSimilar() []candidateRange {
 // weight of 1 among them. Spaces are ignored. Lines with few letters or with too many occurrences do not vote.
 func (s *annotatedBlockSearch) countBlockPositionVotes() map[int]float64 {
 	r, p := s.record, s.newText
-	bare := p.spacelessOccurrences()
+	bare := p.lineOccurrencesIgnoringSpace()
 	votes := map[int]float64{}
 	vote := func(lines []string, shift int) {
 		for i, l := range lines {
-			b := removeLineSpace(l)
+			b := removeAllSpace(l)
 			if countLetters(b) < 3 {
 				continue
 			}
@@ -294,16 +296,16 @@ func (s *annotatedBlockSearch) countBlockPositionVotes() map[int]float64 {
 			}
 		}
 	}
-	vote(r.Before, -len(r.Before))
-	vote(r.After, len(r.Block)+r.Cut)
+	vote(r.LinesBefore, -len(r.LinesBefore))
+	vote(r.LinesAfter, len(r.Block)+r.OmittedBlockLines)
 	half := len(r.Block)
-	if r.Cut > 0 {
+	if r.OmittedBlockLines > 0 {
 		half /= 2
 	}
 	vote(r.Block[:half], 0)
-	vote(r.Block[half:], half+r.Cut)
+	vote(r.Block[half:], half+r.OmittedBlockLines)
 	return votes
 }
 
-// lineDistance returns how many lines a and b are apart.
-func lineDistance(a, b int) int { return max(a-b, b-a) }
+// countLinesApart returns how many lines a and b are apart.
+func countLinesApart(a, b int) int { return max(a-b, b-a) }

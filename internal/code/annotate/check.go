@@ -28,7 +28,7 @@ type CheckReport struct {
 	Annotations             int // number of annotations in all sidecars that could be read
 	Lines                   int // number of lines in all annotation files (sidecars), without empty lines
 	FilesWithIncompleteLine int // number of sidecars that end with an incomplete line, which is normal after a crash
-	NewerVersionLines       int // number of lines, in all annotation files, that a newer version of oxbow wrote
+	NewerFormatLines        int // number of lines, in all annotation files, that a newer version of oxbow wrote
 	Problems                []SidecarProblem
 }
 
@@ -74,15 +74,15 @@ func (b *Store) CheckSidecars(ctx context.Context) (CheckReport, error) {
 }
 
 // checkSidecar checks the content of a sidecar, and adds the counts and problems to the report.
-func (r *CheckReport) checkSidecar(full string, data []byte) {
+func (r *CheckReport) checkSidecar(filePath string, data []byte) {
 	s := parseSidecar(data)
 	r.Annotations += len(s.records)
-	r.NewerVersionLines += s.newerVersionLines
+	r.NewerFormatLines += s.newerFormatLineCount
 	if s.hasIncompleteLastLine {
 		r.FilesWithIncompleteLine++
 	}
 	for _, d := range s.damagedLines {
-		r.Problems = append(r.Problems, SidecarProblem{full, d.line, d.offset, "cannot be read: " + d.err.Error()})
+		r.Problems = append(r.Problems, SidecarProblem{filePath, d.line, d.offset, "cannot be read: " + d.err.Error()})
 	}
 	n, at := 0, int64(0)
 	for l := range bytes.Lines(data) {
@@ -92,7 +92,7 @@ func (r *CheckReport) checkSidecar(full string, data []byte) {
 			if rec, _, _, _ := parseSidecarLine(text); rec != nil && rec.contradictsHash() {
 				r.Problems = append(
 					r.Problems,
-					SidecarProblem{full, n, at, "the lines it keeps are not those that its hash is of"},
+					SidecarProblem{filePath, n, at, "the lines it keeps are not those that its hash is of"},
 				)
 			}
 		}
@@ -103,7 +103,7 @@ func (r *CheckReport) checkSidecar(full string, data []byte) {
 // contradictsHash reports whether the hash that is stored in the record differs from the hash of the annotated lines
 // that are stored in the record. It returns false if the record contains no hash, or not all of the annotated lines.
 func (r *Record) contradictsHash() bool {
-	isWhole := r.Cut == 0 && len(r.Block) == r.Span.Len()
-	hasLines := len(r.Block) > 0 && r.Hash != ""
-	return isWhole && hasLines && hashLines(r.Block) != r.Hash
+	isWhole := r.OmittedBlockLines == 0 && len(r.Block) == r.Span.Len()
+	hasLines := len(r.Block) > 0 && r.BlockHash != ""
+	return isWhole && hasLines && hashLines(r.Block) != r.BlockHash
 }

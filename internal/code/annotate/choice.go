@@ -10,24 +10,24 @@ const (
 	minEqualWordsSimilarity  = .95 // similarity from which a line counts as changed only in punctuation or white space
 )
 
-// unchangedExplanation tells a person how a changed block was found by its unchanged lines.
-const unchangedExplanation = "followed through the changes of the file since, which changed the block too"
+// unchangedLinesExplanation tells a person how a changed block was found by its unchanged lines.
+const unchangedLinesExplanation = "followed through the changes of the file since, which changed the block too"
 
-// chooseUnchanged returns the match for the first candidate in cs, which must be sorted with the best candidate first.
-// All candidates contain the same unchanged lines. The candidate matches if the whole block is unchanged. It also
-// matches if its words are similar enough to the words of the block. Otherwise the result is noMatch.
-func (s *annotatedBlockSearch) chooseUnchanged(cs []candidateRange) annotatedBlockMatch {
+// chooseByUnchangedLines returns the match for the first candidate in cs, which must be sorted with the best candidate
+// first. All candidates contain the same unchanged lines. The candidate matches if the whole block is unchanged. It
+// also matches if its words are similar enough to the words of the block. Otherwise the result is noMatch.
+func (s *annotatedBlockSearch) chooseByUnchangedLines(cs []candidateRange) annotatedBlockMatch {
 	if len(cs) == 0 {
 		return noMatch
 	}
 	best := cs[0]
-	if best.unchanged.isWholeBlockUnchanged {
+	if best.unchangedLines.isWholeBlockUnchanged {
 		return s.matchUnchangedBlock(best)
 	}
 	if best.wordSimilarity < minBlockSimilarity {
 		return noMatch
 	}
-	return annotatedBlockMatch{best.lineSpan(), PlacedAfterEdit, best.wordSimilarity, unchangedExplanation}
+	return annotatedBlockMatch{best.lineSpan(), PlacedAfterEdit, best.wordSimilarity, unchangedLinesExplanation}
 }
 
 // matchUnchangedBlock returns the match for a block whose lines are all unchanged.
@@ -37,31 +37,31 @@ func (s *annotatedBlockSearch) matchUnchangedBlock(c candidateRange) annotatedBl
 		m.placementKind = PlacedExactly
 	}
 	if !s.oldVersion.isBlockPositionCertain(s.record.Span) {
-		m.positionConfidence = fewLettersConfidence
+		m.positionConfidence = shortBlockConfidence
 		m.explanation += "; it is short, and the lines around it are others"
 	}
 	return m
 }
 
-// chooseHalfUnchangedBlock returns the first and best of the candidates cs as a match if at least half of the annotated
-// block's lines are unchanged, or if the share of unchanged letters is at least minShareIfWordsChanged. Otherwise, it
-// returns noMatch. It also returns noMatch if the block has only one line. The words of the candidate may be less
-// similar to the block than [minBlockSimilarity].
-func (s *annotatedBlockSearch) chooseHalfUnchangedBlock(cs []candidateRange) annotatedBlockMatch {
+// chooseMostlyUnchangedBlock returns the first and best element of the list candidates as a match if at least half of
+// the annotated block's lines are unchanged, or if the share of unchanged letters is at least
+// minLetterShareIfWordsChanged. Otherwise, it returns noMatch. It also returns noMatch if the block has only one line.
+// The words of the candidate may be less similar to the block than [minBlockSimilarity].
+func (s *annotatedBlockSearch) chooseMostlyUnchangedBlock(candidates []candidateRange) annotatedBlockMatch {
 	n := s.record.Span.Len()
-	if len(cs) == 0 || n < 2 {
+	if len(candidates) == 0 || n < 2 {
 		return noMatch
 	}
-	best := cs[0]
-	k := best.unchanged
-	if k.unchangedLetterShare < minShareIfWordsChanged && 2*k.count < n {
+	best := candidates[0]
+	k := best.unchangedLines
+	if k.unchangedLetterShare < minLetterShareIfWordsChanged && 2*k.unchangedLineCount < n {
 		return noMatch
 	}
 	return annotatedBlockMatch{
 		best.lineSpan(),
 		PlacedAfterEdit,
 		max(best.wordSimilarity, k.unchangedLetterShare*minBlockSimilarity),
-		unchangedExplanation,
+		unchangedLinesExplanation,
 	}
 }
 
@@ -78,7 +78,7 @@ func (s *annotatedBlockSearch) chooseBlockCopyByContext(cs []candidateRange) ann
 		return noMatch
 	}
 	confidence := .8 + .18*best.contextMatchShare
-	how := "by its text and " + shareInWords(best.contextMatchShare) + " of the lines around it"
+	how := "by its text and " + describeShare(best.contextMatchShare) + " of the lines around it"
 	if len(cs) > 1 && cs[1].contextMatchShare == best.contextMatchShare {
 		confidence = .6
 		how += "; other places are as good, and this one is the nearest"
@@ -97,7 +97,7 @@ func (s *annotatedBlockSearch) isBlockCopyCertain(cs []candidateRange) bool {
 	return len(cs) == 1 && areDistinctiveLines(s.record.Block)
 }
 
-func shareInWords(f float64) string {
+func describeShare(f float64) string {
 	switch {
 	case f >= .99:
 		return "all"
@@ -126,7 +126,7 @@ func (s *annotatedBlockSearch) chooseUniqueBlockCopy(cs []candidateRange) annota
 	if m.placementKind == NotPlaced || s.record.Span.Len() < 2 {
 		return noMatch
 	}
-	if s.mayBelongToLostCopy(cs[0]) {
+	if s.mayBelongToLostBlockCopy(cs[0]) {
 		return noMatch
 	}
 	return m
@@ -142,20 +142,20 @@ func (s *annotatedBlockSearch) chooseMovedBlock(cs []candidateRange) annotatedBl
 		return noMatch
 	}
 	near := s.matchingContextShare(m.span)
-	isNear := near >= .65 || (near >= .5 && s.oldVersion.wasMovedInGroup(s.record.Span, m.span))
-	if !isNear || s.mayBelongToLostCopy(cs[0]) {
+	isNear := near >= .65 || (near >= .5 && s.oldVersion.wasMovedInLineGroup(s.record.Span, m.span))
+	if !isNear || s.mayBelongToLostBlockCopy(cs[0]) {
 		return noMatch
 	}
 	return m
 }
 
-// bestSimilarRange chooses among ranges of lines that are equally similar to the annotated block. The first range in cs
-// must be at the position that is most probable for the block. bestSimilarRange chooses only among the ranges at this
-// position. It prefers the range with the most lines equal to the block's lines, and then the nearest range that has as
-// many lines as the block.
-func bestSimilarRange(cs []candidateRange) candidateRange {
-	best := cs[0]
-	for _, c := range cs[1:] {
+// bestSimilarRange chooses among ranges of lines that are equally similar to the annotated block. The first range in
+// candidates must be at the position that is most probable for the block. bestSimilarRange chooses only among the
+// ranges at this position. It prefers the range with the most lines equal to the block's lines, and then the nearest
+// range that has as many lines as the block.
+func bestSimilarRange(candidates []candidateRange) candidateRange {
+	best := candidates[0]
+	for _, c := range candidates[1:] {
 		if c.assumedPositionRank == best.assumedPositionRank && c.isBetterThan(&best) {
 			best = c
 		}
@@ -167,8 +167,8 @@ func bestSimilarRange(cs []candidateRange) candidateRange {
 // lines is better. If both have equally many, c is better only if both ranges have the same length and c is closer to
 // the assumed position.
 func (c *candidateRange) isBetterThan(o *candidateRange) bool {
-	if c.equalLines != o.equalLines {
-		return c.equalLines > o.equalLines
+	if c.equalLineCount != o.equalLineCount {
+		return c.equalLineCount > o.equalLineCount
 	}
 	return c.endLineIndex-c.startLineIndex == o.endLineIndex-o.startLineIndex &&
 		c.distanceToPosition < o.distanceToPosition
@@ -212,27 +212,27 @@ func (s *annotatedBlockSearch) chooseSimilarBlock(cs []candidateRange) annotated
 	return annotatedBlockMatch{c.lineSpan(), PlacedAfterEdit, confidence, "similar lines stand there"}
 }
 
-// mayBelongToLostCopy reports whether the range c of the new text may come from a lost copy of the annotated block. A
-// lost copy is a copy of the block in the old text that is missing in the new text, for example because several copies
-// were merged into one. mayBelongToLostCopy compares the lines around each lost copy in the old text with the lines
-// around c:
+// mayBelongToLostBlockCopy reports whether the range c of the new text may come from a lost copy of the annotated
+// block. A lost copy is a copy of the block in the old text that is missing in the new text, for example because
+// several copies were merged into one. mayBelongToLostBlockCopy compares the lines around each lost copy in the old
+// text with the lines around c:
 //
 //   - If c matches a lost copy better than it matches the annotated block, the result is true.
 //   - If no lost copy matches c as well as the annotated block does, the result is false.
 //   - Otherwise c may come from the annotated block or from each lost copy that matches equally well.
-//     mayBelongToLostCopy counts these old blocks, including the annotated block. It also counts the ranges in the new
-//     text that match the annotated block as well as c, including c. The result is true if there are fewer new ranges
-//     than old blocks.
-func (s *annotatedBlockSearch) mayBelongToLostCopy(c candidateRange) bool {
+//     mayBelongToLostBlockCopy counts these old blocks, including the annotated block. It also counts the ranges in
+//     the new text that match the annotated block as well as c, including c. The result is true if there are fewer
+//     new ranges than old blocks.
+func (s *annotatedBlockSearch) mayBelongToLostBlockCopy(c candidateRange) bool {
 	f := s.oldVersion
-	if f.oldIndex == nil {
-		f.oldIndex = newIndexedText(s.newText.numberer, f.lines)
+	if f.indexedOldText == nil {
+		f.indexedOldText = newIndexedText(s.newText.numberer, f.lines)
 	}
 	equal := 1
-	old := annotatedBlockSearch{newText: f.oldIndex, record: s.record}
+	old := annotatedBlockSearch{newText: f.indexedOldText, record: s.record}
 	for _, o := range old.findBlockCopies() {
 		copied := Record{Span: o.lineSpan()}
-		if copied.Span == s.record.Span || f.newIndexes[o.startLineIndex] >= 0 {
+		if copied.Span == s.record.Span || f.newIndexByOldLine[o.startLineIndex] >= 0 {
 			continue
 		}
 		if !copied.SetLines(f.lines) {
@@ -262,7 +262,7 @@ func (s *annotatedBlockSearch) mayBelongToLostCopy(c candidateRange) bool {
 func (s *annotatedBlockSearch) isCloserToOtherOldLines(c candidateRange) bool {
 	was := s.record.Span
 	from, to := was.First-1, was.Last
-	a, b, _, _ := s.oldVersion.extendToWholeGap(from, to)
+	a, b, _, _ := s.oldVersion.findWholeGap(from, to)
 	if b-a > maxComparedDeletedLines {
 		return false
 	}

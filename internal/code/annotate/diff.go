@@ -18,9 +18,9 @@ import (
 
 // DiffOptions select the change that Diff examines.
 type DiffOptions struct {
-	// Range is A..B or A...B, with the same meaning as for git diff, or only A, for the changes in
-	// the working tree since A. "" means HEAD.
-	Range string
+	// CommitRange is A..B or A...B, with the same meaning as for git diff, or only A, for the changes in the working
+	// tree since A. "" means HEAD.
+	CommitRange string
 
 	Staged   bool                  // compare with git's index instead of the working tree
 	Progress func(done, total int) // called with the number of files that are done and their total number (may be nil)
@@ -29,7 +29,7 @@ type DiffOptions struct {
 // Diff lists the annotations that a change touches.
 type Diff struct {
 	Base, Head         string // IDs of the commits that are compared (Head may also be "index" or "working tree")
-	ChangedFiles       int    // number of files that were changed or deleted (added files do not count)
+	ChangedFileCount   int    // number of files that were changed or deleted (added files do not count)
 	TouchedAnnotations []TouchedAnnotation
 	AddedAnnotations   []FoundAnnotation // annotations that exist only in the newer of the two compared states
 	SkippedFiles       []SkippedFile
@@ -45,26 +45,26 @@ type TouchedAnnotation struct {
 	OldSpan LineSpan
 }
 
-// Diff finds the annotations that a change touches, and the annotations that the change adds. o.Range names the commits
-// to compare. A change touches an annotation if it modifies or deletes lines of the annotation, or inserts lines
-// between these lines. Diff reads the files and the annotation files (sidecars) of the commits, and follows renames.
-// The error matches [oxbow.ErrInvalid] if o.Range is invalid, and [oxbow.ErrUnsupported] without git.
+// Diff finds the annotations that a change touches, and the annotations that the change adds. o.CommitRange names the
+// commits to compare. A change touches an annotation if it modifies or deletes lines of the annotation, or inserts
+// lines between these lines. Diff reads the files and the annotation files (sidecars) of the commits, and follows
+// renames. The error matches [oxbow.ErrInvalid] if o.CommitRange is invalid, and [oxbow.ErrUnsupported] without git.
 func (b *Store) Diff(ctx context.Context, o DiffOptions) (*Diff, error) {
 	if b.repo == nil {
 		return nil, fmt.Errorf("comparing: %w: %w", oxbow.ErrUnsupported, git.ErrNoRepository)
 	}
-	x, err := b.compareRange(ctx, o)
+	x, err := b.compareCommitRange(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("comparing: %w", err)
 	}
 	return &x.Diff, nil
 }
 
-// rangeComparison is the state of one Diff call.
-type rangeComparison struct {
+// commitRangeComparison is the state of one Diff call.
+type commitRangeComparison struct {
 	Diff
 	worktreeStore *Store // annotations in the working tree
-	base          *git.Repo
+	baseRepo      *git.Repo
 	// annotations in the older commit (the base), as they are in git; their blobs are read in advance
 	baseStore            *Store
 	baseBlobs            cachedHistory
@@ -77,18 +77,18 @@ type rangeComparison struct {
 	progress     func(done, total int)
 }
 
-// compareRange compares the base and the head of a range, and returns a comparison with the annotations that the
+// compareCommitRange compares the base and the head of a range, and returns a comparison with the annotations that the
 // change touches or adds, and with the files that could not be read. It calls o.Progress after each batch of files.
-func (b *Store) compareRange(ctx context.Context, o DiffOptions) (*rangeComparison, error) {
-	x := &rangeComparison{worktreeStore: b, progress: o.Progress}
+func (b *Store) compareCommitRange(ctx context.Context, o DiffOptions) (*commitRangeComparison, error) {
+	x := &commitRangeComparison{worktreeStore: b, progress: o.Progress}
 	if x.progress == nil {
 		x.progress = func(int, int) {}
 	}
 	if err := x.resolveBaseAndHead(ctx, o); err != nil {
 		return nil, err
 	}
-	x.base = b.repo.AtCommit(x.Base)
-	x.baseBlobs = cachedHistory{GitHistory: x.base, blobs: map[string][]byte{}}
+	x.baseRepo = b.repo.AtCommit(x.Base)
+	x.baseBlobs = cachedHistory{GitHistory: x.baseRepo, blobs: map[string][]byte{}}
 	x.baseStore = &Store{worktree: b.worktree, sidecarDir: b.sidecarDir, history: &x.baseBlobs, opts: b.opts}
 	x.baseStore.clearCaches()
 	if err := x.findFormerSidecars(ctx); err != nil {
@@ -98,7 +98,7 @@ func (b *Store) compareRange(ctx context.Context, o DiffOptions) (*rangeComparis
 		return nil, err
 	}
 	jobs := x.changedFileJobs()
-	added, err := x.addedFileJobs(ctx)
+	added, err := x.jobsForNewAnnotations(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -120,9 +120,9 @@ func (b *Store) compareRange(ctx context.Context, o DiffOptions) (*rangeComparis
 // resolveBaseAndHead parses the range in the options, and sets the two states that are compared. The older state,
 // x.Base, is a commit. The newer state, x.Head, is a commit if the range names two commits. Otherwise it is git's index
 // if o.Staged is set, or else the working tree. resolveBaseAndHead also lists the files of both states.
-func (x *rangeComparison) resolveBaseAndHead(ctx context.Context, o DiffOptions) error {
+func (x *commitRangeComparison) resolveBaseAndHead(ctx context.Context, o DiffOptions) error {
 	repo := x.worktreeStore.repo
-	from, to, two := strings.Cut(o.Range, "..")
+	from, to, two := strings.Cut(o.CommitRange, "..")
 	var err error
 	x.Base, err = x.resolveCommit(ctx, from)
 	if err != nil {
@@ -132,11 +132,11 @@ func (x *rangeComparison) resolveBaseAndHead(ctx context.Context, o DiffOptions)
 	case two && o.Staged:
 		return &oxbow.InvalidError{
 			Field:  "diff",
-			Value:  o.Range,
+			Value:  o.CommitRange,
 			Reason: "compares two commits; the index is compared with one",
 		}
 	case two:
-		err = x.setCommits(ctx, o.Range, to)
+		err = x.setCommits(ctx, o.CommitRange, to)
 	case o.Staged:
 		x.Head = "index"
 	default:
@@ -145,14 +145,14 @@ func (x *rangeComparison) resolveBaseAndHead(ctx context.Context, o DiffOptions)
 	if err != nil {
 		return err
 	}
-	files, err := repo.CommitFiles(ctx, x.Base)
+	files, err := repo.ListCommitFiles(ctx, x.Base)
 	if err != nil {
 		return err
 	}
 	x.baseFiles = &comparedFileSet{blobsByPath: files}
 	switch {
 	case two:
-		files, err = repo.CommitFiles(ctx, x.Head)
+		files, err = repo.ListCommitFiles(ctx, x.Head)
 		x.headFiles = &comparedFileSet{blobsByPath: files}
 	case o.Staged:
 		x.headFiles, err = x.worktreeStore.stagedFiles()
@@ -163,7 +163,7 @@ func (x *rangeComparison) resolveBaseAndHead(ctx context.Context, o DiffOptions)
 }
 
 // resolveCommit returns the ID of the named commit. "" means HEAD.
-func (x *rangeComparison) resolveCommit(ctx context.Context, name string) (string, error) {
+func (x *commitRangeComparison) resolveCommit(ctx context.Context, name string) (string, error) {
 	name = cmp.Or(name, "HEAD")
 	id, err := x.worktreeStore.repo.ResolveRevision(ctx, name)
 	if errors.Is(err, git.ErrNoCommit) {
@@ -178,7 +178,7 @@ func (x *rangeComparison) resolveCommit(ctx context.Context, name string) (strin
 
 // setCommits sets the head commit. headName is the part of the range after "..". If it begins with a third dot, as in
 // A...B, setCommits also replaces the base by the merge base of both commits.
-func (x *rangeComparison) setCommits(ctx context.Context, rangeText, headName string) (err error) {
+func (x *commitRangeComparison) setCommits(ctx context.Context, rangeText, headName string) (err error) {
 	headName, common := strings.CutPrefix(headName, ".")
 	x.Head, err = x.resolveCommit(ctx, headName)
 	if err != nil || !common {
@@ -195,18 +195,18 @@ func (x *rangeComparison) setCommits(ctx context.Context, rangeText, headName st
 	return err
 }
 
-// comparedFileContent returns a file's content on one side of a comparison between two commits, or between a commit and
+// readComparedFile returns a file's content on one side of a comparison between two commits, or between a commit and
 // the working tree.
-func (x *rangeComparison) comparedFileContent(side *comparedFileSet, file string) ([]byte, error) {
-	data := x.baseBlobs.blobs[side.blobsByPath[file]]
-	if data == nil && side.isWorkingTree {
+func (x *commitRangeComparison) readComparedFile(fileSet *comparedFileSet, file string) ([]byte, error) {
+	data := x.baseBlobs.blobs[fileSet.blobsByPath[file]]
+	if data == nil && fileSet.isWorkingTree {
 		return x.worktreeStore.readContent(file)
 	}
 	if data == nil {
 		return nil, errors.New("git does not have its content here, or it is too long")
 	}
-	if len(data) > MaxFile {
-		return nil, fmt.Errorf("it is longer than %d MiB", MaxFile>>20)
+	if len(data) > MaxFileBytes {
+		return nil, fmt.Errorf("it is longer than %d MiB", MaxFileBytes>>20)
 	}
 	return data, nil
 }
@@ -217,16 +217,16 @@ type diffJob struct {
 	headFile string // name of the file in the newer state ("" if the file was deleted)
 	// git blobs of the annotation files (sidecars) about this file in the older commit; the first is named after the
 	// file's own name, and the others after its former names
-	sidecarBlobs []string
+	baseSidecarBlobs []string
 	// annotation file about this file in the newer state, if it contains new annotations (nil otherwise)
 	headSidecar      *sidecar
 	newAnnotationIDs map[string]bool
 }
 
-// sidecarBlobsAtBase returns the blob names that the file's annotation files (sidecars) have in the base commit, which
-// is the older of the two compared commits. The sidecar under the file's present name comes first, if it exists. The
-// sidecars under former names of the file follow.
-func (x *rangeComparison) sidecarBlobsAtBase(file string) []string {
+// findBaseSidecarBlobs returns the blob names that the file's annotation files (sidecars) have in the base commit,
+// which is the older of the two compared commits. The sidecar under the file's present name comes first, if it exists.
+// The sidecars under former names of the file follow.
+func (x *commitRangeComparison) findBaseSidecarBlobs(file string) []string {
 	if own, ok := x.baseFiles.blobsByPath[x.worktreeStore.sidecarDir+"/"+sidecarPath(file)]; ok {
 		return slices.Concat([]string{own}, x.formerNameSidecars[file])
 	}
@@ -235,7 +235,7 @@ func (x *rangeComparison) sidecarBlobsAtBase(file string) []string {
 
 // changedFileJobs returns a job for each file that has annotations in the older of the two compared commits and
 // differs in the newer.
-func (x *rangeComparison) changedFileJobs() []diffJob {
+func (x *commitRangeComparison) changedFileJobs() []diffJob {
 	var jobs []diffJob
 	for _, file := range x.baseFiles.sortedPaths() {
 		blob, to := x.baseFiles.blobsByPath[file], file
@@ -246,9 +246,9 @@ func (x *rangeComparison) changedFileJobs() []diffJob {
 		if isUnchanged || !x.worktreeStore.mayHaveAnnotations(file) {
 			continue
 		}
-		x.ChangedFiles++
-		if blobs := x.sidecarBlobsAtBase(file); len(blobs) > 0 {
-			jobs = append(jobs, diffJob{baseFile: file, headFile: to, sidecarBlobs: blobs})
+		x.ChangedFileCount++
+		if blobs := x.findBaseSidecarBlobs(file); len(blobs) > 0 {
+			jobs = append(jobs, diffJob{baseFile: file, headFile: to, baseSidecarBlobs: blobs})
 		}
 	}
 	return jobs
@@ -258,7 +258,7 @@ func (x *rangeComparison) changedFileJobs() []diffJob {
 // not. It examines the older of the two compared commits. For each such annotation file, it adds the file's blob to
 // formerNameSidecars, under the present name of the code file. It sets BaseHasAnnotations if the commit contains any
 // annotation file.
-func (x *rangeComparison) findFormerSidecars(ctx context.Context) error {
+func (x *commitRangeComparison) findFormerSidecars(ctx context.Context) error {
 	var gone []string
 	for name := range x.baseFiles.blobsByPath {
 		if !x.worktreeStore.isSidecar(name) {
@@ -271,7 +271,7 @@ func (x *rangeComparison) findFormerSidecars(ctx context.Context) error {
 		}
 	}
 	slices.Sort(gone)
-	now, err := x.base.CurrentNames(ctx, gone[:min(len(gone), maxDeletedFileSidecars)])
+	now, err := x.baseRepo.FindCurrentNames(ctx, gone[:min(len(gone), maxDeletedFileSidecars)])
 	x.formerNameSidecars = map[string][]string{}
 	for _, file := range gone {
 		if to := now[file]; to != "" {
@@ -284,10 +284,10 @@ func (x *rangeComparison) findFormerSidecars(ctx context.Context) error {
 	return err
 }
 
-// addedFileJobs returns a job for each annotation file (sidecar) that contains new annotations. These are annotations
-// that the newer of the two compared states contains and the older state does not. The job is to find the lines to
-// which the new annotations belong.
-func (x *rangeComparison) addedFileJobs(ctx context.Context) ([]diffJob, error) {
+// jobsForNewAnnotations returns a job for each annotation file (sidecar) that contains new annotations. These are
+// annotations that the newer of the two compared states contains and the older state does not. The job is to find the
+// lines to which the new annotations belong.
+func (x *commitRangeComparison) jobsForNewAnnotations(ctx context.Context) ([]diffJob, error) {
 	differ := func(a, b *comparedFileSet) (names, blobs []string) {
 		for _, name := range a.sortedPaths() {
 			if x.worktreeStore.isSidecar(name) && a.blobsByPath[name] != b.blobsByPath[name] {
@@ -309,7 +309,7 @@ func (x *rangeComparison) addedFileJobs(ctx context.Context) ([]diffJob, error) 
 	}
 	var jobs []diffJob
 	for _, name := range names {
-		data, err := x.comparedFileContent(x.headFiles, name)
+		data, err := x.readComparedFile(x.headFiles, name)
 		if err != nil {
 			x.SkippedFiles = append(x.SkippedFiles, SkippedFile{name, err})
 			continue
@@ -335,10 +335,10 @@ func (x *rangeComparison) addedFileJobs(ctx context.Context) ([]diffJob, error) 
 // findAnnotationsInFiles finds the annotations of each file in jobs. It reads the data for all files from git together:
 // first the contents and the sidecars, which are the files with annotations, and then the old contents that the
 // sidecars name.
-func (x *rangeComparison) findAnnotationsInFiles(ctx context.Context, jobs []diffJob) error {
+func (x *commitRangeComparison) findAnnotationsInFiles(ctx context.Context, jobs []diffJob) error {
 	var want []string
 	for _, j := range jobs {
-		want = append(want, j.sidecarBlobs...)
+		want = append(want, j.baseSidecarBlobs...)
 		if j.baseFile != "" {
 			want = append(want, x.baseFiles.blobsByPath[j.baseFile])
 		}
@@ -350,7 +350,7 @@ func (x *rangeComparison) findAnnotationsInFiles(ctx context.Context, jobs []dif
 	sidecars := make([][]*sidecar, len(jobs))
 	want = nil
 	for i, j := range jobs {
-		for _, blob := range j.sidecarBlobs {
+		for _, blob := range j.baseSidecarBlobs {
 			sidecars[i] = append(sidecars[i], parseSidecar(x.baseBlobs.blobs[blob]))
 		}
 		if j.headSidecar != nil {
@@ -364,7 +364,7 @@ func (x *rangeComparison) findAnnotationsInFiles(ctx context.Context, jobs []dif
 		return err
 	}
 	for i, j := range jobs {
-		if err := x.findInBaseAndHead(ctx, j, sidecars[i]); err != nil {
+		if err := x.compareFileAnnotations(ctx, j, sidecars[i]); err != nil {
 			return err
 		}
 	}
@@ -374,7 +374,7 @@ func (x *rangeComparison) findAnnotationsInFiles(ctx context.Context, jobs []dif
 
 // readMissingBlobs reads the blobs with the given names from git into baseBlobs. It skips blobs that baseBlobs already
 // contains, empty names, and names whose hash has another length than the hashes of this repository.
-func (x *rangeComparison) readMissingBlobs(ctx context.Context, names []string) error {
+func (x *commitRangeComparison) readMissingBlobs(ctx context.Context, names []string) error {
 	slices.Sort(names)
 	names = slices.DeleteFunc(slices.Compact(names), func(n string) bool {
 		_, ok := x.baseBlobs.blobs[n]
@@ -384,18 +384,18 @@ func (x *rangeComparison) readMissingBlobs(ctx context.Context, names []string) 
 }
 
 // findAnnotationsInFile finds the present lines of a file's annotations in one of the two compared states. The
-// parameter side contains the files of this state. findAnnotationsInFile returns no annotations if this state lacks the
-// file, or if the file is binary.
-func (x *rangeComparison) findAnnotationsInFile(
+// parameter fileSet contains the files of this state. findAnnotationsInFile returns no annotations if this state lacks
+// the file, or if the file is binary.
+func (x *commitRangeComparison) findAnnotationsInFile(
 	ctx context.Context,
-	side *comparedFileSet,
+	fileSet *comparedFileSet,
 	file string,
 	sidecars []*sidecar,
 ) (found []FoundAnnotation, content []byte, err error) {
-	if _, ok := side.blobsByPath[file]; !ok {
+	if _, ok := fileSet.blobsByPath[file]; !ok {
 		return nil, nil, nil
 	}
-	content, err = x.comparedFileContent(side, file)
+	content, err = x.readComparedFile(fileSet, file)
 	if err != nil || isBinary(content) {
 		return nil, nil, err
 	}
@@ -406,17 +406,17 @@ func (x *rangeComparison) findAnnotationsInFile(
 		sidecars:        sidecars,
 		formerNameCount: max(0, len(sidecars)-1),
 	}
-	p, err := x.baseStore.resolveSources(ctx, src)
+	p, err := x.baseStore.findAnnotationsInContent(ctx, src)
 	if err != nil {
 		return nil, content, err
 	}
-	return p.found, content, src.gitError
+	return p.foundAnnotations, content, src.gitError
 }
 
-// findInBaseAndHead finds a file's annotations in both compared commits, the older base and the newer head. It adds the
-// annotations that are new in the head to the result. It also adds the annotations of the base whose lines differ in
-// the head. If the file cannot be searched, it is added to SkippedFiles.
-func (x *rangeComparison) findInBaseAndHead(ctx context.Context, j diffJob, sidecars []*sidecar) error {
+// compareFileAnnotations finds a file's annotations in both compared commits, the older base and the newer head. It
+// adds the annotations that are new in the head to the result. It also adds the annotations of the base whose lines
+// differ in the head. If the file cannot be searched, it is added to SkippedFiles.
+func (x *commitRangeComparison) compareFileAnnotations(ctx context.Context, j diffJob, sidecars []*sidecar) error {
 	now, after, err := x.findAnnotationsInFile(ctx, x.headFiles, j.headFile, sidecars)
 	if j.headSidecar != nil {
 		x.addNewAnnotations(j, now)
@@ -439,12 +439,12 @@ func (x *rangeComparison) findInBaseAndHead(ctx context.Context, j diffJob, side
 		at[f.ID] = f
 	}
 	for _, f := range was {
-		if f.Placed == NotPlaced || !touches(f.Now) {
+		if f.Placement == NotPlaced || !touches(f.CurrentSpan) {
 			continue
 		}
-		t := TouchedAnnotation{FoundAnnotation: at[f.ID], OldFile: j.baseFile, OldSpan: f.Now}
+		t := TouchedAnnotation{FoundAnnotation: at[f.ID], OldFile: j.baseFile, OldSpan: f.CurrentSpan}
 		if t.ID == "" || after == nil {
-			t.FoundAnnotation = FoundAnnotation{Record: f.Record, In: j.baseFile, Placed: NotPlaced}
+			t.FoundAnnotation = FoundAnnotation{Record: f.Record, CurrentFile: j.baseFile, Placement: NotPlaced}
 		}
 		x.TouchedAnnotations = append(x.TouchedAnnotations, t)
 	}
@@ -454,7 +454,7 @@ func (x *rangeComparison) findInBaseAndHead(ctx context.Context, j diffJob, side
 // addNewAnnotations adds a file's new annotations to AddedAnnotations. headAnnotations are the annotations that were
 // found in the newer of the two compared commits. A new annotation that is missing from headAnnotations is added as an
 // annotation whose lines were not found.
-func (x *rangeComparison) addNewAnnotations(j diffJob, headAnnotations []FoundAnnotation) {
+func (x *commitRangeComparison) addNewAnnotations(j diffJob, headAnnotations []FoundAnnotation) {
 	for _, f := range headAnnotations {
 		if j.newAnnotationIDs[f.ID] {
 			x.AddedAnnotations = append(x.AddedAnnotations, f)
@@ -465,7 +465,7 @@ func (x *rangeComparison) addNewAnnotations(j diffJob, headAnnotations []FoundAn
 		if j.newAnnotationIDs[r.ID] {
 			x.AddedAnnotations = append(
 				x.AddedAnnotations,
-				FoundAnnotation{Record: *r, In: j.headFile, Placed: NotPlaced},
+				FoundAnnotation{Record: *r, CurrentFile: j.headFile, Placement: NotPlaced},
 			)
 		}
 	}
@@ -510,7 +510,7 @@ func (b *Store) FindTouchedAnnotations(
 	if err := CheckFile(file); err != nil {
 		return nil, err
 	}
-	p, err := b.resolveFile(ctx, file)
+	p, err := b.findFileAnnotations(ctx, file)
 	if err != nil {
 		return nil, err
 	}
@@ -520,8 +520,8 @@ func (b *Store) FindTouchedAnnotations(
 	}
 	touches := newTouchedLinesCheck(SplitLines(p.content), SplitLines([]byte(now)))
 	var out []FoundAnnotation
-	for _, f := range p.found {
-		if f.isFoundIn(file) && touches(f.Now) {
+	for _, f := range p.foundAnnotations {
+		if f.isFoundIn(file) && touches(f.CurrentSpan) {
 			out = append(out, f)
 		}
 	}

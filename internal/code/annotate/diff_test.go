@@ -26,10 +26,10 @@ func touched(t *testing.T, b *Store, o DiffOptions) string {
 	}
 	var all []string
 	for _, x := range d.TouchedAnnotations {
-		all = append(all, fmt.Sprintf("%s %s:%s %s", x.Why, x.OldFile, x.OldSpan, x.Placed))
+		all = append(all, fmt.Sprintf("%s %s:%s %s", x.Why, x.OldFile, x.OldSpan, x.Placement))
 	}
 	for _, f := range d.AddedAnnotations {
-		all = append(all, fmt.Sprintf("+%s %s:%s", f.Why, f.In, f.Now))
+		all = append(all, fmt.Sprintf("+%s %s:%s", f.Why, f.CurrentFile, f.CurrentSpan))
 	}
 	for _, s := range d.SkippedFiles {
 		all = append(all, "skipped "+s.File)
@@ -111,14 +111,14 @@ func TestDiff(t *testing.T) {
 			check := func(o DiffOptions) {
 				t.Helper()
 				if got := touched(t, b, o); !slices.Contains(want, got) && !strings.HasPrefix(got, c.want+", other") {
-					t.Errorf("Diff(%q, staged %v) touches %q, want %q", o.Range, o.Staged, got, c.want)
+					t.Errorf("Diff(%q, staged %v) touches %q, want %q", o.CommitRange, o.Staged, got, c.want)
 				}
 			}
 			check(DiffOptions{})
 			g.git("add", "-A")
 			check(DiffOptions{Staged: true})
 			g.commit()
-			check(DiffOptions{Range: "HEAD~1..HEAD"})
+			check(DiffOptions{CommitRange: "HEAD~1..HEAD"})
 		})
 	}
 }
@@ -141,7 +141,7 @@ func TestDiffOfFormerName(t *testing.T) {
 	}
 	lines[7] = "another"
 	g.write("three.go", strings.Join(lines, "\n"))
-	if got := touched(t, b, DiffOptions{Range: "HEAD..HEAD"}); got != "" {
+	if got := touched(t, b, DiffOptions{CommitRange: "HEAD..HEAD"}); got != "" {
 		t.Errorf("HEAD..HEAD touches %q", got)
 	}
 	if got, want := touched(t, b, DiffOptions{}), "w three.go:7-8 edited"; got != want {
@@ -165,7 +165,7 @@ func TestDiffAdds(t *testing.T) {
 	g.git("mv", ".oxbow/annotations/a.go.why", ".oxbow/annotations/b.go.why")
 	g.git("mv", "a.go", "b.go")
 	g.commit()
-	if got, want := touched(t, g.store(), DiffOptions{Range: "HEAD~1..HEAD"}), "+new b.go:9"; got != want {
+	if got, want := touched(t, g.store(), DiffOptions{CommitRange: "HEAD~1..HEAD"}), "+new b.go:9"; got != want {
 		t.Errorf("added %q, want %q", got, want)
 	}
 }
@@ -176,7 +176,7 @@ func TestDiffRefuses(t *testing.T) {
 	b := g.store()
 	for _, bad := range []string{"", "HEAD", "no..HEAD", "..", "--output=x", "config", "../x..", "HEAD@{1}", ":/x",
 		"a b"} {
-		if _, err := b.Diff(t.Context(), DiffOptions{Range: bad}); !errors.Is(err, oxbow.ErrInvalid) {
+		if _, err := b.Diff(t.Context(), DiffOptions{CommitRange: bad}); !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("Diff(%q) without a commit = %v, want ErrInvalid", bad, err)
 		}
 	}
@@ -185,7 +185,7 @@ func TestDiffRefuses(t *testing.T) {
 	g.git("checkout", "-q", "--orphan", "other")
 	g.write("b", "b\n")
 	g.commit()
-	if _, err := b.Diff(t.Context(), DiffOptions{Range: "main...other"}); !errors.Is(err, oxbow.ErrInvalid) {
+	if _, err := b.Diff(t.Context(), DiffOptions{CommitRange: "main...other"}); !errors.Is(err, oxbow.ErrInvalid) {
 		t.Errorf("Diff of branches without a common commit = %v, want ErrInvalid", err)
 	}
 	if _, err := openDir(t, t.TempDir()).Diff(t.Context(), DiffOptions{}); !errors.Is(err, oxbow.ErrUnsupported) {
@@ -238,7 +238,7 @@ func TestDiffGrowth(t *testing.T) {
 		steps := 0
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		d, err := b.Diff(t.Context(), DiffOptions{Range: "HEAD~1..HEAD", Progress: func(done, total int) {
+		d, err := b.Diff(t.Context(), DiffOptions{CommitRange: "HEAD~1..HEAD", Progress: func(done, total int) {
 			steps++
 			if done > total || total != files {
 				t.Errorf("progress says %d of %d", done, total)

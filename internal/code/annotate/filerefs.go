@@ -34,7 +34,7 @@ var errTooManyLookups = errors.New("too many files to ask git about at once")
 // stored the content. It returns false if the file cannot be read, or if the path cannot be the
 // path of an annotated file.
 func (b *Store) FileBlobName(file string) (string, bool) {
-	file, _ = splitReference(b.relativeToTree(file))
+	file, _ = splitReference(b.toTreeRelativePath(file))
 	data, err := b.readContent(file)
 	if err != nil || CheckFile(file) != nil {
 		return "", false
@@ -42,8 +42,9 @@ func (b *Store) FileBlobName(file string) (string, bool) {
 	return blobName(data, b.usesSHA256()), true
 }
 
-// relativeToTree converts a path to a path relative to the tree's root. A path outside the tree is returned unchanged.
-func (b *Store) relativeToTree(file string) string {
+// toTreeRelativePath converts a path to a path relative to the tree's root. A path outside the tree is returned
+// unchanged.
+func (b *Store) toTreeRelativePath(file string) string {
 	if filepath.IsAbs(file) && b.root != "" {
 		if rel, err := b.ToTreePath("/", file); err == nil {
 			return rel
@@ -138,7 +139,7 @@ type uncheckedFileReference struct {
 // if the file is unchanged, or if its content cannot be compared, for example because it is binary.
 func (o *uncheckedFileReference) readReferencedFile(b *Store) bool {
 	r := o.checkResult
-	o.referencedFile = b.relativeToTree(r.File)
+	o.referencedFile = b.toTreeRelativePath(r.File)
 	// If a file with the whole name exists, such as "a:12", then ":12" is part of the file name. Otherwise it is a
 	// line range.
 	if _, err := b.worktree.Stat(o.referencedFile); err != nil {
@@ -192,27 +193,27 @@ type refChecker struct {
 	err               error
 }
 
-// readBlobs reads the contents of the git blobs with the names in wanted into a.blobs. If a.head is empty, or if git
+// readBlobs reads the contents of the git blobs with the names in blobNames into a.blobs. If a.head is empty, or if git
 // failed earlier, a.blobs stays empty. If reading fails, a.err is set.
-func (a *refChecker) readBlobs(wanted map[string]bool) {
+func (a *refChecker) readBlobs(blobNames map[string]bool) {
 	a.blobs = map[string][]byte{}
 	if a.head == "" || a.err != nil {
 		return
 	}
-	if len(wanted) == 0 {
+	if len(blobNames) == 0 {
 		return
 	}
-	names := make([]string, 0, len(wanted))
-	for n := range wanted {
+	names := make([]string, 0, len(blobNames))
+	for n := range blobNames {
 		names = append(names, n)
 	}
 	slices.Sort(names)
 	a.blobs, a.err = a.store.history.ReadBlobs(a.ctx, names)
 }
 
-// countGitCall counts one more use of git. It returns false if git must not be used, because git was used too often or
-// has failed, or because the tree lacks a commit.
-func (a *refChecker) countGitCall() bool {
+// reserveGitCall counts one more use of git. It returns false if git must not be used, because git was used too often
+// or has failed, or because the tree lacks a commit.
+func (a *refChecker) reserveGitCall() bool {
 	if a.err != nil || a.head == "" {
 		return false
 	}
@@ -232,13 +233,13 @@ func (a *refChecker) oldVersions(
 	if text, ok := a.blobs[c.GitBlobHash]; ok && c.GitBlobHash != "" {
 		return [][]byte{text}, "", true
 	}
-	if c.MayBeFromOtherTree || c.Time.IsZero() {
+	if c.MayBeFromOtherTree || c.ReferenceTime.IsZero() {
 		return nil, "", false
 	}
-	if !a.countGitCall() {
+	if !a.reserveGitCall() {
 		return nil, "", false
 	}
-	before, after, err := a.store.history.BlobsAround(a.ctx, file, c.Time)
+	before, after, err := a.store.history.BlobsAroundTime(a.ctx, file, c.ReferenceTime)
 	if err != nil {
 		a.err = err
 		return nil, "", false
@@ -310,17 +311,20 @@ func (a *refChecker) compareVersions(c *fileref.CheckResult, file, currentPath s
 
 // bestMatch compares the argument content with each old text, and returns the best match. If span is empty or ends
 // after the old text, it compares the whole texts. Otherwise it searches content for the lines that span selects in the
-// old text. Binary texts and texts larger than MaxFile are ignored. If all old texts are ignored, the confidence of the
-// match is -1.
+// old text. Binary texts and texts larger than MaxFileBytes are ignored. If all old texts are ignored, the confidence
+// of the match is -1.
 func bestMatch(texts [][]byte, file string, span LineSpan, content []byte) annotatedBlockMatch {
 	x := newIndexedText(newLineAndWordNumberer(), SplitLines(content))
 	best := annotatedBlockMatch{positionConfidence: -1}
 	for _, text := range texts {
-		if len(text) > MaxFile || isBinary(text) {
+		if len(text) > MaxFileBytes || isBinary(text) {
 			continue
 		}
 		old := SplitLines(text)
-		m := annotatedBlockMatch{placementKind: PlacedAfterEdit, positionConfidence: unchangedLetterShare(x, old)}
+		m := annotatedBlockMatch{
+			placementKind:      PlacedAfterEdit,
+			positionConfidence: computeUnchangedLetterShare(x, old),
+		}
 		if span.Len() > 0 && span.Last <= len(old) {
 			r := &Record{File: file, Span: span}
 			r.setLines(old)
@@ -342,11 +346,11 @@ func bestMatch(texts [][]byte, file string, span LineSpan, content []byte) annot
 	return best
 }
 
-// unchangedLetterShare returns the share of the old text's letters that are in unchanged lines. A line counts as
+// computeUnchangedLetterShare returns the share of the old text's letters that are in unchanged lines. A line counts as
 // unchanged only if it is still in the same order relative to all other unchanged lines.
-func unchangedLetterShare(newText *indexedText, oldLines []string) float64 {
+func computeUnchangedLetterShare(newText *indexedText, oldLines []string) float64 {
 	all, kept := 0, 0
-	for i, to := range new(diff.LineMapper).MapEqualLines(newText.numberer.lineIDs.LineIDs(oldLines), newText.ids) {
+	for i, to := range new(diff.LineMapper).MapEqualLines(newText.numberer.lineIDs.LineIDs(oldLines), newText.lineIDs) {
 		n := countLetters(oldLines[i])
 		all += n
 		if to >= 0 {
@@ -370,7 +374,7 @@ func (a *refChecker) checkMissingFile(c *fileref.CheckResult, file string, span 
 		c.Explanation = "there is no such file here; it may be of another project"
 		return
 	}
-	if !a.countGitCall() {
+	if !a.reserveGitCall() {
 		return
 	}
 	names, was, err := a.store.history.LaterNames(a.ctx, file)

@@ -89,9 +89,9 @@ func TestCheckFileRefs(t *testing.T) {
 		}
 		return s
 	}
-	pool := fileref.Ref{File: "pool.go", GitBlobHash: blob("pool.go"), Time: hour(1)}
-	text := fileref.Ref{File: "text.txt", GitBlobHash: blob("text.txt"), Time: hour(1)}
-	lines := fileref.Ref{File: "pool.go:14-19", GitBlobHash: blob("pool.go:14-19"), Time: hour(1)}
+	pool := fileref.Ref{File: "pool.go", GitBlobHash: blob("pool.go"), ReferenceTime: hour(1)}
+	text := fileref.Ref{File: "text.txt", GitBlobHash: blob("text.txt"), ReferenceTime: hour(1)}
+	lines := fileref.Ref{File: "pool.go:14-19", GitBlobHash: blob("pool.go:14-19"), ReferenceTime: hour(1)}
 	if lines.GitBlobHash != pool.GitBlobHash {
 		t.Errorf("Blob of lines is %s, want that of the file", lines.GitBlobHash)
 	}
@@ -135,11 +135,11 @@ func TestCheckFileRefs(t *testing.T) {
 		fileref.RefMoved,
 		"words.txt:6-10",
 	)
-	wantRef(t, "deleted", checkRef(t, b, fileref.Ref{File: "gone.txt", Time: hour(1)}), fileref.RefStale, "")
+	wantRef(t, "deleted", checkRef(t, b, fileref.Ref{File: "gone.txt", ReferenceTime: hour(1)}), fileref.RefStale, "")
 	wantRef(
 		t,
 		"never there",
-		checkRef(t, b, fileref.Ref{File: "never.txt", Time: hour(1)}),
+		checkRef(t, b, fileref.Ref{File: "never.txt", ReferenceTime: hour(1)}),
 		fileref.RefUnverifiable,
 		"",
 	)
@@ -150,12 +150,18 @@ func TestCheckFileRefs(t *testing.T) {
 	// this first commit.
 	g.write("new.txt", numbered(30))
 	g.commitAt(hour(4))
-	wantRef(t, "committed after", checkRef(t, b, fileref.Ref{File: "new.txt", Time: hour(3)}), fileref.RefFresh, "")
+	wantRef(
+		t,
+		"committed after",
+		checkRef(t, b, fileref.Ref{File: "new.txt", ReferenceTime: hour(3)}),
+		fileref.RefFresh,
+		"",
+	)
 	g.write("new.txt", source)
 	wantRef(
 		t,
 		"committed after, and changed",
-		checkRef(t, b, fileref.Ref{File: "new.txt", Time: hour(3)}),
+		checkRef(t, b, fileref.Ref{File: "new.txt", ReferenceTime: hour(3)}),
 		fileref.RefStale,
 		"",
 	)
@@ -167,8 +173,20 @@ func TestCheckFileRefs(t *testing.T) {
 		"",
 	)
 
-	wantRef(t, "a directory", checkRef(t, b, fileref.Ref{File: "dir", Time: hour(1)}), fileref.RefUnverifiable, "")
-	wantRef(t, "a binary", checkRef(t, b, fileref.Ref{File: "bin", Time: hour(1)}), fileref.RefUnverifiable, "")
+	wantRef(
+		t,
+		"a directory",
+		checkRef(t, b, fileref.Ref{File: "dir", ReferenceTime: hour(1)}),
+		fileref.RefUnverifiable,
+		"",
+	)
+	wantRef(
+		t,
+		"a binary",
+		checkRef(t, b, fileref.Ref{File: "bin", ReferenceTime: hour(1)}),
+		fileref.RefUnverifiable,
+		"",
+	)
 	wantRef(
 		t,
 		"a binary as it was",
@@ -179,14 +197,14 @@ func TestCheckFileRefs(t *testing.T) {
 	wantRef(
 		t,
 		"a long way to the file",
-		checkRef(t, b, fileref.Ref{File: "./dir/../pool.go", Time: hour(1)}),
+		checkRef(t, b, fileref.Ref{File: "./dir/../pool.go", ReferenceTime: hour(1)}),
 		fileref.RefFresh,
 		"",
 	)
 	wantRef(
 		t,
 		"a path from the root",
-		checkRef(t, b, fileref.Ref{File: filepath.Join(g.dir, "pool.go"), Time: hour(1)}),
+		checkRef(t, b, fileref.Ref{File: filepath.Join(g.dir, "pool.go"), ReferenceTime: hour(1)}),
 		fileref.RefFresh,
 		"",
 	)
@@ -206,7 +224,7 @@ func TestCheckFileRefsIsSafe(t *testing.T) {
 	for _, file := range []string{"", ".", "..", "../a.txt", "/etc/passwd", secret, ".git/config", "a/../../x",
 		"\x00", "\xff", ":", ":5", "--output=x",
 		"a.txt:99999999999", strings.Repeat("x/", 3000), "C:\\x", "link", ":(top)a.txt", "a.txt\n"} {
-		c := checkRef(t, b, fileref.Ref{File: file, GitBlobHash: "--output=x", Time: noon})
+		c := checkRef(t, b, fileref.Ref{File: file, GitBlobHash: "--output=x", ReferenceTime: noon})
 		if c.State != fileref.RefUnverifiable {
 			t.Errorf("%q is %s (%s), want UNVERIFIABLE", file, c.State, c.Explanation)
 		}
@@ -223,7 +241,7 @@ func TestCheckFileRefsWithoutGit(t *testing.T) {
 	m, b := tree(t, map[string]string{"a.txt": numbered(9)})
 	blob, _ := b.FileBlobName("a.txt")
 	wantRef(t, "as it was", checkRef(t, b, fileref.Ref{File: "a.txt", GitBlobHash: blob}), fileref.RefFresh, "")
-	wantRef(t, "untold", checkRef(t, b, fileref.Ref{File: "a.txt", Time: noon}), fileref.RefUnverifiable, "")
+	wantRef(t, "untold", checkRef(t, b, fileref.Ref{File: "a.txt", ReferenceTime: noon}), fileref.RefUnverifiable, "")
 	wantRef(t, "missing", checkRef(t, b, fileref.Ref{File: "b.txt", GitBlobHash: blob}), fileref.RefUnverifiable, "")
 	put(t, m, "a.txt", numbered(8))
 	wantRef(t, "changed", checkRef(t, b, fileref.Ref{File: "a.txt", GitBlobHash: blob}), fileref.RefStale, "")
@@ -243,7 +261,7 @@ func TestCheckFileRefsAsksGitLittle(t *testing.T) {
 	g.commitAt(noon)
 	var cs []fileref.Ref
 	for i := range maxGitLookups + 5 {
-		cs = append(cs, fileref.Ref{File: fmt.Sprintf("none%d.txt", i), Time: noon})
+		cs = append(cs, fileref.Ref{File: fmt.Sprintf("none%d.txt", i), ReferenceTime: noon})
 	}
 	cs = append(cs, fileref.Ref{File: "a.txt", GitBlobHash: blobName([]byte(numbered(9)), false)})
 	out := g.store().CheckFileRefs(t.Context(), cs)

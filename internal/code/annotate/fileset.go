@@ -54,15 +54,15 @@ func (b *Store) stagedFiles() (*comparedFileSet, error) {
 	return s, nil
 }
 
-// worktreeFiles lists the files of the working tree that are in base, in the index, or in the sidecar directory. It
-// does not read a file that is unchanged according to the index.
-func (b *Store) worktreeFiles(ctx context.Context, base map[string]string) (*comparedFileSet, error) {
+// worktreeFiles lists the files of the working tree that are in baseBlobsByPath, in the index, or in the sidecar
+// directory. It does not read a file that is unchanged according to the index.
+func (b *Store) worktreeFiles(ctx context.Context, baseBlobsByPath map[string]string) (*comparedFileSet, error) {
 	s := &comparedFileSet{blobsByPath: map[string]string{}, isWorkingTree: true}
 	entries, at, err := b.repo.IndexEntries()
 	if err != nil { // Ignore the error: without the index, all files are read.
 		entries = nil
 	}
-	names := maps.Clone(base)
+	names := maps.Clone(baseBlobsByPath)
 	var apart []string // directories for which git's index has only one entry, because they are not checked out
 	listed := map[string]*git.IndexEntry{}
 	for i := range entries {
@@ -84,7 +84,7 @@ func (b *Store) worktreeFiles(ctx context.Context, base map[string]string) (*com
 		}
 		e := listed[name]
 		if e == nil && slices.ContainsFunc(apart, func(dir string) bool { return strings.HasPrefix(name, dir) }) {
-			s.blobsByPath[name] = base[name]
+			s.blobsByPath[name] = baseBlobsByPath[name]
 		} else if e != nil && e.IsNotCheckedOut {
 			s.blobsByPath[name] = e.BlobName
 		} else if blob, ok := b.fileBlob(name, e, at); ok {
@@ -108,7 +108,7 @@ func (b *Store) fileBlob(name string, entry *git.IndexEntry, indexTime time.Time
 	if entry != nil && isUnchanged(entry, fi, indexTime) {
 		return entry.BlobName, true
 	}
-	data, err := vfs.ReadFile(b.worktree, name, MaxFile)
+	data, err := vfs.ReadFile(b.worktree, name, MaxFileBytes)
 	if err != nil {
 		return "", true
 	}
@@ -129,18 +129,18 @@ const (
 	maxRenames = 1000 // maximum number of deleted files, and of added files, that are compared
 	// A deleted and an added file count as one renamed file if at least this share of their letters is in lines that
 	// both files contain.
-	minRenameLetterShare = .5
+	minCommonLetterShare = .5
 	maxFilesWithSameLine = 50 // A line of text that occurs in more files is not used to find renamed files.
 )
 
 // findRenames finds the new names of renamed files that have annotations. It compares two commits, base (the older
 // commit) and head (the newer commit). A file that exists only in base was renamed if head added a file with the same
 // content or with most of its lines. findRenames stores the new names in x.renamedFiles.
-func (x *rangeComparison) findRenames(ctx context.Context) error {
+func (x *commitRangeComparison) findRenames(ctx context.Context) error {
 	x.renamedFiles = map[string]string{}
 	var gone, fresh []string
 	for _, file := range x.baseFiles.sortedPaths() {
-		if _, ok := x.headFiles.blobsByPath[file]; !ok && len(x.sidecarBlobsAtBase(file)) > 0 {
+		if _, ok := x.headFiles.blobsByPath[file]; !ok && len(x.findBaseSidecarBlobs(file)) > 0 {
 			gone = append(gone, file)
 		}
 	}
@@ -175,7 +175,7 @@ func (x *rangeComparison) findRenames(ctx context.Context) error {
 
 // findSimilarRenames finds renames of files whose content also changed. It compares the lines of each added file with
 // all deleted files at once.
-func (x *rangeComparison) findSimilarRenames(ctx context.Context, deletedFiles, addedFiles []string) error {
+func (x *commitRangeComparison) findSimilarRenames(ctx context.Context, deletedFiles, addedFiles []string) error {
 	if len(deletedFiles) == 0 || len(addedFiles) == 0 {
 		return nil
 	}
@@ -214,7 +214,7 @@ func (x *rangeComparison) findSimilarRenames(ctx context.Context, deletedFiles, 
 			}
 		}
 		for i, n := range common {
-			if share := float64(n) / float64(max(all, size[i])); share >= minRenameLetterShare {
+			if share := float64(n) / float64(max(all, size[i])); share >= minCommonLetterShare {
 				pairs = append(pairs, renamePair{i, k, share})
 			}
 		}
@@ -235,7 +235,7 @@ type renamePair struct {
 
 // chooseMostSimilarRenames chooses renames from the pairs, the most similar pair first. Each file is used in at most
 // one rename. It stores the renames in x.renamedFiles.
-func (x *rangeComparison) chooseMostSimilarRenames(pairs []renamePair, deletedFiles, addedFiles []string) {
+func (x *commitRangeComparison) chooseMostSimilarRenames(pairs []renamePair, deletedFiles, addedFiles []string) {
 	slices.SortFunc(pairs, func(a, b renamePair) int {
 		return cmp.Or(
 			cmp.Compare(b.commonLetterShare, a.commonLetterShare),
@@ -254,7 +254,7 @@ func (x *rangeComparison) chooseMostSimilarRenames(pairs []renamePair, deletedFi
 
 // eachFileText calls fn for each file, with the file's index and its lines without white space. Lines with fewer than
 // three letters are omitted. Binary files are skipped.
-func (x *rangeComparison) eachFileText(
+func (x *commitRangeComparison) eachFileText(
 	ctx context.Context,
 	side *comparedFileSet,
 	files []string,
@@ -270,13 +270,13 @@ func (x *rangeComparison) eachFileText(
 			return err
 		}
 		for i, f := range some {
-			data, err := x.comparedFileContent(side, f)
+			data, err := x.readComparedFile(side, f)
 			if err != nil || isBinary(data) {
 				continue
 			}
 			var lines []string
 			for _, l := range SplitLines(data) {
-				l = removeLineSpace(l)
+				l = removeAllSpace(l)
 				if countLetters(l) >= 3 {
 					lines = append(lines, l)
 				}

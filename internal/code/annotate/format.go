@@ -69,7 +69,8 @@ type sidecarLine struct {
 	LinesAfter           []string  `json:"after,omitempty"`
 	OmittedBlockLines    int       `json:"cut,omitempty"`
 	EnclosingLines       []string  `json:"scope,omitempty"`
-	MachineMark          string    `json:"mark,omitempty"` // proof of who wrote the record; see [Store.FindUnreviewed]
+	// proof of who wrote the record; see [Store.FindUnreviewedAnnotations]
+	MachineSignature string `json:"mark,omitempty"`
 }
 
 // archiveEvent records that an annotation was archived or restored.
@@ -105,13 +106,16 @@ func appendRecord(dst []byte, r *Record) ([]byte, error) {
 	return appendLine(
 		dst,
 		&sidecarLine{Version: lineFormatVersion, ID: r.ID, File: r.File, Lines: &[2]int{r.Span.First, r.Span.Last},
-			Reasoning: r.Why, RejectedAlternatives: r.Rejected, Author: string(r.By), Agent: r.Agent, Model: r.Model,
+			Reasoning: r.Why, RejectedAlternatives: r.RejectedAlternatives, Author: string(r.Author), Agent: r.Agent,
+			Model:     r.Model,
 			Session:   r.Session,
 			Profile:   r.Profile,
-			SourceRef: r.Ref, Time: r.Time.UTC(), Commit: r.Commit, FileBlobName: r.Blob, BlockHash: r.Hash,
-			LinesBefore: r.Before,
+			SourceRef: r.SourceRef, Time: r.Time.UTC(), Commit: r.Commit, FileBlobName: r.FileBlobName,
+			BlockHash:   r.BlockHash,
+			LinesBefore: r.LinesBefore,
 			BlockLines:  r.Block,
-			LinesAfter:  r.After, OmittedBlockLines: r.Cut, EnclosingLines: r.Scope, MachineMark: r.Mark},
+			LinesAfter:  r.LinesAfter, OmittedBlockLines: r.OmittedBlockLines, EnclosingLines: r.EnclosingLines,
+			MachineSignature: r.MachineSignature},
 	)
 }
 
@@ -201,11 +205,13 @@ func parseSidecarLine(b []byte) (*Record, *archiveEvent, bool, error) {
 		}, false, nil
 	}
 	r := &Record{
-		ID: l.ID, File: l.File, Why: l.Reasoning, Rejected: l.RejectedAlternatives, By: oxbow.Actor(l.Author),
-		Agent: l.Agent, Model: l.Model, Session: l.Session, Profile: l.Profile, Ref: l.SourceRef, Time: l.Time,
-		Commit: l.Commit, Blob: l.FileBlobName, Hash: l.BlockHash, Before: l.LinesBefore, Block: l.BlockLines,
-		After: l.LinesAfter,
-		Cut:   l.OmittedBlockLines, Scope: l.EnclosingLines, Mark: l.MachineMark,
+		ID: l.ID, File: l.File, Why: l.Reasoning, RejectedAlternatives: l.RejectedAlternatives,
+		Author: oxbow.Actor(l.Author),
+		Agent:  l.Agent, Model: l.Model, Session: l.Session, Profile: l.Profile, SourceRef: l.SourceRef, Time: l.Time,
+		Commit: l.Commit, FileBlobName: l.FileBlobName, BlockHash: l.BlockHash, LinesBefore: l.LinesBefore,
+		Block:             l.BlockLines,
+		LinesAfter:        l.LinesAfter,
+		OmittedBlockLines: l.OmittedBlockLines, EnclosingLines: l.EnclosingLines, MachineSignature: l.MachineSignature,
 	}
 	if l.Lines != nil {
 		r.Span = LineSpan{l.Lines[0], l.Lines[1]}
@@ -228,9 +234,9 @@ func (s LineSpan) isValidRange() bool { return s.Len() > 0 && s.Last <= 1<<30 }
 // isWithinLimits reports whether the record's numbers of annotated lines and surrounding lines are within [Store.Add]'s
 // limits. A record with more lines was not written by oxbow.
 func (r *Record) isWithinLimits() bool {
-	isBlockShort := r.Cut >= 0 && len(r.Block) <= maxStoredBlockLines
-	isContextShort := len(r.Before) <= ContextLines && len(r.After) <= ContextLines &&
-		len(r.Scope) <= maxReturnedEnclosingLines
+	isBlockShort := r.OmittedBlockLines >= 0 && len(r.Block) <= maxStoredBlockLines
+	isContextShort := len(r.LinesBefore) <= ContextLines && len(r.LinesAfter) <= ContextLines &&
+		len(r.EnclosingLines) <= maxReturnedEnclosingLines
 	return isBlockShort && isContextShort
 }
 
@@ -247,7 +253,7 @@ type sidecar struct {
 	archiveEvents []archiveEvent // sorted by time, without duplicates
 	// for each ID, the event that decides whether the annotation is archived
 	lastArchiveEventByID  map[string]archiveEvent
-	newerVersionLines     int // number of lines that newer program versions wrote
+	newerFormatLineCount  int // number of lines that newer program versions wrote
 	damagedLines          []damagedLine
 	hasIncompleteLastLine bool // the last line is incomplete, because a write was interrupted
 }
@@ -309,7 +315,7 @@ func parseSidecar(data []byte) *sidecar {
 		case err != nil:
 			s.damagedLines = append(s.damagedLines, damagedLine{n + 1, from, err})
 		case newer:
-			s.newerVersionLines++
+			s.newerFormatLineCount++
 		case e != nil:
 			s.archiveEvents = append(s.archiveEvents, *e)
 		case r != nil:

@@ -14,7 +14,7 @@ import (
 func sample(n int) *Record {
 	r := &Record{File: "a/b.go", Span: LineSpan{n, n}, Why: "why " +
 		strings.Repeat("<&>\u2028\n", n), Time: noon.Add(time.Duration(n) * time.Second),
-		Before: []string{"", "\t{"}, After: []string{"}"}}
+		LinesBefore: []string{"", "\t{"}, LinesAfter: []string{"}"}}
 	r.SetBlock([]string{"\tx := \"" + strings.Repeat("y", n) + "\""})
 	r.ID = r.defaultID()
 	return r
@@ -133,12 +133,12 @@ func TestParseSetsAside(t *testing.T) {
 		{"a Windows line end", strings.TrimSuffix(good, "\n") + "\r", 0, 0},
 	} {
 		s := parseSidecar([]byte(c.line + "\n" + good))
-		if s.newerVersionLines != c.newer || len(s.damagedLines) != c.damaged || len(s.records) != 1 {
+		if s.newerFormatLineCount != c.newer || len(s.damagedLines) != c.damaged || len(s.records) != 1 {
 			t.Errorf(
 				"%s: %d records, %d newer, damaged %v; want 1, %d, %d",
 				c.name,
 				len(s.records),
-				s.newerVersionLines,
+				s.newerFormatLineCount,
 				s.damagedLines,
 				c.newer,
 				c.damaged,

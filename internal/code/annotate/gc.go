@@ -44,12 +44,12 @@ func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var order []string
 	skipped, err := b.surveySidecars(
 		ctx,
-		workingTreeThenHead,
+		searchWorkingTreeThenHead,
 		func(name string, s *sidecar, at []FoundAnnotation) error {
 			rep.ExaminedSidecars++
 			rep.ExaminedAnnotations += len(at)
 			for _, a := range at {
-				lost := a.Placed == NotPlaced
+				lost := a.Placement == NotPlaced
 				if lost == a.Archived {
 					continue
 				}
@@ -120,7 +120,7 @@ func (b *Store) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 		if undone[run] {
 			continue
 		}
-		rep, err = b.undoRun(ctx, run, undone, dryRun)
+		rep, err = b.undoGCRun(ctx, run, undone, dryRun)
 		if err != nil {
 			return GCReport{}, fmt.Errorf("taking a gc back: %w", err)
 		}
@@ -132,9 +132,9 @@ func (b *Store) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 	return rep, nil
 }
 
-// undoRun undoes the changes that a run made, except changes to annotations that a later run has changed again. The
+// undoGCRun undoes the changes that a run made, except changes to annotations that a later run has changed again. The
 // runs in undoneRuns were undone already, so they do not count as later runs.
-func (b *Store) undoRun(ctx context.Context, run string, undoneRuns map[string]bool, dryRun bool) (GCReport, error) {
+func (b *Store) undoGCRun(ctx context.Context, run string, undoneRuns map[string]bool, dryRun bool) (GCReport, error) {
 	rep := GCReport{GCRunName: run}
 	err := b.eachSidecar(ctx, func(name string, s *sidecar) error {
 		rep.ExaminedSidecars++
@@ -164,7 +164,7 @@ func (b *Store) undoRun(ctx context.Context, run string, undoneRuns map[string]b
 					undoneGCRunName: run,
 				},
 			)
-			at := FoundAnnotation{Record: *r, In: annotatedFileOf(name, s), Placed: NotPlaced}
+			at := FoundAnnotation{Record: *r, CurrentFile: annotatedFileOf(name, s), Placement: NotPlaced}
 			at.Archived = e.isRestoration
 			if e.isRestoration {
 				rep.Archived = append(rep.Archived, at)

@@ -78,7 +78,7 @@ func TestGC(t *testing.T) {
 		t.Errorf("Search = %+v, %v, want the archived one", hits, err)
 	}
 	st, err := b.Stats(t.Context())
-	if err != nil || st.Annotations != 3 || st.Archived != 2 || st.CountByPlacement[PlacedExactly] != 1 ||
+	if err != nil || st.Annotations != 3 || st.ArchivedCount != 2 || st.CountByPlacement[PlacedExactly] != 1 ||
 		st.CountByPlacement[NotPlaced] != 0 ||
 		st.AnnotatedFiles != 2 {
 		t.Errorf("Stats = %+v, %v", st, err)
@@ -117,7 +117,7 @@ func TestUndoGC(t *testing.T) {
 	undo("archived ; returned timeout")
 	undo("archived ; returned close")
 	undo("archived ; returned ")
-	if st, err := b.Stats(t.Context()); err != nil || st.CountByPlacement[NotPlaced] != 2 || st.Archived != 0 {
+	if st, err := b.Stats(t.Context()); err != nil || st.CountByPlacement[NotPlaced] != 2 || st.ArchivedCount != 0 {
 		t.Errorf("Stats after undo = %+v, %v, want 2 lost, none archived", st, err)
 	}
 
@@ -226,7 +226,7 @@ func TestGCByGit(t *testing.T) {
 	g.commit()
 	gc(t, b, "archived ; returned ")
 	st, err := b.Stats(t.Context())
-	if err != nil || st.CountByPlacement[PlacedByTracking] != 1 || st.Archived != 1 {
+	if err != nil || st.CountByPlacement[PlacedByTracking] != 1 || st.ArchivedCount != 1 {
 		t.Errorf("Stats = %+v, %v, want one tracked and one archived", st, err)
 	}
 	g.git("rm", "-q", "d.go")
@@ -249,7 +249,7 @@ func TestGCInAShallowClone(t *testing.T) {
 	clone.git("clone", "-q", "--depth", "1", "file://"+g.dir, ".")
 	c := clone.store()
 	if r := gc(t, c, "archived ; returned "); len(r.SkippedFiles) != 1 || r.SkippedFiles[0].File != "pool.go" ||
-		!errors.Is(r.SkippedFiles[0].Err, errShallow) {
+		!errors.Is(r.SkippedFiles[0].Err, errShallowClone) {
 		t.Errorf("skipped %v, want pool.go", r.SkippedFiles)
 	}
 	// Deletions within the clone's history are archived as usual.

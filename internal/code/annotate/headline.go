@@ -20,7 +20,7 @@ func (r *Record) Headline() string {
 		first, _, _ := strings.Cut(why, "\n")
 		return strings.TrimSpace(first)
 	}
-	said, _ := editreason.ReasonSentence(why)
+	said, _ := editreason.FindReasonSentence(why)
 	return cmp.Or(said, why)
 }
 
@@ -28,7 +28,7 @@ func (r *Record) Headline() string {
 // agent's next step. Such reasoning does not explain the annotated lines. IsNextStepAnnouncement returns false if the
 // annotation does not come from a transcript.
 func (r *Record) IsNextStepAnnouncement() bool {
-	_, gives := editreason.ReasonSentence(r.Why)
+	_, gives := editreason.FindReasonSentence(r.Why)
 	return !gives && r.isFromTranscript() && !strings.HasPrefix(r.Why, NoReasoning)
 }
 
@@ -48,5 +48,5 @@ const NoReasoning = "No reasoning is shown."
 // wrote before an edit. The ID of such a record is the letter t with 16 hexadecimal digits, and Ref contains the
 // position in the transcript.
 func (r *Record) isFromTranscript() bool {
-	return len(r.ID) == 17 && r.ID[0] == 't' && r.Ref != ""
+	return len(r.ID) == 17 && r.ID[0] == 't' && r.SourceRef != ""
 }

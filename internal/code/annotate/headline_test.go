@@ -5,7 +5,7 @@ package annotate
 import "testing"
 
 func TestHeadline(t *testing.T) {
-	spoken := Record{ID: "t0123456789abcdef", Ref: "claude-code toolu_1"}
+	spoken := Record{ID: "t0123456789abcdef", SourceRef: "claude-code toolu_1"}
 	for _, c := range []struct{ name, why, want string }{
 		{
 			"the last sentence",
@@ -59,7 +59,7 @@ func TestHeadline(t *testing.T) {
 }
 
 func TestReasoning(t *testing.T) {
-	spoken := Record{ID: "t0123456789abcdef", Ref: "claude-code toolu_1"}
+	spoken := Record{ID: "t0123456789abcdef", SourceRef: "claude-code toolu_1"}
 	for _, c := range []struct{ why, want string }{
 		{
 			"Let me look at the file before changing it.\n\nThe proxy drops idle connections. Its limit is a minute.",

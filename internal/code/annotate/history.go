@@ -39,10 +39,10 @@ type GitHistory interface {
 	// that the file existed in the history.
 	LaterNames(ctx context.Context, file string) (names []string, wasInHistory bool, err error)
 
-	// BlobsAround returns two blobs of a file: before is from the last commit before t that changed the file, and
+	// BlobsAroundTime returns two blobs of a file: before is from the last commit before t that changed the file, and
 	// after is from the first such commit at or after t. Only commits in HEAD's history count. A blob is "" if no such
 	// commit exists.
-	BlobsAround(ctx context.Context, file string, t time.Time) (before, after string, err error)
+	BlobsAroundTime(ctx context.Context, file string, t time.Time) (before, after string, err error)
 
 	// IsSHA256 reports whether git names objects by SHA-256 instead of SHA-1.
 	IsSHA256() bool
@@ -50,7 +50,7 @@ type GitHistory interface {
 
 // Limits of the store's caches.
 const (
-	maxHistories        = 16       // maximum number of files whose old versions are cached
+	maxCachedHistories  = 16       // maximum number of files whose old versions are cached
 	maxOldFileTextBytes = 64 << 20 // maximum total size, in bytes, of a file's old versions
 	maxInternedLines    = 1 << 20  // maximum number of different lines in a file and its old versions
 	blobBatchSize       = 32       // number of blobs that one git call reads
@@ -64,7 +64,7 @@ type oldVersionCache struct {
 	oldFileTexts map[string]*oldFileText // old versions, by blob name
 	// blobs that git does not have; the value is the commit that was HEAD when git was asked for the blob
 	missingAtHead map[string]string
-	bytes         int
+	cachedBytes   int
 }
 
 func newOldVersionCache() *oldVersionCache {
@@ -87,10 +87,10 @@ func (l *oldVersionCache) fetchUncachedBlobs(
 	ctx context.Context,
 	h GitHistory,
 	head string,
-	wanted map[string]bool,
+	blobNames map[string]bool,
 ) error {
 	var names []string
-	for n := range wanted {
+	for n := range blobNames {
 		if l.isBlobUnread(n, head) && (len(n) == 64) == h.IsSHA256() {
 			names = append(names, n)
 		}
@@ -108,7 +108,7 @@ func (l *oldVersionCache) fetchUncachedBlobs(
 				continue
 			}
 			l.oldFileTexts[n] = l.internText(data)
-			l.bytes += len(data)
+			l.cachedBytes += len(data)
 		}
 	}
 	return nil
@@ -116,9 +116,9 @@ func (l *oldVersionCache) fetchUncachedBlobs(
 
 // isBlobUnread reports whether a blob must be read from git: the blob is not cached, and git was not asked for it at
 // this HEAD.
-func (l *oldVersionCache) isBlobUnread(name, head string) bool {
+func (l *oldVersionCache) isBlobUnread(name, headCommit string) bool {
 	asked, isMissing := l.missingAtHead[name]
-	return l.oldFileTexts[name] == nil && (!isMissing || asked != head)
+	return l.oldFileTexts[name] == nil && (!isMissing || asked != headCommit)
 }
 
 // collectBlobNames returns the blob names of the file contents for which the annotations were written. It leaves out
@@ -127,8 +127,8 @@ func collectBlobNames(sidecars []*sidecar, currentBlob string) map[string]bool {
 	want := map[string]bool{}
 	for _, s := range sidecars {
 		for _, r := range s.records {
-			if r.Blob != "" && r.Blob != currentBlob {
-				want[r.Blob] = true
+			if r.FileBlobName != "" && r.FileBlobName != currentBlob {
+				want[r.FileBlobName] = true
 			}
 		}
 	}

@@ -35,8 +35,8 @@ func ParseRecord(b []byte) (Record, error) {
 	return *r, nil
 }
 
-// FileAt names a file at a commit.
-type FileAt struct {
+// FileAtCommit names a file at a commit.
+type FileAtCommit struct {
 	Commit string // full ID of the commit, in hex
 	File   string
 }
@@ -49,9 +49,9 @@ type FileVersion struct {
 	Time     time.Time // time of the commit (zero if the git repository lacks the commit)
 }
 
-// FilesAt returns the contents of files at commits, in the same order as places. Without a git repository, the error
-// matches [oxbow.ErrUnsupported].
-func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, error) {
+// ReadFilesAtCommits returns the contents of files at commits, in the same order as places. Without a git repository,
+// the error matches [oxbow.ErrUnsupported].
+func (b *Store) ReadFilesAtCommits(ctx context.Context, places []FileAtCommit) ([]FileVersion, error) {
 	if b.repo == nil {
 		return nil, fmt.Errorf("%w: this tree is in no git repository", oxbow.ErrUnsupported)
 	}
@@ -72,8 +72,8 @@ func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, er
 	}
 	out := make([]FileVersion, len(places))
 	// Read the contents in batches, to limit the size of git's answers.
-	for from := 0; from < len(names); from += maxFilesAtBatch {
-		part := names[from:min(len(names), from+maxFilesAtBatch)]
+	for from := 0; from < len(names); from += maxFilesPerGitCall {
+		part := names[from:min(len(names), from+maxFilesPerGitCall)]
 		want := slices.DeleteFunc(slices.Clone(part), func(n string) bool { return n == "" })
 		slices.Sort(want)
 		blobs, err := b.repo.ReadBlobs(ctx, slices.Compact(want))
@@ -91,8 +91,8 @@ func (b *Store) FilesAt(ctx context.Context, places []FileAt) ([]FileVersion, er
 	return out, nil
 }
 
-// maxFilesAtBatch is the number of files that one git call reads.
-const maxFilesAtBatch = 64
+// maxFilesPerGitCall is the number of files that one git call reads.
+const maxFilesPerGitCall = 64
 
 // ReadGitNotes returns the texts of the git notes under a reference, such as refs/notes/ai, by their commit's ID.
 // Without a git repository, the error matches [oxbow.ErrUnsupported].
@@ -110,7 +110,7 @@ func (b *Store) ReadGitNotes(ctx context.Context, ref string) (map[string][]byte
 	}
 	slices.Sort(names)
 	texts := map[string][]byte{}
-	for part := range slices.Chunk(slices.Compact(names), 16*maxFilesAtBatch) {
+	for part := range slices.Chunk(slices.Compact(names), 16*maxFilesPerGitCall) {
 		blobs, err := b.repo.ReadBlobs(ctx, part)
 		if err != nil {
 			return nil, err

@@ -23,16 +23,16 @@ func newLineAndWordNumberer() *lineAndWordNumberer {
 	}
 }
 
-// lineWordIDs returns the numbers of the words in line. The argument n is the number of the line itself. The result is
-// cached.
-func (x *lineAndWordNumberer) lineWordIDs(n int32, line string) []int32 {
-	if int(n) >= len(x.wordsByLine) {
+// lineWordIDs returns the numbers of the words in line. The argument lineID is the number of the line itself. The
+// result is cached.
+func (x *lineAndWordNumberer) lineWordIDs(lineID int32, line string) []int32 {
+	if int(lineID) >= len(x.wordsByLine) {
 		x.wordsByLine = append(x.wordsByLine, make([][]int32, len(x.lineIDs)-len(x.wordsByLine))...)
 	}
-	if x.wordsByLine[n] == nil {
-		x.wordsByLine[n] = x.appendWordIDs([]int32{}, line)
+	if x.wordsByLine[lineID] == nil {
+		x.wordsByLine[lineID] = x.appendWordIDs([]int32{}, line)
 	}
-	return x.wordsByLine[n]
+	return x.wordsByLine[lineID]
 }
 
 // appendWordIDs appends the numbers of the words in a line to dst.
@@ -43,25 +43,25 @@ func (x *lineAndWordNumberer) appendWordIDs(dst []int32, line string) []int32 {
 	return dst
 }
 
-// spacelessLineID returns the number that spacelessLineIDs assigns to a line without its white space. n is the number
-// that lineIDs assigned to the line with its white space. The result is cached for n.
-func (x *lineAndWordNumberer) spacelessLineID(n int32, line string) int32 {
-	if int(n) >= len(x.spacelessIDByLineID) {
+// spacelessLineID returns the number that spacelessLineIDs assigns to a line without its white space. lineID is the
+// number that lineIDs assigned to the line with its white space. The result is cached for lineID.
+func (x *lineAndWordNumberer) spacelessLineID(lineID int32, line string) int32 {
+	if int(lineID) >= len(x.spacelessIDByLineID) {
 		x.spacelessIDByLineID = append(
 			x.spacelessIDByLineID,
 			make([]int32, len(x.lineIDs)-len(x.spacelessIDByLineID))...)
 	}
-	if x.spacelessIDByLineID[n] == 0 {
-		x.spacelessIDByLineID[n] = x.spacelessLineIDs.LineID(removeLineSpace(line)) + 1
+	if x.spacelessIDByLineID[lineID] == 0 {
+		x.spacelessIDByLineID[lineID] = x.spacelessLineIDs.LineID(removeAllSpace(line)) + 1
 	}
-	return x.spacelessIDByLineID[n] - 1
+	return x.spacelessIDByLineID[lineID] - 1
 }
 
 // spacelessIDsOfLines returns a number for each line. Two lines have the same number if they differ only in white
-// space. The parameter ids contains the numbers of the lines with their white space.
-func (x *lineAndWordNumberer) spacelessIDsOfLines(ids []int32, lines []string) []int32 {
-	out := make([]int32, len(ids))
-	for i, n := range ids {
+// space. The parameter lineIDs contains the numbers of the lines with their white space.
+func (x *lineAndWordNumberer) spacelessIDsOfLines(lineIDs []int32, lines []string) []int32 {
+	out := make([]int32, len(lineIDs))
+	for i, n := range lineIDs {
 		out[i] = x.spacelessLineID(n, lines[i])
 	}
 	return out
@@ -71,8 +71,8 @@ func (x *lineAndWordNumberer) spacelessIDsOfLines(ids []int32, lines []string) [
 // number, it lists the positions of the lines with this number.
 type positionsByLineID struct {
 	// for each line number, the index in the field positions at which the line's positions begin
-	firstPositionIndexes []int32
-	positions            []int32 // positions of lines in the text, grouped by line number, in ascending order
+	startIndexByLineID []int32
+	positions          []int32 // positions of lines in the text, grouped by line number, in ascending order
 }
 
 // newPositionsByLineID returns an index of a text, which contains the line positions for each ID. The slice ids
@@ -80,13 +80,13 @@ type positionsByLineID struct {
 func newPositionsByLineID(ids []int32, idCount int) positionsByLineID {
 	p := positionsByLineID{make([]int32, idCount+1), make([]int32, len(ids))}
 	for _, n := range ids {
-		p.firstPositionIndexes[n+1]++
+		p.startIndexByLineID[n+1]++
 	}
 	for n := range idCount {
-		p.firstPositionIndexes[n+1] += p.firstPositionIndexes[n]
+		p.startIndexByLineID[n+1] += p.startIndexByLineID[n]
 	}
 	next := make([]int32, idCount)
-	copy(next, p.firstPositionIndexes)
+	copy(next, p.startIndexByLineID)
 	for i, n := range ids {
 		p.positions[next[n]] = int32(i)
 		next[n]++
@@ -97,8 +97,8 @@ func newPositionsByLineID(ids []int32, idCount int) positionsByLineID {
 // positionsOfLineID returns the positions at which a text contains the line that has been given the number n. Equal
 // lines have the same number. positionsOfLineID returns nil if the number was given to a line only after p was created.
 func (p positionsByLineID) positionsOfLineID(n int32) []int32 {
-	if int(n) >= len(p.firstPositionIndexes)-1 {
+	if int(n) >= len(p.startIndexByLineID)-1 {
 		return nil
 	}
-	return p.positions[p.firstPositionIndexes[n]:p.firstPositionIndexes[n+1]]
+	return p.positions[p.startIndexByLineID[n]:p.startIndexByLineID[n+1]]
 }

@@ -7,8 +7,8 @@ type indexedText struct {
 	lines []string
 	// assigns equal numbers to equal lines, in this text and in other versions of the file
 	numberer        *lineAndWordNumberer
-	ids             []int32           // for each line, the number that numberer assigned to it
-	lineOccurrences positionsByLineID // for each line number, the positions at which it occurs in ids
+	lineIDs         []int32           // for each line, the number that numberer assigned to it
+	lineOccurrences positionsByLineID // for each line number, the positions at which it occurs in lineIDs
 
 	// Positions of the lines by their numbers without white space; nil until first needed.
 	cachedSpacelessOccurrences *positionsByLineID
@@ -25,16 +25,16 @@ func newIndexedText(in *lineAndWordNumberer, lines []string) *indexedText {
 	return &indexedText{
 		lines:           lines,
 		numberer:        in,
-		ids:             ids,
+		lineIDs:         ids,
 		lineOccurrences: newPositionsByLineID(ids, len(in.lineIDs)),
 	}
 }
 
-// spacelessOccurrences returns the positions at which each line occurs in the text if white space is ignored. Lines
-// that differ only in white space have the same number, and the result contains the positions for each number.
-func (p *indexedText) spacelessOccurrences() positionsByLineID {
+// lineOccurrencesIgnoringSpace returns the positions at which each line occurs in the text if white space is ignored.
+// Lines that differ only in white space have the same number, and the result contains the positions for each number.
+func (p *indexedText) lineOccurrencesIgnoringSpace() positionsByLineID {
 	if p.cachedSpacelessOccurrences == nil {
-		at := newPositionsByLineID(p.numberer.spacelessIDsOfLines(p.ids, p.lines), len(p.numberer.spacelessLineIDs))
+		at := newPositionsByLineID(p.numberer.spacelessIDsOfLines(p.lineIDs, p.lines), len(p.numberer.spacelessLineIDs))
 		p.cachedSpacelessOccurrences = &at
 	}
 	return *p.cachedSpacelessOccurrences
@@ -45,20 +45,20 @@ func (p *indexedText) spacelessOccurrences() positionsByLineID {
 // result of an earlier call must not be used any more.
 func (p *indexedText) newBlockWordComparer(block []string) *blockWordComparer {
 	if p.cachedWordComparer == nil {
-		p.cachedWordComparer = newBlockWordComparer(p.lines, p.ids, p.numberer)
+		p.cachedWordComparer = newBlockWordComparer(p.lines, p.lineIDs, p.numberer)
 	}
 	p.cachedWordComparer.setComparedBlock(block)
 	return p.cachedWordComparer
 }
 
-// enclosingLineIndex returns the index of the line that encloses the line with index lineNo, or -1 if no line does. The
-// enclosing line is the nearest line above that is less indented and contains a letter or digit. A blank line has the
-// same enclosing line as the next line.
-func (p *indexedText) enclosingLineIndex(lineNo int) int {
+// enclosingLineIndex returns the index of the line that encloses the line with index lineIndex, or -1 if no line does.
+// The enclosing line is the nearest line above that is less indented and contains a letter or digit. A blank line has
+// the same enclosing line as the next line.
+func (p *indexedText) enclosingLineIndex(lineIndex int) int {
 	if p.enclosingLineIndexes == nil {
 		p.enclosingLineIndexes = findEnclosingLineIndexes(p.lines)
 	}
-	return int(p.enclosingLineIndexes[lineNo])
+	return int(p.enclosingLineIndexes[lineIndex])
 }
 
 // findEnclosingLineIndexes returns, for each line, the index of its enclosing line, or -1 without such a line. The
@@ -103,7 +103,7 @@ func findEnclosingLineIndexes(lines []string) []int32 {
 func (p *indexedText) spacelessLineSet(from, to int) map[string]bool {
 	set := map[string]bool{}
 	for _, l := range p.lines[max(0, min(from, len(p.lines))):max(0, min(to, len(p.lines)))] {
-		set[removeLineSpace(l)] = true
+		set[removeAllSpace(l)] = true
 	}
 	return set
 }

@@ -46,7 +46,7 @@ func normalizeLine(line string) string {
 	return line
 }
 
-func normalizeContext(lines []string) []string {
+func normalizeContextLines(lines []string) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
 		out[i] = normalizeLine(strings.TrimRight(l, "\r\n"))
@@ -69,7 +69,7 @@ func hashLines(lines []string) string {
 func isBinary(data []byte) bool { return bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 }
 
 // isAnnotatable reports whether a file with this content can be annotated: it is neither too long nor binary.
-func isAnnotatable(data []byte) bool { return len(data) <= MaxFile && !isBinary(data) }
+func isAnnotatable(data []byte) bool { return len(data) <= MaxFileBytes && !isBinary(data) }
 
 // binaryFileError returns the error for a file that cannot be annotated because it is binary.
 func binaryFileError(file string) error {
@@ -86,7 +86,7 @@ func countLetters(lines ...string) int {
 	for _, l := range lines {
 		for i := 0; i < len(l); i++ {
 			if c := l[i]; c < utf8.RuneSelf {
-				n += int(asciiLetter[c])
+				n += int(asciiLetterTable[c])
 				continue
 			}
 			for _, r := range l[i:] {
@@ -100,8 +100,8 @@ func countLetters(lines ...string) int {
 	return n
 }
 
-// asciiLetter is 1 for each ASCII letter or digit and 0 for other bytes, so that letters can be counted by adding.
-var asciiLetter = func() (t [utf8.RuneSelf]uint8) {
+// asciiLetterTable is 1 for each ASCII letter or digit and 0 for other bytes, so that letters can be counted by adding.
+var asciiLetterTable = func() (t [utf8.RuneSelf]uint8) {
 	for r := range rune(utf8.RuneSelf) {
 		if isLetter(r) {
 			t[r] = 1
@@ -141,7 +141,7 @@ func eachLineToken(line string) func(func(string) bool) {
 	}
 }
 
-func removeLineSpace(line string) string { return strings.Join(strings.Fields(line), "") }
+func removeAllSpace(line string) string { return strings.Join(strings.Fields(line), "") }
 
 // These constants limit the search in [FindEnclosingLines].
 const (

@@ -46,9 +46,9 @@ func (b *Store) Lookup(ctx context.Context, file string, span LineSpan) ([]Found
 			Reason: "are no range; lines count from 1",
 		}
 	}
-	p, err := b.resolveFile(ctx, file)
+	p, err := b.findFileAnnotations(ctx, file)
 	if err == nil && span == (LineSpan{}) {
-		err = b.searchLostInOtherFiles(ctx, p)
+		err = b.searchOtherFilesForAnnotations(ctx, p)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("looking up annotations: %w", err)
@@ -61,8 +61,8 @@ func (b *Store) Lookup(ctx context.Context, file string, span LineSpan) ([]Found
 		}
 	}
 	var out []FoundAnnotation
-	for _, f := range p.found {
-		isInSpan := f.In == file && f.Now.Overlaps(span)
+	for _, f := range p.foundAnnotations {
+		isInSpan := f.CurrentFile == file && f.CurrentSpan.Overlaps(span)
 		if isInSpan || span == (LineSpan{}) {
 			out = append(out, f)
 		}
@@ -78,26 +78,26 @@ func (p *fileAnnotations) partialError() error {
 	return &PartialLookupError{p.gitError, p.deletedSourceFiles}
 }
 
-// resolveFile finds all annotations of a file. If the file, its sidecars and HEAD have not changed since the last
-// call, resolveFile returns the results of that call.
-func (b *Store) resolveFile(ctx context.Context, file string) (*fileAnnotations, error) {
-	src, err := b.readSources(ctx, file)
+// findFileAnnotations finds all annotations of a file. If the file, its sidecars and HEAD have not changed since the
+// last call, findFileAnnotations returns the results of that call.
+func (b *Store) findFileAnnotations(ctx context.Context, file string) (*fileAnnotations, error) {
+	src, err := b.readFileAndSidecars(ctx, file)
 	if err != nil {
 		return nil, err
 	}
 	if src.isFileMissing {
 		return b.resolveMissingFile(ctx, src)
 	}
-	if cached := b.cachedResults(src); cached != nil {
+	if cached := b.cachedFileAnnotations(src); cached != nil {
 		return cached, nil
 	}
-	p, err := b.resolveSources(ctx, src)
+	p, err := b.findAnnotationsInContent(ctx, src)
 	if err != nil {
 		return nil, err
 	}
 	err = b.listDeletedSourceFiles(ctx, p)
 	if err == nil && p.gitError == nil {
-		b.cacheResults(p)
+		b.cacheFileAnnotations(p)
 	}
 	return p, err
 }

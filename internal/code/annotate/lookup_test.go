@@ -106,13 +106,13 @@ func whole(t *testing.T, b *Store, file string) FoundAnnotation {
 
 func checkFound(t *testing.T, f FoundAnnotation, placed PlacementKind, now LineSpan) {
 	t.Helper()
-	if f.Placed != placed || (placed != PlacedAfterEdit && f.Now != now) ||
-		(!f.Now.Overlaps(now) && placed != NotPlaced) {
-		t.Errorf("found %s at %s (%q), want %s at %s", f.Placed, f.Now, f.How, placed, now)
+	if f.Placement != placed || (placed != PlacedAfterEdit && f.CurrentSpan != now) ||
+		(!f.CurrentSpan.Overlaps(now) && placed != NotPlaced) {
+		t.Errorf("found %s at %s (%q), want %s at %s", f.Placement, f.CurrentSpan, f.Explanation, placed, now)
 	}
-	if (f.Placed == NotPlaced) != (f.Confidence == 0) || f.Confidence < 0 || f.Confidence > 1 ||
-		(f.How == "") != (f.Placed == NotPlaced) {
-		t.Errorf("found %s with confidence %v, %q", f.Placed, f.Confidence, f.How)
+	if (f.Placement == NotPlaced) != (f.Confidence == 0) || f.Confidence < 0 || f.Confidence > 1 ||
+		(f.Explanation == "") != (f.Placement == NotPlaced) {
+		t.Errorf("found %s with confidence %v, %q", f.Placement, f.Confidence, f.Explanation)
 	}
 }
 
@@ -127,11 +127,11 @@ func TestLookupByText(t *testing.T) {
 			if c.text == NotPlaced {
 				return
 			}
-			in, err := b.Lookup(t.Context(), "pool.go", LineSpan{f.Now.Last, f.Now.Last})
+			in, err := b.Lookup(t.Context(), "pool.go", LineSpan{f.CurrentSpan.Last, f.CurrentSpan.Last})
 			if err != nil || len(in) != 1 {
 				t.Errorf("Lookup of its last line = %v, %v", in, err)
 			}
-			out, err := b.Lookup(t.Context(), "pool.go", LineSpan{1, f.Now.First - 1})
+			out, err := b.Lookup(t.Context(), "pool.go", LineSpan{1, f.CurrentSpan.First - 1})
 			if err != nil || len(out) != 0 {
 				t.Errorf("Lookup above it = %v, %v", out, err)
 			}
@@ -205,16 +205,22 @@ func TestLookupByGit(t *testing.T) {
 			g.commit()
 			b := g.store()
 			r := add(t, b, Record{File: "pool.go", Span: selectSpan, Why: "a timeout, so that a leak shows"})
-			if len(r.Commit) != 40 || r.Blob == "" {
-				t.Errorf("the record says commit %q, blob %q", r.Commit, r.Blob)
+			if len(r.Commit) != 40 || r.FileBlobName == "" {
+				t.Errorf("the record says commit %q, blob %q", r.Commit, r.FileBlobName)
 			}
 			// The change has an effect before it is committed.
 			g.write("pool.go", c.change(source))
 			f := whole(t, b, "pool.go")
 			checkFound(t, f, c.git, c.now)
 			g.commit()
-			if again := whole(t, b, "pool.go"); again.Placed != f.Placed || again.Now != f.Now {
-				t.Errorf("committed it is %s at %s, before %s at %s", again.Placed, again.Now, f.Placed, f.Now)
+			if again := whole(t, b, "pool.go"); again.Placement != f.Placement || again.CurrentSpan != f.CurrentSpan {
+				t.Errorf(
+					"committed it is %s at %s, before %s at %s",
+					again.Placement,
+					again.CurrentSpan,
+					f.Placement,
+					f.CurrentSpan,
+				)
 			}
 		})
 	}
@@ -254,8 +260,8 @@ func TestLookupWhenTheSidecarMovedAlong(t *testing.T) {
 	put(t, m, ".oxbow/annotations/b/pool.go.why", get(t, m, ".oxbow/annotations/a/pool.go.why"))
 	f := whole(t, b, "b/pool.go")
 	checkFound(t, f, PlacedByTracking, selectSpan)
-	if !strings.Contains(f.How, "a/pool.go") {
-		t.Errorf("it says %q and not where from", f.How)
+	if !strings.Contains(f.Explanation, "a/pool.go") {
+		t.Errorf("it says %q and not where from", f.Explanation)
 	}
 }
 
@@ -412,20 +418,21 @@ func TestLookupOverAHistory(t *testing.T) {
 				switch {
 				case kept == s.Len() && contiguous:
 					whole++
-					if f.Placed != NotPlaced && f.Placed != PlacedAfterEdit && f.Now.First == now[s.First-1] {
+					if f.Placement != NotPlaced && f.Placement != PlacedAfterEdit &&
+						f.CurrentSpan.First == now[s.First-1] {
 						right++
 					} else {
 						wrong++
-						t.Logf("lines %s are now at %d; found %s at %s", s, now[s.First-1], f.Placed, f.Now)
+						t.Logf("lines %s are now at %d; found %s at %s", s, now[s.First-1], f.Placement, f.CurrentSpan)
 					}
 				case kept == 0:
 					lostAll++
-					if f.Placed == NotPlaced {
+					if f.Placement == NotPlaced {
 						lostRight++
 					}
-				case f.Placed != PlacedAfterEdit && f.Placed != NotPlaced:
+				case f.Placement != PlacedAfterEdit && f.Placement != NotPlaced:
 					wrong++
-					t.Logf("lines %s were edited; found %s at %s", s, f.Placed, f.Now)
+					t.Logf("lines %s were edited; found %s at %s", s, f.Placement, f.CurrentSpan)
 				}
 			}
 			if whole < 30 || wrong > 0 || right != whole || lostRight != lostAll {

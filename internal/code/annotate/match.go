@@ -50,7 +50,7 @@ func (s *annotatedBlockSearch) blockLines() []string {
 type candidateRange struct {
 	startLineIndex, endLineIndex int // indexes of the first line and the line after the last
 	// the unchanged lines of the annotated block, which are all in the range
-	unchanged *unchangedBlockLines
+	unchangedLines *unchangedBlockLines
 	// The search assumes several possible positions of the block. This field is the rank of the assumed position near
 	// which the range lies. Rank 0 is the most probable position.
 	assumedPositionRank int
@@ -60,7 +60,7 @@ type candidateRange struct {
 	// [annotatedBlockSearch.contextMatchShare]
 	contextMatchShare float64
 	wordSimilarity    float64 // similarity of the words; see [blockWordComparer.blockSimilarityOf]
-	equalLines        int     // number of lines in the range that equal the line at the same index in the block
+	equalLineCount    int     // number of lines in the range that equal the line at the same index in the block
 }
 
 // lineSpan returns the candidate's lines as line numbers, which count from 1.
@@ -69,11 +69,11 @@ func (c *candidateRange) lineSpan() LineSpan { return LineSpan{c.startLineIndex 
 // unchangedBlockLines describes which lines of a block are unchanged in the new text.
 type unchangedBlockLines struct {
 	// indexes of the first and last unchanged line in the new text (-1 without an unchanged line)
-	firstNewLineIndex, lastNewLineIndex int
+	firstIndexInNewText, lastIndexInNewText int
 	// number of the block's lines before the first and after the last unchanged line
 	linesBefore, linesAfter int
 	// number of lines in the block that are unchanged except for white space
-	count                 int
+	unchangedLineCount    int
 	unchangedLetterShare  float64 // share of the letters in the block that belong to unchanged lines
 	isWholeBlockUnchanged bool    // all annotated lines are unchanged, with no other lines between them
 }

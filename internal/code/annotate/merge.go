@@ -18,7 +18,7 @@ type MergeResult struct {
 	// lines of the two merged versions that cannot be read, each with a line feed; Data does not contain these lines
 	UnreadableLines []byte
 	// how many lines are in the common base but not in Data, because one of the two versions had deleted them
-	RemovedLines int
+	RemovedLineCount int
 }
 
 // MergeSidecars merges two versions of a sidecar, which is a file with annotations. The arguments ours and theirs
@@ -58,7 +58,7 @@ func MergeSidecars(base, ours, theirs []byte) MergeResult {
 		if isKept {
 			add(p)
 		} else if inOurs || inTheirs {
-			m.RemovedLines++
+			m.RemovedLineCount++
 		}
 	}
 	fresh := map[string]*parsedMergeLine{}
@@ -129,7 +129,7 @@ func parseMergedFileVersion(data []byte) *mergedFileVersion {
 			same := *r
 			same.Time = time.Time{}
 			same.Commit = ""
-			same.Blob = ""
+			same.FileBlobName = ""
 			key, err := appendRecord(nil, &same)
 			// If the record is too long to be encoded again, compare the text of the whole line.
 			if err != nil {

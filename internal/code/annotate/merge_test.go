@@ -175,7 +175,7 @@ func TestSetup(t *testing.T) {
 	config := read(".git/config")
 	s, err := b.SetUpGitMerge(
 		t.Context(),
-		SetupOptions{DriverCommand: "oxbow annotate merge-driver", InstallDriver: true, DryRun: true},
+		SetupOptions{DriverCommand: "oxbow annotate merge-driver", InstallMergeDriver: true, DryRun: true},
 	)
 	if err != nil || s.Attributes.Line != line || s.Attributes.AlreadyExists {
 		t.Errorf("Setup = %+v, %v", s, err)
@@ -198,7 +198,7 @@ func TestSetup(t *testing.T) {
 	for range 2 {
 		s, err = b.SetUpGitMerge(
 			t.Context(),
-			SetupOptions{DriverCommand: "'it''s' annotate merge-driver", InstallDriver: true},
+			SetupOptions{DriverCommand: "'it''s' annotate merge-driver", InstallMergeDriver: true},
 		)
 		if err != nil {
 			t.Fatal(err)
@@ -221,7 +221,7 @@ func TestSetup(t *testing.T) {
 	); strings.Count(got, "merge: oxbow") != 2 || strings.Count(got, "unspecified") != 1 {
 		t.Errorf("git reads the attributes as %q", got)
 	}
-	if _, err := b.SetUpGitMerge(t.Context(), SetupOptions{DriverCommand: "x", InstallDriver: true}); err != nil ||
+	if _, err := b.SetUpGitMerge(t.Context(), SetupOptions{DriverCommand: "x", InstallMergeDriver: true}); err != nil ||
 		strings.Count(read(".git/info/attributes"), "\n") != 1 {
 		t.Errorf("info/attributes holds %q, %v, want one line", read(".git/info/attributes"), err)
 	}
@@ -256,7 +256,7 @@ func TestUnionMerge(t *testing.T) {
 		b := g.store()
 		add(t, b, Record{File: "a.txt", Span: LineSpan{2, 3}, Why: "base"})
 		if driver != "" {
-			o := SetupOptions{DriverCommand: driver, InstallDriver: true}
+			o := SetupOptions{DriverCommand: driver, InstallMergeDriver: true}
 			if s, err := b.SetUpGitMerge(t.Context(), o); err != nil || !s.Attributes.AlreadyExists {
 				t.Fatalf("Setup = %+v, %v, want the attributes to be there", s, err)
 			}

@@ -77,7 +77,9 @@ func findAnnotatedDir(dir, sub string) string {
 	}
 }
 
-func isInsideOxbowDir(parent, dir string) bool { return git.IsOwnPath(parent) && git.IsOwnPath(dir) }
+func isInsideOxbowDir(parent, dir string) bool {
+	return git.IsOwnedByUser(parent) && git.IsOwnedByUser(dir)
+}
 
 func isDirectory(path string) bool {
 	fi, err := os.Stat(path)

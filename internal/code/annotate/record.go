@@ -52,9 +52,9 @@ func (s LineSpan) String() string {
 
 // Limits of a [Record].
 const (
-	ContextLines = 3     // number of lines that are stored before and after the block
-	MaxReasoning = 65536 // maximum size, in bytes, of the reasoning and each rejected alternative
-	MaxFile      = 16 << 20
+	ContextLines      = 3     // number of lines that are stored before and after the block
+	MaxReasoningBytes = 65536 // maximum size, in bytes, of the reasoning and each rejected alternative
+	MaxFileBytes      = 16 << 20
 	// maximum number of stored lines; for a longer block, half as many lines are stored from each end
 	maxStoredBlockLines     = 200
 	maxFieldBytes           = 256 // maximum size, in bytes, of each field: Agent, Model, Session, Profile and Ref
@@ -64,48 +64,49 @@ const (
 // Record is an annotation: the reason why the lines of a span were written as they are.
 //
 // [Store.Add] requires File and Why, and Span if Block is empty. Add fills in the following fields if they are empty,
-// from the working tree, the clock and the context: ID, Time, Commit, Blob, Hash, Block, Before, After, By, Session,
-// Profile and Agent. A caller that knows better values sets them, for example a reader of old transcripts.
+// from the working tree, the clock and the context: ID, Time, Commit, FileBlobName, BlockHash, Block, LinesBefore,
+// LinesAfter, Author, Session, Profile and Agent. A caller that knows better values sets them, for example a reader of
+// old transcripts.
 type Record struct {
 	// ID identifies the annotation. It consists of 1 to 64 characters from A-Z a-z 0-9 . _ -. The default is a hash of
-	// File, Span, Hash, Why, Rejected, Agent, Session and Ref. Therefore an annotation that is added twice is stored
-	// once.
+	// File, Span, BlockHash, Why, RejectedAlternatives, Agent, Session and SourceRef. Therefore an annotation that is
+	// added twice is stored once.
 	ID string
 
 	// the file's path when the annotation was written, slash-separated and relative to the root of the working tree
 	File string
 	Span LineSpan // lines of the block when the annotation was written
 
-	Why      string   // the reason for the lines, any UTF-8 text
-	Rejected []string // alternatives that were rejected, each with the reason
+	Why                  string   // the reason for the lines, any UTF-8 text
+	RejectedAlternatives []string // alternatives that were rejected, each with the reason
 
-	By      oxbow.Actor // kind of author: person, agent, tool or import
-	Agent   string      // Agent and the next three fields are claims of the agent
-	Model   string
-	Session string
-	Profile string // memory profile that was active when the annotation was written
-	Ref     string // where the text comes from, such as a position in a transcript
+	Author    oxbow.Actor // kind of author: person, agent, tool or import
+	Agent     string      // Agent and the next three fields are claims of the agent
+	Model     string
+	Session   string
+	Profile   string // memory profile that was active when the annotation was written
+	SourceRef string // where the text comes from, such as a position in a transcript
 
 	Time   time.Time
 	Commit string // commit of HEAD when the annotation was written, in hex ("" without git)
 	// git's name for the file's content when the annotation was written, in hex; git need not have stored the content
-	Blob string
+	FileBlobName string
 
-	// Hash is the hash of the whole block. Block contains the block's lines in the form of [SplitLines]. If the block
-	// is long, some lines in its middle are left out of Block, and Cut is the number of these lines. Before and After
-	// contain up to [ContextLines] lines around the block.
-	Hash          string
-	Block         []string
-	Before, After []string
-	Cut           int
+	// BlockHash is the hash of the whole block. Block contains the block's lines in the form of [SplitLines]. If the
+	// block is long, some lines in its middle are left out of Block, and OmittedBlockLines is the number of these
+	// lines. LinesBefore and LinesAfter contain up to [ContextLines] lines around the block.
+	BlockHash               string
+	Block                   []string
+	LinesBefore, LinesAfter []string
+	OmittedBlockLines       int
 
-	// Scope contains the lines that enclose the block, the innermost first (see [FindEnclosingLines]). It
+	// EnclosingLines contains the lines that enclose the block, the innermost first (see [FindEnclosingLines]). It
 	// distinguishes blocks that have the same text and are between the same lines.
-	Scope []string
+	EnclosingLines []string
 
-	// Mark proves that this machine wrote the record and nobody has changed it; see [Store.FindUnreviewed]. Only the
-	// machine itself can check the mark. [Store.Add] sets it.
-	Mark string
+	// MachineSignature proves that this machine wrote the record and nobody has changed it; see
+	// [Store.FindUnreviewedAnnotations]. Only the machine itself can check the signature. [Store.Add] sets it.
+	MachineSignature string
 
 	// Archived is set if the lines did not exist when [Store.GC] ran last.
 	Archived bool
@@ -126,17 +127,17 @@ func (r *Record) SetLines(lines []string) bool {
 func (r *Record) setLines(lines []string) {
 	from, to := r.Span.First-1, r.Span.Last
 	r.SetBlock(lines[from:to])
-	r.Before = append([]string(nil), lines[max(0, from-ContextLines):from]...)
-	r.After = append([]string(nil), lines[to:min(len(lines), to+ContextLines)]...)
-	r.Scope = FindEnclosingLines(lines, from)
+	r.LinesBefore = append([]string(nil), lines[max(0, from-ContextLines):from]...)
+	r.LinesAfter = append([]string(nil), lines[to:min(len(lines), to+ContextLines)]...)
+	r.EnclosingLines = FindEnclosingLines(lines, from)
 }
 
 // SetBlock sets Hash, Block and Cut. The argument contains all lines of the block.
 func (r *Record) SetBlock(lines []string) {
-	r.Hash, r.Cut = hashLines(lines), 0
+	r.BlockHash, r.OmittedBlockLines = hashLines(lines), 0
 	if len(lines) > maxStoredBlockLines {
 		half := maxStoredBlockLines / 2
-		r.Cut = len(lines) - maxStoredBlockLines
+		r.OmittedBlockLines = len(lines) - maxStoredBlockLines
 		lines = append(append([]string(nil), lines[:half]...), lines[len(lines)-half:]...)
 	}
 	r.Block = append([]string(nil), lines...)
@@ -147,8 +148,8 @@ func (r *Record) SetBlock(lines []string) {
 func (r *Record) defaultID() string {
 	h := sha256.New()
 	for _, s := range append(
-		[]string{r.File, r.Span.String(), r.Hash, r.Why, r.Agent, r.Session, r.Ref},
-		r.Rejected...,
+		[]string{r.File, r.Span.String(), r.BlockHash, r.Why, r.Agent, r.Session, r.SourceRef},
+		r.RejectedAlternatives...,
 	) {
 		// Hash the length of each part as well, so that different parts never have the same hash.
 		fmt.Fprintf(h, "%d:%s", len(s), s)
@@ -164,23 +165,23 @@ func (r *Record) validate() error {
 	if strings.TrimSpace(r.Why) == "" {
 		return invalidField("why", "", "is empty; say why the lines are as they are")
 	}
-	for i, s := range append([]string{r.Why}, r.Rejected...) {
+	for i, s := range append([]string{r.Why}, r.RejectedAlternatives...) {
 		field := "why"
 		if i > 0 {
 			field = "rejected"
 		}
 		switch {
-		case len(s) > MaxReasoning:
-			return invalidField(field, s, fmt.Sprintf("has %d bytes; the most is %d", len(s), MaxReasoning))
+		case len(s) > MaxReasoningBytes:
+			return invalidField(field, s, fmt.Sprintf("has %d bytes; the most is %d", len(s), MaxReasoningBytes))
 		case !utf8.ValidString(s):
 			return invalidField(field, "", "is not UTF-8")
 		}
 	}
-	if len(r.Rejected) > maxRejectedAlternatives {
+	if len(r.RejectedAlternatives) > maxRejectedAlternatives {
 		return invalidField(
 			"rejected",
 			"",
-			fmt.Sprintf("has %d alternatives; the most is %d", len(r.Rejected), maxRejectedAlternatives),
+			fmt.Sprintf("has %d alternatives; the most is %d", len(r.RejectedAlternatives), maxRejectedAlternatives),
 		)
 	}
 	return r.validateFields()
@@ -193,7 +194,7 @@ func (r *Record) validateFields() error {
 		{"model", r.Model},
 		{"session", r.Session},
 		{"profile", r.Profile},
-		{"ref", r.Ref},
+		{"ref", r.SourceRef},
 	} {
 		if len(w.value) > maxFieldBytes || !utf8.ValidString(w.value) {
 			return invalidField(w.field, w.value, fmt.Sprintf("is not UTF-8 of at most %d bytes", maxFieldBytes))
@@ -202,7 +203,7 @@ func (r *Record) validateFields() error {
 	if r.ID != "" && !isValidID(r.ID) {
 		return invalidField("id", r.ID, "is not 1 to 64 of the characters A-Z a-z 0-9 . _ -")
 	}
-	for _, w := range []struct{ field, value string }{{"commit", r.Commit}, {"blob", r.Blob}} {
+	for _, w := range []struct{ field, value string }{{"commit", r.Commit}, {"blob", r.FileBlobName}} {
 		if w.value != "" && !git.IsHash(w.value) {
 			return invalidField(w.field, w.value, "is not the hex name of a git object")
 		}

@@ -17,10 +17,10 @@ type foundAnnotationStore struct {
 	textToSearch     func(*Record) string
 }
 
-// searchedReasoning returns the text of an annotation that is searched if a person searches for a reason: the reason
+// reasoningSearchText returns the text of an annotation that is searched if a person searches for a reason: the reason
 // and the rejected alternatives.
-func searchedReasoning(r *Record) string {
-	return strings.Join(append([]string{r.Why}, r.Rejected...), "\n")
+func reasoningSearchText(r *Record) string {
+	return strings.Join(append([]string{r.Why}, r.RejectedAlternatives...), "\n")
 }
 
 // annotatedBlockText returns the annotated lines as one text. It is searched if a person searches for annotations by
@@ -30,9 +30,9 @@ func annotatedBlockText(r *Record) string { return strings.Join(r.Block, "\n") }
 func (s *foundAnnotationStore) entryAt(i int) oxbow.Entry {
 	r := &s.foundAnnotations[i].Record
 	e := oxbow.Entry{ID: uint64(i) + 1, Name: r.ID, Content: s.textToSearch(r), Created: r.Time, Updated: r.Time,
-		Source: oxbow.Source{Time: r.Time, Actor: r.By, Session: r.Session, Profile: r.Profile}}
+		Source: oxbow.Source{Time: r.Time, Actor: r.Author, Session: r.Session, Profile: r.Profile}}
 	for _, l := range []oxbow.Label{
-		{Key: oxbow.LabelFile, Value: s.foundAnnotations[i].In},
+		{Key: oxbow.LabelFile, Value: s.foundAnnotations[i].CurrentFile},
 		{Key: "agent", Value: r.Agent},
 		{Key: "model", Value: r.Model},
 		{Key: "profile", Value: r.Profile},

@@ -50,20 +50,20 @@ func (b *Store) RecoverSidecars(ctx context.Context, dryRun bool) ([]RecoverResu
 	return all, nil
 }
 
-func (b *Store) recoverSidecar(ctx context.Context, name string, dryRun bool) (saved RecoverResult, err error) {
+func (b *Store) recoverSidecar(ctx context.Context, name string, dryRun bool) (result RecoverResult, err error) {
 	full := path.Join(b.sidecarDir, name)
 	if !dryRun {
 		unlock, err := b.lockWriters(ctx)
 		if err != nil {
-			return saved, err
+			return result, err
 		}
 		defer func() { err = errors.Join(err, unlock()) }()
 	}
 	data, err := vfs.ReadFile(b.worktree, full, maxSidecarBytes)
 	if err != nil {
-		return saved, err
+		return result, err
 	}
-	saved.File = full
+	result.File = full
 	var good, bad []byte
 	for l := range bytes.Lines(data) {
 		text := bytes.TrimRight(l, "\r\n")
@@ -71,34 +71,34 @@ func (b *Store) recoverSidecar(ctx context.Context, name string, dryRun bool) (s
 			good = append(append(good, text...), '\n')
 			continue
 		}
-		saved.UnreadableLines++
+		result.UnreadableLines++
 		bad = append(append(bad, text...), '\n')
 		for _, p := range completeLinesIn(text) {
-			saved.RestoredLines++
+			result.RestoredLines++
 			good = append(append(good, p...), '\n')
 		}
 	}
-	saved.BackupFile, err = b.unusedBackupName(full)
+	result.BackupFile, err = b.unusedBackupName(full)
 	if err != nil {
-		return saved, err
+		return result, err
 	}
-	if dryRun || saved.UnreadableLines == 0 {
-		return saved, nil
+	if dryRun || result.UnreadableLines == 0 {
+		return result, nil
 	}
 	// Write the backup of the unreadable lines before the repaired file, so that a crash loses nothing.
-	if err := vfs.WriteFile(b.worktree, saved.BackupFile, bad, 0o644); err != nil {
-		return saved, err
+	if err := vfs.WriteFile(b.worktree, result.BackupFile, bad, 0o644); err != nil {
+		return result, err
 	}
-	return saved, vfs.WriteFile(b.worktree, full, good, 0o644)
+	return result, vfs.WriteFile(b.worktree, full, good, 0o644)
 }
 
 // maxBackupNames is the maximum number of names that unusedBackupName tries.
 const maxBackupNames = 1000
 
 // unusedBackupName returns the name of a file that does not exist, in the sidecar's directory.
-func (b *Store) unusedBackupName(full string) (string, error) {
+func (b *Store) unusedBackupName(filePath string) (string, error) {
 	for n := range maxBackupNames {
-		name := full + ".damaged"
+		name := filePath + ".damaged"
 		if n > 0 {
 			name += fmt.Sprintf("-%d", n+1)
 		}
@@ -108,7 +108,7 @@ func (b *Store) unusedBackupName(full string) (string, error) {
 			return "", err
 		}
 	}
-	return "", fmt.Errorf("%s has %d damaged versions beside it: %w", full, maxBackupNames, fs.ErrExist)
+	return "", fmt.Errorf("%s has %d damaged versions beside it: %w", filePath, maxBackupNames, fs.ErrExist)
 }
 
 // completeLinesIn returns the complete sidecar lines inside an unreadable line. A sidecar line is a JSON object that

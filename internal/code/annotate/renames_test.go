@@ -37,7 +37,7 @@ func countFound(t *testing.T, b *Store, file string) int {
 	}
 	n := 0
 	for _, f := range all {
-		if f.Placed != NotPlaced && f.In == file {
+		if f.Placement != NotPlaced && f.CurrentFile == file {
 			n++
 		}
 	}
@@ -96,11 +96,11 @@ func TestOldNameSaysWhereTheLinesAre(t *testing.T) {
 		if err != nil || len(found) != 2 || found[0].ID != kept.ID || found[1].ID != gone.ID {
 			t.Fatalf("Lookup(%s) = %+v, %v, want kept and gone", file, found, err)
 		}
-		if f := found[0]; f.In != "conns.go" || f.Now != selectSpan || f.Placed == NotPlaced {
-			t.Errorf("Lookup(%s): kept is %s in %s at %s", file, f.Placed, f.In, f.Now)
+		if f := found[0]; f.CurrentFile != "conns.go" || f.CurrentSpan != selectSpan || f.Placement == NotPlaced {
+			t.Errorf("Lookup(%s): kept is %s in %s at %s", file, f.Placement, f.CurrentFile, f.CurrentSpan)
 		}
-		if found[1].Placed != NotPlaced {
-			t.Errorf("Lookup(%s): gone is %s", file, found[1].Placed)
+		if found[1].Placement != NotPlaced {
+			t.Errorf("Lookup(%s): gone is %s", file, found[1].Placement)
 		}
 	}
 }
@@ -118,8 +118,14 @@ func TestSplitFile(t *testing.T) {
 	g.write("get.go", "package pool\n\n"+source[from:to])
 	g.commit()
 	f := whole(t, b, "pool.go")
-	if f.In != "get.go" || f.Placed != PlacedAfterMove || f.Now != (LineSpan{5, 10}) {
-		t.Errorf("the block is %s in %s at %s (%s), want moved to get.go:5-10", f.Placed, f.In, f.Now, f.How)
+	if f.CurrentFile != "get.go" || f.Placement != PlacedAfterMove || f.CurrentSpan != (LineSpan{5, 10}) {
+		t.Errorf(
+			"the block is %s in %s at %s (%s), want moved to get.go:5-10",
+			f.Placement,
+			f.CurrentFile,
+			f.CurrentSpan,
+			f.Explanation,
+		)
 	}
 	if in, err := b.Lookup(t.Context(), "pool.go", LineSpan{5, 10}); err != nil || len(in) != 0 {
 		t.Errorf("Lookup of these lines of the old file = %v, %v", in, err)
@@ -156,7 +162,7 @@ func TestGitThatDoesNotAnswer(t *testing.T) {
 		c := clone.store()
 		check(t, c)
 		found, err := c.Lookup(t.Context(), "stays.go", LineSpan{})
-		if err != nil || len(found) != 1 || found[0].Placed != PlacedExactly {
+		if err != nil || len(found) != 1 || found[0].Placement != PlacedExactly {
 			t.Errorf("Lookup(stays.go) = %+v, %v", found, err)
 		}
 	})

@@ -11,9 +11,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// cachedResults returns a file's cached annotations if they were found in the same versions of the file and the
+// cachedFileAnnotations returns a file's cached annotations if they were found in the same versions of the file and the
 // annotation files. Otherwise it returns nil.
-func (b *Store) cachedResults(src *fileLookupSources) *fileAnnotations {
+func (b *Store) cachedFileAnnotations(src *fileLookupSources) *fileAnnotations {
 	b.mu.Lock()
 	cached := b.resultsByFile[src.file]
 	b.mu.Unlock()
@@ -23,8 +23,8 @@ func (b *Store) cachedResults(src *fileLookupSources) *fileAnnotations {
 	return cached
 }
 
-// cacheResults caches the results for later calls.
-func (b *Store) cacheResults(p *fileAnnotations) {
+// cacheFileAnnotations caches the results for later calls.
+func (b *Store) cacheFileAnnotations(p *fileAnnotations) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.resultsByFile) >= maxCachedFiles {
@@ -39,28 +39,29 @@ func (p *fileAnnotations) isFromSources(src *fileLookupSources) bool {
 		bytes.Equal(p.content, src.content)
 }
 
-// errShallow means that a file's deletion or rename may have happened before the history of a shallow clone begins.
-var errShallow = errors.New(
+// errShallowClone means that a file's deletion or rename may have happened before the history of a shallow clone
+// begins.
+var errShallowClone = errors.New(
 	"this shallow clone has not the history that says what became of a file; git fetch --unshallow gets it",
 )
 
 // listDeletedSourceFiles adds to p.deletedSourceFiles the deleted files whose annotations may belong to the file
 // p.file. It does nothing if git can show where deleted files were moved: git did not fail, and either the clone is
 // complete or an annotation of the file was found. If the clone is shallow and no annotation was found,
-// listDeletedSourceFiles sets p.gitError to errShallow, but only if it adds a file.
+// listDeletedSourceFiles sets p.gitError to errShallowClone, but only if it adds a file.
 func (b *Store) listDeletedSourceFiles(ctx context.Context, p *fileAnnotations) error {
 	if p.gitError == nil {
-		if len(p.found) > 0 || !b.isShallow() {
+		if len(p.foundAnnotations) > 0 || !b.isShallowClone() {
 			return nil
 		}
-		p.gitError = errShallow
+		p.gitError = errShallowClone
 	}
 	names, sidecars, err := b.sidecarsOfDeletedFiles(ctx)
 	if err != nil {
 		return err
 	}
 	here := map[string]bool{}
-	for _, f := range p.found {
+	for _, f := range p.foundAnnotations {
 		here[f.ID] = true
 	}
 	for i, s := range sidecars {
@@ -68,16 +69,16 @@ func (b *Store) listDeletedSourceFiles(ctx context.Context, p *fileAnnotations) 
 			p.deletedSourceFiles = append(p.deletedSourceFiles, names[i])
 		}
 	}
-	if len(p.deletedSourceFiles) == 0 && p.gitError == errShallow {
+	if len(p.deletedSourceFiles) == 0 && p.gitError == errShallowClone {
 		p.gitError = nil
 	}
 	return nil
 }
 
-// resolveSources searches the content for the annotations of the sidecars. Annotations of a deleted file count only if
-// that file was probably renamed to this file, or if their text is distinctive and unchanged.
-func (b *Store) resolveSources(ctx context.Context, src *fileLookupSources) (*fileAnnotations, error) {
-	src.splitContent(b.usesSHA256())
+// findAnnotationsInContent searches the content for the annotations of the sidecars. Annotations of a deleted file
+// count only if that file was probably renamed to this file, or if their text is distinctive and unchanged.
+func (b *Store) findAnnotationsInContent(ctx context.Context, src *fileLookupSources) (*fileAnnotations, error) {
+	src.setLinesAndBlobName(b.usesSHA256())
 	p := &fileAnnotations{fileLookupSources: src}
 	h := b.lockOldVersionCache(src.file)
 	defer h.mu.Unlock()
@@ -122,12 +123,12 @@ func (b *Store) resolveSources(ctx context.Context, src *fileLookupSources) (*fi
 			search.record, search.oldVersion = r, nil
 			m := noMatch
 			if i < len(own)+adopted {
-				old := h.oldFileTexts[r.Blob]
-				isOlder := old != nil && r.Blob != src.contentBlobName
-				if isOlder && olds[r.Blob] == nil {
-					olds[r.Blob] = &oldVersion{oldFileText: old, newText: x, mapper: &h.mapper}
+				old := h.oldFileTexts[r.FileBlobName]
+				isOlder := old != nil && r.FileBlobName != src.contentBlobName
+				if isOlder && olds[r.FileBlobName] == nil {
+					olds[r.FileBlobName] = &oldVersion{oldFileText: old, newText: x, mapper: &h.mapper}
 				}
-				search.oldVersion = olds[r.Blob]
+				search.oldVersion = olds[r.FileBlobName]
 				m = search.findBlock(src.contentBlobName)
 			} else {
 				m = search.runMethod(uniqueCopySearchMethod)
@@ -148,9 +149,9 @@ func (b *Store) resolveSources(ctx context.Context, src *fileLookupSources) (*fi
 			seen[r.ID] = true
 			f := FoundAnnotation{Record: *r}
 			f.setPosition(src.file, m)
-			p.found = append(p.found, f)
+			p.foundAnnotations = append(p.foundAnnotations, f)
 		}
 	}
-	p.sortFound()
+	p.sortFoundAnnotations()
 	return p, nil
 }

@@ -17,14 +17,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/code/git"
 )
 
-// machineMarkBytes is the size of an annotation's mark. The mark is a keyed hash by which a machine recognizes its own
-// annotations.
-const machineMarkBytes = 12
+// machineSignatureBytes is the size of an annotation's mark. The mark is a keyed hash by which a machine recognizes its
+// own annotations.
+const machineSignatureBytes = 12
 
-// textForMachineMark returns the text from which an annotation's mark, a keyed hash, is computed. The text contains the
-// annotated lines with the lines around them, the reasons, and the fields that identify the annotation, such as its ID,
-// file and author.
-func (r *Record) textForMachineMark() string {
+// machineSignatureText returns the text from which an annotation's mark, a keyed hash, is computed. The text contains
+// the annotated lines with the lines around them, the reasons, and the fields that identify the annotation, such as its
+// ID, file and author.
+func (r *Record) machineSignatureText() string {
 	var b strings.Builder
 	add := func(texts ...string) {
 		b.WriteString(strconv.Itoa(len(texts)) + "\n")
@@ -33,54 +33,55 @@ func (r *Record) textForMachineMark() string {
 			fmt.Fprintf(&b, "%d:%s", len(s), s)
 		}
 	}
-	add(r.ID, r.File, r.Span.String(), r.Why, string(r.By), r.Hash, strconv.Itoa(r.Cut))
-	add(r.Rejected...)
-	add(r.Before...)
+	add(r.ID, r.File, r.Span.String(), r.Why, string(r.Author), r.BlockHash, strconv.Itoa(r.OmittedBlockLines))
+	add(r.RejectedAlternatives...)
+	add(r.LinesBefore...)
 	add(r.Block...)
-	add(r.After...)
+	add(r.LinesAfter...)
 	return b.String()
 }
 
-// computeMachineMark returns the mark of the record, an HMAC-SHA256. It proves that somebody with the key wrote the
-// record.
-func (r *Record) computeMachineMark(key []byte) string {
+// computeMachineSignature returns the mark of the record, an HMAC-SHA256. It proves that somebody with the key wrote
+// the record.
+func (r *Record) computeMachineSignature(key []byte) string {
 	h := hmac.New(sha256.New, key)
-	h.Write([]byte(r.textForMachineMark()))
-	return hex.EncodeToString(h.Sum(nil)[:machineMarkBytes])
+	h.Write([]byte(r.machineSignatureText()))
+	return hex.EncodeToString(h.Sum(nil)[:machineSignatureBytes])
 }
 
-// hasMachineMarkOfKey reports whether the annotation's mark was computed with this key.
-func (r *Record) hasMachineMarkOfKey(key []byte) bool {
-	return len(key) > 0 && hmac.Equal([]byte(r.Mark), []byte(r.computeMachineMark(key)))
+// isSignedWithKey reports whether the annotation's mark was computed with this key.
+func (r *Record) isSignedWithKey(key []byte) bool {
+	return len(key) > 0 && hmac.Equal([]byte(r.MachineSignature), []byte(r.computeMachineSignature(key)))
 }
 
-// addMachineMarks sets the field Mark of each annotation. The mark is a keyed hash that shows that this machine wrote
-// the annotation. If b has no function CreateKey, addMachineMarks does nothing. If CreateKey returns no key, it sets
-// each mark to "".
-func (b *Store) addMachineMarks(ctx context.Context, records []Record) {
-	if b.opts.CreateKey == nil || len(records) == 0 {
+// signRecords sets the field Mark of each annotation. The mark is a keyed hash that shows that this machine wrote
+// the annotation. If b has no function CreateMachineKey, signRecords does nothing. If CreateMachineKey returns no key,
+// it sets each mark to "".
+func (b *Store) signRecords(ctx context.Context, records []Record) {
+	if b.opts.CreateMachineKey == nil || len(records) == 0 {
 		return
 	}
-	key := b.opts.CreateKey(ctx)
+	key := b.opts.CreateMachineKey(ctx)
 	for i := range records {
-		records[i].Mark = ""
+		records[i].MachineSignature = ""
 		if len(key) > 0 {
-			records[i].Mark = records[i].computeMachineMark(key)
+			records[i].MachineSignature = records[i].computeMachineSignature(key)
 		}
 	}
 }
 
-// FindUnreviewed reports, for each annotation, whether nobody has reviewed it: another machine wrote the annotation,
-// and the reviewed branch does not contain this annotation. If git fails, the reviewed branch counts as empty.
-func (b *Store) FindUnreviewed(ctx context.Context, found []FoundAnnotation) []bool {
+// FindUnreviewedAnnotations reports, for each annotation, whether nobody has reviewed it: another machine wrote the
+// annotation, and the reviewed branch does not contain this annotation. If git fails, the reviewed branch counts as
+// empty.
+func (b *Store) FindUnreviewedAnnotations(ctx context.Context, found []FoundAnnotation) []bool {
 	out := make([]bool, len(found))
 	var key []byte
-	if b.opts.Key != nil {
-		key = b.opts.Key()
+	if b.opts.MachineKey != nil {
+		key = b.opts.MachineKey()
 	}
 	isAny := false
 	for i := range found {
-		out[i] = !found[i].hasMachineMarkOfKey(key)
+		out[i] = !found[i].isSignedWithKey(key)
 		isAny = isAny || out[i]
 	}
 	if !isAny {
@@ -88,7 +89,7 @@ func (b *Store) FindUnreviewed(ctx context.Context, found []FoundAnnotation) []b
 	}
 	reviewed := b.textsOnReviewedBranch(ctx, sidecarsOfAnnotations(found))
 	for i := range found {
-		out[i] = out[i] && !reviewed[found[i].textForMachineMark()]
+		out[i] = out[i] && !reviewed[found[i].machineSignatureText()]
 	}
 	return out
 }
@@ -99,7 +100,7 @@ func (b *Store) FindUnreviewed(ctx context.Context, found []FoundAnnotation) []b
 func sidecarsOfAnnotations(found []FoundAnnotation) (names []string) {
 	seen := map[string]bool{}
 	for _, f := range found {
-		for _, file := range []string{f.File, f.In} {
+		for _, file := range []string{f.File, f.CurrentFile} {
 			if name := sidecarPath(file); !seen[name] {
 				seen[name] = true
 				names = append(names, name)
@@ -111,7 +112,7 @@ func sidecarsOfAnnotations(found []FoundAnnotation) (names []string) {
 
 // textsOnReviewedBranch returns the set of the annotation texts in some annotation files (sidecars) on the reviewed
 // branch. names contains the paths of these files, relative to the directory for sidecars. Each text has the form that
-// textForMachineMark returns. The result is nil if there is no reviewed branch, or if it cannot be read.
+// machineSignatureText returns. The result is nil if there is no reviewed branch, or if it cannot be read.
 func (b *Store) textsOnReviewedBranch(ctx context.Context, names []string) map[string]bool {
 	if b.repo == nil || b.opts.ReviewedCommit == nil {
 		return nil
@@ -138,7 +139,7 @@ func (b *Store) textsOnReviewedBranch(ctx context.Context, names []string) map[s
 			continue
 		}
 		for _, r := range parseSidecar(text).records {
-			statements[r.textForMachineMark()] = true
+			statements[r.machineSignatureText()] = true
 		}
 	}
 	return statements

@@ -85,7 +85,13 @@ func TestLookupByScope(t *testing.T) {
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
-	if want := (LineSpan{42, 42}); found[0].Placed != PlacedAfterMove || found[0].Now != want {
-		t.Errorf("it is %s at %v, want moved to %v: %s", found[0].Placed, found[0].Now, want, found[0].How)
+	if want := (LineSpan{42, 42}); found[0].Placement != PlacedAfterMove || found[0].CurrentSpan != want {
+		t.Errorf(
+			"it is %s at %v, want moved to %v: %s",
+			found[0].Placement,
+			found[0].CurrentSpan,
+			want,
+			found[0].Explanation,
+		)
 	}
 }

@@ -28,10 +28,10 @@ const (
 // are unchanged in the new file. Letters are counted instead of lines, because lines with few letters, such as braces,
 // may occur in the same order by accident.
 const (
-	minUnchangedBlockShare = .3
-	// minShareIfWordsChanged is the minimum share if the words of the block have changed too much for a comparison by
-	// words. A block with a smaller share is still found if at least half of its lines are unchanged.
-	minShareIfWordsChanged = .5
+	minUnchangedBlockLetterShare = .3
+	// minLetterShareIfWordsChanged is the minimum share if the words of the block have changed too much for a
+	// comparison by words. A block with a smaller share is still found if at least half of its lines are unchanged.
+	minLetterShareIfWordsChanged = .5
 )
 
 // scoreCandidateContexts computes for each candidate how well the lines around it match the lines around the annotated
@@ -46,35 +46,39 @@ func (s *annotatedBlockSearch) scoreCandidateContexts(cs []candidateRange) []can
 	return cs
 }
 
-// scoreWords sets how similar each candidate's words are to the words of the block, and sorts the candidates, the most
-// similar first. Among equally similar candidates, the candidate that is last in cs comes first, because it has the
-// most lines. If the whole block is unchanged in the new text, scoreWords returns cs as it is.
-func (s *annotatedBlockSearch) scoreWords(cs []candidateRange) []candidateRange {
-	if len(cs) == 0 || cs[0].unchanged.isWholeBlockUnchanged {
-		return cs
+// scoreWordSimilarity sets how similar each candidate's words are to the words of the block, and sorts the candidates,
+// the most similar first. Among equally similar candidates, the candidate that is last in the list candidates comes
+// first, because it has the most lines. If the whole block is unchanged in the new text, scoreWordSimilarity returns
+// the list candidates as it is.
+func (s *annotatedBlockSearch) scoreWordSimilarity(candidates []candidateRange) []candidateRange {
+	if len(candidates) == 0 || candidates[0].unchangedLines.isWholeBlockUnchanged {
+		return candidates
 	}
 	bag := s.newText.newBlockWordComparer(s.blockLines())
-	for i := range cs {
-		cs[i].wordSimilarity = bag.blockSimilarityOf(cs[i].startLineIndex, cs[i].endLineIndex)
+	for i := range candidates {
+		candidates[i].wordSimilarity = bag.blockSimilarityOf(candidates[i].startLineIndex, candidates[i].endLineIndex)
 	}
-	slices.Reverse(cs)
-	slices.SortStableFunc(cs, func(a, b candidateRange) int { return cmp.Compare(b.wordSimilarity, a.wordSimilarity) })
-	return cs
+	slices.Reverse(candidates)
+	slices.SortStableFunc(
+		candidates,
+		func(a, b candidateRange) int { return cmp.Compare(b.wordSimilarity, a.wordSimilarity) },
+	)
+	return candidates
 }
 
-// scoreMostSimilar returns the candidates in cs whose words are most similar to the words of the annotated block. The
-// order of the candidates does not change. The result is empty if no similarity reaches minBlockSimilarity or, for a
-// block of one line, minLineSimilarity. If several candidates are equally similar, scoreMostSimilar sets equalLines of
-// each to the number of lines that equal the block's lines.
-func (s *annotatedBlockSearch) scoreMostSimilar(cs []candidateRange) []candidateRange {
+// keepMostSimilarRanges returns the elements of the list candidates whose words are most similar to the words of the
+// annotated block. The order of the candidates does not change. The result is empty if no similarity reaches
+// minBlockSimilarity or, for a block of one line, minLineSimilarity. If several candidates are equally similar,
+// keepMostSimilarRanges sets equalLineCount of each to the number of lines that equal the block's lines.
+func (s *annotatedBlockSearch) keepMostSimilarRanges(candidates []candidateRange) []candidateRange {
 	block := s.blockLines()
 	most := minBlockSimilarity
 	if len(block) == 1 {
 		most = minLineSimilarity
 	}
 	bag := s.newText.newBlockWordComparer(block)
-	best := cs[:0]
-	for _, c := range cs {
+	best := candidates[:0]
+	for _, c := range candidates {
 		c.wordSimilarity = bag.blockSimilarityOf(c.startLineIndex, c.endLineIndex)
 		if c.wordSimilarity > most {
 			most, best = c.wordSimilarity, best[:0]
@@ -85,7 +89,7 @@ func (s *annotatedBlockSearch) scoreMostSimilar(cs []candidateRange) []candidate
 	}
 	if len(best) > 1 {
 		for i, c := range best {
-			best[i].equalLines = countLinesEqualByIndex(block, s.newText.lines[c.startLineIndex:c.endLineIndex])
+			best[i].equalLineCount = countLinesEqualByIndex(block, s.newText.lines[c.startLineIndex:c.endLineIndex])
 		}
 	}
 	return best
@@ -104,7 +108,7 @@ const (
 	minLettersForSurePosition = 30
 	// confidence in the position of an unchanged block, if the block and the unchanged lines next to it have fewer
 	// than minLettersForSurePosition letters
-	fewLettersConfidence = .6
+	shortBlockConfidence = .6
 )
 
 // isBlockPositionCertain reports whether a block that is unchanged in the new text can be located with certainty. The
@@ -114,8 +118,9 @@ func (f *oldVersion) isBlockPositionCertain(oldSpan LineSpan) bool {
 	from, to := oldSpan.First-1, oldSpan.Last
 	n := countLetters(f.lines[from:to]...)
 	along := func(i, step int) {
-		for k := 0; k < ContextLines && i >= 0 && i < len(f.newIndexes) && i-step >= 0 && f.newIndexes[i] >= 0 &&
-			f.newIndexes[i] == f.newIndexes[i-step]+step; k++ {
+		for k := 0; k < ContextLines && i >= 0 && i < len(f.newIndexByOldLine) && i-step >= 0 &&
+			f.newIndexByOldLine[i] >= 0 &&
+			f.newIndexByOldLine[i] == f.newIndexByOldLine[i-step]+step; k++ {
 			n += countLetters(f.lines[i])
 			i += step
 		}
@@ -147,13 +152,13 @@ func (s *annotatedBlockSearch) contextMatchShare(first, end int) float64 {
 			got += w
 		}
 	}
-	before := slices.Clone(r.Before)
+	before := slices.Clone(r.LinesBefore)
 	slices.Reverse(before)
 	for k := range ContextLines {
 		line(1, before, k, first-1-k)
-		line(1, r.After, k, end+k)
+		line(1, r.LinesAfter, k, end+k)
 	}
-	if len(r.Scope) > 0 {
+	if len(r.EnclosingLines) > 0 {
 		same, of := s.countSameEnclosingLines(first)
 		got, all = got+enclosingLineWeight*float64(same)/float64(of), all+enclosingLineWeight
 	}
@@ -169,7 +174,7 @@ func (s *annotatedBlockSearch) matchingContextShare(newSpan LineSpan) float64 {
 	side := func(want []string, from, to int) {
 		have := p.spacelessLineSet(from, to)
 		for _, l := range want {
-			if b := removeLineSpace(l); b != "" {
+			if b := removeAllSpace(l); b != "" {
 				all++
 				if have[b] {
 					got++
@@ -177,8 +182,8 @@ func (s *annotatedBlockSearch) matchingContextShare(newSpan LineSpan) float64 {
 			}
 		}
 	}
-	side(r.Before, newSpan.First-1-ContextLines, newSpan.First-1)
-	side(r.After, newSpan.Last, newSpan.Last+ContextLines)
+	side(r.LinesBefore, newSpan.First-1-ContextLines, newSpan.First-1)
+	side(r.LinesAfter, newSpan.Last, newSpan.Last+ContextLines)
 	same, of := s.countSameEnclosingLines(newSpan.First - 1)
 	got, all = got+same, all+of
 	if all == 0 {
@@ -188,16 +193,16 @@ func (s *annotatedBlockSearch) matchingContextShare(newSpan LineSpan) float64 {
 }
 
 // countSameEnclosingLines compares the lines that enclose the block with the lines that enclose the line at index
-// first. It returns how many are the same, and how many the block has. Indentation is ignored.
-func (s *annotatedBlockSearch) countSameEnclosingLines(first int) (same, total int) {
+// firstLineIndex. It returns how many are the same, and how many the block has. Indentation is ignored.
+func (s *annotatedBlockSearch) countSameEnclosingLines(firstLineIndex int) (same, total int) {
 	r, p := s.record, s.newText
-	if len(r.Scope) == 0 || first >= len(p.lines) {
-		return 0, len(r.Scope)
+	if len(r.EnclosingLines) == 0 || firstLineIndex >= len(p.lines) {
+		return 0, len(r.EnclosingLines)
 	}
-	at := p.enclosingLineIndex(first)
-	for n := 0; at >= 0 && n < maxReturnedEnclosingLines && first-at <= maxEnclosingLineDistance; n++ {
+	at := p.enclosingLineIndex(firstLineIndex)
+	for n := 0; at >= 0 && n < maxReturnedEnclosingLines && firstLineIndex-at <= maxEnclosingLineDistance; n++ {
 		l := strings.TrimSpace(p.lines[at])
-		for _, want := range r.Scope {
+		for _, want := range r.EnclosingLines {
 			if strings.TrimSpace(want) == l {
 				same++
 				break
@@ -205,18 +210,18 @@ func (s *annotatedBlockSearch) countSameEnclosingLines(first int) (same, total i
 		}
 		at = p.enclosingLineIndex(at)
 	}
-	return min(same, len(r.Scope)), len(r.Scope)
+	return min(same, len(r.EnclosingLines)), len(r.EnclosingLines)
 }
 
-// blockLetterShareIn returns the share of the annotated lines that also occurs in a span in the new text. The result
-// is the share of letters in equal lines, where white space is ignored.
-func (s *annotatedBlockSearch) blockLetterShareIn(newSpan LineSpan) float64 {
+// computeBlockLetterShare returns the share of the annotated lines that also occurs in a span in the new text. The
+// result is the share of letters in equal lines, where white space is ignored.
+func (s *annotatedBlockSearch) computeBlockLetterShare(newSpan LineSpan) float64 {
 	have := s.newText.spacelessLineSet(newSpan.First-1, newSpan.Last)
 	got, all := 0, 0
 	for _, l := range s.record.Block {
 		n := countLetters(l) + 1 // Add 1, so that lines without letters also count.
 		all += n
-		if have[removeLineSpace(l)] {
+		if have[removeAllSpace(l)] {
 			got += n
 		}
 	}
@@ -228,29 +233,30 @@ func (s *annotatedBlockSearch) blockLetterShareIn(newSpan LineSpan) float64 {
 func countLinesEqualByIndex(a, b []string) int {
 	n := 0
 	for i := range min(len(a), len(b)) {
-		if a[i] == b[i] || removeLineSpace(a[i]) == removeLineSpace(b[i]) {
+		if a[i] == b[i] || removeAllSpace(a[i]) == removeAllSpace(b[i]) {
 			n++
 		}
 	}
 	return n
 }
 
-// wasMovedInGroup reports whether the annotated block was moved to newSpan as part of a larger group of lines. The
+// wasMovedInLineGroup reports whether the annotated block was moved to newSpan as part of a larger group of lines. The
 // group must have at least two lines and enough letters. In the diff, each of its lines must be deleted at the old
 // position and added at the new position. White space is ignored.
-func (f *oldVersion) wasMovedInGroup(oldSpan, newSpan LineSpan) bool {
+func (f *oldVersion) wasMovedInLineGroup(oldSpan, newSpan LineSpan) bool {
 	p := f.newText
 	o, n := oldSpan.First-1, newSpan.First-1
 	same := func(k int) bool {
 		i, j := o+k, n+k
-		return i >= 0 && i < len(f.lines) && j >= 0 && j < len(p.lines) && f.newIndexes[i] < 0 && !f.hasOldLine[j] &&
-			removeLineSpace(f.lines[i]) == removeLineSpace(p.lines[j])
+		return i >= 0 && i < len(f.lines) && j >= 0 && j < len(p.lines) && f.newIndexByOldLine[i] < 0 &&
+			!f.hasOldLine[j] &&
+			removeAllSpace(f.lines[i]) == removeAllSpace(p.lines[j])
 	}
 	lo, hi := 0, newSpan.Len()
-	for hi-lo < maxMovedGroupLines && same(lo-1) {
+	for hi-lo < maxLinesMovedTogether && same(lo-1) {
 		lo--
 	}
-	for hi-lo < maxMovedGroupLines && same(hi) {
+	for hi-lo < maxLinesMovedTogether && same(hi) {
 		hi++
 	}
 	return hi-lo > 1 && countLetters(f.lines[o+lo:o+hi]...) >= minDistinctiveBlockLetters
@@ -258,7 +264,7 @@ func (f *oldVersion) wasMovedInGroup(oldSpan, newSpan LineSpan) bool {
 
 // These limits keep the comparison of a block with other lines fast.
 const (
-	maxMovedGroupLines = 1000 // maximum number of lines in a group of lines that was moved together
+	maxLinesMovedTogether = 1000 // maximum number of lines in a group of lines that was moved together
 	// If more lines than this were replaced together with the block, a candidate is not compared with the other deleted
 	// lines among them. A candidate is a range of lines that may be the block in the new text.
 	maxComparedDeletedLines = 100

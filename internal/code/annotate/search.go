@@ -16,8 +16,8 @@ import (
 // SearchHit is an annotation that a search found.
 type SearchHit struct {
 	FoundAnnotation
-	Score            float64 // rank of the hit; a higher score is better (0 if the query contains no words)
-	MatchesOnlyLines bool    // the annotated lines contain the words of the query, but the reasoning does not
+	Score                float64 // rank of the hit; a higher score is better (0 if the query contains no words)
+	MatchesOnlyCodeLines bool    // the annotated lines contain the words of the query, but the reasoning does not
 }
 
 // Search returns the annotations of the whole tree that match the query, including archived annotations. The best
@@ -54,13 +54,13 @@ func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]SearchHit, error) 
 		}
 		return err
 	}
-	err = rank(searchedReasoning)
+	err = rank(reasoningSearchText)
 	wantsMore := len(hits) < q.Limit && strings.TrimSpace(q.Text) != ""
 	if err == nil && wantsMore {
 		byReasoning := len(hits)
 		err = rank(annotatedBlockText)
 		for i := byReasoning; i < len(hits); i++ {
-			hits[i].MatchesOnlyLines = true
+			hits[i].MatchesOnlyCodeLines = true
 		}
 	}
 	if err != nil {
@@ -77,11 +77,11 @@ func (b *Store) Search(ctx context.Context, q oxbow.Query) ([]SearchHit, error) 
 
 // locateHit finds the present position of a hit. If the file cannot be read, it leaves the hit unchanged.
 func (b *Store) locateHit(ctx context.Context, h *SearchHit) {
-	p, err := b.resolveFile(ctx, h.In)
+	p, err := b.findFileAnnotations(ctx, h.CurrentFile)
 	if err != nil {
 		return
 	}
-	for _, f := range p.found {
+	for _, f := range p.foundAnnotations {
 		if f.ID == h.ID {
 			h.FoundAnnotation = f
 		}
@@ -94,7 +94,7 @@ func (b *Store) Diagnose(ctx context.Context, q oxbow.Query) (oxbow.Diagnosis, e
 	if err != nil {
 		return oxbow.Diagnosis{}, fmt.Errorf("searching annotations: %w", err)
 	}
-	return oxbow.New(&foundAnnotationStore{all, searchedReasoning}, nil).Diagnose(ctx, q)
+	return oxbow.New(&foundAnnotationStore{all, reasoningSearchText}, nil).Diagnose(ctx, q)
 }
 
 // unlocatedAnnotations returns all annotations with the positions at which they were written, because finding the
@@ -119,7 +119,7 @@ func (b *Store) unlocatedAnnotations(ctx context.Context) ([]FoundAnnotation, er
 			}
 			if !seen[in+"\x00"+r.ID] {
 				seen[in+"\x00"+r.ID] = true
-				all = append(all, FoundAnnotation{Record: *r, In: in, Placed: NotPlaced})
+				all = append(all, FoundAnnotation{Record: *r, CurrentFile: in, Placement: NotPlaced})
 			}
 		}
 		return nil

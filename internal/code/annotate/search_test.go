@@ -16,11 +16,11 @@ func TestSearch(t *testing.T) {
 	at := func(n int) time.Time { return noon.AddDate(0, n, 0) }
 	for _, r := range []Record{
 		{File: "cache.go", Span: LineSpan{14, 19}, Why: "Redis drops connections that are idle for long.",
-			Rejected: []string{"memcached: nobody runs it"}, Agent: "coder", Time: at(0)},
+			RejectedAlternatives: []string{"memcached: nobody runs it"}, Agent: "coder", Time: at(0)},
 		{File: "cache.go", Span: LineSpan{23, 26}, Why: "The proxy must be told before it closes.", Model: "m-1",
 			Time: at(1)},
 		{File: "net/dial.go", Span: LineSpan{3, 5}, Why: "Redis and the proxy are dialled alike: redis first.",
-			By: oxbow.Person, Time: at(2)},
+			Author: oxbow.Person, Time: at(2)},
 	} {
 		add(t, b, r)
 	}
@@ -37,13 +37,13 @@ func TestSearch(t *testing.T) {
 		var ws []string
 		for _, h := range hits {
 			w, _, _ := strings.Cut(h.Why, " ")
-			if h.MatchesOnlyLines {
+			if h.MatchesOnlyCodeLines {
 				w += "*"
 			}
 			if (h.Score > 0) != (q.Text != "") {
 				t.Errorf("Search(%q) gives %q the score %v", text, h.Why, h.Score)
 			}
-			ws = append(ws, h.In+" "+w)
+			ws = append(ws, h.CurrentFile+" "+w)
 		}
 		return strings.Join(ws, ", ")
 	}
@@ -78,8 +78,8 @@ func TestSearch(t *testing.T) {
 	// A hit has the present position of its block.
 	put(t, m, "cache.go", "// Copyright\n"+source)
 	hits, err := b.Search(t.Context(), oxbow.Query{Text: "idle"})
-	if err != nil || len(hits) == 0 || hits[0].MatchesOnlyLines || hits[0].Placed != PlacedAfterMove ||
-		hits[0].Now != (LineSpan{15, 20}) {
+	if err != nil || len(hits) == 0 || hits[0].MatchesOnlyCodeLines || hits[0].Placement != PlacedAfterMove ||
+		hits[0].CurrentSpan != (LineSpan{15, 20}) {
 		t.Errorf("Search = %+v, %v, want one that moved", hits, err)
 	}
 	g, err := b.Diagnose(t.Context(), oxbow.Query{Text: "elephant"})

@@ -39,8 +39,8 @@ type SetupResult struct {
 	WasIgnoredByGit bool // git ignored the annotations before the call
 }
 
-// unionMerge contains the attributes with which git merges sidecars without oxbow's help.
-const unionMerge = "merge=union text eol=lf"
+// unionMergeAttributes contains the attributes with which git merges sidecars without oxbow's help.
+const unionMergeAttributes = "merge=union text eol=lf"
 
 // mergeDriverName is the name by which git's config refers to the merge driver.
 const mergeDriverName = "oxbow"
@@ -51,7 +51,7 @@ const maxAttributesBytes = 4 << 20
 // SetupOptions are the options of [Store.SetUpGitMerge].
 type SetupOptions struct {
 	// also make DriverCommand the merge driver of this clone, by settings in the repository's config
-	InstallDriver bool
+	InstallMergeDriver bool
 
 	// DriverCommand is a shell command such as "oxbow annotate merge-driver". Git appends the names of the input
 	// files.
@@ -71,7 +71,7 @@ func (b *Store) SetUpGitMerge(ctx context.Context, o SetupOptions) (SetupResult,
 	}
 	pattern := b.sidecarDir + "/**/*" + sidecarSuffix
 	s := SetupResult{
-		Attributes: attributeLine{File: ".gitattributes", Line: pattern + " " + unionMerge},
+		Attributes: attributeLine{File: ".gitattributes", Line: pattern + " " + unionMergeAttributes},
 		ConfigSettings: [][2]string{
 			{"merge." + mergeDriverName + ".name", "annotations of code"},
 			{
@@ -107,12 +107,12 @@ func (b *Store) SetUpGitMerge(ctx context.Context, o SetupOptions) (SetupResult,
 		return s, fmt.Errorf("setting up git: %w", err)
 	}
 	defer common.Close()
-	onlyCheck := o.DryRun || !o.InstallDriver
+	onlyCheck := o.DryRun || !o.InstallMergeDriver
 	if err := appendAttributeLine(common, "info/attributes", b.sidecarDir+"/", &s.LocalAttributes, mergeDriverName,
 		onlyCheck); err != nil {
 		return s, fmt.Errorf("setting up git: %w", err)
 	}
-	if o.InstallDriver && !o.DryRun {
+	if o.InstallMergeDriver && !o.DryRun {
 		for _, kv := range s.ConfigSettings {
 			if err := b.repo.SetConfig(ctx, kv[0], kv[1]); err != nil {
 				return s, fmt.Errorf("setting up git: %w", err)
@@ -125,7 +125,7 @@ func (b *Store) SetUpGitMerge(ctx context.Context, o SetupOptions) (SetupResult,
 // checkAttributes reads an attributes file and returns its text. It sets l.AlreadyExists if the file already specifies
 // this merge driver for sidecars, and fails if the file specifies another merge driver. It examines only patterns that
 // begin with prefix.
-func checkAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge string) ([]byte, error) {
+func checkAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, mergeDriver string) ([]byte, error) {
 	old, err := vfs.ReadFile(fsys, name, maxAttributesBytes)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -146,7 +146,7 @@ func checkAttributes(fsys vfs.FS, name, prefix string, l *attributeLine, merge s
 		}
 	}
 	switch {
-	case said == merge || (said != "" && said == mergeDriverName):
+	case said == mergeDriver || (said != "" && said == mergeDriverName):
 		l.AlreadyExists = true
 	case said != "":
 		return nil, &oxbow.InvalidError{

@@ -28,11 +28,11 @@ type blockWordComparer struct {
 
 // newBlockWordComparer returns a comparer for the lines of a text. A word has a smaller weight if it occurs in more
 // lines. The caller must set the block and the range of lines to compare.
-func newBlockWordComparer(lines []string, ids []int32, in *lineAndWordNumberer) *blockWordComparer {
-	b := &blockWordComparer{lines: lines, lineIDs: ids, numberer: in}
+func newBlockWordComparer(lines []string, ids []int32, numberer *lineAndWordNumberer) *blockWordComparer {
+	b := &blockWordComparer{lines: lines, lineIDs: ids, numberer: numberer}
 	for i := range lines {
-		ws := in.lineWordIDs(ids[i], lines[i])
-		if n := len(in.wordIDs); n > len(b.wordWeights) {
+		ws := numberer.lineWordIDs(ids[i], lines[i])
+		if n := len(numberer.wordIDs); n > len(b.wordWeights) {
 			b.wordWeights = append(b.wordWeights, make([]int32, n-len(b.wordWeights)+n/2)...)
 		}
 		for _, w := range ws {
@@ -58,7 +58,7 @@ func (b *blockWordComparer) setComparedBlock(block []string) {
 	for _, l := range block {
 		b.blockWords = b.numberer.appendWordIDs(b.blockWords, l)
 	}
-	b.growCounts()
+	b.growWordCounts()
 	b.blockWordWeight = 0
 	for _, w := range b.blockWords {
 		b.blockWordCounts[w]++
@@ -70,15 +70,15 @@ func (b *blockWordComparer) setComparedBlock(block []string) {
 // rare words weigh more than frequent words.
 const maxComparedWordWeight = 1024
 
-func (b *blockWordComparer) wordWeight(w int32) int {
-	if int(w) < len(b.wordWeights) && b.wordWeights[w] > 0 {
-		return int(b.wordWeights[w])
+func (b *blockWordComparer) wordWeight(wordID int32) int {
+	if int(wordID) < len(b.wordWeights) && b.wordWeights[wordID] > 0 {
+		return int(b.wordWeights[wordID])
 	}
 	return maxComparedWordWeight
 }
 
-// growCounts makes the slices that count words long enough for all words that have a number.
-func (b *blockWordComparer) growCounts() {
+// growWordCounts makes the slices that count words long enough for all words that have a number.
+func (b *blockWordComparer) growWordCounts() {
 	if n := len(b.numberer.wordIDs); n > len(b.blockWordCounts) {
 		b.blockWordCounts = append(b.blockWordCounts, make([]int32, n-len(b.blockWordCounts)+n/2)...)
 		b.windowWordCounts = append(
@@ -116,7 +116,7 @@ func (b *blockWordComparer) moveLineWindow(start, end int) {
 
 func (b *blockWordComparer) addLine(line int) {
 	ws := b.numberer.lineWordIDs(b.lineIDs[line], b.lines[line])
-	b.growCounts()
+	b.growWordCounts()
 	for _, w := range ws {
 		b.windowWordCounts[w]++
 		if b.windowWordCounts[w] <= b.blockWordCounts[w] {

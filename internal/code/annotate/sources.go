@@ -11,18 +11,18 @@ import (
 	"strings"
 )
 
-// splitContent sets the fields lines and contentBlobName from the field content. Later calls do nothing.
-func (s *fileLookupSources) splitContent(usesSHA256 bool) {
+// setLinesAndBlobName sets the fields lines and contentBlobName from the field content. Later calls do nothing.
+func (s *fileLookupSources) setLinesAndBlobName(usesSHA256 bool) {
 	if s.contentBlobName == "" {
 		s.lines, s.contentBlobName = SplitLines(s.content), blobName(s.content, usesSHA256)
 	}
 }
 
-// readSources reads a file in the working tree, and the sidecars (the files with annotations) that may contain
+// readFileAndSidecars reads a file in the working tree, and the sidecars (the files with annotations) that may contain
 // annotations of the file. These are the sidecars for the file and for its former names. If the file's own sidecar is
-// empty, the sidecars of deleted files are added, because the file may contain their lines. readSources also reads old
-// versions of the file from git in advance, because the annotations were written for these versions.
-func (b *Store) readSources(ctx context.Context, file string) (*fileLookupSources, error) {
+// empty, the sidecars of deleted files are added, because the file may contain their lines. readFileAndSidecars also
+// reads old versions of the file from git in advance, because the annotations were written for these versions.
+func (b *Store) readFileAndSidecars(ctx context.Context, file string) (*fileLookupSources, error) {
 	content, contentErr := b.readContent(file)
 	if isBinary(content) {
 		contentErr = binaryFileError(file)
@@ -38,7 +38,7 @@ func (b *Store) readSources(ctx context.Context, file string) (*fileLookupSource
 		return nil, contentErr
 	}
 	// Git works in the background while the remaining sidecars are read.
-	names, known := b.startNameQuery(ctx, src)
+	names, known := b.startFormerNamesQuery(ctx, src)
 	defer names.cancelAndWait()
 	if src.isFileMissing {
 		return src, nil
@@ -79,7 +79,7 @@ func (s *fileLookupSources) hasHistory() bool { return s.headCommit != "" && s.g
 // prefetchBlobs reads in advance the old versions for which the file's annotations were written. It ignores errors,
 // because an error occurs again when a version is needed.
 func (b *Store) prefetchBlobs(ctx context.Context, src *fileLookupSources) {
-	src.splitContent(b.usesSHA256())
+	src.setLinesAndBlobName(b.usesSHA256())
 	h := b.lockOldVersionCache(src.file)
 	defer h.mu.Unlock()
 	_ = h.fetchUncachedBlobs(ctx, b.history, src.headCommit, collectBlobNames(src.sidecars, src.contentBlobName))
@@ -117,11 +117,14 @@ func (q *formerNamesQuery) waitForNames() ([]string, error) {
 	return q.names, q.err
 }
 
-// startNameQuery stores the HEAD commit in src, and starts a query that asks git for the file's former names. If the
-// names are already cached, it starts no query, and isCached is true. It also starts no query if the tree lacks a git
-// history or a HEAD commit, if git fails, or if no other file exists from which an annotation can come. In all cases, q
-// is not nil. If git cannot return the HEAD commit, q.err contains the error.
-func (b *Store) startNameQuery(ctx context.Context, src *fileLookupSources) (q *formerNamesQuery, isCached bool) {
+// startFormerNamesQuery stores the HEAD commit in src, and starts a query that asks git for the file's former names. If
+// the names are already cached, it starts no query, and isCached is true. It also starts no query if the tree lacks a
+// git history or a HEAD commit, if git fails, or if no other file exists from which an annotation can come. In all
+// cases, q is not nil. If git cannot return the HEAD commit, q.err contains the error.
+func (b *Store) startFormerNamesQuery(
+	ctx context.Context,
+	src *fileLookupSources,
+) (q *formerNamesQuery, isCached bool) {
 	q = &formerNamesQuery{cancelAndWait: func() {}}
 	if b.history == nil {
 		return q, false
@@ -155,14 +158,15 @@ func (b *Store) startNameQuery(ctx context.Context, src *fileLookupSources) (q *
 	return q, false
 }
 
-// cacheFormerNames caches the former names of a file. The key consists of HEAD, the file, and the possible origins.
-func (b *Store) cacheFormerNames(key string, names []string) {
+// cacheFormerNames caches the former names of a file. The key cacheKey consists of HEAD, the file, and the possible
+// origins.
+func (b *Store) cacheFormerNames(cacheKey string, names []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.formerFileNames) >= maxCachedFiles {
 		clear(b.formerFileNames)
 	}
-	b.formerFileNames[key] = names
+	b.formerFileNames[cacheKey] = names
 }
 
 // possibleSourceFiles returns the files from which this file's annotations may come, because this file may be a renamed
@@ -174,12 +178,12 @@ func (b *Store) possibleSourceFiles(ctx context.Context, src *fileLookupSources)
 	var have map[string]bool // set of the lines in the content; nil until first needed
 	stands := func(r *Record) bool {
 		long := 0
-		for _, l := range slices.Concat(r.Block, r.Before, r.After) {
+		for _, l := range slices.Concat(r.Block, r.LinesBefore, r.LinesAfter) {
 			if countLetters(l) < minLineLetters {
 				continue
 			}
 			long++
-			if have[removeLineSpace(l)] {
+			if have[removeAllSpace(l)] {
 				return true
 			}
 		}
@@ -198,7 +202,7 @@ func (b *Store) possibleSourceFiles(ctx context.Context, src *fileLookupSources)
 				return err
 			}
 			if have == nil {
-				src.splitContent(b.usesSHA256())
+				src.setLinesAndBlobName(b.usesSHA256())
 				have = (&indexedText{lines: src.lines}).spacelessLineSet(0, len(src.lines))
 			}
 			file = annotatedFileOf(name, s)
@@ -222,10 +226,10 @@ const (
 )
 
 // sidecarsOfDeletedFiles returns the sidecars, which contain the annotations, of files that do not exist. If a file was
-// renamed and the rename is not committed, its annotations are in such a sidecar. The list names contains the names of
-// the annotated files. Both lists are in the order in which walkSidecars visits the sidecars, and have at most
+// renamed and the rename is not committed, its annotations are in such a sidecar. The list fileNames contains the names
+// of the annotated files. Both lists are in the order in which walkSidecars visits the sidecars, and have at most
 // maxDeletedFileSidecars elements.
-func (b *Store) sidecarsOfDeletedFiles(ctx context.Context) (names []string, sidecars []*sidecar, err error) {
+func (b *Store) sidecarsOfDeletedFiles(ctx context.Context) (fileNames []string, sidecars []*sidecar, err error) {
 	err = b.walkSidecars(ctx, func(name string) error {
 		file, ok := fileOfSidecarPath(name)
 		if !ok || len(sidecars) == maxDeletedFileSidecars {
@@ -238,8 +242,8 @@ func (b *Store) sidecarsOfDeletedFiles(ctx context.Context) (names []string, sid
 		if err != nil {
 			return err
 		}
-		names, sidecars = append(names, file), append(sidecars, s)
+		fileNames, sidecars = append(fileNames, file), append(sidecars, s)
 		return nil
 	})
-	return names, sidecars, err
+	return fileNames, sidecars, err
 }

@@ -17,13 +17,13 @@ type SkippedFile struct {
 	Err  error
 }
 
-// searchedVersions says in which versions of files annotations are searched for.
-type searchedVersions int
+// searchScope says in which versions of files annotations are searched for.
+type searchScope int
 
 const (
-	workingTreeOnly searchedVersions = iota // search the working tree
+	searchWorkingTreeOnly searchScope = iota // search the working tree
 	// search the working tree, and then HEAD for the annotations that were not found in the working tree
-	workingTreeThenHead
+	searchWorkingTreeThenHead
 )
 
 // surveySidecars finds the present positions of all annotations. It calls the function fn for each sidecar, which is a
@@ -38,7 +38,7 @@ const (
 // surveySidecars returns an error.
 func (b *Store) surveySidecars(
 	ctx context.Context,
-	searchedArea searchedVersions,
+	scope searchScope,
 	fn func(name string, s *sidecar, at []FoundAnnotation) error,
 ) ([]SkippedFile, error) {
 	commit := ""
@@ -59,11 +59,11 @@ func (b *Store) surveySidecars(
 		}
 		var err error
 		own := annotatedFileOf(name, s)
-		l.found, err = b.findStatuses(ctx, commit, searchedArea, own, s)
+		l.annotations, err = b.locateAnnotations(ctx, commit, scope, own, s)
 		if errors.As(err, &l.incompleteErr) {
 			return nil
 		}
-		if commit == "" && l.countLost() > 0 {
+		if commit == "" && l.countLostAnnotations() > 0 {
 			if _, err := b.worktree.Stat(own); errors.Is(err, fs.ErrNotExist) {
 				gone = append(gone, l)
 			}
@@ -81,7 +81,7 @@ func (b *Store) surveySidecars(
 		case l.incompleteErr != nil:
 			skipped = append(skipped, SkippedFile{l.incompleteErr.file, l.incompleteErr.err})
 		default:
-			err = fn(names[i], l.sidecar, l.found)
+			err = fn(names[i], l.sidecar, l.annotations)
 		}
 	}
 	return skipped, err
@@ -102,7 +102,7 @@ var errUnknownContent = errors.New("git did not say what the file was like")
 // resolveMissingFile finds the annotations of a file that does not exist, and returns their present positions.
 func (b *Store) resolveMissingFile(ctx context.Context, src *fileLookupSources) (*fileAnnotations, error) {
 	own := src.sidecars[0]
-	found, err := b.findStatuses(ctx, src.headCommit, workingTreeOnly, src.file, own)
+	found, err := b.locateAnnotations(ctx, src.headCommit, searchWorkingTreeOnly, src.file, own)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -110,48 +110,48 @@ func (b *Store) resolveMissingFile(ctx context.Context, src *fileLookupSources) 
 		src.gitError = err
 		found = nil
 		for _, r := range own.records {
-			found = append(found, FoundAnnotation{Record: *r, In: src.file, Placed: NotPlaced})
+			found = append(found, FoundAnnotation{Record: *r, CurrentFile: src.file, Placement: NotPlaced})
 		}
 	}
-	found = slices.DeleteFunc(found, func(f FoundAnnotation) bool { return f.Placed == NotPlaced && f.Archived })
-	p := &fileAnnotations{fileLookupSources: src, found: found, hasSearchedOtherFiles: true}
-	p.sortFound()
+	found = slices.DeleteFunc(found, func(f FoundAnnotation) bool { return f.Placement == NotPlaced && f.Archived })
+	p := &fileAnnotations{fileLookupSources: src, foundAnnotations: found, hasSearchedOtherFiles: true}
+	p.sortFoundAnnotations()
 	return p, nil
 }
 
-// findStatuses returns the annotations in the annotation file s (a sidecar), with the present positions of the
+// locateAnnotations returns the annotations in the annotation file s (a sidecar), with the present positions of the
 // annotated lines. It searches for the lines in this order:
 //
-//   - in the source file ownFile, which s describes, in the working tree,
-//   - in the commit, which is HEAD, if area is workingTreeThenHead,
+//   - in the source file annotatedFile, which s describes, in the working tree,
+//   - in the commit, which is HEAD, if scope is searchWorkingTreeThenHead,
 //   - in other files.
 //
 // It ends the search when it has found all lines. If the lines of an annotation are not found, the annotation's status
 // is [NotPlaced].
-func (b *Store) findStatuses(
+func (b *Store) locateAnnotations(
 	ctx context.Context,
 	commit string,
-	area searchedVersions,
-	ownFile string,
+	scope searchScope,
+	annotatedFile string,
 	s *sidecar,
 ) ([]FoundAnnotation, error) {
-	l := &annotationLocator{store: b, commit: commit, sidecar: s, found: make([]FoundAnnotation, len(s.records))}
+	l := &annotationLocator{store: b, commit: commit, sidecar: s, annotations: make([]FoundAnnotation, len(s.records))}
 	for i, r := range s.records {
-		l.found[i] = FoundAnnotation{Record: *r, In: ownFile, Placed: NotPlaced}
+		l.annotations[i] = FoundAnnotation{Record: *r, CurrentFile: annotatedFile, Placement: NotPlaced}
 	}
-	if CheckFile(ownFile) != nil {
-		return l.found, nil
+	if CheckFile(annotatedFile) != nil {
+		return l.annotations, nil
 	}
-	names, seen, err := l.searchTree(ctx, ownFile)
-	if err != nil || l.countLost() == 0 {
-		return l.found, err
+	names, seen, err := l.searchWorkingTree(ctx, annotatedFile)
+	if err != nil || l.countLostAnnotations() == 0 {
+		return l.annotations, err
 	}
-	if area == workingTreeThenHead && commit != "" {
-		if err := l.searchHead(ctx, names, seen); err != nil || l.countLost() == 0 {
-			return l.found, err
+	if scope == searchWorkingTreeThenHead && commit != "" {
+		if err := l.searchHeadCommit(ctx, names, seen); err != nil || l.countLostAnnotations() == 0 {
+			return l.annotations, err
 		}
 	}
-	return l.found, b.findBlocksInOtherFiles(ctx, ownFile, l.found)
+	return l.annotations, b.findBlocksInOtherFiles(ctx, annotatedFile, l.annotations)
 }
 
 // annotationLocator searches several texts, one after another, for the annotations of one sidecar.
@@ -159,15 +159,15 @@ type annotationLocator struct {
 	store         *Store
 	commit        string // commit of HEAD ("" without git)
 	sidecar       *sidecar
-	found         []FoundAnnotation
+	annotations   []FoundAnnotation
 	incompleteErr *unreadableError // reason why not everything could be searched, or nil
 }
 
-// countLost returns the number of annotations that have not been found yet.
-func (l *annotationLocator) countLost() int {
+// countLostAnnotations returns the number of annotations that have not been found yet.
+func (l *annotationLocator) countLostAnnotations() int {
 	n := 0
-	for i := range l.found {
-		if l.found[i].Placed == NotPlaced {
+	for i := range l.annotations {
+		if l.annotations[i].Placement == NotPlaced {
 			n++
 		}
 	}
@@ -181,41 +181,42 @@ func (l *annotationLocator) searchContent(ctx context.Context, file string, cont
 		return "", &unreadableError{file, binaryFileError(file)}
 	}
 	src := &fileLookupSources{file: file, content: content, headCommit: l.commit, sidecars: []*sidecar{l.sidecar}}
-	p, err := l.store.resolveSources(ctx, src)
+	p, err := l.store.findAnnotationsInContent(ctx, src)
 	if err != nil {
 		return "", err
 	}
 	if p.gitError != nil {
 		return "", errUnknownContent
 	}
-	l.copyFound(p)
+	l.copyFoundAnnotations(p)
 	return src.contentBlobName, nil
 }
 
-// copyFound copies annotations from p to l.found. An annotation is copied only if its lines were found in p and were
-// not found for the same annotation in l.found (if Placed is NotPlaced).
-func (l *annotationLocator) copyFound(p *fileAnnotations) {
+// copyFoundAnnotations copies annotations from p to l.annotations. An annotation is copied only if its lines were found
+// in p and were not found for the same annotation in l.annotations (if Placed is NotPlaced).
+func (l *annotationLocator) copyFoundAnnotations(p *fileAnnotations) {
 	found := map[string]FoundAnnotation{}
-	for _, f := range p.found {
+	for _, f := range p.foundAnnotations {
 		found[f.ID] = f
 	}
-	for i := range l.found {
-		f, ok := found[l.found[i].ID]
-		isFound := ok && f.Placed != NotPlaced
-		if isFound && l.found[i].Placed == NotPlaced {
-			l.found[i] = f
+	for i := range l.annotations {
+		f, ok := found[l.annotations[i].ID]
+		isFound := ok && f.Placement != NotPlaced
+		if isFound && l.annotations[i].Placement == NotPlaced {
+			l.annotations[i] = f
 		}
 	}
 }
 
-// searchTree searches the file in the working tree. If the file does not exist, searchTree searches the files to which
-// it was renamed. names lists the searched files, and blobsByName contains the blob name of each file's content.
-func (l *annotationLocator) searchTree(
+// searchWorkingTree searches the file in the working tree. If the file does not exist, searchWorkingTree searches the
+// files to which it was renamed. names lists the searched files, and blobsByName contains the blob name of each file's
+// content.
+func (l *annotationLocator) searchWorkingTree(
 	ctx context.Context,
-	ownFile string,
+	annotatedFile string,
 ) (names []string, blobsByName map[string]string, err error) {
 	b := l.store
-	names, blobsByName = []string{ownFile}, map[string]string{}
+	names, blobsByName = []string{annotatedFile}, map[string]string{}
 	for i := 0; i < len(names); i++ {
 		content, err := b.readContent(names[i])
 		switch {
@@ -223,12 +224,12 @@ func (l *annotationLocator) searchTree(
 			if i > 0 || l.commit == "" {
 				continue
 			}
-			more, was, err := b.history.LaterNames(ctx, ownFile)
+			more, was, err := b.history.LaterNames(ctx, annotatedFile)
 			if err != nil {
 				return nil, nil, err
 			}
-			if !was && b.isShallow() {
-				return nil, nil, &unreadableError{ownFile, errShallow}
+			if !was && b.isShallowClone() {
+				return nil, nil, &unreadableError{annotatedFile, errShallowClone}
 			}
 			for _, n := range more {
 				if CheckFile(n) == nil && !slices.Contains(names, n) {
@@ -240,17 +241,17 @@ func (l *annotationLocator) searchTree(
 			return nil, nil, &unreadableError{names[i], err}
 		}
 		blobsByName[names[i]], err = l.searchContent(ctx, names[i], content)
-		if err != nil || l.countLost() == 0 {
+		if err != nil || l.countLostAnnotations() == 0 {
 			return names, blobsByName, err
 		}
 	}
 	return names, blobsByName, nil
 }
 
-// searchHead searches for annotations in the versions of the named files in the commit HEAD. It skips a version that
-// was already searched in the working tree, whose blob name is in blobsByName. It stops as soon as no annotation is
-// lost any more.
-func (l *annotationLocator) searchHead(ctx context.Context, names []string, blobsByName map[string]string) error {
+// searchHeadCommit searches for annotations in the versions of the named files in the commit HEAD. It skips a version
+// that was already searched in the working tree, whose blob name is in blobsByName. It stops as soon as no annotation
+// is lost any more.
+func (l *annotationLocator) searchHeadCommit(ctx context.Context, names []string, blobsByName map[string]string) error {
 	b := l.store
 	for _, f := range names {
 		blob, err := b.history.BlobAt(ctx, l.commit, f)
@@ -268,10 +269,10 @@ func (l *annotationLocator) searchHead(ctx context.Context, names []string, blob
 		if !ok {
 			return fmt.Errorf("%s of HEAD: %w", f, errUnknownContent)
 		}
-		if len(content) > MaxFile || isBinary(content) {
+		if len(content) > MaxFileBytes || isBinary(content) {
 			continue
 		}
-		if _, err := l.searchContent(ctx, f, content); err != nil || l.countLost() == 0 {
+		if _, err := l.searchContent(ctx, f, content); err != nil || l.countLostAnnotations() == 0 {
 			return err
 		}
 	}
@@ -307,12 +308,12 @@ func (b *Store) searchOtherFiles(ctx context.Context, lostLocators []*annotation
 		for _, l := range lostLocators {
 			src.sidecars = append(src.sidecars, l.sidecar)
 		}
-		p, err := b.resolveSources(ctx, src)
+		p, err := b.findAnnotationsInContent(ctx, src)
 		if err != nil {
 			return err
 		}
 		for _, l := range lostLocators {
-			l.copyFound(p)
+			l.copyFoundAnnotations(p)
 		}
 		return nil
 	})
@@ -320,8 +321,8 @@ func (b *Store) searchOtherFiles(ctx context.Context, lostLocators []*annotation
 		return ctx.Err()
 	}
 	for _, l := range lostLocators {
-		if l.countLost() > 0 {
-			l.incompleteErr = &unreadableError{l.found[0].In, err}
+		if l.countLostAnnotations() > 0 {
+			l.incompleteErr = &unreadableError{l.annotations[0].CurrentFile, err}
 		}
 	}
 	return nil
@@ -332,12 +333,12 @@ var errTooManyFiles = fmt.Errorf(
 	maxSearchedTreeFiles,
 )
 
-// searchLostInOtherFiles searches other files for the lost annotations of a file. It does so only once for each
+// searchOtherFilesForAnnotations searches other files for the lost annotations of a file. It does so only once for each
 // fileAnnotations.
-func (b *Store) searchLostInOtherFiles(ctx context.Context, p *fileAnnotations) error {
+func (b *Store) searchOtherFilesForAnnotations(ctx context.Context, p *fileAnnotations) error {
 	b.mu.Lock()
 	done := p.hasSearchedOtherFiles
-	found := slices.Clone(p.found)
+	found := slices.Clone(p.foundAnnotations)
 	b.mu.Unlock()
 	if done {
 		return nil
@@ -347,21 +348,21 @@ func (b *Store) searchLostInOtherFiles(ctx context.Context, p *fileAnnotations) 
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p.found, p.hasSearchedOtherFiles = found, true
+	p.foundAnnotations, p.hasSearchedOtherFiles = found, true
 	return nil
 }
 
 // Limits of the search in [Store.findBlocksInOtherFiles].
 const (
-	maxOtherFilesForLost   = 50  // maximum number of other files that are searched for lost annotated lines
-	maxExaminedCommits     = 3   // maximum number of commits about which git is asked
-	minOtherFileConfidence = .85 // minimum confidence for accepting that annotated lines have moved to another file
+	maxSearchedOtherFiles = 50  // maximum number of other files that are searched for lost annotated lines
+	maxExaminedCommits    = 3   // maximum number of commits about which git is asked
+	minFileMoveConfidence = .85 // minimum confidence for accepting that annotated lines have moved to another file
 )
 
 // mayBeInOtherFile reports whether the annotation's block should be searched for in other files. The block must be
 // lost, the annotation must have a commit, and the block must be distinctive enough to be found by its text.
 func (f *FoundAnnotation) mayBeInOtherFile() bool {
-	return f.Placed == NotPlaced && f.Commit != "" && areDistinctiveLines(f.Block)
+	return f.Placement == NotPlaced && f.Commit != "" && areDistinctiveLines(f.Block)
 }
 
 // findBlocksInOtherFiles searches other files for blocks that the file has lost, for example because the file was
@@ -395,7 +396,7 @@ func (b *Store) findBlocksInOtherFiles(ctx context.Context, file string, found [
 	}
 	slices.Sort(files)
 	files = slices.Compact(files)
-	for _, name := range files[:min(len(files), maxOtherFilesForLost)] {
+	for _, name := range files[:min(len(files), maxSearchedOtherFiles)] {
 		if name == file || CheckFile(name) != nil {
 			continue
 		}
@@ -406,13 +407,13 @@ func (b *Store) findBlocksInOtherFiles(ctx context.Context, file string, found [
 		x := newIndexedText(newLineAndWordNumberer(), SplitLines(content))
 		for _, f := range lost {
 			search := annotatedBlockSearch{newText: x, record: &f.Record}
-			if m := search.runMethod(uniqueCopySearchMethod); m.positionConfidence >= minOtherFileConfidence &&
+			if m := search.runMethod(uniqueCopySearchMethod); m.positionConfidence >= minFileMoveConfidence &&
 				m.positionConfidence > f.Confidence {
-				f.In = name
-				f.Placed = PlacedAfterMove
-				f.Now = m.span
+				f.CurrentFile = name
+				f.Placement = PlacedAfterMove
+				f.CurrentSpan = m.span
 				f.Confidence = m.positionConfidence
-				f.How = "its lines went to another file; " + m.explanation
+				f.Explanation = "its lines went to another file; " + m.explanation
 			}
 		}
 	}

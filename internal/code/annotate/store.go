@@ -35,10 +35,10 @@ type Options struct {
 	Clock    func() time.Time // returns the time for a record without a time; the default is time.Now
 	LockWait time.Duration    // maximum time for which Add waits for other writers; the default is 5 s
 
-	// Key returns the key of this machine. CreateKey also creates the key if necessary. Without Key,
-	// no annotation counts as written by this machine (see [Store.FindUnreviewed]).
-	Key       func() []byte
-	CreateKey func(ctx context.Context) []byte
+	// MachineKey returns the key of this machine. CreateMachineKey also creates the key if necessary. Without
+	// MachineKey, no annotation counts as written by this machine (see [Store.FindUnreviewedAnnotations]).
+	MachineKey       func() []byte
+	CreateMachineKey func(ctx context.Context) []byte
 
 	// ReviewedCommit returns the commit of the reviewed branch, or "" if no branch is reviewed.
 	ReviewedCommit func(ctx context.Context, repo *git.Repo) (string, error)
@@ -65,13 +65,13 @@ type Store struct {
 	resultsByFile   map[string]*fileAnnotations // annotations that the last lookups found, by file
 	formerFileNames map[string][]string         // former names of files, by HEAD and file
 
-	histories map[string]*oldVersionCache // old versions of files, by file
+	oldVersionCaches map[string]*oldVersionCache // old versions of files, by file
 }
 
-// Open returns a store for a working tree. work is the file system at the root of the tree. Open reads and creates no
-// files.
-func Open(work vfs.FS, o *Options) (*Store, error) {
-	b := &Store{worktree: work}
+// Open returns a store for a working tree. worktree is the file system at the root of the tree. Open reads and creates
+// no files.
+func Open(worktree vfs.FS, o *Options) (*Store, error) {
+	b := &Store{worktree: worktree}
 	if o != nil {
 		b.opts = *o
 	}
@@ -99,7 +99,7 @@ func (b *Store) clearCaches() {
 	b.cachedSidecars = map[string]*cachedSidecar{}
 	b.resultsByFile = map[string]*fileAnnotations{}
 	b.formerFileNames = map[string][]string{}
-	b.histories = map[string]*oldVersionCache{}
+	b.oldVersionCaches = map[string]*oldVersionCache{}
 }
 
 // Close closes the files that [OpenDir] opened.
@@ -126,9 +126,9 @@ func (c *cachedSidecar) isCurrent(fi fs.FileInfo) bool {
 // maxSidecarBytes is the maximum size, in bytes, of a sidecar.
 const maxSidecarBytes = 256 << 20
 
-// SkipLargeSidecars makes the store ignore sidecars of more than size bytes. Hooks need this because they must answer
-// quickly, and reading a large sidecar takes long. Call it before any other method.
-func (b *Store) SkipLargeSidecars(size int64) { b.maxReadSize = size }
+// SkipLargeSidecars makes the store ignore sidecars of more than maxBytes bytes. Hooks need this because they must
+// answer quickly, and reading a large sidecar takes long. Call it before any other method.
+func (b *Store) SkipLargeSidecars(maxBytes int64) { b.maxReadSize = maxBytes }
 
 var missingSidecar = &sidecar{} // missingSidecar is the result for a file without a sidecar. It must not be changed.
 
@@ -179,7 +179,7 @@ func (b *Store) CheckSparseCheckout() error {
 	if _, err := b.worktree.Stat(b.sidecarDir); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if names, err := git.IndexNames(filepath.Join(b.root, filepath.FromSlash(b.sidecarDir))); err != nil ||
+	if names, err := git.ListTrackedFiles(filepath.Join(b.root, filepath.FromSlash(b.sidecarDir))); err != nil ||
 		len(names) == 0 {
 		return nil // Git's index cannot be read, or it contains no annotations.
 	}
@@ -190,8 +190,8 @@ func (b *Store) CheckSparseCheckout() error {
 	)
 }
 
-// isShallow reports whether the repository is a shallow clone.
-func (b *Store) isShallow() bool {
+// isShallowClone reports whether the repository is a shallow clone.
+func (b *Store) isShallowClone() bool {
 	h, ok := b.history.(interface{ IsShallow() bool })
 	return ok && h.IsShallow()
 }
@@ -221,12 +221,12 @@ func (b *Store) readContent(file string) ([]byte, error) {
 	if b.noWorkingTreeError != nil {
 		return nil, b.noWorkingTreeError
 	}
-	data, err := vfs.ReadFile(b.worktree, file, MaxFile)
+	data, err := vfs.ReadFile(b.worktree, file, MaxFileBytes)
 	if errors.Is(err, vfs.ErrTooLarge) {
 		return nil, &oxbow.InvalidError{
 			Field:  "file",
 			Value:  file,
-			Reason: fmt.Sprintf("is longer than %d MiB, too long to annotate", MaxFile>>20),
+			Reason: fmt.Sprintf("is longer than %d MiB, too long to annotate", MaxFileBytes>>20),
 		}
 	}
 	return data, err
@@ -236,21 +236,21 @@ func (b *Store) readContent(file string) ([]byte, error) {
 // mutex. A cache that has become too large is emptied first.
 func (b *Store) lockOldVersionCache(file string) *oldVersionCache {
 	b.mu.Lock()
-	l := b.histories[file]
+	l := b.oldVersionCaches[file]
 	if l == nil {
-		if len(b.histories) >= maxHistories {
-			clear(b.histories)
+		if len(b.oldVersionCaches) >= maxCachedHistories {
+			clear(b.oldVersionCaches)
 		}
 		l = newOldVersionCache()
-		b.histories[file] = l
+		b.oldVersionCaches[file] = l
 	}
 	b.mu.Unlock()
 	l.mu.Lock()
-	if l.bytes > maxOldFileTextBytes || len(l.numberer.lineIDs) > maxInternedLines {
+	if l.cachedBytes > maxOldFileTextBytes || len(l.numberer.lineIDs) > maxInternedLines {
 		l.numberer = newLineAndWordNumberer()
 		l.oldFileTexts = map[string]*oldFileText{}
 		l.missingAtHead = map[string]string{}
-		l.bytes = 0
+		l.cachedBytes = 0
 	}
 	return l
 }
@@ -362,8 +362,8 @@ func (b *Store) BlobName(content []byte) string {
 	return blobName(content, b.usesSHA256())
 }
 
-// IsRepoOrAnnotated reports whether the tree is a git repository or has annotations.
-func (b *Store) IsRepoOrAnnotated() bool {
+// HasRepoOrAnnotations reports whether the tree is a git repository or has annotations.
+func (b *Store) HasRepoOrAnnotations() bool {
 	if b.repo != nil {
 		return true
 	}

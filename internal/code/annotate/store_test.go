@@ -83,18 +83,23 @@ func TestAddFillsIn(t *testing.T) {
 	)
 	out, err := b.Add(
 		ctx,
-		Record{File: "pkg/a.go", Span: LineSpan{5, 6}, Why: "because", Rejected: []string{"a map: unordered"}},
+		Record{
+			File:                 "pkg/a.go",
+			Span:                 LineSpan{5, 6},
+			Why:                  "because",
+			RejectedAlternatives: []string{"a map: unordered"},
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Record{ID: out[0].ID, File: "pkg/a.go", Span: LineSpan{5, 6}, Why: "because",
-		Rejected: []string{"a map: unordered"},
-		By:       oxbow.Agent, Agent: "coder", Session: "s1", Profile: "vtt", Time: noon,
-		Hash:   hashLines([]string{"line 5", "line 6"}),
-		Before: []string{"line 2", "line 3", "line 4"}, Block: []string{"line 5", "line 6"},
-		After: []string{"line 7", "line 8", "line 9"}}
-	want.Blob = blobName([]byte(numbered(10)), false)
+		RejectedAlternatives: []string{"a map: unordered"},
+		Author:               oxbow.Agent, Agent: "coder", Session: "s1", Profile: "vtt", Time: noon,
+		BlockHash:   hashLines([]string{"line 5", "line 6"}),
+		LinesBefore: []string{"line 2", "line 3", "line 4"}, Block: []string{"line 5", "line 6"},
+		LinesAfter: []string{"line 7", "line 8", "line 9"}}
+	want.FileBlobName = blobName([]byte(numbered(10)), false)
 	if !reflect.DeepEqual(out[0], want) {
 		t.Errorf("Add = %+v, want %+v", out[0], want)
 	}
@@ -150,7 +155,7 @@ func TestAddRefuses(t *testing.T) {
 		{File: "a.txt", Span: LineSpan{2, 1}, Why: "x"},
 		{File: "a.txt", Span: LineSpan{1, 1}, Why: "  "},
 		{File: "a.txt", Span: LineSpan{1, 1}, Why: "\xff"},
-		{File: "a.txt", Span: LineSpan{1, 1}, Why: strings.Repeat("x", MaxReasoning+1)},
+		{File: "a.txt", Span: LineSpan{1, 1}, Why: strings.Repeat("x", MaxReasoningBytes+1)},
 		{File: "a.txt", Span: LineSpan{1, 1}, Why: "x", ID: "a/b"},
 		{File: "a.txt", Span: LineSpan{1, 1}, Why: "x", Commit: "--output=x"},
 		{File: "bin", Span: LineSpan{1, 1}, Why: "x"},
@@ -266,12 +271,19 @@ func TestManyWriters(t *testing.T) {
 func TestLongBlock(t *testing.T) {
 	_, b := tree(t, map[string]string{"long": numbered(1000)})
 	r := add(t, b, Record{File: "long", Span: LineSpan{1, 1000}, Why: "generated"})
-	if len(r.Block) != maxStoredBlockLines || r.Cut != 1000-maxStoredBlockLines || r.Block[0] != "line 1" ||
+	if len(r.Block) != maxStoredBlockLines || r.OmittedBlockLines != 1000-maxStoredBlockLines ||
+		r.Block[0] != "line 1" ||
 		r.Block[maxStoredBlockLines-1] != "line 1000" {
-		t.Errorf("block has %d lines from %q to %q, cut %d", len(r.Block), r.Block[0], r.Block[len(r.Block)-1], r.Cut)
+		t.Errorf(
+			"block has %d lines from %q to %q, cut %d",
+			len(r.Block),
+			r.Block[0],
+			r.Block[len(r.Block)-1],
+			r.OmittedBlockLines,
+		)
 	}
-	if want := hashLines(SplitLines([]byte(numbered(1000)))); r.Hash != want {
-		t.Errorf("hash %s, want that of all lines, %s", r.Hash, want)
+	if want := hashLines(SplitLines([]byte(numbered(1000)))); r.BlockHash != want {
+		t.Errorf("hash %s, want that of all lines, %s", r.BlockHash, want)
 	}
 }
 

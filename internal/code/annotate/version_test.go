@@ -126,8 +126,15 @@ func TestBlockOfWhichHalfIsLeft(t *testing.T) {
 			b := g.store()
 			add(t, b, Record{File: "walk.go", Span: LineSpan{4, 10}, Why: c.name})
 			g.write("walk.go", c.now)
-			if f := whole(t, b, "walk.go"); f.Placed != PlacedAfterEdit || f.Now != c.span {
-				t.Errorf("found %s at %s (%.2f, %s), want edited at %s", f.Placed, f.Now, f.Confidence, f.How, c.span)
+			if f := whole(t, b, "walk.go"); f.Placement != PlacedAfterEdit || f.CurrentSpan != c.span {
+				t.Errorf(
+					"found %s at %s (%.2f, %s), want edited at %s",
+					f.Placement,
+					f.CurrentSpan,
+					f.Confidence,
+					f.Explanation,
+					c.span,
+				)
 			}
 		})
 	}
@@ -164,14 +171,14 @@ func TestConfidenceOfEdited(t *testing.T) {
 				b := g.store()
 				add(t, b, Record{File: "a.yaml", Span: c.span, Why: c.name})
 				g.write("a.yaml", c.now)
-				if f := whole(t, b, "a.yaml"); f.Placed != PlacedAfterEdit || f.Now != c.span ||
+				if f := whole(t, b, "a.yaml"); f.Placement != PlacedAfterEdit || f.CurrentSpan != c.span ||
 					(f.Confidence >= .5) != c.sure {
 					t.Errorf(
 						"found %s at %s with confidence %.2f (%s), want edited at %s, sure %v",
-						f.Placed,
-						f.Now,
+						f.Placement,
+						f.CurrentSpan,
 						f.Confidence,
-						f.How,
+						f.Explanation,
 						c.span,
 						c.sure,
 					)
@@ -197,11 +204,11 @@ func TestShortLinesAreDoubtful(t *testing.T) {
 	add(t, b, Record{File: "a.vim", Span: LineSpan{7, 7}, Why: "endif"})
 	g.write("a.vim", strings.Join(now, "\n")+"\n")
 	if f := whole(t, b, "a.vim"); f.Confidence > .7 {
-		t.Errorf("found %s with confidence %.2f (%s)", f.Placed, f.Confidence, f.How)
+		t.Errorf("found %s with confidence %.2f (%s)", f.Placement, f.Confidence, f.Explanation)
 	}
 	g.write("a.vim", "new\n"+strings.Join(old, "\n")+"\n")
 	if f := whole(t, b, "a.vim"); f.Confidence < .99 {
-		t.Errorf("among its own lines found %s with confidence %.2f (%s)", f.Placed, f.Confidence, f.How)
+		t.Errorf("among its own lines found %s with confidence %.2f (%s)", f.Placement, f.Confidence, f.Explanation)
 	}
 }
 
@@ -247,8 +254,15 @@ func TestCopiesThatBecameOne(t *testing.T) {
 			b := g.store()
 			add(t, b, Record{File: "x_test.go", Span: LineSpan{c.line, c.line}, Why: c.name})
 			g.write("x_test.go", c.now)
-			if got := whole(t, b, "x_test.go"); got.Placed != c.want {
-				t.Errorf("Lookup = %s %v %.2f (%s), want %s", got.Placed, got.Now, got.Confidence, got.How, c.want)
+			if got := whole(t, b, "x_test.go"); got.Placement != c.want {
+				t.Errorf(
+					"Lookup = %s %v %.2f (%s), want %s",
+					got.Placement,
+					got.CurrentSpan,
+					got.Confidence,
+					got.Explanation,
+					c.want,
+				)
 			}
 		})
 	}
@@ -278,8 +292,15 @@ func TestFewLettersAreNotReworded(t *testing.T) {
 			b := g.store()
 			add(t, b, Record{File: "x.go", Span: LineSpan{5, 5}, Why: c.name})
 			g.write("x.go", c.now)
-			if got := whole(t, b, "x.go"); got.Placed != c.want {
-				t.Errorf("Lookup = %s %v %.2f (%s), want %s", got.Placed, got.Now, got.Confidence, got.How, c.want)
+			if got := whole(t, b, "x.go"); got.Placement != c.want {
+				t.Errorf(
+					"Lookup = %s %v %.2f (%s), want %s",
+					got.Placement,
+					got.CurrentSpan,
+					got.Confidence,
+					got.Explanation,
+					c.want,
+				)
 			}
 		})
 	}

@@ -26,7 +26,7 @@ type Ref struct {
 	// annotate.Store.Blob returns it. It is "" if the hash is not known.
 	GitBlobHash string
 
-	Time time.Time // time of the reference; if GitBlobHash is "", git finds the content at this time
+	ReferenceTime time.Time // time of the reference; if GitBlobHash is "", git finds the content at this time
 
 	// MayBeFromOtherTree means that the referenced file may belong to another working tree. The reference is then
 	// checked only if GitBlobHash is the hash of a content that is known in this tree.

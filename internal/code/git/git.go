@@ -56,14 +56,14 @@ var ErrBareRepository = fmt.Errorf("%w with a working tree", ErrNoRepository)
 // ErrOtherOwner is returned by [FindRepo] if the repository belongs to another user.
 var ErrOtherOwner = errors.New("git repository belongs to another user")
 
-// ErrOutputTooLong is returned if git's output is longer than [Options.MaxOutput].
+// ErrOutputTooLong is returned if git's output is longer than [Options.MaxOutputBytes].
 var ErrOutputTooLong = errors.New("git says too much")
 
 // Options limit the resources that git may use. Nil and zero fields mean the default.
 type Options struct {
-	ProgramPath string        // path of git (by default, it is searched for in PATH)
-	Timeout     time.Duration // time limit of one run; 5 s by default
-	MaxOutput   int64         // maximum output of one run, in bytes; 64 MiB by default
+	ProgramPath    string        // path of git (by default, it is searched for in PATH)
+	Timeout        time.Duration // time limit of one run; 5 s by default
+	MaxOutputBytes int64         // maximum output of one run, in bytes; 64 MiB by default
 }
 
 // Repo is a repository with a working tree. It is safe for concurrent use.
@@ -88,8 +88,8 @@ func FindRepo(dir string, o *Options) (*Repo, error) {
 	if r.opts.Timeout == 0 {
 		r.opts.Timeout = 5 * time.Second
 	}
-	if r.opts.MaxOutput == 0 {
-		r.opts.MaxOutput = 64 << 20
+	if r.opts.MaxOutputBytes == 0 {
+		r.opts.MaxOutputBytes = 64 << 20
 	}
 	r.program = r.opts.ProgramPath
 	if r.program == "" {
@@ -108,7 +108,7 @@ func FindRepo(dir string, o *Options) (*Repo, error) {
 		return nil, err
 	}
 	for _, p := range []string{r.root, r.gitDir, r.commonDir} {
-		if !IsOwnPath(p) {
+		if !IsOwnedByUser(p) {
 			return nil, fmt.Errorf("%w: %s", ErrOtherOwner, p)
 		}
 	}
@@ -375,13 +375,18 @@ func (r *Repo) runGit(ctx context.Context, stdin []byte, args ...string) (output
 	cmd.Stdin = bytes.NewReader(stdin)
 	// End one second after git, because a process that git started may still keep the pipes open.
 	cmd.WaitDelay = time.Second
-	out := &limitedBuffer{maxBytes: r.opts.MaxOutput, cancel: cancel}
+	out := &limitedBuffer{maxBytes: r.opts.MaxOutputBytes, cancel: cancel}
 	stderr := &limitedBuffer{maxBytes: 4 << 10}
 	cmd.Stdout, cmd.Stderr = out, stderr
 	err = cmd.Run()
 	switch {
 	case out.hasOverflowed:
-		return nil, fmt.Errorf("running git %s: %w: more than %d bytes", args[0], ErrOutputTooLong, r.opts.MaxOutput)
+		return nil, fmt.Errorf(
+			"running git %s: %w: more than %d bytes",
+			args[0],
+			ErrOutputTooLong,
+			r.opts.MaxOutputBytes,
+		)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, fmt.Errorf("running git %s: %w", args[0], context.DeadlineExceeded)
 	case err != nil:

@@ -135,9 +135,17 @@ func TestRead(t *testing.T) {
 			check("Successors of what never was", names, err, []string(nil))
 			check("whether that was there", gone, err, false)
 			now := g.git("rev-parse", "HEAD:-new.txt")
-			before, after, err := r.BlobsAround(t.Context(), "-new.txt", time.Date(2026, 4, 18, 12, 0, 1, 0, time.UTC))
+			before, after, err := r.BlobsAroundTime(
+				t.Context(),
+				"-new.txt",
+				time.Date(2026, 4, 18, 12, 0, 1, 0, time.UTC),
+			)
 			check("Around, a second after", []string{before, after}, err, []string{now, ""})
-			before, after, err = r.BlobsAround(t.Context(), "-new.txt", time.Date(2026, 4, 18, 11, 0, 0, 0, time.UTC))
+			before, after, err = r.BlobsAroundTime(
+				t.Context(),
+				"-new.txt",
+				time.Date(2026, 4, 18, 11, 0, 0, 0, time.UTC),
+			)
 			check("Around, an hour before", []string{before, after}, err, []string{"", was})
 			g.write("-new.txt", text+"more\nand more\n")
 			g.write("other", "other\n")
@@ -257,7 +265,7 @@ func TestRenamesOfMerges(t *testing.T) {
 	check("Successors", names, err, []string{"pkg/b.go"})
 	with, err := r.FilesChangedWith(t.Context(), one, "a.go")
 	check("Alongside", with, err, []string{"pkg/b.go"})
-	before, after, err := r.BlobsAround(t.Context(), "pkg/b.go", time.Date(2026, 4, 18, 11, 0, 0, 0, time.UTC))
+	before, after, err := r.BlobsAroundTime(t.Context(), "pkg/b.go", time.Date(2026, 4, 18, 11, 0, 0, 0, time.UTC))
 	check("Around", []string{before, after}, err, []string{"", now})
 }
 
@@ -337,7 +345,7 @@ func TestBounds(t *testing.T) {
 	g.write("a", strings.Repeat("x", 10000))
 	g.commit("one")
 	blob := g.git("rev-parse", "HEAD:a")
-	r, err := FindRepo(g.dir, &Options{MaxOutput: 1000})
+	r, err := FindRepo(g.dir, &Options{MaxOutputBytes: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

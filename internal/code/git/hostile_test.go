@@ -164,10 +164,10 @@ func TestHostileRepository(t *testing.T) {
 	if got, err := r.MergeBase(t.Context(), one, head); got != one || err != nil {
 		t.Errorf("MergeBase = %s, %v, want %s", got, err, one)
 	}
-	if got, err := r.CommitFiles(t.Context(), head); got["a.txt"] != blob || len(got) != 2 || err != nil {
+	if got, err := r.ListCommitFiles(t.Context(), head); got["a.txt"] != blob || len(got) != 2 || err != nil {
 		t.Errorf("Files = %v, %v, want a.txt and the attributes", got, err)
 	}
-	if got, err := r.CurrentNames(t.Context(), []string{"old.txt"}); got["old.txt"] != "a.txt" || err != nil {
+	if got, err := r.FindCurrentNames(t.Context(), []string{"old.txt"}); got["old.txt"] != "a.txt" || err != nil {
 		t.Errorf("Renamed = %v, %v, want a.txt", got, err)
 	}
 	if got, _, err := r.IndexEntries(); len(got) != 2 || err != nil {
@@ -179,7 +179,7 @@ func TestHostileRepository(t *testing.T) {
 	if got, err := r.FormerNames(t.Context(), "a.txt", nil); err != nil || len(got) != 1 || got[0] != "old.txt" {
 		t.Errorf("Names = %q, %v, want old.txt", got, err)
 	}
-	if _, after, err := r.BlobsAround(t.Context(), "a.txt", time.Unix(0, 0)); err != nil || len(after) != 40 {
+	if _, after, err := r.BlobsAroundTime(t.Context(), "a.txt", time.Unix(0, 0)); err != nil || len(after) != 40 {
 		t.Errorf("Around = %q, %v, want a blob", after, err)
 	}
 	if got, _, err := r.LaterNames(t.Context(), "old.txt"); err != nil || len(got) != 1 || got[0] != "a.txt" {
@@ -271,7 +271,7 @@ func TestHostileNames(t *testing.T) {
 		}
 	}
 	for _, ref := range []string{"HEAD", "refs/../HEAD", "refs/../../out", "/etc/passwd", "", "refs/heads/main/../x"} {
-		if got, err := r.RefObject(t.Context(), ref); err == nil {
+		if got, err := r.ResolveRef(t.Context(), ref); err == nil {
 			t.Errorf("Ref(%q) = %q, want it refused", ref, got)
 		}
 	}
@@ -301,7 +301,7 @@ func TestHostileFiles(t *testing.T) {
 	}
 	r := g.find()
 	for _, ref := range []string{"refs/notes/ai", "refs/notes/x"} {
-		if got, err := r.RefObject(t.Context(), ref); err == nil || strings.Contains(fmt.Sprint(got, err), "root:") {
+		if got, err := r.ResolveRef(t.Context(), ref); err == nil || strings.Contains(fmt.Sprint(got, err), "root:") {
 			t.Errorf("Ref(%s) = %q, %v, want it refused", ref, got, err)
 		}
 	}

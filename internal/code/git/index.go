@@ -21,11 +21,11 @@ const maxIndexBytes = 256 << 20
 
 var errUnknownIndexFormat = errors.New("git's index is of a form that is not known")
 
-// IndexNames returns the names of the files that git tracks at or below a path. The names are slash-separated and
+// ListTrackedFiles returns the names of the files that git tracks at or below a path. The names are slash-separated and
 // relative to the path. The name "." means that git tracks the path itself, or that the path is in a submodule or in a
-// directory whose files a sparse index does not list. Outside a working tree, IndexNames returns no names. Letter case
-// is ignored, as on most file systems of macOS and Windows.
-func IndexNames(path string) ([]string, error) {
+// directory whose files a sparse index does not list. Outside a working tree, ListTrackedFiles returns no names. Letter
+// case is ignored, as on most file systems of macOS and Windows.
+func ListTrackedFiles(path string) ([]string, error) {
 	r := &Repo{}
 	if err := r.locateDirs(filepath.Dir(path)); err != nil {
 		if r.root == "" {
@@ -109,7 +109,7 @@ func (r *Repo) readIndexNames(file string, fn func(IndexEntry)) error {
 
 // readIndex calls fn with each entry in an index file. It returns the path of the shared index that contains the
 // remaining entries, or "" if the index is not split.
-func (r *Repo) readIndex(file string, fn func(IndexEntry)) (shared string, err error) {
+func (r *Repo) readIndex(file string, fn func(IndexEntry)) (sharedIndexPath string, err error) {
 	b, err := readFileStart(file, maxIndexBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -137,11 +137,11 @@ func (r *Repo) readIndex(file string, fn func(IndexEntry)) (shared string, err e
 		}
 		fn(parseEntryStat(head, name, hash))
 	}
-	shared, err = sharedIndexName(rest, hash)
-	if err != nil || shared == "" {
+	sharedIndexPath, err = sharedIndexName(rest, hash)
+	if err != nil || sharedIndexPath == "" {
 		return "", err
 	}
-	return filepath.Join(filepath.Dir(file), shared), nil
+	return filepath.Join(filepath.Dir(file), sharedIndexPath), nil
 }
 
 // sharedIndexName returns the shared index's file name, which is in an extension of a split index. It returns "" if

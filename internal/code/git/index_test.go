@@ -28,16 +28,16 @@ func TestTracked(t *testing.T) {
 			if form[0] == "sparse-checkout" {
 				want = []string{"."}
 			}
-			got, err := IndexNames(filepath.Join(g.dir, ".oxbow"))
+			got, err := ListTrackedFiles(filepath.Join(g.dir, ".oxbow"))
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("Tracked() = %q, %v, want %q", got, err, want)
 			}
-			if got, err := IndexNames(filepath.Join(g.dir, "new", ".oxbow")); err != nil || got != nil {
+			if got, err := ListTrackedFiles(filepath.Join(g.dir, "new", ".oxbow")); err != nil || got != nil {
 				t.Errorf("Tracked(new) = %q, %v, want nothing", got, err)
 			}
 		})
 	}
-	if got, err := IndexNames(filepath.Join(t.TempDir(), ".oxbow")); err != nil || got != nil ||
+	if got, err := ListTrackedFiles(filepath.Join(t.TempDir(), ".oxbow")); err != nil || got != nil ||
 		IsInWorktree(t.TempDir()) {
 		t.Errorf("Tracked() outside of a working tree = %q, %v, want nothing", got, err)
 	}

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// RefObject returns the object that a reference such as refs/notes/ai names, or "" if the reference does not exist. It
+// ResolveRef returns the object that a reference such as refs/notes/ai names, or "" if the reference does not exist. It
 // reads the reference files without running git. A symbolic reference is an error.
-func (r *Repo) RefObject(_ context.Context, name string) (string, error) {
+func (r *Repo) ResolveRef(_ context.Context, name string) (string, error) {
 	if !fs.ValidPath(name) || !strings.HasPrefix(name, "refs/") {
 		return "", fmt.Errorf("%.80q is not the whole name of a reference", name)
 	}
@@ -36,7 +36,7 @@ func (r *Repo) RefObject(_ context.Context, name string) (string, error) {
 // reference does not exist, the result is nil. In the tree of notes, a note's path is its object's name, possibly with
 // slashes inserted.
 func (r *Repo) ReadNotes(ctx context.Context, ref string) (map[string]string, error) {
-	at, err := r.RefObject(ctx, ref)
+	at, err := r.ResolveRef(ctx, ref)
 	if err != nil || at == "" {
 		return nil, err
 	}

@@ -4,6 +4,6 @@
 
 package git
 
-// IsOwnPath always returns true, because the owner of a file is not checked on the systems for which this file is
+// IsOwnedByUser always returns true, because the owner of a file is not checked on the systems for which this file is
 // compiled. On Windows, access lists protect directories. In a browser, there is only one user.
-func IsOwnPath(string) bool { return true }
+func IsOwnedByUser(string) bool { return true }

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// IsOwnPath reports whether the path belongs to the user of this process.
-func IsOwnPath(path string) bool {
+// IsOwnedByUser reports whether the path belongs to the user of this process.
+func IsOwnedByUser(path string) bool {
 	fi, err := os.Stat(path)
 	if err != nil {
 		return false

@@ -218,16 +218,16 @@ func parseRawLog(out []byte) ([]fileChange, error) {
 
 // FormerNames returns the names that a file in HEAD had before it was renamed, newest first. If the file was created as
 // a copy, the result also contains the name of the original file. The original is found if the commit that added the
-// copy also changed or deleted the original, or if the list others contains the original. If git fails, FormerNames
+// copy also changed or deleted the original, or if the list otherFiles contains the original. If git fails, FormerNames
 // returns an error and the names found so far.
-func (r *Repo) FormerNames(ctx context.Context, file string, others []string) (names []string, err error) {
+func (r *Repo) FormerNames(ctx context.Context, file string, otherFiles []string) (names []string, err error) {
 	commit, err := r.HeadCommit(ctx)
 	for range maxRenameHops {
 		if err != nil || commit == "" {
 			break
 		}
 		var from string
-		commit, from, err = r.findCopyOrigin(ctx, commit, file, others)
+		commit, from, err = r.findCopyOrigin(ctx, commit, file, otherFiles)
 		if from == "" || slices.Contains(names, from) {
 			break
 		}
@@ -238,14 +238,14 @@ func (r *Repo) FormerNames(ctx context.Context, file string, others []string) (n
 
 // findCopyOrigin searches the history of head for the newest commit that created the file by renaming or copying
 // another file. It returns this commit and the path of the original file, or "" for both if no such commit exists. It
-// considers only the files in the list others and the files that the commit deleted or changed. A search in all files,
-// as in git log --follow, would be the slowest part of a lookup.
+// considers only the files in the list otherFiles and the files that the commit deleted or changed. A search in all
+// files, as in git log --follow, would be the slowest part of a lookup.
 func (r *Repo) findCopyOrigin(
 	ctx context.Context,
 	head, file string,
-	others []string,
+	otherFiles []string,
 ) (commit, originalPath string, err error) {
-	made, err := r.logFileChanges(
+	made, err := r.listFileChanges(
 		ctx,
 		nil,
 		"--no-renames",
@@ -260,11 +260,11 @@ func (r *Repo) findCopyOrigin(
 		return "", "", err
 	}
 	for _, m := range made {
-		changed, err := r.logFileChanges(ctx, nil, "--no-walk", "--no-renames", "--diff-filter=DM", m.commit)
+		changed, err := r.listFileChanges(ctx, nil, "--no-walk", "--no-renames", "--diff-filter=DM", m.commit)
 		if err != nil {
 			return "", "", err
 		}
-		paths := append([]string{file}, others...)
+		paths := append([]string{file}, otherFiles...)
 		for _, c := range changed {
 			// The deleted file has the same content as the new file, so it is the origin.
 			if c.status == 'D' && c.oldBlobName == m.newBlobName {
@@ -272,7 +272,7 @@ func (r *Repo) findCopyOrigin(
 			}
 			paths = append(paths, c.oldPath)
 		}
-		steps, err := r.logFileChanges(ctx, paths, "--no-walk", "--find-copies-harder", "--diff-filter=RC", m.commit)
+		steps, err := r.listFileChanges(ctx, paths, "--no-walk", "--find-copies-harder", "--diff-filter=RC", m.commit)
 		if err != nil {
 			return "", "", err
 		}
@@ -284,7 +284,7 @@ func (r *Repo) findCopyOrigin(
 }
 
 // FilesChangedWith returns the files that commits changed together with the given file. It examines the last
-// maxCommitsAlongside commits that changed the file after the given commit. It follows only first parents. The files
+// maxExaminedCommits commits that changed the file after the given commit. It follows only first parents. The files
 // of the newest commits come first.
 func (r *Repo) FilesChangedWith(ctx context.Context, commit, file string) ([]string, error) {
 	if err := checkHexHash(commit); err != nil {
@@ -294,13 +294,13 @@ func (r *Repo) FilesChangedWith(ctx context.Context, commit, file string) ([]str
 	if err != nil || head == "" {
 		return nil, err
 	}
-	steps, err := r.logFileChanges(
+	steps, err := r.listFileChanges(
 		ctx,
 		nil,
 		"--no-renames",
 		"--full-diff",
 		"-n",
-		strconv.Itoa(maxCommitsAlongside),
+		strconv.Itoa(maxExaminedCommits),
 		head,
 		"^"+
 			commit,
@@ -323,12 +323,12 @@ func (r *Repo) FilesChangedWith(ctx context.Context, commit, file string) ([]str
 	return files, nil
 }
 
-// maxCommitsAlongside is the maximum number of commits that [Repo.FilesChangedWith] examines.
-const maxCommitsAlongside = 200
+// maxExaminedCommits is the maximum number of commits that [Repo.FilesChangedWith] examines.
+const maxExaminedCommits = 200
 
-// logFileChanges runs git log with these arguments and returns the changes of files, newest first. It follows only
+// listFileChanges runs git log with these arguments and returns the changes of files, newest first. It follows only
 // first parents. If paths is not empty, only changes of these paths are returned.
-func (r *Repo) logFileChanges(ctx context.Context, paths []string, args ...string) ([]fileChange, error) {
+func (r *Repo) listFileChanges(ctx context.Context, paths []string, args ...string) ([]fileChange, error) {
 	all := append([]string{"log", "--raw", "-z", "--no-abbrev", "--no-color", "--no-ext-diff", "--no-textconv",
 		"--no-show-signature", "--no-decorate", "--no-notes", "--first-parent", "-m", "--format=commit %H"}, args...)
 	var in []byte
@@ -342,11 +342,15 @@ func (r *Repo) logFileChanges(ctx context.Context, paths []string, args ...strin
 	return parseRawLog(out)
 }
 
-// BlobsAround returns the names of two blobs, which are versions of a file's content. before is the blob after the last
-// change at or before t. after is the blob after the first change at or after t. The time of a change is its commit
-// time in HEAD's history. A result is "" if there is no such change or if the change deleted the file. BlobsAround
-// follows only first parents, and does not follow renames.
-func (r *Repo) BlobsAround(ctx context.Context, file string, t time.Time) (before, after string, err error) {
+// BlobsAroundTime returns the names of two blobs, which are versions of a file's content. blobBefore is the blob after
+// the last change at or before t. blobAfter is the blob after the first change at or after t. The time of a change is
+// its commit time in HEAD's history. A result is "" if there is no such change or if the change deleted the file.
+// BlobsAroundTime follows only first parents, and does not follow renames.
+func (r *Repo) BlobsAroundTime(
+	ctx context.Context,
+	file string,
+	t time.Time,
+) (blobBefore, blobAfter string, err error) {
 	head, err := r.HeadCommit(ctx)
 	if err != nil || head == "" {
 		return "", "", err
@@ -358,21 +362,21 @@ func (r *Repo) BlobsAround(ctx context.Context, file string, t time.Time) (befor
 		return s.newBlobName
 	}
 	at := t.UTC().Format(time.RFC3339)
-	old, err := r.logFileChanges(ctx, nil, "--no-renames", "-n", "1", "--until="+at, head, "--", file)
+	old, err := r.listFileChanges(ctx, nil, "--no-renames", "-n", "1", "--until="+at, head, "--", file)
 	if err != nil {
 		return "", "", err
 	}
 	if len(old) > 0 {
-		before = blob(old[0])
+		blobBefore = blob(old[0])
 	}
-	later, err := r.logFileChanges(ctx, nil, "--no-renames", "--since="+at, head, "--", file)
+	later, err := r.listFileChanges(ctx, nil, "--no-renames", "--since="+at, head, "--", file)
 	if err != nil {
 		return "", "", err
 	}
 	if len(later) > 0 {
-		after = blob(later[len(later)-1])
+		blobAfter = blob(later[len(later)-1])
 	}
-	return before, after, nil
+	return blobBefore, blobAfter, nil
 }
 
 // maxRenameHops is the maximum number of a file's renames that are followed. maxDeletions limits how many deletions
@@ -397,7 +401,7 @@ func (r *Repo) LaterNames(ctx context.Context, file string) (names []string, was
 	}
 	for range maxRenameHops {
 		// Find the commits that deleted the path. Each of these may have renamed the file.
-		deaths, err := r.logFileChanges(
+		deaths, err := r.listFileChanges(
 			ctx,
 			nil,
 			"--no-renames",
@@ -414,7 +418,7 @@ func (r *Repo) LaterNames(ctx context.Context, file string) (names []string, was
 		wasInHistory = wasInHistory || len(deaths) > 0
 		next := ""
 		for _, d := range deaths {
-			moves, err := r.logFileChanges(ctx, nil, "-M", "--diff-filter=R", "-n", "1", d.commit)
+			moves, err := r.listFileChanges(ctx, nil, "-M", "--diff-filter=R", "-n", "1", d.commit)
 			if err != nil {
 				return nil, false, err
 			}
@@ -439,12 +443,12 @@ func (r *Repo) LaterNames(ctx context.Context, file string) (names []string, was
 
 // blamedLine is a line of a file, with the commit that wrote it.
 type blamedLine struct {
-	Commit  string
-	Line    int // line number in the file as it was in Commit, from 1
-	Author  string
-	Time    time.Time
-	Summary string
-	Head    []string // author, committer and summary in the format of git blame --porcelain
+	Commit          string
+	Line            int // line number in the file as it was in Commit, from 1
+	Author          string
+	Time            time.Time
+	Summary         string
+	PorcelainHeader []string // author, committer and summary in the format of git blame --porcelain
 }
 
 // Blame returns, for each line of the file at the commit, the commit that wrote it.
@@ -493,7 +497,7 @@ func parseBlame(out []byte) ([]blamedLine, error) {
 			k, v, _ := strings.Cut(text, " ")
 			isPerson := strings.HasPrefix(k, "author") || strings.HasPrefix(k, "committer")
 			if isPerson || k == "summary" {
-				at.Head = append(at.Head, text)
+				at.PorcelainHeader = append(at.PorcelainHeader, text)
 			}
 			switch k {
 			case "author":

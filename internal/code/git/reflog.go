@@ -18,18 +18,18 @@ const maxReflogBytes = 1 << 20
 
 // HeadMove records that HEAD began to refer to another commit. Its time has a precision of one second.
 type HeadMove struct {
-	Time time.Time
-	To   string // commit to which HEAD refers after the move
-	New  bool   // The commit was created when HEAD moved to it.
-	Made bool   // The user or an agent created the commit with git commit and wrote its message.
+	Time              time.Time
+	NewCommit         string // commit to which HEAD refers after the move
+	IsCommitNew       bool   // The commit was created when HEAD moved to it.
+	IsMadeByGitCommit bool   // The user or an agent created the commit with git commit and wrote its message.
 
 	oldCommit string // commit to which HEAD referred before the move
 	isAmend   bool   // The commit was created by git commit --amend.
 }
 
-// ReadHeadMoves returns the moves of HEAD at the reflog's end, oldest first. The result is empty if the reflog cannot
-// be read, for example because it is disabled.
-func (r *Repo) ReadHeadMoves() []HeadMove {
+// ReadReflogHeadMoves returns the moves of HEAD at the reflog's end, oldest first. The result is empty if the reflog
+// cannot be read, for example because it is disabled.
+func (r *Repo) ReadReflogHeadMoves() []HeadMove {
 	f, err := vfs.OpenRegular(filepath.Join(r.gitDir, "logs", "HEAD"))
 	if err != nil {
 		return nil
@@ -48,10 +48,10 @@ func (r *Repo) ReadHeadMoves() []HeadMove {
 	made := map[string]bool{}
 	for line := range strings.Lines(string(b)) {
 		if m, ok := parseReflogLine(line); ok {
-			m.Made = m.Made ||
+			m.IsMadeByGitCommit = m.IsMadeByGitCommit ||
 				// git commit --amend may keep the message of the old commit.
 				(m.isAmend && made[m.oldCommit])
-			made[m.To] = made[m.To] || m.Made
+			made[m.NewCommit] = made[m.NewCommit] || m.IsMadeByGitCommit
 			all = append(all, m)
 		}
 	}
@@ -74,22 +74,22 @@ func parseReflogLine(line string) (HeadMove, bool) {
 	if !hasCommits {
 		return HeadMove{}, false
 	}
-	m := HeadMove{Time: time.Unix(n, 0), To: words[1]}
+	m := HeadMove{Time: time.Unix(n, 0), NewCommit: words[1]}
 	for _, made := range []string{"commit", "cherry-pick", "revert", "merge"} {
-		m.New = m.New || strings.HasPrefix(what, made)
+		m.IsCommitNew = m.IsCommitNew || strings.HasPrefix(what, made)
 	}
 	for _, made := range []string{"commit: ", "commit (initial): ", "commit (merge): "} {
-		m.Made = m.Made || strings.HasPrefix(what, made)
+		m.IsMadeByGitCommit = m.IsMadeByGitCommit || strings.HasPrefix(what, made)
 	}
 	m.oldCommit, m.isAmend = words[0], strings.HasPrefix(what, "commit (amend): ")
 	return m, true
 }
 
-// CommitsInPeriod returns a function that finds a period's commits in the reflog of the repository in dir. The
+// NewPeriodCommitFinder returns a function that finds a period's commits in the reflog of the repository in dir. The
 // parameters from and to are the beginning and the end of the period. The function returns the commit that was checked
 // out at the beginning, and the commits that were created in the period. It caches the reflog of the last directory.
 // The parameter now returns the current time.
-func CommitsInPeriod(now func() time.Time) func(dir string, from, to time.Time) []string {
+func NewPeriodCommitFinder(now func() time.Time) func(dir string, from, to time.Time) []string {
 	var mu sync.Mutex // mu guards the variables below.
 	var last string
 	var moves []HeadMove
@@ -105,15 +105,15 @@ func CommitsInPeriod(now func() time.Time) func(dir string, from, to time.Time) 
 			moves = nil
 			read = now()
 			if repo, err := FindRepo(dir, nil); err == nil {
-				moves = repo.ReadHeadMoves()
+				moves = repo.ReadReflogHeadMoves()
 			}
 		}
 		for _, m := range moves {
 			switch {
 			case m.Time.Before(from.Truncate(time.Second)):
-				found = []string{m.To}
-			case m.New && !m.Time.After(to):
-				found = append(found, m.To)
+				found = []string{m.NewCommit}
+			case m.IsCommitNew && !m.Time.After(to):
+				found = append(found, m.NewCommit)
 			}
 		}
 		return found

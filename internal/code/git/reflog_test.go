@@ -18,7 +18,7 @@ func TestReflog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := repo.ReadHeadMoves(); len(all) != 0 {
+	if all := repo.ReadReflogHeadMoves(); len(all) != 0 {
 		t.Errorf("Reflog of a new repository = %v", all)
 	}
 	g.git("commit", "-q", "--allow-empty", "-m", "one\ttab > 7 +0000")
@@ -35,10 +35,14 @@ func TestReflog(t *testing.T) {
 	at := time.Date(2026, 4, 18, 12, 0, 0, 0, time.UTC)
 	one := g.git("rev-parse", "main~1")
 	two := g.git("rev-parse", "main")
-	want := []HeadMove{{Time: at, To: one, New: true}, {Time: at, To: two, New: true}, {Time: at, To: one}}
-	got := repo.ReadHeadMoves()
+	want := []HeadMove{
+		{Time: at, NewCommit: one, IsCommitNew: true},
+		{Time: at, NewCommit: two, IsCommitNew: true},
+		{Time: at, NewCommit: one},
+	}
+	got := repo.ReadReflogHeadMoves()
 	if !slices.EqualFunc(got, want, func(a, b HeadMove) bool {
-		return a.Time.Equal(b.Time) && a.To == b.To && a.New == b.New
+		return a.Time.Equal(b.Time) && a.NewCommit == b.NewCommit && a.IsCommitNew == b.IsCommitNew
 	}) {
 		t.Errorf("Reflog = %v, want %v", got, want)
 	}
@@ -76,7 +80,7 @@ func TestCommitsOf(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	find := CommitsInPeriod(time.Now)
+	find := NewPeriodCommitFinder(time.Now)
 	for _, c := range []struct {
 		from, to time.Duration
 		want     string

@@ -115,22 +115,22 @@ func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 	return "", err
 }
 
-// CommitFiles returns the blob names of a commit's regular files, by path.
-func (r *Repo) CommitFiles(ctx context.Context, commit string) (map[string]string, error) {
+// ListCommitFiles returns the blob names of a commit's regular files, by path.
+func (r *Repo) ListCommitFiles(ctx context.Context, commit string) (map[string]string, error) {
 	return r.listTree(ctx, commit, "-r", "")
 }
 
-// CommitFilesIn returns the blob names of a commit's regular files, by path. The result contains only the files
+// ListCommitFilesInDir returns the blob names of a commit's regular files, by path. The result contains only the files
 // directly in the directory dir, and not the files in its subdirectories.
-func (r *Repo) CommitFilesIn(ctx context.Context, commit, dir string) (map[string]string, error) {
+func (r *Repo) ListCommitFilesInDir(ctx context.Context, commit, dir string) (map[string]string, error) {
 	return r.listTree(ctx, commit, "-t", dir+"/")
 }
 
-func (r *Repo) listTree(ctx context.Context, commit, depth, path string) (map[string]string, error) {
+func (r *Repo) listTree(ctx context.Context, commit, depthOption, path string) (map[string]string, error) {
 	if err := checkHexHash(commit); err != nil {
 		return nil, fmt.Errorf("reading a tree: %w", err)
 	}
-	args := []string{"ls-tree", depth, "-z", "--full-tree", commit}
+	args := []string{"ls-tree", depthOption, "-z", "--full-tree", commit}
 	if path != "" {
 		args = append(args, "--", path)
 	}
@@ -171,7 +171,7 @@ func (r *Repo) LastCommitOf(ctx context.Context, commit, file string) (string, e
 	if err := checkHexHash(commit); err != nil {
 		return "", fmt.Errorf("reading a history: %w", err)
 	}
-	steps, err := r.logFileChanges(ctx, nil, "--no-renames", "-n", "1", commit, "--", file)
+	steps, err := r.listFileChanges(ctx, nil, "--no-renames", "-n", "1", commit, "--", file)
 	if err != nil || len(steps) == 0 {
 		return "", err
 	}
@@ -194,10 +194,10 @@ func BlobName(data []byte, usesSHA256 bool) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// CurrentNames returns the present names of files that a commit renamed. The keys of the result are the names in files,
-// and the values are the names in HEAD. Files that were not renamed are left out. CurrentNames follows only first
-// parents. It processes all files together, so that git runs only a few times.
-func (r *Repo) CurrentNames(ctx context.Context, files []string) (map[string]string, error) {
+// FindCurrentNames returns the present names of files that a commit renamed. The keys of the result are the names in
+// files, and the values are the names in HEAD. Files that were not renamed are left out. FindCurrentNames follows only
+// first parents. It processes all files together, so that git runs only a few times.
+func (r *Repo) FindCurrentNames(ctx context.Context, files []string) (map[string]string, error) {
 	head, err := r.HeadCommit(ctx)
 	if err != nil || head == "" {
 		return nil, err
@@ -247,7 +247,7 @@ func (r *Repo) CurrentNames(ctx context.Context, files []string) (map[string]str
 // renamed. It examines the commits that deleted the old paths. If several of these commits renamed a file, the newest
 // rename counts.
 func (r *Repo) findRenames(ctx context.Context, head string, files []string) (map[string]string, error) {
-	ends, err := r.logFileChanges(
+	ends, err := r.listFileChanges(
 		ctx,
 		files,
 		"--no-renames",
@@ -269,7 +269,7 @@ func (r *Repo) findRenames(ctx context.Context, head string, files []string) (ma
 	}
 	to := map[string]string{}
 	for some := range slices.Chunk(commits, 100) {
-		steps, err := r.logFileChanges(
+		steps, err := r.listFileChanges(
 			ctx,
 			nil,
 			slices.Concat([]string{"--no-walk=unsorted", "-M", "--diff-filter=R"}, some)...)

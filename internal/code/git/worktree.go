@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// maxHookIndexBytes is the maximum size, in bytes, of an index that is read while a client waits for a hook. An
+// maxIndexBytesForHook is the maximum size, in bytes, of an index that is read while a client waits for a hook. An
 // index of this size lists about 100,000 files.
-const maxHookIndexBytes = 12 << 20
+const maxIndexBytesForHook = 12 << 20
 
 // Worktree is a git working tree.
 type Worktree struct{ gitRepo Repo }
@@ -31,10 +31,10 @@ func FindWorktree(dir string) (*Worktree, bool) {
 func (w *Worktree) Root() string { return w.gitRepo.root }
 
 // TrackedNames returns the given names that git tracks. The names are relative to the root and slash-separated. Letter
-// case is ignored. TrackedNames fails if the index is larger than maxHookIndexBytes.
+// case is ignored. TrackedNames fails if the index is larger than maxIndexBytesForHook.
 func (w *Worktree) TrackedNames(names ...string) (map[string]bool, error) {
 	index := filepath.Join(w.gitRepo.gitDir, "index")
-	if fi, err := os.Stat(index); err == nil && fi.Size() > maxHookIndexBytes {
+	if fi, err := os.Stat(index); err == nil && fi.Size() > maxIndexBytesForHook {
 		return nil, fmt.Errorf("%s has %d bytes, which take too long to read", index, fi.Size())
 	}
 	wanted := make(map[string]string, len(names))
@@ -54,13 +54,13 @@ func (w *Worktree) TrackedNames(names ...string) (map[string]bool, error) {
 	return tracked, err
 }
 
-// OwnCommits returns the commits that git commit created in this working tree, according to the reflog. The user or
-// the user's agents made these commits.
-func (w *Worktree) OwnCommits() map[string]bool {
+// CommitsMadeInWorktree returns the commits that git commit created in this working tree, according to the reflog. The
+// user or the user's agents made these commits.
+func (w *Worktree) CommitsMadeInWorktree() map[string]bool {
 	own := map[string]bool{}
-	for _, m := range w.gitRepo.ReadHeadMoves() {
-		if m.Made {
-			own[m.To] = true
+	for _, m := range w.gitRepo.ReadReflogHeadMoves() {
+		if m.IsMadeByGitCommit {
+			own[m.NewCommit] = true
 		}
 	}
 	return own

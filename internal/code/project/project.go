@@ -15,9 +15,9 @@ import (
 
 // Project is a project's name, with the rule that determined the name.
 type Project struct {
-	Name     string // value of the label project, with only lower-case letters, digits, dots, - and _
-	NameRule string // sentence that says which rule determined Name
-	RootDir  string // directory of the project or linked worktree
+	Name            string // value of the label project, with only lower-case letters, digits, dots, - and _
+	NameExplanation string // sentence that says which rule determined Name
+	RootDir         string // directory of the project or linked worktree
 }
 
 // maxParentDirs is the maximum number of parent directories that are examined.
@@ -52,9 +52,9 @@ func FindProject(dir string, read func(path string) ([]byte, error), isDir func(
 		}
 	}
 	p := Project{
-		Name:     toProjectName(filepath.Base(MainWorktreeDir(dir))),
-		NameRule: "the name of the directory; it is in no git repository",
-		RootDir:  dir,
+		Name:            toProjectName(filepath.Base(MainWorktreeDir(dir))),
+		NameExplanation: "the name of the directory; it is in no git repository",
+		RootDir:         dir,
 	}
 	if home != "" {
 		p = Project{
@@ -127,22 +127,22 @@ func MainWorktreeDir(dir string) string {
 	return filepath.FromSlash(main)
 }
 
-// MainWorktreeOf returns the main worktree's directory if dir is the root of a linked git worktree, otherwise "". It
+// FindMainWorktree returns the main worktree's directory if dir is the root of a linked git worktree, otherwise "". It
 // does not trust a .git file that only claims to belong to a repository: the repository must also name the worktree
 // (gitrepository-layout(5)).
-func MainWorktreeOf(dir string, read func(path string) ([]byte, error)) string {
-	b, err := read(filepath.Join(dir, ".git"))
+func FindMainWorktree(dir string, readFile func(path string) ([]byte, error)) string {
+	b, err := readFile(filepath.Join(dir, ".git"))
 	to, ok := strings.CutPrefix(firstLine(b), "gitdir: ")
 	isLink := ok && to != ""
 	if err != nil || !isLink {
 		return ""
 	}
 	git := resolvePath(dir, to)
-	common, err := read(filepath.Join(git, "commondir"))
+	common, err := readFile(filepath.Join(git, "commondir"))
 	if err != nil || firstLine(common) == "" {
 		return ""
 	}
-	back, err := read(filepath.Join(git, "gitdir"))
+	back, err := readFile(filepath.Join(git, "gitdir"))
 	if err != nil || filepath.Clean(resolvePath(git, firstLine(back))) != filepath.Join(dir, ".git") {
 		return ""
 	}
@@ -216,7 +216,8 @@ func projectNameFromURL(s string) string {
 // nor a digit, toProjectName returns "".
 func toProjectName(s string) string {
 	var b strings.Builder
-	for _, r := range analysis.Fold(analysis.Fold(s)) { // Fold the text twice, because ǿ becomes ø, and ø becomes o.
+	// Fold the text twice, because ǿ becomes ø, and ø becomes o.
+	for _, r := range analysis.FoldText(analysis.FoldText(s)) {
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), strings.ContainsRune("._+#", r):
 			if b.Len()+4 <= oxbow.MaxName {

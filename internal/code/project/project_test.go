@@ -90,7 +90,7 @@ func TestProjectOf(t *testing.T) {
 			return false
 		}
 		p, err := FindProject(abs(tt.dir), read, isDir)
-		if p.Name != tt.want || p.RootDir != abs(tt.root) || p.NameRule == "" || !errors.Is(err, tt.err) {
+		if p.Name != tt.want || p.RootDir != abs(tt.root) || p.NameExplanation == "" || !errors.Is(err, tt.err) {
 			t.Errorf(
 				"%s: Of(%s) = %+v, %v; want %s of %s, %v",
 				tt.name,

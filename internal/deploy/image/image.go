@@ -172,9 +172,9 @@ func (im *ociImage) makeLayout() ([]byte, error) {
 	return packTar(files)
 }
 
-// checkStaticProgram returns an error if the program needs a dynamic loader, because the image does not
+// checkIsStaticallyLinked returns an error if the program needs a dynamic loader, because the image does not
 // contain one.
-func checkStaticProgram(program []byte) error {
+func checkIsStaticallyLinked(program []byte) error {
 	f, err := elf.NewFile(bytes.NewReader(program))
 	if err != nil {
 		return err

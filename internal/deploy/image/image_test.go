@@ -142,7 +142,7 @@ func TestLayout(t *testing.T) {
 	if config["os"] != "linux" || config["architecture"] != "amd64" || runs["User"] != "65532:65532" {
 		t.Errorf("the config is %v", config)
 	}
-	if err := checkStaticProgram([]byte("#!/bin/sh")); err == nil {
+	if err := checkIsStaticallyLinked([]byte("#!/bin/sh")); err == nil {
 		t.Error("a script is taken for a static program")
 	}
 }
@@ -165,7 +165,7 @@ func TestProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(dir, "image.tar")
-	if err := writeImage(program, certs, "oxbow:test", runtime.GOARCH, out); err != nil {
+	if err := writeContainerImage(program, certs, "oxbow:test", runtime.GOARCH, out); err != nil {
 		t.Fatal(err)
 	}
 	layout, err := os.ReadFile(out)

@@ -26,13 +26,13 @@ func main() {
 	arch := flag.String("arch", runtime.GOARCH, "architecture of the program, as GOARCH names it")
 	out := flag.String("out", "oxbow.tar", "the new file")
 	flag.Parse()
-	if err := writeImage(*program, *certs, *name, *arch, *out); err != nil {
+	if err := writeContainerImage(*program, *certs, *name, *arch, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "image:", err)
 		os.Exit(1)
 	}
 }
 
-func writeImage(programPath, certsPath, name, arch, out string) error {
+func writeContainerImage(programPath, certsPath, name, arch, out string) error {
 	im := ociImage{name: name, arch: arch}
 	var err error
 	im.programBytes, err = os.ReadFile(programPath)
@@ -45,7 +45,7 @@ func writeImage(programPath, certsPath, name, arch, out string) error {
 			return err
 		}
 	}
-	if err := checkStaticProgram(im.programBytes); err != nil {
+	if err := checkIsStaticallyLinked(im.programBytes); err != nil {
 		return fmt.Errorf("%s: %w; build it with CGO_ENABLED=0", programPath, err)
 	}
 	b, err := im.makeLayout()

@@ -35,7 +35,7 @@ func main() {
 func readPluginFiles() (map[string]string, error) {
 	var failed error
 	files, err := setup.PluginFiles(func(argv []string) string {
-		source, err := hook.OpencodePlugin(argv)
+		source, err := hook.OpencodePluginSource(argv)
 		failed = err
 		return string(source)
 	})

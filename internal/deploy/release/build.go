@@ -77,18 +77,18 @@ func buildRelease(root, distDir, targetList string) error {
 	if err := c.Run(); err != nil {
 		return fmt.Errorf("goreleaser: %w", err)
 	}
-	return writeRemainingFiles(root, distDir)
+	return writeNonGoreleaserFiles(root, distDir)
 }
 
-// configForTargets returns a copy of goreleaser's configuration in source that writes to the directory dist. If
+// configForTargets returns a copy of goreleaser's configuration in source that writes to the directory distDir. If
 // targetList is not empty, the new configuration builds only the platforms in targetList, which are separated by
 // commas. configForTargets returns an error if the configuration does not contain one of these platforms.
-func configForTargets(source []byte, dist, targetList string) ([]byte, error) {
+func configForTargets(source []byte, distDir, targetList string) ([]byte, error) {
 	var config map[string]any
 	if err := yaml.Unmarshal(source, &config); err != nil {
 		return nil, fmt.Errorf("%s: %w", configFile, err)
 	}
-	config["dist"] = dist
+	config["dist"] = distDir
 	if targetList != "" {
 		builds, _ := config["builds"].([]any)
 		if len(builds) != 1 {
@@ -144,16 +144,16 @@ type release struct {
 	binaries               []builtProgram
 }
 
-func readRelease(root, dist string) (release, error) {
-	r := release{root: root, distDir: dist}
+func readRelease(root, distDir string) (release, error) {
+	r := release{root: root, distDir: distDir}
 	var metadata struct {
 		Version string `json:"version"`
 	}
 	var artifacts []builtProgram
 	for name, into := range map[string]any{"metadata.json": &metadata, "artifacts.json": &artifacts} {
-		b, err := os.ReadFile(filepath.Join(dist, name))
+		b, err := os.ReadFile(filepath.Join(distDir, name))
 		if err != nil {
-			return r, fmt.Errorf("%w; go run . --out %s build makes a release", err, dist)
+			return r, fmt.Errorf("%w; go run . --out %s build makes a release", err, distDir)
 		}
 		if err := json.Unmarshal(b, into); err != nil {
 			return r, fmt.Errorf("%s: %w", name, err)
@@ -171,10 +171,10 @@ func readRelease(root, dist string) (release, error) {
 	return r, nil
 }
 
-// writeRemainingFiles writes the files that goreleaser does not build: npm packages, bundles, container images,
+// writeNonGoreleaserFiles writes the files that goreleaser does not build: npm packages, bundles, container images,
 // server.json and install.sh.
-func writeRemainingFiles(root, dist string) error {
-	r, err := readRelease(root, dist)
+func writeNonGoreleaserFiles(root, distDir string) error {
+	r, err := readRelease(root, distDir)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func writeRemainingFiles(root, dist string) error {
 	var sums strings.Builder
 	write := func(name string, content []byte) error {
 		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(content), name)
-		return os.WriteFile(filepath.Join(dist, name), content, 0o644)
+		return os.WriteFile(filepath.Join(distDir, name), content, 0o644)
 	}
 	for _, b := range r.binaries {
 		path := b.Path
@@ -241,7 +241,7 @@ func writeRemainingFiles(root, dist string) error {
 	if err != nil {
 		return err
 	}
-	return appendFile(filepath.Join(dist, checksumsFile), sums.String())
+	return appendFile(filepath.Join(distDir, checksumsFile), sums.String())
 }
 
 // imageSuffix ends the file name of a container image.

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// bundleCommand returns the command line that starts the server of an unpacked bundle. It also makes the program
+// prepareBundleCommand returns the command line that starts the server of an unpacked bundle. It also makes the program
 // executable, because unpacking a zip archive may lose the permissions.
-func bundleCommand(dir string) ([]string, error) {
+func prepareBundleCommand(dir string) ([]string, error) {
 	var manifest struct {
 		Server struct {
 			Entry  string `json:"entry_point"`

@@ -163,7 +163,7 @@ func installBundle(r release, dir string) (installedProgram, error) {
 	if err := extractZip(r.packagePath(".mcpb"), bundle); err != nil {
 		return installedProgram{}, err
 	}
-	argv, err := bundleCommand(bundle)
+	argv, err := prepareBundleCommand(bundle)
 	if err != nil {
 		return installedProgram{}, err
 	}
@@ -238,7 +238,7 @@ func (r release) runInstallScript(
 		files.ServeHTTP(w, q)
 	}))
 	defer server.Close()
-	output, err = runProgramWith(
+	output, err = runProgramInDir(
 		filepath.Dir(installDir),
 		[]string{"OXBOW_BASE_URL=" + server.URL, "OXBOW_INSTALL_DIR=" + installDir,
 			"no_proxy=127.0.0.1"},
@@ -249,12 +249,12 @@ func (r release) runInstallScript(
 }
 
 //go:embed formula.rb
-var formulaRunner string
+var formulaRunnerScript string
 
 // installFormula installs by the Homebrew formula. A script emulates the parts of Homebrew that the formula uses.
 func installFormula(r release, dir string) (installedProgram, error) {
 	runner, prefix := filepath.Join(dir, "runner.rb"), filepath.Join(dir, "prefix")
-	if err := os.WriteFile(runner, []byte(formulaRunner), 0o600); err != nil {
+	if err := os.WriteFile(runner, []byte(formulaRunnerScript), 0o600); err != nil {
 		return installedProgram{}, err
 	}
 	formula := filepath.Join(r.distDir, "homebrew", "oxbow.rb")

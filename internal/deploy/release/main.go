@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-func runCommandLine(repository, out, targets string, args []string) error {
+func runCommandLine(repository, out, targetList string, args []string) error {
 	if out == "" || len(args) == 0 {
 		return errors.New("usage: go run . --out DIR [--targets LIST] build|try [KIND...]")
 	}
@@ -49,7 +49,7 @@ func runCommandLine(repository, out, targets string, args []string) error {
 	}
 	switch {
 	case args[0] == "build" && len(args) == 1:
-		return buildRelease(root, dist, targets)
+		return buildRelease(root, dist, targetList)
 	case args[0] == "try":
 		return tryInstallations(root, dist, args[1:])
 	}

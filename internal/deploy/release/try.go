@@ -109,12 +109,12 @@ func (r release) runTrial(t installTrial) (tableCells []string, err error) {
 
 // runDocumentedCommands runs the lines that docs/install.md shows for one way to install oxbow, and returns their
 // number. The lines run with an empty home in a directory that contains the files of the release.
-func (r release) runDocumentedCommands(kind, dir string, variables []string) (int, error) {
+func (r release) runDocumentedCommands(installMethod, dir string, variables []string) (int, error) {
 	page, err := os.ReadFile(filepath.Join(r.root, installPage))
 	if err != nil {
 		return 0, err
 	}
-	lines, err := documentedCommands(string(page), kind)
+	lines, err := documentedCommands(string(page), installMethod)
 	if err != nil {
 		return 0, err
 	}
@@ -133,7 +133,7 @@ func (r release) runDocumentedCommands(kind, dir string, variables []string) (in
 		return 0, err
 	}
 	script := strings.ReplaceAll(strings.Join(lines, "\n"), "VERSION", r.version)
-	printed, err := runProgramWith(place, variables, "sh", "-ec", script)
+	printed, err := runProgramInDir(place, variables, "sh", "-ec", script)
 	if err == nil && !strings.Contains(printed, "Tabs, not spaces.") {
 		err = fmt.Errorf("%q prints %q", script, printed)
 	}
@@ -144,11 +144,11 @@ func (r release) runDocumentedCommands(kind, dir string, variables []string) (in
 const installPage = "docs/install.md"
 
 // documentedCommands returns the shell lines that the page shows for one way to install oxbow.
-func documentedCommands(page, kind string) ([]string, error) {
-	_, rest, found := strings.Cut(page, "<!-- try "+kind+" -->\n```sh\n")
+func documentedCommands(page, installMethod string) ([]string, error) {
+	_, rest, found := strings.Cut(page, "<!-- try "+installMethod+" -->\n```sh\n")
 	block, _, ended := strings.Cut(rest, "\n```\n")
 	if !found || !ended {
-		return nil, fmt.Errorf("%s has no lines for %s", installPage, kind)
+		return nil, fmt.Errorf("%s has no lines for %s", installPage, installMethod)
 	}
 	return strings.Split(block, "\n"), nil
 }
@@ -159,12 +159,14 @@ func (r release) packagePath(suffix string) string {
 }
 
 // runProgram runs a program in dir and returns its output. The environment contains only PATH and a home in dir.
-func runProgram(dir string, argv ...string) (string, error) { return runProgramWith(dir, nil, argv...) }
+func runProgram(dir string, argv ...string) (string, error) {
+	return runProgramInDir(dir, nil, argv...)
+}
 
-// runProgramWith runs a program in dir and returns its output. The program gets only these environment variables: HOME
+// runProgramInDir runs a program in dir and returns its output. The program gets only these environment variables: HOME
 // (which is dir), PATH, npm_config_update_notifier, and the given variables. A given variable replaces another variable
 // with the same name.
-func runProgramWith(dir string, variables []string, argv ...string) (string, error) {
+func runProgramInDir(dir string, variables []string, argv ...string) (string, error) {
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Dir = dir
 	c.Env = append([]string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "npm_config_update_notifier=false"},
@@ -191,15 +193,15 @@ func checkOutputContains(dir string, words []string, argv ...string) error {
 }
 
 // checkDemo runs the demo and then the first commands in a new memory. The arguments in program start oxbow. The
-// parameter typed is the text with which a person would start oxbow, such as "npx oxbow". If oxbow tells the person to
-// run a command, the command must begin with this text.
-func checkDemo(dir, typed string, program ...string) error {
+// parameter typedCommand is the text with which a person would start oxbow, such as "npx oxbow". If oxbow tells the
+// person to run a command, the command must begin with this text.
+func checkDemo(dir, typedCommand string, program ...string) error {
 	run := func(words ...string) []string { return slices.Concat(program, words) }
 	return errors.Join(
-		checkOutputContains(dir, []string{"undid 1 change", "Now yours: " + typed + " init"}, run("demo")...),
+		checkOutputContains(dir, []string{"undid 1 change", "Now yours: " + typedCommand + " init"}, run("demo")...),
 		checkOutputContains(dir, []string{"revision ", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH},
 			run("version")...),
-		checkOutputContains(dir, []string{"  " + typed + " recall tabs"}, run("init")...),
+		checkOutputContains(dir, []string{"  " + typedCommand + " recall tabs"}, run("init")...),
 		checkOutputContains(dir, []string{"remembered style"}, run("remember", "style", "Tabs, not spaces.")...),
 		checkOutputContains(dir, []string{"Tabs, not spaces."}, run("recall", "tabs")...),
 		checkOutputContains(dir, []string{"sound"}, run("check")...),

@@ -173,7 +173,7 @@ var (
 )
 
 // makeNavigation returns the link groups in the navigation of a page, with addresses relative to this page.
-func (s *website) makeNavigation(from string) ([]navigationGroup, error) {
+func (s *website) makeNavigation(pagePath string) ([]navigationGroup, error) {
 	var groups []navigationGroup
 	for line := range strings.Lines(string(s.pages[indexPage].text)) {
 		if m := navigationHeadingPattern.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
@@ -184,17 +184,17 @@ func (s *website) makeNavigation(from string) ([]navigationGroup, error) {
 			continue
 		}
 		target := path.Join(path.Dir(indexPage), m[2])
-		address, err := s.resolveLink(from, strings.Repeat("../", strings.Count(from, "/"))+target)
+		address, err := s.resolveLink(pagePath, strings.Repeat("../", strings.Count(pagePath, "/"))+target)
 		if err != nil {
 			return nil, err
 		}
 		last := &groups[len(groups)-1]
-		last.Links = append(last.Links, navigationLink{m[1], address, target == from})
+		last.Links = append(last.Links, navigationLink{m[1], address, target == pagePath})
 	}
 	return groups, nil
 }
 
-func (s *website) writePage(p *sitePage, out string) error {
+func (s *website) writePage(p *sitePage, outDir string) error {
 	content, err := p.renderPage(s)
 	if err != nil {
 		return err
@@ -214,7 +214,7 @@ func (s *website) writePage(p *sitePage, out string) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(out, ownPath, b.Bytes())
+	return writeFile(outDir, ownPath, b.Bytes())
 }
 
 // copyPictures copies the pictures that the pages show.
@@ -238,7 +238,7 @@ func (s *website) copyPictures(out string) error {
 }
 
 // writeAssets writes the style sheet, and the script with the items for the search.
-func writeAssets(items []searchableSection, out string) error {
+func writeAssets(items []searchableSection, outDir string) error {
 	style, err := assets.ReadFile("style.css")
 	if err != nil {
 		return err
@@ -252,7 +252,7 @@ func writeAssets(items []searchableSection, out string) error {
 		return err
 	}
 	script = append([]byte("const items = "+string(list)+"\n"), script...)
-	return errors.Join(writeFile(out, "style.css", style), writeFile(out, "search.js", script))
+	return errors.Join(writeFile(outDir, "style.css", style), writeFile(outDir, "search.js", script))
 }
 
 func writeFile(dir, name string, content []byte) error {

@@ -18,7 +18,7 @@ type testCounts struct {
 	failed          []string
 	// the test run of the package failed (even without a failed test, if the package did not build or the test program
 	// ended early)
-	hasFailed bool
+	hasRunFailed bool
 }
 
 // readResults reads the output of "go test -json" and counts the results by package. Subtests are not counted.
@@ -54,7 +54,7 @@ func readResults(r io.Reader) (map[string]*testCounts, error) {
 func (p *testCounts) addEvent(action, test string) {
 	switch {
 	case test == "" && action == "fail":
-		p.hasFailed = true
+		p.hasRunFailed = true
 	case test == "":
 	case action == "pass":
 		p.passed++
@@ -71,10 +71,10 @@ func printResults(w io.Writer, results map[string]*testCounts) {
 	for _, name := range slices.Sorted(maps.Keys(results)) {
 		p := results[name]
 		names := strings.Join(p.failed, ", ")
-		if p.hasFailed && names == "" {
+		if p.hasRunFailed && names == "" {
 			names = "the package was not built, or its tests ended early"
 		}
-		if p.passed+p.skipped+len(p.failed) == 0 && !p.hasFailed {
+		if p.passed+p.skipped+len(p.failed) == 0 && !p.hasRunFailed {
 			continue
 		}
 		fmt.Fprintf(w, "| `%s` | %d | %d | %d | %s |\n", name, p.passed, len(p.failed), p.skipped, names)

@@ -16,7 +16,7 @@ import (
 )
 
 //go:embed library/processprng.c
-var processPRNGSource string
+var processPRNGCSource string
 
 // wineInstallation describes an installed Wine and the directories that a run uses.
 type wineInstallation struct {
@@ -124,7 +124,7 @@ func (w wineInstallation) preparePrefix(ctx context.Context) error {
 		return err
 	}
 	source := filepath.Join(w.tempDir, "processprng.c")
-	if err := os.WriteFile(source, []byte(processPRNGSource), 0o644); err != nil {
+	if err := os.WriteFile(source, []byte(processPRNGCSource), 0o644); err != nil {
 		return err
 	}
 	library := filepath.Join(w.prefix, "drive_c", "windows", "system32", "bcryptprimitives.dll")
@@ -188,7 +188,7 @@ func (w wineInstallation) placeProgram(ctx context.Context, source, target strin
 
 // runTests runs the tests of packages under Wine and prints a table with the results.
 func (w wineInstallation) runTests(ctx context.Context, packages []string) error {
-	overlay, err := w.writeTestOverlay(ctx)
+	overlay, err := w.writeTestingPackageOverlay(ctx)
 	if err != nil {
 		return err
 	}
@@ -213,11 +213,11 @@ func (w wineInstallation) runTests(ctx context.Context, packages []string) error
 	return err
 }
 
-// writeTestOverlay writes a file for "go test -overlay" and returns its path. The overlay replaces a function of
-// package testing, because tests remove their temporary directories by os.RemoveAll, which fails under Wine 8. The
+// writeTestingPackageOverlay writes a file for "go test -overlay" and returns its path. The overlay replaces a function
+// of package testing, because tests remove their temporary directories by os.RemoveAll, which fails under Wine 8. The
 // replacement uses os.Remove. Packages os and vfs are not replaced, so that oxbow's tests notice if a removal by oxbow
 // fails.
-func (w wineInstallation) writeTestOverlay(ctx context.Context) (string, error) {
+func (w wineInstallation) writeTestingPackageOverlay(ctx context.Context) (string, error) {
 	root, err := w.runCommand(ctx, "go", "env", "GOROOT")
 	if err != nil {
 		return "", err
@@ -227,7 +227,7 @@ func (w wineInstallation) writeTestOverlay(ctx context.Context) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	replaced, err := replaceRemoveFunc(string(b))
+	replaced, err := replaceRemoveAllCall(string(b))
 	if err != nil {
 		return "", err
 	}
@@ -262,8 +262,8 @@ func removeByRemove(path string) error {
 }
 `
 
-// replaceRemoveFunc changes the source of testing.go, so that temporary directories can be removed under Wine.
-func replaceRemoveFunc(source string) (string, error) {
+// replaceRemoveAllCall changes the source of testing.go, so that temporary directories can be removed under Wine.
+func replaceRemoveAllCall(source string) (string, error) {
 	const call = "err := os.RemoveAll(path)"
 	if strings.Count(source, call) != 1 {
 		return "", fmt.Errorf("testing.go of this Go has not one %q; change withCleanup", call)

@@ -28,7 +28,7 @@ func TestResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := results["vfs"]
-	if p == nil || p.passed != 1 || p.skipped != 1 || !slices.Equal(p.failed, []string{"TestB"}) || !p.hasFailed {
+	if p == nil || p.passed != 1 || p.skipped != 1 || !slices.Equal(p.failed, []string{"TestB"}) || !p.hasRunFailed {
 		t.Errorf("vfs has %+v", p)
 	}
 	var b strings.Builder
@@ -49,8 +49,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// TestWithCleanup tests replaceRemoveFunc with the file testing.go of the Go version that runs this test. The file must
-// contain the call that replaceRemoveFunc replaces exactly once. A file without the call must cause an error.
+// TestWithCleanup tests replaceRemoveAllCall with the file testing.go of the Go version that runs this test. The file
+// must contain the call that replaceRemoveAllCall replaces exactly once. A file without the call must cause an error.
 func TestWithCleanup(t *testing.T) {
 	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
 	if err != nil {
@@ -60,7 +60,7 @@ func TestWithCleanup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	replaced, err := replaceRemoveFunc(string(b))
+	replaced, err := replaceRemoveAllCall(string(b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestWithCleanup(t *testing.T) {
 		!strings.HasSuffix(replaced, removeFuncGoSource) {
 		t.Error("the call or the function was not added")
 	}
-	if _, err := replaceRemoveFunc("package testing\n"); err == nil {
+	if _, err := replaceRemoveAllCall("package testing\n"); err == nil {
 		t.Error("a file without the call was accepted")
 	}
 }

@@ -16,14 +16,14 @@ import (
 // Texts are new texts that a caller is about to write into entries, and that are compared with the texts of existing
 // entries.
 type Texts struct {
-	Names []string // names of the entries into which the texts in the field Texts are written (or "")
-	Texts []string
+	EntryNames []string // names of the entries into which the texts in the field Texts are written (or "")
+	Texts      []string
 	// IgnoredTexts contains a second text for each of the Texts, such as its earlier version. Words that the second
 	// text contains as well do not count as repeated from an entry.
 	IgnoredTexts []string
-	// If OnlyTaintedEntries is set, the new texts are compared only with entries that are labeled as tainted, because
-	// an agent wrote them after it had read text by others.
-	OnlyTaintedEntries bool
+	// If ComparesOnlyTaintedEntries is set, the new texts are compared only with entries that are labeled as tainted,
+	// because an agent wrote them after it had read text by others.
+	ComparesOnlyTaintedEntries bool
 }
 
 // maxComparedBytes is the maximum size, in bytes, of the foreign text that is read in a store without an index. If the
@@ -42,7 +42,7 @@ var ErrTooManyEntries = errors.New("too many entries that nobody vouches for")
 
 // EachRepeatedEntry compares the texts with all entries of the store that others wrote or for which nobody vouches. If
 // a text repeats such an entry, EachRepeatedEntry calls onRepeat with the entry e and the index i of the text. An entry
-// never counts as a repetition of itself. If a text repeats several entries with the same origin (see originHash),
+// never counts as a repetition of itself. If a text repeats several entries with the same origin (see entryOriginHash),
 // EachRepeatedEntry may call onRepeat for only one of them.
 //
 // If the store is a log, EachRepeatedEntry uses the index. It may also write the index file, if writerMemory is not nil
@@ -61,7 +61,7 @@ func (x *Index) EachRepeatedEntry(
 	if !isLog {
 		return c.compareAllEntries(ctx, store, maxComparedBytes)
 	}
-	if texts.OnlyTaintedEntries {
+	if texts.ComparesOnlyTaintedEntries {
 		if err := c.compareAllEntries(ctx, store, cmp.Or(x.maxTaintedEntryBytes, maxTaintedEntryBytes)); !errors.Is(
 			err,
 			ErrTooManyEntries,
@@ -107,7 +107,7 @@ func (t *Texts) EachRepeatedEntryIn(
 ) error {
 	c := &textComparison{texts: t, reportRepeat: onRepeat}
 	return eachEntry(func(e *oxbow.Entry) error {
-		c.compareEntry(e)
+		c.reportRepeatsOfEntry(e)
 		return nil
 	})
 }
@@ -150,19 +150,19 @@ func (x *Index) findRepeatCandidates(
 	ctx context.Context,
 	db *logstore.DB,
 	c *textComparison,
-) ([]repeatCandidate, error) {
+) ([]repeatedEntryCandidate, error) {
 	if err := x.catchUpWithLog(ctx, db); err != nil || x.isEmpty() {
 		return nil, err
 	}
-	keys := c.lazyFingerprints().TextKeys()
-	found, err := x.findCandidates(keys, c.texts.OnlyTaintedEntries)
+	keys := c.repeatComparison().TextIndexesByKey()
+	found, err := x.findCandidatesByKey(keys, c.texts.ComparesOnlyTaintedEntries)
 	if err == nil {
 		return found, nil
 	}
 	if err := x.indexAllEntries(ctx, db); err != nil {
 		return nil, err
 	}
-	return x.findCandidates(keys, c.texts.OnlyTaintedEntries)
+	return x.findCandidatesByKey(keys, c.texts.ComparesOnlyTaintedEntries)
 }
 
 // textComparison compares texts with entries.
@@ -170,20 +170,20 @@ type textComparison struct {
 	texts        *Texts
 	reportRepeat func(e *oxbow.Entry, i int)
 	// the fingerprints for comparing the new texts (nil until the first comparison)
-	fingerprints *fingerprint.RepeatComparison
+	fingerprints *fingerprint.RepeatFinder
 	foundRepeats map[foundRepeat]bool
 }
 
-// foundRepeat records that one of the new texts repeats an entry. textIndex is the index of the new text. originHash
-// is a hash of the properties that the new text inherits from the entry, such as its trust.
+// foundRepeat records that one of the new texts repeats an entry. textIndex is the index of the new text.
+// entryOriginHash is a hash of the properties that the new text inherits from the entry, such as its trust.
 type foundRepeat struct {
-	originHash uint64
-	textIndex  int32
+	entryOriginHash uint64
+	textIndex       int32
 }
 
-func (c *textComparison) lazyFingerprints() *fingerprint.RepeatComparison {
+func (c *textComparison) repeatComparison() *fingerprint.RepeatFinder {
 	if c.fingerprints == nil {
-		c.fingerprints = fingerprint.NewRepeatComparison(c.texts.Texts, c.texts.IgnoredTexts)
+		c.fingerprints = fingerprint.NewRepeatFinder(c.texts.Texts, c.texts.IgnoredTexts)
 		c.foundRepeats = map[foundRepeat]bool{}
 	}
 	return c.fingerprints
@@ -193,7 +193,7 @@ func (c *textComparison) lazyFingerprints() *fingerprint.RepeatComparison {
 // reading more than maxBytes bytes.
 func (c *textComparison) compareAllEntries(ctx context.Context, store oxbow.Store, maxBytes int) error {
 	terms := filterTermsByReason
-	if c.texts.OnlyTaintedEntries {
+	if c.texts.ComparesOnlyTaintedEntries {
 		terms = terms[:reasonTaintedEntry+1]
 	}
 	return eachMatchingEntry(ctx, store, terms, func(e *oxbow.Entry) error {
@@ -201,26 +201,26 @@ func (c *textComparison) compareAllEntries(ctx context.Context, store oxbow.Stor
 		if maxBytes < 0 {
 			return ErrTooManyEntries
 		}
-		c.compareEntry(e)
+		c.reportRepeatsOfEntry(e)
 		return nil
 	})
 }
 
-// compareEntry calls reportRepeat for each new text that repeats words of an entry, unless the text belongs to the
-// entry itself.
-func (c *textComparison) compareEntry(e *oxbow.Entry) {
-	for _, i := range c.lazyFingerprints().FindRepeats(ComparableText(e)) {
-		if c.texts.Names[i] != e.Name {
+// reportRepeatsOfEntry calls reportRepeat for each new text that repeats words of an entry, unless the text belongs to
+// the entry itself.
+func (c *textComparison) reportRepeatsOfEntry(e *oxbow.Entry) {
+	for _, i := range c.repeatComparison().FindRepeats(ComparableText(e)) {
+		if c.texts.EntryNames[i] != e.Name {
 			c.reportRepeat(e, i)
-			c.foundRepeats[foundRepeat{originHash(e), int32(i)}] = true
+			c.foundRepeats[foundRepeat{hashEntryOrigin(e), int32(i)}] = true
 		}
 	}
 }
 
 // compareWithCandidateEntries reads the entries of the candidates and compares the texts with them.
-func (c *textComparison) compareWithCandidateEntries(db *logstore.DB, all []repeatCandidate) error {
+func (c *textComparison) compareWithCandidateEntries(db *logstore.DB, candidates []repeatedEntryCandidate) error {
 	compared := map[uint64]bool{}
-	for _, candidate := range all {
+	for _, candidate := range candidates {
 		if compared[candidate.entryID] || c.isKnownRepeat(&candidate) {
 			continue
 		}
@@ -232,7 +232,7 @@ func (c *textComparison) compareWithCandidateEntries(db *logstore.DB, all []repe
 		if e == nil || !c.mustCompareWith(e) {
 			continue // Skip an entry that was removed, or whose text no longer counts as foreign.
 		}
-		c.compareEntry(e)
+		c.reportRepeatsOfEntry(e)
 	}
 	return nil
 }
@@ -241,18 +241,18 @@ func (c *textComparison) compareWithCandidateEntries(db *logstore.DB, all []repe
 // entry or nobody vouches for it. If only tainted entries are wanted, the entry must be tainted.
 func (c *textComparison) mustCompareWith(e *oxbow.Entry) bool {
 	class := foreignTextReasonOf(e)
-	return class == reasonTaintedEntry || (class != reasonNone && !c.texts.OnlyTaintedEntries)
+	return class == reasonTaintedEntry || (class != reasonNone && !c.texts.ComparesOnlyTaintedEntries)
 }
 
-// isKnownRepeat reports whether the caller can skip candidate. The new texts with the indexes in candidate.textIndexes
-// may repeat the candidate, which is a version of an entry. The result is true if each of these texts is already known
-// to repeat an entry of the same origin.
-func (c *textComparison) isKnownRepeat(candidate *repeatCandidate) bool {
-	return !slices.ContainsFunc(candidate.textIndexes, func(i int32) bool {
-		return !c.foundRepeats[foundRepeat{candidate.originHash, i}]
+// isKnownRepeat reports whether the caller can skip candidate. The new texts with the indexes in
+// candidate.newTextIndexes may repeat the candidate, which is a version of an entry. The result is true if each of
+// these texts is already known to repeat an entry of the same origin.
+func (c *textComparison) isKnownRepeat(candidate *repeatedEntryCandidate) bool {
+	return !slices.ContainsFunc(candidate.newTextIndexes, func(i int32) bool {
+		return !c.foundRepeats[foundRepeat{candidate.entryOriginHash, i}]
 	})
 }
 
-func orderCandidates(a, b repeatCandidate) int {
+func compareCandidates(a, b repeatedEntryCandidate) int {
 	return cmp.Or(cmp.Compare(a.foreignReason, b.foreignReason), cmp.Compare(a.entryID, b.entryID))
 }

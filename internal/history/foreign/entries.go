@@ -56,11 +56,11 @@ func ComparableText(e *oxbow.Entry) string {
 	return strings.Join(append([]string{e.Content, e.Name}, e.Aliases...), "\n")
 }
 
-// originHash returns a hash of the entry's origin. The origin consists of the trust in the entry, the sources that
+// hashEntryOrigin returns a hash of the entry's origin. The origin consists of the trust in the entry, the sources that
 // influenced its text (LabelTaint), and the reasons why no person vouches for the text (LabelUnvouched). A text that
 // repeats the entry gets the same origin. If a text repeats two entries with the same hash, the second entry therefore
 // adds no information.
-func originHash(e *oxbow.Entry) uint64 {
+func hashEntryOrigin(e *oxbow.Entry) uint64 {
 	h := fnv.New64a()
 	for _, values := range [][]string{
 		e.Values(oxbow.LabelTaint),

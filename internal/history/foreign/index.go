@@ -35,7 +35,7 @@ type Index struct {
 	comparisonCallCount int // how often new texts were compared with the entries in this index
 	// If the index file could not be written, the next attempt is made when the number of entry versions that were read
 	// from the log has reached this number.
-	retrySaveAt int
+	retrySaveVersionCount int
 
 	minRowsBeforeSave    int // The index file is written when this many index rows are in memory (0 means the default).
 	maxTaintedEntryBytes int // replaces the constant maxTaintedEntryBytes in tests
@@ -48,10 +48,10 @@ type indexState struct {
 	indexedPosition oxbow.Position
 
 	indexFile      *keytable.File // index file, or nil if no usable file exists
-	textsNotInFile []keytable.TextData
+	textsNotInFile []keytable.TextRow
 	// Sorted slices of index rows, for the texts that are not in the index file. Each slice is longer than the next.
-	sortedRowSlices [][]uint64
-	// Index rows that were added last and are in none of the sortedRowSlices yet. A row may occur several times.
+	sortedRowRuns [][]uint64
+	// Index rows that were added last and are in none of the sortedRowRuns yet. A row may occur several times.
 	newestUnsortedRows []uint64
 	keyBuffer          []fingerprint.TextKey // reused buffer for the hashes of one text's word sequences
 	// number of texts when the index was last built from all entries
@@ -63,22 +63,22 @@ type indexState struct {
 
 const (
 	// number of low bits that contain the entry's foreignTextReason; the higher bits contain the entry ID
-	idReasonBits = 2
+	foreignReasonBits = 2
 
 	// When more than maxUnsortedRows new index rows have been added, they are sorted.
 	maxUnsortedRows = 1 << 20
 
-	// An index that has answered more than minCallsOfLongProcess calls of EachRepeatedEntry is probably used by a
-	// process that runs for long, such as a server.
-	minCallsOfLongProcess = 8
+	// An index that has answered more than minCallsOfLongRunningProcess calls of EachRepeatedEntry is probably used by
+	// a process that runs for long, such as a server.
+	minCallsOfLongRunningProcess = 8
 
 	// The index file is written when at least minRowsBeforeFileSave rows are in memory, or when at least
-	// minVersionsBeforeFileSave versions were read. For a process that runs for long, minLongProcessSaveRows and
-	// minLongProcessSaveVersions are used instead.
-	minRowsBeforeFileSave      = 4 << 10
-	minVersionsBeforeFileSave  = 512
-	minLongProcessSaveRows     = 64 << 10
-	minLongProcessSaveVersions = 4 << 10
+	// minVersionsBeforeFileSave versions were read. For a process that runs for long, minRowsBeforeServerSave and
+	// minVersionsBeforeServerSave are used instead.
+	minRowsBeforeFileSave       = 4 << 10
+	minVersionsBeforeFileSave   = 512
+	minRowsBeforeServerSave     = 64 << 10
+	minVersionsBeforeServerSave = 4 << 10
 
 	// The index is built from all entries again only if it contains more than this number of outdated texts.
 	minTextsBeforeRebuild = 4 << 10
@@ -120,7 +120,7 @@ func (x *Index) catchUpWithLog(ctx context.Context, db *logstore.DB) error {
 
 // openIndexFile opens the index file. It returns false if no usable file exists.
 func (x *Index) openIndexFile(db *logstore.DB) bool {
-	file, err := db.DerivedFile(keytable.ForeignSuffix).Open()
+	file, err := db.DerivedFile(keytable.ForeignTextTableSuffix).Open()
 	if err != nil {
 		return false
 	}
@@ -146,7 +146,7 @@ func (x *Index) openIndexFile(db *logstore.DB) bool {
 // the file if the version that wrote the file splits texts into words and computes their hashes in the same way as this
 // version.
 func hasCurrentIndexFormat(h *keytable.FileHeader) bool {
-	return h.Revision == fingerprint.TextKeyRevision && h.UnicodeVersion == fingerprint.KeyUnicodeVersion
+	return h.KeyRulesVersion == fingerprint.TextKeyRevision && h.UnicodeVersion == fingerprint.TextKeyUnicodeVersion
 }
 
 // indexNewChanges adds the entries that were changed since the position of the index.
@@ -165,7 +165,7 @@ func (x *Index) indexNewChanges(ctx context.Context) error {
 		}
 	}
 	x.indexedPosition = now
-	x.sortFreshRows()
+	x.sortNewestRows()
 	return nil
 }
 
@@ -181,7 +181,7 @@ func (x *Index) indexAllEntries(ctx context.Context, db *logstore.DB) error {
 		x.discardIndexState()
 		return err
 	}
-	x.sortFreshRows()
+	x.sortNewestRows()
 	x.db, x.indexedPosition = db, now
 	x.textCountAtFullBuild = len(x.textsNotInFile)
 	_, x.versionsReadFromLog = db.Size()
@@ -199,13 +199,16 @@ func (x *Index) addEntry(e *oxbow.Entry) error {
 	if number == keytable.MaxTexts {
 		return errTooManyTexts
 	}
-	x.textsNotInFile = append(x.textsNotInFile, keytable.TextData{e.ID<<idReasonBits | uint64(c), originHash(e)})
+	x.textsNotInFile = append(
+		x.textsNotInFile,
+		keytable.TextRow{e.ID<<foreignReasonBits | uint64(c), hashEntryOrigin(e)},
+	)
 	x.keyBuffer = fingerprint.AppendTextKeys(x.keyBuffer[:0], ComparableText(e))
 	for _, k := range x.keyBuffer {
-		x.newestUnsortedRows = append(x.newestUnsortedRows, keytable.KeyRow(uint64(k), number))
+		x.newestUnsortedRows = append(x.newestUnsortedRows, keytable.PackKeyRow(uint64(k), number))
 	}
 	if len(x.newestUnsortedRows) >= maxUnsortedRows {
-		x.sortFreshRows()
+		x.sortNewestRows()
 	}
 	return nil
 }
@@ -217,23 +220,23 @@ func (x *Index) fileTextCount() int {
 	return x.indexFile.Head.TextCount
 }
 
-// sortFreshRows sorts newestUnsortedRows, which are the rows that were added since the last call of sortFreshRows. It
-// appends the sorted rows as a new slice to sortedRowSlices. It then merges slices of similar lengths, so that only a
+// sortNewestRows sorts newestUnsortedRows, which are the rows that were added since the last call of sortNewestRows. It
+// appends the sorted rows as a new slice to sortedRowRuns. It then merges slices of similar lengths, so that only a
 // few slices remain.
-func (x *Index) sortFreshRows() {
+func (x *Index) sortNewestRows() {
 	if len(x.newestUnsortedRows) == 0 {
 		return
 	}
-	x.sortedRowSlices = append(x.sortedRowSlices, slices.Compact(keytable.SortRows(x.newestUnsortedRows)))
+	x.sortedRowRuns = append(x.sortedRowRuns, slices.Compact(keytable.SortRows(x.newestUnsortedRows)))
 	x.newestUnsortedRows = nil
-	for n := len(x.sortedRowSlices); n > 1 && len(x.sortedRowSlices[n-2]) < 2*len(x.sortedRowSlices[n-1]); n-- {
-		x.sortedRowSlices = append(x.sortedRowSlices[:n-2], keytable.MergeRuns(x.sortedRowSlices[n-2:]))
+	for n := len(x.sortedRowRuns); n > 1 && len(x.sortedRowRuns[n-2]) < 2*len(x.sortedRowRuns[n-1]); n-- {
+		x.sortedRowRuns = append(x.sortedRowRuns[:n-2], keytable.MergeRowLists(x.sortedRowRuns[n-2:]))
 	}
 }
 
-// rowsInMemory returns the number of index rows that the index file does not contain.
-func (x *Index) rowsInMemory() (rows int) {
-	for _, run := range x.sortedRowSlices {
+// countRowsNotInFile returns the number of index rows that the index file does not contain.
+func (x *Index) countRowsNotInFile() (rows int) {
+	for _, run := range x.sortedRowRuns {
 		rows += len(run)
 	}
 	return rows
@@ -241,23 +244,23 @@ func (x *Index) rowsInMemory() (rows int) {
 
 func (x *Index) isEmpty() bool { return x.fileTextCount()+len(x.textsNotInFile) == 0 }
 
-// repeatCandidate is a version of an entry that a new text may repeat, because both have a key in common. A key is a
-// hash of some consecutive words.
-type repeatCandidate struct {
-	entryID       uint64
-	foreignReason foreignTextReason
-	originHash    uint64
-	textIndexes   []int32 // indexes of the new texts that may repeat this version
+// repeatedEntryCandidate is a version of an entry that a new text may repeat, because both have a key in common. A key
+// is a hash of some consecutive words.
+type repeatedEntryCandidate struct {
+	entryID         uint64
+	foreignReason   foreignTextReason
+	entryOriginHash uint64
+	newTextIndexes  []int32 // indexes of the new texts that may repeat this version
 }
 
-// findCandidates returns the entry versions that have a sequence of words in common with a new text. If onlyTainted is
-// set, it returns only versions of tainted entries, which an agent wrote after the agent had read text by others. The
-// versions are sorted by foreignReason and then by entryID. textIndexesByKey contains the new texts: it maps a key,
-// which is the hash of a word sequence, to the indexes of the texts with this sequence.
-func (x *Index) findCandidates(
+// findCandidatesByKey returns the entry versions that have a sequence of words in common with a new text. If
+// onlyTainted is set, it returns only versions of tainted entries, which an agent wrote after the agent had read text
+// by others. The versions are sorted by foreignReason and then by entryID. textIndexesByKey contains the new texts: it
+// maps a key, which is the hash of a word sequence, to the indexes of the texts with this sequence.
+func (x *Index) findCandidatesByKey(
 	textIndexesByKey map[fingerprint.TextKey][]int32,
 	onlyTainted bool,
-) ([]repeatCandidate, error) {
+) ([]repeatedEntryCandidate, error) {
 	found := map[int][]int32{}
 	// In sorted order, each page of the file is read only once.
 	for _, k := range slices.Sorted(maps.Keys(textIndexesByKey)) {
@@ -271,26 +274,31 @@ func (x *Index) findCandidates(
 		if x.indexFile != nil {
 			x.indexFile.EachTextWithKey(uint64(k), add)
 		}
-		for _, run := range x.sortedRowSlices {
+		for _, run := range x.sortedRowRuns {
 			keytable.EachTextInRows(run, uint64(k), add)
 		}
 	}
-	var all []repeatCandidate
+	var all []repeatedEntryCandidate
 	for number, texts := range found {
 		t := x.textAt(number)
-		c := repeatCandidate{t[0] >> idReasonBits, foreignTextReason(t[0] & (1<<idReasonBits - 1)), t[1], texts}
+		c := repeatedEntryCandidate{
+			t[0] >> foreignReasonBits,
+			foreignTextReason(t[0] & (1<<foreignReasonBits - 1)),
+			t[1],
+			texts,
+		}
 		if c.foreignReason == reasonTaintedEntry || !onlyTainted {
 			all = append(all, c)
 		}
 	}
-	slices.SortFunc(all, orderCandidates)
+	slices.SortFunc(all, compareCandidates)
 	if x.indexFile != nil {
 		return all, x.indexFile.Err()
 	}
 	return all, nil
 }
 
-func (x *Index) textAt(textNumber int) keytable.TextData {
+func (x *Index) textAt(textNumber int) keytable.TextRow {
 	if n := x.fileTextCount(); textNumber >= n {
 		return x.textsNotInFile[textNumber-n]
 	}
@@ -302,20 +310,20 @@ func (x *Index) textAt(textNumber int) keytable.TextData {
 // file lacks. The total work is smallest if the file lacks a number of versions that is about the square root of its
 // row count. A process that runs for long keeps the rows in memory, so it writes the file less often.
 func (x *Index) shouldSave() bool {
-	rows := x.rowsInMemory()
+	rows := x.countRowsNotInFile()
 	total := rows
 	if x.indexFile != nil {
 		total += x.indexFile.Head.KeyRowCount
 	}
-	if x.versionsReadFromLog < x.retrySaveAt {
+	if x.versionsReadFromLog < x.retrySaveVersionCount {
 		return false
 	}
 	if x.minRowsBeforeSave > 0 {
 		return rows >= x.minRowsBeforeSave
 	}
-	if x.comparisonCallCount > minCallsOfLongProcess {
-		return rows >= max(minLongProcessSaveRows, total/16) ||
-			x.versionsReadFromLog >= max(minLongProcessSaveVersions, total/16)
+	if x.comparisonCallCount > minCallsOfLongRunningProcess {
+		return rows >= max(minRowsBeforeServerSave, total/16) ||
+			x.versionsReadFromLog >= max(minVersionsBeforeServerSave, total/16)
 	}
 	root := int(math.Sqrt(float64(total)))
 	return rows >= max(minRowsBeforeFileSave, 4*root) || x.versionsReadFromLog >= max(minVersionsBeforeFileSave, root)
@@ -341,22 +349,22 @@ func (x *Index) saveIndexFile(ctx context.Context, to *logstore.DB) error {
 		return err
 	}
 	head := keytable.FileHeader{
-		Revision:           fingerprint.TextKeyRevision,
-		UnicodeVersion:     fingerprint.KeyUnicodeVersion,
+		KeyRulesVersion:    fingerprint.TextKeyRevision,
+		UnicodeVersion:     fingerprint.TextKeyUnicodeVersion,
 		Position:           at,
 		TextCountAtRebuild: x.textCountAtFullBuild,
 	}
-	err = to.DerivedFile(keytable.ForeignSuffix).Create(ctx, epoch, func(file vfs.File) error {
-		return keytable.WriteTable(file, head, x.indexFile, x.textsNotInFile, x.sortedRowSlices)
+	err = to.DerivedFile(keytable.ForeignTextTableSuffix).Create(ctx, epoch, func(file vfs.File) error {
+		return keytable.WriteTable(file, head, x.indexFile, x.textsNotInFile, x.sortedRowRuns)
 	})
 	if err != nil {
-		x.retrySaveAt = x.versionsReadFromLog + minVersionsBeforeFileSave/8
+		x.retrySaveVersionCount = x.versionsReadFromLog + minVersionsBeforeFileSave/8
 		if x.indexFile != nil && x.indexFile.Err() != nil {
 			x.discardIndexState()
 		}
 		return err
 	}
-	x.retrySaveAt = 0
+	x.retrySaveVersionCount = 0
 	x.discardIndexState() // Forget the rows in memory, because the next comparison reads them from the new index file.
 	return nil
 }

@@ -22,7 +22,7 @@ import (
 
 const (
 	testLog  = "memory.oxbow"
-	testFile = testLog + keytable.ForeignSuffix
+	testFile = testLog + keytable.ForeignTextTableSuffix
 )
 
 // plainStore wraps a store and hides all its optional methods. An Index therefore cannot use its index file, and
@@ -146,9 +146,9 @@ func (r *randomMemory) change() {
 // only reads, of a process that also writes the file, and of a process that runs for long.
 func (r *randomMemory) compare(when string) {
 	r.t.Helper()
-	texts := &Texts{OnlyTaintedEntries: r.rng.IntN(3) == 0}
+	texts := &Texts{ComparesOnlyTaintedEntries: r.rng.IntN(3) == 0}
 	for range 8 {
-		texts.Names = append(texts.Names, r.name())
+		texts.EntryNames = append(texts.EntryNames, r.name())
 		texts.Texts = append(texts.Texts, r.text())
 		texts.IgnoredTexts = append(texts.IgnoredTexts, []string{"", r.text()}[r.rng.IntN(2)])
 	}
@@ -345,7 +345,7 @@ func TestStoreWithoutLog(t *testing.T) {
 	}{{3 * len(text), nil}, {3*len(text) - 1, ErrTooManyEntries}} {
 		found := 0
 		compare := textComparison{
-			texts:        &Texts{Names: []string{"new"}, Texts: []string{text}},
+			texts:        &Texts{EntryNames: []string{"new"}, Texts: []string{text}},
 			reportRepeat: func(*oxbow.Entry, int) { found++ },
 		}
 		if err := compare.compareAllEntries(t.Context(), plainStore{m.Store()}, c.most); err != c.want || found < 2 {

@@ -15,11 +15,11 @@ import (
 )
 
 // The key file lists where word sequences occur in the changes up to a certain change. The file is written again if the
-// content of the later changes exceeds a limit. The limit is maxUnindexedBytes bytes plus unindexedBytesPerKey bytes
+// content of the later changes exceeds a limit. The limit is maxUnindexedBytes bytes plus maxUnindexedBytesPerKey bytes
 // for each key in the file.
 const (
-	maxUnindexedBytes    = 256 << 10
-	unindexedBytesPerKey = 1
+	maxUnindexedBytes       = 256 << 10
+	maxUnindexedBytesPerKey = 1
 )
 
 // lineageFinder finds edges in a memory's history. An edge leads from an entry to its source.
@@ -60,7 +60,7 @@ func FindLineage(ctx context.Context, m *oxbow.Memory, name string) (sources, de
 	if f.keys != nil {
 		defer f.keys.file.Close()
 	}
-	return walkBothDirections(name, func(names map[string]bool) ([]Edge, error) { return f.findEdges(ctx, names) })
+	return followEdgesBothWays(name, func(names map[string]bool) ([]Edge, error) { return f.findEdges(ctx, names) })
 }
 
 // openLineageFile opens the file that lists where word sequences occur, and reads the changes that are newer than the
@@ -72,7 +72,7 @@ func (f *lineageFinder) openLineageFile(ctx context.Context) error {
 	}
 	keys, err := openKeyFile(file)
 	if err == nil {
-		err = f.readChangesAfterKeyFile(ctx, &keys.head)
+		err = f.readChangesNewerThanKeyFile(ctx, &keys.head)
 	}
 	if err != nil {
 		return errors.Join(err, file.Close())
@@ -83,11 +83,11 @@ func (f *lineageFinder) openLineageFile(ctx context.Context) error {
 	return nil
 }
 
-// readChangesAfterKeyFile reads the memory's changes that are newer than the key file, which is an index of the
+// readChangesNewerThanKeyFile reads the memory's changes that are newer than the key file, which is an index of the
 // history. It returns an error if the history does not contain the file's last change with the same number and hash.
 // The file then belongs to another history.
-func (f *lineageFinder) readChangesAfterKeyFile(ctx context.Context, head *keyFileHead) error {
-	left := maxUnindexedBytes + unindexedBytesPerKey*head.keyCount
+func (f *lineageFinder) readChangesNewerThanKeyFile(ctx context.Context, head *keyFileHead) error {
+	left := maxUnindexedBytes + maxUnindexedBytesPerKey*head.keyCount
 	f.changesAfterKeyFile = nil
 	for c, err := range f.history.Log(ctx) {
 		if err != nil {
@@ -138,13 +138,13 @@ func (f *lineageFinder) findEdges(ctx context.Context, names map[string]bool) ([
 }
 
 // readWholeHistory reads the whole history. It then writes a key file, which makes later searches for copied text
-// faster. If keepFile is set, it does not write the file.
-func (f *lineageFinder) readWholeHistory(ctx context.Context, keepFile bool) (err error) {
+// faster. If keepsKeyFile is set, it does not write the file.
+func (f *lineageFinder) readWholeHistory(ctx context.Context, keepsKeyFile bool) (err error) {
 	f.wholeGraph, err = readHistoryGraph(ctx, f.history)
 	if err != nil {
 		return err
 	}
-	if keepFile || len(f.wholeGraph.changes) == 0 {
+	if keepsKeyFile || len(f.wholeGraph.changes) == 0 {
 		return nil
 	}
 	changes := f.wholeGraph.changes
@@ -210,12 +210,12 @@ func (f *lineageFinder) addVersionNumbers(k versionKey, numbers map[uint32]bool)
 	return f.keys.addVersionNumbersWithKey(k, numbers, 64+f.keys.head.versionCount/4)
 }
 
-// readVersions reads versions of entries from the log. numbers are their numbers in the key file. It skips versions
-// that were read before.
-func (f *lineageFinder) readVersions(ctx context.Context, numbers map[uint32]bool) error {
+// readVersions reads versions of entries from the log. versionNumbers are their numbers in the key file. It skips
+// versions that were read before.
+func (f *lineageFinder) readVersions(ctx context.Context, versionNumbers map[uint32]bool) error {
 	var seqs []uint64
 	missing := map[uint64][]uint32{} // numbers of the versions to read, for each change that contains such versions
-	for _, number := range slices.Sorted(maps.Keys(numbers)) {
+	for _, number := range slices.Sorted(maps.Keys(versionNumbers)) {
 		if _, known := f.versionPositions[number]; known {
 			continue
 		}
@@ -253,9 +253,9 @@ func (f *lineageFinder) readVersions(ctx context.Context, numbers map[uint32]boo
 
 // buildVersionGraph returns a graph of some versions of entries: the versions with the given numbers in the key file,
 // and the versions in all changes that are newer than the key file.
-func (f *lineageFinder) buildVersionGraph(numbers map[uint32]bool) *historyGraph {
+func (f *lineageFinder) buildVersionGraph(versionNumbers map[uint32]bool) *historyGraph {
 	var changes []oxbow.Change
-	for _, number := range slices.Sorted(maps.Keys(numbers)) {
+	for _, number := range slices.Sorted(maps.Keys(versionNumbers)) {
 		p := f.versionPositions[number]
 		if len(changes) == 0 || changes[len(changes)-1].Seq != p.seq {
 			changes = append(changes, oxbow.Change{Seq: p.seq})

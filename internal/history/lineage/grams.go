@@ -50,26 +50,26 @@ type wordGramHasher struct {
 	hasStableHashes bool
 }
 
-// hashWord returns the hash of the word in b's first n bytes. b must have at least maxShortWordBytes more bytes,
-// because the hash function reads eight bytes at once.
-func (s *wordGramHasher) hashWord(b []byte, n int) uint64 {
+// hashWord returns the hash of the word in b's first wordLength bytes. b must have at least maxShortWordBytes more
+// bytes, because the hash function reads eight bytes at once.
+func (s *wordGramHasher) hashWord(b []byte, wordLength int) uint64 {
 	if s.hasStableHashes {
-		return stableHash(b, n)
+		return stableHash(b, wordLength)
 	}
-	return hashWord(b, n)
+	return hashWord(b, wordLength)
 }
 
 // hashTextWordGrams returns a hash for each sequence of six words in a text. The result is valid until the next call.
 func (s *wordGramHasher) hashTextWordGrams(content string) []WordGram {
-	if !s.hashASCII(content) {
+	if !s.tryHashASCII(content) {
 		s.hashWords(splitWords(content))
 	}
 	return s.hashWordGrams()
 }
 
-// lowerWordBytes maps each ASCII letter or digit to its lower case, each other ASCII character to 0, and each byte of a
-// non-ASCII character to nonASCIIByteMark.
-var lowerWordBytes = func() (table [256]byte) {
+// lowerWordByteTable maps each ASCII letter or digit to its lower case, each other ASCII character to 0, and each byte
+// of a non-ASCII character to nonASCIIByteMark.
+var lowerWordByteTable = func() (table [256]byte) {
 	for c := range table {
 		switch {
 		case c >= 'A' && c <= 'Z':
@@ -85,9 +85,9 @@ var lowerWordBytes = func() (table [256]byte) {
 
 const nonASCIIByteMark = 0xff
 
-// hashASCII computes the hash of each word in an ASCII text. The words are the same as in splitWords. It returns false
-// if the text contains a character that is not ASCII.
-func (s *wordGramHasher) hashASCII(content string) bool {
+// tryHashASCII computes the hash of each word in an ASCII text. The words are the same as in splitWords. It returns
+// false if the text contains a character that is not ASCII.
+func (s *wordGramHasher) tryHashASCII(content string) bool {
 	s.wordHashes, s.lowerText = s.wordHashes[:0], append(s.lowerText[:0], content...)
 	s.lowerText = append(
 		s.lowerText,
@@ -95,7 +95,7 @@ func (s *wordGramHasher) hashASCII(content string) bool {
 		make([]byte, 1+maxShortWordBytes)...)
 	from := -1
 	for i := range len(content) + 1 {
-		switch b := lowerWordBytes[s.lowerText[i]]; {
+		switch b := lowerWordByteTable[s.lowerText[i]]; {
 		case b == nonASCIIByteMark:
 			return false
 		case b != 0:
@@ -126,30 +126,30 @@ const maxShortWordBytes = 8
 // hashSecrets are two random numbers, so that nobody can construct words with equal hashes.
 var hashSecrets = [2]uint64{maphash.String(hashSeed, "add"), maphash.String(hashSeed, "multiply") | 1}
 
-// hashWord returns the hash of the word in b's first n bytes. A short word is hashed as a single number, because this
-// is faster and most words are short. This number is read from maxShortWordBytes bytes, so b must have at least as many
-// bytes.
-func hashWord(b []byte, n int) uint64 {
-	if n > maxShortWordBytes {
-		return maphash.Bytes(hashSeed, b[:n])
+// hashWord returns the hash of the word in b's first wordLength bytes. A short word is hashed as a single number,
+// because this is faster and most words are short. This number is read from maxShortWordBytes bytes, so b must have at
+// least as many bytes.
+func hashWord(b []byte, wordLength int) uint64 {
+	if wordLength > maxShortWordBytes {
+		return maphash.Bytes(hashSeed, b[:wordLength])
 	}
 	word := binary.LittleEndian.Uint64(
 		b,
-	) << (8 * (maxShortWordBytes - n)) // The shift removes the bytes after the word.
+	) << (8 * (maxShortWordBytes - wordLength)) // The shift removes the bytes after the word.
 	hi, lo := bits.Mul64(word^hashSecrets[0], hashSecrets[1])
 	return hi ^ lo
 }
 
-// stableHash returns a hash of b's first n bytes that is the same in each program run. b must have at least
+// stableHash returns a hash of b's first byteCount bytes that is the same in each program run. b must have at least
 // maxShortWordBytes more bytes.
-func stableHash(b []byte, n int) uint64 {
-	h := uint64(n)
-	for ; n > maxShortWordBytes; n -= maxShortWordBytes {
+func stableHash(b []byte, byteCount int) uint64 {
+	h := uint64(byteCount)
+	for ; byteCount > maxShortWordBytes; byteCount -= maxShortWordBytes {
 		h = mixHashes(h, binary.LittleEndian.Uint64(b))
 		b = b[maxShortWordBytes:]
 	}
 	// Shift out the bytes that follow the word, because eight bytes are read at once.
-	return mixHashes(h, binary.LittleEndian.Uint64(b)<<(8*(maxShortWordBytes-n)))
+	return mixHashes(h, binary.LittleEndian.Uint64(b)<<(8*(maxShortWordBytes-byteCount)))
 }
 
 // mixHashes combines two numbers to a hash. If any single bit changes in a or b, about half of the hash's bits change.
@@ -175,8 +175,8 @@ func (s *wordGramHasher) hashWordGrams() []WordGram {
 	return s.wordGrams
 }
 
-// hashGramsOfWords returns a hash for each sequence of six words in a text that is already split into words.
-func hashGramsOfWords(words []string) []WordGram {
+// computeWordGrams returns a hash for each sequence of six words in a text that is already split into words.
+func computeWordGrams(words []string) []WordGram {
 	var s wordGramHasher
 	s.hashWords(words)
 	return s.hashWordGrams()

@@ -91,7 +91,7 @@ func (g *historyGraph) Edges(names map[string]bool) (edges []Edge) {
 	asked, first := g.hashVersionWordGrams(names), map[WordGram]*oxbow.Version{}
 	var scanner wordGramHasher
 	for i := range g.changes {
-		for _, e := range g.mergeEdges(&g.changes[i]) {
+		for _, e := range g.findMergeEdges(&g.changes[i]) {
 			add(e)
 		}
 		for j := range g.changes[i].Versions {
@@ -143,9 +143,9 @@ func (g *historyGraph) edgesFromSourceLabels(v *oxbow.Version) (edges []Edge) {
 	return edges
 }
 
-// mergeEdges returns an edge for each pair of entries that a change merged. The removed entry is the source of the
+// findMergeEdges returns an edge for each pair of entries that a change merged. The removed entry is the source of the
 // kept entry.
-func (g *historyGraph) mergeEdges(c *oxbow.Change) (edges []Edge) {
+func (g *historyGraph) findMergeEdges(c *oxbow.Change) (edges []Edge) {
 	eachEntryMerge(c, func(gone, kept int) {
 		from, to := &c.Versions[gone], &c.Versions[kept]
 		edges = append(edges, Edge{to.Entry.Name, to.Seq, from.Entry.Name, from.Prev, FoundByMerge})
@@ -182,24 +182,24 @@ func eachEntryMerge(c *oxbow.Change, fn func(gone, kept int)) {
 // steps.
 const maxLineageSteps = 8
 
-// walkBothDirections returns the two results of [FindLineage]: the edges toward the entry's sources, and the edges
+// followEdgesBothWays returns the two results of [FindLineage]: the edges toward the entry's sources, and the edges
 // toward the entries made from it. findEdges must return all edges that start or end at one of the given entries.
-func walkBothDirections(
+func followEdgesBothWays(
 	name string,
 	findEdges func(map[string]bool) ([]Edge, error),
-) (sources, derived []Edge, err error) {
+) (sourceEdges, derivedEdges []Edge, err error) {
 	nearest, err := findEdges(map[string]bool{name: true})
 	if err != nil {
 		return nil, nil, err
 	}
 	w := edgeFollower{findEdges: findEdges, isTowardSources: true}
-	sources, err = w.followEdges(name, nearest)
+	sourceEdges, err = w.followEdges(name, nearest)
 	if err != nil {
 		return nil, nil, err
 	}
 	w.isTowardSources = false
-	derived, err = w.followEdges(name, nearest)
-	return sources, derived, err
+	derivedEdges, err = w.followEdges(name, nearest)
+	return sourceEdges, derivedEdges, err
 }
 
 // edgeFollower follows connections between entries, either from an entry to its sources or from a source to the entries
@@ -209,8 +209,8 @@ type edgeFollower struct {
 	isTowardSources bool
 }
 
-// nearAndFarEntry returns the names of the two entries that an edge connects. The walk goes from near to far.
-func (w edgeFollower) nearAndFarEntry(e Edge) (near, far string) {
+// edgeEntriesInWalkOrder returns the names of the two entries that an edge connects. The walk goes from near to far.
+func (w edgeFollower) edgeEntriesInWalkOrder(e Edge) (near, far string) {
 	if w.isTowardSources {
 		return e.EntryName, e.SourceName
 	}
@@ -227,7 +227,7 @@ func (w edgeFollower) followEdges(name string, found []Edge) (edges []Edge, err 
 	for step := 1; ; step++ {
 		next := map[string]bool{}
 		for _, e := range found {
-			near, far := w.nearAndFarEntry(e)
+			near, far := w.edgeEntriesInWalkOrder(e)
 			if !at[near] {
 				continue
 			}

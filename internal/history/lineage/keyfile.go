@@ -36,8 +36,8 @@ import (
 // 8-byte row for each key of each version: the key in the upper 40 bits, and the version's number in the lower 24 bits.
 // Both tables are in ascending order.
 const (
-	keyFileFormat      = 2
-	maxKeyFileVersions = 1 << versionNumberBits
+	keyFileFormatVersion = 2
+	maxKeyFileVersions   = 1 << versionNumberBits
 	// If the history has more keys (hashes of word sequences, names and labels), no key file is written.
 	maxKeyFileKeys = 1 << 25
 
@@ -77,7 +77,7 @@ func (h *keyFileHead) encode() []byte {
 	le := binary.LittleEndian
 	b := make([]byte, 96)
 	copy(b, keyFileMagic[:])
-	le.PutUint32(b[8:], keyFileFormat)
+	le.PutUint32(b[8:], keyFileFormatVersion)
 	copy(b[16:32], h.unicodeVersion)
 	le.PutUint64(b[32:], h.lastSeq)
 	copy(b[40:], h.lastHash[:])
@@ -90,7 +90,7 @@ func (h *keyFileHead) encode() []byte {
 // decodeKeyFileHead decodes the first page of a key file, which indexes a memory's history.
 func decodeKeyFileHead(b []byte) (h keyFileHead, err error) {
 	le := binary.LittleEndian
-	if [8]byte(b) != keyFileMagic || le.Uint32(b[8:]) != keyFileFormat {
+	if [8]byte(b) != keyFileMagic || le.Uint32(b[8:]) != keyFileFormatVersion {
 		return h, fmt.Errorf("%w: it has another format", errUnusableKeyFile)
 	}
 	h = keyFileHead{
@@ -129,7 +129,7 @@ func writeKeyFile(to io.WriterAt, changes []oxbow.Change) error {
 	for i := range changes {
 		c := &changes[i]
 		first = append(first, uint64(h.versionCount))
-		scanner.eachChangeKey(c, func(i int, k versionKey) { rows = append(rows, uint64(k)|uint64(h.versionCount+i)) })
+		scanner.eachVersionKey(c, func(i int, k versionKey) { rows = append(rows, uint64(k)|uint64(h.versionCount+i)) })
 		h.versionCount += len(c.Versions)
 		if len(c.Versions) > 0 {
 			h.changeCount++
@@ -200,14 +200,14 @@ type versionPosition struct {
 // addVersionNumbersWithKey searches the key file for the versions with the key k, which is made from words or a name.
 // It adds the numbers of these versions to the map. It returns errTooManyVersions if the map then has more than
 // maxNumbers elements.
-func (f *keyFile) addVersionNumbersWithKey(k versionKey, numbers map[uint32]bool, maxNumbers int) error {
+func (f *keyFile) addVersionNumbersWithKey(k versionKey, versionNumbers map[uint32]bool, maxNumbers int) error {
 	for i := f.rows.SearchKey(keyTableIndex, uint64(k)); i < f.head.keyCount; i++ {
 		row := f.rows.RowKey(keyTableIndex, i)
 		if newVersionKey(row) != k {
 			break
 		}
-		numbers[uint32(row-uint64(k))] = true
-		if len(numbers) > maxNumbers {
+		versionNumbers[uint32(row-uint64(k))] = true
+		if len(versionNumbers) > maxNumbers {
 			return errTooManyVersions
 		}
 	}

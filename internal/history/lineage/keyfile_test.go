@@ -96,7 +96,7 @@ func (r *randomHistory) compare(when string) (usedFile bool) {
 		if i == 12 {
 			name = "claude/a/0001"
 		}
-		wantFrom, wantMade, _ := walkBothDirections(name, func(names map[string]bool) ([]Edge, error) {
+		wantFrom, wantMade, _ := followEdgesBothWays(name, func(names map[string]bool) ([]Edge, error) {
 			return whole.Edges(names), nil
 		})
 		from, made, err := FindLineage(r.t.Context(), r.m, name)

@@ -42,7 +42,7 @@ func nameKey(name string) versionKey {
 // smallest hash of the shorter sequences in it, which have wordsPerVersionKey words each. A key that equals the last
 // key in keys is not appended.
 func (s *wordGramHasher) appendWordSequenceKeys(keys []versionKey, text string) []versionKey {
-	if !s.hashASCII(text) {
+	if !s.tryHashASCII(text) {
 		s.hashWords(splitWords(text))
 	}
 	var last [keyHashesPerGram]uint64 // hashes of the last three four-word sequences
@@ -63,15 +63,15 @@ func (s *wordGramHasher) appendWordSequenceKeys(keys []versionKey, text string) 
 	return keys
 }
 
-// eachChangeKey calls add for each key by which a version in the change can be found in an index of the history. i is
+// eachVersionKey calls add for each key by which a version in the change can be found in an index of the history. i is
 // the version's index in the change. A version has keys for its words, its name, and the names in its source labels.
 // If the change merged two entries, each version also has a key for the other entry's name.
-func (s *wordGramHasher) eachChangeKey(c *oxbow.Change, add func(i int, k versionKey)) {
+func (s *wordGramHasher) eachVersionKey(c *oxbow.Change, add func(i int, k versionKey)) {
 	var keys []versionKey
 	for i := range c.Versions {
 		v := &c.Versions[i]
 		keys = append(s.appendWordSequenceKeys(keys[:0], v.Entry.Content), nameKey(v.Entry.Name))
-		for _, k := range append(keys, sourceLabelKeys(v)...) {
+		for _, k := range append(keys, versionKeysForSourceLabels(v)...) {
 			add(i, k)
 		}
 	}
@@ -81,8 +81,8 @@ func (s *wordGramHasher) eachChangeKey(c *oxbow.Change, add func(i int, k versio
 	})
 }
 
-// sourceLabelKeys returns the keys for the names in a version's source labels.
-func sourceLabelKeys(v *oxbow.Version) (keys []versionKey) {
+// versionKeysForSourceLabels returns the keys for the names in a version's source labels.
+func versionKeysForSourceLabels(v *oxbow.Version) (keys []versionKey) {
 	for _, l := range v.Entry.Values(SourceLabel) {
 		name, _, ok := ParseSource(l)
 		if !ok {

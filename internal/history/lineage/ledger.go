@@ -15,15 +15,15 @@ import (
 
 // Limits for a ledger, which records the texts that a model was shown, and for the results of a search in a ledger.
 const (
-	maxShownTextBytes = 1 << 20 // maximum total size, in bytes, of the texts that a ledger records
-	maxSources        = 4       // maximum number of sources that are returned for a text
+	maxShownTextBytes  = 1 << 20 // maximum total size, in bytes, of the texts that a ledger records
+	maxReturnedSources = 4       // maximum number of sources that are returned for a text
 	// minimum number of rare words that a text must share with a shown text to count as made from it
 	minSharedRareWords = 4
 )
 
-// Ledger records the texts that a model was shown in a session. It is safe for concurrent use. The zero Ledger is
-// empty and ready to use.
-type Ledger struct {
+// ShownTextLedger records the texts that a model was shown in a session. It is safe for concurrent use. The zero
+// ShownTextLedger is empty and ready to use.
+type ShownTextLedger struct {
 	mu             sync.Mutex   // mu guards all fields below.
 	shownTexts     []*ShownText // texts in the order in which they were shown, oldest first
 	shownTextKeys  map[shownTextKey]bool
@@ -38,16 +38,16 @@ type Ledger struct {
 
 // ShownText is a text that a model was shown: a version of an entry, or a turn.
 type ShownText struct {
-	Name    string
-	Version uint64 // version of the entry, or 0 for a turn
-	Taints  []string
-	Trust   oxbow.Trust
-	Text    string
+	Name         string
+	Version      uint64 // version of the entry, or 0 for a turn
+	TaintSources []string
+	Trust        oxbow.Trust
+	Text         string
 }
 
 // NewShownText returns the ShownText for the content of an entry.
 func NewShownText(e *oxbow.Entry) ShownText {
-	return ShownText{Name: e.Name, Version: e.Version, Taints: e.Values(oxbow.LabelTaint), Trust: e.Trust(),
+	return ShownText{Name: e.Name, Version: e.Version, TaintSources: e.Values(oxbow.LabelTaint), Trust: e.Trust(),
 		Text: e.Content}
 }
 
@@ -61,9 +61,9 @@ func (s *ShownText) key() shownTextKey {
 	return shownTextKey{s.Name, s.Version, maphash.String(hashSeed, s.Text)}
 }
 
-// SourceValue returns the value with which the label [SourceLabel] names the source of the text. For an entry, the
+// SourceLabelValue returns the value with which the label [SourceLabel] names the source of the text. For an entry, the
 // value contains the name and the version. If s.Version is 0, as for a turn of a session, the value is the name only.
-func (s *ShownText) SourceValue() string {
+func (s *ShownText) SourceLabelValue() string {
 	if s.Version == 0 {
 		return s.Name
 	}
@@ -72,7 +72,7 @@ func (s *ShownText) SourceValue() string {
 
 // AddTexts adds texts to the ledger, each cut to its first maxShownTextBytes/2 bytes. If the ledger is full, it drops
 // the oldest texts. On a nil Ledger, AddTexts does nothing.
-func (l *Ledger) AddTexts(texts ...ShownText) {
+func (l *ShownTextLedger) AddTexts(texts ...ShownText) {
 	if l == nil {
 		return
 	}
@@ -105,30 +105,33 @@ func (l *Ledger) AddTexts(texts ...ShownText) {
 	l.textsByWord = nil
 }
 
-// FindSources returns the shown texts from which the argument text was probably copied, at most maxSources. The result
-// begins with shown texts that have six consecutive words in common with text. Then follow shown texts that have at
-// least four rare words in common with text. In both parts, shown texts with more matches come first. The function
+// FindSources returns the shown texts from which the argument text was probably copied, at most maxReturnedSources. The
+// result begins with shown texts that have six consecutive words in common with text. Then follow shown texts that have
+// at least four rare words in common with text. In both parts, shown texts with more matches come first. The function
 // findRareWords must return the words that are rare in the memory.
 //
-// The argument old is the previous content of the entry. Words that are also in old do not count. The argument name is
-// the entry's name. Shown texts of this entry are left out.
-func (l *Ledger) FindSources(name, text, old string, findRareWords func(words []string) map[string]bool) []*ShownText {
+// The argument oldContent is the previous content of the entry. Words that are also in oldContent do not count. The
+// argument name is the entry's name. Shown texts of this entry are left out.
+func (l *ShownTextLedger) FindSources(
+	name, text, oldContent string,
+	findRareWords func(words []string) map[string]bool,
+) []*ShownText {
 	if l == nil {
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.shownTexts) == 0 || text == old {
+	if len(l.shownTexts) == 0 || text == oldContent {
 		return nil
 	}
 	l.indexNewTexts()
-	words, had := splitWords(text), splitWords(old)
+	words, had := splitWords(text), splitWords(oldContent)
 	rows := map[*ShownText]int{}
 	before := map[WordGram]bool{}
-	for _, g := range hashGramsOfWords(had) {
+	for _, g := range computeWordGrams(had) {
 		before[g] = true
 	}
-	for _, g := range hashGramsOfWords(words) {
+	for _, g := range computeWordGrams(words) {
 		s := l.textByWordGram[g]
 		if s == nil || before[g] {
 			continue
@@ -138,18 +141,18 @@ func (l *Ledger) FindSources(name, text, old string, findRareWords func(words []
 		}
 	}
 	found := l.sortTextsByCount(rows)
-	for _, s := range l.sortTextsByCount(l.countRareWords(name, longWordsNotIn(words, had), findRareWords)) {
+	for _, s := range l.sortTextsByCount(l.countSharedRareWords(name, filterLongWords(words, had), findRareWords)) {
 		if rows[s] == 0 {
 			found = append(found, s)
 		}
 	}
-	return found[:min(len(found), maxSources)]
+	return found[:min(len(found), maxReturnedSources)]
 }
 
-// countRareWords returns how many rare words each shown text has in common with the given words. The function
+// countSharedRareWords returns how many rare words each shown text has in common with the given words. The function
 // findRareWords selects the rare words. Texts that share fewer than minSharedRareWords rare words are left out, and so
 // are the texts of the entry with this name.
-func (l *Ledger) countRareWords(
+func (l *ShownTextLedger) countSharedRareWords(
 	name string,
 	words map[string]bool,
 	findRareWords func([]string) map[string]bool,
@@ -176,16 +179,16 @@ func (l *Ledger) countRareWords(
 
 // indexNewTexts adds the texts that were shown since its last call to the maps textByWordGram and textsByWord, in which
 // texts are found by their words.
-func (l *Ledger) indexNewTexts() {
+func (l *ShownTextLedger) indexNewTexts() {
 	if l.textByWordGram == nil {
 		l.textByWordGram, l.textsByWord = map[WordGram]*ShownText{}, map[string][]*ShownText{}
 	}
 	for _, s := range l.shownTexts[l.indexedTextCount:] {
 		words := splitWords(s.Text)
-		for w := range longWordsNotIn(words, nil) {
+		for w := range filterLongWords(words, nil) {
 			l.textsByWord[w] = append(l.textsByWord[w], s)
 		}
-		for _, g := range hashGramsOfWords(words) {
+		for _, g := range computeWordGrams(words) {
 			if l.textByWordGram[g] == nil {
 				l.textByWordGram[g] = s
 			}
@@ -196,7 +199,7 @@ func (l *Ledger) indexNewTexts() {
 
 // sortTextsByCount returns the texts in counts, ordered by falling count. Of texts with the same count, the newest
 // comes first.
-func (l *Ledger) sortTextsByCount(counts map[*ShownText]int) (found []*ShownText) {
+func (l *ShownTextLedger) sortTextsByCount(counts map[*ShownText]int) (found []*ShownText) {
 	for _, s := range slices.Backward(l.shownTexts) {
 		if counts[s] > 0 {
 			found = append(found, s)
@@ -209,16 +212,16 @@ func (l *Ledger) sortTextsByCount(counts map[*ShownText]int) (found []*ShownText
 // minRareWordLetters is the minimum length, in letters, of a rare word.
 const minRareWordLetters = 3
 
-// longWordsNotIn returns the set of those words that have at least minRareWordLetters letters and do not occur in the
-// list others.
-func longWordsNotIn(words, others []string) map[string]bool {
+// filterLongWords returns the set of those words that have at least minRareWordLetters letters and do not occur in the
+// list excludedWords.
+func filterLongWords(words, excludedWords []string) map[string]bool {
 	set := make(map[string]bool, len(words))
 	for _, w := range words {
 		if utf8.RuneCountInString(w) >= minRareWordLetters {
 			set[w] = true
 		}
 	}
-	for _, w := range others {
+	for _, w := range excludedWords {
 		delete(set, w)
 	}
 	return set

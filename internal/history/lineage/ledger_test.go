@@ -14,11 +14,11 @@ import (
 
 // all returns the long words in the list words, as if each of these words were rare in the memory. The function few
 // returns a similar function, for which only the words in the list some are rare.
-func all(words []string) map[string]bool { return longWordsNotIn(words, nil) }
+func all(words []string) map[string]bool { return filterLongWords(words, nil) }
 
 func few(some ...string) func([]string) map[string]bool {
 	return func(words []string) map[string]bool {
-		return longWordsNotIn(slices.DeleteFunc(slices.Clone(words), func(w string) bool {
+		return filterLongWords(slices.DeleteFunc(slices.Clone(words), func(w string) bool {
 			return !slices.Contains(some, w)
 		}), nil)
 	}
@@ -57,18 +57,18 @@ func TestSources(t *testing.T) {
 		{"a turn", "n", "tabs over spaces for all of the generated code", "", few(), "claude/a/0001"},
 		{"nothing", "n", "", "", all, ""},
 	} {
-		l := new(Ledger)
+		l := new(ShownTextLedger)
 		l.AddTexts(page, other)
 		l.AddTexts(page, turn)
 		var got []string
 		for _, s := range l.FindSources(c.name, c.text, c.old, c.rare) {
-			got = append(got, s.SourceValue())
+			got = append(got, s.SourceLabelValue())
 		}
 		if s := strings.Join(got, " "); s != c.want {
 			t.Errorf("%s: %q, want %q", c.what, s, c.want)
 		}
 	}
-	var none *Ledger
+	var none *ShownTextLedger
 	none.AddTexts(page)
 	if none.FindSources("n", page.Text, "", all) != nil {
 		t.Error("no ledger has sources")
@@ -77,7 +77,7 @@ func TestSources(t *testing.T) {
 
 // TestLedgerIsBounded tests that a ledger has a maximum size and that the texts shown last are found.
 func TestLedgerIsBounded(t *testing.T) {
-	l := new(Ledger)
+	l := new(ShownTextLedger)
 	text := func(i int) string { return strings.Repeat(fmt.Sprintf("the word w%d stands here ", i), 4000) }
 	for i := range 30 {
 		l.AddTexts(NewShownText(&oxbow.Entry{Name: fmt.Sprint("e", i), Version: 1, Content: text(i)}))
@@ -107,7 +107,7 @@ func TestLedgerIsBounded(t *testing.T) {
 }
 
 func BenchmarkSources(b *testing.B) {
-	l := new(Ledger)
+	l := new(ShownTextLedger)
 	for i := range 500 {
 		l.AddTexts(ShownText{
 			Name:    fmt.Sprint("e", i),

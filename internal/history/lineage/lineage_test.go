@@ -132,7 +132,7 @@ func TestManyEdges(t *testing.T) {
 		// Entry n0 is the source of all other entries with the sentence, and of k0.
 		t.Errorf("%d edges, want %d", len(got), n)
 	}
-	if got := g.mergeEdges(&merged); len(got) != n || got[7] != (Edge{"k7", 2, "n7", 1, FoundByMerge}) {
+	if got := g.findMergeEdges(&merged); len(got) != n || got[7] != (Edge{"k7", 2, "n7", 1, FoundByMerge}) {
 		t.Errorf("%d edges of the merge", len(got))
 	}
 }

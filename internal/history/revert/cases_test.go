@@ -161,7 +161,7 @@ func say(p *Plan) string {
 		all = append(
 			all,
 			map[bool]string{true: "goes ", false: "stays "}[d.IsReverted]+d.Name+"@"+string(rune('0'+d.Seq))+
-				" from "+d.SourceName+" "+d.RecognizedBy,
+				" from "+d.SourceName+" "+d.RecognitionMethod,
 		)
 	}
 	return strings.Join(all, "; ")

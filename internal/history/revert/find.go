@@ -39,44 +39,45 @@ type CopiedVersion struct {
 	SourceName string `json:"from"`
 	// how the origin of the text was recognized: "from" (by a label), "merged" (entries were merged) or "words" (by
 	// equal words)
-	RecognizedBy string `json:"how"`
+	RecognitionMethod string `json:"how"`
 	// IsReverted is set if this version is reverted as well.
 	IsReverted bool         `json:"taken_back,omitempty"`
 	Source     oxbow.Source `json:"-"`
 }
 
-// logWindowVersion is a version of an entry that was written when the first version to revert was written, or later.
-type logWindowVersion struct {
+// loggedVersion is a version of an entry that was written when the first version to revert was written, or later.
+type loggedVersion struct {
 	oxbow.Version
-	previous       *oxbow.Entry // the entry as it was before this version (nil if the entry did not exist)
+	previousEntry  *oxbow.Entry // the entry as it was before this version (nil if the entry did not exist)
 	isToBeReverted bool
 	derivedVersion *CopiedVersion
 	// An undo has reverted this version, or an undo wrote it. In both cases, the version contains no new work that is
 	// in the present entry.
-	isUndone bool
+	isUndoRelated bool
 }
 
 // isRestore reports whether an undo or a revert wrote this version of an entry. Such a version only restores old text,
 // so it contains no new work.
-func (n *logWindowVersion) isRestore() bool {
+func (n *loggedVersion) isRestore() bool {
 	return n.Verb == oxbow.VerbRestore || strings.HasPrefix(n.Note, revertNotePrefix)
 }
 
 // isToRevert reports whether the version is to be reverted. This is the case if the caller selected the version. If sel
 // includes copied versions, it is also the case for a version that contains text copied from a reverted version.
-func (n *logWindowVersion) isToRevert(sel *VersionSelection) bool {
+func (n *loggedVersion) isToRevert(sel *VersionSelection) bool {
 	return n.isToBeReverted || (n.derivedVersion != nil && sel.IncludesCopiedVersions)
 }
 
 // isAffectedByRevert reports whether the caller wants to revert this version, or whether it contains text of such a
 // version.
-func (n *logWindowVersion) isAffectedByRevert() bool {
+func (n *loggedVersion) isAffectedByRevert() bool {
 	return n.isToBeReverted || n.derivedVersion != nil
 }
 
-// revertLogWindow is the part of the log from the first selected version on. Its nodes are sorted by age, oldest first.
+// revertLogWindow is the part of the log from the first selected version on. Its versions are sorted by age, oldest
+// first.
 type revertLogWindow struct {
-	nodes                   []*logWindowVersion
+	versions                []*loggedVersion
 	storeBeforeFirstVersion oxbow.Store // the memory right before the first version to revert was written
 	selectedChanges         []uint64    // numbers of the changes with a version that the caller wants to revert
 }
@@ -112,20 +113,20 @@ func readRevertLogWindow(ctx context.Context, h oxbow.Historian, sel *VersionSel
 			w.markUndoAndUndone(&c, undone)
 		}
 	}
-	slices.Reverse(w.nodes)
+	slices.Reverse(w.versions)
 	slices.Reverse(w.selectedChanges)
 	var err error
 	w.storeBeforeFirstVersion, err = h.AsOf(ctx, first-1)
 	if err != nil {
 		return nil, err
 	}
-	return w, w.linkPrevious(ctx)
+	return w, w.setPreviousEntries(ctx)
 }
 
 // includesRevertsSince reports whether the change c reverts other changes, and none of them is before the change whose
-// number is the argument first.
-func includesRevertsSince(c *oxbow.Change, first uint64) bool {
-	return len(c.Reverts) > 0 && slices.Min(c.Reverts) >= first
+// number is the argument firstChangeNumber.
+func includesRevertsSince(c *oxbow.Change, firstChangeNumber uint64) bool {
+	return len(c.Reverts) > 0 && slices.Min(c.Reverts) >= firstChangeNumber
 }
 
 // hasVersionOf reports whether the change contains a version that is to be reverted.
@@ -134,43 +135,47 @@ func (sel *VersionSelection) hasVersionOf(c *oxbow.Change) bool {
 }
 
 // addChange adds all versions in the change c to the window w, except erased versions. It also adds the number of the
-// change to w.selectedChanges, if sel selects one of the versions and the map undone does not contain the change. The
-// caller must add the newest change first and the oldest change last. readRevertLogWindow reverses the order
-// afterwards.
-func (w *revertLogWindow) addChange(c *oxbow.Change, sel *VersionSelection, undone map[uint64]bool) {
-	if sel.hasVersionOf(c) && !undone[c.Seq] {
+// change to w.selectedChanges, if sel selects one of the versions and the map undoRelatedChanges does not contain the
+// change. The caller must add the newest change first and the oldest change last. readRevertLogWindow reverses the
+// order afterwards.
+func (w *revertLogWindow) addChange(c *oxbow.Change, sel *VersionSelection, undoRelatedChanges map[uint64]bool) {
+	if sel.hasVersionOf(c) && !undoRelatedChanges[c.Seq] {
 		w.selectedChanges = append(w.selectedChanges, c.Seq)
 	}
 	for _, v := range slices.Backward(c.Versions) {
 		if !v.Erased { // Skip an erased version, because its text is not known.
-			w.nodes = append(
-				w.nodes,
-				&logWindowVersion{Version: v, isToBeReverted: sel.SelectsVersion(c, &v), isUndone: undone[c.Seq]},
+			w.versions = append(
+				w.versions,
+				&loggedVersion{
+					Version:        v,
+					isToBeReverted: sel.SelectsVersion(c, &v),
+					isUndoRelated:  undoRelatedChanges[c.Seq],
+				},
 			)
 		}
 	}
 }
 
 // markUndoAndUndone adds the numbers of all changes that the change c undid to the map undone. If c is the last change
-// in the window w, it sets isUndone for the nodes of c. The caller must have added c to w as the last change. The
+// in the window w, it sets isUndoRelated for the nodes of c. The caller must have added c to w as the last change. The
 // change c must be an undo.
 func (w *revertLogWindow) markUndoAndUndone(c *oxbow.Change, undone map[uint64]bool) {
 	for _, s := range c.Reverts {
 		undone[s] = true
 	}
-	for _, n := range slices.Backward(w.nodes) {
+	for _, n := range slices.Backward(w.versions) {
 		if n.Seq != c.Seq {
 			break
 		}
-		n.isUndone = true
+		n.isUndoRelated = true
 	}
 }
 
-// linkPrevious sets the field previous of each version. The field then points to the entry as it was right before this
-// version, or is nil if the entry did not exist.
-func (w *revertLogWindow) linkPrevious(ctx context.Context) error {
+// setPreviousEntries sets the field previous of each version. The field then points to the entry as it was right before
+// this version, or is nil if the entry did not exist.
+func (w *revertLogWindow) setPreviousEntries(ctx context.Context) error {
 	now := map[string]*oxbow.Entry{}
-	for _, n := range w.nodes {
+	for _, n := range w.versions {
 		name := n.Entry.Name
 		old, ok := now[name]
 		if !ok {
@@ -180,7 +185,7 @@ func (w *revertLogWindow) linkPrevious(ctx context.Context) error {
 				return err
 			}
 		}
-		n.previous, now[name] = old, nil
+		n.previousEntry, now[name] = old, nil
 		if n.Verb != oxbow.VerbRemove {
 			now[name] = &n.Entry
 		}
@@ -220,7 +225,7 @@ func (w *revertLogWindow) findCopiedVersions(ctx context.Context, sel *VersionSe
 		}
 		note(e.Content, e.Version)
 	}
-	for _, n := range w.nodes {
+	for _, n := range w.versions {
 		note(n.Entry.Content, n.Seq)
 		if n.derivedVersion != nil {
 			n.derivedVersion = nil
@@ -230,45 +235,45 @@ func (w *revertLogWindow) findCopiedVersions(ctx context.Context, sel *VersionSe
 	return nil
 }
 
-// copiedTextTrace is used to follow text through the memory. It reads one version after the other. It records the words
-// that were written by the versions to revert, and the words that were written by later versions that copied from these
-// versions.
-type copiedTextTrace struct {
+// copiedTextTracer is used to follow text through the memory. It reads one version after the other. It records the
+// words that were written by the versions to revert, and the words that were written by later versions that copied from
+// these versions.
+type copiedTextTracer struct {
 	versionsToRevert *VersionSelection
 	// number of the change in which each sequence of six words first occurred (nil while these numbers are not yet
 	// known)
 	firstChangeByGram map[lineage.WordGram]uint64
 	// for each entry name, the first version that is to be reverted or that copied from such a version
-	firstAffectedVersionByName map[string]*logWindowVersion
+	firstAffectedVersionByName map[string]*loggedVersion
 	// For each hash of six consecutive words, the version that wrote these words. Only versions to revert and versions
 	// that copied from them are contained.
-	writerByWordHash map[lineage.WordGram]*logWindowVersion
-	// hashes of words in writerByWordHash that were found again in a version after the version that wrote them
+	sourceVersionByWordHash map[lineage.WordGram]*loggedVersion
+	// hashes of words in sourceVersionByWordHash that were found again in a version after the version that wrote them
 	laterVersionWordHashes map[lineage.WordGram]bool
 }
 
 // traceCopiedVersions finds the versions in w whose text was made from a version that is to be reverted. For each
-// version found, it sets the field derivedVersion of that version. The map firstOccurrence contains, for the hash of
-// some words, the number of the change that first contained these words. If firstOccurrence is nil, all words in a
+// version found, it sets the field derivedVersion of that version. The map firstChangeByGram contains, for the hash of
+// some words, the number of the change that first contained these words. If firstChangeByGram is nil, all words in a
 // version to revert count as new. traceCopiedVersions returns the hashes of the words that a version to revert has in
 // common with a later version.
 func (w *revertLogWindow) traceCopiedVersions(
 	sel *VersionSelection,
-	firstOccurrence map[lineage.WordGram]uint64,
+	firstChangeByGram map[lineage.WordGram]uint64,
 ) map[lineage.WordGram]bool {
-	t := &copiedTextTrace{
+	t := &copiedTextTracer{
 		sel,
-		firstOccurrence,
-		map[string]*logWindowVersion{},
-		map[lineage.WordGram]*logWindowVersion{},
+		firstChangeByGram,
+		map[string]*loggedVersion{},
+		map[lineage.WordGram]*loggedVersion{},
 		map[lineage.WordGram]bool{},
 	}
-	for from := 0; from < len(w.nodes); {
+	for from := 0; from < len(w.versions); {
 		to := from
-		for to < len(w.nodes) && w.nodes[to].Seq == w.nodes[from].Seq {
+		for to < len(w.versions) && w.versions[to].Seq == w.versions[from].Seq {
 			to++
 		}
-		t.traceCopiesInVersions(w.nodes[from:to])
+		t.traceCopiesInVersions(w.versions[from:to])
 		from = to
 	}
 	return t.laterVersionWordHashes
@@ -277,9 +282,9 @@ func (w *revertLogWindow) traceCopiedVersions(
 // traceCopiesInVersions finds the versions in one change that contain text from a version to revert, because the text
 // was copied or merged. It marks these versions. It then records the texts of all versions in the change, so that
 // copies in later changes are found.
-func (t *copiedTextTrace) traceCopiesInVersions(nodes []*logWindowVersion) {
+func (t *copiedTextTracer) traceCopiesInVersions(nodes []*loggedVersion) {
 	for _, n := range nodes {
-		if n.isAffectedByRevert() || n.isUndone {
+		if n.isAffectedByRevert() || n.isUndoRelated {
 			continue
 		}
 		from, how := t.findCopySource(n)
@@ -291,14 +296,14 @@ func (t *copiedTextTrace) traceCopiesInVersions(nodes []*logWindowVersion) {
 	}
 }
 
-func (t *copiedTextTrace) markAsCopied(n *logWindowVersion, from, how string) {
-	if from != "" {
+func (t *copiedTextTracer) markAsCopied(n *loggedVersion, sourceName, recognitionMethod string) {
+	if sourceName != "" {
 		n.derivedVersion = &CopiedVersion{
-			Name:         n.Entry.Name,
-			Seq:          n.Seq,
-			SourceName:   from,
-			RecognizedBy: how,
-			Source:       n.Source,
+			Name:              n.Entry.Name,
+			Seq:               n.Seq,
+			SourceName:        sourceName,
+			RecognitionMethod: recognitionMethod,
+			Source:            n.Source,
 		}
 	}
 }
@@ -310,14 +315,14 @@ func (t *copiedTextTrace) markAsCopied(n *logWindowVersion, from, how string) {
 // recordVersionText also maintains firstAffectedVersionByName, which contains the first affected version of each entry.
 // If n is not affected, the element for the entry is deleted in these cases:
 //
-//   - The field isUndone is set in n and in the entry's first affected version. The field means that an undo has
+//   - The field isUndoRelated is set in n and in the entry's first affected version. The field means that an undo has
 //     reverted the version or has written it.
-//   - The field isUndone is not set in n, and n removes the entry.
-func (t *copiedTextTrace) recordVersionText(n *logWindowVersion) {
+//   - The field isUndoRelated is not set in n, and n removes the entry.
+func (t *copiedTextTracer) recordVersionText(n *loggedVersion) {
 	name := n.Entry.Name
 	switch {
-	case !n.isAffectedByRevert() && n.isUndone:
-		if first := t.firstAffectedVersionByName[name]; first != nil && first.isUndone {
+	case !n.isAffectedByRevert() && n.isUndoRelated:
+		if first := t.firstAffectedVersionByName[name]; first != nil && first.isUndoRelated {
 			delete(t.firstAffectedVersionByName, name)
 		}
 	case !n.isAffectedByRevert():
@@ -329,8 +334,8 @@ func (t *copiedTextTrace) recordVersionText(n *logWindowVersion) {
 			t.firstAffectedVersionByName[name] = n
 		}
 		for _, g := range addedWordHashes(n) {
-			if _, ok := t.writerByWordHash[g]; !ok {
-				t.writerByWordHash[g] = n
+			if _, ok := t.sourceVersionByWordHash[g]; !ok {
+				t.sourceVersionByWordHash[g] = n
 			}
 		}
 	}
@@ -339,15 +344,15 @@ func (t *copiedTextTrace) recordVersionText(n *logWindowVersion) {
 // addedWordHashes returns the hashes of the words that the version n added to the entry: the words that the previous
 // version does not contain. If there is no previous version, or if n removes the entry, it returns the hashes of all
 // words of the content.
-func addedWordHashes(n *logWindowVersion) []lineage.WordGram {
-	if n.previous == nil || n.Verb == oxbow.VerbRemove {
+func addedWordHashes(n *loggedVersion) []lineage.WordGram {
+	if n.previousEntry == nil || n.Verb == oxbow.VerbRemove {
 		return lineage.HashWordGrams(n.Entry.Content)
 	}
-	if n.previous.Content == n.Entry.Content {
+	if n.previousEntry.Content == n.Entry.Content {
 		return nil
 	}
 	old := map[lineage.WordGram]bool{}
-	for _, g := range lineage.HashWordGrams(n.previous.Content) {
+	for _, g := range lineage.HashWordGrams(n.previousEntry.Content) {
 		old[g] = true
 	}
 	return slices.DeleteFunc(lineage.HashWordGrams(n.Entry.Content), func(g lineage.WordGram) bool { return old[g] })
@@ -355,30 +360,30 @@ func addedWordHashes(n *logWindowVersion) []lineage.WordGram {
 
 // findCopySource returns the source from which a version was derived, and how this was recognized. Both are ""
 // if the version is not derived.
-func (t *copiedTextTrace) findCopySource(n *logWindowVersion) (from, how string) {
+func (t *copiedTextTracer) findCopySource(n *loggedVersion) (sourceName, recognitionMethod string) {
 	if n.Verb == oxbow.VerbRemove || n.isRestore() {
 		return "", ""
 	}
-	from = t.copySourceFromLabels(n)
-	if from != "" {
-		return from, lineage.FoundByLabel
+	sourceName = t.findSourceInLabels(n)
+	if sourceName != "" {
+		return sourceName, lineage.FoundByLabel
 	}
-	from = t.sourceFromText(n)
-	if from != "" {
-		return from, lineage.FoundByCopiedWords
+	sourceName = t.findSourceByText(n)
+	if sourceName != "" {
+		return sourceName, lineage.FoundByCopiedWords
 	}
 	return "", ""
 }
 
-// copySourceFromLabels returns the value of a source label that the version n added to its entry. The value is returned
+// findSourceInLabels returns the value of a source label that the version n added to its entry. The value is returned
 // only if it names a version to revert, a version that was made from such a version, or a source that the caller
 // selected, such as a turn. The result is "" if n added no such label.
-func (t *copiedTextTrace) copySourceFromLabels(n *logWindowVersion) string {
+func (t *copiedTextTracer) findSourceInLabels(n *loggedVersion) string {
 	for _, v := range n.Entry.Values(lineage.SourceLabel) {
-		if n.previous != nil && slices.Contains(n.previous.Values(lineage.SourceLabel), v) {
+		if n.previousEntry != nil && slices.Contains(n.previousEntry.Values(lineage.SourceLabel), v) {
 			continue
 		}
-		if t.isAffectedVersionLabel(v) || t.versionsToRevert.isSelectedSource(v) {
+		if t.isAffectedVersion(v) || t.versionsToRevert.isSelectedSource(v) {
 			return v
 		}
 	}
@@ -391,56 +396,56 @@ func (sel *VersionSelection) isSelectedSource(label string) bool {
 	return sel.SelectsSource != nil && sel.SelectsSource(label)
 }
 
-// isAffectedVersionLabel reports whether the entry NAME contained affected text after the change SEQ. The parameter
+// isAffectedVersion reports whether the entry NAME contained affected text after the change SEQ. The parameter
 // source has the form NAME@SEQ. Affected text is in versions that are to be reverted, and in versions that were made
-// from them. isAffectedVersionLabel compares SEQ with the number of the entry's first affected version.
-func (t *copiedTextTrace) isAffectedVersionLabel(source string) bool {
+// from them. isAffectedVersion compares SEQ with the number of the entry's first affected version.
+func (t *copiedTextTracer) isAffectedVersion(source string) bool {
 	name, seq, ok := lineage.ParseSource(source)
 	first := t.firstAffectedVersionByName[name]
 	return ok && first != nil && first.Seq <= seq
 }
 
-// sourceFromText returns the version from which the new text of n was copied, or "" if it finds none. It considers only
-// versions that are to be reverted, and versions that were made from them. It also records, in laterVersionWordHashes,
-// the hashes of the words that n has in common with such a version.
-func (t *copiedTextTrace) sourceFromText(n *logWindowVersion) (from string) {
-	if n.previous != nil && n.previous.Content == n.Entry.Content {
+// findSourceByText returns the version from which the new text of n was copied, or "" if it finds none. It considers
+// only versions that are to be reverted, and versions that were made from them. It also records, in
+// laterVersionWordHashes, the hashes of the words that n has in common with such a version.
+func (t *copiedTextTracer) findSourceByText(n *loggedVersion) (sourceName string) {
+	if n.previousEntry != nil && n.previousEntry.Content == n.Entry.Content {
 		return ""
 	}
 	for _, g := range lineage.HashWordGrams(n.Entry.Content) {
-		s := t.writerByWordHash[g]
+		s := t.sourceVersionByWordHash[g]
 		if s == nil {
 			continue
 		}
 		t.laterVersionWordHashes[g] = true
-		if from == "" && t.areWordsNewSince(g, s.Seq) {
-			from = lineage.FormatSource(s.Entry.Name, s.Seq)
+		if sourceName == "" && t.areWordsNewSince(g, s.Seq) {
+			sourceName = lineage.FormatSource(s.Entry.Name, s.Seq)
 		}
 	}
-	return from
+	return sourceName
 }
 
-// areWordsNewSince reports whether the six consecutive words with the hash g first occurred in the memory in change
-// number seq or later. If the words never occurred, it returns false. If the first occurrences of all words were not
-// determined yet, it returns true.
-func (t *copiedTextTrace) areWordsNewSince(g lineage.WordGram, seq uint64) bool {
+// areWordsNewSince reports whether the six consecutive words with the hash wordHash first occurred in the memory in
+// change number changeNumber or later. If the words never occurred, it returns false. If the first occurrences of all
+// words were not determined yet, it returns true.
+func (t *copiedTextTracer) areWordsNewSince(wordHash lineage.WordGram, changeNumber uint64) bool {
 	if t.firstChangeByGram == nil {
 		return true
 	}
-	first, ok := t.firstChangeByGram[g]
-	return ok && first >= seq
+	first, ok := t.firstChangeByGram[wordHash]
+	return ok && first >= changeNumber
 }
 
 // markMerges finds merges in the versions of one change. In a merge, an entry is removed and its name becomes an alias
 // of another entry. If one of the merged entries contains text of a version to revert, markMerges marks the new
 // versions of all merged entries as copied from that version.
-func (t *copiedTextTrace) markMerges(nodes []*logWindowVersion) {
-	gone := map[string]*logWindowVersion{}
+func (t *copiedTextTracer) markMerges(nodes []*loggedVersion) {
+	gone := map[string]*loggedVersion{}
 	for _, n := range nodes {
 		if n.Verb != oxbow.VerbRemove || n.isRestore() {
 			continue
 		}
-		if !n.isToBeReverted && !n.isUndone {
+		if !n.isToBeReverted && !n.isUndoRelated {
 			gone[n.Entry.Name] = n
 		}
 	}
@@ -451,7 +456,7 @@ func (t *copiedTextTrace) markMerges(nodes []*logWindowVersion) {
 		if n.Verb == oxbow.VerbRemove || n.isToBeReverted {
 			continue
 		}
-		parts, from := []*logWindowVersion{n}, t.firstAffectedVersionByName[n.Entry.Name]
+		parts, from := []*loggedVersion{n}, t.firstAffectedVersionByName[n.Entry.Name]
 		for _, a := range n.Entry.Aliases {
 			if o := gone[a]; o != nil {
 				parts, from = append(parts, o), cmp.Or(from, t.firstAffectedVersionByName[a])

@@ -14,22 +14,22 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// These are the values of [EntryStep.EntryOutcome].
+// These are the values of [RevertedEntry.EntryOutcome].
 const (
 	outcomeEntryRemoved = "removed" // The entry is removed, because a reverted change had created it.
 	// The entry gets the state that it would have if the reverted changes had never been made.
-	outcomeEntryReturned = "returned"
+	outcomeEntryReverted = "returned"
 	outcomeRestored      = "restored" // The entry, which had been removed, is added again.
 )
 
-// EntryStep describes the effect of a revert on one entry.
-type EntryStep struct {
+// RevertedEntry describes the effect of a revert on one entry.
+type RevertedEntry struct {
 	EntryName string `json:"name"`
 	// "removed", "returned" (to the state without the reverted changes) or "restored" (the removed entry exists again)
 	EntryOutcome          string   `json:"did"`
 	RevertedChangeNumbers []uint64 `json:"took_back"` // numbers of the entry's reverted changes
 	// earlier version of the entry with the same text (0 if no such version exists)
-	Version uint64 `json:"version,omitempty"`
+	MatchingVersion uint64 `json:"version,omitempty"`
 }
 
 // Conflict describes an entry that was changed by others after one of the changes that are reverted.
@@ -49,17 +49,17 @@ type Conflict struct {
 // Plan describes the changes that a revert will make.
 type Plan struct {
 	ChangesToRevert []uint64 // numbers of the changes that the caller wants to revert
-	Steps           []EntryStep
+	Steps           []RevertedEntry
 	Conflicts       []Conflict
 	CopiedVersions  []CopiedVersion
 	TakenAliases    []oxbow.TakenAlias // aliases that are not restored, because other entries have them now
 	// For each entry, the number of its first version that is to be reverted or contains text of such a version.
 	FirstVersions map[string]uint64
 
-	history     oxbow.Historian
-	ops         []oxbow.Op
-	oldBytes    map[string]int    // for each name, the size of the present entry (see [oxbow.EntryBytes])
-	lastChanges map[string]uint64 // for each entry name, the number of the entry's last change
+	history           oxbow.Historian
+	ops               []oxbow.Op
+	presentEntryBytes map[string]int    // for each name, the size of the present entry (see [oxbow.EntryBytes])
+	lastChanges       map[string]uint64 // for each entry name, the number of the entry's last change
 }
 
 // MakePlan plans to revert the selected versions. If sel.IncludesCopiedVersions is set, MakePlan also plans to revert
@@ -67,10 +67,10 @@ type Plan struct {
 // is empty.
 func MakePlan(ctx context.Context, h oxbow.Historian, sel VersionSelection) (*Plan, error) {
 	p := &Plan{
-		history:       h,
-		FirstVersions: map[string]uint64{},
-		oldBytes:      map[string]int{},
-		lastChanges:   map[string]uint64{},
+		history:           h,
+		FirstVersions:     map[string]uint64{},
+		presentEntryBytes: map[string]int{},
+		lastChanges:       map[string]uint64{},
 	}
 	w, err := readRevertLogWindow(ctx, h, &sel)
 	if err != nil || w == nil {
@@ -80,12 +80,12 @@ func MakePlan(ctx context.Context, h oxbow.Historian, sel VersionSelection) (*Pl
 		return p, err
 	}
 	p.ChangesToRevert = w.selectedChanges
-	byName := map[string][]*logWindowVersion{}
+	byName := map[string][]*loggedVersion{}
 	var names []string // names of the entries that the revert may change
-	for _, n := range w.nodes {
+	for _, n := range w.versions {
 		name := n.Entry.Name
 		byName[name] = append(byName[name], n)
-		isToRevert := n.isToRevert(&sel) && !n.isUndone
+		isToRevert := n.isToRevert(&sel) && !n.isUndoRelated
 		if isToRevert && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -102,7 +102,7 @@ func MakePlan(ctx context.Context, h oxbow.Historian, sel VersionSelection) (*Pl
 			return p, err
 		}
 	}
-	slices.SortFunc(p.Steps, func(a, b EntryStep) int {
+	slices.SortFunc(p.Steps, func(a, b RevertedEntry) int {
 		return cmp.Or(
 			cmp.Compare(a.RevertedChangeNumbers[0], b.RevertedChangeNumbers[0]),
 			strings.Compare(a.EntryName, b.EntryName),
@@ -112,23 +112,23 @@ func MakePlan(ctx context.Context, h oxbow.Historian, sel VersionSelection) (*Pl
 	return p, err
 }
 
-// planEntrySteps adds to the plan what must be done to revert one entry. nodes contains all versions of the entry
+// planEntrySteps adds to the plan what must be done to revert one entry. versions contains all versions of the entry
 // since the first change to revert, oldest first. If the version before them was redacted, its text is lost.
 // planEntrySteps then adds a conflict and does not change the entry.
 func (p *Plan) planEntrySteps(
 	ctx context.Context,
 	w *revertLogWindow,
-	nodes []*logWindowVersion,
+	versions []*loggedVersion,
 	sel *VersionSelection,
 ) error {
-	name, last := nodes[0].Entry.Name, nodes[len(nodes)-1]
-	before := nodes[0].previous
+	name, last := versions[0].Entry.Name, versions[len(versions)-1]
+	before := versions[0].previousEntry
 	var now *oxbow.Entry
 	if last.Verb != oxbow.VerbRemove {
 		now = &last.Entry
 	}
-	r := replayWithout(before, nodes, sel)
-	lost, err := isPreviousRedacted(ctx, p.history, nodes[0])
+	r := replayUnrevertedVersions(before, versions, sel)
+	lost, err := isPreviousVersionRedacted(ctx, p.history, versions[0])
 	if err != nil {
 		return err
 	}
@@ -154,12 +154,12 @@ func (p *Plan) planEntrySteps(
 	}
 	p.ops = append(p.ops, ops...)
 	if now != nil {
-		p.oldBytes[name] = oxbow.EntryBytes(now)
+		p.presentEntryBytes[name] = oxbow.EntryBytes(now)
 	}
-	s := EntryStep{
+	s := RevertedEntry{
 		EntryName:             name,
 		RevertedChangeNumbers: r.revertedVersionNumbers,
-		EntryOutcome:          outcomeEntryReturned,
+		EntryOutcome:          outcomeEntryReverted,
 	}
 	switch {
 	case r.entry == nil:
@@ -168,7 +168,7 @@ func (p *Plan) planEntrySteps(
 		s.EntryOutcome = outcomeRestored
 	}
 	if r.entry != nil && len(r.versionsToReapply) == 0 {
-		s.Version = r.entry.Version
+		s.MatchingVersion = r.entry.Version
 	}
 	p.Steps, p.lastChanges[name] = append(p.Steps, s), last.Seq
 	return nil
@@ -176,15 +176,15 @@ func (p *Plan) planEntrySteps(
 
 // findConflict describes the changes that other writers made to the entry after the first reverted change. It also
 // lists the parts of these changes that are kept. Versions that only restore an earlier version are not counted. A
-// removal is not counted if the entry is missing both now and after the revert. The argument now is the present entry,
-// or nil if the entry does not exist. ok is false if other writers changed nothing.
-func (r *entryChangeReplay) findConflict(now *oxbow.Entry) (c Conflict, ok bool) {
+// removal is not counted if the entry is missing both now and after the revert. The argument presentEntry is the
+// present entry, or nil if the entry does not exist. ok is false if other writers changed nothing.
+func (r *entryChangeReplay) findConflict(presentEntry *oxbow.Entry) (c Conflict, ok bool) {
 	c.KeptPartNames = []string{} // Use an empty list, which JSON encodes as [] and not as null.
 	for _, n := range r.versionsToReapply {
-		if !n.isRestore() && !(n.Verb == oxbow.VerbRemove && r.entry == nil && now == nil) {
+		if !n.isRestore() && !(n.Verb == oxbow.VerbRemove && r.entry == nil && presentEntry == nil) {
 			c.Name, c.LastActor = n.Entry.Name, string(n.Source.Actor)
 			c.LaterChanges = append(c.LaterChanges, n.Seq)
-			c.KeptPartNames = append(c.KeptPartNames, r.keptEntryParts(n)...)
+			c.KeptPartNames = append(c.KeptPartNames, r.changedEntryParts(n)...)
 		}
 	}
 	slices.Sort(c.KeptPartNames)
@@ -192,10 +192,10 @@ func (r *entryChangeReplay) findConflict(now *oxbow.Entry) (c Conflict, ok bool)
 	return c, len(c.LaterChanges) > 0
 }
 
-// keptEntryParts returns the parts of an entry that the version n changed. The caller reports them as parts that the
+// changedEntryParts returns the parts of an entry that the version n changed. The caller reports them as parts that the
 // revert keeps. The parts are "content", "aliases" and "labels". If r.entry is nil, the entry does not exist after the
 // revert. The only part is then "forgotten", and only if the version n removed the entry.
-func (r *entryChangeReplay) keptEntryParts(n *logWindowVersion) (parts []string) {
+func (r *entryChangeReplay) changedEntryParts(n *loggedVersion) (parts []string) {
 	if r.entry == nil {
 		if n.Verb == oxbow.VerbRemove {
 			parts = append(parts, "forgotten")
@@ -203,8 +203,8 @@ func (r *entryChangeReplay) keptEntryParts(n *logWindowVersion) (parts []string)
 		return parts
 	}
 	old := oxbow.Entry{}
-	if n.previous != nil {
-		old = *n.previous
+	if n.previousEntry != nil {
+		old = *n.previousEntry
 	}
 	if n.Entry.Content != old.Content {
 		parts = append(parts, "content")
@@ -218,16 +218,16 @@ func (r *entryChangeReplay) keptEntryParts(n *logWindowVersion) (parts []string)
 	return parts
 }
 
-// maxJoinedNumbers is the maximum number of changes that a note lists.
-const maxJoinedNumbers = 10
+// maxListedChanges is the maximum number of changes that a note lists.
+const maxListedChanges = 10
 
 func joinChangeNumbers(seqs []uint64) string {
 	var words []string
-	for _, n := range seqs[:min(len(seqs), maxJoinedNumbers)] {
+	for _, n := range seqs[:min(len(seqs), maxListedChanges)] {
 		words = append(words, strconv.FormatUint(n, 10))
 	}
 	s := strings.Join(words, ", ")
-	if len(seqs) > maxJoinedNumbers {
+	if len(seqs) > maxListedChanges {
 		s += fmt.Sprintf("… (%d changes)", len(seqs))
 	}
 	return s
@@ -244,7 +244,7 @@ func (p *Plan) Apply(ctx context.Context, o oxbow.PartOptions) (oxbow.Parts, err
 	if p.IsEmpty() {
 		return oxbow.Parts{}, nil
 	}
-	groups := oxbow.GroupOps(p.ops, func(name string) int { return p.oldBytes[name] })
+	groups := oxbow.GroupOps(p.ops, func(name string) int { return p.presentEntryBytes[name] })
 	ctx = oxbow.WithNote(ctx, revertNotePrefix+joinChangeNumbers(p.ChangesToRevert))
 	done, err := oxbow.CommitInParts(ctx, p.history, groups, o)
 	if errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound) {

@@ -22,26 +22,31 @@ type entryChangeReplay struct {
 	textsOfKeptVersions       map[string]bool // texts of the entry's versions that are not reverted
 	revertedVersionNumbers    []uint64        // numbers of the reverted versions
 	// versions after the first reverted version, without the reverted versions
-	versionsToReapply []*logWindowVersion
+	versionsToReapply []*loggedVersion
 }
 
-// replayWithout computes an entry as if some of its versions had never been written. The parameter before is the state
-// of the entry before the first version in nodes, or nil if the entry did not exist. replayWithout begins with this
-// state and applies the change of each version in nodes. It skips the versions that are to be reverted, and the
-// versions that an undo has already reverted. The field entry of the result is the computed entry.
-func replayWithout(before *oxbow.Entry, nodes []*logWindowVersion, sel *VersionSelection) *entryChangeReplay {
+// replayUnrevertedVersions computes an entry as if some of its versions had never been written. The parameter
+// initialEntry is the state of the entry before the first version in the list versions, or nil if the entry did not
+// exist. replayUnrevertedVersions begins with this state and applies the change of each version in the list. It skips
+// the versions that are to be reverted, and the versions that an undo has already reverted. The field entry of the
+// result is the computed entry.
+func replayUnrevertedVersions(
+	initialEntry *oxbow.Entry,
+	versions []*loggedVersion,
+	sel *VersionSelection,
+) *entryChangeReplay {
 	r := &entryChangeReplay{
-		entry:                     before,
+		entry:                     initialEntry,
 		replacementByRevertedText: map[string]*oxbow.Entry{},
 		textsOfKeptVersions:       map[string]bool{},
 	}
-	if before != nil {
-		r.textsOfKeptVersions[before.Content] = true
+	if initialEntry != nil {
+		r.textsOfKeptVersions[initialEntry.Content] = true
 	}
-	for _, n := range nodes {
+	for _, n := range versions {
 		content := n.Entry.Content
 		switch {
-		case n.isUndone:
+		case n.isUndoRelated:
 			continue
 		case n.isToRevert(sel):
 			r.revertedVersionNumbers = append(r.revertedVersionNumbers, n.Seq)
@@ -71,14 +76,14 @@ func (r *entryChangeReplay) hadContent(content string) bool {
 	return isBad || r.textsOfKeptVersions[content]
 }
 
-// reapplyChange applies a change to r.entry, which lacks the reverted changes. It is the change from n.previous to the
-// version n. reapplyChange returns the new entry, or nil if the entry would not exist. It replaces only the parts of
-// the entry that the change modified. If the change restored an earlier text that is now reverted, reapplyChange uses
-// the text that replaces the reverted text (see replacementByRevertedText).
-func (r *entryChangeReplay) reapplyChange(n *logWindowVersion) *oxbow.Entry {
+// reapplyChange applies a change to r.entry, which lacks the reverted changes. It is the change from n.previousEntry to
+// the version n. reapplyChange returns the new entry, or nil if the entry would not exist. It replaces only the parts
+// of the entry that the change modified. If the change restored an earlier text that is now reverted, reapplyChange
+// uses the text that replaces the reverted text (see replacementByRevertedText).
+func (r *entryChangeReplay) reapplyChange(n *loggedVersion) *oxbow.Entry {
 	old := oxbow.Entry{}
-	if n.previous != nil {
-		old = *n.previous
+	if n.previousEntry != nil {
+		old = *n.previousEntry
 	}
 	e := oxbow.Entry{Name: n.Entry.Name, Kind: n.Entry.Kind, Created: n.Entry.Created}
 	if r.entry != nil {
@@ -91,17 +96,18 @@ func (r *entryChangeReplay) reapplyChange(n *logWindowVersion) *oxbow.Entry {
 	}
 	e.Aliases, e.Labels = threeway.MergeAliasesAndLabels(&old, &n.Entry, &e)
 	// The merged entry would have too many labels or aliases, so use only the labels and aliases of n.
-	if threeway.AddOp(&e).Check() != nil {
+	if threeway.NewAddOp(&e).Check() != nil {
 		e.Aliases, e.Labels = n.Entry.Aliases, n.Entry.Labels
 	}
 	return &e
 }
 
 // contentAfterChange returns the text that r.entry gets if the change of the version n is applied to it. The parameter
-// old is the text that the entry had right before the version n was written. ok is false if the entry would not exist.
-func (r *entryChangeReplay) contentAfterChange(n *logWindowVersion, old string) (content string, ok bool) {
+// previousContent is the text that the entry had right before the version n was written. ok is false if the entry would
+// not exist.
+func (r *entryChangeReplay) contentAfterChange(n *loggedVersion, previousContent string) (content string, ok bool) {
 	content = n.Entry.Content
-	if n.previous != nil && content == old {
+	if n.previousEntry != nil && content == previousContent {
 		if r.entry == nil {
 			return "", false
 		}
@@ -117,10 +123,10 @@ func (r *entryChangeReplay) contentAfterChange(n *logWindowVersion, old string) 
 		}
 		return was.Content, true
 	}
-	if n.previous == nil || r.entry == nil {
+	if n.previousEntry == nil || r.entry == nil {
 		return content, true
 	}
-	if merged, ok := diff.MergeLines(old, content, r.entry.Content); ok && merged != "" {
+	if merged, ok := diff.MergeLines(previousContent, content, r.entry.Content); ok && merged != "" {
 		return merged, true
 	}
 	return content, true
@@ -135,7 +141,7 @@ func entryEditOps(from, to *oxbow.Entry) []oxbow.Op {
 	case from == nil && to == nil:
 		return nil
 	case from == nil:
-		return []oxbow.Op{threeway.AddOp(to)}
+		return []oxbow.Op{threeway.NewAddOp(to)}
 	case to == nil:
 		return []oxbow.Op{oxbow.Remove{Name: from.Name, If: from.Version}}
 	}
@@ -143,15 +149,15 @@ func entryEditOps(from, to *oxbow.Entry) []oxbow.Op {
 	if isSameText && slices.Equal(from.Aliases, to.Aliases) && slices.Equal(from.Labels, to.Labels) {
 		return nil
 	}
-	return threeway.ReplaceVersionOps(from, to)
+	return threeway.NewReplaceVersionOps(from, to)
 }
 
-// isPreviousRedacted reports whether the text of the entry version before n was redacted.
-func isPreviousRedacted(ctx context.Context, h oxbow.Historian, n *logWindowVersion) (bool, error) {
+// isPreviousVersionRedacted reports whether the text of the entry version before n was redacted.
+func isPreviousVersionRedacted(ctx context.Context, h oxbow.Historian, n *loggedVersion) (bool, error) {
 	if n.Prev == 0 {
 		return false, nil
 	}
-	if n.previous != nil && n.previous.Version == n.Prev {
+	if n.previousEntry != nil && n.previousEntry.Version == n.Prev {
 		// The previous version was read, so it is not redacted: the text of a redacted version cannot be read.
 		return false, nil
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// A Comparison checks whether the tables of a snapshot file contain exactly the rows that follow from the log's
+// A SnapshotComparison checks whether the tables of a snapshot file contain exactly the rows that follow from the log's
 // entries. It needs only 8 bytes for each entry, because the rows are not kept. Call AddEntry for each entry, ordered
 // by ID, and then Finish.
-type Comparison struct {
+type SnapshotComparison struct {
 	file   io.ReaderAt
 	tables *pagefile.Reader
 	// texts in TableLabelSets, each with the kind and some labels that many entries have in common
@@ -31,21 +31,21 @@ type Comparison struct {
 	isTableDifferent                    [TableCount]bool
 }
 
-// NewComparison returns a comparison with a snapshot file. The parameter tables is a reader for the tables of this
-// file. The parameter formTexts contains the texts in the table TableLabelSets of the file. Each text contains a kind
-// together with labels that many entries have in common.
-func NewComparison(file io.ReaderAt, tables *pagefile.Reader, formTexts []string) *Comparison {
-	c := &Comparison{
+// NewSnapshotComparison returns a comparison with a snapshot file. The parameter tables is a reader for the tables of
+// this file. The parameter labelSetTexts contains the texts in the table TableLabelSets of the file. Each text contains
+// a kind together with labels that many entries have in common.
+func NewSnapshotComparison(file io.ReaderAt, tables *pagefile.Reader, labelSetTexts []string) *SnapshotComparison {
+	c := &SnapshotComparison{
 		file:            file,
 		tables:          tables,
-		labelSetTexts:   formTexts,
+		labelSetTexts:   labelSetTexts,
 		labelSetNumbers: map[string]uint32{},
-		isLabelSetUsed:  make([]bool, len(formTexts)),
+		isLabelSetUsed:  make([]bool, len(labelSetTexts)),
 		names:           &keySet{seed: maphash.MakeSeed()},
 		aliases:         &keySet{seed: maphash.MakeSeed()},
 		updatedTimes:    make([]int64, 0, tables.RowCount(TableEntries)),
 	}
-	for n, text := range formTexts {
+	for n, text := range labelSetTexts {
 		c.labelSetNumbers[text] = uint32(n)
 	}
 	c.entries = c.newComparedTable(TableEntries)
@@ -54,13 +54,14 @@ func NewComparison(file io.ReaderAt, tables *pagefile.Reader, formTexts []string
 	return c
 }
 
-// AddEntry compares the rows of an entry with the rows in the snapshot file. The argument form encodes the entry's kind
-// and those labels of the entry that TableLabelSets stores. The field e.Form is ignored. The arguments nameHash and
-// aliasHashes are the hashes of the entry's name and aliases. AddEntry returns false if the file has other rows. The
-// caller must then not call Finish, but DifferentTable, which returns the first table that differs.
-func (c *Comparison) AddEntry(e *EntryRow, form string, nameHash uint64, aliasHashes []uint64) bool {
+// AddEntry compares the rows of an entry with the rows in the snapshot file. The argument labelSetText encodes the
+// entry's kind and those labels of the entry that TableLabelSets stores. The field e.LabelSetNumber is ignored. The
+// arguments nameHash and aliasHashes are the hashes of the entry's name and aliases. AddEntry returns false if the file
+// has other rows. The caller must then not call Finish, but FirstDifferentTable, which returns the first table that
+// differs.
+func (c *SnapshotComparison) AddEntry(e *EntryRow, labelSetText string, nameHash uint64, aliasHashes []uint64) bool {
 	appendEntry(c.entries.Writer, e)
-	number, known := c.labelSetNumbers[form]
+	number, known := c.labelSetNumbers[labelSetText]
 	if known {
 		c.isLabelSetUsed[number] = true
 	} else {
@@ -73,25 +74,25 @@ func (c *Comparison) AddEntry(e *EntryRow, form string, nameHash uint64, aliasHa
 	for _, hash := range aliasHashes {
 		c.aliases.add(TableKey{hash, e.ID})
 	}
-	c.updatedTimes = append(c.updatedTimes, e.Updated)
-	return c.DifferentTable() == TableCount
+	c.updatedTimes = append(c.updatedTimes, e.UpdatedUnixNano)
+	return c.FirstDifferentTable() == TableCount
 }
 
-// DifferentTable returns the first table in the snapshot file that does not have the expected rows. It returns
+// FirstDifferentTable returns the first table in the snapshot file that does not have the expected rows. It returns
 // TableCount if no difference was found so far.
-func (c *Comparison) DifferentTable() (table int) {
+func (c *SnapshotComparison) FirstDifferentTable() (tableNumber int) {
 	for _, t := range []*comparedTable{c.entries, c.entrySummaries, c.entryTexts} {
-		c.isTableDifferent[t.tableNumber] = c.isTableDifferent[t.tableNumber] || t.isDifferent()
+		c.isTableDifferent[t.tableNumber] = c.isTableDifferent[t.tableNumber] || t.hasDifferentPage()
 	}
-	for table < TableCount && !c.isTableDifferent[table] {
-		table++
+	for tableNumber < TableCount && !c.isTableDifferent[tableNumber] {
+		tableNumber++
 	}
-	return table
+	return tableNumber
 }
 
 // FinishComparison compares the tables that AddEntry could not compare yet, and returns the first table of the
 // snapshot file that is different. If no table is different, it returns TableCount.
-func (c *Comparison) FinishComparison(
+func (c *SnapshotComparison) FinishComparison(
 	removedNames []TableKey,
 	changeOffsets []int64,
 	opIDs, entryTotals []byte,
@@ -105,7 +106,7 @@ func (c *Comparison) FinishComparison(
 	slices.SortFunc(removedNames, TableKey.compare)
 	t := c.newComparedTable(TableRemovedNames)
 	for _, k := range removedNames {
-		t.AppendRow(k.Hash, k.Number)
+		t.AppendRow(k.Hash, k.IDOrChangeNumber)
 	}
 	c.finishTable(t, len(removedNames), &err)
 	t = c.newComparedTable(TableChanges)
@@ -119,14 +120,14 @@ func (c *Comparison) FinishComparison(
 		t.writeBytes(b)
 		c.finishTable(t, t.byteCount, &err)
 	}
-	c.compareNewestFirstTable(&err)
-	return c.DifferentTable(), err
+	c.checkNewestFirstOrder(&err)
+	return c.FirstDifferentTable(), err
 }
 
 // expectedLabelSets returns the expected content of TableLabelSets. The table contains the label sets that at least one
 // entry has, in ascending order and without repetitions. A label set is an encoded combination of an entry's kind and
 // those of its labels that the table stores.
-func (c *Comparison) expectedLabelSets() (table []byte) {
+func (c *SnapshotComparison) expectedLabelSets() (table []byte) {
 	var used []string
 	for n, text := range c.labelSetTexts {
 		if c.isLabelSetUsed[n] {
@@ -154,14 +155,14 @@ func (s *keySet) add(k TableKey) {
 	s.fingerprint += maphash.Comparable(s.seed, k)
 }
 
-// compareKeys compares a table of keys with the expected keys, and sets c.isTableDifferent[table] if they differ. The
-// table is right if it is sorted and contains the same keys. To save memory, only the number of keys and a hash of all
-// keys are compared. If the table cannot be read and *err is still nil, the error is stored in *err.
-func (c *Comparison) compareKeys(table int, expected *keySet, err *error) {
+// compareKeys compares a table of keys with the expected keys, and sets c.isTableDifferent[tableNumber] if they differ.
+// The table is right if it is sorted and contains the same keys. To save memory, only the number of keys and a hash of
+// all keys are compared. If the table cannot be read and *err is still nil, the error is stored in *err.
+func (c *SnapshotComparison) compareKeys(tableNumber int, expected *keySet, err *error) {
 	found := keySet{seed: expected.seed}
 	var last TableKey
 	isSorted := true
-	rerr := c.eachRow(table, func(row []byte) {
+	rerr := c.eachRow(tableNumber, func(row []byte) {
 		k := TableKey{binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:])}
 		isSorted = isSorted && last.compare(k) <= 0
 		last = k
@@ -169,19 +170,19 @@ func (c *Comparison) compareKeys(table int, expected *keySet, err *error) {
 	})
 	*err = cmp.Or(*err, rerr)
 	if !isSorted || found != *expected {
-		c.isTableDifferent[table] = true
+		c.isTableDifferent[tableNumber] = true
 	}
 }
 
-// compareNewestFirstTable checks the table TableNewestFirst of the snapshot file. The table must contain the row number
-// of each entry once. Each entry must follow an entry that is newer, or that has the same time and a higher row number.
-// If this is not true, compareNewestFirstTable sets isTableDifferent for the table. An error is stored in err, unless
-// err already contains one.
-func (c *Comparison) compareNewestFirstTable(err *error) {
+// checkNewestFirstOrder checks the table TableRowsNewestFirst of the snapshot file. The table must contain the row
+// number of each entry once. Each entry must follow an entry that is newer, or that has the same time and a higher row
+// number. If this is not true, checkNewestFirstOrder sets isTableDifferent for the table. An error is stored in
+// firstErr, unless firstErr already contains one.
+func (c *SnapshotComparison) checkNewestFirstOrder(firstErr *error) {
 	count := 0
 	last := uint32(0)
 	isSorted := true
-	rerr := c.eachRow(TableNewestFirst, func(b []byte) {
+	rerr := c.eachRow(TableRowsNewestFirst, func(b []byte) {
 		row := binary.LittleEndian.Uint32(b)
 		isSorted = isSorted && int(row) < len(c.updatedTimes)
 		if isSorted && count > 0 {
@@ -190,22 +191,22 @@ func (c *Comparison) compareNewestFirstTable(err *error) {
 		last = row
 		count++
 	})
-	*err = cmp.Or(*err, rerr)
+	*firstErr = cmp.Or(*firstErr, rerr)
 	if !isSorted || count != len(c.updatedTimes) {
-		c.isTableDifferent[TableNewestFirst] = true
+		c.isTableDifferent[TableRowsNewestFirst] = true
 	}
 }
 
 // eachRow calls fn with each row of a table in the snapshot file. The unused space after the rows of a page must be
 // zero. If it is not, eachRow records in c.isTableDifferent that the table is not as expected.
-func (c *Comparison) eachRow(table int, fn func(row []byte)) error {
-	size := RowSize[table]
-	return c.tables.EachPageData(table, func(rows, unused []byte) {
+func (c *SnapshotComparison) eachRow(tableNumber int, fn func(row []byte)) error {
+	size := RowSize[tableNumber]
+	return c.tables.EachPageData(tableNumber, func(rows, unused []byte) {
 		for ; len(rows) > 0; rows = rows[size:] {
 			fn(rows[:size])
 		}
 		if slices.ContainsFunc(unused, func(b byte) bool { return b != 0 }) {
-			c.isTableDifferent[table] = true
+			c.isTableDifferent[tableNumber] = true
 		}
 	})
 }
@@ -213,10 +214,10 @@ func (c *Comparison) eachRow(table int, fn func(row []byte)) error {
 // finishTable compares the last page and the number of rows of the table t with the table in the snapshot file. If they
 // differ, it sets isTableDifferent for the table. Otherwise, if writing failed, it stores the error in err, unless err
 // already contains one.
-func (c *Comparison) finishTable(t *comparedTable, rows int, err *error) {
+func (c *SnapshotComparison) finishTable(t *comparedTable, rows int, err *error) {
 	t.FinishPage()
 	flushErr := t.out.Flush()
-	if t.isDifferent() || rows != c.tables.RowCount(t.tableNumber) {
+	if t.hasDifferentPage() || rows != c.tables.RowCount(t.tableNumber) {
 		c.isTableDifferent[t.tableNumber] = true
 		return
 	}
@@ -232,7 +233,7 @@ type comparedTable struct {
 	byteCount    int // number of bytes that writeBytes wrote
 }
 
-func (c *Comparison) newComparedTable(number int) *comparedTable {
+func (c *SnapshotComparison) newComparedTable(number int) *comparedTable {
 	t := &comparedTable{tableNumber: number, pageComparer: pagefile.PageComparer{ReferenceFile: c.file}}
 	offset := int64(c.tables.FirstPage(number)) * pagefile.PageSize
 	t.out = bufio.NewWriterSize(io.NewOffsetWriter(&t.pageComparer, offset), 16*pagefile.PageSize)
@@ -245,5 +246,5 @@ func (t *comparedTable) writeBytes(b []byte) {
 	t.byteCount += len(b)
 }
 
-// isDifferent reports whether a page with the expected rows differs from the page in the snapshot file.
-func (t *comparedTable) isDifferent() bool { return t.pageComparer.FirstDifferentPage > 0 }
+// hasDifferentPage reports whether a page with the expected rows differs from the page in the snapshot file.
+func (t *comparedTable) hasDifferentPage() bool { return t.pageComparer.FirstDifferentPage > 0 }

@@ -25,11 +25,11 @@ const (
 	// one row for each removed name: hash of the name, and the number of the change. The rows are ordered by hash and
 	// then number.
 	TableRemovedNames
-	TableChanges        // offset of each change
-	TableOpIDs          // bytes with the remembered op IDs, by which repeated calls are recognized
-	TableEntryTotals    // bytes with sums over all entries, such as how many entries have a label
-	TableEntrySummaries // row for each entry, by ID: row number in TableLabelSets, and size of the content
-	TableNewestFirst    // row numbers of TableEntries, the most recently written version first
+	TableChanges         // offset of each change
+	TableOpIDs           // bytes with the remembered op IDs, by which repeated calls are recognized
+	TableEntryTotals     // bytes with sums over all entries, such as how many entries have a label
+	TableEntrySummaries  // row for each entry, by ID: row number in TableLabelSets, and size of the content
+	TableRowsNewestFirst // row numbers of TableEntries, the most recently written version first
 	// the forms in ascending order, each after its length. A form is a kind with labels that many entries have in
 	// common.
 	TableLabelSets
@@ -45,18 +45,19 @@ var errInconsistentTables = errors.New("its tables do not fit together")
 
 // EntryRow combines a row of TableEntries and the corresponding rows in TableEntrySummaries and TableTexts.
 type EntryRow struct {
-	ID, Version      uint64
-	Offset           int64
-	Created, Updated int64
-	Form, Size       uint32
-	Text             string
+	ID, Version                      uint64
+	Offset                           int64
+	CreatedUnixNano, UpdatedUnixNano int64
+	LabelSetNumber, Size             uint32
+	Text                             string
 }
 
-// TableKey is a row of TableEntryNames, TableAliases or TableRemovedNames. Number is an ID or the number of a change.
-type TableKey struct{ Hash, Number uint64 }
+// TableKey is a row of TableEntryNames, TableAliases or TableRemovedNames. IDOrChangeNumber is an ID or the number of a
+// change.
+type TableKey struct{ Hash, IDOrChangeNumber uint64 }
 
 func (a TableKey) compare(b TableKey) int {
-	return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.Number, b.Number))
+	return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.IDOrChangeNumber, b.IDOrChangeNumber))
 }
 
 // Rows are the rows of the tables in a new snapshot file. They consist of new rows, and the rows from the previous
@@ -65,8 +66,8 @@ func (a TableKey) compare(b TableKey) int {
 type Rows struct {
 	Entries                      []EntryRow
 	Names, Aliases, RemovedNames []TableKey
-	Changes                      []int64
-	OpIDs, EntryTotals           []byte
+	ChangeOffsets                []int64
+	OpIDs, EncodedEntryTotals    []byte
 
 	PreviousTables *pagefile.Reader // tables of the previous snapshot (may be nil)
 	// reports whether a row of TableEntries in the previous snapshot is outdated, because the entry has changed
@@ -94,11 +95,11 @@ func (r *Rows) LabelSetNumber(text string) uint32 {
 	return n
 }
 
-// WriteFile writes the tables to a snapshot file. The function head gets the row count of each table, or the byte count
-// for a table of bytes, and returns the first page. If PreviousTables is set, the caller must have called
+// WriteFile writes the tables to a snapshot file. The function makeFirstPage gets the row count of each table, or the
+// byte count for a table of bytes, and returns the first page. If PreviousTables is set, the caller must have called
 // LabelSetNumber before, for each text in the table TableLabelSets of PreviousTables, in the order of that table.
 // Otherwise the numbers in the previous tables would be wrong.
-func (r *Rows) WriteFile(to io.WriterAt, head func(counts [TableCount]int) []byte) error {
+func (r *Rows) WriteFile(to io.WriterAt, makeFirstPage func(counts [TableCount]int) []byte) error {
 	slices.SortFunc(r.Entries, func(a, b EntryRow) int { return cmp.Compare(a.ID, b.ID) })
 	for _, keys := range [][]TableKey{r.Names, r.Aliases, r.RemovedNames} {
 		slices.SortFunc(keys, TableKey.compare)
@@ -113,7 +114,7 @@ func (r *Rows) WriteFile(to io.WriterAt, head func(counts [TableCount]int) []byt
 	), r.previousRowCount(
 		TableChanges,
 	)+len(
-		r.Changes,
+		r.ChangeOffsets,
 	)
 	counts := [TableCount]int{
 		n,
@@ -122,26 +123,26 @@ func (r *Rows) WriteFile(to io.WriterAt, head func(counts [TableCount]int) []byt
 		r.countRows(TableRemovedNames, r.RemovedNames),
 		changes,
 		len(r.OpIDs),
-		len(r.EntryTotals),
+		len(r.EncodedEntryTotals),
 		n,
 		n,
 		len(forms),
 		r.textTableSize(),
 	}
 	if counts[TableEntryNames] != n {
-		r.recordInconsistentTables()
+		r.setInconsistentTablesError()
 	}
 	out := bufio.NewWriterSize(io.NewOffsetWriter(to, 0), 1<<18)
 	w := &tableWriter{Rows: r, Writer: pagefile.NewWriter(out), newLabelSetNumbers: numbers}
 	for _, table := range []func(){
-		func() { w.Write(head(counts)) },
+		func() { w.Write(makeFirstPage(counts)) },
 		w.writeEntries,
 		func() { w.writeKeys(TableEntryNames, r.Names) },
 		func() { w.writeKeys(TableAliases, r.Aliases) },
 		func() { w.writeKeys(TableRemovedNames, r.RemovedNames) },
 		w.writeChanges,
 		func() { w.Write(r.OpIDs) },
-		func() { w.Write(r.EntryTotals) },
+		func() { w.Write(r.EncodedEntryTotals) },
 		w.writeEntrySummaries,
 		w.writeNewestFirstTable,
 		func() { w.Write(forms) },
@@ -169,9 +170,9 @@ func (r *Rows) previousRowCount(table int) int {
 	return r.PreviousTables.RowCount(table)
 }
 
-// recordInconsistentTables records that the tables of the previous snapshot contradict each other. The method
+// setInconsistentTablesError records that the tables of the previous snapshot contradict each other. The method
 // [Rows.err] then returns an error.
-func (r *Rows) recordInconsistentTables() {
+func (r *Rows) setInconsistentTablesError() {
 	if r.PreviousTables != nil {
 		r.PreviousTables.RecordError(errInconsistentTables)
 	}
@@ -214,8 +215,8 @@ func (r *Rows) mergeWithPreviousRows(
 	}
 }
 
-// eachPreviousRow calls fn for each row of a table in the previous snapshot, r.PreviousTables.
-func (r *Rows) eachPreviousRow(table int, fn func(i int, row []byte)) {
+// eachPreviousSnapshotRow calls fn for each row of a table in the previous snapshot, r.PreviousTables.
+func (r *Rows) eachPreviousSnapshotRow(table int, fn func(i int, row []byte)) {
 	r.mergeWithPreviousRows(table, 0, nil, fn, nil)
 }
 
@@ -228,14 +229,14 @@ func (r *Rows) decodeValidKey(table int, row []byte) (TableKey, bool) {
 	if table == TableRemovedNames {
 		return k, !r.ReusedRemovedNames[k]
 	}
-	return k, !r.HiddenIDs[k.Number]
+	return k, !r.HiddenIDs[k.IDOrChangeNumber]
 }
 
 // countRows returns how many rows a table of the new snapshot has: the new keys, and the rows of the previous snapshot
 // that are still valid.
 func (r *Rows) countRows(table int, keys []TableKey) int {
 	n := len(keys)
-	r.eachPreviousRow(table, func(_ int, row []byte) {
+	r.eachPreviousSnapshotRow(table, func(_ int, row []byte) {
 		if _, ok := r.decodeValidKey(table, row); ok {
 			n++
 		}
@@ -249,7 +250,7 @@ func (r *Rows) countRows(table int, keys []TableKey) int {
 func (r *Rows) labelSetNumberInRow(row []byte) uint32 {
 	n := binary.LittleEndian.Uint32(row)
 	if int(n) >= len(r.labelSetTexts) {
-		r.recordInconsistentTables()
+		r.setInconsistentTablesError()
 		return 0
 	}
 	return n
@@ -257,13 +258,13 @@ func (r *Rows) labelSetNumberInRow(row []byte) uint32 {
 
 // usedLabelSets returns the content of the table TableLabelSets in the file that is being written. A label set is an
 // entry's kind together with labels that many entries have in common. The table contains only label sets that at least
-// one entry has. newNumbers maps the number of a label set in labelSetTexts to its number in the table.
-func (r *Rows) usedLabelSets() (table []byte, newNumbers []uint32) {
+// one entry has. newLabelSetNumbers maps the number of a label set in labelSetTexts to its number in the table.
+func (r *Rows) usedLabelSets() (table []byte, newLabelSetNumbers []uint32) {
 	has := make([]bool, max(1, len(r.labelSetTexts)))
 	for _, e := range r.Entries {
-		has[e.Form] = true
+		has[e.LabelSetNumber] = true
 	}
-	r.eachPreviousRow(TableEntrySummaries, func(i int, row []byte) {
+	r.eachPreviousSnapshotRow(TableEntrySummaries, func(i int, row []byte) {
 		if !r.IsHiddenRow(i) {
 			has[r.labelSetNumberInRow(row)] = true
 		}
@@ -278,12 +279,12 @@ func (r *Rows) usedLabelSets() (table []byte, newNumbers []uint32) {
 	for _, text := range used {
 		table = AppendLengthAndText(table, text)
 	}
-	newNumbers = make([]uint32, len(has))
+	newLabelSetNumbers = make([]uint32, len(has))
 	for n, text := range r.labelSetTexts {
 		i, _ := slices.BinarySearch(used, text)
-		newNumbers[n] = uint32(i)
+		newLabelSetNumbers[n] = uint32(i)
 	}
-	return table, newNumbers
+	return table, newLabelSetNumbers
 }
 
 // EachText calls fn with the text in each row of TableTexts, in order, until fn returns false. If the table cannot be
@@ -337,18 +338,18 @@ func EachLabelSet(f *pagefile.Reader, fn func(text []byte)) {
 }
 
 // eachTextInTable calls fn with each text in a table that contains texts after their lengths, until fn returns false.
-// The function join returns rest and the bytes of a page, concatenated. count is the number of calls. isWhole is false
-// if the bytes after the last of these texts are not a whole text.
+// The function appendPage returns rest and the bytes of a page, concatenated. count is the number of calls. isComplete
+// is false if the bytes after the last of these texts are not a whole text.
 func eachTextInTable[T string | []byte](
 	f *pagefile.Reader,
 	table int,
-	join func(rest T, page []byte) T,
+	appendPage func(rest T, page []byte) T,
 	fn func(i int, text T) bool,
-) (count int, isWhole bool) {
+) (count int, isComplete bool) {
 	var rest T // beginning of a text that continues on the next page
 	done := false
 	_ = f.EachTablePage(table, func(page []byte) { // Ignore the error, because f.Err returns it later.
-		b := join(rest, page)
+		b := appendPage(rest, page)
 		for !done {
 			text, after, ok := CutLengthAndText(b)
 			if !ok {
@@ -390,9 +391,9 @@ func CutLengthAndText[T string | []byte](s T) (text, rest T, ok bool) {
 	return text, rest, false
 }
 
-// eachPreviousText calls fn with each entry's text in the previous snapshot. The text contains the names of the entry.
-// Without a previous snapshot, eachPreviousText does nothing.
-func (r *Rows) eachPreviousText(fn func(i int, text string)) {
+// eachPreviousSnapshotText calls fn with each entry's text in the previous snapshot. The text contains the names of the
+// entry. Without a previous snapshot, eachPreviousSnapshotText does nothing.
+func (r *Rows) eachPreviousSnapshotText(fn func(i int, text string)) {
 	if r.PreviousTables != nil {
 		EachText(r.PreviousTables, func(i int, text string) bool {
 			fn(i, text)
@@ -401,15 +402,17 @@ func (r *Rows) eachPreviousText(fn func(i int, text string)) {
 	}
 }
 
-// encodedTextSize returns how many bytes AppendLengthAndText writes for a text of n bytes.
-func encodedTextSize(n int) int { return len(binary.AppendUvarint(nil, uint64(n))) + n }
+// encodedTextSize returns how many bytes AppendLengthAndText writes for a text of textSize bytes.
+func encodedTextSize(textSize int) int {
+	return len(binary.AppendUvarint(nil, uint64(textSize))) + textSize
+}
 
 // textTableSize returns the size in bytes that TableTexts will have in the file that is being written.
 func (r *Rows) textTableSize() (size int) {
 	for i := range r.Entries {
 		size += encodedTextSize(len(r.Entries[i].Text))
 	}
-	r.eachPreviousText(func(i int, text string) {
+	r.eachPreviousSnapshotText(func(i int, text string) {
 		if !r.IsHiddenRow(i) {
 			size += encodedTextSize(len(text))
 		}
@@ -454,19 +457,20 @@ func (w *tableWriter) writeEntries() {
 		n++
 	})
 	if int(n) != w.previousRowCount(TableEntries)-len(w.HiddenIDs)+len(w.Entries) {
-		w.recordInconsistentTables()
+		w.setInconsistentTablesError()
 	}
 }
 
 // appendEntry appends to TableEntries a row with the ID, the version, the log offset and the times of an entry.
 func appendEntry(w *pagefile.Writer, e *EntryRow) {
-	w.AppendRow(e.ID, e.Version, uint64(e.Offset), uint64(e.Created), uint64(e.Updated))
+	w.AppendRow(e.ID, e.Version, uint64(e.Offset), uint64(e.CreatedUnixNano), uint64(e.UpdatedUnixNano))
 }
 
-// appendEntrySummary appends a row about an entry to the table TableEntrySummaries. The argument form is the number of
-// the entry's label set: the entry's kind and some labels. The argument size is the size of the entry's content.
-func appendEntrySummary(w *pagefile.Writer, form, size uint32) {
-	w.AppendRow(uint64(form) | uint64(size)<<32)
+// appendEntrySummary appends a row about an entry to the table TableEntrySummaries. The argument labelSetNumber is the
+// number of the entry's label set: the entry's kind and some labels. The argument contentSize is the size of the
+// entry's content.
+func appendEntrySummary(w *pagefile.Writer, labelSetNumber, contentSize uint32) {
+	w.AppendRow(uint64(labelSetNumber) | uint64(contentSize)<<32)
 }
 
 func (w *tableWriter) writeKeys(table int, keys []TableKey) {
@@ -477,12 +481,12 @@ func (w *tableWriter) writeKeys(table int, keys []TableKey) {
 		if _, ok := w.decodeValidKey(table, row); ok {
 			w.AppendEncodedRow(row)
 		}
-	}, func(next int) { w.AppendRow(keys[next].Hash, keys[next].Number) })
+	}, func(next int) { w.AppendRow(keys[next].Hash, keys[next].IDOrChangeNumber) })
 }
 
 func (w *tableWriter) writeChanges() {
-	w.eachPreviousRow(TableChanges, func(_ int, row []byte) { w.AppendEncodedRow(row) })
-	for _, offset := range w.Changes {
+	w.eachPreviousSnapshotRow(TableChanges, func(_ int, row []byte) { w.AppendEncodedRow(row) })
+	for _, offset := range w.ChangeOffsets {
 		w.AppendRow(uint64(offset))
 	}
 }
@@ -495,7 +499,7 @@ func (w *tableWriter) writeEntrySummaries() {
 		if !w.IsHiddenRow(i) {
 			write(w.labelSetNumberInRow(row), binary.LittleEndian.Uint32(row[4:]))
 		}
-	}, func(next int) { write(w.Entries[next].Form, w.Entries[next].Size) })
+	}, func(next int) { write(w.Entries[next].LabelSetNumber, w.Entries[next].Size) })
 }
 
 func (w *tableWriter) writeTexts() {
@@ -505,7 +509,7 @@ func (w *tableWriter) writeTexts() {
 		b = AppendLengthAndText(b[:0], text)
 		w.Write(b)
 	}
-	w.eachPreviousText(func(i int, text string) {
+	w.eachPreviousSnapshotText(func(i int, text string) {
 		for ; next < len(w.Entries) && i < len(w.previousEntryRowNumbers) &&
 			w.newEntryRowNumbers[next] < w.previousEntryRowNumbers[i]; next++ {
 			write(w.Entries[next].Text)
@@ -527,17 +531,17 @@ func (w *tableWriter) writeNewestFirstTable() {
 		order[i] = uint32(len(order) - 1 - i)
 	}
 	slices.SortFunc(order, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(w.Entries[b].Updated, w.Entries[a].Updated), cmp.Compare(b, a))
+		return cmp.Or(cmp.Compare(w.Entries[b].UpdatedUnixNano, w.Entries[a].UpdatedUnixNano), cmp.Compare(b, a))
 	})
 	left := w.previousRowCount(TableEntries) - len(w.HiddenIDs)
-	w.mergeWithPreviousRows(TableNewestFirst, len(order), func(next, _ int, row []byte) bool {
+	w.mergeWithPreviousRows(TableRowsNewestFirst, len(order), func(next, _ int, row []byte) bool {
 		i, e := binary.LittleEndian.Uint32(row), order[next]
 		if int(i) >= len(w.previousEntryRowNumbers) {
 			return false
 		}
 		updated := int64(binary.LittleEndian.Uint64(w.PreviousTables.Row(TableEntries, int(i))[32:]))
-		return w.Entries[e].Updated > updated ||
-			(w.Entries[e].Updated == updated && w.newEntryRowNumbers[e] > w.previousEntryRowNumbers[i])
+		return w.Entries[e].UpdatedUnixNano > updated ||
+			(w.Entries[e].UpdatedUnixNano == updated && w.newEntryRowNumbers[e] > w.previousEntryRowNumbers[i])
 	}, func(_ int, row []byte) {
 		switch i := int(binary.LittleEndian.Uint32(row)); {
 		case i >= len(w.previousEntryRowNumbers):
@@ -548,6 +552,6 @@ func (w *tableWriter) writeNewestFirstTable() {
 		}
 	}, func(next int) { w.AppendUint32Row(w.newEntryRowNumbers[order[next]]) })
 	if left != 0 {
-		w.recordInconsistentTables()
+		w.setInconsistentTablesError()
 	}
 }

@@ -36,14 +36,14 @@ type model struct {
 func (m *model) row(r *Rows, name string) EntryRow {
 	id, version := m.ids[name], m.versions[name]
 	return EntryRow{
-		ID:      id,
-		Version: version,
-		Offset:  int64(version) * 100,
-		Created: int64(id),
-		Updated: int64(version / 3),
-		Form:    r.LabelSetNumber(fmt.Sprint("form ", (id+version)%7)),
-		Size:    uint32(version),
-		Text:    strings.Repeat(name, int(version%5)*int(version%200)),
+		ID:              id,
+		Version:         version,
+		Offset:          int64(version) * 100,
+		CreatedUnixNano: int64(id),
+		UpdatedUnixNano: int64(version / 3),
+		LabelSetNumber:  r.LabelSetNumber(fmt.Sprint("form ", (id+version)%7)),
+		Size:            uint32(version),
+		Text:            strings.Repeat(name, int(version%5)*int(version%200)),
 	}
 }
 
@@ -52,7 +52,7 @@ func hash(name string) uint64 { return binary.LittleEndian.Uint64([]byte(name + 
 // rows returns the rows of those names for which the function pass returns true. This includes the names in m.removed.
 // The field Base of the result is not set.
 func (m *model) rows(pass func(name string, version uint64) bool) *Rows {
-	r := &Rows{Changes: m.changes, OpIDs: []byte("ids"), EntryTotals: []byte(fmt.Sprint(len(m.ids)))}
+	r := &Rows{ChangeOffsets: m.changes, OpIDs: []byte("ids"), EncodedEntryTotals: []byte(fmt.Sprint(len(m.ids)))}
 	for name, version := range m.versions {
 		if !pass(name, version) {
 			continue
@@ -131,7 +131,7 @@ func over(t *testing.T, r *Rows, base *pagefile.Reader, was, is *model) {
 		}
 	}
 	r.IsHiddenRow = func(row int) bool { return hidden[row] }
-	r.Changes = is.changes[len(was.changes):]
+	r.ChangeOffsets = is.changes[len(was.changes):]
 }
 
 func copyOf(m map[string]uint64) map[string]uint64 {
@@ -197,7 +197,7 @@ func TestUnfitBase(t *testing.T) {
 	all := func(string, uint64) bool { return true }
 	sound, base := write(t, m.rows(all))
 	none := func(string, uint64) bool { return false }
-	for table, wrong := range map[int]byte{TableEntrySummaries: 0x77, TableNewestFirst: 0x77, TableEntryNames: 0,
+	for table, wrong := range map[int]byte{TableEntrySummaries: 0x77, TableRowsNewestFirst: 0x77, TableEntryNames: 0,
 		TableEntries: 0} {
 		b := bytes.Clone(sound)
 		n := base.FirstPage(table)

@@ -77,7 +77,7 @@ func compareAliasIndex(t *testing.T, st *state) {
 	for alias, es := range st.changedByAlias {
 		for _, e := range es {
 			got[alias] = append(got[alias], e.ID)
-			if i, found := st.searchChangedID(e.ID); !found || st.entriesNotInSnapshotByID[i] != e {
+			if i, found := st.searchChangedEntry(e.ID); !found || st.entriesNotInSnapshotByID[i] != e {
 				t.Fatalf("the alias %q finds an old version of entry %d", alias, e.ID)
 			}
 		}

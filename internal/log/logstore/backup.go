@@ -16,24 +16,24 @@ import (
 )
 
 // Backup copies the store to a new file, which contains the state of one moment. Other processes can write during the
-// copy. When Backup returns, the copy is durable. If the file exists and mayReplace is false, the error matches
+// copy. When Backup returns, the copy is durable. If the file exists and mayOverwriteFile is false, the error matches
 // fs.ErrExist. Backup returns the number of the last change in the copy. If Options.FS is set, path is a path in that
 // file system.
-func (d *DB) Backup(ctx context.Context, path string, mayReplace bool) (uint64, error) {
+func (d *DB) Backup(ctx context.Context, path string, mayOverwriteFile bool) (uint64, error) {
 	log, err := d.openForCopy(ctx, d.openSecondLog)
 	if err != nil {
 		return 0, err
 	}
 	defer log.Close()
 	if err := log.Read(func(*wal.Record) error { return ctx.Err() }); err != nil {
-		return 0, d.describeError(err)
+		return 0, d.convertWALError(err)
 	}
 	fsys, name, done, err := fsForPath(path, d.opts)
 	if err != nil {
 		return 0, err
 	}
 	defer done()
-	return log.LastSeq(), d.describeError(log.CopyTo(fsys, name, mayReplace))
+	return log.LastSeq(), d.convertWALError(log.CopyTo(fsys, name, mayOverwriteFile))
 }
 
 // BackupTo checks the store like [DB.Check] and then writes a copy of it to w. The copy has the same bytes as the file
@@ -45,11 +45,11 @@ func (d *DB) BackupTo(ctx context.Context, w io.Writer) (store.CheckReport, erro
 		return store.CheckReport{}, err
 	}
 	defer log.Close()
-	rep, err := d.readAndVerifyLog(ctx, log, &comparingReplay{newVersionState(log, d.countEntries()), nil})
+	rep, err := d.readAndVerifyLog(ctx, log, &logStateComparer{newVersionState(log, d.countEntries()), nil})
 	if err == nil {
 		rep.Bytes, err = log.WriteTo(w)
 	}
-	return rep, d.describeError(err)
+	return rep, d.convertWALError(err)
 }
 
 // VerifyFile reads the whole log in the file with this path and verifies it. It needs less memory than opening the
@@ -63,11 +63,11 @@ func VerifyFile(ctx context.Context, path string, o Options) (store.CheckReport,
 		return rep, err
 	}
 	defer done()
-	d := &DB{fs: fsys, name: name, path: path, opts: opts, guardedState: guardedState{st: newState()}}
+	d := &DB{fs: fsys, logName: name, path: path, opts: opts, currentState: currentState{st: newState()}}
 	log, err := d.openVerifiedLog()
 	var damaged *store.CorruptError
 	if errors.As(err, &damaged) {
-		rep.Damaged, rep.Problems = true, []store.Problem{damageProblem(damaged)}
+		rep.Damaged, rep.Problems = true, []store.Problem{newDamageProblem(damaged)}
 		return rep, nil
 	}
 	if err != nil {
@@ -77,7 +77,7 @@ func VerifyFile(ctx context.Context, path string, o Options) (store.CheckReport,
 	if !log.Exists() {
 		return rep, fmt.Errorf("verifying %s: %w", path, fs.ErrNotExist)
 	}
-	return d.checkLog(ctx, log, wal.LockFileContent{}, &comparingReplay{newVersionState(log, 0), nil})
+	return d.checkLog(ctx, log, wal.LockFileContent{}, &logStateComparer{newVersionState(log, 0), nil})
 }
 
 // openForCopy calls the function openLog to open a second reader of the log. The reader sees a single state of the

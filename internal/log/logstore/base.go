@@ -19,9 +19,9 @@ const maxBaseRecordEntryBytes = 1 << 10
 // opIDsPerBaseRecord is the maximum number of op IDs in each record with which a compacted log begins.
 const opIDsPerBaseRecord = 256
 
-// baseWriter creates the records with which a compacted log begins. They contain the kept entries. Each record can be
-// decoded without the other records.
-type baseWriter struct {
+// initialEntryWriter creates the records with which a compacted log begins. They contain the kept entries. Each record
+// can be decoded without the other records.
+type initialEntryWriter struct {
 	emitRecord       func(b []byte, ops []loggedOp) error
 	recordBodiesHash hash.Hash // hash of all records' bodies
 	nextEntryID      uint64
@@ -30,15 +30,16 @@ type baseWriter struct {
 	pendingOpsSize   int              // approximate encoded size of pendingOps, in bytes
 }
 
-// newBaseWriter returns a writer of the records with which a compacted log begins. It passes each record's body, and
-// the ops that the record contains, to emitRecord. nextEntryID is the ID of the next new entry. opIDs contains the IDs
-// that callers gave to earlier calls. The records contain these IDs, so that a repeated call is recognized.
-func newBaseWriter(
+// newInitialEntryWriter returns a writer of the records with which a compacted log begins. It passes each record's
+// body, and the ops that the record contains, to emitRecord. nextEntryID is the ID of the next new entry. opIDs
+// contains the IDs that callers gave to earlier calls. The records contain these IDs, so that a repeated call is
+// recognized.
+func newInitialEntryWriter(
 	nextEntryID uint64,
 	opIDs []opIDWithChange,
 	emitRecord func(b []byte, ops []loggedOp) error,
-) *baseWriter {
-	return &baseWriter{
+) *initialEntryWriter {
+	return &initialEntryWriter{
 		emitRecord:       emitRecord,
 		recordBodiesHash: sha256.New(),
 		nextEntryID:      nextEntryID,
@@ -48,7 +49,7 @@ func newBaseWriter(
 
 // addEntry adds an entry to the records with which a compacted log begins. It removes passwords and keys from the
 // entry's source. In a logged change, they cannot be removed, because the hash chain covers the source.
-func (w *baseWriter) addEntry(e *store.Entry) error {
+func (w *initialEntryWriter) addEntry(e *store.Entry) error {
 	if err := w.writeOpIDs(); err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func isLargeBaseRecord(ops []loggedOp) bool {
 
 // writeOpIDs writes the pending op IDs in records that precede the entries. Each of these records also contains the
 // next new entry's ID. writeOpIDs writes nothing if no op IDs are pending.
-func (w *baseWriter) writeOpIDs() error {
+func (w *initialEntryWriter) writeOpIDs() error {
 	for len(w.pendingOpIDs) > 0 {
 		n := min(len(w.pendingOpIDs), opIDsPerBaseRecord)
 		if err := w.writeBody(&recordBody{nextEntryID: w.nextEntryID, seenOpIDs: w.pendingOpIDs[:n]}); err != nil {
@@ -91,20 +92,20 @@ func (w *baseWriter) writeOpIDs() error {
 	return nil
 }
 
-func (w *baseWriter) writeEntries() error {
+func (w *initialEntryWriter) writeEntries() error {
 	v := &recordBody{ops: w.pendingOps}
 	w.pendingOps, w.pendingOpsSize = nil, 0
 	return w.writeBody(v)
 }
 
-func (w *baseWriter) writeBody(v *recordBody) error {
+func (w *initialEntryWriter) writeBody(v *recordBody) error {
 	b := appendBaseRecordBody(nil, v)
 	w.recordBodiesHash.Write(b)
 	return w.emitRecord(b, v.ops)
 }
 
 // close writes the remaining records, and returns a hash of all records that the writer has written.
-func (w *baseWriter) close() (sum [32]byte, err error) {
+func (w *initialEntryWriter) close() (sum [32]byte, err error) {
 	if err := w.writeOpIDs(); err != nil {
 		return sum, err
 	}
@@ -120,11 +121,15 @@ func (w *baseWriter) close() (sum [32]byte, err error) {
 	return sum, err
 }
 
-// writeStateAsBase passes records with all entries of the state st to the function emit. The state must not use a
-// snapshot, so that entriesNotInSnapshotByID contains all entries. The records also contain the next entry ID and the
-// remembered op IDs. A rewritten log begins with these records. The result is a hash of the records.
-func writeStateAsBase(st *state, emit func(b []byte) error) (sum [32]byte, err error) {
-	w := newBaseWriter(st.nextEntryID, st.rememberedOpIDs(), func(b []byte, _ []loggedOp) error { return emit(b) })
+// writeStateAsInitialEntries passes records with all entries of the state st to the function emit. The state must not
+// use a snapshot, so that entriesNotInSnapshotByID contains all entries. The records also contain the next entry ID and
+// the remembered op IDs. A rewritten log begins with these records. The result is a hash of the records.
+func writeStateAsInitialEntries(st *state, emit func(b []byte) error) (sum [32]byte, err error) {
+	w := newInitialEntryWriter(
+		st.nextEntryID,
+		st.rememberedOpIDs(),
+		func(b []byte, _ []loggedOp) error { return emit(b) },
+	)
 	for _, e := range st.entriesNotInSnapshotByID {
 		if err := w.addEntry(e); err != nil {
 			return sum, err

@@ -28,17 +28,17 @@ type commitBatch struct {
 // stagedNameBackup contains what the batch had stored for a name before the change that is staged now. If the change
 // fails, the batch restores the content of this backup.
 type stagedNameBackup struct {
-	name        string
-	stagedEntry *store.Entry
-	wasStaged   bool // The batch had an entry or a removal for this name.
-	removedBy   uint64
-	nextEntryID uint64
+	name                string
+	stagedEntry         *store.Entry
+	wasStaged           bool // The batch had an entry or a removal for this name.
+	removalChangeNumber uint64
+	nextEntryID         uint64
 }
 
 // rollbackChange removes the change that is staged now from the batch, because it has failed.
 func (g *commitBatch) rollbackChange() {
 	for _, u := range slices.Backward(g.rollbackSteps) {
-		g.removedNames[u.name], g.nextEntryID = u.removedBy, u.nextEntryID
+		g.removedNames[u.name], g.nextEntryID = u.removalChangeNumber, u.nextEntryID
 		if u.wasStaged {
 			g.stagedByName[u.name] = u.stagedEntry
 		} else {
@@ -82,20 +82,20 @@ func (g *commitBatch) findEntry(name string) *store.Entry {
 	return g.st.findByName(name)
 }
 
-// lastChangeTo returns the number of the last change that wrote or removed an entry with this name.
-func (g *commitBatch) lastChangeTo(name string) uint64 {
+// lastChangeNumber returns the number of the last change that wrote or removed an entry with this name.
+func (g *commitBatch) lastChangeNumber(name string) uint64 {
 	if e, ok := g.stagedByName[name]; ok {
 		if e != nil {
 			return e.Version
 		}
 		return g.removedNames[name]
 	}
-	return g.st.lastChangeTo(name)
+	return g.st.lastChangeNumber(name)
 }
 
 // stageEntry stages an entry, and returns the op that writes it.
 func (g *commitBatch) stageEntry(verb store.Verb, e *store.Entry) loggedOp {
-	p := loggedOp{verb: verb, previousChange: g.lastChangeTo(e.Name), entry: e}
+	p := loggedOp{verb: verb, previousChange: g.lastChangeNumber(e.Name), entry: e}
 	g.setEntryForName(e.Name, e)
 	e.Version = g.seq // This version number is only temporary, because applyChange sets the final one.
 	g.nextEntryID = max(g.nextEntryID, e.ID+1)
@@ -106,7 +106,7 @@ func (g *commitBatch) stageEntry(verb store.Verb, e *store.Entry) loggedOp {
 func (g *commitBatch) stageRemoval(e *store.Entry) loggedOp {
 	p := loggedOp{
 		verb:           store.VerbRemove,
-		previousChange: g.lastChangeTo(e.Name),
+		previousChange: g.lastChangeNumber(e.Name),
 		entry:          &store.Entry{ID: e.ID, Name: e.Name, Kind: e.Kind},
 	}
 	g.setEntryForName(e.Name, nil)
@@ -118,11 +118,11 @@ func (g *commitBatch) setEntryForName(name string, e *store.Entry) {
 	g.rollbackSteps = append(
 		g.rollbackSteps,
 		stagedNameBackup{
-			name:        name,
-			stagedEntry: old,
-			wasStaged:   had,
-			removedBy:   g.removedNames[name],
-			nextEntryID: g.nextEntryID,
+			name:                name,
+			stagedEntry:         old,
+			wasStaged:           had,
+			removalChangeNumber: g.removedNames[name],
+			nextEntryID:         g.nextEntryID,
 		},
 	)
 	g.stagedByName[name] = e
@@ -131,14 +131,14 @@ func (g *commitBatch) setEntryForName(name string, e *store.Entry) {
 	}
 }
 
-// findOwner returns the name of an entry that has the argument word as its name or alias. The argument except is the
-// name of an entry that findOwner ignores. ok is false if there is no such entry.
-func (g *commitBatch) findOwner(word, except string) (name string, ok bool) {
-	if word != except && g.findEntry(word) != nil {
+// findOwner returns the name of an entry that has the argument word as its name or alias. The argument ignoredName is
+// the name of an entry that findOwner ignores. ok is false if there is no such entry.
+func (g *commitBatch) findOwner(word, ignoredName string) (name string, ok bool) {
+	if word != ignoredName && g.findEntry(word) != nil {
 		return word, true
 	}
 	for name, e := range g.stagedByName {
-		if e == nil || name == except {
+		if e == nil || name == ignoredName {
 			continue
 		}
 		if slices.Contains(e.Aliases, word) {
@@ -146,7 +146,7 @@ func (g *commitBatch) findOwner(word, except string) (name string, ok bool) {
 		}
 	}
 	for _, e := range g.st.entriesWithAlias(word) {
-		if _, staged := g.stagedByName[e.Name]; !staged && e.Name != except {
+		if _, staged := g.stagedByName[e.Name]; !staged && e.Name != ignoredName {
 			return e.Name, true
 		}
 	}
@@ -168,7 +168,7 @@ func stageOps(ops []store.Op) func(g *commitBatch) (*recordBody, error) {
 				g.removeNameFromAliases(v, add.Name, g.findOwner)
 			}
 		}
-		return v, g.st.readError()
+		return v, g.st.snapshotReadError()
 	}
 }
 

@@ -74,11 +74,11 @@ func (c checkPass) hasSameProblems(o checkPass) bool {
 		slices.Equal(c.report.Problems, o.report.Problems)
 }
 
-// withWritersBlocked calls fn while no process can write, compact or redact. isQuiet is false if this is not certain:
-// the lock file is missing or not writable, the file system lacks locks, or another process holds the lock for longer
-// than a writer waits. fn is called in these cases, too.
-func (d *DB) withWritersBlocked(ctx context.Context, fn func()) (isQuiet bool, err error) {
-	name := wal.LockName(d.name)
+// withWritersBlocked calls fn while no process can write, compact or redact. areWritersBlocked is false if this is not
+// certain: the lock file is missing or not writable, the file system lacks locks, or another process holds the lock for
+// longer than a writer waits. fn is called in these cases, too.
+func (d *DB) withWritersBlocked(ctx context.Context, fn func()) (areWritersBlocked bool, err error) {
+	name := wal.LockName(d.logName)
 	if _, err := d.fs.Stat(name); err != nil {
 		// Locking the store needs its lock file. The check does not create this file, because it may only read.
 		fn()
@@ -90,15 +90,16 @@ func (d *DB) withWritersBlocked(ctx context.Context, fn func()) (isQuiet bool, e
 		return false, nil
 	}
 	defer lock.Close()
-	isQuiet, _, err = vfs.AcquireLock(ctx, lock, d.opts.LockWait)
+	areWritersBlocked, _, err = vfs.AcquireLock(ctx, lock, d.opts.LockWait)
 	if err != nil && ctx.Err() != nil {
-		return isQuiet, err
+		return areWritersBlocked, err
 	}
 	if err != nil {
-		isQuiet = false // The file system does not support locks, so another process may write during the check.
+		// The file system does not support locks, so another process may write during the check.
+		areWritersBlocked = false
 	}
 	fn()
-	return isQuiet, nil
+	return areWritersBlocked, nil
 }
 
 // runCheckPass reads the store once and compares the log with the entries and files. It does not lock the store.
@@ -106,7 +107,7 @@ func (d *DB) runCheckPass(ctx context.Context) (pass checkPass, err error) {
 	pass.report.Path = d.path
 	// Read the lock file first. Otherwise a change by another process after the log was read would look like a lost
 	// change.
-	meta, _ := wal.ReadLockFileContent(d.fs, d.name)
+	meta, _ := wal.ReadLockFileContent(d.fs, d.logName)
 	have, herr := d.openListing(ctx, store.Filter{})
 	if have != nil {
 		defer have.close()
@@ -124,12 +125,12 @@ func (d *DB) runCheckPass(ctx context.Context) (pass checkPass, err error) {
 	}
 	if err != nil {
 		pass.report.Damaged, pass.isComparedWithLog = true, true
-		pass.report.Problems = []store.Problem{damageProblem(damaged)}
+		pass.report.Problems = []store.Problem{newDamageProblem(damaged)}
 		return pass, nil
 	}
 	defer log.Close()
 	var wg sync.WaitGroup
-	replay := &comparingReplay{newVersionState(log, d.countEntries()), files.comparisons}
+	replay := &logStateComparer{newVersionState(log, d.countEntries()), files.comparisons}
 	seed := replay.seed // Copy the seed, because replay changes while the goroutine below runs.
 	var answered []store.Problem
 	if herr == nil {
@@ -161,7 +162,7 @@ func (d *DB) runCheckPass(ctx context.Context) (pass checkPass, err error) {
 			return pass, herr
 		}
 	}
-	pass.isComparedWithLog = pass.report.Damaged || replay.areComparisonsDone()
+	pass.isComparedWithLog = pass.report.Damaged || replay.areStateComparisonsDone()
 	if !pass.report.Damaged {
 		pass.report.Problems = append(pass.report.Problems, answered...)
 	}
@@ -184,8 +185,8 @@ func (d *DB) countEntries() int {
 func (d *DB) checkLog(
 	ctx context.Context,
 	log *wal.Log,
-	meta wal.LockFileContent,
-	p *comparingReplay,
+	lockContent wal.LockFileContent,
+	p *logStateComparer,
 ) (store.CheckReport, error) {
 	rep, err := d.readAndVerifyLog(ctx, log, p)
 	if !log.Exists() {
@@ -194,17 +195,17 @@ func (d *DB) checkLog(
 	var c *wal.CorruptError
 	if errors.As(err, &c) {
 		var damaged *store.CorruptError
-		errors.As(d.describeError(c), &damaged)
+		errors.As(d.convertWALError(c), &damaged)
 		rep.Damaged = true
-		rep.Problems = slices.Insert(rep.Problems, 0, damageProblem(damaged))
+		rep.Problems = slices.Insert(rep.Problems, 0, newDamageProblem(damaged))
 		return rep, nil
 	}
 	if err != nil {
-		return rep, d.describeError(err)
+		return rep, d.convertWALError(err)
 	}
 	n, err := log.TornBytes()
 	if err != nil || n == 0 {
-		return rep, d.describeError(err)
+		return rep, d.convertWALError(err)
 	}
 	torn := store.Problem{Offset: log.EndOffset(),
 		What: fmt.Sprintf(
@@ -212,13 +213,13 @@ func (d *DB) checkLog(
 			n,
 		),
 		Mend: "nothing to do: the next change moves them to " + d.path + ".lost"}
-	if meta.DurableSeq > log.LastSeq() && meta.ID == fmt.Sprintf("%x", log.Header().ID) {
+	if lockContent.DurableSeq > log.LastSeq() && lockContent.LogID == fmt.Sprintf("%x", log.Header().ID) {
 		rep.Damaged = true
 		torn.What = fmt.Sprintf(
 			"%d bytes after change %d are no change, and change %d had been written",
 			n,
 			log.LastSeq(),
-			meta.DurableSeq,
+			lockContent.DurableSeq,
 		)
 		torn.Mend = damageAdvice
 	}
@@ -230,8 +231,8 @@ func (d *DB) checkLog(
 const damageAdvice = "nothing was changed; oxbow recover saves what can be read into a new file, or put a backup in " +
 	"the place of this one"
 
-// damageProblem returns the problem to report for damage in the log.
-func damageProblem(c *store.CorruptError) store.Problem {
+// newDamageProblem returns the problem to report for damage in the log.
+func newDamageProblem(c *store.CorruptError) store.Problem {
 	what := c.Reason
 	switch n := len(c.Lost); {
 	case n == 1:
@@ -243,14 +244,14 @@ func damageProblem(c *store.CorruptError) store.Problem {
 }
 
 // readAndVerifyLog reads the log into p and verifies the hash chain. It returns an error at the first damage.
-func (d *DB) readAndVerifyLog(ctx context.Context, log *wal.Log, p *comparingReplay) (store.CheckReport, error) {
+func (d *DB) readAndVerifyLog(ctx context.Context, log *wal.Log, p *logStateComparer) (store.CheckReport, error) {
 	rep := store.CheckReport{Path: d.path, First: log.Header().BaseSeq + 1}
 	base := sha256.New()
 	// hash of the entries that the last compaction kept, as recorded in the change that the compaction added
 	var vouched []byte
 	var at int64
 	if !log.Exists() {
-		return rep, p.makeDueComparisons()
+		return rep, p.compareAtCurrentChange()
 	}
 	tell := progress.Reporter(ctx)
 	err := log.Read(func(r *wal.Record) error {
@@ -269,13 +270,13 @@ func (d *DB) readAndVerifyLog(ctx context.Context, log *wal.Log, p *comparingRep
 		if err != nil {
 			return d.unknownBodyError(r, err)
 		}
-		if v.base != nil {
-			vouched, at = v.base, r.FileOffset
+		if v.initialEntriesHash != nil {
+			vouched, at = v.initialEntriesHash, r.FileOffset
 		}
 		return p.applyRecord(r, v)
 	})
 	if err == nil {
-		err = p.makeDueComparisons()
+		err = p.compareAtCurrentChange()
 	}
 	wasCompacted := err == nil && rep.First > 1
 	if wasCompacted && !bytes.Equal(vouched, base.Sum(nil)) {
@@ -286,7 +287,7 @@ func (d *DB) readAndVerifyLog(ctx context.Context, log *wal.Log, p *comparingRep
 	rep.Entries = p.entryCount()
 	rep.Bytes = log.EndOffset()
 	rep.Last = log.LastSeq()
-	chain := log.LastChain()
+	chain := log.LastChainHash()
 	rep.Head = fmt.Sprintf("%x", chain[:])
 	for _, g := range log.Gaps() {
 		if g.IsIncompleteSeal {
@@ -306,7 +307,7 @@ func (d *DB) readAndVerifyLog(ctx context.Context, log *wal.Log, p *comparingRep
 // temporary files for derived files, because a process may be writing such a file, and the next write of the derived
 // file removes the temporary file.
 func (d *DB) findStaleFiles() []store.Problem {
-	dir, base := path.Split(d.name)
+	dir, base := path.Split(d.logName)
 	es, err := d.fs.ReadDir(path.Clean(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return []store.Problem{{Offset: -1, What: "the directory of the store cannot be read: " +

@@ -69,8 +69,8 @@ func (f *checkedFiles) findProblems(ctx context.Context) ([]store.Problem, error
 	var err error
 	for _, k := range f.uncomparedKinds {
 		found, kerr := k.Check(ctx, checkedFile{DerivedFile{f.db, k.Suffix}, nil})
-		// errOtherState means that another process has written the file meanwhile.
-		if !errors.Is(kerr, errOtherState) {
+		// errFileStateMismatch means that another process has written the file meanwhile.
+		if !errors.Is(kerr, errFileStateMismatch) {
 			err = errors.Join(err, kerr)
 		}
 		problems = append(problems, found...)
@@ -85,7 +85,7 @@ func (d *DB) openReadableSnapshot() *snapshot {
 	if err != nil {
 		return nil
 	}
-	for i := range sectionCount {
+	for i := range snapshotSectionCount {
 		if s.tables.EachTablePage(i, func([]byte) {}) != nil {
 			s.release()
 			return nil
@@ -95,20 +95,20 @@ func (d *DB) openReadableSnapshot() *snapshot {
 }
 
 // compareSnapshot compares the snapshot with p, the state that the log has after the snapshot's last change. If the
-// snapshot differs from p, compareSnapshot sets f.snapshotProblems. It returns errOtherState if the hashes show that p
-// is a state of another history.
+// snapshot differs from p, compareSnapshot sets f.snapshotProblems. It returns errFileStateMismatch if the hashes show
+// that p is a state of another history.
 func (f *checkedFiles) compareSnapshot(p *versionState) error {
 	s := f.snapshot
 	if s.head.lastChain != p.lastChain {
-		return errOtherState
+		return errFileStateMismatch
 	}
 	table, err := p.findDifferentTable(s)
-	if err != nil || s.readError() != nil {
+	if err != nil || s.snapshotReadError() != nil {
 		return err
 	}
 	what := errUnusableSnapshot.Error()
 	switch {
-	case table < sectionCount:
+	case table < snapshotSectionCount:
 		what = "its table of " + sectionTitles[table] + " is not that of the log"
 	case s.head.nextEntryID == p.nextID():
 		return nil
@@ -123,15 +123,15 @@ func (f *checkedFiles) compareSnapshot(p *versionState) error {
 }
 
 // findDifferentTable returns the number of the first table in the snapshot that does not fit the state p. If all tables
-// fit, it returns the number of tables, sectionCount.
+// fit, it returns the number of tables, snapshotSectionCount.
 func (p *versionState) findDifferentTable(s *snapshot) (table int, err error) {
 	forms, err := decodeLabelSetTable(s.tables.TableBytes(sectionLabelSets))
 	if err != nil {
 		return sectionLabelSets, nil
 	}
-	c := keydir.NewComparison(s.file, s.tables, forms.texts)
+	c := keydir.NewSnapshotComparison(s.file, s.tables, forms.texts)
 	scan := newVersionStateScan(p)
-	sums := &entryTotals{counts: map[store.Label]int{}}
+	sums := &entryTotals{entryCountsByLabel: map[store.Label]int{}}
 	var aliasHashes []uint64
 	for i, row := range p.currentRows() {
 		e, err := scan.readEntry(i)
@@ -143,9 +143,9 @@ func (p *versionState) findDifferentTable(s *snapshot) (table int, err error) {
 		for _, a := range e.Aliases {
 			aliasHashes = append(aliasHashes, textHash(a))
 		}
-		r := newRowWithoutLabelSet(e, row.offset)
+		r := newRowWithoutLabelSet(e, row.recordOffset)
 		if !c.AddEntry(&r, encodeLabelSet(e), textHash(e.Name), aliasHashes) {
-			return c.DifferentTable(), nil
+			return c.FirstDifferentTable(), nil
 		}
 		sums.addEntry(e, 1)
 	}
@@ -154,5 +154,16 @@ func (p *versionState) findDifferentTable(s *snapshot) (table int, err error) {
 }
 
 // sectionTitles are the names that messages use for the parts of a snapshot file.
-var sectionTitles = [sectionCount]string{"entries", "names", "aliases", "removed names", "changes", "op ids", "sums",
-	"heads", "newest", "forms", "texts"}
+var sectionTitles = [snapshotSectionCount]string{
+	"entries",
+	"names",
+	"aliases",
+	"removed names",
+	"changes",
+	"op ids",
+	"sums",
+	"heads",
+	"newest",
+	"forms",
+	"texts",
+}

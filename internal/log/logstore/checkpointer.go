@@ -28,11 +28,11 @@ const (
 	unsnapshottedBytesPerEntry = 80
 )
 
-// maxTailLength returns the maximum size, in bytes, of the part of the log after a snapshot. If this part becomes
-// larger, the next snapshot is written. The parameter entries is the number of entries in the snapshot. The result is
-// at least minBytes.
-func maxTailLength(minBytes int64, entries int) int64 {
-	return max(minBytes, min(maxUnsnapshottedLogBytes, unsnapshottedBytesPerEntry*int64(entries)))
+// maxUnsnapshottedLength returns the maximum size, in bytes, of the part of the log after a snapshot. If this part
+// becomes larger, the next snapshot is written. The parameter entryCount is the number of entries in the snapshot. The
+// result is at least minBytes.
+func maxUnsnapshottedLength(minBytes int64, entryCount int) int64 {
+	return max(minBytes, min(maxUnsnapshottedLogBytes, unsnapshottedBytesPerEntry*int64(entryCount)))
 }
 
 // snapshotScheduler decides when a process writes a snapshot of the store's entries, which makes opening the store
@@ -40,18 +40,19 @@ func maxTailLength(minBytes int64, entries int) int64 {
 type snapshotScheduler struct {
 	opts Options
 	// called once, without locks, when the process has called the store so often that it will probably run for long
-	onLongRun func()
+	onLongRunningProcess func()
 
 	mu                    ctxmutex.Mutex // held while this process writes a snapshot in the background
 	nextSnapshotLogLength atomic.Int64   // length of the log at which the next snapshot is written
-	storeCallCount        atomic.Int64   // number of calls of the store so far, up to Options.CallsBeforeLongRun
+	storeCallCount        atomic.Int64   // number of calls of the store so far, up to Options.LongRunningCallThreshold
 }
 
-// countCall counts a call of one of the store's methods. At the call with the number CallsBeforeLongRun, it starts
-// onLongRun in a goroutine. Later calls are not counted.
+// countCall counts a call of one of the store's methods. At the call with the number LongRunningCallThreshold, it
+// starts onLongRunningProcess in a goroutine. Later calls are not counted.
 func (c *snapshotScheduler) countCall() {
-	if c.storeCallCount.Load() < c.opts.CallsBeforeLongRun && c.storeCallCount.Add(1) == c.opts.CallsBeforeLongRun {
-		go c.onLongRun()
+	if c.storeCallCount.Load() < c.opts.LongRunningCallThreshold &&
+		c.storeCallCount.Add(1) == c.opts.LongRunningCallThreshold {
+		go c.onLongRunningProcess()
 	}
 }
 
@@ -68,27 +69,29 @@ func (c *snapshotScheduler) isSnapshotWorthwhile(ops, entries int) bool {
 // isQuickToWrite reports whether a snapshot can be written in a few milliseconds. rows is how many rows the snapshot
 // has, and bytesToRead is how many bytes of the log must be read to make it.
 func (c *snapshotScheduler) isQuickToWrite(rows int, bytesToRead int64) bool {
-	return rows <= maxSnapshotRowsAtClose && bytesToRead <= quickCompactBytes
+	return rows <= maxSnapshotRowsAtClose && bytesToRead <= maxQuickCompactionBytes
 }
 
-// setNextSnapshotLogLength sets the length of the log at which the next snapshot is written. end is the log's length
-// at the present snapshot, and entries is the number of entries in this snapshot.
-func (c *snapshotScheduler) setNextSnapshotLogLength(end int64, entries int) {
-	c.nextSnapshotLogLength.Store(end + maxTailLength(c.opts.MinUnsnapshottedLogBytes, entries))
+// setNextSnapshotLogLength sets the length of the log at which the next snapshot is written. snapshotLogLength is the
+// log's length at the present snapshot, and entryCount is the number of entries in this snapshot.
+func (c *snapshotScheduler) setNextSnapshotLogLength(snapshotLogLength int64, entryCount int) {
+	c.nextSnapshotLogLength.Store(
+		snapshotLogLength + maxUnsnapshottedLength(c.opts.MinUnsnapshottedLogBytes, entryCount),
+	)
 }
 
-// renewIfTailLong calls renew in a new goroutine if the log after the snapshot is long. It ignores errors of renew,
-// because renew is called again when the log has grown further.
-func (c *snapshotScheduler) renewIfTailLong(length int64, renew func()) {
-	if length < c.nextSnapshotLogLength.Load() || c.opts.ReadOnly {
+// renewSnapshotIfNeeded calls writeSnapshot in a new goroutine if the log after the snapshot is long. It ignores errors
+// of writeSnapshot, because writeSnapshot is called again when the log has grown further.
+func (c *snapshotScheduler) renewSnapshotIfNeeded(logLength int64, writeSnapshot func()) {
+	if logLength < c.nextSnapshotLogLength.Load() || c.opts.ReadOnly {
 		return
 	}
 	if !c.mu.TryLock() {
 		return // A snapshot is being written by another goroutine.
 	}
-	c.nextSnapshotLogLength.Store(length + c.opts.MinUnsnapshottedLogBytes)
+	c.nextSnapshotLogLength.Store(logLength + c.opts.MinUnsnapshottedLogBytes)
 	go func() {
 		defer c.mu.Unlock()
-		renew()
+		writeSnapshot()
 	}()
 }

@@ -47,7 +47,7 @@ func (d *DB) Commit(ctx context.Context, ops ...store.Op) (store.Change, error) 
 		// Return no error, because the change with the number r.seq was made even if its log record cannot be read.
 		return store.Change{Seq: r.seq}, nil
 	}
-	return decodeChange(r.seq, rec.Chain, v), nil
+	return decodeChange(r.seq, rec.ChainHash, v), nil
 }
 
 // checkOps returns an error if the store is closed or read-only, if ctx is done, or if one of the ops is invalid. An
@@ -81,17 +81,17 @@ func (d *DB) DryRun(ctx context.Context, ops ...store.Op) error {
 		return cmp.Or(rerr, err)
 	}
 	f := stagedChange{body: v}
-	defer f.releaseEncoded()
+	defer f.releaseEncodedBody()
 	return f.checkSize()
 }
 
 // errBatchPanicked is the error of each request in a batch during which the program panicked.
 var errBatchPanicked = fmt.Errorf("%w: the program panicked meanwhile", store.ErrUnknownOutcome)
 
-// commitChange makes a change durable. build stages the change in a batch. The returned request is finished: it has
-// the number of the change, or an error.
-func (d *DB) commitChange(ctx context.Context, build func(g *commitBatch) (*recordBody, error)) *commitRequest {
-	r := newCommitRequest(ctx, build)
+// commitChange makes a change durable. stageChange stages the change in a batch. The returned request is finished: it
+// has the number of the change, or an error.
+func (d *DB) commitChange(ctx context.Context, stageChange func(g *commitBatch) (*recordBody, error)) *commitRequest {
+	r := newCommitRequest(ctx, stageChange)
 	if len(store.OpIDFrom(ctx)) > 64 {
 		r.finishRequest(0, &store.InvalidError{
 			Field:  "op id",
@@ -109,7 +109,7 @@ func (d *DB) commitChange(ctx context.Context, build func(g *commitBatch) (*reco
 	}
 	// This caller commits all waiting change requests, including its own.
 	d.writerMu.Lock()
-	batch := d.queue.takeAll()
+	batch := d.queue.takeAllRequests()
 	err := errBatchPanicked
 	defer func() {
 		isCanceled := err != nil && err == ctx.Err()
@@ -157,33 +157,33 @@ func (d *DB) withLock(ctx context.Context, fn func() error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return d.describeError(err)
+		return d.convertWALError(err)
 	}
 	d.readNewRecordsMu.Lock()
 	d.logmu.Lock()
 	defer d.logmu.Unlock()
 	defer d.log.Unlock()
 	defer d.isAppending.Store(false)
-	if err := d.catchUpBeforeAppend(); err != nil {
+	if err := d.readChangesBeforeAppend(); err != nil {
 		return err
 	}
-	return d.describeError(fn())
+	return d.convertWALError(fn())
 }
 
-// catchUpBeforeAppend reads the changes that other processes have made, before a change is appended. The caller must
-// hold readNewRecordsMu, and catchUpBeforeAppend releases it. If there is no error, it sets isAppending, which means
-// that all changes in the log were read and only this goroutine can append.
-func (d *DB) catchUpBeforeAppend() error {
+// readChangesBeforeAppend reads the changes that other processes have made, before a change is appended. The caller
+// must hold readNewRecordsMu, and readChangesBeforeAppend releases it. If there is no error, it sets isAppending, which
+// means that all changes in the log were read and only this goroutine can append.
+func (d *DB) readChangesBeforeAppend() error {
 	defer d.readNewRecordsMu.Unlock()
 	if d.brokenErr != nil {
 		return d.brokenErr
 	}
 	_, err := d.log.PollChanges()
-	if err == nil && d.log.HaveKnownBytesChanged() {
+	if err == nil && d.log.HaveReadBytesChanged() {
 		err = d.reload()
 	}
 	if err == nil {
-		err = d.catchUp()
+		err = d.applyOtherProcessChanges()
 	}
 	d.isAppending.Store(err == nil)
 	return err
@@ -215,7 +215,7 @@ func (d *DB) commitRequests(batch []*commitRequest) error {
 	d.applyDurableChanges(recs, drafts)
 	for i, rec := range recs {
 		r := drafts[i].request
-		r.writtenBody, r.chainHash = drafts[i].body, rec.Chain
+		r.writtenBody, r.chainHash = drafts[i].body, rec.ChainHash
 		r.finishRequest(rec.Seq, nil)
 	}
 	for _, finish := range later {
@@ -231,19 +231,19 @@ func (d *DB) commitRequests(batch []*commitRequest) error {
 // stageRequests prepares the requested changes, and returns the changes to append to the log. A request adds no change
 // if it fails, or if its op ID was used before. If no earlier request of the batch has added a change, stageRequests
 // finishes a request without a change at once. If an earlier request has added a change, the result may depend on this
-// change, which is not durable yet. Then stageRequests adds a function to finishLater, and the caller must call this
-// function when the changes are durable. stageRequests returns an error only if the snapshot cannot be read.
+// change, which is not durable yet. Then stageRequests adds a function to deferredFinishFuncs, and the caller must call
+// this function when the changes are durable. stageRequests returns an error only if the snapshot cannot be read.
 func (d *DB) stageRequests(
 	g *commitBatch,
 	requests []*commitRequest,
-) (drafts []stagedChange, finishLater []func(), err error) {
-	drafts = make([]stagedChange, 0, len(requests))
+) (stagedChanges []stagedChange, deferredFinishFuncs []func(), err error) {
+	stagedChanges = make([]stagedChange, 0, len(requests))
 	answer := func(r *commitRequest, seq uint64, err error) {
-		if len(drafts) == 0 {
+		if len(stagedChanges) == 0 {
 			r.finishRequest(seq, err)
 			return
 		}
-		finishLater = append(finishLater, func() { r.finishRequest(seq, err) })
+		deferredFinishFuncs = append(deferredFinishFuncs, func() { r.finishRequest(seq, err) })
 	}
 	for _, r := range requests {
 		id := store.OpIDFrom(r.ctx)
@@ -252,7 +252,7 @@ func (d *DB) stageRequests(
 			continue
 		}
 		v, err := r.stageChange(g)
-		if err := g.st.readError(); err != nil {
+		if err := g.st.snapshotReadError(); err != nil {
 			return nil, nil, err
 		}
 		if err != nil {
@@ -262,7 +262,7 @@ func (d *DB) stageRequests(
 		}
 		v.opID = id
 		v.note = withoutSecrets(cmp.Or(v.note, store.NoteFrom(r.ctx)))
-		v.source = d.changeSource(r.ctx)
+		v.source = d.sourceForChange(r.ctx)
 		v.source = sourceWithoutSecrets(v.source)
 		f := stagedChange{request: r, body: v}
 		if err := f.checkSize(); err != nil {
@@ -272,9 +272,9 @@ func (d *DB) stageRequests(
 			continue
 		}
 		g.completeStagedChange(id)
-		drafts = append(drafts, f)
+		stagedChanges = append(stagedChanges, f)
 	}
-	return drafts, finishLater, nil
+	return stagedChanges, deferredFinishFuncs, nil
 }
 
 // withoutSecrets returns a change's note without passwords and keys. A note may repeat a secret from the call, for
@@ -286,7 +286,7 @@ func withoutSecrets(note string) string {
 	}
 	// CleanText replaces each secret by a mark. A nil cleaner has no key for computing tags, which show that two marks
 	// replace the same secret. A note does not need such tags.
-	var cleaner *screen.Cleaner
+	var cleaner *screen.SecretCleaner
 	return cleaner.CleanText(note)
 }
 
@@ -300,16 +300,18 @@ func sourceWithoutSecrets(s store.Source) store.Source {
 }
 
 // applyDurableChanges is called when changes have become durable in the log. It applies these changes to the state in
-// memory, and sends them to the watchers. recs and drafts contain the changes.
-func (d *DB) applyDurableChanges(recs []wal.Record, drafts []stagedChange) {
-	deltas := make([]store.Delta, 0, len(drafts))
+// memory, and sends them to the watchers. recs and stagedChanges contain the changes.
+func (d *DB) applyDurableChanges(recs []wal.Record, stagedChanges []stagedChange) {
+	deltas := make([]store.Delta, 0, len(stagedChanges))
 	d.mu.Lock()
 	for i, rec := range recs {
 		d.changeOffsets = append(d.changeOffsets, rec.FileOffset)
-		deltas = append(deltas, d.st.applyChange(rec.Seq, time.Unix(0, rec.Time).UTC(), drafts[i].body)...)
+		deltas = append(
+			deltas,
+			d.st.applyChange(rec.Seq, time.Unix(0, rec.TimeUnixNano).UTC(), stagedChanges[i].body)...)
 	}
 	d.recentDeltas.addDeltaStep(d.currentPosition(), deltas)
-	failed := d.st.readError()
+	failed := d.st.snapshotReadError()
 	d.mu.Unlock()
 	d.publishDeltas(deltas)
 	if failed != nil {
@@ -319,33 +321,33 @@ func (d *DB) applyDurableChanges(recs []wal.Record, drafts []stagedChange) {
 
 // stagedChange is a staged change that will be appended to the log.
 type stagedChange struct {
-	request *commitRequest
-	body    *recordBody
-	encoded *bodyEncoder // encoded form of the change in body, or nil if it was not needed yet
+	request     *commitRequest
+	body        *recordBody
+	encodedBody *bodyEncoder // encoded form of the change in body, or nil if it was not needed yet
 }
 
-// maxUncheckedChangeBytes is the maximum estimated size, in bytes, of a change that is not encoded to check its exact
+// maxEstimatedChangeBytes is the maximum estimated size, in bytes, of a change that is not encoded to check its exact
 // size. The estimate is not exact, but a change with at most this estimated size always fits into a record.
-const maxUncheckedChangeBytes = 1 << 20
+const maxEstimatedChangeBytes = 1 << 20
 
 // checkSize returns an error if the change is too large for a record.
 func (f *stagedChange) checkSize() error {
-	if f.body.encodedSize() <= maxUncheckedChangeBytes {
+	if f.body.encodedSize() <= maxEstimatedChangeBytes {
 		return nil
 	}
-	f.encoded = encodeBody(f.body)
-	if len(f.encoded.body) <= wal.MaxBody {
+	f.encodedBody = encodeBody(f.body)
+	if len(f.encodedBody.body) <= wal.MaxBody {
 		return nil
 	}
-	return &store.InvalidError{Field: "change", Value: text.FormatBytes(int64(len(f.encoded.body))),
+	return &store.InvalidError{Field: "change", Value: text.FormatBytes(int64(len(f.encodedBody.body))),
 		Reason: "is more than the " + text.FormatBytes(wal.MaxBody) + " that one change may hold; split it"}
 }
 
-// releaseEncoded lets later changes reuse the memory of the encoded change.
-func (f *stagedChange) releaseEncoded() {
-	if f.encoded != nil {
-		f.encoded.release()
-		f.encoded = nil
+// releaseEncodedBody lets later changes reuse the memory of the encoded change.
+func (f *stagedChange) releaseEncodedBody() {
+	if f.encodedBody != nil {
+		f.encodedBody.release()
+		f.encodedBody = nil
 	}
 }
 
@@ -360,16 +362,21 @@ func (d *DB) appendDrafts(drafts []stagedChange, appendTime time.Time) ([]wal.Re
 	}
 	// Encode in parallel, because the hash makes encoding the largest part of the work.
 	inParallel(len(drafts), func(i int) {
-		if f := &drafts[i]; f.encoded == nil {
-			f.encoded = encodeBody(f.body)
+		if f := &drafts[i]; f.encodedBody == nil {
+			f.encodedBody = encodeBody(f.body)
 		}
 	})
 	recs := make([]wal.Payload, len(drafts))
 	for i := range drafts {
 		f := &drafts[i]
-		defer f.releaseEncoded()
-		recs[i] = wal.Payload{Type: recordTypeChange, Time: appendTime.UnixNano(), IsUrgent: hasOnlyRemovals(f.body),
-			Body: f.encoded.body, Digest: f.encoded.digest}
+		defer f.releaseEncodedBody()
+		recs[i] = wal.Payload{
+			Type:         recordTypeChange,
+			TimeUnixNano: appendTime.UnixNano(),
+			IsUrgent:     hasOnlyRemovals(f.body),
+			Body:         f.encodedBody.body,
+			Digest:       f.encodedBody.digest,
+		}
 		f.body.setWriteMetadata(d.log.LastSeq()+1+uint64(i), time.Unix(0, appendTime.UnixNano()).UTC())
 	}
 	return d.log.AppendWhile(d.onAppend(draftEntries(drafts)), recs...)
@@ -410,8 +417,8 @@ func inParallel(n int, do func(i int)) {
 	wg.Wait()
 }
 
-// changeSource returns the source to record for changes that are made with this context.
-func (d *DB) changeSource(ctx context.Context) store.Source {
+// sourceForChange returns the source to record for changes that are made with this context.
+func (d *DB) sourceForChange(ctx context.Context) store.Source {
 	s, ok := store.SourceFrom(ctx)
 	if !ok {
 		s = d.opts.Source

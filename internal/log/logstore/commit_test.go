@@ -120,10 +120,10 @@ func TestAnswersWaitForTheSync(t *testing.T) {
 // disk has room again, the store must be usable.
 func TestFullDiskIsReportedOnce(t *testing.T) {
 	disk := crashfs.New(nil)
-	m := openTest(t, disk.Process(), "m.oxbow", Options{})
+	m := openTest(t, disk.StartProcess(), "m.oxbow", Options{})
 	var err error
 	for at := 1; ; at++ {
-		disk.Inject(crashfs.OpFault{At: disk.CountOps() + at, Err: syscall.ENOSPC})
+		disk.Inject(crashfs.OpFault{FirstOpNumber: disk.CountOps() + at, Err: syscall.ENOSPC})
 		err = remember(t.Context(), m, store.Entry{Name: "a", Content: "x"})
 		if errors.Is(err, store.ErrFull) {
 			break

@@ -28,8 +28,8 @@ type commitRequest struct {
 	chainHash   [32]byte    // hash of the chain after the change
 }
 
-func newCommitRequest(ctx context.Context, build func(g *commitBatch) (*recordBody, error)) *commitRequest {
-	return &commitRequest{ctx: ctx, stageChange: build, wake: make(chan struct{}, 1)}
+func newCommitRequest(ctx context.Context, stageChange func(g *commitBatch) (*recordBody, error)) *commitRequest {
+	return &commitRequest{ctx: ctx, stageChange: stageChange, wake: make(chan struct{}, 1)}
 }
 
 // finishRequest sets the result of the request and wakes its caller.
@@ -63,8 +63,8 @@ func (q *commitQueue) enqueue(r *commitRequest) bool {
 	return lead
 }
 
-// takeAll removes all change requests from the queue and returns them.
-func (q *commitQueue) takeAll() []*commitRequest {
+// takeAllRequests removes all change requests from the queue and returns them.
+func (q *commitQueue) takeAllRequests() []*commitRequest {
 	q.mu.Lock()
 	last := q.lastBatchSize
 	q.mu.Unlock()

@@ -46,9 +46,9 @@ const (
 	// maxReadAheadBytes is the maximum size of the cached entries. They were not needed yet, but are in a log record
 	// that was read for another entry.
 	maxReadAheadBytes = 32 << 20
-	// maxUncopiedChangesAtLock is the maximum number of changes that may still have to be copied to the new log when
+	// maxChangesCopiedUnderLock is the maximum number of changes that may still have to be copied to the new log when
 	// the lock is acquired. This number is small, so that writers do not wait long for the lock.
-	maxUncopiedChangesAtLock = 256
+	maxChangesCopiedUnderLock = 256
 	// entryOverheadBytes is the approximate size, in bytes, that an entry needs in the log in addition to its content.
 	entryOverheadBytes = 256
 )
@@ -56,20 +56,20 @@ const (
 // compaction is the state of a running compaction.
 type compaction struct {
 	*compactionSurvey
-	db              *DB
-	oldLog          *wal.Log // the log that is replaced, opened a second time, so that others can use it meanwhile
-	logRewriter     *wal.Rewriter
-	baseHash        [32]byte // hash of the kept entries with which the new log begins
-	rows            *keydir.Rows
-	newLogTotals    *entryTotals
-	newSnapshotName string  // name of the new snapshot
-	st              *state  // state of the store in the new log, which reads its entries from the new snapshot
-	changeOffsets   []int64 // offsets in the new log of the changes that are not in the new snapshot
+	db                 *DB
+	oldLog             *wal.Log // the log that is replaced, opened a second time, so that others can use it meanwhile
+	logRewriter        *wal.Rewriter
+	initialEntriesHash [32]byte // hash of the kept entries with which the new log begins
+	rows               *keydir.Rows
+	newLogTotals       *entryTotals
+	newSnapshotName    string  // name of the new snapshot
+	st                 *state  // state of the store in the new log, which reads its entries from the new snapshot
+	changeOffsets      []int64 // offsets in the new log of the changes that are not in the new snapshot
 }
 
 // beginCompaction reads the log to find out what must be kept. isDropped reports whether a change may be dropped. If
 // reading fails, it returns both the compaction, whose files the caller must close, and the error.
-func (d *DB) beginCompaction(ctx context.Context, isDropped isDroppedFunc) (*compaction, error) {
+func (d *DB) beginCompaction(ctx context.Context, isDropped changeDropPredicate) (*compaction, error) {
 	log, err := d.openSecondLog()
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (d *DB) beginCompaction(ctx context.Context, isDropped isDroppedFunc) (*com
 // hasNoEffect reports whether the compaction would change nothing. This is so if all changes must be kept, the log is
 // undamaged, and no record at the log's beginning contains more entries than oxbow puts into one record now.
 func (c *compaction) hasNoEffect() bool {
-	return c.lastDroppedChange == c.oldLog.Header().BaseSeq && len(c.oldLog.Gaps()) == 0 && !c.hasLargeBaseRecord
+	return c.lastDroppedChange == c.oldLog.Header().BaseSeq && len(c.oldLog.Gaps()) == 0 && !c.hasLargeInitialRecord
 }
 
 // keptChangesSize returns the size of the changes that the compaction keeps, in bytes.
@@ -96,13 +96,13 @@ func (c *compaction) keptChangesSize() int64 {
 	return c.oldLog.EndOffset() - c.keptChangeOffsets[0]
 }
 
-// writeBase writes the records with which the compacted log begins. It passes each record and the record's entries to
-// emit.
-func (c *compaction) writeBase(emit func(b []byte, ops []loggedOp) error) error {
-	w := newBaseWriter(c.baseRecordBody.nextEntryID, c.baseRecordBody.seenOpIDs, emit)
+// writeInitialEntries writes the records with which the compacted log begins. It passes each record and the record's
+// entries to emit.
+func (c *compaction) writeInitialEntries(emit func(b []byte, ops []loggedOp) error) error {
+	w := newInitialEntryWriter(c.initialRecordBody.nextEntryID, c.initialRecordBody.seenOpIDs, emit)
 	reader := c.oldLog.NewReader()
 	ahead, size := map[uint64]*store.Entry{}, 0
-	for _, p := range c.base {
+	for _, p := range c.initialVersions {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
@@ -142,7 +142,7 @@ func (c *compaction) writeBase(emit func(b []byte, ops []loggedOp) error) error 
 		}
 	}
 	var err error
-	c.baseHash, err = w.close()
+	c.initialEntriesHash, err = w.close()
 	return err
 }
 
@@ -170,12 +170,18 @@ func (c *compaction) copyLog() (err error) {
 		Entries: make([]keydir.EntryRow, 0, len(c.newestByID)),
 		Names:   make([]keydir.TableKey, 0, len(c.newestByID)),
 	}
-	c.newLogTotals = &entryTotals{counts: map[store.Label]int{}}
+	c.newLogTotals = &entryTotals{entryCountsByLabel: map[store.Label]int{}}
 	last, now := c.oldLog.LastSeq(), c.db.opts.Clock().UnixNano()
-	err = c.writeBase(func(b []byte, ops []loggedOp) error {
+	err = c.writeInitialEntries(func(b []byte, ops []loggedOp) error {
 		off, err := c.writeRecord(
-			wal.Record{Seq: c.lastDroppedChange, DurableSeq: last, Time: now, Type: wal.TypeBaseSection, Body: b,
-				Chain: c.lastDroppedChainHash},
+			wal.Record{
+				Seq:          c.lastDroppedChange,
+				DurableSeq:   last,
+				TimeUnixNano: now,
+				Type:         wal.TypeBaseSection,
+				Body:         b,
+				ChainHash:    c.lastDroppedChainHash,
+			},
 		)
 		c.addEntryRows(ops, off)
 		return err
@@ -200,10 +206,10 @@ func (c *compaction) copyLog() (err error) {
 			return c.db.unknownBodyError(&r, err)
 		}
 		for _, p := range v.ops {
-			p.entry.Version, p.entry.Updated = r.Seq, time.Unix(0, r.Time)
+			p.entry.Version, p.entry.Updated = r.Seq, time.Unix(0, r.TimeUnixNano)
 		}
 		c.addEntryRows(v.ops, off)
-		c.rows.Changes = append(c.rows.Changes, off)
+		c.rows.ChangeOffsets = append(c.rows.ChangeOffsets, off)
 	}
 	if err != nil {
 		return err
@@ -229,9 +235,9 @@ func (c *compaction) addEntryRows(ops []loggedOp, offset int64) {
 		}
 		c.newestByID[at].offset = -1
 		c.rows.Entries = append(c.rows.Entries, newRow(c.rows, e, offset))
-		c.rows.Names = append(c.rows.Names, keydir.TableKey{Hash: textHash(e.Name), Number: e.ID})
+		c.rows.Names = append(c.rows.Names, keydir.TableKey{Hash: textHash(e.Name), IDOrChangeNumber: e.ID})
 		for _, a := range e.Aliases {
-			c.rows.Aliases = append(c.rows.Aliases, keydir.TableKey{Hash: textHash(a), Number: e.ID})
+			c.rows.Aliases = append(c.rows.Aliases, keydir.TableKey{Hash: textHash(a), IDOrChangeNumber: e.ID})
 		}
 		c.newLogTotals.addEntry(e, 1)
 	}
@@ -242,20 +248,20 @@ func (c *compaction) writeSnapshot() error {
 	for key, seq := range c.removedNames {
 		c.rows.RemovedNames = append(
 			c.rows.RemovedNames,
-			keydir.TableKey{Hash: binary.LittleEndian.Uint64(key[:]), Number: seq},
+			keydir.TableKey{Hash: binary.LittleEndian.Uint64(key[:]), IDOrChangeNumber: seq},
 		)
 	}
-	c.rows.EntryTotals, c.rows.OpIDs = c.newLogTotals.encode(), encodeOpIDs(c.stateWithOpIDs.rememberedOpIDs())
+	c.rows.EncodedEntryTotals, c.rows.OpIDs = c.newLogTotals.encode(), encodeOpIDs(c.stateWithOpIDs.rememberedOpIDs())
 	h := snapshotHead{
-		logID:        c.oldLog.Header().ID,
-		lastSeq:      c.oldLog.LastSeq(),
-		lastChain:    c.oldLog.LastChain(),
-		base:         c.lastDroppedChange,
-		syncedOffset: c.logRewriter.EndOffset(),
-		nextEntryID:  c.stateWithOpIDs.nextEntryID,
+		logID:             c.oldLog.Header().ID,
+		lastSeq:           c.oldLog.LastSeq(),
+		lastChain:         c.oldLog.LastChainHash(),
+		lastDroppedChange: c.lastDroppedChange,
+		syncedOffset:      c.logRewriter.EndOffset(),
+		nextEntryID:       c.stateWithOpIDs.nextEntryID,
 	}
-	if n := len(c.rows.Changes); n > 0 {
-		h.lastOffset = c.rows.Changes[n-1]
+	if n := len(c.rows.ChangeOffsets); n > 0 {
+		h.lastOffset = c.rows.ChangeOffsets[n-1]
 	}
 	c.newestByID, c.removedNames = nil, nil
 	c.newSnapshotName = c.logRewriter.TempName() + SnapshotSuffix
@@ -306,12 +312,13 @@ func (c *compaction) copyChange(r wal.Record) error {
 	return err
 }
 
-// catchUp copies changes to the new log until a call of copyNewChanges copies fewer than maxUncopiedChangesAtLock
-// changes. It then flushes the new log. After 100 calls that copied more changes, it returns errLogReplaced.
-func (c *compaction) catchUp() error {
+// copyMostNewChanges copies changes to the new log until a call of copyNewChanges copies fewer than
+// maxChangesCopiedUnderLock changes. It then flushes the new log. After 100 calls that copied more changes, it returns
+// errLogReplaced.
+func (c *compaction) copyMostNewChanges() error {
 	for range 100 {
 		was := c.oldLog.LastSeq()
-		if err := c.copyNewChanges(); err != nil || c.oldLog.LastSeq()-was < maxUncopiedChangesAtLock {
+		if err := c.copyNewChanges(); err != nil || c.oldLog.LastSeq()-was < maxChangesCopiedUnderLock {
 			return cmp.Or(err, c.logRewriter.Flush())
 		}
 	}
@@ -325,16 +332,16 @@ func (c *compaction) catchUp() error {
 // changed the log meanwhile, the error is errLogReplaced. The caller must hold logmu and the lock between processes.
 func (c *compaction) replaceLog(ctx context.Context, note string) (uint64, error) {
 	d := c.db
-	if place, err := c.oldLog.PollName(); err != nil || place != wal.LogUnchanged {
+	if place, err := c.oldLog.PollFileReplacement(); err != nil || place != wal.LogFileUnchanged {
 		return 0, cmp.Or(err, errLogReplaced)
 	}
 	if err := c.copyNewChanges(); err != nil {
 		return 0, err
 	}
-	if c.oldLog.LastSeq() != d.log.LastSeq() || c.oldLog.LastChain() != d.log.LastChain() {
+	if c.oldLog.LastSeq() != d.log.LastSeq() || c.oldLog.LastChainHash() != d.log.LastChainHash() {
 		return 0, errLogReplaced
 	}
-	mark := d.newRewriteRecord(ctx, c.baseHash[:], note)
+	mark := d.newRewriteRecord(ctx, c.initialEntriesHash[:], note)
 	if err := c.copyChange(mark); err != nil {
 		return 0, err
 	}
@@ -357,7 +364,7 @@ func (c *compaction) replaceLog(ctx context.Context, note string) (uint64, error
 		return 0, rerr
 	}
 	// The new log is in place. If syncing the directory failed, as rerr says, a crash may bring back the old log.
-	if err := d.log.JumpToRecord(c.changeOffsets[len(c.changeOffsets)-1], mark.Seq, mark.Chain,
+	if err := d.log.JumpToRecord(c.changeOffsets[len(c.changeOffsets)-1], mark.Seq, mark.ChainHash,
 		c.logRewriter.EndOffset()); err != nil {
 		// Read the new log from its file instead of using the state that the compaction built.
 		return mark.Seq, errors.Join(rerr, d.reload())
@@ -388,12 +395,12 @@ func (c *compaction) removeTempFiles() {
 
 // Compact implements [store.Compactor].
 func (d *DB) Compact(ctx context.Context, before time.Time, dryRun bool) (rep store.CompactReport, err error) {
-	drops := func(r *wal.Record) bool { return time.Unix(0, r.Time).Before(before) }
+	drops := func(r *wal.Record) bool { return time.Unix(0, r.TimeUnixNano).Before(before) }
 	if err := d.Refresh(ctx); err != nil {
 		return rep, err
 	}
 	if d.opts.ReadOnly && !dryRun {
-		return rep, d.describeError(wal.ErrReadOnly)
+		return rep, d.convertWALError(wal.ErrReadOnly)
 	}
 	err = d.compactor.runExclusively(ctx, func(holdWriters bool) error {
 		rep, err = d.compact(ctx, drops, compactOptions{dryRun: dryRun, shouldBlockWriters: holdWriters})
@@ -407,10 +414,10 @@ func (d *DB) Compact(ctx context.Context, before time.Time, dryRun bool) (rep st
 func (d *DB) startAutoCompaction() {
 	d.compactor.compactIfHalfUnneeded(
 		d.log.EndOffset(),
-		d.base,
+		d.lastDroppedChange,
 		d.log.LastSeq(),
 		d.bytesKeptByCompaction,
-		func(ctx context.Context, drops isDroppedFunc) bool {
+		func(ctx context.Context, drops changeDropPredicate) bool {
 			rep, _ := d.compact(ctx, drops, compactOptions{})
 			return rep.Seq != 0
 		},
@@ -419,15 +426,15 @@ func (d *DB) startAutoCompaction() {
 
 // bytesKeptByCompaction returns the approximate size, in bytes, of the data that a compaction would keep. The caller
 // must hold logmu.
-func (d *DB) bytesKeptByCompaction(isDropped isDroppedFunc) (int64, error) {
+func (d *DB) bytesKeptByCompaction(isDropped changeDropPredicate) (int64, error) {
 	var failed error
-	dropped := sort.Search(int(d.log.LastSeq()-d.base), func(i int) bool {
-		off, _, err := d.recordOffset(d.base + uint64(i) + 1)
+	dropped := sort.Search(int(d.log.LastSeq()-d.lastDroppedChange), func(i int) bool {
+		off, _, err := d.recordOffset(d.lastDroppedChange + uint64(i) + 1)
 		r, rerr := d.log.RecordAt(off)
 		failed = cmp.Or(failed, err, rerr)
 		return !isDropped(&r)
 	})
-	off, _, err := d.recordOffset(d.base + uint64(dropped) + 1)
+	off, _, err := d.recordOffset(d.lastDroppedChange + uint64(dropped) + 1)
 	err = cmp.Or(failed, err)
 	if err != nil {
 		return 0, err
@@ -436,7 +443,7 @@ func (d *DB) bytesKeptByCompaction(isDropped isDroppedFunc) (int64, error) {
 	defer d.mu.RUnlock()
 	n := d.log.EndOffset() - off + entryOverheadBytes*int64(d.st.len())
 	if b := d.st.base; b != nil {
-		sums, err := decodeEntryTotals(b.tables.TableBytes(sectionSums))
+		sums, err := decodeEntryTotals(b.tables.TableBytes(sectionEntryTotals))
 		if err != nil {
 			return 0, err
 		}
@@ -448,17 +455,17 @@ func (d *DB) bytesKeptByCompaction(isDropped isDroppedFunc) (int64, error) {
 	return n, nil
 }
 
-// explainLogReplacement replaces err by errLogReplaced if another process has replaced the log or its snapshot,
-// because this probably caused err. It does not replace an error that matches [wal.ErrUnknown]. This error means that
-// this process may have replaced the log itself.
-func (c *compaction) explainLogReplacement(err error) error {
+// detectLogReplacement replaces err by errLogReplaced if another process has replaced the log or its snapshot,
+// because this probably caused err. It does not replace an error that matches [wal.ErrUnknownDurability]. This error
+// means that this process may have replaced the log itself.
+func (c *compaction) detectLogReplacement(err error) error {
 	if err == nil || c == nil {
 		return err
 	}
-	if errors.Is(err, wal.ErrUnknown) {
+	if errors.Is(err, wal.ErrUnknownDurability) {
 		return err
 	}
-	place, perr := c.oldLog.PollName()
+	place, perr := c.oldLog.PollFileReplacement()
 	switch {
 	case perr == nil && place == wal.LogFileReplaced:
 		return errLogReplaced
@@ -482,7 +489,7 @@ type compactOptions struct {
 // compact compacts the log, or only computes the report if o.dryRun is set.
 func (d *DB) compact(
 	ctx context.Context,
-	isDropped isDroppedFunc,
+	isDropped changeDropPredicate,
 	o compactOptions,
 ) (rep store.CompactReport, err error) {
 	var c *compaction
@@ -496,10 +503,14 @@ func (d *DB) compact(
 		if c.hasNoEffect() {
 			return nil
 		}
-		rep.Changes, rep.Versions = int(c.lastDroppedChange-c.oldLog.Header().BaseSeq), c.versionCount-len(c.base)
+		rep.Changes, rep.Versions = int(
+			c.lastDroppedChange-c.oldLog.Header().BaseSeq,
+		), c.versionCount-len(
+			c.initialVersions,
+		)
 		if o.dryRun {
 			rep.BytesAfter = wal.HeaderSize + c.keptChangesSize()
-			return c.writeBase(func(b []byte, _ []loggedOp) error {
+			return c.writeInitialEntries(func(b []byte, _ []loggedOp) error {
 				rep.BytesAfter += wal.RecordOverhead + int64(len(b))
 				return nil
 			})
@@ -507,7 +518,7 @@ func (d *DB) compact(
 		if err := c.copyLog(); err != nil {
 			return err
 		}
-		return c.catchUp()
+		return c.copyMostNewChanges()
 	}
 	finish := func() error {
 		rep.Seq, err = c.replaceLog(
@@ -525,7 +536,7 @@ func (d *DB) compact(
 	}
 	if !o.shouldBlockWriters {
 		if err := prepare(); err != nil || !c.hasWrittenFiles() {
-			return rep, d.describeError(c.explainLogReplacement(err))
+			return rep, d.convertWALError(c.detectLogReplacement(err))
 		}
 	}
 	return rep, d.withExclusiveLock(ctx, func() error {
@@ -534,7 +545,7 @@ func (d *DB) compact(
 				return err
 			}
 		}
-		return c.explainLogReplacement(finish())
+		return c.detectLogReplacement(finish())
 	})
 }
 
@@ -544,7 +555,7 @@ func (d *DB) removeStaleDerivedFiles(s *compactionSurvey) error {
 	for _, k := range d.opts.DerivedFileKinds {
 		f := d.DerivedFile(k.Suffix)
 		drop := f.removeWithTemps
-		if f.isValidAfter(k, s) {
+		if f.isValidAfterCompaction(k, s) {
 			drop = f.removeTemps
 		}
 		if err := drop(); err != nil {
@@ -554,8 +565,8 @@ func (d *DB) removeStaleDerivedFiles(s *compactionSurvey) error {
 	return nil
 }
 
-// isValidAfter reports whether the derived file stays valid after the compaction.
-func (f DerivedFile) isValidAfter(kind DerivedFileKind, s *compactionSurvey) bool {
+// isValidAfterCompaction reports whether the derived file stays valid after the compaction.
+func (f DerivedFile) isValidAfterCompaction(kind DerivedFileKind, s *compactionSurvey) bool {
 	file, err := f.Open()
 	if err != nil {
 		return false
@@ -564,14 +575,14 @@ func (f DerivedFile) isValidAfter(kind DerivedFileKind, s *compactionSurvey) boo
 	return kind.IsValidAfterCompaction(file, s.lastDroppedChange, s.hasVersion)
 }
 
-// newRewriteRecord returns the record of a change. The change says that the log was rewritten, and contains sum, the
-// hash of the entries with which the new log begins. The entries and this record are written to the new log before the
-// new log is renamed. Therefore a log with rewritten entries always contains this record.
-func (d *DB) newRewriteRecord(ctx context.Context, sum []byte, note string) wal.Record {
-	v := &recordBody{base: sum, source: d.changeSource(ctx), note: note}
-	r := wal.Record{Seq: d.log.LastSeq() + 1, Time: d.opts.Clock().UnixNano(), Type: recordTypeChange}
+// newRewriteRecord returns the record of a change. The change says that the log was rewritten, and contains
+// initialEntriesHash, the hash of the entries with which the new log begins. The entries and this record are written to
+// the new log before the new log is renamed. Therefore a log with rewritten entries always contains this record.
+func (d *DB) newRewriteRecord(ctx context.Context, initialEntriesHash []byte, note string) wal.Record {
+	v := &recordBody{initialEntriesHash: initialEntriesHash, source: d.sourceForChange(ctx), note: note}
+	r := wal.Record{Seq: d.log.LastSeq() + 1, TimeUnixNano: d.opts.Clock().UnixNano(), Type: recordTypeChange}
 	enc := encodeBody(v)
 	r.Body = enc.body
-	r.Chain = wal.NextChain(d.log.LastChain(), r.Seq, r.Time, r.Type, enc.digest)
+	r.ChainHash = wal.ComputeChainHash(d.log.LastChainHash(), r.Seq, r.TimeUnixNano, r.Type, enc.digest)
 	return r
 }

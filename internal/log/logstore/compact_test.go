@@ -19,7 +19,7 @@ import (
 // compactHome opens a store that is compacted automatically even if it is small.
 func compactHome(t *testing.T, fsys vfs.FS, o Options) *DB {
 	t.Helper()
-	o.FreeSpaceStep, o.FreeSpaceReserve = 4096, 1024
+	o.FreeSpaceGrowthUnit, o.FreeSpaceReserve = 4096, 1024
 	return openTest(t, fsys, "memory.oxbow", o)
 }
 
@@ -29,11 +29,11 @@ func waitCompacted(m *DB) {
 	defer m.compactor.mu.Unlock()
 }
 
-// TestCompactsNotWhileClosed tests that no compaction starts after EndWaiting, which ends all work in the background
-// before a store is closed. Nothing would cancel a compaction that starts later.
+// TestCompactsNotWhileClosed tests that no compaction starts after CancelPendingWork, which ends all work in the
+// background before a store is closed. Nothing would cancel a compaction that starts later.
 func TestCompactsNotWhileClosed(t *testing.T) {
 	m := compactHome(t, vfs.NewMem(), Options{KeepChanges: 5, MinUnneededBytes: 4096})
-	m.EndWaiting()
+	m.CancelPendingWork()
 	for i := range 500 {
 		if err := remember(t.Context(), m, store.Entry{Name: "entry", Content: fmt.Sprint("version ", i)}); err != nil {
 			t.Fatal(err)
@@ -93,7 +93,7 @@ func TestCompactsItself(t *testing.T) {
 		t.Errorf("Undo(40) = %d changes, %v", len(cs), err)
 	}
 	waitCompacted(m)
-	if first := m.base; first < 2000 {
+	if first := m.lastDroppedChange; first < 2000 {
 		t.Errorf("the log begins after change %d", first)
 	}
 	checkAndCloseStore(t, m)
@@ -122,7 +122,7 @@ func TestCompactionKeepsTheYoung(t *testing.T) {
 	}
 	waitCompacted(m)
 	d := m
-	if kept := d.log.LastSeq() - d.base; kept < 100 || kept > 1000 {
+	if kept := d.log.LastSeq() - d.lastDroppedChange; kept < 100 || kept > 1000 {
 		t.Errorf("%d changes are kept", kept)
 	}
 	checkAndCloseStore(t, m)

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// A log of at most quickCompactBytes can be compacted in a few milliseconds. Close waits at most
+	// A log of at most maxQuickCompactionBytes can be compacted in a few milliseconds. Close waits at most
 	// quickCompactionTime for a running compaction.
-	quickCompactBytes   = 8 << 20
-	quickCompactionTime = 50 * time.Millisecond
+	maxQuickCompactionBytes = 8 << 20
+	quickCompactionTime     = 50 * time.Millisecond
 	// maxCompactTries is the maximum number of attempts to finish a compaction. In the last attempt, no other process
 	// can write.
 	maxCompactTries = 3
@@ -31,9 +31,9 @@ const (
 // errLogReplaced is returned if another process replaced the log during a compaction.
 var errLogReplaced = errors.New("another process replaced the log meanwhile")
 
-// isDroppedFunc reports whether a compaction may drop a change. The change is dropped only if all changes before it are
-// dropped.
-type isDroppedFunc func(r *wal.Record) bool
+// changeDropPredicate reports whether a compaction may drop a change. The change is dropped only if all changes before
+// it are dropped.
+type changeDropPredicate func(r *wal.Record) bool
 
 // compactor decides when a store is compacted automatically. A process runs at most one compaction at a time.
 type compactor struct {
@@ -49,17 +49,18 @@ type compactor struct {
 // MinUnneededBytes. It does nothing if automatic compactions are disabled (KeepChanges is not positive), if the log has
 // at most KeepChanges changes, or if a compaction is running.
 //
-// The argument length is the size of the log in bytes. The numbers of the log's changes are base+1 to last. neededBytes
-// must return approximately how many bytes a compaction would keep. compact must compact the log and report whether the
-// log has changed. If no compaction starts or the log does not change, the next check is made after the log has grown.
+// The argument length is the size of the log in bytes. The numbers of the log's changes are baseSeq+1 to lastSeq.
+// neededBytes must return approximately how many bytes a compaction would keep. compact must compact the log and report
+// whether the log has changed. If no compaction starts or the log does not change, the next check is made after the log
+// has grown.
 func (c *compactor) compactIfHalfUnneeded(
 	length int64,
-	base, last uint64,
-	neededBytes func(isDroppedFunc) (int64, error),
-	compact func(context.Context, isDroppedFunc) bool,
+	baseSeq, lastSeq uint64,
+	neededBytes func(changeDropPredicate) (int64, error),
+	compact func(context.Context, changeDropPredicate) bool,
 ) {
 	keep := uint64(c.opts.KeepChanges)
-	if c.opts.KeepChanges <= 0 || last-base <= keep {
+	if c.opts.KeepChanges <= 0 || lastSeq-baseSeq <= keep {
 		return
 	}
 	if length < c.nextCheckLogLength.Load() {
@@ -72,7 +73,7 @@ func (c *compactor) compactIfHalfUnneeded(
 	if !c.mu.TryLock() {
 		return
 	}
-	drops := func(r *wal.Record) bool { return r.Seq+keep <= last && time.Unix(0, r.Time).Before(young) }
+	drops := func(r *wal.Record) bool { return r.Seq+keep <= lastSeq && time.Unix(0, r.TimeUnixNano).Before(young) }
 	must, err := neededBytes(drops)
 	if due := 2*must + c.opts.MinUnneededBytes; err != nil || length < due {
 		c.nextCheckLogLength.Store(max(due, length))
@@ -106,9 +107,9 @@ func (c *compactor) runExclusively(ctx context.Context, tryCompaction func(holdW
 	}
 }
 
-// waitOrCancel waits until no automatic compaction is running. If the log is long, it cancels a running compaction at
-// once. Otherwise it cancels the compaction after quickCompactionTime.
-func (c *compactor) waitOrCancel(length int64) {
+// finishOrCancelCompaction waits until no automatic compaction is running. If the log is long, it cancels a running
+// compaction at once. Otherwise it cancels the compaction after quickCompactionTime.
+func (c *compactor) finishOrCancelCompaction(logLength int64) {
 	stop := c.cancelLastCompaction.Load()
 	if stop == nil {
 		return
@@ -116,7 +117,7 @@ func (c *compactor) waitOrCancel(length int64) {
 	if !c.mu.TryLock() {
 		ctx, cancel := context.WithTimeout(context.Background(), quickCompactionTime)
 		defer cancel()
-		if length > quickCompactBytes || c.mu.LockContext(ctx) != nil {
+		if logLength > maxQuickCompactionBytes || c.mu.LockContext(ctx) != nil {
 			(*stop)()
 			c.mu.Lock()
 		}

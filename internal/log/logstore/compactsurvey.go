@@ -31,18 +31,18 @@ type locatedVersion struct {
 // compactionSurvey collects the facts that a compaction must know about the log.
 type compactionSurvey struct {
 	ctx                   context.Context
-	isChangeDropped       isDroppedFunc
+	isChangeDropped       changeDropPredicate
 	lastDroppedChange     uint64           // number of the last change that is dropped, now or by the last compaction
 	lastDroppedChainHash  [32]byte         // value of the log's hash chain after the last dropped change
 	versionCount          int              // number of entry versions in the log, up to the last dropped change
 	areDroppedChangesRead bool             // all changes that the compaction drops were read
-	base                  []locatedVersion // the entry versions with which the new log begins, ordered by entry ID
-	baseRecordBody        *recordBody      // op IDs and next entry ID with which the new log begins
+	initialVersions       []locatedVersion // the entry versions with which the new log begins, ordered by entry ID
+	initialRecordBody     *recordBody      // op IDs and next entry ID with which the new log begins
 
 	// newest version of each entry, by name (nil after the whole log was read)
 	newestByName map[nameHash]locatedVersion
-	// Newest version of each entry, ordered by ID. It is set when the whole log was read. It equals base if the
-	// compaction keeps no change.
+	// Newest version of each entry, ordered by ID. It is set when the whole log was read. It equals initialVersions if
+	// the compaction keeps no change.
 	newestByID []locatedVersion
 	// Names of entries that were removed by a kept change, each with the number of this change.
 	removedNames      map[nameHash]uint64
@@ -50,13 +50,13 @@ type compactionSurvey struct {
 	keptChangeOffsets []int64 // offsets of the changes that the compaction keeps
 
 	// The records at the old log's beginning include a record with more entries than oxbow now puts into one record.
-	hasLargeBaseRecord bool
+	hasLargeInitialRecord bool
 
 	reportProgress func(progress.State)
 	logSize        int64 // size of the log, in bytes
 }
 
-func newCompactionSurvey(ctx context.Context, log *wal.Log, isDropped isDroppedFunc) *compactionSurvey {
+func newCompactionSurvey(ctx context.Context, log *wal.Log, isDropped changeDropPredicate) *compactionSurvey {
 	h := log.Header()
 	return &compactionSurvey{
 		ctx:                  ctx,
@@ -82,15 +82,15 @@ func (s *compactionSurvey) applyRecord(r *wal.Record, v *recordBody) ([]store.De
 	)
 	if r.Type == recordTypeChange {
 		if !s.areDroppedChangesRead && !s.isChangeDropped(r) {
-			s.recordBaseEntries()
+			s.setInitialEntries()
 		}
 		if s.areDroppedChangesRead {
 			s.keptChangeOffsets = append(s.keptChangeOffsets, r.FileOffset)
 		} else {
-			s.lastDroppedChange, s.lastDroppedChainHash = r.Seq, r.Chain
+			s.lastDroppedChange, s.lastDroppedChainHash = r.Seq, r.ChainHash
 		}
 	}
-	s.hasLargeBaseRecord = s.hasLargeBaseRecord || (r.Type == wal.TypeBaseSection && isLargeBaseRecord(v.ops))
+	s.hasLargeInitialRecord = s.hasLargeInitialRecord || (r.Type == wal.TypeBaseSection && isLargeBaseRecord(v.ops))
 	for _, p := range v.ops {
 		e := p.entry
 		s.stateWithOpIDs.nextEntryID = max(s.stateWithOpIDs.nextEntryID, e.ID+1)
@@ -113,16 +113,16 @@ func (s *compactionSurvey) applyRecord(r *wal.Record, v *recordBody) ([]store.De
 	return nil, s.ctx.Err()
 }
 
-// recordBaseEntries records the data with which the log begins after the compaction: the entries, the op IDs and the
+// setInitialEntries records the data with which the log begins after the compaction: the entries, the op IDs and the
 // next entry ID. They are recorded as they are before the first change that the compaction keeps, so the caller must
-// call recordBaseEntries at this point of reading.
-func (s *compactionSurvey) recordBaseEntries() {
+// call setInitialEntries at this point of reading.
+func (s *compactionSurvey) setInitialEntries() {
 	s.areDroppedChangesRead = true
-	s.baseRecordBody = &recordBody{
+	s.initialRecordBody = &recordBody{
 		nextEntryID: s.stateWithOpIDs.nextEntryID,
 		seenOpIDs:   s.stateWithOpIDs.rememberedOpIDs(),
 	}
-	s.base = s.newestVersionsByID()
+	s.initialVersions = s.newestVersionsByID()
 }
 
 // finishSurvey stores the newest version of each entry in the slice newestByID, which needs a third of the memory of
@@ -132,8 +132,8 @@ func (s *compactionSurvey) finishSurvey() {
 	if s.areDroppedChangesRead {
 		s.newestByID = s.newestVersionsByID()
 	} else {
-		s.recordBaseEntries()
-		s.newestByID = s.base
+		s.setInitialEntries()
+		s.newestByID = s.initialVersions
 	}
 	s.newestByName = nil
 }
@@ -151,6 +151,10 @@ func (p locatedVersion) compare(q locatedVersion) int {
 
 // hasVersion reports whether the compacted log will contain this version, in its base or in a later change.
 func (s *compactionSurvey) hasVersion(id, version uint64) bool {
-	_, ok := slices.BinarySearchFunc(s.base, locatedVersion{id: id, version: version}, locatedVersion.compare)
+	_, ok := slices.BinarySearchFunc(
+		s.initialVersions,
+		locatedVersion{id: id, version: version},
+		locatedVersion.compare,
+	)
 	return ok || version > s.lastDroppedChange
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// guardedState is the current state, which mu guards. To change it, a goroutine must hold both mu and logmu
+// currentState is the current state, which mu guards. To change it, a goroutine must hold both mu and logmu
 // exclusively. Therefore a goroutine that holds logmu may read it without mu.
-type guardedState struct {
+type currentState struct {
 	mu           sync.RWMutex
 	st           *state
 	recentDeltas recentDeltas
@@ -20,7 +20,7 @@ type guardedState struct {
 }
 
 // checkOpenAndContext returns an error if ctx is done or the store is closed.
-func (c *guardedState) checkOpenAndContext(ctx context.Context) error {
+func (c *currentState) checkOpenAndContext(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -32,8 +32,8 @@ func (c *guardedState) checkOpenAndContext(ctx context.Context) error {
 	return nil
 }
 
-// viewState calls fn with the state and then returns the state.
-func (c *guardedState) viewState(fn func(st *state)) *state {
+// callWithState calls fn with the state and then returns the state.
+func (c *currentState) callWithState(fn func(st *state)) *state {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	fn(c.st)
@@ -84,10 +84,10 @@ func (r *recentDeltas) forgetOldest(limit int) {
 	r.deltaSteps = slices.Clone(kept) // Copy the remaining steps, so that the memory of the removed steps becomes free.
 }
 
-// deltaStepsSince returns the changes of entries after the position p, as a list of steps. Each step contains the
+// findLaterDeltaSteps returns the changes of entries after the position p, as a list of steps. Each step contains the
 // changes from its startPosition to the next position. The bool result is false if no step in memory begins at p,
 // because the list contains only recent steps. The caller must then read the entries again.
-func (r *recentDeltas) deltaStepsSince(p store.Position) ([]deltaStep, bool) {
+func (r *recentDeltas) findLaterDeltaSteps(p store.Position) ([]deltaStep, bool) {
 	if p == r.newestPosition {
 		return nil, true
 	}

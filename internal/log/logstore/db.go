@@ -24,17 +24,17 @@ import (
 // readNewRecordsMu, logmu, mu. The last three locks are fields of the embedded structs. A goroutine that already holds
 // logmu may acquire the mutexes of compactor and checkpointer, and writerMu, only with TryLock.
 type DB struct {
-	fs   vfs.FS
-	name string // name of the log in the file system fs
-	path string // path of the log as it is shown in messages
-	opts Options
+	fs      vfs.FS
+	logName string // name of the log in the file system fs
+	path    string // path of the log as it is shown in messages
+	opts    Options
 
 	writerMu      ctxmutex.Mutex // held by the goroutine that writes the waiting changes of all callers to the log
 	queue         commitQueue    // requests that wait to be committed
 	reusableBatch *commitBatch   // batch whose memory can be reused (guarded by writerMu)
 
 	sharedLog
-	guardedState
+	currentState
 
 	closingCtx       context.Context // context that is done when the store is being closed
 	cancelClosingCtx context.CancelFunc
@@ -57,7 +57,7 @@ type DB struct {
 
 func (d *DB) logOptions() wal.Options {
 	return wal.Options{
-		FreeSpaceStep:       d.opts.FreeSpaceStep,
+		FreeSpaceGrowthUnit: d.opts.FreeSpaceGrowthUnit,
 		UrgentAppendReserve: d.opts.FreeSpaceReserve,
 		Clock:               d.opts.Clock,
 		Rand:                d.opts.Rand,
@@ -70,9 +70,9 @@ func (d *DB) logOptions() wal.Options {
 	}
 }
 
-// readTail applies the records after the current position of the log to the state, and returns the deltas. The caller
-// must hold logmu exclusively.
-func (d *DB) readTail() ([]store.Delta, error) {
+// applyNewRecords applies the records after the current position of the log to the state, and returns the deltas. The
+// caller must hold logmu exclusively.
+func (d *DB) applyNewRecords() ([]store.Delta, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	deltas, err := d.replayLog(d.log, d.st, func(off int64) { d.changeOffsets = append(d.changeOffsets, off) }, 0)
@@ -125,7 +125,7 @@ func (d *DB) replayLog(
 		return nil
 	})
 	if err != nil && err != errStopReplay {
-		return deltas, d.describeError(err)
+		return deltas, d.convertWALError(err)
 	}
 	return deltas, nil
 }
@@ -142,10 +142,10 @@ func (d *DB) refresh() error {
 		return nil
 	}
 	news, err := d.log.PollChanges()
-	if news == wal.LogUnchanged && err == nil {
-		err = d.checkDirInPlace()
+	if news == wal.LogFileUnchanged && err == nil {
+		err = d.checkDirNotMoved()
 	}
-	broken, overwritten := d.brokenErr, d.log.HaveKnownBytesChanged()
+	broken, overwritten := d.brokenErr, d.log.HaveReadBytesChanged()
 	d.logmu.RUnlock()
 	if err != nil || broken != nil {
 		return errors.Join(broken, err)
@@ -156,12 +156,12 @@ func (d *DB) refresh() error {
 			return err
 		}
 	}
-	if news == wal.LogUnchanged {
+	if news == wal.LogFileUnchanged {
 		return nil
 	}
 	d.logmu.Lock()
 	defer d.logmu.Unlock()
-	return d.catchUp()
+	return d.applyOtherProcessChanges()
 }
 
 // rereadOverwrittenLog reads the whole log file again, because another program may have overwritten bytes that were
@@ -180,26 +180,26 @@ func (d *DB) rereadOverwrittenLog() (didRead bool, err error) {
 	return true, err
 }
 
-// checkDirInPlace returns an error if the log's file does not exist yet and the store's directory is not at its path
+// checkDirNotMoved returns an error if the log's file does not exist yet and the store's directory is not at its path
 // any more. If the log has a file, package wal returns this error.
-func (d *DB) checkDirInPlace() error {
+func (d *DB) checkDirNotMoved() error {
 	dir, ok := d.fs.(*vfs.OS)
 	if !ok || d.opts.FS != nil {
 		return nil
 	}
 	if !d.log.Exists() && dir.Moved() {
-		return d.describeError(wal.ErrVanished)
+		return d.convertWALError(wal.ErrVanished)
 	}
 	return nil
 }
 
-// catchUp applies the changes of other processes. The caller must hold logmu exclusively.
-func (d *DB) catchUp() error {
+// applyOtherProcessChanges applies the changes of other processes. The caller must hold logmu exclusively.
+func (d *DB) applyOtherProcessChanges() error {
 	for range 100 {
 		news, err := d.log.PollChanges()
-		if err == nil && news == wal.LogGrown {
+		if err == nil && news == wal.LogFileGrown {
 			end := d.log.EndOffset()
-			deltas, rerr := d.readTail()
+			deltas, rerr := d.applyNewRecords()
 			if errors.Is(rerr, errUnusableSnapshot) {
 				return d.reload()
 			}
@@ -214,16 +214,16 @@ func (d *DB) catchUp() error {
 			}
 			// The log has grown only by an unfinished write. Another process may have replaced the file at the same
 			// time, so check whether the log's name refers to another file.
-			news, err = d.log.PollName()
+			news, err = d.log.PollFileReplacement()
 		}
 		if err != nil {
 			return err
 		}
 		switch news {
-		case wal.LogUnchanged:
-			return d.checkDirInPlace()
+		case wal.LogFileUnchanged:
+			return d.checkDirNotMoved()
 		case wal.LogFileGone:
-			return d.describeError(wal.ErrVanished)
+			return d.convertWALError(wal.ErrVanished)
 		case wal.LogFileReplaced:
 			if err := d.reloadFromSnapshot(); err != nil {
 				return err
@@ -236,7 +236,7 @@ func (d *DB) catchUp() error {
 // reload reads the whole log again, from the file that has the log's name now. If this file contains the last change
 // that the watchers were told about, they receive the later changes. Otherwise they are told to read everything again.
 // The caller must hold logmu exclusively.
-func (d *DB) reload() error { return d.reloadWith(d.readAll) }
+func (d *DB) reload() error { return d.reloadWith(d.readWholeLog) }
 
 // reloadFromSnapshot is like reload, but starts at the snapshot if there is a valid snapshot.
 func (d *DB) reloadFromSnapshot() error { return d.reloadWith(d.readFromSnapshot) }
@@ -252,12 +252,12 @@ func (d *DB) reloadWith(read func() (*state, []int64, error)) error {
 	id, seq := d.log.Header().ID, d.log.LastSeq()
 	had := d.log.Exists()
 	if err := d.log.Reopen(); err != nil {
-		return d.describeError(err)
+		return d.convertWALError(err)
 	}
 	st, offsets, err := read()
 	if err != nil {
 		d.recordBrokenLog(err)
-		if d.brokenErr == nil && d.st.readError() != nil {
+		if d.brokenErr == nil && d.st.snapshotReadError() != nil {
 			d.brokenErr = err // Without a state, the store cannot be used any more.
 		}
 		return err
@@ -265,10 +265,10 @@ func (d *DB) reloadWith(read func() (*state, []int64, error)) error {
 	isSameLog := had && d.log.Header().ID == id
 	if isSameLog && d.log.LastSeq() < seq {
 		// Refuse to continue. Otherwise this process would give new changes the numbers of the missing changes.
-		d.brokenErr = d.describeError(&wal.RolledBackError{LastSeq: d.log.LastSeq(), DurableSeq: seq})
+		d.brokenErr = d.convertWALError(&wal.RolledBackError{LastSeq: d.log.LastSeq(), DurableSeq: seq})
 		return d.brokenErr
 	}
-	deltas, same := d.changesSinceLast(st, offsets)
+	deltas, same := d.findUnpublishedDeltas(st, offsets)
 	d.setState(st, offsets)
 	if same {
 		d.publishDeltas(deltas)
@@ -292,11 +292,11 @@ func (d *DB) sendResetToWatchers() {
 // newer than the snapshot (all changes if it read the whole log). The caller must hold logmu exclusively.
 func (d *DB) readFromSnapshot() (*state, []int64, error) {
 	if !d.log.Exists() {
-		return d.readAll()
+		return d.readWholeLog()
 	}
 	s, err := d.openSnapshot()
 	if err != nil {
-		return d.readAll()
+		return d.readWholeLog()
 	}
 	var offsets []int64
 	st := newState()
@@ -312,25 +312,25 @@ func (d *DB) readFromSnapshot() (*state, []int64, error) {
 	}
 	s.release()
 	if err := d.log.Reopen(); err != nil {
-		return nil, nil, d.describeError(err)
+		return nil, nil, d.convertWALError(err)
 	}
-	return d.readAll()
+	return d.readWholeLog()
 }
 
-// readAll reads the whole log. It returns the state, and the offsets of all changes in the log. The caller must hold
-// logmu exclusively.
-func (d *DB) readAll() (*state, []int64, error) {
+// readWholeLog reads the whole log. It returns the state, and the offsets of all changes in the log. The caller must
+// hold logmu exclusively.
+func (d *DB) readWholeLog() (*state, []int64, error) {
 	var offsets []int64
 	st := newState()
 	_, err := d.replayLog(d.log, st, func(off int64) { offsets = append(offsets, off) }, 0)
 	return st, offsets, err
 }
 
-// changesSinceLast returns how entries changed since the last position that was sent to watchers. It applies these
+// findUnpublishedDeltas returns how entries changed since the last position that was sent to watchers. It applies these
 // changes to the old state d.st, which must not be used afterwards. The state st and the offsets of its changes in the
-// log were read from the new log. changesSinceLast returns false if the changes cannot be found, for example because
-// the new log does not contain this position in its history.
-func (d *DB) changesSinceLast(st *state, offsets []int64) ([]store.Delta, bool) {
+// log were read from the new log. findUnpublishedDeltas returns false if the changes cannot be found, for example
+// because the new log does not contain this position in its history.
+func (d *DB) findUnpublishedDeltas(st *state, changeOffsets []int64) ([]store.Delta, bool) {
 	was, ok := logpos.DecodePosition(d.recentDeltas.newestPosition)
 	h := d.log.Header()
 	if !ok || h.ID != was.LogID {
@@ -343,10 +343,10 @@ func (d *DB) changesSinceLast(st *state, offsets []int64) ([]store.Delta, bool) 
 	switch {
 	case was.Seq == h.BaseSeq:
 		was.FileOffset = 0
-	case was.Seq > from && was.Seq-from <= uint64(len(offsets)):
-		was.FileOffset = offsets[was.Seq-from-1]
+	case was.Seq > from && was.Seq-from <= uint64(len(changeOffsets)):
+		was.FileOffset = changeOffsets[was.Seq-from-1]
 	default:
-		was.FileOffset, ok = st.base.changeOffset(was.Seq)
+		was.FileOffset, ok = st.base.findChangeOffset(was.Seq)
 		if !ok {
 			return nil, false
 		}
@@ -381,23 +381,23 @@ func (f rewriteRejectingState) applyRecord(r *wal.Record, v *recordBody) ([]stor
 // state is not used any more. The caller must hold the write lock of logmu.
 func (d *DB) setState(st *state, offsets []int64) {
 	d.logEpoch.Add(1)
-	d.replaceStateByEqual(st, offsets)
+	d.replaceByEqualState(st, offsets)
 }
 
-// replaceStateByEqual makes st the store's current state. st must contain the same entries as the present state, unless
-// st was read from the whole log (see setState). The argument offsets contains the log offsets of the changes after the
-// snapshot that st uses. Without a snapshot, it contains the log offsets of all changes in the log. The caller must
-// hold the write lock of logmu.
-func (d *DB) replaceStateByEqual(st *state, offsets []int64) {
+// replaceByEqualState makes st the store's current state. st must contain the same entries as the present state, unless
+// st was read from the whole log (see setState). The argument changeOffsets contains the log offsets of the changes
+// after the snapshot that st uses. Without a snapshot, it contains the log offsets of all changes in the log. The
+// caller must hold the write lock of logmu.
+func (d *DB) replaceByEqualState(st *state, changeOffsets []int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.st.base != st.base {
 		d.st.base.release()
 	}
-	d.base = d.log.Header().BaseSeq
+	d.lastDroppedChange = d.log.Header().BaseSeq
 	d.st = st
-	d.changeOffsets = offsets
-	d.lastSnapshotChange = d.base
+	d.changeOffsets = changeOffsets
+	d.lastSnapshotChange = d.lastDroppedChange
 	if st.base != nil {
 		d.lastSnapshotChange = st.base.head.lastSeq
 	}
@@ -412,8 +412,8 @@ func (d *DB) withState(ctx context.Context, fn func(st *state)) error {
 		if err := d.Refresh(ctx); err != nil {
 			return err
 		}
-		st := d.viewState(fn)
-		if st.readError() == nil {
+		st := d.callWithState(fn)
+		if st.snapshotReadError() == nil {
 			return nil
 		}
 		if err := d.reloadWithoutSnapshot(st); err != nil {
@@ -465,8 +465,8 @@ func (d *DB) Get(ctx context.Context, name string) (e store.Entry, err error) {
 func (d *DB) EntryByID(id uint64) (*store.Entry, error) {
 	for {
 		var e *store.Entry
-		st := d.viewState(func(st *state) { e = st.findByID(id) })
-		if st.readError() == nil {
+		st := d.callWithState(func(st *state) { e = st.findByID(id) })
+		if st.snapshotReadError() == nil {
 			return e, nil
 		}
 		if err := d.reloadWithoutSnapshot(st); err != nil {
@@ -475,15 +475,15 @@ func (d *DB) EntryByID(id uint64) (*store.Entry, error) {
 	}
 }
 
-// describeError converts an error from package wal to an error of package store.
-func (d *DB) describeError(err error) error { return describeError(d.path, err) }
+// convertWALError converts an error from package wal to an error of package store.
+func (d *DB) convertWALError(err error) error { return describeError(d.path, err) }
 
 // currentPosition returns the position after the last change that was read. The caller must hold logmu and mu.
 func (d *DB) currentPosition() store.Position {
 	if !d.log.Exists() {
 		return ""
 	}
-	p := logpos.Position{LogID: d.log.Header().ID, Seq: d.log.LastSeq(), ChainHash: d.log.LastChain()}
+	p := logpos.Position{LogID: d.log.Header().ID, Seq: d.log.LastSeq(), ChainHash: d.log.LastChainHash()}
 	if n := len(d.changeOffsets); n > 0 {
 		p.FileOffset = d.changeOffsets[n-1]
 	} else if d.st.base != nil {
@@ -506,12 +506,12 @@ func (d *DB) openVerifiedLog() (*wal.Log, error) {
 // openLogReadOnly opens a second reader of the log, which cannot write.
 func (d *DB) openLogReadOnly(o wal.Options) (*wal.Log, error) {
 	o.ReadOnly = true
-	log, err := wal.Open(d.fs, d.name, o)
-	return log, d.describeError(err)
+	log, err := wal.Open(d.fs, d.logName, o)
+	return log, d.convertWALError(err)
 }
 
 // snapshotName returns the file name of the snapshot.
-func (d *DB) snapshotName() string { return d.name + SnapshotSuffix }
+func (d *DB) snapshotName() string { return d.logName + SnapshotSuffix }
 
 // openSnapshot opens the snapshot. The snapshot gets its own reader of the log.
 func (d *DB) openSnapshot() (*snapshot, error) {

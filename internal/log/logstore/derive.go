@@ -16,35 +16,35 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// ErrDerivedFile is returned if a derived file is unusable or was not written. It can be written later.
+// ErrDerivedFileNotWritten is returned if a derived file is unusable or was not written. It can be written later.
 // errStoreChanged means that the log has changed in the meantime, and errWriterActive that another process is writing.
 var (
-	ErrDerivedFile  = errors.New("a file that is made from the log was not made")
-	errStoreChanged = fmt.Errorf("%w: the store has changed", ErrDerivedFile)
-	errWriterActive = fmt.Errorf("%w: a process writes to the store", ErrDerivedFile)
+	ErrDerivedFileNotWritten = errors.New("a file that is made from the log was not made")
+	errStoreChanged          = fmt.Errorf("%w: the store has changed", ErrDerivedFileNotWritten)
+	errWriterActive          = fmt.Errorf("%w: a process writes to the store", ErrDerivedFileNotWritten)
 )
 
 // writeDerivedFile writes a file with content that was computed from the log. The argument epoch is the log's epoch
 // when the content was computed. The epoch changes if the log is replaced or redacted, and then writeDerivedFile fails.
 // Others can use the store while the content is written, because writing has three steps:
 //
-//   - writeDerivedFile calls lockedCreate with a function that creates an empty temporary file. lockedCreate must call
-//     this function while other processes are locked out.
-//   - It calls the function write, which writes the content, without a lock.
-//   - It calls lockedRename with a function that renames the temporary file. lockedRename must call this function under
-//     the same lock.
+//   - writeDerivedFile calls createUnderLock with a function that creates an empty temporary file. createUnderLock
+//     must call this function while other processes are locked out.
+//   - It calls the function writeContent, which writes the content, without a lock.
+//   - It calls renameUnderLock with a function that renames the temporary file. renameUnderLock must call this
+//     function under the same lock.
 //
 // The file is not synced, because its checksums reveal damage by a crash. If the log is redacted in the meantime, the
 // temporary file is removed.
 func (d *DB) writeDerivedFile(
 	name string,
 	epoch uint64,
-	lockedCreate, lockedRename func(fn func() error) error,
-	write func(f vfs.File) error,
+	createUnderLock, renameUnderLock func(fn func() error) error,
+	writeContent func(f vfs.File) error,
 ) error {
 	var f vfs.File
 	var temp string
-	err := lockedCreate(func() error {
+	err := createUnderLock(func() error {
 		err := d.checkLogEpoch(epoch)
 		if err == nil {
 			err = d.removeDerivedTemps(name)
@@ -58,11 +58,11 @@ func (d *DB) writeDerivedFile(
 		return err
 	}
 	if err == nil {
-		err = write(f)
+		err = writeContent(f)
 	}
 	named := false
 	if err == nil {
-		err = lockedRename(func() error {
+		err = renameUnderLock(func() error {
 			err := d.checkLogEpoch(epoch)
 			if err == nil {
 				err = d.renameDerivedFile(f, temp, name)
@@ -120,7 +120,7 @@ func (d *DB) removeDerivedFile(name string) error {
 // removeDerivedTemps removes the temporary files that were left by writing the file name, which is derived from the
 // log. It does not remove the file itself. It truncates each temporary file before it removes the file.
 func (d *DB) removeDerivedTemps(name string) error {
-	dir := path.Dir(d.name)
+	dir := path.Dir(d.logName)
 	files, err := d.fs.ReadDir(dir)
 	if err != nil {
 		return err
@@ -163,9 +163,9 @@ func (d *DB) withoutWriters(fn func() error) error {
 	return d.callWithoutOtherWriters(context.Background(), fn)
 }
 
-// betweenWrites calls fn while no process can write. It waits until this process is not writing. If another process is
-// writing, it returns errWriterActive.
-func (d *DB) betweenWrites(ctx context.Context, fn func() error) error {
+// callBetweenWrites calls fn while no process can write. It waits until this process is not writing. If another process
+// is writing, it returns errWriterActive.
+func (d *DB) callBetweenWrites(ctx context.Context, fn func() error) error {
 	if err := d.writerMu.LockContext(ctx); err != nil {
 		return err
 	}
@@ -180,10 +180,10 @@ func (d *DB) callWithoutOtherWriters(ctx context.Context, fn func() error) error
 	if err := d.checkOpenAndContext(ctx); err != nil {
 		return err
 	}
-	if _, err := d.fs.Stat(d.name); err != nil {
+	if _, err := d.fs.Stat(d.logName); err != nil {
 		return nil // Do nothing, because the store's log does not exist yet.
 	}
-	l, err := d.fs.OpenLock(wal.LockName(d.name))
+	l, err := d.fs.OpenLock(wal.LockName(d.logName))
 	if err != nil {
 		return err
 	}

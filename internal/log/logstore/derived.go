@@ -20,7 +20,7 @@ type DerivedFile struct {
 // DerivedFile returns the file with this suffix.
 func (d *DB) DerivedFile(suffix string) DerivedFile { return DerivedFile{d, suffix} }
 
-func (f DerivedFile) fileName() string { return f.db.name + f.suffix }
+func (f DerivedFile) fileName() string { return f.db.logName + f.suffix }
 
 // Path returns the file's path, for use in messages.
 func (f DerivedFile) Path() string { return f.db.path + f.suffix }
@@ -48,22 +48,22 @@ func (f DerivedFile) CreateEmpty() error {
 // Create writes the file. The function write writes the content, which was derived from the log in the given epoch. The
 // epoch changes when the log is rewritten. Others can use the store while the file is written. Create does not wait for
 // other processes. If another process is writing, or if the log was rewritten since the epoch, the error matches
-// [ErrDerivedFile].
+// [ErrDerivedFileNotWritten].
 func (f DerivedFile) Create(ctx context.Context, epoch uint64, write func(vfs.File) error) error {
-	between := func(fn func() error) error { return f.db.betweenWrites(ctx, fn) }
+	between := func(fn func() error) error { return f.db.callBetweenWrites(ctx, fn) }
 	return f.db.writeDerivedFile(f.fileName(), epoch, between, between, write)
 }
 
 // CreateTemp creates an empty temporary file and returns the file with its name. [DerivedFile.ReplaceByTempFile] can
 // later rename the file to the final name. CreateTemp first reads the changes of other processes and then calls the
-// function check. If check succeeds, CreateTemp removes older temporary files of this kind. It fails if check returns
-// an error or if another process is writing. If a text is redacted later, the redaction removes the temporary file,
-// because the file may contain the text.
-func (f DerivedFile) CreateTemp(check func() error) (file vfs.File, temp string, err error) {
+// function checkBeforeCreate. If checkBeforeCreate succeeds, CreateTemp removes older temporary files of this kind. It
+// fails if checkBeforeCreate returns an error or if another process is writing. If a text is redacted later, the
+// redaction removes the temporary file, because the file may contain the text.
+func (f DerivedFile) CreateTemp(checkBeforeCreate func() error) (file vfs.File, temp string, err error) {
 	err = f.db.withoutWriters(func() error {
 		err := f.db.refresh()
 		if err == nil {
-			err = check()
+			err = checkBeforeCreate()
 		}
 		if err == nil {
 			err = f.removeTemps()
@@ -103,10 +103,10 @@ func (f DerivedFile) ReplaceByTempFile(file vfs.File, temp string, finish func()
 // DiscardTemp removes a file from CreateTemp. It ignores errors, because another process may have removed the file.
 func (f DerivedFile) DiscardTemp(temp string) { _ = f.db.fs.Remove(temp) }
 
-// CreateNameless creates an empty file and removes its name at once. Therefore the operating system deletes the file
-// when it is closed, even after a crash. The file first has the name of a temporary file. If a crash prevents the
+// CreateUnlinkedFile creates an empty file and removes its name at once. Therefore the operating system deletes the
+// file when it is closed, even after a crash. The file first has the name of a temporary file. If a crash prevents the
 // removal of the name, the file is therefore recognized as temporary and removed later.
-func (f DerivedFile) CreateNameless() (vfs.File, error) {
+func (f DerivedFile) CreateUnlinkedFile() (vfs.File, error) {
 	file, temp, err := vfs.CreateTemp(f.db.fs, f.fileName(), 0o600)
 	if err != nil {
 		return nil, err

@@ -72,14 +72,14 @@ func TestDerivedOfAnotherLog(t *testing.T) {
 	if f.Exists() {
 		t.Error("a redaction leaves the file")
 	}
-	if err := f.ReplaceByTempFile(file, temp, func() error { return nil }); !errors.Is(err, ErrDerivedFile) ||
+	if err := f.ReplaceByTempFile(file, temp, func() error { return nil }); !errors.Is(err, ErrDerivedFileNotWritten) ||
 		f.Exists() {
 		t.Errorf("Adopt() after a redaction = %v, there is a file: %t", err, f.Exists())
 	}
 	if err := file.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := f.Create(t.Context(), now.LogEpoch, write); !errors.Is(err, ErrDerivedFile) || f.Exists() {
+	if err := f.Create(t.Context(), now.LogEpoch, write); !errors.Is(err, ErrDerivedFileNotWritten) || f.Exists() {
 		t.Errorf("Make() of the log before = %v, there is a file: %t", err, f.Exists())
 	}
 	checkAndCloseStore(t, d)
@@ -119,7 +119,7 @@ func TestDerivedAfterCompaction(t *testing.T) {
 			}
 		}
 		vs.versions[2] = 1 // This version belongs to the dropped part of the history.
-		if err := d.UpdateVersionOffsets(t.Context(), vs); !errors.Is(err, ErrDerivedFile) {
+		if err := d.UpdateVersionOffsets(t.Context(), vs); !errors.Is(err, ErrDerivedFileNotWritten) {
 			t.Errorf("Locate() of a version that was dropped = %v", err)
 		}
 		if _, err := d.RefreshPosition(logpos.Position{LogID: now.Position.LogID, Seq: 99}); !errors.Is(

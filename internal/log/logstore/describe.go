@@ -32,7 +32,7 @@ func describeError(path string, err error) error {
 		return fmt.Errorf("%w: %s: %v", store.ErrRolledBack, path, r)
 	case errors.Is(err, wal.ErrNotLog):
 		return fmt.Errorf("%w: %s: %v", store.ErrNotStore, path, err)
-	case errors.Is(err, wal.ErrUnknown):
+	case errors.Is(err, wal.ErrUnknownDurability):
 		return fmt.Errorf("%w: %s: %w", store.ErrUnknownOutcome, path, err)
 	case errors.Is(err, wal.ErrFull):
 		return fmt.Errorf("%w: %s: nothing was written: %w", store.ErrFull, path, err)

@@ -133,7 +133,7 @@ func compareFormFilters(t *testing.T, d *DB, r *mathrand.Rand, seed uint64) {
 	}
 }
 
-// compareFormCounts calls CountFormLabels for several label keys. It compares the numbers of entries for each value
+// compareFormCounts calls CountSnapshotLabels for several label keys. It compares the numbers of entries for each value
 // with the numbers that a scan of all entries finds.
 func compareFormCounts(t *testing.T, d *DB, seed uint64) {
 	t.Helper()
@@ -147,12 +147,12 @@ func compareFormCounts(t *testing.T, d *DB, seed uint64) {
 				want[value]++
 			}
 		}
-		got, ok, err := d.CountFormLabels(t.Context(), key)
+		got, ok, err := d.CountSnapshotLabels(t.Context(), key)
 		if !ok || err != nil || !maps.Equal(got, want) {
 			t.Errorf("seed %d: CountFormLabels(%s) = %v, %v, %v, want %v", seed, key, got, ok, err, want)
 		}
 	}
-	if _, ok, err := d.CountFormLabels(t.Context(), "other"); ok || err != nil {
+	if _, ok, err := d.CountSnapshotLabels(t.Context(), "other"); ok || err != nil {
 		t.Errorf("CountFormLabels of a key that snapshots do not have: %v, %v", ok, err)
 	}
 }

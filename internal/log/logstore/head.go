@@ -39,8 +39,8 @@ func encodeLabelSet(e *store.Entry) string {
 	return string(b)
 }
 
-// cutPrefixedText returns the length-prefixed text at the start of b, and the remaining bytes.
-func cutPrefixedText(b []byte) (text string, rest []byte, err error) {
+// cutLengthPrefixedText returns the length-prefixed text at the start of b, and the remaining bytes.
+func cutLengthPrefixedText(b []byte) (text string, rest []byte, err error) {
 	n, size := binary.Uvarint(b)
 	if size <= 0 || n > uint64(len(b)-size) {
 		return "", nil, errUnusableSnapshot
@@ -193,10 +193,10 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
-// matchesLabels reports whether a set of labels meets the filter's conditions for labels. The argument text is the set
-// of labels as encoded by encodeLabelSet.
-func (m *labelSetMatcher) matchesLabels(text string) (ok bool, err error) {
-	isInText := func(needed string) bool { return strings.Contains(text, needed) }
+// matchesLabels reports whether a set of labels meets the filter's conditions for labels. The argument labelSetText is
+// the set of labels as encoded by encodeLabelSet.
+func (m *labelSetMatcher) matchesLabels(labelSetText string) (ok bool, err error) {
+	isInText := func(needed string) bool { return strings.Contains(labelSetText, needed) }
 	for _, needed := range m.requiredTexts {
 		if !slices.ContainsFunc(needed, isInText) {
 			return false, nil
@@ -205,7 +205,7 @@ func (m *labelSetMatcher) matchesLabels(text string) (ok bool, err error) {
 	if len(m.requiredTexts) == 0 && !slices.ContainsFunc(m.negatedTexts, isInText) {
 		return true, nil
 	}
-	m.entry.Labels, err = appendLabelSetLabels(m.entry.Labels[:0], text)
+	m.entry.Labels, err = appendLabelSetLabels(m.entry.Labels[:0], labelSetText)
 	return err == nil && m.labelTerms.Match(&m.entry), err
 }
 
@@ -245,9 +245,9 @@ func isLabelSetTerm(key string, values []string) bool {
 	return slices.Contains(snapshotLabelKeys, key)
 }
 
-// filterPartWithoutContent returns the part of a filter that can be evaluated with the data in a snapshot, without
-// reading entries. isWhole reports whether this part is the whole filter.
-func filterPartWithoutContent(f store.Filter) (part store.Filter, isWhole bool) {
+// snapshotFilterPart returns the part of a filter that can be evaluated with the data in a snapshot, without
+// reading entries. isWholeFilter reports whether this part is the whole filter.
+func snapshotFilterPart(f store.Filter) (part store.Filter, isWholeFilter bool) {
 	for _, t := range f.Terms {
 		if isLabelSetTerm(t.Key, t.Values) {
 			part.Terms = append(part.Terms, t)

@@ -30,7 +30,7 @@ func (d *DB) ViewHeads(
 	fn func(all iter.Seq2[store.Head, error], read func(ids []uint64) ([]*store.Entry, error)) error,
 ) (ok bool, err error) {
 	named := slices.Contains(keys, store.HeadName)
-	if !areFormKeys(keys) {
+	if !areLabelSetKeys(keys) {
 		return false, nil
 	}
 	l, err := d.openListing(ctx, store.Filter{})
@@ -40,10 +40,10 @@ func (d *DB) ViewHeads(
 	defer l.close()
 	all := func(yield func(store.Head, error) bool) { l.yieldHeads(ctx, keys, names, yield) }
 	if named {
-		all = func(yield func(store.Head, error) bool) { l.yieldNamedHeads(ctx, keys, names, yield) }
+		all = func(yield func(store.Head, error) bool) { l.yieldHeadsWithNames(ctx, keys, names, yield) }
 	}
 	err = fn(all, l.readByID)
-	return l.base.readError() == nil, err
+	return l.base.snapshotReadError() == nil, err
 }
 
 // readByID returns the entries with these IDs, each of which must have a row in the snapshot.
@@ -52,13 +52,13 @@ func (l *entryListing) readByID(ids []uint64) ([]*store.Entry, error) {
 		return nil, nil
 	}
 	es := l.base.readEntriesByID(ids)
-	return es, l.base.readError()
+	return es, l.base.snapshotReadError()
 }
 
-// areFormKeys reports whether the labels with all these keys are in the store's snapshots, which contain only some
+// areLabelSetKeys reports whether the labels with all these keys are in the store's snapshots, which contain only some
 // labels of an entry. If so, the labels can be read without the entries. The key [store.HeadName] is ignored, because
 // it is not a label.
-func areFormKeys(keys []string) bool {
+func areLabelSetKeys(keys []string) bool {
 	return !slices.ContainsFunc(
 		keys,
 		func(key string) bool { return key != store.HeadName && !isLabelSetTerm(key, nil) },
@@ -68,8 +68,8 @@ func areFormKeys(keys []string) bool {
 // yieldHeads yields a head (a short description from the snapshot) for each entry, ordered by ID. A head contains the
 // whole entry in three cases: the entry's name or alias is in names, the entry was changed after the snapshot, or its
 // times do not fit into a snapshot. All other heads share one Entry value, which the next head overwrites.
-func (l *entryListing) yieldHeads(ctx context.Context, keys, names []string, yield func(store.Head, error) bool) {
-	r := l.newHeadReader(keys, names, yield)
+func (l *entryListing) yieldHeads(ctx context.Context, labelKeys, names []string, yield func(store.Head, error) bool) {
+	r := l.newHeadReader(labelKeys, names, yield)
 	for row := range l.base.len() {
 		if row%4096 == 0 && ctx.Err() != nil {
 			yield(store.Head{}, ctx.Err())
@@ -79,11 +79,11 @@ func (l *entryListing) yieldHeads(ctx context.Context, keys, names []string, yie
 			return
 		}
 	}
-	r.yieldChanged(math.MaxUint64)
+	r.yieldChangedEntries(math.MaxUint64)
 }
 
-// yieldNamedHeads yields a short description of each entry, with the entry's name and aliases.
-func (l *entryListing) yieldNamedHeads(
+// yieldHeadsWithNames yields a short description of each entry, with the entry's name and aliases.
+func (l *entryListing) yieldHeadsWithNames(
 	ctx context.Context,
 	keys, names []string,
 	yield func(store.Head, error) bool,
@@ -100,7 +100,7 @@ func (l *entryListing) yieldNamedHeads(
 			more = row < l.base.len() && r.yieldRow(row, text)
 			return more
 		})
-		if err := l.base.readError(); more && err != nil {
+		if err := l.base.snapshotReadError(); more && err != nil {
 			yield(store.Head{}, err)
 			return
 		}
@@ -108,23 +108,23 @@ func (l *entryListing) yieldNamedHeads(
 			return
 		}
 	}
-	r.yieldChanged(math.MaxUint64)
+	r.yieldChangedEntries(math.MaxUint64)
 }
 
 // headReader yields the heads of a listing.
 type headReader struct {
-	listing *entryListing
-	yield   func(store.Head, error) bool
-	named   []int // rows, ascending, of the entries with names that the caller needs as whole entries
-	labels  labelsByNumber
-	changed []*store.Entry // the entries without a row that have not been yielded yet, ordered by ID
-	entry   store.Entry    // the entry that the heads share
+	listing        *entryListing
+	yield          func(store.Head, error) bool
+	wholeEntryRows []int // rows, ascending, of the entries with names that the caller needs as whole entries
+	labels         labelsByNumber
+	changedEntries []*store.Entry // the entries without a row that have not been yielded yet, ordered by ID
+	entry          store.Entry    // the entry that the heads share
 }
 
 func (l *entryListing) newHeadReader(keys, names []string, yield func(store.Head, error) bool) *headReader {
-	r := &headReader{listing: l, yield: yield, changed: l.entriesNotInSnapshot}
+	r := &headReader{listing: l, yield: yield, changedEntries: l.entriesNotInSnapshot}
 	if l.base != nil {
-		r.named = l.rowsNamed(names)
+		r.wholeEntryRows = l.findRowsByName(names)
 		l.base.tables.LoadTable(sectionEntrySummaries)
 		l.base.tables.LoadTable(sectionEntries)
 		r.labels.skipsDecoding = !l.base.entryLabelSets().mayHaveLabelKey(keys...)
@@ -142,13 +142,13 @@ func (r *headReader) yieldRow(row int, encodedNames string) bool {
 		return true
 	}
 	size, far := l.base.decodeEntryWithoutContent(row, &r.labels, &r.entry)
-	if !r.yieldChanged(r.entry.ID) {
+	if !r.yieldChangedEntries(r.entry.ID) {
 		return false
 	}
-	if _, found := slices.BinarySearch(r.named, row); found || far {
+	if _, found := slices.BinarySearch(r.wholeEntryRows, row); found || far {
 		e := l.base.readEntry(row)
 		if e == nil {
-			r.yield(store.Head{}, l.base.readError())
+			r.yield(store.Head{}, l.base.snapshotReadError())
 			return false
 		}
 		return r.yield(store.Head{Entry: e, Whole: true, Size: size}, nil)
@@ -163,12 +163,12 @@ func (r *headReader) yieldRow(row int, encodedNames string) bool {
 	return r.yield(store.Head{Entry: &r.entry, Size: size}, err)
 }
 
-// yieldChanged yields the entries in r.changed whose IDs are below endID, and removes them from r.changed. These
-// entries have changed since the snapshot, so they have no row in it. If yieldChanged returns false, the iteration must
-// end.
-func (r *headReader) yieldChanged(endID uint64) bool {
-	for ; len(r.changed) > 0 && r.changed[0].ID < endID; r.changed = r.changed[1:] {
-		e := r.changed[0]
+// yieldChangedEntries yields the entries in r.changedEntries whose IDs are below endID, and removes them from
+// r.changedEntries. These entries have changed since the snapshot, so they have no row in it. If yieldChangedEntries
+// returns false, the iteration must end.
+func (r *headReader) yieldChangedEntries(endID uint64) bool {
+	for ; len(r.changedEntries) > 0 && r.changedEntries[0].ID < endID; r.changedEntries = r.changedEntries[1:] {
+		e := r.changedEntries[0]
 		if !r.yield(store.Head{Entry: e, Whole: true, Size: len(e.Content)}, nil) {
 			return false
 		}
@@ -179,14 +179,14 @@ func (r *headReader) yieldChanged(endID uint64) bool {
 // EachName calls fn with the name and the aliases of each entry that may be found by a search, until fn returns false.
 // An entry in quarantine, for example, is left out.
 //
-// If isListed is not nil, EachName also leaves out the entries for which isListed returns false. It leaves out an entry
-// if isWanted returns false for the name and for all aliases. For entries in the snapshot, isWanted is called first,
-// because the other checks take more time. The function isWanted must not keep its argument.
+// If isIncludedVersion is not nil, EachName also leaves out the entries for which isIncludedVersion returns false. It
+// leaves out an entry if isWanted returns false for the name and for all aliases. For entries in the snapshot, isWanted
+// is called first, because the other checks take more time. The function isWanted must not keep its argument.
 //
 // The result ok is false if the names cannot be read from the snapshot. The caller must then read the entries instead.
 func (d *DB) EachName(
 	ctx context.Context,
-	isListed func(id, version uint64) bool,
+	isIncludedVersion func(id, version uint64) bool,
 	isWanted func(nameOrAlias []byte) bool,
 	fn func(name string, aliases []string) bool,
 ) (ok bool, err error) {
@@ -201,21 +201,21 @@ func (d *DB) EachName(
 		return more
 	}
 	if l.base != nil {
-		err = l.eachBaseName(ctx, isListed, isWanted, use)
+		err = l.eachSnapshotName(ctx, isIncludedVersion, isWanted, use)
 	}
 	isTextWanted := func(text string) bool { return isWanted([]byte(text)) }
 	for _, e := range l.entriesNotInSnapshot {
-		isShown := e.MayShow(store.BySearch) && (isListed == nil || isListed(e.ID, e.Version)) &&
+		isShown := e.MayShow(store.BySearch) && (isIncludedVersion == nil || isIncludedVersion(e.ID, e.Version)) &&
 			(isTextWanted(e.Name) || slices.ContainsFunc(e.Aliases, isTextWanted))
 		more = more && err == nil && (!isShown || use(e.Name, e.Aliases))
 	}
-	return l.base.readError() == nil, err
+	return l.base.snapshotReadError() == nil, err
 }
 
-// eachBaseName implements [DB.EachName] for the entries in the snapshot.
-func (l *entryListing) eachBaseName(
+// eachSnapshotName implements [DB.EachName] for the entries in the snapshot.
+func (l *entryListing) eachSnapshotName(
 	ctx context.Context,
-	isListed func(id, version uint64) bool,
+	isIncludedVersion func(id, version uint64) bool,
 	isWanted func(nameOrAlias []byte) bool,
 	fn func(name string, aliases []string) bool,
 ) (err error) {
@@ -231,7 +231,7 @@ func (l *entryListing) eachBaseName(
 			return true
 		}
 		version, _ := l.base.entryPosition(row)
-		return isListed != nil && !isListed(l.base.entryID(row), version)
+		return isIncludedVersion != nil && !isIncludedVersion(l.base.entryID(row), version)
 	}
 	var e store.Entry
 	keydir.EachTextBytes(l.base.tables, func(row int, text []byte) bool {
@@ -258,21 +258,21 @@ func (l *entryListing) eachBaseName(
 
 // shownRowSelector returns a function that reports whether the entry in a row may be shown on an occasion, whoever its
 // author is.
-func (s *snapshot) shownRowSelector(on store.Occasion) func(row int) bool {
-	if !s.mayHaveLabelKey(on.HeldLabels()...) {
+func (s *snapshot) shownRowSelector(occasion store.Occasion) func(row int) bool {
+	if !s.mayHaveLabelKey(occasion.HeldLabels()...) {
 		return func(int) bool { return true }
 	}
-	return s.rowSelector(on.Filter())
+	return s.rowSelector(occasion.Filter())
 }
 
 // decodeEntryWithoutContent decodes an entry from a row of the snapshot's table of entries. It sets e to the entry
-// without its name, content and aliases, and returns the content's size in bytes. If mayBeClamped is true, the true
-// creation time may be outside the range that a snapshot can store.
+// without its name, content and aliases, and returns the content's size in bytes. If mayHaveClampedTime is true, the
+// true creation time may be outside the range that a snapshot can store.
 func (s *snapshot) decodeEntryWithoutContent(
 	row int,
 	labels *labelsByNumber,
 	e *store.Entry,
-) (size int, mayBeClamped bool) {
+) (size int, mayHaveClampedTime bool) {
 	number, bytes := s.labelSetNumberAndSize(row)
 	kind, formLabels := labels.decodeLabelSet(s, number)
 	le, r := binary.LittleEndian, s.tables.Row(sectionEntries, row)

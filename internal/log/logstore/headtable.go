@@ -19,7 +19,7 @@ func (d *DB) ViewHeadTable(
 	keys []string,
 	fn func(t *store.HeadTable) error,
 ) (ok bool, err error) {
-	if !areFormKeys(keys) {
+	if !areLabelSetKeys(keys) {
 		return false, nil
 	}
 	l, err := d.openListing(ctx, store.Filter{})
@@ -30,18 +30,18 @@ func (d *DB) ViewHeadTable(
 	if l.base == nil {
 		return false, nil
 	}
-	err = fn(l.headTable(ctx, keys))
-	return l.base.readError() == nil, err
+	err = fn(l.newHeadTable(ctx, keys))
+	return l.base.snapshotReadError() == nil, err
 }
 
-// headTable returns the metadata (heads) of the listed entries as a table with one row for each entry in the snapshot.
-// The listing must have a snapshot. Entries that changed after the snapshot have no row, and are returned in
+// newHeadTable returns the metadata (heads) of the listed entries as a table with one row for each entry in the
+// snapshot. The listing must have a snapshot. Entries that changed after the snapshot have no row, and are returned in
 // ChangedEntries. A form is a combination of kind and labels that several entries share. The forms contain only labels
 // with the given keys.
-func (l *entryListing) headTable(ctx context.Context, keys []string) *store.HeadTable {
+func (l *entryListing) newHeadTable(ctx context.Context, keys []string) *store.HeadTable {
 	forms := l.base.readHeadForms(keys)
 	return &store.HeadTable{
-		FormCount:      len(forms.texts),
+		FormCount:      len(forms.formTexts),
 		ChangedEntries: l.entriesNotInSnapshot,
 		EachForm:       forms.eachForm,
 		EachRow:        func(fn func(row, form, size int)) error { return l.eachHeadRow(ctx, forms, fn) },
@@ -51,7 +51,7 @@ func (l *entryListing) headTable(ctx context.Context, keys []string) *store.Head
 				if l.hiddenRows.hasBit(row) {
 					continue
 				}
-				if !yield(row, forms.formOfRow(row)) {
+				if !yield(row, forms.formNumberInRow(row)) {
 					return
 				}
 			}
@@ -61,7 +61,7 @@ func (l *entryListing) headTable(ctx context.Context, keys []string) *store.Head
 			if !ok || l.hiddenRows.hasBit(row) {
 				return 0, 0, false
 			}
-			return row, forms.formOfRow(row), true
+			return row, forms.formNumberInRow(row), true
 		},
 		Head: func(row int) (id uint64, updated time.Time, size int) {
 			bytes := binary.LittleEndian.Uint32(l.base.tables.Row(sectionEntrySummaries, row)[4:])
@@ -76,7 +76,7 @@ func (l *entryListing) headTable(ctx context.Context, keys []string) *store.Head
 type headForms struct {
 	base         *snapshot
 	keysByLength [][]string // the keys of the labels, by their length in bytes
-	texts        []string   // the kind and the labels of each form, encoded as in a label set of the snapshot
+	formTexts    []string   // the kind and the labels of each form, encoded as in a label set of the snapshot
 
 	formsByLabelSet []uint32 // by the number of a label set in the snapshot: the number of its form
 	formsByText     map[string]uint32
@@ -94,7 +94,7 @@ func (s *snapshot) readHeadForms(keys []string) *headForms {
 		f.keysByLength[len(key)] = append(f.keysByLength[len(key)], key)
 	}
 	keydir.EachLabelSet(s.tables, f.addLabelSet)
-	if len(f.texts) == 0 { // The snapshot contains no entries, or their kinds and labels cannot be read.
+	if len(f.formTexts) == 0 { // The snapshot contains no entries, or their kinds and labels cannot be read.
 		f.addLabelSet([]byte(encodeLabelSet(&store.Entry{})))
 	}
 	return f
@@ -120,20 +120,20 @@ func (f *headForms) addLabelSet(text []byte) {
 	if !isValid {
 		f.base.recordError(errUnusableSnapshot)
 	}
-	f.formsByLabelSet = append(f.formsByLabelSet, f.numberOfForm(f.textBuffer))
+	f.formsByLabelSet = append(f.formsByLabelSet, f.findOrAddForm(f.textBuffer))
 }
 
-// numberOfForm returns the number of the form with this text. A new form gets the next number.
-func (f *headForms) numberOfForm(text []byte) uint32 {
+// findOrAddForm returns the number of the form with this text. A new form gets the next number.
+func (f *headForms) findOrAddForm(text []byte) uint32 {
 	// The label sets of a snapshot are ordered, so the form is often the same as for the previous label set.
-	if n := len(f.formsByLabelSet); n > 0 && f.texts[f.formsByLabelSet[n-1]] == string(text) {
+	if n := len(f.formsByLabelSet); n > 0 && f.formTexts[f.formsByLabelSet[n-1]] == string(text) {
 		return f.formsByLabelSet[n-1]
 	}
 	form, ok := f.formsByText[string(text)]
 	if !ok {
-		form = uint32(len(f.texts))
-		f.texts = append(f.texts, string(text))
-		f.formsByText[f.texts[form]] = form
+		form = uint32(len(f.formTexts))
+		f.formTexts = append(f.formTexts, string(text))
+		f.formsByText[f.formTexts[form]] = form
 	}
 	return form
 }
@@ -156,7 +156,7 @@ func (f *headForms) hasKey(key []byte) bool {
 // that no entry of the listing has.
 func (f *headForms) eachForm(fn func(form int, e *store.Entry)) error {
 	var e store.Entry
-	for number, text := range f.texts {
+	for number, text := range f.formTexts {
 		if text == "" {
 			continue // The snapshot is damaged, which was recorded.
 		}
@@ -172,8 +172,8 @@ func (f *headForms) eachForm(fn func(form int, e *store.Entry)) error {
 	return nil
 }
 
-// formOfRow returns the number of the form that the entry in a row has.
-func (f *headForms) formOfRow(row int) int {
+// formNumberInRow returns the number of the form that the entry in a row has.
+func (f *headForms) formNumberInRow(row int) int {
 	number := binary.LittleEndian.Uint32(f.base.tables.Row(sectionEntrySummaries, row))
 	if uint64(number) >= uint64(len(f.formsByLabelSet)) {
 		f.base.recordLabelSetError(row)

@@ -21,17 +21,17 @@ func (d *DB) readChangeRecord(seq uint64) (r wal.Record, v *recordBody, ok bool,
 	return d.readChangeRecordPart(seq, nil)
 }
 
-// readChangeRecordPart is like readChangeRecord, but decodes only the ops with indexes for which isWanted returns
-// true. If isWanted is nil, it decodes all ops.
+// readChangeRecordPart is like readChangeRecord, but decodes only the ops with indexes for which isWantedOp returns
+// true. If isWantedOp is nil, it decodes all ops.
 func (d *DB) readChangeRecordPart(
 	seq uint64,
-	isWanted func(i int) bool,
+	isWantedOp func(i int) bool,
 ) (r wal.Record, v *recordBody, ok bool, err error) {
 	for {
 		d.mu.RLock()
 		st := d.st
 		d.mu.RUnlock()
-		r, v, ok, err = d.readChangePartIfUsable(seq, isWanted)
+		r, v, ok, err = d.readChangePartIfUsable(seq, isWantedOp)
 		if !errors.Is(err, errUnusableSnapshot) {
 			return r, v, ok, err
 		}
@@ -56,13 +56,13 @@ func (d *DB) readChangePartIfUsable(
 	}
 	r, err = d.log.RecordAt(offset)
 	if err != nil {
-		return r, nil, false, d.describeError(err)
+		return r, nil, false, d.convertWALError(err)
 	}
 	v, err = decodeOps(r.Body, isWanted)
 	if err != nil {
 		return r, nil, false, d.unknownBodyError(&r, err)
 	}
-	v.setWriteMetadata(seq, time.Unix(0, r.Time).UTC())
+	v.setWriteMetadata(seq, time.Unix(0, r.TimeUnixNano).UTC())
 	return r, v, true, nil
 }
 
@@ -77,27 +77,27 @@ func (d *DB) recordOffset(seq uint64) (offset int64, ok bool, err error) {
 	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	offset, ok = d.st.base.changeOffset(seq)
-	return offset, ok, d.st.readError()
+	offset, ok = d.st.base.findChangeOffset(seq)
+	return offset, ok, d.st.snapshotReadError()
 }
 
 // recordOffsetOrLast returns the log offset of the record of the change seq. It returns 0 if a compaction dropped the
-// changes up to seq from the log. If the offset cannot be found, it returns the argument last, which must be the
-// record's last known offset. The caller must hold logmu.
-func (d *DB) recordOffsetOrLast(seq uint64, last int64) int64 {
-	if seq == d.base {
+// changes up to seq from the log. If the offset cannot be found, it returns the argument lastKnownOffset, which must be
+// the record's last known offset. The caller must hold logmu.
+func (d *DB) recordOffsetOrLast(seq uint64, lastKnownOffset int64) int64 {
+	if seq == d.lastDroppedChange {
 		return 0
 	}
 	if offset, ok, err := d.recordOffset(seq); ok && err == nil {
 		return offset
 	}
-	return last
+	return lastKnownOffset
 }
 
-// EntryVersion returns a version of the entry with this ID, or nil if the log does not contain it any more. lastOffset
-// is the offset at which the version's record was found before.
-func (d *DB) EntryVersion(id, version uint64, lastOffset int64) *store.Entry {
-	return d.NewVersionReader().EntryVersion(id, version, lastOffset)
+// EntryVersion returns a version of the entry with this ID, or nil if the log does not contain it any more.
+// lastKnownOffset is the offset at which the version's record was found before.
+func (d *DB) EntryVersion(id, version uint64, lastKnownOffset int64) *store.Entry {
+	return d.NewVersionReader().EntryVersion(id, version, lastKnownOffset)
 }
 
 // VersionReader reads versions of many entries. If consecutive versions are in one record, it reads and decodes this
@@ -117,25 +117,25 @@ type entryVersion struct{ id, version uint64 }
 func (d *DB) NewVersionReader() *VersionReader { return &VersionReader{db: d, offset: -1} }
 
 // EntryVersion returns a version of the entry with the given ID, or nil if the log does not contain the version any
-// more. lastOffset is the offset at which the version's record was found before. EntryVersion keeps the last record
-// that it read, so that further calls for versions in this record are fast.
-func (r *VersionReader) EntryVersion(id, version uint64, lastOffset int64) *store.Entry {
+// more. lastKnownOffset is the offset at which the version's record was found before. EntryVersion keeps the last
+// record that it read, so that further calls for versions in this record are fast.
+func (r *VersionReader) EntryVersion(id, version uint64, lastKnownOffset int64) *store.Entry {
 	r.db.logmu.RLock()
 	defer r.db.logmu.RUnlock()
 	if offset, ok, err := r.db.recordOffset(version); ok && err == nil {
-		lastOffset = offset
+		lastKnownOffset = offset
 	}
-	if lastOffset == r.offset {
+	if lastKnownOffset == r.offset {
 		if r.entries == nil {
 			r.decodeRecord(nil)
 		}
 		return r.entries[entryVersion{id, version}]
 	}
-	record, err := r.db.log.RecordAt(lastOffset)
+	record, err := r.db.log.RecordAt(lastKnownOffset)
 	if err != nil {
 		return nil
 	}
-	r.offset, r.record = lastOffset, record
+	r.offset, r.record = lastKnownOffset, record
 	r.decodeRecord(func(of uint64) bool { return of == id })
 	e := r.entries[entryVersion{id, version}]
 	r.entries = nil // Only one entry was decoded. Decode all if the next call needs another entry of the same record.
@@ -162,18 +162,18 @@ func (d *DB) Log(ctx context.Context) iter.Seq2[store.Change, error] {
 }
 
 // LogFrom implements [store.LogSeeker].
-func (d *DB) LogFrom(ctx context.Context, seq uint64, skip int) iter.Seq2[store.Change, error] {
+func (d *DB) LogFrom(ctx context.Context, seq uint64, skipCount int) iter.Seq2[store.Change, error] {
 	return func(yield func(store.Change, error) bool) {
 		if err := d.Refresh(ctx); err != nil {
 			yield(store.Change{}, err)
 			return
 		}
-		first, last := d.changeRange()
+		first, last := d.changeNumberRange()
 		seq := min(seq, last)
-		if uint64(skip) > seq {
+		if uint64(skipCount) > seq {
 			return
 		}
-		for seq -= uint64(skip); seq >= first && seq > 0; seq-- {
+		for seq -= uint64(skipCount); seq >= first && seq > 0; seq-- {
 			if err := ctx.Err(); err != nil {
 				yield(store.Change{}, err)
 				return
@@ -200,7 +200,7 @@ func (d *DB) ReadChangePart(seq uint64, isWanted func(i int) bool) (c store.Chan
 	if err != nil || !ok {
 		return store.Change{}, false, err
 	}
-	return decodeChange(seq, r.Chain, v), true, nil
+	return decodeChange(seq, r.ChainHash, v), true, nil
 }
 
 // decodeChange converts the body of a record to a change. The caller must have called setWriteMetadata for the body.
@@ -236,7 +236,7 @@ func newBaseVersion(p loggedOp) store.Version {
 func (d *DB) Versions(ctx context.Context, name string) iter.Seq2[store.Version, error] {
 	return func(yield func(store.Version, error) bool) {
 		var seq uint64
-		if err := d.withState(ctx, func(st *state) { seq = st.lastChangeTo(name) }); err != nil {
+		if err := d.withState(ctx, func(st *state) { seq = st.lastChangeNumber(name) }); err != nil {
 			yield(store.Version{}, err)
 			return
 		}
@@ -321,7 +321,7 @@ func (d *DB) eachBaseEntry(fn func(offset int64, p loggedOp)) error {
 		return nil
 	})
 	if err != errStopReplay {
-		return d.describeError(err)
+		return d.convertWALError(err)
 	}
 	return nil
 }
@@ -331,14 +331,14 @@ func (d *DB) SeqAt(ctx context.Context, t time.Time) (uint64, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return 0, err
 	}
-	first, last := d.changeRange()
+	first, last := d.changeNumberRange()
 	// Search for the last change at or before t. If a clock was set back, the times do not always ascend. The binary
 	// search still finds the right change, unless the clock was set back near t.
 	var failed error
 	i := sort.Search(int(last+1-first), func(i int) bool {
 		r, _, _, err := d.readChangeRecordPart(first+uint64(i), func(int) bool { return false })
 		failed = errors.Join(failed, err)
-		return time.Unix(0, r.Time).After(t)
+		return time.Unix(0, r.TimeUnixNano).After(t)
 	})
 	if i == 0 && first > 1 {
 		return 0, store.NoChange("the history before change %d was dropped by a compaction", first)
@@ -360,7 +360,7 @@ func (d *DB) AsOf(ctx context.Context, seq uint64) (store.Store, error) {
 
 // checkHasStateAfter returns an error if the log cannot provide the state after change seq.
 func (d *DB) checkHasStateAfter(seq uint64) error {
-	first, last := d.changeRange()
+	first, last := d.changeNumberRange()
 	if seq > last {
 		return store.NoChange("there is no change %d yet; the last is %d", seq, last)
 	}

@@ -41,7 +41,7 @@ func TestLargeChange(t *testing.T) {
 func randomOp(rnd *rand.Rand, st *state, ops []loggedOp) loggedOp {
 	name := fmt.Sprint("n", rnd.Intn(150))
 	var now *store.Entry
-	if e := st.changedByName[name]; e != nil {
+	if e := st.changedEntriesByName[name]; e != nil {
 		now = e
 	}
 	for _, p := range ops {
@@ -72,7 +72,7 @@ func randomOp(rnd *rand.Rand, st *state, ops []loggedOp) loggedOp {
 func unusedID(rnd *rand.Rand, st *state, ops []loggedOp) uint64 {
 	for {
 		id := uint64(1 + rnd.Intn(10000))
-		_, isUsed := st.searchChangedID(id)
+		_, isUsed := st.searchChangedEntry(id)
 		if !isUsed && !slices.ContainsFunc(ops, func(p loggedOp) bool { return p.entry.ID == id }) {
 			return id
 		}
@@ -81,7 +81,7 @@ func unusedID(rnd *rand.Rand, st *state, ops []loggedOp) uint64 {
 
 func listState(st *state) (all []string) {
 	for _, e := range st.entriesNotInSnapshotByID {
-		all = append(all, fmt.Sprint(e.ID, " ", e.Name, " ", e.Content, " ", st.changedByName[e.Name] == e))
+		all = append(all, fmt.Sprint(e.ID, " ", e.Name, " ", e.Content, " ", st.changedEntriesByName[e.Name] == e))
 	}
-	return append(all, fmt.Sprint(len(st.changedByName), " names"))
+	return append(all, fmt.Sprint(len(st.changedEntriesByName), " names"))
 }

@@ -29,8 +29,8 @@ type entryListing struct {
 	selectedRows         []int // rows of the snapshot that a filter may select, ascending (nil means all rows)
 	entriesNotInSnapshot []*store.Entry
 	lastSeq              uint64   // number of the last change
-	scan                 *rowScan // scan that reads most rows of base in order (nil before its first use)
-	cachesNothing        bool     // listing the entries does not add entries or rows to caches
+	sequentialScan       *rowScan // scan that reads most rows of base in order (nil before its first use)
+	bypassesCache        bool     // listing the entries does not add entries or rows to caches
 }
 
 // openListing returns a listing of the entries that a filter may select. The caller must close the listing.
@@ -58,20 +58,20 @@ func (l *entryListing) excludeUnselectedRows(f store.Filter) {
 		return
 	}
 	if i := slices.IndexFunc(f.Terms, func(t store.Term) bool { return t.Key == "name" && !t.Not }); i >= 0 {
-		l.selectedRows = l.rowsNamed(f.Terms[i].Values)
+		l.selectedRows = l.findRowsByName(f.Terms[i].Values)
 		return
 	}
-	if part, _ := filterPartWithoutContent(f); !part.IsZero() {
+	if part, _ := snapshotFilterPart(f); !part.IsZero() {
 		l.selectedRows = l.base.selectRows(part)
 	}
 }
 
-// rowsNamed returns the snapshot rows of the entries whose name or alias occurs in the list words. It compares only
-// hashes, so it may also return rows of other entries.
-func (l *entryListing) rowsNamed(words []string) []int {
+// findRowsByName returns the snapshot rows of the entries whose name or alias occurs in the list words. It compares
+// only hashes, so it may also return rows of other entries.
+func (l *entryListing) findRowsByName(words []string) []int {
 	rows := []int{}
 	for _, w := range store.AllNameForms(words) {
-		ids := l.base.findNumbersByTextHash(sectionNames, w)
+		ids := l.base.findNumbersByTextHash(sectionEntryNames, w)
 		ids = append(ids, l.base.findNumbersByTextHash(sectionAliases, w)...)
 		for _, id := range ids {
 			if row, ok := l.base.findRow(id); ok {
@@ -167,11 +167,11 @@ func (s *snapshot) mayHaveKinds(f store.Filter) bool {
 // false.
 func (s *snapshot) readKindNames() (kinds []string, ok bool) {
 	const contentSize = 8
-	size := s.head.sectionCounts[sectionSums]
+	size := s.head.sectionCounts[sectionEntryTotals]
 	if size < contentSize {
 		return nil, false
 	}
-	rest := string(s.tables.Page(sectionSums, 0)[contentSize:min(pagefile.PageDataBytes, size)])
+	rest := string(s.tables.Page(sectionEntryTotals, 0)[contentSize:min(pagefile.PageDataBytes, size)])
 	for len(rest) > 0 {
 		key, afterKey, hasKey := keydir.CutLengthAndText(rest)
 		if hasKey && key != "kind" {
@@ -215,11 +215,11 @@ func (l *entryListing) readRow(row int) *store.Entry {
 	if l.selectedRows != nil && len(l.selectedRows) < l.base.len()/singleReadShareDivisor {
 		return l.base.readEntry(row)
 	}
-	if l.scan == nil {
-		l.scan = newRowScan(l.base)
-		l.scan.addsNothing = l.cachesNothing
+	if l.sequentialScan == nil {
+		l.sequentialScan = newRowScan(l.base)
+		l.sequentialScan.skipsCacheWrites = l.bypassesCache
 	}
-	e, err := l.scan.readEntry(row)
+	e, err := l.sequentialScan.readEntry(row)
 	return l.base.entryOrRecordError(row, e, err)
 }
 
@@ -229,7 +229,7 @@ func (l *entryListing) eachSnapshotRow() iter.Seq[int] {
 		return func(func(int) bool) {}
 	case l.selectedRows != nil:
 		return slices.Values(l.selectedRows)
-	case l.cachesNothing:
+	case l.bypassesCache:
 		return l.eachRowWithoutCache
 	}
 	return func(yield func(int) bool) {
@@ -266,15 +266,15 @@ func (d *DB) Entries(ctx context.Context, f store.Filter) iter.Seq2[store.Entry,
 			return
 		}
 		defer l.close()
-		d.yieldListed(ctx, l, f, yield)
+		d.yieldListedEntries(ctx, l, f, yield)
 	}
 }
 
 // hashEntries returns a hash of each entry in the listing, ordered by ID (see hashEntry).
 func (l *entryListing) hashEntries(ctx context.Context, d *DB, seed maphash.Seed) (hashes []uint64, err error) {
-	l.cachesNothing = true
+	l.bypassesCache = true
 	hashes = make([]uint64, 0, l.base.len()+len(l.entriesNotInSnapshot))
-	d.yieldListed(ctx, l, store.Filter{}, func(e store.Entry, yerr error) bool {
+	d.yieldListedEntries(ctx, l, store.Filter{}, func(e store.Entry, yerr error) bool {
 		err = yerr
 		if err == nil {
 			hashes = append(hashes, hashEntry(seed, &e))
@@ -319,7 +319,7 @@ func (d *DB) EachVersion(ctx context.Context, fn func(id, version uint64) bool) 
 		if err != nil {
 			return err
 		}
-		i, _ := st.searchChangedID(last + 1)
+		i, _ := st.searchChangedEntry(last + 1)
 		changed = st.entriesNotInSnapshotByID[i:]
 	}
 	for _, e := range changed {
@@ -328,15 +328,20 @@ func (d *DB) EachVersion(ctx context.Context, fn func(id, version uint64) bool) 
 	return nil
 }
 
-// yieldListed yields the entries of a listing that the filter selects.
-func (d *DB) yieldListed(ctx context.Context, l *entryListing, f store.Filter, yield func(store.Entry, error) bool) {
+// yieldListedEntries yields the entries of a listing that the filter selects.
+func (d *DB) yieldListedEntries(
+	ctx context.Context,
+	l *entryListing,
+	f store.Filter,
+	yield func(store.Entry, error) bool,
+) {
 	last, stopped := uint64(0), false
 	yieldEntries(ctx, l.eachEntry, f, func(e store.Entry, err error) bool {
 		last = e.ID
 		stopped = !yield(e, err) || err != nil
 		return !stopped
 	})
-	if stopped || l.base.readError() == nil {
+	if stopped || l.base.snapshotReadError() == nil {
 		return
 	}
 	// The snapshot could not be read, so read the remaining entries from the whole log.
@@ -345,7 +350,7 @@ func (d *DB) yieldListed(ctx context.Context, l *entryListing, f store.Filter, y
 		yield(store.Entry{}, err)
 		return
 	}
-	i, found := st.searchChangedID(last)
+	i, found := st.searchChangedEntry(last)
 	if found {
 		i++
 	}
@@ -359,13 +364,13 @@ func (d *DB) Stats(ctx context.Context) (store.Stats, error) {
 	}
 	d.logmu.RLock() // Holding logmu keeps the log and the state from changing.
 	defer d.logmu.RUnlock()
-	chain := d.log.LastChain()
+	chain := d.log.LastChainHash()
 	return store.Stats{
 		Path:    d.path,
 		Entries: d.st.len(),
 		Bytes:   d.log.Size(),
 		Used:    d.log.EndOffset(),
-		First:   d.base + 1,
+		First:   d.lastDroppedChange + 1,
 		Last:    d.log.LastSeq(),
 		Head:    hex.EncodeToString(chain[:]),
 	}, nil
@@ -375,7 +380,7 @@ func (d *DB) Stats(ctx context.Context) (store.Stats, error) {
 func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 	err = d.withState(ctx, func(st *state) {
 		sum := st.computeEntryTotals()
-		out = store.Summary{Entries: st.len(), Content: sum.contentBytes, Counts: sum.counts}
+		out = store.Summary{Entries: st.len(), Content: sum.contentBytes, Counts: sum.entryCountsByLabel}
 		for _, e := range st.entriesNotInSnapshotByID {
 			extendCreationRange(&out, e.Created)
 		}
@@ -412,12 +417,12 @@ func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 
 // entryIDAndWriteTime is the ID of an entry, and the time when its present version was written.
 type entryIDAndWriteTime struct {
-	writeTime int64
-	id        uint64
+	writeUnixNano int64
+	id            uint64
 }
 
 func (a entryIDAndWriteTime) compare(b entryIDAndWriteTime) int {
-	return cmp.Or(cmp.Compare(b.writeTime, a.writeTime), cmp.Compare(b.id, a.id))
+	return cmp.Or(cmp.Compare(b.writeUnixNano, a.writeUnixNano), cmp.Compare(b.id, a.id))
 }
 
 // Newest is like [store.Newest]. If the filter has only conditions on kind, project, tag and creation time, it reads
@@ -427,7 +432,7 @@ func (d *DB) Newest(
 	f store.Filter,
 	offset, limit int,
 ) (page []store.Entry, total int, err error) {
-	if _, all := filterPartWithoutContent(f); !all {
+	if _, all := snapshotFilterPart(f); !all {
 		return store.Newest(ctx, d, f, offset, limit)
 	}
 	err = d.withState(ctx, func(st *state) {
@@ -444,7 +449,7 @@ func (d *DB) Newest(
 		// page, and their times are not needed. The variable skipped is the number of these rows.
 		skipped := max(offset-len(listed), 0)
 		found := 0 // number of rows in the base that the filter selects
-		for row := range st.newestSnapshotRows(f) {
+		for row := range st.snapshotRowsNewestFirst(f) {
 			found++
 			if found > skipped && found <= offset+limit {
 				listed = append(listed, entryIDAndWriteTime{st.base.entryField(row, 4), st.base.entryID(row)})
@@ -467,9 +472,9 @@ func (d *DB) Newest(
 	return page, total, err
 }
 
-// newestSnapshotRows yields the rows of the snapshot that a filter selects, the most recently written first. The
+// snapshotRowsNewestFirst yields the rows of the snapshot that a filter selects, the most recently written first. The
 // filter may contain only conditions that can be decided from the snapshot, without reading entries.
-func (st *state) newestSnapshotRows(f store.Filter) iter.Seq[int] {
+func (st *state) snapshotRowsNewestFirst(f store.Filter) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		selects := func(int) bool { return true }
 		if st.base != nil && !f.IsZero() {

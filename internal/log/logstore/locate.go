@@ -54,10 +54,10 @@ func (d *DB) UpdateVersionOffsets(ctx context.Context, vs VersionList) error {
 		to := vs.Len()
 		// In a compacted log, process the whole list at once. Otherwise each part would have to read all entries that
 		// the compaction kept.
-		if d.base == 0 {
+		if d.lastDroppedChange == 0 {
 			to = min(to, from+part)
 		}
-		err := d.updateOffsetRange(vs, from, to)
+		err := d.updateOffsetsInRange(vs, from, to)
 		d.logmu.RUnlock()
 		err = cmp.Or(err, ctx.Err())
 		if err != nil {
@@ -68,12 +68,12 @@ func (d *DB) UpdateVersionOffsets(ctx context.Context, vs VersionList) error {
 	return nil
 }
 
-// updateOffsetRange updates the log offsets of some versions in the list vs. The versions have the indexes from,
-// from+1, and so on, up to to-1. If a version is not in the log, the error matches ErrDerivedFile. The caller must hold
-// logmu.
-func (d *DB) updateOffsetRange(vs VersionList, from, to int) error {
+// updateOffsetsInRange updates the log offsets of some versions in the list vs. The versions have the indexes
+// startIndex, startIndex+1, and so on, up to endIndex-1. If a version is not in the log, the error matches
+// ErrDerivedFileNotWritten. The caller must hold logmu.
+func (d *DB) updateOffsetsInRange(vs VersionList, startIndex, endIndex int) error {
 	before := map[uint64]int{} // indexes in vs of the versions that the last compaction kept, by entry ID
-	for i := from; i < to; i++ {
+	for i := startIndex; i < endIndex; i++ {
 		id, version := vs.Version(i)
 		off, ok, err := d.recordOffset(version)
 		if err != nil {
@@ -100,7 +100,7 @@ func (d *DB) updateOffsetRange(vs VersionList, from, to int) error {
 	for id, i := range before {
 		if err == nil {
 			_, version := vs.Version(i)
-			err = fmt.Errorf("%w: version %d of entry %d is not in the log", ErrDerivedFile, version, id)
+			err = fmt.Errorf("%w: version %d of entry %d is not in the log", ErrDerivedFileNotWritten, version, id)
 		}
 	}
 	return err
@@ -117,12 +117,13 @@ type LogState struct {
 	LogEpoch uint64
 }
 
-// CurrentLogState calls fn and then returns the state of the log. The log cannot change between the call of fn and the
-// return. Therefore fn runs at the moment when watchers have received exactly the changes up to the returned state.
-func (d *DB) CurrentLogState(fn func()) LogState {
+// CurrentLogState calls callUnderLock and then returns the state of the log. The log cannot change between the call of
+// callUnderLock and the return. Therefore callUnderLock runs at the moment when watchers have received exactly the
+// changes up to the returned state.
+func (d *DB) CurrentLogState(callUnderLock func()) LogState {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
-	fn()
+	callUnderLock()
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	p, ok := logpos.DecodePosition(d.currentPosition())

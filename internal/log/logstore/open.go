@@ -44,12 +44,12 @@ func openDir(dir string, readOnly bool) (vfs.FS, error) {
 	return vfs.Dir(dir)
 }
 
-// SetOnAppend sets a function that is called each time entries are written, while the log is locked. fn can return a
-// function, which is then called while the entries are synced to the disk.
-func (d *DB) SetOnAppend(fn func(entries iter.Seq[*store.Entry]) func()) { d.onAppend = fn }
+// SetOnAppend sets a function that is called each time entries are written, while the log is locked. onAppend can
+// return a function, which is then called while the entries are synced to the disk.
+func (d *DB) SetOnAppend(onAppend func(entries iter.Seq[*store.Entry]) func()) { d.onAppend = onAppend }
 
-// EndWaiting ends all waiting for other processes and all work in the background.
-func (d *DB) EndWaiting() { d.cancelClosingCtx() }
+// CancelPendingWork ends all waiting for other processes and all work in the background.
+func (d *DB) CancelPendingWork() { d.cancelClosingCtx() }
 
 // CacheBudget returns the budget of memory for cached entries.
 func (d *DB) CacheBudget() *cache.SizeBudget { return d.opts.CacheBudget }
@@ -59,19 +59,19 @@ func openDB(fsys vfs.FS, name, path string, opts Options) (*DB, error) {
 	opts = opts.withDefaults()
 	d := &DB{
 		fs:           fsys,
-		name:         name,
+		logName:      name,
 		path:         path,
 		opts:         opts,
-		guardedState: guardedState{st: newState()},
+		currentState: currentState{st: newState()},
 		writerMu:     ctxmutex.New(),
 		compactor:    compactor{opts: opts, mu: ctxmutex.New()},
 		checkpointer: snapshotScheduler{opts: opts, mu: ctxmutex.New()},
 	}
 	d.closingCtx, d.cancelClosingCtx = context.WithCancel(context.Background())
-	d.checkpointer.onLongRun = d.writeMissingSnapshot
+	d.checkpointer.onLongRunningProcess = d.writeSnapshotIfDue
 	d.onAppend = func(iter.Seq[*store.Entry]) func() { return nil }
 	d.onChangeByOtherProcess = func() {
-		d.checkpointer.renewIfTailLong(d.log.EndOffset(), func() { _ = d.renewSnapshot(d.closingCtx) })
+		d.checkpointer.renewSnapshotIfNeeded(d.log.EndOffset(), func() { _ = d.renewSnapshot(d.closingCtx) })
 	}
 	d.onChangeByThisProcess = func() {
 		if d.closingCtx.Err() == nil {
@@ -81,7 +81,7 @@ func openDB(fsys vfs.FS, name, path string, opts Options) (*DB, error) {
 	}
 	log, err := wal.Open(fsys, name, d.logOptions())
 	if err != nil {
-		return nil, d.describeError(err)
+		return nil, d.convertWALError(err)
 	}
 	d.log = log
 	if err := d.loadState(); err != nil {
@@ -124,10 +124,10 @@ func (d *DB) writeSealOfLastChange() {
 func (d *DB) Close() error {
 	if d.checkOpenAndContext(context.Background()) == nil {
 		d.cancelClosingCtx()
-		// If a compaction is just starting, waitOrCancel waits until the compaction has reached a point at which it can
-		// be canceled. After this call, no other compaction can start.
+		// If a compaction is just starting, finishOrCancelCompaction waits until the compaction has reached a point at
+		// which it can be canceled. After this call, no other compaction can start.
 		length, _ := d.Size()
-		d.compactor.waitOrCancel(length)
+		d.compactor.finishOrCancelCompaction(length)
 		d.logmu.RLock()
 		instant := d.brokenErr == nil && d.isQuickSnapshotDue()
 		d.logmu.RUnlock()

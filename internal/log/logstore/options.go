@@ -34,11 +34,11 @@ type Options struct {
 	DerivedFileKinds    []DerivedFileKind // kinds of derived files that other packages write
 	// Number of calls of the store after which the process is expected to run for long. The store then writes a missing
 	// snapshot (0 disables this).
-	CallsBeforeLongRun int64
+	LongRunningCallThreshold int64
 
 	// The following sizes are in bytes, and 0 means the default. Only tests set them.
 	// unit in which the log's free space grows, and the part of it for urgent appends only
-	FreeSpaceStep, FreeSpaceReserve int64
+	FreeSpaceGrowthUnit, FreeSpaceReserve int64
 	// an automatic compaction starts only if at least this part of the log is not needed any more
 	MinUnneededBytes int64
 	// number of log bytes after the last snapshot from which on the next snapshot may be written

@@ -29,22 +29,22 @@ var errReadFromStart = errors.New("the state must be read from the start of the 
 // each of these entries had at the start. An entry that a later change did not write or remove is the same now as then.
 // Only one goroutine may use a LaterChanges.
 type LaterChanges struct {
-	db         *DB
-	startSeq   uint64
-	lastSeq    uint64    // number of the last change that was read
-	changedIDs idset.Set // IDs of the entries that were written or removed by a change after startSeq
-	earlier    []earlierOp
+	db             *DB
+	startSeq       uint64
+	lastSeq        uint64    // number of the last change that was read
+	changedIDs     idset.Set // IDs of the entries that were written or removed by a change after startSeq
+	opsBeforeStart []opBeforeStart
 }
 
-// earlierOp refers to the last op on an entry up to a given change. An op is the part of a change that concerns one
+// opBeforeStart refers to the last op on an entry up to a given change. An op is the part of a change that concerns one
 // entry.
-type earlierOp struct {
+type opBeforeStart struct {
 	seq     uint64 // number of the op's change
 	entryID uint64 // ID of the entry
 	name    string // name of the entry, or "" if the op can be found in its change by entryID
 	// The next op on this name added an entry, so no entry had this name before it. Therefore the op to find must be
 	// the removal of an entry with this name, or its content was erased from the log.
-	isForAdd bool
+	precedesAdd bool
 }
 
 // LaterChanges reads the changes after change seq. ok is false if the log does not allow this, for example because it
@@ -56,17 +56,17 @@ func (d *DB) LaterChanges(ctx context.Context, seq uint64) (p *LaterChanges, ok 
 	if err := d.checkHasStateAfter(seq); err != nil {
 		return nil, false, err
 	}
-	_, last := d.changeRange()
+	_, last := d.changeNumberRange()
 	p = &LaterChanges{db: d, startSeq: seq, lastSeq: last}
 	err = p.readChanges(ctx)
-	if isRewrittenLog(err) {
+	if isLogRewriteError(err) {
 		return nil, false, nil
 	}
 	return p, err == nil, err
 }
 
-// isRewrittenLog reports whether an error may mean that the log was rewritten while it was read.
-func isRewrittenLog(err error) bool {
+// isLogRewriteError reports whether an error may mean that the log was rewritten while it was read.
+func isLogRewriteError(err error) bool {
 	return errors.Is(err, errReadFromStart) || errors.Is(err, store.ErrCorrupt) ||
 		errors.As(err, new(*wal.CorruptError))
 }
@@ -81,13 +81,13 @@ func (p *LaterChanges) IsUnchanged(id, version uint64) bool {
 	return version <= p.startSeq && !p.changedIDs.Has(id)
 }
 
-// MaxEarlierEntries returns the maximum number of entries that [LaterChanges.EarlierEntries] yields.
-func (p *LaterChanges) MaxEarlierEntries() int { return len(p.earlier) }
+// MaxEntriesAtStart returns the maximum number of entries that [LaterChanges.EntriesAtStart] yields.
+func (p *LaterChanges) MaxEntriesAtStart() int { return len(p.opsBeforeStart) }
 
 // readChanges reads the changes after p.startSeq, up to p.lastSeq. An op is the part of a change that concerns one
 // entry. readChanges adds the ID of each entry that these changes wrote or removed to p.changedIDs. If such an entry
 // already had an op in an earlier change, up to p.startSeq, readChanges adds the last of these earlier ops to
-// p.earlier.
+// p.opsBeforeStart.
 func (p *LaterChanges) readChanges(ctx context.Context) error {
 	if p.startSeq == p.lastSeq {
 		return nil
@@ -112,12 +112,12 @@ func (p *LaterChanges) readChanges(ctx context.Context) error {
 		case r.Type != recordTypeChange:
 			return errReadFromStart
 		}
-		return eachOpHead(r.Body, func(op opHead) error { return p.addLaterOp(op) })
+		return eachOpHead(r.Body, func(op opHead) error { return p.addOpAfterStart(op) })
 	})
 	if err == errStopReplay {
 		err = nil
 	}
-	slices.SortStableFunc(p.earlier, compareEarlierOps)
+	slices.SortStableFunc(p.opsBeforeStart, compareEarlierOps)
 	return err
 }
 
@@ -136,61 +136,64 @@ func (d *DB) jumpToChange(log *wal.Log, seq uint64) error {
 	if err != nil {
 		return err
 	}
-	return log.JumpToRecord(offset, seq, r.Chain, 0)
+	return log.JumpToRecord(offset, seq, r.ChainHash, 0)
 }
 
-// addLaterOp records that an op changed an entry. The op must belong to a change after startSeq. If the entry's
-// previous version is not later than startSeq, addLaterOp also records the number of this version in p.earlier. It
-// returns errReadFromStart if the op may have given the entry a new ID, and the name of the entry was erased from the
-// log.
-func (p *LaterChanges) addLaterOp(op opHead) error {
+// addOpAfterStart records that an op changed an entry. The op must belong to a change after startSeq. If the entry's
+// previous version is not later than startSeq, addOpAfterStart also records the number of this version in
+// p.opsBeforeStart. It returns errReadFromStart if the op may have given the entry a new ID, and the name of the entry
+// was erased from the log.
+func (p *LaterChanges) addOpAfterStart(op opHead) error {
 	p.changedIDs.Add(op.entryID)
 	if op.prevSeq == 0 || op.prevSeq > p.startSeq {
 		return nil
 	}
-	e := earlierOp{seq: op.prevSeq, entryID: op.entryID, isForAdd: op.verb == store.VerbAdd}
-	if op.verb == store.VerbRestore || e.isForAdd {
+	e := opBeforeStart{seq: op.prevSeq, entryID: op.entryID, precedesAdd: op.verb == store.VerbAdd}
+	if op.verb == store.VerbRestore || e.precedesAdd {
 		// The name may have belonged to an entry with another ID before.
 		if op.isErased {
 			return errReadFromStart
 		}
 		e.name = string(op.name)
 	}
-	p.earlier = append(p.earlier, e)
+	p.opsBeforeStart = append(p.opsBeforeStart, e)
 	return nil
 }
 
-func compareEarlierOps(a, b earlierOp) int {
+func compareEarlierOps(a, b opBeforeStart) int {
 	return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.entryID, b.entryID))
 }
 
-// EarlierEntry is an entry in an earlier version.
-type EarlierEntry struct {
+// EntryAtStart is an entry in an earlier version.
+type EntryAtStart struct {
 	*store.Entry
 	RecordOffset int64 // offset of the record with this version
 }
 
-// EarlierEntries yields the entries that have changed since the change that was passed to [DB.LaterChanges]. It yields
+// EntriesAtStart yields the entries that have changed since the change that was passed to [DB.LaterChanges]. It yields
 // each entry in the version that the entry had right after that change, once and in no particular order. It leaves out
-// entries that did not exist then. The caller must call the function ok after the iteration. If ok returns false, the
-// log was rewritten meanwhile, or it does not show which version an entry had. The caller must then use [DB.AsOf].
-func (p *LaterChanges) EarlierEntries(ctx context.Context) (entries iter.Seq2[EarlierEntry, error], ok func() bool) {
+// entries that did not exist then. The caller must call the function isValid after the iteration. If isValid returns
+// false, the log was rewritten meanwhile, or it does not show which version an entry had. The caller must then use
+// [DB.AsOf].
+func (p *LaterChanges) EntriesAtStart(
+	ctx context.Context,
+) (entries iter.Seq2[EntryAtStart, error], isValid func() bool) {
 	isUsable := true
-	return func(yield func(EarlierEntry, error) bool) {
-		err := p.yieldEarlierEntries(ctx, func(e EarlierEntry) bool { return yield(e, nil) })
+	return func(yield func(EntryAtStart, error) bool) {
+		err := p.yieldEarlierEntries(ctx, func(e EntryAtStart) bool { return yield(e, nil) })
 		switch {
 		case err == nil, err == errStopReplay:
-		case isRewrittenLog(err):
+		case isLogRewriteError(err):
 			isUsable = false
 		default:
-			yield(EarlierEntry{}, err)
+			yield(EntryAtStart{}, err)
 		}
 	}, func() bool { return isUsable }
 }
 
-// yieldEarlierEntries implements [LaterChanges.EarlierEntries]. It returns errStopReplay if yield returned false.
-func (p *LaterChanges) yieldEarlierEntries(ctx context.Context, yield func(EarlierEntry) bool) error {
-	if len(p.earlier) == 0 {
+// yieldEarlierEntries implements [LaterChanges.EntriesAtStart]. It returns errStopReplay if yield returned false.
+func (p *LaterChanges) yieldEarlierEntries(ctx context.Context, yield func(EntryAtStart) bool) error {
+	if len(p.opsBeforeStart) == 0 {
 		return nil
 	}
 	log, err := p.db.openSecondLog()
@@ -198,12 +201,12 @@ func (p *LaterChanges) yieldEarlierEntries(ctx context.Context, yield func(Earli
 		return err
 	}
 	defer log.Close()
-	r := earlierReader{db: p.db, log: log, ctx: ctx, yield: yield}
-	for ops := p.earlier; len(ops) > 0; {
-		inBase, _ := slices.BinarySearchFunc(ops, log.Header().BaseSeq+1, func(op earlierOp, seq uint64) int {
+	r := startEntryReader{db: p.db, log: log, ctx: ctx, yield: yield}
+	for ops := p.opsBeforeStart; len(ops) > 0; {
+		inBase, _ := slices.BinarySearchFunc(ops, log.Header().BaseSeq+1, func(op opBeforeStart, seq uint64) int {
 			return cmp.Compare(op.seq, seq)
 		})
-		if err := r.readBase(ops[:inBase]); err != nil {
+		if err := r.readInitialEntries(ops[:inBase]); err != nil {
 			return err
 		}
 		// The content of a version may have been erased from the log. In this case, readChanges returns the number of
@@ -216,39 +219,39 @@ func (p *LaterChanges) yieldEarlierEntries(ctx context.Context, yield func(Earli
 	return nil
 }
 
-// earlierReader reads earlier versions from a log.
-type earlierReader struct {
+// startEntryReader reads earlier versions from a log.
+type startEntryReader struct {
 	db         *DB
 	log        *wal.Log
 	ctx        context.Context
-	yield      func(EarlierEntry) bool
+	yield      func(EntryAtStart) bool
 	yieldedIDs idset.Set
 }
 
-// yieldOnce yields an entry unless it was yielded before.
-func (r *earlierReader) yieldOnce(e *store.Entry, offset int64) error {
+// yieldEntryOnce yields an entry unless it was yielded before.
+func (r *startEntryReader) yieldEntryOnce(e *store.Entry, offset int64) error {
 	if r.yieldedIDs.Has(e.ID) {
 		return nil
 	}
 	r.yieldedIDs.Add(e.ID)
-	if !r.yield(EarlierEntry{e, offset}) {
+	if !r.yield(EntryAtStart{e, offset}) {
 		return errStopReplay
 	}
 	return nil
 }
 
-// readBase yields the entries that were written by the ops, if the log still contains these entries. All ops must be
-// older than the last compaction. The compaction kept only each entry's newest version, in records at the start of the
-// log (the base). An entry that is missing in the base was removed or redacted, and is not yielded. If an op has a name
-// and does not add an entry, readBase returns errReadFromStart, because the base may contain another entry with the
-// same name.
-func (r *earlierReader) readBase(ops []earlierOp) error {
+// readInitialEntries yields the entries that were written by the ops, if the log still contains these entries. All ops
+// must be older than the last compaction. The compaction kept only each entry's newest version, in records at the start
+// of the log (the base). An entry that is missing in the base was removed or redacted, and is not yielded. If an op has
+// a name and does not add an entry, readInitialEntries returns errReadFromStart, because the base may contain another
+// entry with the same name.
+func (r *startEntryReader) readInitialEntries(ops []opBeforeStart) error {
 	if len(ops) == 0 {
 		return nil
 	}
 	var ids idset.Set
 	for _, op := range ops {
-		if op.name != "" && !op.isForAdd {
+		if op.name != "" && !op.precedesAdd {
 			// the start of the compacted log may contain another entry with the same name, so this method could return
 			// the wrong entry
 			return errReadFromStart
@@ -274,7 +277,7 @@ func (r *earlierReader) readBase(ops []earlierOp) error {
 			return r.db.unknownBodyError(record, err)
 		}
 		for _, e := range es {
-			if err := r.yieldOnce(e, record.FileOffset); err != nil {
+			if err := r.yieldEntryOnce(e, record.FileOffset); err != nil {
 				return err
 			}
 		}
@@ -289,7 +292,7 @@ func (r *earlierReader) readBase(ops []earlierOp) error {
 // readChanges passes the entries that the ops wrote to r.yield. All ops must belong to changes after the last
 // compaction, because the log contains no separate records of older changes. If an op was erased, its entry is not
 // yielded. Instead, the result contains the entry's previous op, which the caller must read next.
-func (r *earlierReader) readChanges(ops []earlierOp) (before []earlierOp, err error) {
+func (r *startEntryReader) readChanges(ops []opBeforeStart) (previousOps []opBeforeStart, err error) {
 	reader := r.log.NewReader()
 	for len(ops) > 0 {
 		seq, n := ops[0].seq, 1
@@ -317,16 +320,19 @@ func (r *earlierReader) readChanges(ops []earlierOp) (before []earlierOp, err er
 		if err != nil {
 			return nil, err
 		}
-		before, ops = append(before, more...), ops[n:]
+		previousOps, ops = append(previousOps, more...), ops[n:]
 	}
-	slices.SortStableFunc(before, compareEarlierOps)
-	return before, nil
+	slices.SortStableFunc(previousOps, compareEarlierOps)
+	return previousOps, nil
 }
 
 // readChange yields the entries that the argument ops selects from the change in record, through the reader r. An op is
 // the part of a change that concerns one entry. If an op was erased, readChange does not yield its entry. Instead, the
-// result before contains the entry's previous op. The caller must read the ops in before next.
-func (r *earlierReader) readChange(record *wal.Record, ops []earlierOp) (before []earlierOp, err error) {
+// result previousOps contains the entry's previous op. The caller must read the ops in previousOps next.
+func (r *startEntryReader) readChange(
+	record *wal.Record,
+	ops []opBeforeStart,
+) (previousOps []opBeforeStart, err error) {
 	var heads []opHead
 	err = eachOpHead(record.Body, func(op opHead) error {
 		heads = append(heads, op)
@@ -337,7 +343,7 @@ func (r *earlierReader) readChange(record *wal.Record, ops []earlierOp) (before 
 	}
 	// Ops of the change by entry ID, because a change may have very many ops.
 	var opsByID map[uint64][]int
-	if len(heads)*len(ops) > maxComparedOps {
+	if len(heads)*len(ops) > maxOpComparisons {
 		opsByID = make(map[uint64][]int, len(heads))
 		for i, h := range heads {
 			opsByID[h.entryID] = append(opsByID[h.entryID], i)
@@ -358,20 +364,25 @@ func (r *earlierReader) readChange(record *wal.Record, ops []earlierOp) (before 
 		if err != nil {
 			return nil, err
 		}
-		before = append(before, more...)
+		previousOps = append(previousOps, more...)
 	}
-	return before, nil
+	return previousOps, nil
 }
 
-// maxComparedOps is the maximum number of comparisons to find certain ops in a change. Each wanted op is compared with
-// each op in the change. If this takes more comparisons, the ops in the change are first put into a map by entry ID.
-const maxComparedOps = 64
+// maxOpComparisons is the maximum number of comparisons to find certain ops in a change. Each wanted op is compared
+// with each op in the change. If this takes more comparisons, the ops in the change are first put into a map by entry
+// ID.
+const maxOpComparisons = 64
 
 // readOp yields the entry that the op wrote. An op is the part of a change that concerns one entry. record contains the
 // change, and heads describes the ops of this change. If the change has several ops on the entry, readOp yields the
 // result of the last op that was not erased. It yields nothing if this op removes the entry. If all ops on the entry
-// were erased, the result before contains the entry's previous op, which the caller must read next.
-func (r *earlierReader) readOp(record *wal.Record, heads []opHead, op earlierOp) (before []earlierOp, err error) {
+// were erased, the result previousOps contains the entry's previous op, which the caller must read next.
+func (r *startEntryReader) readOp(
+	record *wal.Record,
+	heads []opHead,
+	op opBeforeStart,
+) (previousOps []opBeforeStart, err error) {
 	var first, last *opHead // first op of the entry in the change, and its last op that was not erased
 	for i := range heads {
 		h := &heads[i]
@@ -390,7 +401,7 @@ func (r *earlierReader) readOp(record *wal.Record, heads []opHead, op earlierOp)
 		return nil, errReadFromStart
 	case last == nil && first.prevSeq != 0:
 		op.seq = first.prevSeq
-		return []earlierOp{op}, nil
+		return []opBeforeStart{op}, nil
 	case last == nil, last.verb == store.VerbRemove:
 		return nil, nil
 	}
@@ -398,12 +409,12 @@ func (r *earlierReader) readOp(record *wal.Record, heads []opHead, op earlierOp)
 	if err != nil {
 		return nil, r.db.unknownBodyError(record, err)
 	}
-	return nil, r.yieldOnce(e, record.FileOffset)
+	return nil, r.yieldEntryOnce(e, record.FileOffset)
 }
 
 // matches reports whether h, the head of an op in the log, concerns the same entry as p. If p has no name, or if the op
 // in the log was erased and therefore lacks its name, matches compares the entry IDs. Otherwise it compares the names.
-func (p *earlierOp) matches(h *opHead) bool {
+func (p *opBeforeStart) matches(h *opHead) bool {
 	if p.name == "" || h.isErased {
 		return h.entryID == p.entryID
 	}
@@ -412,7 +423,7 @@ func (p *earlierOp) matches(h *opHead) bool {
 
 // decodeOpOfRecord returns the entry that an op of a record wrote.
 func decodeOpOfRecord(r *wal.Record, op *opHead) (*store.Entry, error) {
-	p, err := decodeOp(wire.Field{FieldNumber: recordFieldOp, IsBytes: true, BytesValue: string(op.encoded)})
+	p, err := decodeOp(wire.Field{FieldNumber: recordFieldOp, IsBytes: true, BytesValue: string(op.encodedOp)})
 	if err != nil {
 		return nil, err
 	}
@@ -421,6 +432,6 @@ func decodeOpOfRecord(r *wal.Record, op *opHead) (*store.Entry, error) {
 		return nil, err
 	}
 	v := recordBody{source: source, ops: []loggedOp{p}}
-	v.setWriteMetadata(r.Seq, time.Unix(0, r.Time).UTC())
+	v.setWriteMetadata(r.Seq, time.Unix(0, r.TimeUnixNano).UTC())
 	return p.entry, nil
 }

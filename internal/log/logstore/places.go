@@ -27,11 +27,11 @@ type opPositions struct {
 	positionsInRecord []opPosition
 }
 
-// opPosition describes where the log contains the op that wrote an entry. The number row is the entry's row in the
-// snapshot.
+// opPosition describes where the log contains the op that wrote an entry. The number snapshotRow is the entry's row in
+// the snapshot.
 type opPosition struct {
-	row, bodyOffset, size uint32
-	checksum              uint32 // checksum of the op's bytes, computed when the whole record was checked
+	snapshotRow, bodyOffset, opSize uint32
+	checksum                        uint32 // checksum of the op's bytes, computed when the whole record was checked
 }
 
 // findOpPositions finds out where a record contains each entry that has a row in the snapshot. The checksum of the
@@ -44,7 +44,7 @@ func findOpPositions(r *wal.Record, findRow func(id uint64) (row int, ok bool)) 
 	err := wire.EachFieldOffsets(r.Body, func(num, from, at, end int) error {
 		switch num {
 		case 0: // The rest of the body begins with a numeric field. It usually contains no op.
-			return checkNoOps(r.Body[from:end])
+			return rejectOpFields(r.Body[from:end])
 		case recordFieldSource:
 			return wire.EachField(string(r.Body[from:end]), func(f wire.Field) (err error) {
 				p.source, err = decodeSource(f)
@@ -64,20 +64,23 @@ func findOpPositions(r *wal.Record, findRow func(id uint64) (row int, ok bool)) 
 	if err != nil {
 		return nil
 	}
-	p.source.Time = time.Unix(0, r.Time).UTC()
+	p.source.Time = time.Unix(0, r.TimeUnixNano).UTC()
 	slices.Reverse(p.positionsInRecord) // If a record has several versions of an entry, keep the last version.
-	slices.SortStableFunc(p.positionsInRecord, func(a, b opPosition) int { return cmp.Compare(a.row, b.row) })
+	slices.SortStableFunc(
+		p.positionsInRecord,
+		func(a, b opPosition) int { return cmp.Compare(a.snapshotRow, b.snapshotRow) },
+	)
 	// Clone the slice, so that its spare capacity is freed.
 	p.positionsInRecord = slices.Clone(
-		slices.CompactFunc(p.positionsInRecord, func(a, b opPosition) bool { return a.row == b.row }),
+		slices.CompactFunc(p.positionsInRecord, func(a, b opPosition) bool { return a.snapshotRow == b.snapshotRow }),
 	)
 	return p
 }
 
-// checkNoOps returns an error if some fields of a record's body contain an op, which is a change of one entry, or the
-// source of the change. The fields are the part of the body in which the ops' positions cannot be determined. After an
-// error, the caller must read the record as a whole.
-func checkNoOps(fields []byte) error {
+// rejectOpFields returns an error if some fields of a record's body contain an op, which is a change of one entry, or
+// the source of the change. The fields are the part of the body in which the ops' positions cannot be determined. After
+// an error, the caller must read the record as a whole.
+func rejectOpFields(fields []byte) error {
 	return wire.EachField(string(fields), func(f wire.Field) error {
 		switch f.FieldNumber {
 		case recordFieldSource, recordFieldOp, recordFieldErasedOp:
@@ -92,13 +95,13 @@ func checkNoOps(fields []byte) error {
 // have changed since that check. It also returns nil if the op at the position cannot be decoded or removes the entry.
 func (p *opPositions) readEntry(log *wal.Log, row int) *store.Entry {
 	i, ok := slices.BinarySearchFunc(p.positionsInRecord, uint32(row), func(o opPosition, row uint32) int {
-		return cmp.Compare(o.row, row)
+		return cmp.Compare(o.snapshotRow, row)
 	})
 	if !ok {
 		return nil
 	}
-	op := make([]byte, p.positionsInRecord[i].size)
-	if err := log.BodyAt(p.recordOffset, int64(p.positionsInRecord[i].bodyOffset), op); err != nil ||
+	op := make([]byte, p.positionsInRecord[i].opSize)
+	if err := log.ReadBodyAt(p.recordOffset, int64(p.positionsInRecord[i].bodyOffset), op); err != nil ||
 		crc32.Checksum(op, crcTable) != p.positionsInRecord[i].checksum {
 		return nil
 	}

@@ -86,7 +86,7 @@ func TestPlaces(t *testing.T) {
 			t.Fatalf("row %d: got %+v, want %+v", row, got, want)
 		}
 		large := want.Name != "entry 5"
-		if got := s.readEntryAtPosition(row); (got != nil) != large || (large && !reflect.DeepEqual(got, want)) {
+		if got := s.readSingleEntry(row); (got != nil) != large || (large && !reflect.DeepEqual(got, want)) {
 			t.Fatalf("row %d by its place: got %+v, want %+v", row, got, want)
 		}
 	}
@@ -107,7 +107,7 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 	put(b[at] ^ 4)
-	if s.readEntryAtPosition(row) != nil {
+	if s.readSingleEntry(row) != nil {
 		t.Error("an entry is read of bytes that are damaged")
 	}
 	if e, err := m.Get(t.Context(), "twice 7"); !errors.Is(err, store.ErrCorrupt) {

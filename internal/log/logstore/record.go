@@ -73,15 +73,15 @@ const compactionNote = "compaction: "
 
 // These are the field numbers in the body of a record.
 const (
-	recordFieldSource          = 1
-	recordFieldOp              = 2
-	recordFieldOpID            = 3
-	recordFieldNote            = 4
-	recordFieldRevertedChanges = 5
-	recordFieldEncodedBase     = 6
-	recordFieldErasedOp        = 15
-	recordFieldNextEntryID     = 16
-	recordFieldSeenOpID        = 17
+	recordFieldSource             = 1
+	recordFieldOp                 = 2
+	recordFieldOpID               = 3
+	recordFieldNote               = 4
+	recordFieldRevertedChanges    = 5
+	recordFieldInitialEntriesHash = 6
+	recordFieldErasedOp           = 15
+	recordFieldNextEntryID        = 16
+	recordFieldRememberedOpID     = 17
 )
 
 var verbsByCode = [...]store.Verb{
@@ -95,14 +95,14 @@ var verbsByCode = [...]store.Verb{
 
 // recordBody is the decoded body of a record.
 type recordBody struct {
-	source       store.Source
-	ops          []loggedOp
-	opID         string
-	note         string
-	revertedSeqs []uint64
-	base         []byte
-	nextEntryID  uint64
-	seenOpIDs    []opIDWithChange
+	source             store.Source
+	ops                []loggedOp
+	opID               string
+	note               string
+	revertedSeqs       []uint64
+	initialEntriesHash []byte
+	nextEntryID        uint64
+	seenOpIDs          []opIDWithChange
 }
 
 // setWriteMetadata sets the version, time and source of the entries that a change wrote. It skips entries in the
@@ -171,7 +171,7 @@ func encodeBody(v *recordBody) *bodyEncoder {
 	for _, s := range v.revertedSeqs {
 		b = wire.AppendUintField(b, recordFieldRevertedChanges, s)
 	}
-	b = wire.AppendBytesField(b, recordFieldEncodedBase, v.base)
+	b = wire.AppendBytesField(b, recordFieldInitialEntriesHash, v.initialEntriesHash)
 	sum = append(sum, b[rest:]...)
 	c.body = b
 	c.digestInput = sum
@@ -181,7 +181,7 @@ func encodeBody(v *recordBody) *bodyEncoder {
 
 // encodedSize returns the approximate size of the encoded body in bytes. It is rarely less than the real size.
 func (v *recordBody) encodedSize() int {
-	n := 256 + len(v.note) + len(v.base) + 10*len(v.revertedSeqs)
+	n := 256 + len(v.note) + len(v.initialEntriesHash) + 10*len(v.revertedSeqs)
 	for i := range v.ops {
 		n += v.ops[i].encodedSize()
 	}
@@ -191,13 +191,13 @@ func (v *recordBody) encodedSize() int {
 // appendBaseRecordBody appends to b the encoded body of a record with which a compacted log begins.
 func appendBaseRecordBody(b []byte, v *recordBody) []byte {
 	for i := range v.ops {
-		b = wire.AppendBytesField(b, recordFieldOp, appendBaseEntry(nil, &v.ops[i]))
+		b = wire.AppendBytesField(b, recordFieldOp, appendInitialEntry(nil, &v.ops[i]))
 	}
 	b = wire.AppendUintField(b, recordFieldNextEntryID, v.nextEntryID)
 	for _, s := range v.seenOpIDs {
 		b = wire.AppendBytesField(
 			b,
-			recordFieldSeenOpID,
+			recordFieldRememberedOpID,
 			wire.AppendUintField(wire.AppendStringField(nil, 1, s.id), 2, s.seq),
 		)
 	}
@@ -246,9 +246,9 @@ func appendOp(b []byte, p *loggedOp) []byte {
 	return wire.AppendUintField(b, 10, p.previousChange)
 }
 
-// appendBaseEntry appends an encoded entry that a compaction keeps. It includes the entry's version, time and source. A
-// logged change contains these only once for all its entries.
-func appendBaseEntry(b []byte, p *loggedOp) []byte {
+// appendInitialEntry appends an encoded entry that a compaction keeps. It includes the entry's version, time and
+// source. A logged change contains these only once for all its entries.
+func appendInitialEntry(b []byte, p *loggedOp) []byte {
 	b = appendOp(b, p)
 	b = wire.AppendUintField(b, 11, p.entry.Version)
 	b = wire.AppendUintField(b, 12, wire.EncodeZigzag(p.entry.Updated.UnixNano()))
@@ -290,16 +290,16 @@ func decodeBody(data []byte) (*recordBody, error) {
 			v.note = f.BytesValue
 		case recordFieldRevertedChanges:
 			v.revertedSeqs = append(v.revertedSeqs, f.VarintValue)
-		case recordFieldEncodedBase:
-			v.base = []byte(f.BytesValue)
+		case recordFieldInitialEntriesHash:
+			v.initialEntriesHash = []byte(f.BytesValue)
 		case recordFieldNextEntryID:
 			v.nextEntryID = f.VarintValue
-		case recordFieldSeenOpID:
+		case recordFieldRememberedOpID:
 			var id, seq wire.Field
 			id, seq, err = wire.DecodeTwoFields(f.BytesValue)
 			v.seenOpIDs = append(v.seenOpIDs, opIDWithChange{id: id.BytesValue, seq: seq.VarintValue})
 		default:
-			return f.UnknownError()
+			return f.UnknownFieldError()
 		}
 		return err
 	})
@@ -352,7 +352,7 @@ func decodeOp(f wire.Field) (loggedOp, error) {
 	var sec int64
 	var nsec uint64
 	if !f.IsBytes {
-		return p, f.UnknownError()
+		return p, f.UnknownFieldError()
 	}
 	err := wire.EachField(f.BytesValue, func(f wire.Field) error {
 		var err error
@@ -392,7 +392,7 @@ func decodeOp(f wire.Field) (loggedOp, error) {
 		case 13:
 			e.Source, err = decodeSource(f)
 		default:
-			return f.UnknownError()
+			return f.UnknownFieldError()
 		}
 		return err
 	})
@@ -428,7 +428,7 @@ func decodeErasedOp(f wire.Field) (loggedOp, error) {
 		case 10:
 			p.previousChange = f.VarintValue
 		default:
-			return f.UnknownError()
+			return f.UnknownFieldError()
 		}
 		return nil
 	})
@@ -443,7 +443,7 @@ func decodeSource(f wire.Field) (store.Source, error) {
 	texts := sourceFields(&s)
 	err := wire.EachField(f.BytesValue, func(f wire.Field) error {
 		if f.FieldNumber > len(texts) {
-			return f.UnknownError()
+			return f.UnknownFieldError()
 		}
 		*texts[f.FieldNumber-1] = f.BytesValue
 		return nil
@@ -515,12 +515,12 @@ func entryIDOfOp(op []byte) uint64 {
 
 // opHead is the part of a logged op that says which entry it changed. Decoding it does not decode the content.
 type opHead struct {
-	verb     store.Verb
-	entryID  uint64
-	prevSeq  uint64
-	name     []byte // nil if the op was erased
-	isErased bool
-	encoded  []byte // the encoded op
+	verb      store.Verb
+	entryID   uint64
+	prevSeq   uint64
+	name      []byte // nil if the op was erased
+	isErased  bool
+	encodedOp []byte // the encoded op
 }
 
 // eachOpHead decodes the head of each op in the body of a record, and calls fn with each head in order. It returns the
@@ -548,7 +548,7 @@ func eachOpHead(body []byte, fn func(op opHead) error) error {
 
 // decodeOpHead decodes the head of an encoded op. ok is false if the op is not complete.
 func decodeOpHead(op []byte, isErased bool) (h opHead, ok bool) {
-	h = opHead{isErased: isErased, encoded: op}
+	h = opHead{isErased: isErased, encodedOp: op}
 	for len(op) > 0 {
 		tag, n := binary.Uvarint(op)
 		v, m := binary.Uvarint(op[max(n, 0):])
@@ -557,7 +557,7 @@ func decodeOpHead(op []byte, isErased bool) (h opHead, ok bool) {
 		}
 		op = op[n+m:]
 		if tag&7 != 2 {
-			h.setNumber(tag>>3, v)
+			h.setNumericField(tag>>3, v)
 			continue
 		}
 		if v > uint64(len(op)) {
@@ -571,9 +571,9 @@ func decodeOpHead(op []byte, isErased bool) (h opHead, ok bool) {
 	return h, h.verb != "" && h.entryID != 0
 }
 
-// setNumber sets the field verb, entryID or prevSeq. An encoded op contains these fields as varints with a field
+// setNumericField sets the field verb, entryID or prevSeq. An encoded op contains these fields as varints with a field
 // number. Other field numbers are ignored. The field verb has another field number if the op is erased.
-func (h *opHead) setNumber(fieldNumber, v uint64) {
+func (h *opHead) setNumericField(fieldNumber, v uint64) {
 	verbField := uint64(1)
 	if h.isErased {
 		verbField = 3
@@ -623,7 +623,7 @@ func decodeEntries(r *wal.Record, isWanted func(id uint64) bool) ([]*store.Entry
 		}
 		return err
 	})
-	source.Time = time.Unix(0, r.Time).UTC()
+	source.Time = time.Unix(0, r.TimeUnixNano).UTC()
 	for _, e := range es {
 		// Version, Updated and Source are stored only once for a change. Entries that a compaction kept have their
 		// own.

@@ -16,30 +16,30 @@ import (
 )
 
 // RecoverStore copies the undamaged part of a store to a new file. The parameter path is the path of the damaged file,
-// which is not changed. The parameter out is the path of the new file. Each change contains whole entries, so a lost
-// change affects only the entries that it wrote. The history in the new file begins after the last lost change. Derived
-// files, such as a snapshot, are not read.
-func RecoverStore(ctx context.Context, path, out string, o Options) (store.RecoverReport, error) {
+// which is not changed. The parameter outPath is the path of the new file. Each change contains whole entries, so a
+// lost change affects only the entries that it wrote. The history in the new file begins after the last lost change.
+// Derived files, such as a snapshot, are not read.
+func RecoverStore(ctx context.Context, path, outPath string, o Options) (store.RecoverReport, error) {
 	opts := o.withDefaults()
-	rep := store.RecoverReport{Out: out}
+	rep := store.RecoverReport{Out: outPath}
 	fsys, name, done, err := fsForPath(path, opts)
 	if err != nil {
 		return rep, err
 	}
 	defer done()
-	d := &DB{fs: fsys, name: name, path: path, opts: opts, guardedState: guardedState{st: newState()}}
+	d := &DB{fs: fsys, logName: name, path: path, opts: opts, currentState: currentState{st: newState()}}
 
 	plan := salvagePlan{}
 	tell := d.twoPassProgressReporter(ctx)
 	sal, err := d.eachSalvagedRecord(ctx, &plan, func(r *wal.Record) error { tell(r, 0); return nil })
 	if err != nil {
-		return rep, d.describeError(err)
+		return rep, d.convertWALError(err)
 	}
 	if sal.Header.ID == ([16]byte{}) { // No record revealed the identity of the log.
 		if _, err := io.ReadFull(opts.Rand, sal.Header.ID[:]); err != nil {
 			return rep, err
 		}
-		if plan.base == 0 {
+		if plan.lastChangeBeforeHistory == 0 {
 			plan.chainHashBeforeHistory = wal.FirstChainHash(sal.Header.ID)
 			plan.lastUndamagedChainHash = plan.chainHashBeforeHistory
 		}
@@ -49,24 +49,26 @@ func RecoverStore(ctx context.Context, path, out string, o Options) (store.Recov
 		rep.Base = rep.Base || b[0] < max(sal.Header.BaseSectionEndOffset, plan.baseRecordsEnd)
 	}
 	rep.Header = sal.HasGuessedHeader
-	rep.First = plan.base + 1
+	rep.First = plan.lastChangeBeforeHistory + 1
 	rep.Last = plan.lastUndamagedChange
 	rep.Changes, rep.Lost = plan.readChangeCount, plan.lostRanges
-	rep.Entries, err = d.writeRecoveredLog(ctx, out, sal.Header, plan, rep)
-	return rep, d.describeError(err)
+	rep.Entries, err = d.writeRecoveredLog(ctx, outPath, sal.Header, plan, rep)
+	return rep, d.convertWALError(err)
 }
 
 // salvagePlan describes the undamaged records of a log: which changes are missing, and where the new file's history
 // begins.
 type salvagePlan struct {
-	// the fields lastUndamagedChange, lastUndamagedChainHash, base and chainHashBeforeHistory are set
+	// the fields lastUndamagedChange, lastUndamagedChainHash, lastChangeBeforeHistory and chainHashBeforeHistory are
+	// set
 	hasStartPoint          bool
 	lastUndamagedChange    uint64   // number of the last undamaged change that was read
 	lastUndamagedChainHash [32]byte // value of the log's hash chain after the last undamaged change
 	// number of the last change that does not follow directly on the change before it; the new log's history begins
 	// after this change
-	base                   uint64
-	chainHashBeforeHistory [32]byte // value of the log's hash chain after the change with the number base
+	lastChangeBeforeHistory uint64
+	// value of the log's hash chain after the change with the number lastChangeBeforeHistory
+	chainHashBeforeHistory [32]byte
 	// end offset of the last record that contains entries kept by a compaction; a log has such records only at its
 	// start
 	baseRecordsEnd  int64
@@ -77,38 +79,38 @@ type salvagePlan struct {
 // setStartPoint sets the change number and the value of the hash chain after which the first undamaged record must
 // continue. The values come from the header of the damaged log. If this header was damaged and had to be guessed, the
 // hash is computed from the log's ID. Only the first call of setStartPoint has an effect.
-func (p *salvagePlan) setStartPoint(sal *wal.SalvageDamage) {
+func (p *salvagePlan) setStartPoint(damage *wal.LogDamage) {
 	if p.hasStartPoint {
 		return
 	}
 	p.hasStartPoint = true
-	p.lastUndamagedChange, p.lastUndamagedChainHash = sal.Header.BaseSeq, sal.Header.BaseChainHash
-	if sal.HasGuessedHeader {
-		p.lastUndamagedChainHash = wal.FirstChainHash(sal.Header.ID)
+	p.lastUndamagedChange, p.lastUndamagedChainHash = damage.Header.BaseSeq, damage.Header.BaseChainHash
+	if damage.HasGuessedHeader {
+		p.lastUndamagedChainHash = wal.FirstChainHash(damage.Header.ID)
 	}
-	p.base, p.chainHashBeforeHistory = p.lastUndamagedChange, p.lastUndamagedChainHash
+	p.lastChangeBeforeHistory, p.chainHashBeforeHistory = p.lastUndamagedChange, p.lastUndamagedChainHash
 }
 
 // addRecord adds an undamaged record of the damaged log to the plan, and reports whether the record will be copied.
 // Three kinds of records are not copied: seals, records with a change number that is at most the last one, and records
 // of the compacted base that come after a change. If changes are missing before a record, the record is copied, and the
 // lost range is recorded.
-func (p *salvagePlan) addRecord(sal *wal.SalvageDamage, r *wal.Record) bool {
-	p.setStartPoint(sal)
+func (p *salvagePlan) addRecord(damage *wal.LogDamage, r *wal.Record) bool {
+	p.setStartPoint(damage)
 	switch {
 	case r.Type == wal.TypeSeal:
 		// A seal contains the number of the last change before it. If this number is higher than the last change that
 		// was found, changes are missing.
 		if r.Seq > p.lastUndamagedChange {
 			p.addLostRange(p.lastUndamagedChange+1, r.Seq)
-			p.restartHistoryAfter(r)
+			p.setHistoryStart(r)
 		}
 		return false
 	case r.Type == wal.TypeBaseSection:
 		if p.readChangeCount > 0 {
 			return false
 		}
-		p.restartHistoryAfter(r)
+		p.setHistoryStart(r)
 		p.baseRecordsEnd = r.FileOffset + wal.RecordOverhead + int64(len(r.Body))
 		return true
 	case r.Seq <= p.lastUndamagedChange:
@@ -117,26 +119,27 @@ func (p *salvagePlan) addRecord(sal *wal.SalvageDamage, r *wal.Record) bool {
 	linked := false
 	if r.Seq == p.lastUndamagedChange+1 {
 		digest, err := digestBody(r.Type, r.Body)
-		linked = err == nil && r.Chain == wal.NextChain(p.lastUndamagedChainHash, r.Seq, r.Time, r.Type, digest)
+		linked = err == nil &&
+			r.ChainHash == wal.ComputeChainHash(p.lastUndamagedChainHash, r.Seq, r.TimeUnixNano, r.Type, digest)
 	} else {
 		p.addLostRange(p.lastUndamagedChange+1, r.Seq-1)
 	}
-	p.lastUndamagedChange, p.lastUndamagedChainHash = r.Seq, r.Chain
+	p.lastUndamagedChange, p.lastUndamagedChainHash = r.Seq, r.ChainHash
 	if !linked {
-		p.restartHistoryAfter(r)
+		p.setHistoryStart(r)
 	}
 	p.readChangeCount++
 	return true
 }
 
-// restartHistoryAfter sets the start of the recovered log's history. Changes before the record r are missing, so the
+// setHistoryStart sets the start of the recovered log's history. Changes before the record r are missing, so the
 // history cannot begin earlier. The recovered log begins with the entries as they are after r, and the history begins
 // with the next change.
-func (p *salvagePlan) restartHistoryAfter(r *wal.Record) {
+func (p *salvagePlan) setHistoryStart(r *wal.Record) {
 	p.lastUndamagedChange = r.Seq
-	p.lastUndamagedChainHash = r.Chain
-	p.base = r.Seq
-	p.chainHashBeforeHistory = r.Chain
+	p.lastUndamagedChainHash = r.ChainHash
+	p.lastChangeBeforeHistory = r.Seq
+	p.chainHashBeforeHistory = r.ChainHash
 }
 
 // addLostRange records that the changes from first to last are lost.
@@ -153,7 +156,7 @@ func (p *salvagePlan) addLostRange(first, last uint64) {
 // the first reading, and 0.5 in the second.
 func (d *DB) twoPassProgressReporter(ctx context.Context) func(r *wal.Record, before float64) {
 	tell, size := progress.Reporter(ctx), int64(1)
-	if fi, err := d.fs.Stat(d.name); err == nil {
+	if fi, err := d.fs.Stat(d.logName); err == nil {
 		size = max(1, fi.Size())
 	}
 	return func(r *wal.Record, before float64) {
@@ -172,8 +175,8 @@ func (d *DB) eachSalvagedRecord(
 	ctx context.Context,
 	p *salvagePlan,
 	fn func(r *wal.Record) error,
-) (wal.SalvageDamage, error) {
-	sal, err := wal.SalvageRecords(d.fs, d.name, d.logOptions(), func(sal *wal.SalvageDamage, r *wal.Record) error {
+) (wal.LogDamage, error) {
+	sal, err := wal.SalvageRecords(d.fs, d.logName, d.logOptions(), func(sal *wal.LogDamage, r *wal.Record) error {
 		if err := ctx.Err(); err != nil || !p.addRecord(sal, r) {
 			return err
 		}
@@ -183,48 +186,49 @@ func (d *DB) eachSalvagedRecord(
 	return sal, err
 }
 
-// writeRecoveredLog writes the recovered log to the file out. The log contains the entries as of change plan.base, all
-// later changes, and a last change that describes the recovery. The result is the number of entries after all changes.
-// The damaged log is read a second time here, so that only the entries must fit into memory, and not all changes.
+// writeRecoveredLog writes the recovered log to the file at outPath. The log contains the entries as of change
+// plan.lastChangeBeforeHistory, all later changes, and a last change that describes the recovery. The result is the
+// number of entries after all changes. The damaged log is read a second time here, so that only the entries must fit
+// into memory, and not all changes.
 func (d *DB) writeRecoveredLog(
 	ctx context.Context,
-	out string,
+	outPath string,
 	h wal.Header,
 	plan salvagePlan,
 	rep store.RecoverReport,
 ) (int, error) {
-	fsys, name, done, err := fsForPath(out, d.opts)
+	fsys, name, done, err := fsForPath(outPath, d.opts)
 	if err != nil {
 		return 0, err
 	}
 	defer done()
 	now := d.opts.Clock().UnixNano()
-	h.BaseSeq, h.BaseChainHash = plan.base, plan.chainHashBeforeHistory
+	h.BaseSeq, h.BaseChainHash = plan.lastChangeBeforeHistory, plan.chainHashBeforeHistory
 	st := newState()
 	err = wal.CreateLog(fsys, name, d.logOptions(), h, func(emit func(wal.Record) error) error {
 		v := &recordBody{
-			source: d.changeSource(ctx),
+			source: d.sourceForChange(ctx),
 			note: fmt.Sprintf("recovery: %d changes read, %d stretches of them lost, %d bytes unreadable",
 				rep.Changes, len(rep.Lost), rep.BadBytes),
 		}
-		written := plan.base == 0
+		written := plan.lastChangeBeforeHistory == 0
 		writeBase := func() error {
 			if written {
 				return nil
 			}
 			written = true
-			sum, err := writeStateAsBase(st, func(b []byte) error {
+			sum, err := writeStateAsInitialEntries(st, func(b []byte) error {
 				return emit(
 					wal.Record{
-						Seq:   plan.base,
-						Time:  now,
-						Type:  wal.TypeBaseSection,
-						Body:  b,
-						Chain: plan.chainHashBeforeHistory,
+						Seq:          plan.lastChangeBeforeHistory,
+						TimeUnixNano: now,
+						Type:         wal.TypeBaseSection,
+						Body:         b,
+						ChainHash:    plan.chainHashBeforeHistory,
 					},
 				)
 			})
-			v.base = sum[:]
+			v.initialEntriesHash = sum[:]
 			return err
 		}
 		tell := d.twoPassProgressReporter(ctx)
@@ -234,22 +238,22 @@ func (d *DB) writeRecoveredLog(
 			if err != nil {
 				return d.unknownBodyError(r, err)
 			}
-			if r.Type == recordTypeChange && r.Seq > plan.base {
+			if r.Type == recordTypeChange && r.Seq > plan.lastChangeBeforeHistory {
 				if err := cmp.Or(writeBase(), emit(*r)); err != nil {
 					return err
 				}
 			}
-			st.applyChange(r.Seq, time.Unix(0, r.Time).UTC(), b)
+			st.applyChange(r.Seq, time.Unix(0, r.TimeUnixNano).UTC(), b)
 			return nil
 		})
 		err = cmp.Or(err, writeBase())
 		if err != nil {
 			return err
 		}
-		r := wal.Record{Seq: plan.lastUndamagedChange + 1, Time: now, Type: recordTypeChange}
+		r := wal.Record{Seq: plan.lastUndamagedChange + 1, TimeUnixNano: now, Type: recordTypeChange}
 		enc := encodeBody(v)
 		r.Body = enc.body
-		r.Chain = wal.NextChain(plan.lastUndamagedChainHash, r.Seq, r.Time, r.Type, enc.digest)
+		r.ChainHash = wal.ComputeChainHash(plan.lastUndamagedChainHash, r.Seq, r.TimeUnixNano, r.Type, enc.digest)
 		return emit(r)
 	})
 	return st.len(), err
@@ -270,5 +274,5 @@ func (d *DB) AcceptRollback(ctx context.Context) error {
 		}
 	}
 	d.logmu.Unlock()
-	return d.withLock(ctx, func() error { d.log.AcceptMissingChanges(); return nil })
+	return d.withLock(ctx, func() error { d.log.AcceptIncompleteLog(); return nil })
 }

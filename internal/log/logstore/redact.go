@@ -20,7 +20,7 @@ import (
 // Redact implements [store.Redactor].
 func (d *DB) Redact(ctx context.Context, name string, dryRun bool) (store.RedactReport, error) {
 	return d.eraseVersions(ctx, dryRun, func() error {
-		if d.st.lastChangeTo(name) == 0 {
+		if d.st.lastChangeNumber(name) == 0 {
 			return &store.NameError{Name: name, Err: store.ErrNotFound}
 		}
 		return nil
@@ -54,7 +54,7 @@ func (d *DB) eraseVersions(
 	d.writerMu.Lock()
 	defer d.writerMu.Unlock()
 	rep := store.RedactReport{Left: []string{"backups, dumps and exports made before"}}
-	if _, err := d.fs.Stat(d.log.LostBytesDir()); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := d.fs.Stat(d.log.TornTailsDir()); !errors.Is(err, fs.ErrNotExist) {
 		rep.Left = append(rep.Left, "torn tails set aside in "+d.path+".lost")
 	}
 	rep.Left = append(rep.Left,
@@ -71,13 +71,13 @@ func (d *DB) eraseVersions(
 			return err
 		}
 		base := newState()
-		if _, err := d.replayUpTo(d.base, base); err != nil {
+		if _, err := d.replayUpTo(d.lastDroppedChange, base); err != nil {
 			return err
 		}
 		for _, e := range slices.Clone(base.entriesNotInSnapshotByID) {
 			if isPicked(e) {
 				rep.Versions++
-				base.removeEntry(e, d.base)
+				base.removeEntry(e, d.lastDroppedChange)
 			}
 		}
 		ops := rep.Versions
@@ -123,10 +123,10 @@ func (d *DB) callAfterRefresh(ctx context.Context, fn func() error) error {
 	if d.brokenErr != nil {
 		return d.brokenErr
 	}
-	if err := d.catchUp(); err != nil {
+	if err := d.applyOtherProcessChanges(); err != nil {
 		return err
 	}
-	return d.describeError(fn())
+	return d.convertWALError(fn())
 }
 
 // eraseOps returns the body of a change without the contents of the entries that isPicked selects. It adds the numbers
@@ -180,7 +180,7 @@ func (d *DB) rewriteLog(
 	old := d.log
 	end := d.log.EndOffset()
 	chain := d.log.Header().BaseChainHash
-	w, err := old.NewRewriter(d.base, chain)
+	w, err := old.NewRewriter(d.lastDroppedChange, chain)
 	if err != nil {
 		return 0, err
 	}
@@ -190,10 +190,18 @@ func (d *DB) rewriteLog(
 		return err
 	}
 	var sum []byte // hash of the entries with which the new log begins
-	if d.base > 0 {
+	if d.lastDroppedChange > 0 {
 		now := d.opts.Clock().UnixNano()
-		s, berr := writeStateAsBase(baseState, func(b []byte) error {
-			return emit(wal.Record{Seq: d.base, Time: now, Type: wal.TypeBaseSection, Body: b, Chain: chain})
+		s, berr := writeStateAsInitialEntries(baseState, func(b []byte) error {
+			return emit(
+				wal.Record{
+					Seq:          d.lastDroppedChange,
+					TimeUnixNano: now,
+					Type:         wal.TypeBaseSection,
+					Body:         b,
+					ChainHash:    chain,
+				},
+			)
 		})
 		sum, err = s[:], berr
 	}
@@ -218,7 +226,7 @@ func (d *DB) rewriteLog(
 		return 0, err
 	}
 	// The end of the log has changed, so the new log file is already in use. The rename may not be durable yet.
-	st, offsets, rerr := d.readAll()
+	st, offsets, rerr := d.readWholeLog()
 	if rerr != nil {
 		d.recordBrokenLog(rerr)
 		return 0, rerr

@@ -18,7 +18,7 @@ func TestRedactNamesTornTails(t *testing.T) {
 		fsys := vfs.NewMem()
 		d := openTest(t, fsys, "memory.oxbow", Options{})
 		if torn {
-			if err := fsys.MkdirAll(d.log.LostBytesDir(), 0o700); err != nil {
+			if err := fsys.MkdirAll(d.log.TornTailsDir(), 0o700); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -21,19 +21,19 @@ type stateComparison struct {
 	isDone       bool
 }
 
-// comparingReplay applies the records of a log one after another. Each comparison belongs to a change. After this
-// change, comparingReplay compares a file or a list of entries with the entries that the log contains up to the
+// logStateComparer applies the records of a log one after another. Each comparison belongs to a change. After this
+// change, logStateComparer compares a file or a list of entries with the entries that the log contains up to the
 // change.
-type comparingReplay struct {
+type logStateComparer struct {
 	*versionState
 	stateComparisons []*stateComparison
 }
 
 // applyRecord applies a log record to the state. If the record is a change, applyRecord first makes the comparisons
 // that are due, because they compare the state before this change.
-func (c *comparingReplay) applyRecord(r *wal.Record, v *recordBody) error {
+func (c *logStateComparer) applyRecord(r *wal.Record, v *recordBody) error {
 	if r.Type == recordTypeChange {
-		if err := c.makeDueComparisons(); err != nil {
+		if err := c.compareAtCurrentChange(); err != nil {
 			return err
 		}
 	}
@@ -41,16 +41,16 @@ func (c *comparingReplay) applyRecord(r *wal.Record, v *recordBody) error {
 	return nil
 }
 
-// makeDueComparisons makes all comparisons for which the last applied change is the right moment. The caller must call
-// makeDueComparisons after each change and at the end of the log. If a comparison returns errOtherState, it is not
-// marked as done.
-func (c *comparingReplay) makeDueComparisons() error {
+// compareAtCurrentChange makes all comparisons for which the last applied change is the right moment. The caller must
+// call compareAtCurrentChange after each change and at the end of the log. If a comparison returns
+// errFileStateMismatch, it is not marked as done.
+func (c *logStateComparer) compareAtCurrentChange() error {
 	for _, o := range c.stateComparisons {
 		if o.isDone || o.changeNumber != c.lastSeq {
 			continue
 		}
 		err := o.compare(c.versionState)
-		if errors.Is(err, errOtherState) {
+		if errors.Is(err, errFileStateMismatch) {
 			continue
 		}
 		if err != nil {
@@ -61,9 +61,9 @@ func (c *comparingReplay) makeDueComparisons() error {
 	return nil
 }
 
-// areComparisonsDone reports whether all comparisons in c.stateComparisons were made. Each compares a file or a list of
-// entries with the entries in the log.
-func (c *comparingReplay) areComparisonsDone() bool {
+// areStateComparisonsDone reports whether all comparisons in c.stateComparisons were made. Each compares a file or a
+// list of entries with the entries in the log.
+func (c *logStateComparer) areStateComparisonsDone() bool {
 	for _, o := range c.stateComparisons {
 		if !o.isDone {
 			return false
@@ -72,9 +72,9 @@ func (c *comparingReplay) areComparisonsDone() bool {
 	return true
 }
 
-// errOtherState means that a derived file does not belong to the present state. It was written for another history, or
-// for another change than the change at which the present state ends.
-var errOtherState = errors.New("the state is not that of the file")
+// errFileStateMismatch means that a derived file does not belong to the present state. It was written for another
+// history, or for another change than the change at which the present state ends.
+var errFileStateMismatch = errors.New("the state is not that of the file")
 
 // checkedFile implements [CheckedFile] with the state of the whole log.
 type checkedFile struct {
@@ -90,7 +90,7 @@ func (f checkedFile) RefreshPosition(p logpos.Position) (logpos.Position, error)
 // StateAt implements [CheckedFile].
 func (f checkedFile) StateAt(p logpos.Position) (StateAfterChange, error) {
 	if f.state == nil || f.state.lastSeq != p.Seq || f.state.lastChain != p.ChainHash {
-		return nil, errOtherState
+		return nil, errFileStateMismatch
 	}
 	return &stateAfterChange{f.state, f.state.log.NewReader()}, nil
 }

@@ -27,7 +27,7 @@ type rowScan struct {
 	reader            *wal.Reader
 	prefetchedEntries map[int]*store.Entry // entries that were decoded in advance, by row
 	prefetchedBytes   int                  // size of prefetchedEntries in bytes
-	addsNothing       bool                 // the scan uses cached entries, but adds none to the cache
+	skipsCacheWrites  bool                 // the scan uses cached entries, but adds none to the cache
 }
 
 // newRowScan returns a scan of a snapshot's entries.
@@ -40,7 +40,7 @@ func newRowScan(s *snapshot) *rowScan {
 func (c *rowScan) readEntry(row int) (*store.Entry, error) {
 	if e := c.prefetchedEntries[row]; e != nil {
 		delete(c.prefetchedEntries, row)
-		c.prefetchedBytes -= EntryBytes(e)
+		c.prefetchedBytes -= EntryMemorySize(e)
 		return e, nil
 	}
 	if c.cachingSnapshot != nil {
@@ -65,22 +65,22 @@ func (c *rowScan) readEntry(row int) (*store.Entry, error) {
 
 // keepPrefetchedEntries stores the decoded entries whose rows come after currentRow, because the scan will need them
 // later. If the stored entries have more than maxScanBytes bytes, it first deletes all of them.
-func (c *rowScan) keepPrefetchedEntries(decoded map[int]*store.Entry, currentRow int) {
+func (c *rowScan) keepPrefetchedEntries(decodedEntries map[int]*store.Entry, currentRow int) {
 	if c.prefetchedBytes > maxScanBytes {
 		clear(c.prefetchedEntries)
 		c.prefetchedBytes = 0
 	}
-	for row, e := range decoded {
+	for row, e := range decodedEntries {
 		if row > currentRow && c.prefetchedEntries[row] == nil {
 			c.prefetchedEntries[row] = e
-			c.prefetchedBytes += EntryBytes(e)
+			c.prefetchedBytes += EntryMemorySize(e)
 		}
 	}
 }
 
 // mayAddToCache reports whether the scan may add entries to the cache.
 func (c *rowScan) mayAddToCache() bool {
-	if c.cachingSnapshot == nil || c.addsNothing {
+	if c.cachingSnapshot == nil || c.skipsCacheWrites {
 		return false
 	}
 	room := c.cachingSnapshot.cacheBudget

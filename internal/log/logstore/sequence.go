@@ -33,7 +33,7 @@ func (d *DB) Since(ctx context.Context, p store.Position) iter.Seq2[store.Delta,
 			return
 		}
 		d.mu.RLock()
-		steps, ok := d.recentDeltas.deltaStepsSince(p)
+		steps, ok := d.recentDeltas.findLaterDeltaSteps(p)
 		last, _ := logpos.DecodePosition(d.recentDeltas.newestPosition)
 		d.mu.RUnlock()
 		if !ok {
@@ -81,12 +81,12 @@ func (d *DB) readSince(start store.Position, lastSeq uint64, yield func(store.De
 	case errors.As(err, new(*wal.CorruptError)):
 		return unknown
 	case err != nil:
-		return d.describeError(err)
+		return d.convertWALError(err)
 	}
 	if p.Seq == lastSeq {
 		return nil
 	}
-	reader := &deltaReader{db: d, yield: yield, positionErr: unknown, replaced: previousVersions{db: d}}
+	reader := &deltaReader{db: d, yield: yield, positionErr: unknown, replacedVersions: previousVersions{db: d}}
 	_, err = d.replayLog(log, reader, nil, lastSeq)
 	return err
 }
@@ -99,7 +99,7 @@ type deltaReader struct {
 	positionErr error
 	// Reads earlier versions of entries. An earlier version is needed if an undo restored an entry and so removed
 	// another entry that had the same name.
-	replaced previousVersions
+	replacedVersions previousVersions
 }
 
 // applyRecord implements recordApplier.
@@ -107,10 +107,10 @@ func (t *deltaReader) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, 
 	if isRedactionOrRecovery(r, v) {
 		return nil, t.positionErr
 	}
-	v.source.Time = time.Unix(0, r.Time).UTC()
+	v.source.Time = time.Unix(0, r.TimeUnixNano).UTC()
 	if slices.ContainsFunc(v.ops, func(p loggedOp) bool { return p.verb == store.VerbRestore }) {
-		t.replaced.names = nil
-		t.replaced.addNames(v)
+		t.replacedVersions.wantedNames = nil
+		t.replacedVersions.addNames(v)
 	}
 	for _, p := range v.ops {
 		deltas := []store.Delta{{ID: p.entry.ID, Entry: p.entry}}
@@ -119,7 +119,7 @@ func (t *deltaReader) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, 
 			deltas[0].Entry = nil
 		case p.verb == store.VerbRestore && p.previousChange != 0:
 			// An undo can restore an entry although another entry has its name now. The other entry is then removed.
-			before, err := t.replaced.versionsInChange(p.previousChange, p.entry.Name, p.entry.ID)
+			before, err := t.replacedVersions.versionsInChange(p.previousChange, p.entry.Name, p.entry.ID)
 			if err != nil {
 				return nil, err
 			}

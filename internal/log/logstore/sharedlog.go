@@ -22,8 +22,9 @@ type sharedLog struct {
 	readNewRecordsMu sync.Mutex
 	isAppending      atomic.Bool
 
-	log  *wal.Log
-	base uint64 // number of the last change that the last compaction dropped; the log contains the changes after it
+	log *wal.Log
+	// number of the last change that the last compaction dropped; the log contains the changes after it
+	lastDroppedChange uint64
 	// number of the last change in the snapshot (without a snapshot: the last change that a compaction dropped)
 	lastSnapshotChange uint64
 	changeOffsets      []int64 // offsets in the log of the changes after lastSnapshotChange
@@ -53,11 +54,11 @@ func (l *sharedLog) lockUnlessAppending() (locked bool) {
 	return true
 }
 
-// changeRange returns the numbers of the first and last change in the log.
-func (l *sharedLog) changeRange() (first, last uint64) {
+// changeNumberRange returns the numbers of the first and last change in the log.
+func (l *sharedLog) changeNumberRange() (first, last uint64) {
 	l.logmu.RLock()
 	defer l.logmu.RUnlock()
-	return l.base + 1, l.lastSnapshotChange + uint64(len(l.changeOffsets))
+	return l.lastDroppedChange + 1, l.lastSnapshotChange + uint64(len(l.changeOffsets))
 }
 
 // recordBrokenLog stores err in brokenErr if the error means that the log is corrupt, has another version or is not a

@@ -100,35 +100,35 @@ var snapshotMagic = [8]byte{0x89, 'o', 'x', 's', 'n', 'p', '\r', '\n'}
 
 // These are the sections of a snapshot.
 const (
-	sectionEntries        = keydir.TableEntries
-	sectionNames          = keydir.TableEntryNames
-	sectionAliases        = keydir.TableAliases
-	sectionRemovedNames   = keydir.TableRemovedNames
-	sectionChangeOffsets  = keydir.TableChanges
-	sectionOpIDs          = keydir.TableOpIDs
-	sectionSums           = keydir.TableEntryTotals
-	sectionEntrySummaries = keydir.TableEntrySummaries
-	sectionNewestFirst    = keydir.TableNewestFirst
-	sectionLabelSets      = keydir.TableLabelSets
-	sectionEntryNameTexts = keydir.TableTexts
-	sectionCount          = keydir.TableCount
+	sectionEntries         = keydir.TableEntries
+	sectionEntryNames      = keydir.TableEntryNames
+	sectionAliases         = keydir.TableAliases
+	sectionRemovedNames    = keydir.TableRemovedNames
+	sectionChangeOffsets   = keydir.TableChanges
+	sectionOpIDs           = keydir.TableOpIDs
+	sectionEntryTotals     = keydir.TableEntryTotals
+	sectionEntrySummaries  = keydir.TableEntrySummaries
+	sectionRowsNewestFirst = keydir.TableRowsNewestFirst
+	sectionLabelSets       = keydir.TableLabelSets
+	sectionEntryNameTexts  = keydir.TableTexts
+	snapshotSectionCount   = keydir.TableCount
 )
 
 // snapshotHead is the decoded content of page 0.
 type snapshotHead struct {
-	logID         [16]byte
-	lastSeq       uint64
-	lastOffset    int64
-	lastChain     [32]byte
-	base          uint64
-	syncedOffset  int64
-	nextEntryID   uint64
-	sectionCounts [sectionCount]int
+	logID             [16]byte
+	lastSeq           uint64
+	lastOffset        int64
+	lastChain         [32]byte
+	lastDroppedChange uint64
+	syncedOffset      int64
+	nextEntryID       uint64
+	sectionCounts     [snapshotSectionCount]int
 }
 
 // tableSizes returns the row size and row count of each table in the snapshot file.
 func (h *snapshotHead) tableSizes() []pagefile.TableSize {
-	ts := make([]pagefile.TableSize, sectionCount)
+	ts := make([]pagefile.TableSize, snapshotSectionCount)
 	for i, n := range h.sectionCounts {
 		ts[i] = pagefile.TableSize{RowSize: keydir.RowSize[i], RowCount: n}
 	}
@@ -146,7 +146,7 @@ func (h *snapshotHead) encode() []byte {
 	b = le.AppendUint64(b, h.lastSeq)
 	b = le.AppendUint64(b, uint64(h.lastOffset))
 	b = append(b, h.lastChain[:]...)
-	b = le.AppendUint64(b, h.base)
+	b = le.AppendUint64(b, h.lastDroppedChange)
 	b = le.AppendUint64(b, uint64(h.syncedOffset))
 	b = le.AppendUint64(b, h.nextEntryID)
 	for _, n := range h.sectionCounts {
@@ -163,9 +163,9 @@ func decodeSnapshotHead(b []byte, size int64) (h snapshotHead, err error) {
 		return h, fmt.Errorf("%w: it is of another version", errUnusableSnapshot)
 	}
 	h = snapshotHead{logID: [16]byte(b[16:]), lastSeq: le.Uint64(b[32:]), lastOffset: int64(le.Uint64(b[40:])),
-		lastChain: [32]byte(b[48:]),
-		base:      le.Uint64(b[80:]), syncedOffset: int64(le.Uint64(b[88:])), nextEntryID: le.Uint64(b[96:])}
-	for s := range sectionCount {
+		lastChain:         [32]byte(b[48:]),
+		lastDroppedChange: le.Uint64(b[80:]), syncedOffset: int64(le.Uint64(b[88:])), nextEntryID: le.Uint64(b[96:])}
+	for s := range snapshotSectionCount {
 		n := le.Uint64(b[104+8*s:])
 		if n > uint64(size) {
 			return h, fmt.Errorf("%w: it claims %d rows", errUnusableSnapshot, n)
@@ -184,12 +184,12 @@ func (h *snapshotHead) isConsistent(size int64) bool {
 	if int64(pagefile.CountPages(h.tableSizes()))*pagefile.PageSize != size {
 		return false
 	}
-	if h.lastSeq-h.base != uint64(h.sectionCounts[sectionChangeOffsets]) {
+	if h.lastSeq-h.lastDroppedChange != uint64(h.sectionCounts[sectionChangeOffsets]) {
 		return false
 	}
 	rows := h.sectionCounts[sectionEntries]
-	return h.sectionCounts[sectionNames] == rows && h.sectionCounts[sectionEntrySummaries] == rows &&
-		h.sectionCounts[sectionNewestFirst] == rows
+	return h.sectionCounts[sectionEntryNames] == rows && h.sectionCounts[sectionEntrySummaries] == rows &&
+		h.sectionCounts[sectionRowsNewestFirst] == rows
 }
 
 // textHash returns the hash by which a name or an alias is found in a snapshot.
@@ -199,7 +199,8 @@ func textHash(s string) uint64 {
 }
 
 // snapshot is an open snapshot, with a reader of its log. Several goroutines may call its methods. If a part of the
-// file cannot be read, a method returns zero values and records the error, so the caller must then call readError.
+// file cannot be read, a method returns zero values and records the error, so the caller must then call
+// snapshotReadError.
 type snapshot struct {
 	head     snapshotHead
 	tables   *pagefile.Reader // reader of the tables in the snapshot file
@@ -251,7 +252,7 @@ func openSnapshot(
 	if err != nil {
 		return nil, err
 	}
-	if h := s.log.Header(); h.ID != s.head.logID || h.BaseSeq != s.head.base {
+	if h := s.log.Header(); h.ID != s.head.logID || h.BaseSeq != s.head.lastDroppedChange {
 		return nil, fmt.Errorf("%w: it is of another history", errUnusableSnapshot)
 	}
 	if err := s.log.JumpToRecord(s.head.lastOffset, s.head.lastSeq, s.head.lastChain, s.head.syncedOffset); err != nil {
@@ -288,8 +289,8 @@ func (s *snapshot) release() {
 // recordError records that a part of the snapshot could not be read.
 func (s *snapshot) recordError(err error) { s.tables.RecordError(err) }
 
-// readError returns the recorded error if a part of the snapshot could not be read.
-func (s *snapshot) readError() error {
+// snapshotReadError returns the recorded error if a part of the snapshot could not be read.
+func (s *snapshot) snapshotReadError() error {
 	if s == nil {
 		return nil
 	}
@@ -459,7 +460,7 @@ func (s *snapshot) recordLabelSetError(row int) {
 // 0, if the rows are sorted by the time of their versions, newest first. If the snapshot is damaged, rowAtNewestRank
 // records an error and returns 0.
 func (s *snapshot) rowAtNewestRank(rank int) (row int) {
-	row = int(binary.LittleEndian.Uint32(s.tables.Row(sectionNewestFirst, rank)))
+	row = int(binary.LittleEndian.Uint32(s.tables.Row(sectionRowsNewestFirst, rank)))
 	if row >= s.len() {
 		s.recordError(fmt.Errorf("%w: row %d is not there", errUnusableSnapshot, row))
 		row = 0
@@ -482,7 +483,7 @@ func (s *snapshot) lastRemovalSeq(name string) (last uint64) {
 		return 0
 	}
 	for _, seq := range s.findNumbersByTextHash(sectionRemovedNames, name) {
-		offset, ok := s.changeOffset(seq)
+		offset, ok := s.findChangeOffset(seq)
 		r, err := s.log.RecordAt(offset)
 		if !ok || err != nil {
 			s.recordError(errors.Join(errUnusableSnapshot, err))
@@ -502,13 +503,13 @@ func (s *snapshot) lastRemovalSeq(name string) (last uint64) {
 	return last
 }
 
-// changeOffset returns the offset of a change's record. ok is false if the snapshot does not contain the change.
-func (s *snapshot) changeOffset(seq uint64) (offset int64, ok bool) {
+// findChangeOffset returns the offset of a change's record. ok is false if the snapshot does not contain the change.
+func (s *snapshot) findChangeOffset(seq uint64) (offset int64, ok bool) {
 	if s == nil {
 		return 0, false
 	}
-	if seq <= s.head.base || seq > s.head.lastSeq {
+	if seq <= s.head.lastDroppedChange || seq > s.head.lastSeq {
 		return 0, false
 	}
-	return int64(s.tables.RowKey(sectionChangeOffsets, int(seq-s.head.base-1))), true
+	return int64(s.tables.RowKey(sectionChangeOffsets, int(seq-s.head.lastDroppedChange-1))), true
 }

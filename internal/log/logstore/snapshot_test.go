@@ -101,9 +101,9 @@ func answers(t *testing.T, m *DB) map[string]any {
 	said["state"] = []any{
 		d.st.nextEntryID,
 		maps.Clone(d.st.opIDs),
-		slices.Clone(d.st.opIDOrder),
+		slices.Clone(d.st.opIDKeysByAge),
 		d.log.LastSeq(),
-		d.base,
+		d.lastDroppedChange,
 	}
 	return said
 }
@@ -469,7 +469,7 @@ func TestSnapshotChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.release()
-	for i := range sectionCount {
+	for i := range snapshotSectionCount {
 		if s.head.sectionCounts[i] == 0 {
 			continue
 		}

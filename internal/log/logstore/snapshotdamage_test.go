@@ -61,7 +61,7 @@ func TestSnapshotDamaged(t *testing.T) {
 	step := 11
 	if testing.Short() {
 		step = 101
-	} else if !testenv.IsLong() {
+	} else if !testenv.IsLongTestRun() {
 		step = 31
 	}
 	for i := 0; i < len(sound); i += step {
@@ -183,10 +183,10 @@ func TestSnapshotEveryBit(t *testing.T) {
 			return true
 		}
 		defer s.release()
-		for i := range sectionCount {
+		for i := range snapshotSectionCount {
 			s.tables.LoadTable(i)
 		}
-		return s.readError() != nil
+		return s.snapshotReadError() != nil
 	}
 	if refused(bytes.Clone(sound)) {
 		t.Fatal("the sound snapshot is refused")

@@ -72,7 +72,7 @@ func TestSnapshotOfUnsyncedRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		drafts = append(drafts, wal.Payload{Type: r.Type, Time: r.Time, Body: bytes.Clone(r.Body)})
+		drafts = append(drafts, wal.Payload{Type: r.Type, TimeUnixNano: r.TimeUnixNano, Body: bytes.Clone(r.Body)})
 	}
 	opts := d.logOptions()
 	checkAndCloseStore(t, m)
@@ -141,7 +141,7 @@ func TestSnapshotCrashWhileWriting(t *testing.T) {
 	for k := 1; ; k++ {
 		disk := crashfs.New(img.Clone())
 		one := *h
-		one.fs = disk.Process()
+		one.fs = disk.StartProcess()
 		m := one.open(Options{MinSnapshotOps: 1})
 		before := disk.CountOps()
 		disk.StopAt(before + k)

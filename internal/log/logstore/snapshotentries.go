@@ -21,7 +21,7 @@ func (s *snapshot) findRowByName(name string) (row int, ok bool) {
 	if row, ok := s.rowsByName.Load(name); ok {
 		return row.(int), true
 	}
-	for _, id := range s.findNumbersByTextHash(sectionNames, name) {
+	for _, id := range s.findNumbersByTextHash(sectionEntryNames, name) {
 		row, ok := s.findRow(id)
 		if !ok {
 			s.recordError(
@@ -46,8 +46,8 @@ func (s *snapshot) readEntry(row int) *store.Entry {
 		return e
 	}
 	id, offset := s.entryID(row), s.entryField(row, 2)
-	if e := s.readEntryAtPosition(row); e != nil {
-		return s.cachedEntries.Put(row, e, EntryBytes(e))
+	if e := s.readSingleEntry(row); e != nil {
+		return s.cachedEntries.Put(row, e, EntryMemorySize(e))
 	}
 	var es map[int]*store.Entry
 	r, err := s.log.RecordAt(offset)
@@ -69,9 +69,9 @@ func (s *snapshot) readEntry(row int) *store.Entry {
 	return s.entryOrRecordError(row, es[row], err)
 }
 
-// readEntryAtPosition returns the entry in a row by reading only the bytes of the entry. It returns nil if the position
+// readSingleEntry returns the entry in a row by reading only the bytes of the entry. It returns nil if the position
 // of these bytes is not known, or if they do not contain the entry version that the row describes.
-func (s *snapshot) readEntryAtPosition(row int) *store.Entry {
+func (s *snapshot) readSingleEntry(row int) *store.Entry {
 	p, ok := s.opPositions.Load(s.entryField(row, 2))
 	if !ok {
 		return nil
@@ -167,14 +167,14 @@ func decodeRows(t rowTable, r *wal.Record, isWanted func(id uint64) bool) (map[i
 
 // cacheRows caches the decoded entries, by their row in the snapshot. If the cache already contains the entry of a
 // row, the cached entry replaces the decoded one, so that both use the same memory.
-func (s *snapshot) cacheRows(decoded map[int]*store.Entry) {
-	for row, e := range decoded {
-		decoded[row] = s.cachedEntries.Put(row, e, EntryBytes(e))
+func (s *snapshot) cacheRows(decodedEntries map[int]*store.Entry) {
+	for row, e := range decodedEntries {
+		decodedEntries[row] = s.cachedEntries.Put(row, e, EntryMemorySize(e))
 	}
 }
 
-// EntryBytes returns the approximate number of bytes that an entry needs in memory.
-func EntryBytes(e *store.Entry) int {
+// EntryMemorySize returns the approximate number of bytes that an entry needs in memory.
+func EntryMemorySize(e *store.Entry) int {
 	n := 320 + len(e.Name) + len(e.Content)
 	for _, a := range e.Aliases {
 		n += 16 + len(a)

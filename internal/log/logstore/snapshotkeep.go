@@ -22,7 +22,7 @@ type frozenState struct {
 	logEpoch       uint64 // number of the log's epoch when the state was frozen; a replaced log has a higher number
 	st             *state // copy of the state without the name map, with the changed entries ordered by ID
 	snapshotHeader snapshotHead
-	offsets        []int64 // offsets in the log of the changes after the last snapshot
+	changeOffsets  []int64 // offsets in the log of the changes after the last snapshot
 	// For each entry that a compaction kept, the offset of its log record, by entry ID (empty if a snapshot contains
 	// the offsets).
 	baseEntryOffsets map[uint64]int64
@@ -46,19 +46,19 @@ func (d *DB) copyCurrentState() (*frozenState, error) {
 			removedNames:             maps.Clone(st.removedNames),
 			nextEntryID:              st.nextEntryID,
 			opIDs:                    maps.Clone(st.opIDs),
-			opIDOrder:                slices.Clone(st.opIDOrder),
+			opIDKeysByAge:            slices.Clone(st.opIDKeysByAge),
 			rareLabelEntries:         slices.Clone(st.rareLabelEntries),
 		},
 		snapshotHeader: snapshotHead{
-			logID:        p.LogID,
-			lastSeq:      p.Seq,
-			lastOffset:   p.FileOffset,
-			lastChain:    p.ChainHash,
-			base:         d.base,
-			syncedOffset: d.log.SyncedOffset(),
-			nextEntryID:  st.nextEntryID,
+			logID:             p.LogID,
+			lastSeq:           p.Seq,
+			lastOffset:        p.FileOffset,
+			lastChain:         p.ChainHash,
+			lastDroppedChange: d.lastDroppedChange,
+			syncedOffset:      d.log.SyncedOffset(),
+			nextEntryID:       st.nextEntryID,
 		},
-		offsets:          slices.Clone(d.changeOffsets),
+		changeOffsets:    slices.Clone(d.changeOffsets),
 		baseEntryOffsets: places,
 	}, nil
 }
@@ -71,21 +71,21 @@ func (f *frozenState) release() {
 
 // writeSnapshot writes a snapshot of the frozen state.
 func (f *frozenState) writeSnapshot(to io.WriterAt) error {
-	rows := f.st.snapshotRows(f.offsets, f.entryOffset)
-	if err := f.st.readError(); err != nil {
+	rows := f.st.snapshotRows(f.changeOffsets, f.entryOffset)
+	if err := f.st.snapshotReadError(); err != nil {
 		return err
 	}
 	err := rows.WriteFile(to, f.snapshotHeader.pageEncoder())
-	return cmp.Or(f.st.readError(), err)
+	return cmp.Or(f.st.snapshotReadError(), err)
 }
 
 // entryOffset returns the offset of the record that contains an entry's version.
 func (f *frozenState) entryOffset(e *store.Entry) int64 {
-	from := f.snapshotHeader.lastSeq - uint64(len(f.offsets))
+	from := f.snapshotHeader.lastSeq - uint64(len(f.changeOffsets))
 	if e.Version > from && e.Version <= f.snapshotHeader.lastSeq {
-		return f.offsets[e.Version-from-1]
+		return f.changeOffsets[e.Version-from-1]
 	}
-	if offset, ok := f.st.base.changeOffset(e.Version); ok {
+	if offset, ok := f.st.base.findChangeOffset(e.Version); ok {
 		return offset
 	}
 	return f.baseEntryOffsets[e.ID]
@@ -95,7 +95,7 @@ func (f *frozenState) entryOffset(e *store.Entry) int64 {
 // record, by entry ID. The result is empty if the log was never compacted, or if a snapshot contains the offsets.
 func (d *DB) baseEntryOffsets() (map[uint64]int64, error) {
 	places := map[uint64]int64{}
-	if d.base == 0 || d.st.base != nil {
+	if d.lastDroppedChange == 0 || d.st.base != nil {
 		return places, nil
 	}
 	return places, d.eachBaseEntry(func(offset int64, p loggedOp) { places[p.entry.ID] = offset })
@@ -108,7 +108,7 @@ func (d *DB) Checkpoint(ctx context.Context) error {
 		return err
 	}
 	err := d.updateSnapshot(ctx)
-	if errors.Is(err, errUnusableSnapshot) || errors.Is(err, ErrDerivedFile) {
+	if errors.Is(err, errUnusableSnapshot) || errors.Is(err, ErrDerivedFileNotWritten) {
 		return nil
 	}
 	return err
@@ -125,18 +125,19 @@ func (d *DB) updateSnapshot(ctx context.Context) error {
 		return err
 	}
 	defer d.checkpointer.mu.Unlock()
-	f, err := d.freezeIf(d.isSnapshotDue)
+	f, err := d.freezeStateIfWorthwhile(d.isSnapshotDue)
 	if f == nil {
 		return err
 	}
 	defer f.release()
-	between := func(fn func() error) error { return d.betweenWrites(ctx, fn) }
+	between := func(fn func() error) error { return d.callBetweenWrites(ctx, fn) }
 	return d.writeSnapshotOfFrozenState(ctx, f, between, between)
 }
 
-// freezeIf returns a frozen copy of the state if the function isWorthwhile returns true. It calls isWorthwhile while it
-// holds logmu. It returns nil if isWorthwhile returns false, if the store is closed, or if the log cannot be read.
-func (d *DB) freezeIf(isWorthwhile func() bool) (*frozenState, error) {
+// freezeStateIfWorthwhile returns a frozen copy of the state if the function isWorthwhile returns true. It calls
+// isWorthwhile while it holds logmu. It returns nil if isWorthwhile returns false, if the store is closed, or if the
+// log cannot be read.
+func (d *DB) freezeStateIfWorthwhile(isWorthwhile func() bool) (*frozenState, error) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
 	if d.isClosed || d.brokenErr != nil {
@@ -151,7 +152,7 @@ func (d *DB) freezeIf(isWorthwhile func() bool) (*frozenState, error) {
 // isQuickSnapshotDue reports whether a snapshot is worth writing and can probably be written in a few milliseconds.
 // The caller must hold logmu.
 func (d *DB) isQuickSnapshotDue() bool {
-	rows, read := d.st.len()+len(d.st.removedNames)+int(d.log.LastSeq()-d.base)/4, d.log.EndOffset()
+	rows, read := d.st.len()+len(d.st.removedNames)+int(d.log.LastSeq()-d.lastDroppedChange)/4, d.log.EndOffset()
 	if b := d.st.base; b != nil {
 		rows, read = rows+b.head.sectionCounts[sectionRemovedNames], 0
 	}
@@ -163,10 +164,10 @@ func (d *DB) isSnapshotDue() bool {
 	return d.log.Exists() && d.checkpointer.isSnapshotWorthwhile(d.st.opsSinceBase, d.st.len())
 }
 
-// writeMissingSnapshot writes the snapshot if it was missing or too old when the store was opened, and makes it the
+// writeSnapshotIfDue writes the snapshot if it was missing or too old when the store was opened, and makes it the
 // base of the state. It writes nothing if no snapshot is due any more, or if the store is closed or broken. A read-only
 // store only calls updateSnapshot. Errors are ignored.
-func (d *DB) writeMissingSnapshot() {
+func (d *DB) writeSnapshotIfDue() {
 	if d.opts.ReadOnly {
 		_ = d.updateSnapshot(d.closingCtx)
 		return
@@ -191,7 +192,7 @@ func (d *DB) renewSnapshot(ctx context.Context) error {
 		// Do not write a snapshot, because another process has already written a newer snapshot than the one in use.
 		return nil
 	}
-	f, err := d.freezeIf(func() bool { return true })
+	f, err := d.freezeStateIfWorthwhile(func() bool { return true })
 	if f == nil {
 		return err
 	}
@@ -201,14 +202,14 @@ func (d *DB) renewSnapshot(ctx context.Context) error {
 }
 
 // writeSnapshotOfFrozenState writes a snapshot of the frozen state. It writes nothing if the existing snapshot contains
-// the last change of this state. For lockedCreate and lockedRename, see [DB.writeDerivedFile].
+// the last change of this state. For createUnderLock and renameUnderLock, see [DB.writeDerivedFile].
 func (d *DB) writeSnapshotOfFrozenState(
 	ctx context.Context,
 	f *frozenState,
-	lockedCreate, lockedRename func(fn func() error) error,
+	createUnderLock, renameUnderLock func(fn func() error) error,
 ) error {
-	return d.writeDerivedFile(d.snapshotName(), f.logEpoch, lockedCreate, func(put func() error) error {
-		return lockedRename(func() error {
+	return d.writeDerivedFile(d.snapshotName(), f.logEpoch, createUnderLock, func(put func() error) error {
+		return renameUnderLock(func() error {
 			if err := d.checkLogEpoch(f.logEpoch); err != nil {
 				return err
 			}
@@ -262,11 +263,11 @@ func (d *DB) writeAndUseSnapshot(
 			return errUnusableSnapshot
 		}
 		st := d.st.withNewerSnapshot(s)
-		if err := st.readError(); err != nil {
+		if err := st.snapshotReadError(); err != nil {
 			s.release()
 			return err
 		}
-		d.replaceStateByEqual(st, slices.Clone(d.changeOffsets[s.head.lastSeq-d.lastSnapshotChange:]))
+		d.replaceByEqualState(st, slices.Clone(d.changeOffsets[s.head.lastSeq-d.lastSnapshotChange:]))
 		return nil
 	})
 }

@@ -66,15 +66,15 @@ func TestSnapshotsWhileOpen(t *testing.T) {
 	}
 }
 
-// TestTailBound tests maxTailLength, the maximum length of the log after a snapshot, in bytes. The maximum grows with
-// the number of entries, but only within limits.
+// TestTailBound tests maxUnsnapshottedLength, the maximum length of the log after a snapshot, in bytes. The maximum
+// grows with the number of entries, but only within limits.
 func TestTailBound(t *testing.T) {
 	for n, want := range map[int]int64{0: 64 << 20, 800_000: 64 << 20, 1_000_000: 80_000_000, 10_000_000: 256 << 20} {
-		if got := maxTailLength(64<<20, n); got != want {
+		if got := maxUnsnapshottedLength(64<<20, n); got != want {
 			t.Errorf("maxTailLength of %d entries = %d, want %d", n, got, want)
 		}
 	}
-	if got := maxTailLength(1, 1); got != unsnapshottedBytesPerEntry {
+	if got := maxUnsnapshottedLength(1, 1); got != unsnapshottedBytesPerEntry {
 		t.Errorf("maxTailLength of one entry = %d", got)
 	}
 }
@@ -334,8 +334,8 @@ func TestCloseWaitsForNoSnapshot(t *testing.T) {
 // opened the store.
 func TestSnapshotOfAProcessThatLivesOn(t *testing.T) {
 	for _, o := range []Options{
-		{MinSnapshotOps: 5, CallsBeforeLongRun: 3},
-		{MinSnapshotOps: 5, CallsBeforeLongRun: 3, ReadOnly: true, WriteDerivedFiles: true},
+		{MinSnapshotOps: 5, LongRunningCallThreshold: 3},
+		{MinSnapshotOps: 5, LongRunningCallThreshold: 3, ReadOnly: true, WriteDerivedFiles: true},
 	} {
 		h := newRandomHistory(t, 8)
 		writer := h.open(Options{MinSnapshotOps: 1 << 30})
@@ -384,7 +384,7 @@ func TestClosedOpensNothing(t *testing.T) {
 		t.Fatal("the store rests on no snapshot")
 	}
 	checkAndCloseStore(t, m)
-	if f, err := m.freezeIf(func() bool { return true }); f != nil || err != nil {
+	if f, err := m.freezeStateIfWorthwhile(func() bool { return true }); f != nil || err != nil {
 		t.Errorf("freezeIf() = %+v, %v, want nothing", f, err)
 	}
 	m.st.base.recordError(errUnusableSnapshot) // Reading a closed file records the same error.

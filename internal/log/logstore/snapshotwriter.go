@@ -10,24 +10,24 @@ import (
 // newRow returns an entry's snapshot row. offset is the offset of the record with the entry's version.
 func newRow(rows *keydir.Rows, e *store.Entry, offset int64) keydir.EntryRow {
 	r := newRowWithoutLabelSet(e, offset)
-	r.Form = rows.LabelSetNumber(encodeLabelSet(e))
+	r.LabelSetNumber = rows.LabelSetNumber(encodeLabelSet(e))
 	return r
 }
 
 // newRowWithoutLabelSet returns a snapshot row of the entry e. offset is the offset of the log record with this entry
 // version. The caller must set the field Form, which is the number of the entry's label set.
 func newRowWithoutLabelSet(e *store.Entry, offset int64) keydir.EntryRow {
-	return keydir.EntryRow{ID: e.ID, Version: e.Version, Offset: offset, Created: clampedNanoseconds(e.Created),
-		Updated: e.Updated.UnixNano(), Size: uint32(len(e.Content)), Text: encodeNames(e)}
+	return keydir.EntryRow{ID: e.ID, Version: e.Version, Offset: offset, CreatedUnixNano: clampedNanoseconds(e.Created),
+		UpdatedUnixNano: e.Updated.UnixNano(), Size: uint32(len(e.Content)), Text: encodeNames(e)}
 }
 
-// snapshotRows returns the table rows of a new snapshot of the state. changes contains the log offsets of the changes
-// that the previous snapshot does not contain. The function offset must return the log offset of the record that
-// contains an entry's version.
-func (st *state) snapshotRows(changes []int64, offset func(e *store.Entry) int64) *keydir.Rows {
+// snapshotRows returns the table rows of a new snapshot of the state. changeOffsets contains the log offsets of the
+// changes that the previous snapshot does not contain. The function offset must return the log offset of the record
+// that contains an entry's version.
+func (st *state) snapshotRows(changeOffsets []int64, offset func(e *store.Entry) int64) *keydir.Rows {
 	r := &keydir.Rows{
-		Changes:            changes,
-		EntryTotals:        st.computeEntryTotals().encode(),
+		ChangeOffsets:      changeOffsets,
+		EncodedEntryTotals: st.computeEntryTotals().encode(),
 		OpIDs:              encodeOpIDs(st.rememberedOpIDs()),
 		IsHiddenRow:        st.hiddenRows.hasBit,
 		HiddenIDs:          map[uint64]bool{},
@@ -45,7 +45,7 @@ func (st *state) snapshotRows(changes []int64, offset func(e *store.Entry) int64
 	use := func(name string) uint64 {
 		hash := textHash(name)
 		if seq := st.base.lastRemovalSeq(name); seq > 0 {
-			r.ReusedRemovedNames[keydir.TableKey{Hash: hash, Number: seq}] = true
+			r.ReusedRemovedNames[keydir.TableKey{Hash: hash, IDOrChangeNumber: seq}] = true
 		}
 		return hash
 	}
@@ -60,21 +60,21 @@ func (st *state) snapshotRows(changes []int64, offset func(e *store.Entry) int64
 	)
 	for _, e := range st.entriesNotInSnapshotByID {
 		r.Entries = append(r.Entries, newRow(r, e, offset(e)))
-		r.Names = append(r.Names, keydir.TableKey{Hash: use(e.Name), Number: e.ID})
+		r.Names = append(r.Names, keydir.TableKey{Hash: use(e.Name), IDOrChangeNumber: e.ID})
 		for _, a := range e.Aliases {
-			r.Aliases = append(r.Aliases, keydir.TableKey{Hash: textHash(a), Number: e.ID})
+			r.Aliases = append(r.Aliases, keydir.TableKey{Hash: textHash(a), IDOrChangeNumber: e.ID})
 		}
 	}
 	for name, seq := range st.removedNames {
-		r.RemovedNames = append(r.RemovedNames, keydir.TableKey{Hash: use(name), Number: seq})
+		r.RemovedNames = append(r.RemovedNames, keydir.TableKey{Hash: use(name), IDOrChangeNumber: seq})
 	}
 	return r
 }
 
 // pageEncoder returns a function that encodes the first page of a snapshot file. Its argument is how many rows each
 // section of the file has.
-func (h snapshotHead) pageEncoder() func(counts [sectionCount]int) []byte {
-	return func(counts [sectionCount]int) []byte {
+func (h snapshotHead) pageEncoder() func(counts [snapshotSectionCount]int) []byte {
+	return func(counts [snapshotSectionCount]int) []byte {
 		h.sectionCounts = counts
 		return h.encode()
 	}

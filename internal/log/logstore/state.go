@@ -26,12 +26,12 @@ const minRememberedOpIDs = 4096
 
 // state contains a store's entries after a change. They are the entries in a snapshot, if there is one, and the
 // entries that changed after the snapshot. Entries are immutable: a new version is a new Entry. If the snapshot cannot
-// be read, methods return zero values, and readError returns the error.
+// be read, methods return zero values, and snapshotReadError returns the error.
 type state struct {
 	base       *snapshot // snapshot file that contains the older entries (nil if there is no snapshot)
 	hiddenRows bitmap    // rows of the snapshot whose entries were replaced or removed since
 
-	changedByName            map[string]*store.Entry // entries that changed after base
+	changedEntriesByName     map[string]*store.Entry // entries that changed after base
 	entriesNotInSnapshotByID []*store.Entry          // the same entries, ordered by ID
 	largeChange              *largeChange            // the change that is being applied, if it is large
 	// names of the removed entries, each with the removing change's number
@@ -44,17 +44,17 @@ type state struct {
 	// contentBytesPerOp bytes of their contents
 	opsSinceBase int
 
-	opIDs     map[string]opIDWithChange // remembered op IDs with their changes, by OpIDKey
-	opIDOrder []string                  // keys of opIDs, oldest first
+	opIDs         map[string]opIDWithChange // remembered op IDs with their changes, by OpIDKey
+	opIDKeysByAge []string                  // keys of opIDs, oldest first
 }
 
 func newState() *state {
 	return &state{
-		changedByName:  map[string]*store.Entry{},
-		changedByAlias: map[string][]*store.Entry{},
-		removedNames:   map[string]uint64{},
-		nextEntryID:    1,
-		opIDs:          map[string]opIDWithChange{},
+		changedEntriesByName: map[string]*store.Entry{},
+		changedByAlias:       map[string][]*store.Entry{},
+		removedNames:         map[string]uint64{},
+		nextEntryID:          1,
+		opIDs:                map[string]opIDWithChange{},
 	}
 }
 
@@ -66,7 +66,7 @@ func (st *state) withNewerSnapshot(s *snapshot) *state {
 	n.base, n.hiddenRows = s, make(bitmap, (s.len()+63)/64)
 	n.nextEntryID = st.nextEntryID
 	n.opIDs = st.opIDs
-	n.opIDOrder = st.opIDOrder
+	n.opIDKeysByAge = st.opIDKeysByAge
 	for _, e := range st.entriesNotInSnapshotByID {
 		if e.Version > s.head.lastSeq {
 			n.putEntry(e)
@@ -86,8 +86,8 @@ func (st *state) withNewerSnapshot(s *snapshot) *state {
 	return n
 }
 
-// readError returns an error if reading the snapshot has failed earlier.
-func (st *state) readError() error { return st.base.readError() }
+// snapshotReadError returns an error if reading the snapshot has failed earlier.
+func (st *state) snapshotReadError() error { return st.base.snapshotReadError() }
 
 // len returns the number of entries.
 func (st *state) len() int {
@@ -96,7 +96,7 @@ func (st *state) len() int {
 
 // findByName returns the entry with this name, or nil if it does not exist.
 func (st *state) findByName(name string) *store.Entry {
-	if e := st.changedByName[name]; e != nil {
+	if e := st.changedEntriesByName[name]; e != nil {
 		return e
 	}
 	if row, ok := st.snapshotRowOf(name); ok {
@@ -108,7 +108,7 @@ func (st *state) findByName(name string) *store.Entry {
 // snapshotRowOf returns the row of the snapshot that contains the entry with this name. ok is false if the snapshot
 // does not contain the entry, or if the entry was replaced or removed since.
 func (st *state) snapshotRowOf(name string) (row int, ok bool) {
-	if st.base == nil || st.changedByName[name] != nil {
+	if st.base == nil || st.changedEntriesByName[name] != nil {
 		return 0, false
 	}
 	if _, gone := st.removedNames[name]; gone {
@@ -120,7 +120,7 @@ func (st *state) snapshotRowOf(name string) (row int, ok bool) {
 
 // findByID returns the entry with this ID, or nil if it does not exist.
 func (st *state) findByID(id uint64) *store.Entry {
-	if i, found := st.searchChangedID(id); found {
+	if i, found := st.searchChangedEntry(id); found {
 		return st.entriesNotInSnapshotByID[i]
 	}
 	if row, ok := st.base.findRow(id); ok && !st.hiddenRows.hasBit(row) {
@@ -131,7 +131,7 @@ func (st *state) findByID(id uint64) *store.Entry {
 
 // entriesWithAlias returns the entries with this alias.
 func (st *state) entriesWithAlias(alias string) (es []*store.Entry) {
-	return append(st.baseEntriesWithAlias(alias), st.changedByAlias[alias]...)
+	return append(st.findSnapshotEntriesByAlias(alias), st.changedByAlias[alias]...)
 }
 
 // addAliases adds the aliases of a changed entry to changedByAlias.
@@ -172,14 +172,14 @@ func (st *state) findChangedByID(id uint64) *store.Entry {
 			return e
 		}
 	}
-	if i, found := st.searchChangedID(id); found {
+	if i, found := st.searchChangedEntry(id); found {
 		return st.entriesNotInSnapshotByID[i]
 	}
 	return nil
 }
 
-// baseEntriesWithAlias returns the entries with this alias that are in the snapshot and have not changed since.
-func (st *state) baseEntriesWithAlias(alias string) (es []*store.Entry) {
+// findSnapshotEntriesByAlias returns the entries with this alias that are in the snapshot and have not changed since.
+func (st *state) findSnapshotEntriesByAlias(alias string) (es []*store.Entry) {
 	if st.base != nil {
 		for _, id := range st.base.findNumbersByTextHash(sectionAliases, alias) {
 			if row, ok := st.base.findRow(id); ok && !st.hiddenRows.hasBit(row) {
@@ -190,9 +190,9 @@ func (st *state) baseEntriesWithAlias(alias string) (es []*store.Entry) {
 	return slices.DeleteFunc(es, func(e *store.Entry) bool { return e == nil || !slices.Contains(e.Aliases, alias) })
 }
 
-// lastChangeTo returns the number of the last change that wrote or removed an entry with this name, or 0 if such a
+// lastChangeNumber returns the number of the last change that wrote or removed an entry with this name, or 0 if such a
 // change does not exist.
-func (st *state) lastChangeTo(name string) uint64 {
+func (st *state) lastChangeNumber(name string) uint64 {
 	if e := st.findByName(name); e != nil {
 		return e.Version
 	}
@@ -207,8 +207,8 @@ func (st *state) applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error
 	if st.base != nil && isRedactionOrRecovery(r, v) {
 		return nil, errUnusableSnapshot // The snapshot was made from an earlier version of the file.
 	}
-	deltas := st.applyChange(r.Seq, time.Unix(0, r.Time).UTC(), v)
-	return deltas, st.readError()
+	deltas := st.applyChange(r.Seq, time.Unix(0, r.TimeUnixNano).UTC(), v)
+	return deltas, st.snapshotReadError()
 }
 
 // isRedactionOrRecovery reports whether a redaction or a recovery wrote the record. If so, earlier records may differ
@@ -220,7 +220,7 @@ func isRedactionOrRecovery(r *wal.Record, v *recordBody) bool {
 	if len(v.ops) > 0 {
 		return slices.ContainsFunc(v.ops, func(p loggedOp) bool { return p.isContentErased })
 	}
-	isCompaction := v.base != nil && strings.HasPrefix(v.note, compactionNote)
+	isCompaction := v.initialEntriesHash != nil && strings.HasPrefix(v.note, compactionNote)
 	return !isCompaction && len(v.revertedSeqs) == 0
 }
 
@@ -275,8 +275,8 @@ func (st *state) rememberOpIDs(seq uint64, v *recordBody) {
 
 // rememberedOpIDs returns the remembered op IDs, oldest first.
 func (st *state) rememberedOpIDs() []opIDWithChange {
-	ids := make([]opIDWithChange, len(st.opIDOrder))
-	for i, key := range st.opIDOrder {
+	ids := make([]opIDWithChange, len(st.opIDKeysByAge))
+	for i, key := range st.opIDKeysByAge {
 		ids[i] = st.opIDs[key]
 	}
 	return ids
@@ -284,11 +284,11 @@ func (st *state) rememberedOpIDs() []opIDWithChange {
 
 // putEntry stores e in the state as the current version of the entry with this ID and name. If another entry had this
 // name, putEntry removes that entry and returns its ID. Otherwise it returns 0.
-func (st *state) putEntry(e *store.Entry) (replaced uint64) {
-	old := st.changedByName[e.Name]
+func (st *state) putEntry(e *store.Entry) (replacedID uint64) {
+	old := st.changedEntriesByName[e.Name]
 	switch row, ok := st.base.findRow(e.ID); {
 	case old != nil && old.ID != e.ID:
-		replaced = old.ID
+		replacedID = old.ID
 		st.removeChangedEntry(old.ID)
 	case old != nil:
 	// The next case applies if the snapshot still shows a row for this entry, possibly with an older name. Hide the
@@ -297,36 +297,36 @@ func (st *state) putEntry(e *store.Entry) (replaced uint64) {
 		st.hiddenRows.setBit(row)
 	default:
 		if row, ok := st.snapshotRowOf(e.Name); ok {
-			replaced = st.base.entryID(row)
+			replacedID = st.base.entryID(row)
 			st.hiddenRows.setBit(row)
 		}
 	}
-	st.changedByName[e.Name] = e
+	st.changedEntriesByName[e.Name] = e
 	delete(st.removedNames, e.Name)
 	st.addRareLabelEntry(e)
 	st.removeAliases(e.ID)
 	st.addAliases(e)
 	if st.largeChange != nil {
 		st.largeChange.entriesByID[e.ID] = e
-		return replaced
+		return replacedID
 	}
 	if n := len(st.entriesNotInSnapshotByID); n == 0 || st.entriesNotInSnapshotByID[n-1].ID < e.ID {
 		st.entriesNotInSnapshotByID = append(st.entriesNotInSnapshotByID, e)
-		return replaced
+		return replacedID
 	}
-	i, found := st.searchChangedID(e.ID)
+	i, found := st.searchChangedEntry(e.ID)
 	if found {
 		st.entriesNotInSnapshotByID[i] = e
 	} else {
 		st.entriesNotInSnapshotByID = slices.Insert(st.entriesNotInSnapshotByID, i, e)
 	}
-	return replaced
+	return replacedID
 }
 
 // removeEntry removes the entry with the ID and name of e.
 func (st *state) removeEntry(e *store.Entry, seq uint64) {
-	if old := st.changedByName[e.Name]; old != nil {
-		delete(st.changedByName, e.Name)
+	if old := st.changedEntriesByName[e.Name]; old != nil {
+		delete(st.changedEntriesByName, e.Name)
 		st.removeChangedEntry(old.ID)
 	} else if row, ok := st.base.findRow(e.ID); ok {
 		st.hiddenRows.setBit(row)
@@ -342,7 +342,7 @@ func (st *state) removeChangedEntry(id uint64) {
 		st.largeChange.entriesByID[id] = nil
 		return
 	}
-	if i, found := st.searchChangedID(id); found {
+	if i, found := st.searchChangedEntry(id); found {
 		st.removeRareLabelEntry(id)
 		st.entriesNotInSnapshotByID = slices.Delete(st.entriesNotInSnapshotByID, i, i+1)
 	}
@@ -435,28 +435,32 @@ func selectsOnlyByRareLabel(f store.Filter) bool {
 	})
 }
 
-// searchChangedID returns the index in entriesNotInSnapshotByID of the entry with this ID, and true. If the ID is not
-// found, it returns the index at which the entry would be inserted, and false.
-func (st *state) searchChangedID(id uint64) (int, bool) {
+// searchChangedEntry returns the index in entriesNotInSnapshotByID of the entry with this ID, and true. If the ID is
+// not found, it returns the index at which the entry would be inserted, and false.
+func (st *state) searchChangedEntry(id uint64) (int, bool) {
 	return searchByID(st.entriesNotInSnapshotByID, id)
 }
 
-// searchByID is like searchChangedID, for any list of entries that is ordered by ID.
-func searchByID(order []*store.Entry, id uint64) (int, bool) {
-	return slices.BinarySearchFunc(order, id, func(e *store.Entry, id uint64) int { return cmp.Compare(e.ID, id) })
+// searchByID is like searchChangedEntry, for any list of entries that is ordered by ID.
+func searchByID(sortedEntries []*store.Entry, id uint64) (int, bool) {
+	return slices.BinarySearchFunc(
+		sortedEntries,
+		id,
+		func(e *store.Entry, id uint64) int { return cmp.Compare(e.ID, id) },
+	)
 }
 
 func (st *state) rememberOpID(id string, seq uint64) {
 	key := store.OpIDKey(id)
 	if _, ok := st.opIDs[key]; !ok {
-		st.opIDOrder = append(st.opIDOrder, key)
+		st.opIDKeysByAge = append(st.opIDKeysByAge, key)
 	}
 	st.opIDs[key] = opIDWithChange{id, seq}
-	if len(st.opIDOrder) > 2*minRememberedOpIDs {
-		for _, old := range st.opIDOrder[:minRememberedOpIDs] {
+	if len(st.opIDKeysByAge) > 2*minRememberedOpIDs {
+		for _, old := range st.opIDKeysByAge[:minRememberedOpIDs] {
 			delete(st.opIDs, old)
 		}
-		st.opIDOrder = slices.Clone(st.opIDOrder[minRememberedOpIDs:])
+		st.opIDKeysByAge = slices.Clone(st.opIDKeysByAge[minRememberedOpIDs:])
 	}
 }
 
@@ -518,7 +522,7 @@ func (st *state) loadSnapshot(s *snapshot) error {
 	st.base = s
 	st.nextEntryID = s.head.nextEntryID
 	st.hiddenRows = make(bitmap, (s.len()+63)/64)
-	return s.readError()
+	return s.snapshotReadError()
 }
 
 func (st *state) getEntry(name string) (store.Entry, error) {

@@ -21,42 +21,42 @@ type entryTotals struct {
 	contentBytes int64 // total size of the contents, in bytes
 	// Number of entries for each kind, project and tag. The map's key is a label. For a kind, it is the label "kind"
 	// with the kind's name, as in a filter.
-	counts map[store.Label]int
+	entryCountsByLabel map[store.Label]int
 }
 
-// addEntry adds n to each count to which the entry belongs. n is negative if the entry was removed.
-func (s *entryTotals) addEntry(e *store.Entry, n int) {
-	s.addEntryCounts(e.Kind, e.Labels, len(e.Content), n)
+// addEntry adds countDelta to each count to which the entry belongs. countDelta is negative if the entry was removed.
+func (s *entryTotals) addEntry(e *store.Entry, countDelta int) {
+	s.addEntryCounts(e.Kind, e.Labels, len(e.Content), countDelta)
 }
 
-// addEntryCounts adds n entries to the totals. All have this kind and these labels, and the content of each has size
-// bytes. Of the labels, only projects and tags are counted.
-func (s *entryTotals) addEntryCounts(kind store.Kind, labels []store.Label, size, n int) {
-	s.contentBytes += int64(n * size)
-	s.addLabelCount(store.Label{Key: "kind", Value: kind.String()}, n)
+// addEntryCounts adds countDelta entries to the totals. All have this kind and these labels, and the content of each
+// has size bytes. Of the labels, only projects and tags are counted.
+func (s *entryTotals) addEntryCounts(kind store.Kind, labels []store.Label, size, countDelta int) {
+	s.contentBytes += int64(countDelta * size)
+	s.addLabelCount(store.Label{Key: "kind", Value: kind.String()}, countDelta)
 	for _, l := range labels {
 		if l.Key == store.LabelProject || l.Key == store.LabelTag {
-			s.addLabelCount(l, n)
+			s.addLabelCount(l, countDelta)
 		}
 	}
 }
 
 func (s *entryTotals) addLabelCount(l store.Label, n int) {
-	s.counts[l] += n
-	if s.counts[l] == 0 {
-		delete(s.counts, l)
+	s.entryCountsByLabel[l] += n
+	if s.entryCountsByLabel[l] == 0 {
+		delete(s.entryCountsByLabel, l)
 	}
 }
 
 // encode encodes the total content size and the label counts for the section of a snapshot file that contains them.
 func (s *entryTotals) encode() []byte {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(s.contentBytes))
-	labels := slices.SortedFunc(maps.Keys(s.counts), func(a, b store.Label) int {
+	labels := slices.SortedFunc(maps.Keys(s.entryCountsByLabel), func(a, b store.Label) int {
 		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
 	})
 	for _, l := range labels {
 		b = keydir.AppendLengthAndText(keydir.AppendLengthAndText(b, l.Key), l.Value)
-		b = binary.LittleEndian.AppendUint64(b, uint64(s.counts[l]))
+		b = binary.LittleEndian.AppendUint64(b, uint64(s.entryCountsByLabel[l]))
 	}
 	return b
 }
@@ -67,27 +67,27 @@ func decodeEntryTotals(b []byte) (*entryTotals, error) {
 	if len(b) < 8 {
 		return nil, errUnusableSnapshot
 	}
-	s := &entryTotals{contentBytes: int64(binary.LittleEndian.Uint64(b)), counts: map[store.Label]int{}}
+	s := &entryTotals{contentBytes: int64(binary.LittleEndian.Uint64(b)), entryCountsByLabel: map[store.Label]int{}}
 	for b = b[8:]; len(b) > 0; {
 		var l store.Label
 		var err error
-		l.Key, b, err = cutPrefixedText(b)
+		l.Key, b, err = cutLengthPrefixedText(b)
 		if err == nil {
-			l.Value, b, err = cutPrefixedText(b)
+			l.Value, b, err = cutLengthPrefixedText(b)
 		}
 		if err != nil || len(b) < 8 {
 			return nil, errUnusableSnapshot
 		}
-		s.counts[l], b = int(binary.LittleEndian.Uint64(b)), b[8:]
+		s.entryCountsByLabel[l], b = int(binary.LittleEndian.Uint64(b)), b[8:]
 	}
 	return s, nil
 }
 
 // computeEntryTotals computes the summary of the entries in the state.
 func (st *state) computeEntryTotals() *entryTotals {
-	s := &entryTotals{counts: map[store.Label]int{}}
+	s := &entryTotals{entryCountsByLabel: map[store.Label]int{}}
 	if b := st.base; b != nil {
-		base, err := decodeEntryTotals(b.tables.TableBytes(sectionSums))
+		base, err := decodeEntryTotals(b.tables.TableBytes(sectionEntryTotals))
 		if err != nil {
 			b.recordError(err)
 			return s
@@ -106,9 +106,9 @@ func (st *state) computeEntryTotals() *entryTotals {
 	return s
 }
 
-// CountFormLabels returns, for each value of a label key, how many entries have it. It reads the labels from the
+// CountSnapshotLabels returns, for each value of a label key, how many entries have it. It reads the labels from the
 // snapshot, without reading entries. ok is false if snapshots do not contain labels with this key.
-func (d *DB) CountFormLabels(ctx context.Context, key string) (counts map[string]int, ok bool, err error) {
+func (d *DB) CountSnapshotLabels(ctx context.Context, key string) (counts map[string]int, ok bool, err error) {
 	if !slices.Contains(snapshotLabelKeys, key) {
 		return nil, false, nil
 	}
@@ -175,7 +175,7 @@ func (st *state) countEntriesPerLabelSet() []int {
 
 // SummarizeEntries reads all entries to compute the statistics.
 func SummarizeEntries(entries iter.Seq2[store.Entry, error]) (out store.Summary, err error) {
-	sum := entryTotals{counts: map[store.Label]int{}}
+	sum := entryTotals{entryCountsByLabel: map[store.Label]int{}}
 	for e, err := range entries {
 		if err != nil {
 			return store.Summary{}, err
@@ -184,7 +184,7 @@ func SummarizeEntries(entries iter.Seq2[store.Entry, error]) (out store.Summary,
 		extendCreationRange(&out, e.Created)
 		sum.addEntry(&e, 1)
 	}
-	out.Content, out.Counts = sum.contentBytes, sum.counts
+	out.Content, out.Counts = sum.contentBytes, sum.entryCountsByLabel
 	return out, nil
 }
 

@@ -33,11 +33,11 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 		v := &recordBody{revertedSeqs: seqs, note: "undo of " + joinNumbers(seqs)}
 		was := map[string]*store.Entry{} // entry that had each name before this undo (nil if no entry had the name)
 		for _, s := range slices.Backward(steps) {
-			name := s.p.entry.Name
+			name := s.op.entry.Name
 			now := g.findEntry(name)
 			if _, ours := was[name]; !ours {
-				if !isUnchangedSinceOp(now, s.p) {
-					return nil, &store.ConflictError{Name: name, Want: s.seq, Have: g.lastChangeTo(name)}
+				if !isUnchangedSinceOp(now, s.op) {
+					return nil, &store.ConflictError{Name: name, Want: s.seq, Have: g.lastChangeNumber(name)}
 				}
 				was[name] = now
 			}
@@ -58,7 +58,7 @@ func (d *DB) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 // revertStep is an op to revert.
 type revertStep struct {
 	seq uint64
-	p   loggedOp
+	op  loggedOp
 	old *store.Version // version before the change (nil if the entry did not exist)
 }
 
@@ -74,7 +74,7 @@ func (d *DB) readRevertSteps(seqs []uint64) (steps []revertStep, err error) {
 			return nil, err
 		}
 		if !ok {
-			first, last := d.changeRange()
+			first, last := d.changeNumberRange()
 			return nil, store.NoChange("there is no change %d; the log holds %d to %d", seq, first, last)
 		}
 		if len(v.ops) == 0 {
@@ -103,16 +103,19 @@ func (d *DB) readRevertSteps(seqs []uint64) (steps []revertStep, err error) {
 // resolveRestoredNameConflicts changes aliases, so that no two entries have the same name or alias after a change that
 // restores entries. A restored entry loses each alias that is now a name or an alias of another entry. The name of a
 // restored entry may have become an alias of other entries meanwhile. If so, and if no entry had this name before the
-// change, the other entries lose the alias. The function entryBefore must return the entry that had a name before the
-// change, or nil.
-func (g *commitBatch) resolveRestoredNameConflicts(v *recordBody, entryBefore func(name string) *store.Entry) error {
+// change, the other entries lose the alias. The function entryBeforeChange must return the entry that had a name before
+// the change, or nil.
+func (g *commitBatch) resolveRestoredNameConflicts(
+	v *recordBody,
+	entryBeforeChange func(name string) *store.Entry,
+) error {
 	owner := g.newNameOwnerFinder(v)
 	for _, p := range slices.Clone(v.ops) {
 		if p.verb != store.VerbRestore {
 			continue
 		}
 		var had []string
-		old := entryBefore(p.entry.Name)
+		old := entryBeforeChange(p.entry.Name)
 		if old != nil {
 			had = old.Aliases
 		}
@@ -121,7 +124,7 @@ func (g *commitBatch) resolveRestoredNameConflicts(v *recordBody, entryBefore fu
 			g.removeNameFromAliases(v, p.entry.Name, owner)
 		}
 	}
-	return g.st.readError()
+	return g.st.snapshotReadError()
 }
 
 // minOpsForAliasTable is the minimum number of ops in a change for which an alias table is built. For fewer ops, it is
@@ -167,21 +170,21 @@ func (g *commitBatch) newAliasTable() *aliasTable {
 	return t
 }
 
-func (t *aliasTable) findOwner(word, except string) (name string, ok bool) {
-	if word != except && t.batch.findEntry(word) != nil {
+func (t *aliasTable) findOwner(word, ignoredName string) (name string, ok bool) {
+	if word != ignoredName && t.batch.findEntry(word) != nil {
 		return word, true
 	}
 	for _, name := range t.namesByAlias[word] {
 		e := t.batch.findEntry(name)
-		if e == nil || name == except {
+		if e == nil || name == ignoredName {
 			continue
 		}
 		if slices.Contains(e.Aliases, word) {
 			return name, true
 		}
 	}
-	for _, e := range t.batch.st.baseEntriesWithAlias(word) {
-		if _, staged := t.batch.stagedByName[e.Name]; !staged && e.Name != except {
+	for _, e := range t.batch.st.findSnapshotEntriesByAlias(word) {
+		if _, staged := t.batch.stagedByName[e.Name]; !staged && e.Name != ignoredName {
 			return e.Name, true
 		}
 	}
@@ -239,28 +242,28 @@ func joinNumbers(seqs []uint64) string {
 // the versions that consecutive ops replaced are usually in the same record. It also keeps versions from the records
 // that a compaction wrote at the start of the log (the base), because reading these records takes long.
 type previousVersions struct {
-	db    *DB
-	names map[string]bool // names of the entries whose versions are put into baseVersions
+	db          *DB
+	wantedNames map[string]bool // names of the entries whose versions are put into initialVersions
 
-	seq        uint64 // change that was read last (0 if none)
-	body       *recordBody
-	opsByName  map[string][]int // indexes of the ops in body by the name of their entry
-	erasedByID map[uint64][]int // indexes of the erased ops in body by the ID of their entry
+	seq           uint64 // change that was read last (0 if none)
+	body          *recordBody
+	opsByName     map[string][]int // indexes of the ops in body by the name of their entry
+	erasedOpsByID map[uint64][]int // indexes of the erased ops in body by the ID of their entry
 	// versions, by entry name, that the last compaction wrote at the start of the log (nil until they are needed)
-	baseVersions map[string]store.Version
+	initialVersions map[string]store.Version
 }
 
 // addNames adds the names of the entries that a change wrote. A caller with several changes should add the names of
 // all changes before it reads the first version. Otherwise the entries at the start of a compacted log must be read
 // again for each new name.
 func (r *previousVersions) addNames(v *recordBody) {
-	if r.names == nil {
-		r.names = map[string]bool{}
+	if r.wantedNames == nil {
+		r.wantedNames = map[string]bool{}
 	}
 	for _, p := range v.ops {
-		if !r.names[p.entry.Name] {
-			r.names[p.entry.Name] = true
-			r.baseVersions = nil
+		if !r.wantedNames[p.entry.Name] {
+			r.wantedNames[p.entry.Name] = true
+			r.initialVersions = nil
 		}
 	}
 }
@@ -273,7 +276,7 @@ func (r *previousVersions) readSteps(seq uint64, v *recordBody) ([]revertStep, e
 	earlierOps := map[string]*loggedOp{} // for each name, the previous op of this change
 	for i := range v.ops {
 		p := &v.ops[i]
-		steps[i] = revertStep{seq: seq, p: *p}
+		steps[i] = revertStep{seq: seq, op: *p}
 		if earlier := earlierOps[p.entry.Name]; earlier == nil {
 			old, err := r.readVersionBefore(seq, p)
 			if err != nil {
@@ -302,7 +305,7 @@ func (r *previousVersions) readVersionBefore(seq uint64, p *loggedOp) (*store.Ve
 	if err != nil {
 		return nil, err
 	}
-	if first, _ := r.db.changeRange(); len(vs) == 0 && p.previousChange < first {
+	if first, _ := r.db.changeNumberRange(); len(vs) == 0 && p.previousChange < first {
 		// A compaction has dropped the previous change, and did not keep a version of the entry. Therefore the entry
 		// was removed or redacted at that time.
 		return nil, nil
@@ -338,13 +341,13 @@ func (r *previousVersions) versionsInChange(seq uint64, name string, id uint64) 
 		}
 	}
 	if r.body == nil {
-		v, ok, err := r.readBaseVersion(name)
+		v, ok, err := r.readInitialVersion(name)
 		if ok && v.Seq == seq {
 			vs = append(vs, v)
 		}
 		return vs, err
 	}
-	indexes := slices.Concat(r.opsByName[name], r.erasedByID[id])
+	indexes := slices.Concat(r.opsByName[name], r.erasedOpsByID[id])
 	slices.Sort(indexes)
 	for _, i := range indexes {
 		v := newVersion(seq, r.body, r.body.ops[i])
@@ -361,7 +364,7 @@ func (r *previousVersions) readChange(seq uint64) error {
 		return err
 	}
 	r.seq, r.body = seq, nil
-	r.opsByName, r.erasedByID = map[string][]int{}, map[uint64][]int{}
+	r.opsByName, r.erasedOpsByID = map[string][]int{}, map[uint64][]int{}
 	if !ok {
 		return nil
 	}
@@ -370,25 +373,25 @@ func (r *previousVersions) readChange(seq uint64) error {
 		if !p.isContentErased {
 			r.opsByName[p.entry.Name] = append(r.opsByName[p.entry.Name], i)
 		} else if p.entry.ID != 0 {
-			r.erasedByID[p.entry.ID] = append(r.erasedByID[p.entry.ID], i)
+			r.erasedOpsByID[p.entry.ID] = append(r.erasedOpsByID[p.entry.ID], i)
 		}
 	}
 	return nil
 }
 
-// readBaseVersion returns the version of an entry that the last compaction wrote at the start of the log (the base).
+// readInitialVersion returns the version of an entry that the last compaction wrote at the start of the log (the base).
 // ok is false if the base does not contain the entry. The name must have been added with addNames. The first call
 // reads the whole base.
-func (r *previousVersions) readBaseVersion(name string) (v store.Version, ok bool, err error) {
-	if r.baseVersions == nil {
-		r.baseVersions = map[string]store.Version{}
+func (r *previousVersions) readInitialVersion(name string) (v store.Version, ok bool, err error) {
+	if r.initialVersions == nil {
+		r.initialVersions = map[string]store.Version{}
 		err = r.db.eachBaseEntry(func(_ int64, p loggedOp) {
-			if r.names[p.entry.Name] {
-				r.baseVersions[p.entry.Name] = newBaseVersion(p)
+			if r.wantedNames[p.entry.Name] {
+				r.initialVersions[p.entry.Name] = newBaseVersion(p)
 			}
 		})
 	}
-	v, ok = r.baseVersions[name]
+	v, ok = r.initialVersions[name]
 	return v, ok, err
 }
 
@@ -410,7 +413,7 @@ func (d *DB) restoredEntry(ctx context.Context, v *store.Version) store.Entry {
 	if v.Source.Actor != "" {
 		e.Source = v.Source
 	}
-	e.Labels = store.KeepTextBy(e.Labels, &e, d.changeSource(ctx).Actor)
+	e.Labels = store.KeepTextBy(e.Labels, &e, d.sourceForChange(ctx).Actor)
 	return e
 }
 
@@ -421,7 +424,7 @@ func (d *DB) restoreVersion(ctx context.Context, name string, seq uint64, wanted
 	if err := d.Refresh(ctx); err != nil {
 		return 0, err
 	}
-	if _, last := d.changeRange(); seq > last {
+	if _, last := d.changeNumberRange(); seq > last {
 		return 0, store.NoChange("there is no change %d yet; the last is %d", seq, last)
 	}
 	var found *store.Version

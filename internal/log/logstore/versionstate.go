@@ -23,9 +23,9 @@ const minRemovedRowsToPurge = 4096
 
 // versionRow describes the current version of an entry. A row of a removed entry has version 0.
 type versionRow struct {
-	id, version uint64
-	offset      int64  // offset of the record with the version
-	hash        uint64 // hash of the entry, see hashEntry
+	id, version  uint64
+	recordOffset int64  // offset of the record with the version
+	entryHash    uint64 // hash of the entry, see hashEntry
 }
 
 // versionState is the state of a store after a change, without names and contents. It applies changes like [state].
@@ -37,7 +37,7 @@ type versionState struct {
 	log             *wal.Log
 	rows            []versionRow // ordered by ID
 	removedRowCount int          // number of rows with version 0, whose entries were removed
-	idsByName       map[uint64]uint64
+	idsByNameHash   map[uint64]uint64
 	removedNames    map[uint64]keydir.TableKey // rows of a snapshot's table for removed names, by name hash
 	opIDState       *state                     // state in which only the op IDs and the ID of the next entry are set
 	changeOffsets   []int64                    // offsets of the changes' records
@@ -49,14 +49,14 @@ type versionState struct {
 func newVersionState(log *wal.Log, sizeHint int) *versionState {
 	h := log.Header()
 	return &versionState{
-		seed:         maphash.MakeSeed(),
-		log:          log,
-		rows:         make([]versionRow, 0, sizeHint),
-		idsByName:    make(map[uint64]uint64, sizeHint),
-		removedNames: map[uint64]keydir.TableKey{},
-		opIDState:    newState(),
-		lastSeq:      h.BaseSeq,
-		lastChain:    h.BaseChainHash,
+		seed:          maphash.MakeSeed(),
+		log:           log,
+		rows:          make([]versionRow, 0, sizeHint),
+		idsByNameHash: make(map[uint64]uint64, sizeHint),
+		removedNames:  map[uint64]keydir.TableKey{},
+		opIDState:     newState(),
+		lastSeq:       h.BaseSeq,
+		lastChain:     h.BaseChainHash,
 	}
 }
 
@@ -79,7 +79,7 @@ func (p *versionState) currentRows() iter.Seq2[int, *versionRow] {
 
 // applyRecord applies a change record, or one of the records with which a compacted log begins.
 func (p *versionState) applyRecord(r *wal.Record, v *recordBody) {
-	v.setWriteMetadata(r.Seq, time.Unix(0, r.Time).UTC())
+	v.setWriteMetadata(r.Seq, time.Unix(0, r.TimeUnixNano).UTC())
 	for i := range v.ops {
 		op := &v.ops[i]
 		e := op.entry
@@ -97,19 +97,19 @@ func (p *versionState) applyRecord(r *wal.Record, v *recordBody) {
 	p.opIDState.rememberOpIDs(r.Seq, v)
 	if r.Type == recordTypeChange {
 		p.changeOffsets = append(p.changeOffsets, r.FileOffset)
-		p.lastSeq, p.lastChain = r.Seq, r.Chain
+		p.lastSeq, p.lastChain = r.Seq, r.ChainHash
 	}
 }
 
 // putEntry adds a version of an entry. If another entry has the name, putEntry removes that entry.
 func (p *versionState) putEntry(e *store.Entry, offset int64) {
 	name := p.hashName(e.Name)
-	if owner, found := p.idsByName[name]; found && owner != e.ID {
+	if owner, found := p.idsByNameHash[name]; found && owner != e.ID {
 		p.removeRow(owner)
 	}
-	p.idsByName[name] = e.ID
+	p.idsByNameHash[name] = e.ID
 	delete(p.removedNames, name)
-	row := versionRow{id: e.ID, version: e.Version, offset: offset, hash: hashEntry(p.seed, e)}
+	row := versionRow{id: e.ID, version: e.Version, recordOffset: offset, entryHash: hashEntry(p.seed, e)}
 	i, found := p.searchID(e.ID)
 	if !found {
 		p.rows = slices.Insert(p.rows, i, row)
@@ -125,11 +125,11 @@ func (p *versionState) putEntry(e *store.Entry, offset int64) {
 // name.
 func (p *versionState) removeEntry(e *store.Entry, seq uint64) {
 	name := p.hashName(e.Name)
-	if owner, found := p.idsByName[name]; found {
-		delete(p.idsByName, name)
+	if owner, found := p.idsByNameHash[name]; found {
+		delete(p.idsByNameHash, name)
 		p.removeRow(owner)
 	}
-	p.removedNames[name] = keydir.TableKey{Hash: textHash(e.Name), Number: seq}
+	p.removedNames[name] = keydir.TableKey{Hash: textHash(e.Name), IDOrChangeNumber: seq}
 }
 
 func (p *versionState) removeRow(id uint64) {
@@ -202,7 +202,7 @@ func (p *versionState) entryID(row int) uint64 { return p.rows[row].id }
 
 // entryPosition returns the version of the entry in a row, and where in the log the record with this version begins.
 func (p *versionState) entryPosition(row int) (version uint64, offset int64) {
-	return p.rows[row].version, p.rows[row].offset
+	return p.rows[row].version, p.rows[row].recordOffset
 }
 
 // newVersionStateScan returns a scan of a state's entries.
@@ -213,7 +213,7 @@ func newVersionStateScan(p *versionState) *rowScan {
 // readEntryFromLog returns the entry in a row, which it reads from the log with the reader.
 func (p *versionState) readEntryFromLog(reader *wal.Reader, row int) (*store.Entry, error) {
 	at := p.rows[row]
-	r, err := reader.RecordAt(at.offset)
+	r, err := reader.RecordAt(at.recordOffset)
 	if err != nil {
 		return nil, err
 	}
@@ -234,20 +234,24 @@ func requireEntry(e *store.Entry, err error, id uint64) (*store.Entry, error) {
 type CheckedVersion struct{ ID, Version uint64 }
 
 // compareHashes compares the entries that the store returns to callers with the entries in the log, which are in p. The
-// parameter answered contains the hashes of the returned entries, ordered by ID. compareHashes returns a problem if the
-// entries differ.
-func (p *versionState) compareHashes(answered []uint64) []store.Problem {
+// parameter returnedHashes contains the hashes of the returned entries, ordered by ID. compareHashes returns a problem
+// if the entries differ.
+func (p *versionState) compareHashes(returnedHashes []uint64) []store.Problem {
 	const mend = "this is a defect of oxbow: please report it; a restart reads the file anew"
-	if len(answered) != p.entryCount() {
+	if len(returnedHashes) != p.entryCount() {
 		return []store.Problem{{
 			Offset: -1,
-			What:   fmt.Sprintf("%d entries are answered from, %d are in the file", len(answered), p.entryCount()),
-			Mend:   mend,
+			What: fmt.Sprintf(
+				"%d entries are answered from, %d are in the file",
+				len(returnedHashes),
+				p.entryCount(),
+			),
+			Mend: mend,
 		}}
 	}
 	n := 0
 	for i, row := range p.currentRows() {
-		if answered[n] == row.hash {
+		if returnedHashes[n] == row.entryHash {
 			n++
 			continue
 		}

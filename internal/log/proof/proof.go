@@ -42,7 +42,7 @@ const (
 type SignedLogHead struct {
 	LogHeadKind string
 	Seq         uint64
-	Chain       string // value of the log's hash chain after the change, as 64 hexadecimal digits
+	ChainHash   string // value of the log's hash chain after the change, as 64 hexadecimal digits
 	Time        time.Time
 	PublicKey   string // public key of the signer in hex
 }
@@ -104,7 +104,7 @@ func (k SigningKey) SignLogHead(h SignedLogHead) []byte {
 		"%s %d %s %s %s",
 		h.LogHeadKind,
 		h.Seq,
-		h.Chain,
+		h.ChainHash,
 		h.Time.UTC().Format(time.RFC3339),
 		k.PublicKey(),
 	)
@@ -119,11 +119,11 @@ func parseSignedLogHead(line string) (h SignedLogHead, ok bool) {
 	if len(w) != fieldsPerLogHeadLine {
 		return SignedLogHead{}, false
 	}
-	h = SignedLogHead{LogHeadKind: w[0], Chain: w[2], PublicKey: w[4]}
+	h = SignedLogHead{LogHeadKind: w[0], ChainHash: w[2], PublicKey: w[4]}
 	var errs [5]error
 	h.Seq, errs[0] = strconv.ParseUint(w[1], 10, 64)
 	h.Time, errs[1] = time.Parse(time.RFC3339, w[3])
-	chain, err := hex.DecodeString(h.Chain)
+	chain, err := hex.DecodeString(h.ChainHash)
 	errs[2] = err
 	key, err := hex.DecodeString(h.PublicKey)
 	errs[3] = err
@@ -173,13 +173,13 @@ func ParseSignedLogHeads(text []byte, publicKey string) (heads []SignedLogHead, 
 
 // LastSeqAndEnd returns the change number in the last signed head of a file, whoever signed the head. It also returns
 // the offset at which the last complete line ends. An interrupted write may have left bytes after this offset.
-func LastSeqAndEnd(text []byte) (seq uint64, end int) {
-	end = bytes.LastIndexByte(text, '\n') + 1
-	lines := strings.Split(string(text[:end]), "\n")
+func LastSeqAndEnd(text []byte) (seq uint64, endOffset int) {
+	endOffset = bytes.LastIndexByte(text, '\n') + 1
+	lines := strings.Split(string(text[:endOffset]), "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
 		if h, ok := parseSignedLogHead(lines[i]); ok {
-			return h.Seq, end
+			return h.Seq, endOffset
 		}
 	}
-	return 0, end
+	return 0, endOffset
 }

@@ -24,7 +24,7 @@ func head(kind string, seq uint64) SignedLogHead {
 	return SignedLogHead{
 		LogHeadKind: kind,
 		Seq:         seq,
-		Chain:       strings.Repeat(fmt.Sprintf("%02x", seq), 32),
+		ChainHash:   strings.Repeat(fmt.Sprintf("%02x", seq), 32),
 		Time:        time.Date(2026, 4, 18, 9, 0, int(seq), 0, time.UTC),
 	}
 }
@@ -91,7 +91,7 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%d lines are %d heads and %d others", n, len(heads), len(bad))
 		}
 		for _, h := range heads {
-			if want := head(h.LogHeadKind, h.Seq); h.Chain != want.Chain || !h.Time.Equal(want.Time) ||
+			if want := head(h.LogHeadKind, h.Seq); h.ChainHash != want.ChainHash || !h.Time.Equal(want.Time) ||
 				(seqs([]SignedLogHead{h}) != "head 2" && seqs([]SignedLogHead{h}) != "back 1") {
 				t.Errorf("%+v is signed in %q", h, b)
 			}

@@ -14,10 +14,10 @@ import (
 
 // A Payload contains the caller's data for a record to append.
 type Payload struct {
-	Type   uint8
-	Time   int64 // nanoseconds since 1970
-	Body   []byte
-	Digest [32]byte // digest of the body; zero means that the log computes it
+	Type         uint8
+	TimeUnixNano int64 // nanoseconds since 1970
+	Body         []byte
+	Digest       [32]byte // digest of the body; zero means that the log computes it
 	// The append may use the disk space that the log keeps in reserve for the case that the disk is full. This is
 	// allowed because the record deletes data and so frees space later.
 	IsUrgent bool
@@ -26,18 +26,18 @@ type Payload struct {
 // Append writes records after the last record of the log, and returns the records once they are on stable storage. The
 // caller must hold the lock and must have read all records.
 //
-// If the error matches [ErrFull], nothing was written. If the error matches [ErrUnknown], the records may or may not
-// be in the log later, and the log refuses further appends.
+// If the error matches [ErrFull], nothing was written. If the error matches [ErrUnknownDurability], the records may or
+// may not be in the log later, and the log refuses further appends.
 func (l *Log) Append(payloads ...Payload) ([]Record, error) { return l.AppendWhile(nil, payloads...) }
 
-// AppendWhile is like [Log.Append], but also calls the function work while the device makes the records durable, so
-// that both happen at the same time. The function work may be nil. It is called only if something was written and the
-// sync can be started.
-func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
+// AppendWhile is like [Log.Append], but also calls the function workDuringSync while the device makes the records
+// durable, so that both happen at the same time. The function workDuringSync may be nil. It is called only if something
+// was written and the sync can be started.
+func (l *Log) AppendWhile(workDuringSync func(), payloads ...Payload) ([]Record, error) {
 	if err := l.prepareFile(); err != nil {
 		return nil, err
 	}
-	recs, buf, urgent, err := l.chainPayloads(payloads)
+	recs, buf, urgent, err := l.buildChainedRecords(payloads)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 	if n, err := l.file.WriteAt(buf, from); err != nil {
 		return nil, l.undoFailedWrite(n, err)
 	}
-	if err := l.syncFile(work); err != nil {
+	if err := l.syncFile(workDuringSync); err != nil {
 		// After a failed sync, it is unknown which data was written, and another sync of this file may succeed without
 		// writing the data. Therefore write a new file.
 		if rerr := l.rewriteAfterSyncError(buf[l.endOffset-from:], "", err); rerr != nil {
@@ -63,7 +63,7 @@ func (l *Log) AppendWhile(work func(), payloads ...Payload) ([]Record, error) {
 		}
 	}
 	for i := range recs {
-		l.acceptRecord(&recs[i])
+		l.advancePastRecord(&recs[i])
 	}
 	l.durableSeq = l.lastSeq
 	l.syncedEnd = l.endOffset
@@ -91,22 +91,22 @@ func (l *Log) prepareFile() error {
 		return err
 	}
 	if err := l.copyFromSharedFile(); err != nil {
-		return fmt.Errorf("copy the file, which has a second name: %w", asFullError(err))
+		return fmt.Errorf("copy the file, which has a second name: %w", asDiskFullError(err))
 	}
 	return l.truncateTornTail()
 }
 
-// syncFile makes the written data durable. If the argument work is not nil, syncFile calls this function before it
-// waits for the device. If the file is a [vfs.SyncStarter], the device is then already writing, so that no time is
-// lost.
-func (l *Log) syncFile(work func()) error {
-	if work != nil {
+// syncFile makes the written data durable. If the argument workDuringSync is not nil, syncFile calls this function
+// before it waits for the device. If the file is a [vfs.SyncStarter], the device is then already writing, so that no
+// time is lost.
+func (l *Log) syncFile(workDuringSync func()) error {
+	if workDuringSync != nil {
 		if f, ok := l.file.(vfs.SyncStarter); ok {
 			if err := f.StartSync(); err != nil {
 				return err
 			}
 		}
-		work()
+		workDuringSync()
 	}
 	return l.file.Sync()
 }
@@ -117,7 +117,7 @@ func (l *Log) syncFile(work func()) error {
 //
 // The same bytes are written again, because a sync of the other process may have failed, and that process may have died
 // before it could record the failure. A later sync would then succeed without writing the records.
-func (l *Log) prependUnsyncedBytes(buf *[]byte) (from int64, err error) {
+func (l *Log) prependUnsyncedBytes(buf *[]byte) (writeOffset int64, err error) {
 	if l.syncedEnd >= l.endOffset || l.endOffset-l.syncedEnd > MaxBody {
 		return l.endOffset, nil
 	}
@@ -129,9 +129,9 @@ func (l *Log) prependUnsyncedBytes(buf *[]byte) (from int64, err error) {
 	return l.syncedEnd, nil
 }
 
-// chainPayloads builds records from the payloads. The records continue the chain of the log. buf contains the encoded
-// records. isUrgent is true if all payloads are urgent.
-func (l *Log) chainPayloads(payloads []Payload) (recs []Record, buf []byte, isUrgent bool, err error) {
+// buildChainedRecords builds records from the payloads. The records continue the chain of the log. encodedRecords
+// contains the encoded records. isUrgent is true if all payloads are urgent.
+func (l *Log) buildChainedRecords(payloads []Payload) (recs []Record, encodedRecords []byte, isUrgent bool, err error) {
 	seq := l.lastSeq
 	chain := l.lastChainHash
 	off := l.endOffset
@@ -141,7 +141,7 @@ func (l *Log) chainPayloads(payloads []Payload) (recs []Record, buf []byte, isUr
 	for _, d := range payloads {
 		n += RecordOverhead + len(d.Body)
 	}
-	buf = slices.Grow(l.appendBuf[:0], n)
+	encodedRecords = slices.Grow(l.appendBuf[:0], n)
 	for i, d := range payloads {
 		if len(d.Body) > MaxBody {
 			return nil, nil, false, fmt.Errorf(
@@ -158,22 +158,29 @@ func (l *Log) chainPayloads(payloads []Payload) (recs []Record, buf []byte, isUr
 				}
 			}
 			seq++
-			chain = NextChain(chain, seq, d.Time, d.Type, d.Digest)
+			chain = ComputeChainHash(chain, seq, d.TimeUnixNano, d.Type, d.Digest)
 		}
 		isUrgent = isUrgent && d.IsUrgent
-		recs[i] = Record{Seq: seq, DurableSeq: l.durableSeq, Time: d.Time, Type: d.Type, Body: d.Body, Chain: chain,
-			FileOffset: off}
-		buf = appendRecord(buf, &recs[i], l.checksumSeed)
+		recs[i] = Record{
+			Seq:          seq,
+			DurableSeq:   l.durableSeq,
+			TimeUnixNano: d.TimeUnixNano,
+			Type:         d.Type,
+			Body:         d.Body,
+			ChainHash:    chain,
+			FileOffset:   off,
+		}
+		encodedRecords = appendRecord(encodedRecords, &recs[i], l.checksumSeed)
 		off += recs[i].encodedSize()
 	}
-	return recs, buf, isUrgent, nil
+	return recs, encodedRecords, isUrgent, nil
 }
 
-// makeRoom extends the log file, if necessary, so that n bytes fit after the last record. Unless the append is urgent,
-// freeReserve further bytes must remain free, because urgent appends need them when the disk is full.
-func (l *Log) makeRoom(n int64, isUrgent bool) error {
-	need := l.endOffset + n
-	if need+l.freeReserve <= l.fileSize {
+// makeRoom extends the log file, if necessary, so that byteCount bytes fit after the last record. Unless the append is
+// urgent, urgentAppendReserve further bytes must remain free, because urgent appends need them when the disk is full.
+func (l *Log) makeRoom(byteCount int64, isUrgent bool) error {
+	need := l.endOffset + byteCount
+	if need+l.urgentAppendReserve <= l.fileSize {
 		// Enough bytes are free. If another process has truncated the file in the meantime, writing the record extends
 		// the file again.
 		return nil
@@ -183,11 +190,11 @@ func (l *Log) makeRoom(n int64, isUrgent bool) error {
 		return err
 	}
 	l.fileSize = fi.Size()
-	if need+l.freeReserve <= l.fileSize {
+	if need+l.urgentAppendReserve <= l.fileSize {
 		return nil
 	}
-	step := min(max(l.fileSize/8, l.freeStep), maxFreeStep)
-	grown := (need + l.freeReserve + step - 1) / step * step
+	step := min(max(l.fileSize/8, l.freeSpaceGrowthUnit), maxFreeSpaceGrowthUnit)
+	grown := (need + l.urgentAppendReserve + step - 1) / step * step
 	err = writeZeros(l.file, l.fileSize, grown)
 	if err == nil {
 		l.fileSize = grown
@@ -197,20 +204,21 @@ func (l *Log) makeRoom(n int64, isUrgent bool) error {
 	if need <= l.fileSize && isUrgent {
 		return nil
 	}
-	return asFullError(err)
+	return asDiskFullError(err)
 }
 
 // undoFailedWrite truncates the file after a write of records failed, so that the file contains none of these records.
-// n is the number of bytes that were written. If n is 0 and the disk was full, truncating is not necessary.
-// undoFailedWrite returns err, converted by asFullError, or an error that matches ErrUnknown if truncating fails.
-func (l *Log) undoFailedWrite(n int, err error) error {
-	if n > 0 || !vfs.IsFull(err) {
+// writtenBytes is the number of bytes that were written. If writtenBytes is 0 and the disk was full, truncating is not
+// necessary. undoFailedWrite returns err, converted by asDiskFullError, or an error that matches ErrUnknownDurability
+// if truncating fails.
+func (l *Log) undoFailedWrite(writtenBytes int, err error) error {
+	if writtenBytes > 0 || !vfs.IsFull(err) {
 		if terr := l.truncateAtPosition(); terr != nil {
 			l.appendErr = terr
-			return errors.Join(ErrUnknown, err, terr)
+			return errors.Join(ErrUnknownDurability, err, terr)
 		}
 	}
-	return asFullError(err)
+	return asDiskFullError(err)
 }
 
 // createFile creates the file with only a header.
@@ -221,7 +229,7 @@ func (l *Log) createFile() error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	h := Header{Created: l.opts.Clock().UnixNano(), BaseSectionEndOffset: HeaderSize}
+	h := Header{CreatedUnixNano: l.opts.Clock().UnixNano(), BaseSectionEndOffset: HeaderSize}
 	if _, err := io.ReadFull(l.opts.Rand, h.ID[:]); err != nil {
 		return fmt.Errorf("make an identity: %w", err)
 	}
@@ -234,7 +242,7 @@ func (l *Log) createFile() error {
 		l.durableSeq = 0
 		l.syncedEnd = HeaderSize
 	}
-	return asReadOnlyError(asFullError(err))
+	return asReadOnlyError(asDiskFullError(err))
 }
 
 // CreateFile creates the file if it does not exist. The caller must hold the lock.

@@ -22,8 +22,8 @@ var (
 	ErrFull = errors.New("no space left on the device")
 	// ErrVanished means that the file was removed while it was open.
 	ErrVanished = errors.New("the file was removed while it was open")
-	// ErrUnknown means that records were written but may not survive a crash.
-	ErrUnknown = errors.New("the record may or may not be durable")
+	// ErrUnknownDurability means that records were written but may not survive a crash.
+	ErrUnknownDurability = errors.New("the record may or may not be durable")
 )
 
 // A CorruptError reports damage to records that were on stable storage.
@@ -78,9 +78,9 @@ type sentinelError struct{ matchedError, err error }
 func (r *sentinelError) Error() string   { return r.err.Error() }
 func (r *sentinelError) Unwrap() []error { return []error{r.matchedError, r.err} }
 
-// asFullError returns err so that it matches ErrFull, if err says that the disk is full or that the file must not
+// asDiskFullError returns err so that it matches ErrFull, if err says that the disk is full or that the file must not
 // grow.
-func asFullError(err error) error {
+func asDiskFullError(err error) error {
 	if vfs.IsFull(err) || errors.Is(err, io.ErrShortWrite) {
 		return &sentinelError{ErrFull, err}
 	}

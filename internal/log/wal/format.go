@@ -83,10 +83,10 @@ const (
 	HeaderSize = 96
 
 	// RecordOverhead is the number of bytes that a record has in addition to its body.
-	RecordOverhead = prefixSize + chainSize
+	RecordOverhead = prefixSize + chainHashSize
 
-	prefixSize = 40
-	chainSize  = 32
+	prefixSize    = 40
+	chainHashSize = 32
 
 	// MinTypeOutsideHashChain is the lowest type of records that are not changes, so the log's hash chain does not
 	// include them.
@@ -101,16 +101,16 @@ const (
 )
 
 var (
-	fileMagic  = [8]byte{'O', 'X', 'B', 'O', 'W', 0x0d, 0x0a, 0x1a}
-	recordMark = [4]byte{'\n', 'o', 'x', 'r'}
-	crcTable   = crc32.MakeTable(crc32.Castagnoli)
+	fileMagic   = [8]byte{'O', 'X', 'B', 'O', 'W', 0x0d, 0x0a, 0x1a}
+	recordMagic = [4]byte{'\n', 'o', 'x', 'r'}
+	crcTable    = crc32.MakeTable(crc32.Castagnoli)
 )
 
 // Header is the header of a log file.
 type Header struct {
-	ID      [16]byte
-	Created int64 // nanoseconds since 1970
-	BaseSeq uint64
+	ID              [16]byte
+	CreatedUnixNano int64 // nanoseconds since 1970
+	BaseSeq         uint64
 	// Hash of the log up to and including the change BaseSeq. The hashes of later changes continue this hash.
 	BaseChainHash        [32]byte
 	BaseSectionEndOffset int64 // offset at which the records end that contain the state after the change BaseSeq
@@ -118,13 +118,13 @@ type Header struct {
 
 // Record is one record in a log.
 type Record struct {
-	Seq        uint64
-	DurableSeq uint64
-	Time       int64 // nanoseconds since 1970
-	Type       uint8
-	Body       []byte
-	Chain      [32]byte
-	FileOffset int64 // offset of the record's first byte in the file
+	Seq          uint64
+	DurableSeq   uint64
+	TimeUnixNano int64 // nanoseconds since 1970
+	Type         uint8
+	Body         []byte
+	ChainHash    [32]byte
+	FileOffset   int64 // offset of the record's first byte in the file
 }
 
 // encodedSize returns the number of bytes that the record has in the file.
@@ -133,7 +133,7 @@ func (r *Record) encodedSize() int64 { return RecordOverhead + int64(len(r.Body)
 // IsChainedRecord reports whether r is a change with this sequence number and this hash. The hash (chain) covers the
 // change and all changes before it.
 func (r *Record) IsChainedRecord(seq uint64, chain [32]byte) bool {
-	return r.Type < MinTypeOutsideHashChain && r.Seq == seq && r.Chain == chain
+	return r.Type < MinTypeOutsideHashChain && r.Seq == seq && r.ChainHash == chain
 }
 
 func (h *Header) encode() []byte {
@@ -142,7 +142,7 @@ func (h *Header) encode() []byte {
 	le := binary.LittleEndian
 	le.PutUint32(b[8:], FormatVersion)
 	copy(b[16:], h.ID[:])
-	le.PutUint64(b[32:], uint64(h.Created))
+	le.PutUint64(b[32:], uint64(h.CreatedUnixNano))
 	le.PutUint64(b[40:], h.BaseSeq)
 	copy(b[48:], h.BaseChainHash[:])
 	le.PutUint64(b[80:], uint64(h.BaseSectionEndOffset))
@@ -190,7 +190,7 @@ func decodeHeader(b []byte) (Header, error) {
 	}
 	var h Header
 	copy(h.ID[:], b[16:])
-	h.Created = int64(le.Uint64(b[32:]))
+	h.CreatedUnixNano = int64(le.Uint64(b[32:]))
 	h.BaseSeq = le.Uint64(b[40:])
 	copy(h.BaseChainHash[:], b[48:])
 	h.BaseSectionEndOffset = int64(le.Uint64(b[80:]))
@@ -207,18 +207,18 @@ func (h *Header) checksumSeed() uint32 { return crc32.Checksum(h.ID[:], crcTable
 func appendRecord(b []byte, r *Record, seed uint32) []byte {
 	le := binary.LittleEndian
 	start := len(b)
-	b = append(b, recordMark[:]...)
+	b = append(b, recordMagic[:]...)
 	b = le.AppendUint32(b, uint32(len(r.Body)))
 	b = le.AppendUint64(b, r.Seq)
 	b = le.AppendUint64(b, r.DurableSeq)
-	b = le.AppendUint64(b, uint64(r.Time))
+	b = le.AppendUint64(b, uint64(r.TimeUnixNano))
 	b = append(b, r.Type, 0, 0, 0)
 	crc := crc32.Update(seed, crcTable, b[start:])
 	crc = crc32.Update(crc, crcTable, r.Body)
-	crc = crc32.Update(crc, crcTable, r.Chain[:])
+	crc = crc32.Update(crc, crcTable, r.ChainHash[:])
 	b = le.AppendUint32(b, crc)
 	b = append(b, r.Body...)
-	return append(b, r.Chain[:]...)
+	return append(b, r.ChainHash[:]...)
 }
 
 // decodeRecord returns these errors for bytes that are not a complete record.
@@ -229,13 +229,13 @@ var (
 
 // decodeRecord decodes the record at the start of b. The record's body shares memory with b. seed is the result of
 // checksumSeed. The error is errLogEnd if b begins with zeros, which fill the file after the last record. It is
-// errShortRecord if b is too short, and then need is the required length. Other errors describe damage.
-func decodeRecord(b []byte, seed uint32) (r Record, need int64, err error) {
+// errShortRecord if b is too short, and then requiredSize is the required length. Other errors describe damage.
+func decodeRecord(b []byte, seed uint32) (r Record, requiredSize int64, err error) {
 	if len(b) < prefixSize {
 		return Record{}, prefixSize, errShortRecord
 	}
 	le := binary.LittleEndian
-	if m := [4]byte(b); m != recordMark {
+	if m := [4]byte(b); m != recordMagic {
 		if m == [4]byte{} {
 			return Record{}, 0, errLogEnd
 		}
@@ -245,12 +245,12 @@ func decodeRecord(b []byte, seed uint32) (r Record, need int64, err error) {
 	if n > MaxBody {
 		return Record{}, 0, fmt.Errorf("a record claims a body of %d bytes", n)
 	}
-	need = RecordOverhead + n
-	if int64(len(b)) < need {
-		return Record{}, need, errShortRecord
+	requiredSize = RecordOverhead + n
+	if int64(len(b)) < requiredSize {
+		return Record{}, requiredSize, errShortRecord
 	}
 	crc := crc32.Update(seed, crcTable, b[:36])
-	crc = crc32.Update(crc, crcTable, b[prefixSize:need])
+	crc = crc32.Update(crc, crcTable, b[prefixSize:requiredSize])
 	if crc != le.Uint32(b[36:]) {
 		return Record{}, 0, errors.New("a record does not match its checksum")
 	}
@@ -258,24 +258,30 @@ func decodeRecord(b []byte, seed uint32) (r Record, need int64, err error) {
 		return Record{}, 0, errors.New("a record has an unknown form")
 	}
 	r = Record{
-		Seq:        le.Uint64(b[8:]),
-		DurableSeq: le.Uint64(b[16:]),
-		Time:       int64(le.Uint64(b[24:])),
-		Type:       b[32],
-		Body:       b[prefixSize : prefixSize+n : prefixSize+n],
+		Seq:          le.Uint64(b[8:]),
+		DurableSeq:   le.Uint64(b[16:]),
+		TimeUnixNano: int64(le.Uint64(b[24:])),
+		Type:         b[32],
+		Body:         b[prefixSize : prefixSize+n : prefixSize+n],
 	}
-	copy(r.Chain[:], b[prefixSize+n:])
-	return r, need, nil
+	copy(r.ChainHash[:], b[prefixSize+n:])
+	return r, requiredSize, nil
 }
 
-// NextChain returns a record's chain, which is a hash of all changes up to this record. NextChain computes the hash
-// from the previous record's chain and the fields of this record.
-func NextChain(previousChain [32]byte, seq uint64, time int64, typ uint8, digest [32]byte) [32]byte {
+// ComputeChainHash returns a record's chain, which is a hash of all changes up to this record. ComputeChainHash
+// computes the hash from the previous record's chain and the fields of this record.
+func ComputeChainHash(
+	previousChainHash [32]byte,
+	seq uint64,
+	unixNano int64,
+	recordType uint8,
+	digest [32]byte,
+) [32]byte {
 	var b [32 + 8 + 8 + 1 + 32]byte
-	copy(b[:], previousChain[:])
+	copy(b[:], previousChainHash[:])
 	binary.LittleEndian.PutUint64(b[32:], seq)
-	binary.LittleEndian.PutUint64(b[40:], uint64(time))
-	b[48] = typ
+	binary.LittleEndian.PutUint64(b[40:], uint64(unixNano))
+	b[48] = recordType
 	copy(b[49:], digest[:])
 	return sha256.Sum256(b[:])
 }

@@ -16,10 +16,11 @@ import (
 // also with each single bit flipped, and knownID, which is the identity in the lock file. An identity is right if it
 // makes the checksum of a record correct.
 //
-// The result seed is the checksum of the identity. If no tried identity is right, but two records yield the same seed,
-// guessHeader returns this seed and a header with the zero identity. If no two records yield the same seed, the error
-// is ErrNotLog. Each byte of the file is read only a few times, even if the lengths in the records are wrong.
-func guessHeader(f io.ReaderAt, size int64, knownID []byte) (h Header, seed uint32, err error) {
+// The result identityChecksum is the checksum of the identity. If no tried identity is right, but two records yield the
+// same identityChecksum, guessHeader returns this identityChecksum and a header with the zero identity. If no two
+// records yield the same identityChecksum, the error is ErrNotLog. Each byte of the file is read only a few times, even
+// if the lengths in the records are wrong.
+func guessHeader(f io.ReaderAt, size int64, knownID []byte) (h Header, identityChecksum uint32, err error) {
 	b := make([]byte, HeaderSize)
 	if _, err := f.ReadAt(b, 0); err != nil && err != io.EOF {
 		return h, 0, err
@@ -38,18 +39,18 @@ func guessHeader(f io.ReaderAt, size int64, knownID []byte) (h Header, seed uint
 	h.BaseSectionEndOffset = HeaderSize
 	seen := map[uint32]bool{}
 	found := false
-	left := maxSearchReadsPerByte * size
+	left := maxGuessReadsPerByte * size
 	var failed error
-	err = eachRecordMark(f, HeaderSize, size, func(offset int64) bool {
+	err = eachRecordMagic(f, HeaderSize, size, func(offset int64) bool {
 		var n int64
-		seed, n, failed = computeSeedAt(f, offset, min(size, offset+left))
+		identityChecksum, n, failed = computeChecksumSeedAt(f, offset, min(size, offset+left))
 		if failed != nil || n == 0 {
 			return failed == nil
 		}
 		left -= n
-		h.ID, found = known[seed]
+		h.ID, found = known[identityChecksum]
 		if !found {
-			found, seen[seed] = seen[seed], true
+			found, seen[identityChecksum] = seen[identityChecksum], true
 		}
 		return !found
 	})
@@ -57,17 +58,17 @@ func guessHeader(f io.ReaderAt, size int64, knownID []byte) (h Header, seed uint
 	if err == nil && !found {
 		err = ErrNotLog
 	}
-	return h, seed, err
+	return h, identityChecksum, err
 }
 
-// maxSearchReadsPerByte limits the work of guessHeader, which looks for records in a damaged log. It is the maximum
+// maxGuessReadsPerByte limits the work of guessHeader, which looks for records in a damaged log. It is the maximum
 // number of times that each byte of the log is read on average.
-const maxSearchReadsPerByte = 4
+const maxGuessReadsPerByte = 4
 
-// computeSeedAt assumes that a record begins at offset, and computes the checksum seed that makes the record valid. It
-// returns the seed and the size of the record in bytes. The size is 0 if the bytes cannot be a record that ends at or
-// before end.
-func computeSeedAt(f io.ReaderAt, offset, end int64) (seed uint32, bytes int64, err error) {
+// computeChecksumSeedAt assumes that a record begins at offset, and computes the checksum seed that makes the record
+// valid. It returns the seed and the size of the record in bytes. The size is 0 if the bytes cannot be a record that
+// ends at or before end.
+func computeChecksumSeedAt(f io.ReaderAt, offset, end int64) (seed uint32, bytes int64, err error) {
 	var b [prefixSize]byte
 	if _, err := f.ReadAt(b[:], offset); err != nil && err != io.EOF {
 		return 0, 0, err
@@ -81,15 +82,15 @@ func computeSeedAt(f io.ReaderAt, offset, end int64) (seed uint32, bytes int64, 
 		// No record begins here, because a record's type is not 0 and the three bytes after the type are 0.
 		return 0, 0, nil
 	}
-	rest := make([]byte, n+chainSize)
+	rest := make([]byte, n+chainHashSize)
 	if _, err := f.ReadAt(rest, offset+prefixSize); err != nil && err != io.EOF {
 		return 0, 0, err
 	}
-	return reverseChecksum(reverseChecksum(le.Uint32(b[36:]), rest), b[:36]), RecordOverhead + n, nil
+	return checksumBeforeAppend(checksumBeforeAppend(le.Uint32(b[36:]), rest), b[:36]), RecordOverhead + n, nil
 }
 
-// reverseChecksum computes a CRC-32C backwards: it returns the checksum that becomes sum when p is appended.
-func reverseChecksum(sum uint32, p []byte) uint32 {
+// checksumBeforeAppend computes a CRC-32C backwards: it returns the checksum that becomes sum when p is appended.
+func checksumBeforeAppend(sum uint32, p []byte) uint32 {
 	c := ^sum
 	for _, b := range slices.Backward(p) {
 		i := reverseCRCTable[c>>24]
@@ -106,32 +107,32 @@ var reverseCRCTable = func() (places [256]byte) {
 	return places
 }()
 
-// eachRecordMark calls fn with each offset, beginning at from, that contains the fixed bytes with which every record
-// begins. It stops when fn returns false.
-func eachRecordMark(f io.ReaderAt, from, size int64, fn func(offset int64) bool) error {
-	buf := make([]byte, 0, max(0, min(readChunk, size-from)))
-	for from < size {
-		buf = buf[:min(int64(cap(buf)), size-from)]
-		n, err := f.ReadAt(buf, from)
+// eachRecordMagic calls fn with each offset, beginning at startOffset, that contains the fixed bytes with which every
+// record begins. It stops when fn returns false.
+func eachRecordMagic(f io.ReaderAt, startOffset, size int64, fn func(offset int64) bool) error {
+	buf := make([]byte, 0, max(0, min(readChunkBytes, size-startOffset)))
+	for startOffset < size {
+		buf = buf[:min(int64(cap(buf)), size-startOffset)]
+		n, err := f.ReadAt(buf, startOffset)
 		if err != nil && err != io.EOF {
 			return err
 		}
 		buf = buf[:n]
-		next := from + int64(n) - int64(len(recordMark)-1)
-		if from+int64(n) >= size || n == 0 {
+		next := startOffset + int64(n) - int64(len(recordMagic)-1)
+		if startOffset+int64(n) >= size || n == 0 {
 			next = size
 		}
 		for i := 0; ; i++ {
-			j := bytes.Index(buf[i:], recordMark[:])
+			j := bytes.Index(buf[i:], recordMagic[:])
 			if j < 0 {
 				break
 			}
 			i += j
-			if !fn(from + int64(i)) {
+			if !fn(startOffset + int64(i)) {
 				return nil
 			}
 		}
-		from = next
+		startOffset = next
 	}
 	return nil
 }

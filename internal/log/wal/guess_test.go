@@ -28,7 +28,7 @@ func (c *countingReader) ReadAt(p []byte, off int64) (int, error) {
 func TestGuessReadsLittle(t *testing.T) {
 	mark := func(body int) []byte {
 		b := make([]byte, prefixSize)
-		copy(b, recordMark[:])
+		copy(b, recordMagic[:])
 		binary.LittleEndian.PutUint32(b[4:], uint32(body))
 		b[32] = 1
 		return b
@@ -45,7 +45,7 @@ func TestGuessReadsLittle(t *testing.T) {
 		if _, _, err := guessHeader(r, int64(len(file)), nil); !errors.Is(err, ErrNotLog) {
 			t.Errorf("guessHeader = %v, want ErrNotLog", err)
 		}
-		if most := int64(len(file)) * (maxSearchReadsPerByte + 3); r.n > most {
+		if most := int64(len(file)) * (maxGuessReadsPerByte + 3); r.n > most {
 			t.Errorf("of a file of %d bytes it reads %d, want at most %d", len(file), r.n, most)
 		}
 	}

@@ -9,13 +9,13 @@ import (
 )
 
 // JumpToRecord sets the log's position to the end of the change at the given offset, as if all records before this
-// change had been read. The change must have the given sequence number and hash. The hash, chain, covers all changes up
-// to this change, so it proves that the history is as expected. Damage in earlier bytes of the file is not detected.
-// Offset 0 means the state before the log's first change.
+// change had been read. The change must have the given sequence number and hash. The hash, chainHash, covers all
+// changes up to this change, so it proves that the history is as expected. Damage in earlier bytes of the file is not
+// detected. Offset 0 means the state before the log's first change.
 //
-// The argument synced is an offset. The caller must know that all bytes before this offset are on stable storage. If
+// The argument syncedEnd is an offset. The caller must know that all bytes before this offset are on stable storage. If
 // JumpToRecord returns an error (a *[CorruptError] or a file system error), the position does not change.
-func (l *Log) JumpToRecord(offset int64, seq uint64, chain [32]byte, synced int64) error {
+func (l *Log) JumpToRecord(offset int64, seq uint64, chainHash [32]byte, syncedEnd int64) error {
 	wrong := func(offset int64) error {
 		return &CorruptError{
 			Offset: offset,
@@ -26,7 +26,7 @@ func (l *Log) JumpToRecord(offset int64, seq uint64, chain [32]byte, synced int6
 		if !l.Exists() {
 			return wrong(HeaderSize)
 		}
-		if l.header.BaseSeq != seq || l.header.BaseChainHash != chain {
+		if l.header.BaseSeq != seq || l.header.BaseChainHash != chainHash {
 			return wrong(HeaderSize)
 		}
 		l.endOffset = max(l.endOffset, l.header.BaseSectionEndOffset)
@@ -35,12 +35,12 @@ func (l *Log) JumpToRecord(offset int64, seq uint64, chain [32]byte, synced int6
 		if err != nil {
 			return err
 		}
-		if offset < max(HeaderSize, l.header.BaseSectionEndOffset) || !r.IsChainedRecord(seq, chain) {
+		if offset < max(HeaderSize, l.header.BaseSectionEndOffset) || !r.IsChainedRecord(seq, chainHash) {
 			return wrong(offset)
 		}
-		l.acceptRecord(&r)
+		l.advancePastRecord(&r)
 	}
-	l.syncedEnd = max(l.syncedEnd, min(synced, l.endOffset))
+	l.syncedEnd = max(l.syncedEnd, min(syncedEnd, l.endOffset))
 	return nil
 }
 
@@ -83,7 +83,7 @@ func (r *Reader) RecordAt(offset int64) (Record, error) {
 func (r *Reader) fillBuffer(offset, minBytes int64) error {
 	size := int64(smallReadSize)
 	if next := r.bufOffset + int64(len(r.buf)); offset >= r.bufOffset && offset < next+firstReadSize {
-		size = readChunk // Read a larger part, because the next reads will follow directly.
+		size = readChunkBytes // Read a larger part, because the next reads will follow directly.
 	}
 	size = max(size, minBytes)
 	if int64(cap(r.buf)) < size {

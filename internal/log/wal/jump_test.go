@@ -24,7 +24,7 @@ func TestJump(t *testing.T) {
 	var places []place
 	b := open(t, fsys)
 	if err := b.Read(func(r *Record) error {
-		places = append(places, place{r.FileOffset, r.Seq, r.Chain})
+		places = append(places, place{r.FileOffset, r.Seq, r.ChainHash})
 		return nil
 	}); err != nil || len(places) != 6 {
 		t.Fatal(err, len(places))
@@ -80,12 +80,12 @@ func TestJumpToTheBase(t *testing.T) {
 	a := open(t, fsys)
 	add(t, a, "one")
 	add(t, a, "two")
-	chain := a.LastChain()
+	chain := a.LastChainHash()
 	if err := a.Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Rewrite(2, chain, func(emit func(Record) error) error {
-		return emit(Record{Seq: 2, Time: 1, Type: TypeBaseSection, Body: []byte("both"), Chain: chain})
+		return emit(Record{Seq: 2, TimeUnixNano: 1, Type: TypeBaseSection, Body: []byte("both"), ChainHash: chain})
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestJumpToTheBase(t *testing.T) {
 	for _, wrong := range []struct {
 		seq   uint64
 		chain [32]byte
-	}{{1, chain}, {2, a.LastChain()}} {
+	}{{1, chain}, {2, a.LastChainHash()}} {
 		if b.JumpToRecord(0, wrong.seq, wrong.chain, 0) == nil {
 			t.Error("a base that is another was believed")
 		}

@@ -50,7 +50,7 @@ func (l *Log) Lock(ctx context.Context) error {
 	}()
 	// Forget that the end of the file was checked before, because other processes may have written to the file since.
 	l.zerosFromOffset.Store(-1)
-	l.readLockMeta()
+	l.readLockFileMetadata()
 	_ = l.writeLockFileMetadata()
 	noted = true
 	return nil

@@ -16,7 +16,7 @@ import (
 // LockFileContent is the content of a log's lock file. It may be outdated, or belong to a file that was replaced.
 type LockFileContent struct {
 	LockHolder        // the process that holds the lock, or that held it last
-	ID         string // identity of the log in hex (see [Header].ID)
+	LogID      string // identity of the log in hex (see [Header].LogID)
 	DurableSeq uint64 // highest sequence number that was known to be on stable storage
 	// A sync of the log has failed, or a process was interrupted while it replaced the log's file. The next writer
 	// must copy the log to a new file.
@@ -41,7 +41,7 @@ func ReadLockFileContent(fsys vfs.FS, name string) (LockFileContent, bool) {
 	if hasHardLink(fsys, l.lockName()) {
 		n.DurableSeq = 0
 	}
-	n.IsSuspended = sysinfo.ProcessState(n.PID) == sysinfo.StateStopped
+	n.IsSuspended = sysinfo.ProcessState(n.PID) == sysinfo.ProcessStopped
 	return LockFileContent{n.LockHolder, n.ID, n.DurableSeq, n.HasFailedSync}, true
 }
 
@@ -56,10 +56,10 @@ func hasHardLink(fsys vfs.FS, name string) bool {
 	return err == nil && isShared
 }
 
-// lockFileID returns the identity of the log that is recorded in the lock file, or nil if none is recorded.
-func lockFileID(fsys vfs.FS, name string) []byte {
+// readLockFileLogID returns the identity of the log that is recorded in the lock file, or nil if none is recorded.
+func readLockFileLogID(fsys vfs.FS, name string) []byte {
 	meta, _ := ReadLockFileContent(fsys, name)
-	id, err := hex.DecodeString(meta.ID)
+	id, err := hex.DecodeString(meta.LogID)
 	if err != nil {
 		return nil
 	}
@@ -74,9 +74,9 @@ func LockName(name string) string {
 
 func (l *Log) lockName() string { return l.name + ".lock" }
 
-// readLockMeta reads the metadata that the last holder of the lock wrote. If the lock file cannot be read, the
+// readLockFileMetadata reads the metadata that the last holder of the lock wrote. If the lock file cannot be read, the
 // metadata is empty.
-func (l *Log) readLockMeta() {
+func (l *Log) readLockFileMetadata() {
 	if l.metaFile == nil {
 		l.meta = lockFileMetadata{}
 		f, err := l.fs.OpenFile(l.lockName(), os.O_RDWR, 0)
@@ -148,9 +148,9 @@ func (l *Log) identityHex() string {
 	return l.hexID
 }
 
-// AcceptMissingChanges accepts the log as it is, even if the lock file says that the log lacks durable changes. The log
+// AcceptIncompleteLog accepts the log as it is, even if the lock file says that the log lacks durable changes. The log
 // must have been read to its end, and the caller must hold the lock.
-func (l *Log) AcceptMissingChanges() {
+func (l *Log) AcceptIncompleteLog() {
 	l.durableSeq = min(l.durableSeq, l.lastSeq)
 	l.meta = lockFileMetadata{}
 	l.updateDurableMeta()
@@ -165,6 +165,6 @@ func (l *Log) ReadLockHolder() LockHolder {
 	if err != nil || json.Unmarshal(b, &h) != nil {
 		return LockHolder{}
 	}
-	h.IsSuspended = sysinfo.ProcessState(h.PID) == sysinfo.StateStopped
+	h.IsSuspended = sysinfo.ProcessState(h.PID) == sysinfo.ProcessStopped
 	return h
 }

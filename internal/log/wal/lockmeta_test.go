@@ -62,7 +62,7 @@ func TestNotedOfALog(t *testing.T) {
 	}
 	id := l.Header().ID
 	n, ok := ReadLockFileContent(fsys, "log")
-	if !ok || n.ID != hex.EncodeToString(id[:]) || n.DurableSeq < 2 || n.DurableSeq > 3 || n.HasFailedSync {
+	if !ok || n.LogID != hex.EncodeToString(id[:]) || n.DurableSeq < 2 || n.DurableSeq > 3 || n.HasFailedSync {
 		t.Errorf("ReadLockMeta = %+v, %v, want that change 2 or 3 of %x is durable", n, ok, id)
 	}
 	if err := l.Close(); err != nil {
@@ -84,7 +84,7 @@ func TestNotedOfALog(t *testing.T) {
 	if err := vfs.WriteFile(fsys, LockName("log"), b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if n, ok := ReadLockFileContent(fsys, "log"); !ok || n.ID != "" || n.DurableSeq != 0 || n.PID == 0 {
+	if n, ok := ReadLockFileContent(fsys, "log"); !ok || n.LogID != "" || n.DurableSeq != 0 || n.PID == 0 {
 		t.Errorf("ReadLockMeta of a torn note = %+v, %v, want the holder alone", n, ok)
 	}
 }

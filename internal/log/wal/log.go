@@ -22,10 +22,10 @@ type Options struct {
 	ReadOnly    bool             // the log never acquires the lock, and appends fail
 	VerifyChain bool             // verify the chain of each record that is read
 
-	// FreeSpaceStep and UrgentAppendReserve are sizes in bytes. The free space at the file's end is extended in units
-	// of FreeSpaceStep. UrgentAppendReserve is the part of the free space that only urgent appends may use. Zero means
-	// the default.
-	FreeSpaceStep, UrgentAppendReserve int64
+	// FreeSpaceGrowthUnit and UrgentAppendReserve are sizes in bytes. The free space at the file's end is extended in
+	// units of FreeSpaceGrowthUnit. UrgentAppendReserve is the part of the free space that only urgent appends may use.
+	// Zero means the default.
+	FreeSpaceGrowthUnit, UrgentAppendReserve int64
 
 	// FailsIfDirMoved makes [Log.PollChanges] return [LogFileGone] if the log's directory was moved. It has an effect
 	// only if the file system is a [vfs.OS].
@@ -39,11 +39,11 @@ type Options struct {
 // Log is an open log. Its position is the end of the last record that was read or appended. PollChanges, RecordAt and
 // the accessors may be called concurrently. All other methods need exclusive access.
 type Log struct {
-	fs          vfs.FS
-	name        string
-	opts        Options
-	freeStep    int64 // the free space is extended in steps of this size
-	freeReserve int64 // size of the free space that only urgent appends may use
+	fs                  vfs.FS
+	name                string
+	opts                Options
+	freeSpaceGrowthUnit int64 // the free space is extended in steps of this size
+	urgentAppendReserve int64 // size of the free space that only urgent appends may use
 
 	file         vfs.File    // nil if the file does not exist
 	fileInfo     fs.FileInfo // identifies the open file
@@ -92,7 +92,13 @@ type Log struct {
 // newLog returns a log without an open file.
 func newLog(fsys vfs.FS, name string, o Options) *Log {
 	l := &Log{fs: fsys, name: name, opts: o}
-	l.freeStep, l.freeReserve = cmp.Or(o.FreeSpaceStep, minFreeSpaceStep), cmp.Or(o.UrgentAppendReserve, defaultReserve)
+	l.freeSpaceGrowthUnit, l.urgentAppendReserve = cmp.Or(
+		o.FreeSpaceGrowthUnit,
+		minFreeSpaceGrowthUnit,
+	), cmp.Or(
+		o.UrgentAppendReserve,
+		defaultUrgentAppendReserve,
+	)
 	return l
 }
 
@@ -107,7 +113,7 @@ func (l *Log) setLogFile(f vfs.File) error {
 	default:
 		h, err = readHeader(f, fi.Size())
 		if err == ErrNotLog {
-			if _, _, gerr := guessHeader(f, fi.Size(), lockFileID(l.fs, l.name)); gerr == nil {
+			if _, _, gerr := guessHeader(f, fi.Size(), readLockFileLogID(l.fs, l.name)); gerr == nil {
 				err = &CorruptError{Reason: "the header is damaged; there are records after it"}
 			}
 		}
@@ -152,28 +158,28 @@ func readHeader(f vfs.File, size int64) (Header, error) {
 // logFileChange says how the log has changed since it was last read.
 type logFileChange int
 
-// Results of PollChanges and PollName.
+// Results of PollChanges and PollFileReplacement.
 const (
-	LogUnchanged    logFileChange = iota // the log has not changed
-	LogGrown                             // the file has more bytes after the position
-	LogFileReplaced                      // the log's name refers to another file now, or to a file for the first time
-	LogFileGone                          // The log's file was deleted or renamed.
+	LogFileUnchanged logFileChange = iota // the log has not changed
+	LogFileGrown                          // the file has more bytes after the position
+	LogFileReplaced                       // the log's name refers to another file now, or to a file for the first time
+	LogFileGone                           // The log's file was deleted or renamed.
 )
 
-// PollChanges detects changes by other processes. It needs no lock. If it returns LogUnchanged, this log has read every
-// record that any process had made durable before the call.
+// PollChanges detects changes by other processes. It needs no lock. If it returns LogFileUnchanged, this log has read
+// every record that any process had made durable before the call.
 func (l *Log) PollChanges() (logFileChange, error) {
 	if l.file != nil {
-		var b [chainSize + prefixSize]byte
-		n, err := l.file.ReadAt(b[:], l.endOffset-chainSize)
+		var b [chainHashSize + prefixSize]byte
+		n, err := l.file.ReadAt(b[:], l.endOffset-chainHashSize)
 		if err != nil && err != io.EOF {
-			return LogUnchanged, err
+			return LogFileUnchanged, err
 		}
 		l.zerosFromOffset.Store(-1)
-		l.hasChangedKnownBytes.Store(n < chainSize || [chainSize]byte(b[:]) != l.chainHashBeforeEnd())
-		after := b[min(chainSize, n):n]
-		if !isZero(after[:min(len(after), len(recordMark))]) {
-			return LogGrown, nil
+		l.hasChangedKnownBytes.Store(n < chainHashSize || [chainHashSize]byte(b[:]) != l.expectedBytesBeforeEnd())
+		after := b[min(chainHashSize, n):n]
+		if !isZero(after[:min(len(after), len(recordMagic))]) {
+			return LogFileGrown, nil
 		}
 		if isZero(after) {
 			l.zerosFromOffset.Store(l.endOffset)
@@ -181,35 +187,36 @@ func (l *Log) PollChanges() (logFileChange, error) {
 	}
 	// Check the name only now, after the end of the file was read. If the log's name refers to the same file now, it
 	// also referred to this file during the read. Otherwise, the file might have been replaced between the two steps.
-	return l.PollName()
+	return l.PollFileReplacement()
 }
 
-// HaveKnownBytesChanged reports whether the last PollChanges found that bytes of known records have changed. This
+// HaveReadBytesChanged reports whether the last PollChanges found that bytes of known records have changed. This
 // happens if a program such as cp has written into the file, or if a writer has removed the last record that it wrote
 // itself. The caller should acquire the lock and then read the file again from the start. The lock is needed because
 // other writers may otherwise remove records while the caller reads.
-func (l *Log) HaveKnownBytesChanged() bool { return l.hasChangedKnownBytes.Load() }
+func (l *Log) HaveReadBytesChanged() bool { return l.hasChangedKnownBytes.Load() }
 
-// chainHashBeforeEnd returns the bytes that the file must contain directly before endOffset. If the log has records,
-// these bytes are the chain hash at the end of the last record. Otherwise they are the last bytes of the header.
-func (l *Log) chainHashBeforeEnd() [chainSize]byte {
+// expectedBytesBeforeEnd returns the bytes that the file must contain directly before endOffset. If the log has
+// records, these bytes are the chain hash at the end of the last record. Otherwise they are the last bytes of the
+// header.
+func (l *Log) expectedBytesBeforeEnd() [chainHashSize]byte {
 	if l.endOffset > HeaderSize {
 		return l.lastChainHash
 	}
-	return [chainSize]byte(l.header.encode()[HeaderSize-chainSize:])
+	return [chainHashSize]byte(l.header.encode()[HeaderSize-chainHashSize:])
 }
 
-// PollName checks whether the log's name still refers to the open file. It returns LogUnchanged, LogFileReplaced or
-// LogFileGone. If no file is open, it returns LogFileReplaced if a file with the log's name exists now, and
-// LogUnchanged if the file is still missing. PollName does not look for new records.
-func (l *Log) PollName() (logFileChange, error) {
+// PollFileReplacement checks whether the log's name still refers to the open file. It returns LogFileUnchanged,
+// LogFileReplaced or LogFileGone. If no file is open, it returns LogFileReplaced if a file with the log's name exists
+// now, and LogFileUnchanged if the file is still missing. PollFileReplacement does not look for new records.
+func (l *Log) PollFileReplacement() (logFileChange, error) {
 	if l.file == nil {
 		_, err := l.fs.Stat(l.name)
 		if errors.Is(err, fs.ErrNotExist) {
-			return LogUnchanged, nil
+			return LogFileUnchanged, nil
 		}
 		if err != nil {
-			return LogUnchanged, err
+			return LogFileUnchanged, err
 		}
 		return LogFileReplaced, nil
 	}
@@ -218,11 +225,11 @@ func (l *Log) PollName() (logFileChange, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return LogFileGone, nil
 	case err != nil:
-		return LogUnchanged, err
+		return LogFileUnchanged, err
 	case !same:
 		return LogFileReplaced, nil
 	}
-	return LogUnchanged, nil
+	return LogFileUnchanged, nil
 }
 
 // nameRefersToFile reports whether the log's name refers to the file that the log has open.
@@ -243,8 +250,8 @@ func (l *Log) Header() Header { return l.header }
 // position, it returns the number with which the log begins.
 func (l *Log) LastSeq() uint64 { return l.lastSeq }
 
-// LastChain returns the hash of all changes up to the change with the number LastSeq.
-func (l *Log) LastChain() [32]byte { return l.lastChainHash }
+// LastChainHash returns the hash of all changes up to the change with the number LastSeq.
+func (l *Log) LastChainHash() [32]byte { return l.lastChainHash }
 
 // EndOffset returns the offset in the file after the last record that was read or appended.
 func (l *Log) EndOffset() int64 { return l.endOffset }
@@ -281,14 +288,14 @@ func (l *Log) Gaps() []DamagedByteRange { return l.gaps }
 // file. When the zeros are used up, the file is enlarged by one step. A step is large enough for many appends, and
 // small compared with the log.
 const (
-	minFreeSpaceStep = 64 << 10
-	maxFreeStep      = 1 << 20
+	minFreeSpaceGrowthUnit = 64 << 10
+	maxFreeSpaceGrowthUnit = 1 << 20
 
 	// freeSpaceZerosPerWrite is the number of zeros that a single call writes when the free space is extended. With
 	// calls of 1 MiB, which Linux keeps as a unit in its page cache, an append would take 1.15 times as long.
 	freeSpaceZerosPerWrite = 16 << 10
 
-	// defaultReserve is the size of the free space that only urgent appends may use. The reserve makes it possible to
-	// remove entries when the disk is full.
-	defaultReserve = 16 << 10
+	// defaultUrgentAppendReserve is the size of the free space that only urgent appends may use. The reserve makes it
+	// possible to remove entries when the disk is full.
+	defaultUrgentAppendReserve = 16 << 10
 )

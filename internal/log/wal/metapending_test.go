@@ -81,7 +81,7 @@ func TestFailureThatCannotBeNoted(t *testing.T) {
 				t.Fatal(err)
 			}
 			d.fails = true
-			if _, err := a.Append(Payload{Type: 1, Body: []byte("unknown")}); !errors.Is(err, ErrUnknown) {
+			if _, err := a.Append(Payload{Type: 1, Body: []byte("unknown")}); !errors.Is(err, ErrUnknownDurability) {
 				t.Fatalf("Append() that cannot be synced = %v, want ErrUnknown", err)
 			}
 			if err := a.Unlock(); err != nil {

@@ -94,25 +94,25 @@ func (l *Log) SealLastRecord() {
 		return
 	}
 	defer l.lock.Unlock()
-	if news, err := l.PollChanges(); err != nil || news != LogUnchanged {
+	if news, err := l.PollChanges(); err != nil || news != LogFileUnchanged {
 		return
 	}
 	// The lock file was last written before this program's last change. Record in it that the change is durable.
-	l.readLockMeta()
+	l.readLockFileMetadata()
 	l.updateDurableMeta()
 	_ = l.writeLockFileMetadata()
 	r := Record{
-		Seq:        l.lastSeq,
-		DurableSeq: l.lastSeq,
-		Time:       l.opts.Clock().UnixNano(),
-		Type:       TypeSeal,
-		Chain:      l.lastChainHash,
-		FileOffset: l.endOffset,
+		Seq:          l.lastSeq,
+		DurableSeq:   l.lastSeq,
+		TimeUnixNano: l.opts.Clock().UnixNano(),
+		Type:         TypeSeal,
+		ChainHash:    l.lastChainHash,
+		FileOffset:   l.endOffset,
 	}
 	if l.endOffset+r.encodedSize() > l.fileSize {
 		return
 	}
 	if _, err := l.file.WriteAt(appendRecord(nil, &r, l.checksumSeed), l.endOffset); err == nil {
-		l.acceptRecord(&r)
+		l.advancePastRecord(&r)
 	}
 }

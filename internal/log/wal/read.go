@@ -14,9 +14,9 @@ import (
 
 // Numbers of bytes that are read at once.
 const (
-	smallReadSize = 4 << 10 // number of bytes to read if only a few new records, or a single record, are expected
-	firstReadSize = 64 << 10
-	readChunk     = 1 << 20
+	smallReadSize  = 4 << 10 // number of bytes to read if only a few new records, or a single record, are expected
+	firstReadSize  = 64 << 10
+	readChunkBytes = 1 << 20
 )
 
 // chunkPool contains buffers of firstReadSize bytes. Their content is arbitrary.
@@ -38,7 +38,7 @@ func (l *Log) Read(fn func(r *Record) error) error {
 	var bad error
 	for range maxReadTries {
 		at := l.endOffset
-		err := l.readOnce(fn)
+		err := l.tryReadRecords(fn)
 		if d := (*recordDamage)(nil); !errors.As(err, &d) {
 			return err
 		}
@@ -70,8 +70,8 @@ func (l *Log) Read(fn func(r *Record) error) error {
 	return nil
 }
 
-// readOnce is one attempt of Read. At an invalid record, it returns a *recordDamage.
-func (l *Log) readOnce(fn func(r *Record) error) error {
+// tryReadRecords is one attempt of Read. At an invalid record, it returns a *recordDamage.
+func (l *Log) tryReadRecords(fn func(r *Record) error) error {
 	first := chunkPool.Get().(*[firstReadSize]byte)
 	defer chunkPool.Put(first)
 	// Request one byte more than the file has, so that a single read of a short file already reports the file's end.
@@ -92,7 +92,7 @@ func (l *Log) readOnce(fn func(r *Record) error) error {
 		case want <= firstReadSize:
 			buf = first[:len(buf)] // buf is the beginning of first, so use the rest of first as well.
 		default:
-			size := max(want, int(min(l.Size()-off+1, readChunk)))
+			size := max(want, int(min(l.Size()-off+1, readChunkBytes)))
 			buf = append(make([]byte, 0, size), buf...)
 		}
 		n, err := l.file.ReadAt(buf[len(buf):cap(buf)], off+int64(len(buf)))
@@ -110,13 +110,13 @@ func (l *Log) readOnce(fn func(r *Record) error) error {
 		switch {
 		case err == nil:
 			r.FileOffset = l.endOffset
-			if err := l.checkChain(&r); err != nil {
+			if err := l.checkRecordSequence(&r); err != nil {
 				return err
 			}
 			if err := fn(&r); err != nil {
 				return err
 			}
-			l.acceptRecord(&r)
+			l.advancePastRecord(&r)
 			continue
 		case need > 0 && !eof:
 			if err := more(int(need)); err != nil {
@@ -126,15 +126,16 @@ func (l *Log) readOnce(fn func(r *Record) error) error {
 		case (err == errLogEnd || err == errShortRecord) && l.endOffset < l.header.BaseSectionEndOffset:
 			return &recordDamage{l.endOffset, "the base section is cut short"}
 		case err == errLogEnd, err == errShortRecord && isZero(buf[l.endOffset-off:]):
-			return l.checkFreeSpace(buf[l.endOffset-off:], off+int64(len(buf)), eof)
+			return l.checkFreeSpaceIsZero(buf[l.endOffset-off:], off+int64(len(buf)), eof)
 		}
 		return &recordDamage{l.endOffset, err.Error()}
 	}
 }
 
-// checkFreeSpace checks that all bytes after the last record are zeros. It does so once for each opened file. tail
-// contains the bytes after the last record that were already read, and offset is the file offset at which they end.
-func (l *Log) checkFreeSpace(tail []byte, offset int64, atEOF bool) error {
+// checkFreeSpaceIsZero checks that all bytes after the last record are zeros. It does so once for each opened file.
+// tail contains the bytes after the last record that were already read, and offset is the file offset at which they
+// end.
+func (l *Log) checkFreeSpaceIsZero(tail []byte, offset int64, atEOF bool) error {
 	if l.isFreeSpaceChecked {
 		return nil
 	}
@@ -167,10 +168,10 @@ func (d *recordDamage) Is(target error) bool {
 	return ok && t.reason == d.reason
 }
 
-// checkChain returns a *recordDamage if the record r does not follow the previous record. It checks the change number.
-// If VerifyChain is set, or if the record's type is MinTypeOutsideHashChain or greater, it also checks the hash in the
-// record. The hash covers all changes up to the record.
-func (l *Log) checkChain(r *Record) error {
+// checkRecordSequence returns a *recordDamage if the record r does not follow the previous record. It checks the change
+// number. If VerifyChain is set, or if the record's type is MinTypeOutsideHashChain or greater, it also checks the hash
+// in the record. The hash covers all changes up to the record.
+func (l *Log) checkRecordSequence(r *Record) error {
 	want := l.lastSeq + 1
 	if r.Type >= MinTypeOutsideHashChain {
 		want = l.lastSeq
@@ -185,13 +186,13 @@ func (l *Log) checkChain(r *Record) error {
 	return nil
 }
 
-// acceptRecord records that r was read: it moves the position to the end of r.
-func (l *Log) acceptRecord(r *Record) {
+// advancePastRecord records that r was read: it moves the position to the end of r.
+func (l *Log) advancePastRecord(r *Record) {
 	l.endOffset = r.FileOffset + r.encodedSize()
 	if r.DurableSeq+1 >= r.Seq {
 		l.syncedEnd = max(l.syncedEnd, r.FileOffset)
 	}
-	l.lastSeq, l.lastChainHash = r.Seq, r.Chain
+	l.lastSeq, l.lastChainHash = r.Seq, r.ChainHash
 	l.durableSeq = max(l.durableSeq, r.DurableSeq)
 	l.isLastOwnRecordUnsealed = false
 }
@@ -232,8 +233,8 @@ func (l *Log) isTornSeal(from, to int64) (bool, error) {
 	seal.Seq = l.lastSeq
 	seal.DurableSeq = l.lastSeq
 	seal.Type = TypeSeal
-	seal.Chain = l.lastChainHash
-	seal.Time = int64(binary.LittleEndian.Uint64(b[24:]))
+	seal.ChainHash = l.lastChainHash
+	seal.TimeUnixNano = int64(binary.LittleEndian.Uint64(b[24:]))
 	whole := appendRecord(nil, &seal, l.checksumSeed)
 	end := len(bytes.TrimRight(b, "\x00"))
 	// If the seal was not written up to the end of its checksum, compare only the fields before the checksum.
@@ -252,10 +253,11 @@ func (l *Log) isTornSeal(from, to int64) (bool, error) {
 // which each record contains, shows this.
 func (l *Log) isNextRecord(r *Record) bool {
 	if r.Type >= MinTypeOutsideHashChain {
-		return r.Seq == l.lastSeq && r.Chain == l.lastChainHash
+		return r.Seq == l.lastSeq && r.ChainHash == l.lastChainHash
 	}
 	digest, err := l.opts.DigestBody(r.Type, r.Body)
-	return err == nil && r.Seq == l.lastSeq+1 && r.Chain == NextChain(l.lastChainHash, r.Seq, r.Time, r.Type, digest)
+	return err == nil && r.Seq == l.lastSeq+1 &&
+		r.ChainHash == ComputeChainHash(l.lastChainHash, r.Seq, r.TimeUnixNano, r.Type, digest)
 }
 
 // scanRecords calls fn for each valid record that begins at or after an offset in the file. The argument from is this
@@ -263,7 +265,7 @@ func (l *Log) isNextRecord(r *Record) bool {
 func (l *Log) scanRecords(from int64, fn func(r *Record) bool) error {
 	size := l.Size()
 	var room []byte // reused memory for records
-	return eachRecordMark(l.file, from, size, func(offset int64) bool {
+	return eachRecordMagic(l.file, from, size, func(offset int64) bool {
 		r, more, bad, err := l.readRecordAt(offset, size, room)
 		room = more
 		return err != nil || bad != nil || fn(&r)
@@ -282,10 +284,10 @@ func (l *Log) RecordAt(offset int64) (Record, error) {
 	return r, err
 }
 
-// BodyAt fills b with bytes from the body of the record at offset, starting at bodyOffset in the body. It does not
-// verify the checksum.
-func (l *Log) BodyAt(offset, bodyOffset int64, b []byte) error {
-	_, err := l.file.ReadAt(b, offset+prefixSize+bodyOffset)
+// ReadBodyAt fills b with bytes from the body of the record at recordOffset, starting at bodyOffset in the body. It
+// does not verify the checksum.
+func (l *Log) ReadBodyAt(recordOffset, bodyOffset int64, b []byte) error {
+	_, err := l.file.ReadAt(b, recordOffset+prefixSize+bodyOffset)
 	return err
 }
 

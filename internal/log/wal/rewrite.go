@@ -23,13 +23,14 @@ type fileWriter struct {
 	buf    []byte // bytes that are not written yet; they end at offset
 }
 
-// writeChunk is the number of bytes that a fileWriter collects before it writes them to the file with a single call.
-const writeChunk = 256 << 10
+// writeChunkBytes is the number of bytes that a fileWriter collects before it writes them to the file with a single
+// call.
+const writeChunkBytes = 256 << 10
 
 func (w *fileWriter) writeBytes(b []byte) error {
 	w.buf = append(w.buf, b...)
 	w.offset += int64(len(b))
-	if len(w.buf) < writeChunk {
+	if len(w.buf) < writeChunkBytes {
 		return nil
 	}
 	return w.flushBuffer()
@@ -45,7 +46,7 @@ func (w *fileWriter) flushBuffer() error {
 // copyFrom copies a range of bytes of the file f. The range begins at offset from and ends before offset to. If f ends
 // earlier, the error is io.ErrUnexpectedEOF.
 func (w *fileWriter) copyFrom(f vfs.File, from, to int64) error {
-	buf := make([]byte, min(readChunk, to-from))
+	buf := make([]byte, min(readChunkBytes, to-from))
 	for from < to {
 		n, err := f.ReadAt(buf[:min(int64(len(buf)), to-from)], from)
 		if n == 0 && err != nil {
@@ -62,9 +63,9 @@ func (w *fileWriter) copyFrom(f vfs.File, from, to int64) error {
 	return nil
 }
 
-// bytesPerCopySync is used while the log is copied to a new file. The new file is synced each time after this number of
-// bytes. The number is small, so that other processes do not have to wait long for their own syncs.
-const bytesPerCopySync = 4 << 20
+// rewriteSyncIntervalBytes is used while the log is copied to a new file. The new file is synced each time after this
+// number of bytes. The number is small, so that other processes do not have to wait long for their own syncs.
+const rewriteSyncIntervalBytes = 4 << 20
 
 // Rewriter writes a new file that will replace the log. Meanwhile, records can be appended to the log.
 type Rewriter struct {
@@ -87,12 +88,12 @@ func (l *Log) NewRewriter(baseSeq uint64, baseChainHash [32]byte) (*Rewriter, er
 func (l *Log) newRewriter(h Header) (*Rewriter, error) {
 	f, temp, err := l.createRewriteFile()
 	if err != nil {
-		return nil, asFullError(err)
+		return nil, asDiskFullError(err)
 	}
 	w := &Rewriter{fileWriter: fileWriter{fs: l.fs, file: f}, tempName: temp, header: h}
 	if err := w.writeBytes(h.encode()); err != nil {
 		w.Cancel()
-		return nil, asFullError(err)
+		return nil, asDiskFullError(err)
 	}
 	return w, nil
 }
@@ -104,17 +105,17 @@ func (l *Log) newRewriter(h Header) (*Rewriter, error) {
 func (w *Rewriter) AppendRecord(r Record) (offset int64, err error) {
 	offset = w.offset
 	if err := w.writeBytes(appendRecord(nil, &r, w.header.checksumSeed())); err != nil {
-		return 0, asFullError(err)
+		return 0, asDiskFullError(err)
 	}
 	if r.Type == TypeBaseSection {
 		w.header.BaseSectionEndOffset = w.offset
 	}
-	if w.offset-w.syncedOffset >= bytesPerCopySync {
+	if w.offset-w.syncedOffset >= rewriteSyncIntervalBytes {
 		w.syncedOffset = w.offset
 		if err := w.flushBuffer(); err != nil {
-			return 0, asFullError(err)
+			return 0, asDiskFullError(err)
 		}
-		return offset, asFullError(w.file.Sync())
+		return offset, asDiskFullError(w.file.Sync())
 	}
 	return offset, nil
 }
@@ -129,17 +130,17 @@ func (w *Rewriter) EndOffset() int64 { return w.offset }
 // Flush writes the header, which contains the end of the base section, and makes all records durable.
 func (w *Rewriter) Flush() error {
 	if err := w.flushBuffer(); err != nil {
-		return asFullError(err)
+		return asDiskFullError(err)
 	}
 	if _, err := w.file.WriteAt(w.header.encode(), 0); err != nil {
-		return asFullError(err)
+		return asDiskFullError(err)
 	}
 	w.syncedOffset = w.offset
-	return asFullError(w.file.Sync())
+	return asDiskFullError(w.file.Sync())
 }
 
-// checkNotRemoved returns an error that matches [fs.ErrNotExist] if another process has removed the new file.
-func (w *Rewriter) checkNotRemoved() error {
+// checkTempFileExists returns an error that matches [fs.ErrNotExist] if another process has removed the new file.
+func (w *Rewriter) checkTempFileExists() error {
 	fi, err := w.file.Stat()
 	if err != nil {
 		return err
@@ -152,7 +153,7 @@ func (w *Rewriter) checkNotRemoved() error {
 
 // Cancel removes the new file, unless another process has removed it.
 func (w *Rewriter) Cancel() {
-	err := w.checkNotRemoved()
+	err := w.checkTempFileExists()
 	_ = w.file.Close()
 	if err == nil {
 		_ = w.fs.Remove(w.tempName)
@@ -162,13 +163,13 @@ func (w *Rewriter) Cancel() {
 // ReplaceBy replaces the log by the new file, which must contain everything that the log contains. The caller must
 // hold the lock and must have read the whole log. Afterwards the position is at the start of the new file.
 //
-// If the error matches [ErrUnknown], the new file is in place as well, but may not survive a crash. After any other
-// error, the caller must cancel the rewriter.
+// If the error matches [ErrUnknownDurability], the new file is in place as well, but may not survive a crash. After any
+// other error, the caller must cancel the rewriter.
 func (l *Log) ReplaceBy(w *Rewriter) error {
 	if l.appendErr != nil {
 		return errors.Join(ErrReadOnly, l.appendErr)
 	}
-	if err := w.checkNotRemoved(); err != nil {
+	if err := w.checkTempFileExists(); err != nil {
 		return err
 	}
 	if err := l.verifyLockMeta(w.tempName); err != nil {
@@ -176,7 +177,7 @@ func (l *Log) ReplaceBy(w *Rewriter) error {
 	}
 	// Save the torn tail of the log, because the new file does not contain it.
 	if _, err := l.saveTornTail(); err != nil {
-		return fmt.Errorf("keep the torn tail aside: %w", asFullError(err))
+		return fmt.Errorf("keep the torn tail aside: %w", asDiskFullError(err))
 	}
 	l.removeRewriteFiles(w.tempName)
 	err := l.renameOverLog(w)
@@ -189,18 +190,18 @@ func (l *Log) ReplaceBy(w *Rewriter) error {
 		l.isLastOwnRecordUnsealed = false
 		l.syncedEnd = l.fileSize // all of the file was synced before the rename
 	}
-	return asFullError(err)
+	return asDiskFullError(err)
 }
 
 // rewriteFile writes a new file with the header h, syncs the file, and renames it over the log. The function fill
 // appends the records to the new file. The position up to which l has read the log (endOffset) does not change.
-// Therefore the new file must contain the same records as the log up to this position. keepPrefix is the beginning of
-// the names of files that must not be removed.
-func (l *Log) rewriteFile(h *Header, keepPrefix string, fill func(w *Rewriter) error) error {
+// Therefore the new file must contain the same records as the log up to this position. keptFilePrefix is the beginning
+// of the names of files that must not be removed.
+func (l *Log) rewriteFile(h *Header, keptFilePrefix string, fill func(w *Rewriter) error) error {
 	// Remove files that interrupted rewrites left, except while a log is copied without the lock. Another process may
 	// then be writing such a file.
 	if l.lock != nil {
-		l.removeRewriteFiles(keepPrefix)
+		l.removeRewriteFiles(keptFilePrefix)
 	}
 	w, err := l.newRewriter(*h)
 	if err != nil {
@@ -219,7 +220,8 @@ func (l *Log) rewriteFile(h *Header, keepPrefix string, fill func(w *Rewriter) e
 // renameOverLog makes the new file durable and renames it over the log.
 func (l *Log) renameOverLog(w *Rewriter) error {
 	f, h := w.file, &w.header
-	if err := writeZeros(f, w.offset, (w.offset+l.freeReserve+l.freeStep-1)/l.freeStep*l.freeStep); err != nil {
+	unit := l.freeSpaceGrowthUnit
+	if err := writeZeros(f, w.offset, (w.offset+l.urgentAppendReserve+unit-1)/unit*unit); err != nil {
 		return err
 	}
 	if err := w.Flush(); err != nil {
@@ -254,7 +256,7 @@ func (l *Log) renameOverLog(w *Rewriter) error {
 	// be lost. Therefore append only afterwards.
 	if err := l.fs.SyncDir(path.Dir(l.name)); err != nil {
 		l.setAppendError(err)
-		return errors.Join(ErrUnknown, err)
+		return errors.Join(ErrUnknownDurability, err)
 	}
 	l.meta.HasFailedSync = false
 	confirm()
@@ -341,7 +343,7 @@ func (l *Log) rewriteAfterSyncError(buf []byte, keepName string, cause error) er
 	})
 	if err != nil {
 		l.setAppendError(cause)
-		return errors.Join(ErrUnknown, cause, err)
+		return errors.Join(ErrUnknownDurability, cause, err)
 	}
 	return nil
 }
@@ -389,8 +391,8 @@ func (l *Log) createRewriteFile() (vfs.File, string, error) {
 // verifyLockMeta compares the log with the lock file, which the last writer wrote. The log must have been read to its
 // end. verifyLockMeta returns a *[RolledBackError] if the log lacks records that were durable. If the lock file says
 // that a sync has failed, verifyLockMeta copies the log to a new file. It then removes the files of earlier rewrites,
-// except the file keepName.
-func (l *Log) verifyLockMeta(keepName string) error {
+// except the file keptFileName.
+func (l *Log) verifyLockMeta(keptFileName string) error {
 	if l.meta.ID != l.identityHex() {
 		return nil
 	}
@@ -403,7 +405,8 @@ func (l *Log) verifyLockMeta(keepName string) error {
 		if _, err := l.saveTornTail(); err != nil {
 			return err
 		}
-		if err := l.rewriteAfterSyncError(nil, keepName, errors.New("a sync of the file failed earlier")); err != nil {
+		if err := l.rewriteAfterSyncError(nil, keptFileName,
+			errors.New("a sync of the file failed earlier")); err != nil {
 			return err
 		}
 		l.meta.HasFailedSync = false

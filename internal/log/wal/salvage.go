@@ -11,12 +11,13 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// SalvageDamage describes the damage of a log from which records are salvaged.
-type SalvageDamage struct {
-	Header           Header     // the log's header; the 16 bytes of its identity are zero if the identity is not known
-	HasGuessedHeader bool       // the header was damaged and was reconstructed from the records
-	BadRanges        [][2]int64 // ranges of bytes that are not records; each range excludes its end
-	UsedBytes        int64      // number of bytes before the free space
+// LogDamage describes the damage of a log from which records are salvaged.
+type LogDamage struct {
+	// the log's header; the 16 bytes of its identity are zero if the identity is not known
+	Header               Header
+	HasGuessedHeader     bool       // the header was damaged and was reconstructed from the records
+	BadRanges            [][2]int64 // ranges of bytes that are not records; each range excludes its end
+	BytesBeforeFreeSpace int64      // number of bytes before the free space
 }
 
 // SalvageRecords calls fn for every valid record in the file, in the order of the offsets. It continues after damaged
@@ -27,18 +28,18 @@ func SalvageRecords(
 	fsys vfs.FS,
 	name string,
 	o Options,
-	fn func(s *SalvageDamage, r *Record) error,
-) (SalvageDamage, error) {
+	fn func(s *LogDamage, r *Record) error,
+) (LogDamage, error) {
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
-		return SalvageDamage{}, wrapOpenError(fsys, name, err)
+		return LogDamage{}, wrapOpenError(fsys, name, err)
 	}
 	defer f.Close()
 	fi, err := f.Stat()
 	if err != nil {
-		return SalvageDamage{}, err
+		return LogDamage{}, err
 	}
-	s := SalvageDamage{}
+	s := LogDamage{}
 	s.Header, err = readHeader(f, fi.Size())
 	seed := s.Header.checksumSeed()
 	if err != nil {
@@ -46,7 +47,7 @@ func SalvageRecords(
 		if errors.As(err, &v) {
 			return s, err
 		}
-		s.Header, seed, err = guessHeader(f, fi.Size(), lockFileID(fsys, name))
+		s.Header, seed, err = guessHeader(f, fi.Size(), readLockFileLogID(fsys, name))
 		if err != nil {
 			return s, err
 		}
@@ -65,7 +66,7 @@ func SalvageRecords(
 	end := int64(HeaderSize)
 	var stop error // the error that fn returned
 	var room []byte
-	err = eachRecordMark(f, HeaderSize, fi.Size(), func(offset int64) bool {
+	err = eachRecordMagic(f, HeaderSize, fi.Size(), func(offset int64) bool {
 		if offset < end {
 			return true // Skip this place, which is inside a record that was already read.
 		}
@@ -97,16 +98,22 @@ func SalvageRecords(
 	if len(tail) > 0 {
 		s.BadRanges = append(s.BadRanges, [2]int64{end, end + int64(len(tail))})
 	}
-	s.UsedBytes = end + int64(len(tail))
+	s.BytesBeforeFreeSpace = end + int64(len(tail))
 	return s, nil
 }
 
 // CreateLog creates a new log with the header h in the file system fsys. The parameter name is the path of the new
-// file. CreateLog calls the function fill, which must pass the log's records to the function emit. The first records
-// are base records, which contain the entries before the first change. All further records are chained records, which
-// contain the changes. The sequence numbers and the hash chain of the chained records must continue the sequence number
-// and the hash in the header. If the file already exists, the error matches fs.ErrExist.
-func CreateLog(fsys vfs.FS, name string, o Options, h Header, fill func(emit func(r Record) error) error) error {
+// file. CreateLog calls the function writeRecords, which must pass the log's records to the function emit. The first
+// records are base records, which contain the entries before the first change. All further records are chained records,
+// which contain the changes. The sequence numbers and the hash chain of the chained records must continue the sequence
+// number and the hash in the header. If the file already exists, the error matches fs.ErrExist.
+func CreateLog(
+	fsys vfs.FS,
+	name string,
+	o Options,
+	h Header,
+	writeRecords func(emit func(r Record) error) error,
+) error {
 	if _, err := fsys.Stat(name); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
 			err = fs.ErrExist
@@ -122,7 +129,7 @@ func CreateLog(fsys vfs.FS, name string, o Options, h Header, fill func(emit fun
 	h.BaseSectionEndOffset = HeaderSize
 	var durable uint64
 	return l.rewriteFile(&h, "", func(w *Rewriter) error {
-		return fill(func(r Record) error {
+		return writeRecords(func(r Record) error {
 			r.DurableSeq = max(r.Seq, durable)
 			durable = r.DurableSeq
 			_, err := w.AppendRecord(r)

@@ -62,11 +62,11 @@ func TestOverwrittenInPlace(t *testing.T) {
 			add(t, o, "of another log")
 			old = filepath.Join(other, "m.oxbow")
 		}
-		if news, err := l.PollChanges(); news != LogUnchanged || err != nil || l.HaveKnownBytesChanged() {
+		if news, err := l.PollChanges(); news != LogFileUnchanged || err != nil || l.HaveReadBytesChanged() {
 			t.Fatalf("Poll() = %v, %v before the file is overwritten", news, err)
 		}
 		copyInPlace(t, old, path)
-		if _, err := l.PollChanges(); !l.HaveKnownBytesChanged() || err != nil {
+		if _, err := l.PollChanges(); !l.HaveReadBytesChanged() || err != nil {
 			t.Errorf("after %d records, an older copy in the same file was not noticed (%v)", len(bodies), err)
 		}
 	}

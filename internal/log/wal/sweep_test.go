@@ -49,7 +49,7 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Unlock()
-	if err := l.Rewrite(l.LastSeq(), l.LastChain(), func(func(Record) error) error { return nil }); err != nil {
+	if err := l.Rewrite(l.LastSeq(), l.LastChainHash(), func(func(Record) error) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range gone {

@@ -29,7 +29,7 @@ func (l *Log) truncateAtPosition() error {
 func (l *Log) truncateTornTail() error {
 	torn, err := l.saveTornTail()
 	if err != nil {
-		return fmt.Errorf("keep the torn tail aside: %w", asFullError(err))
+		return fmt.Errorf("keep the torn tail aside: %w", asDiskFullError(err))
 	}
 	if torn {
 		if err := l.truncateAtPosition(); err != nil {
@@ -40,7 +40,7 @@ func (l *Log) truncateTornTail() error {
 	return nil
 }
 
-// saveTornTail copies the bytes after the last record durably to a file in LostBytesDir. isTorn is false if such bytes
+// saveTornTail copies the bytes after the last record durably to a file in TornTailsDir. isTorn is false if such bytes
 // do not exist. Call it before these bytes are cut off or left out of a new file.
 func (l *Log) saveTornTail() (isTorn bool, err error) {
 	if l.isFreeSpaceChecked {
@@ -61,7 +61,7 @@ func (l *Log) saveTornTail() (isTorn bool, err error) {
 	if err != nil || len(tail) == 0 {
 		return false, err
 	}
-	dir := l.LostBytesDir()
+	dir := l.TornTailsDir()
 	if err := l.fs.MkdirAll(dir, 0o700); err != nil {
 		return false, err
 	}
@@ -73,8 +73,8 @@ func (l *Log) saveTornTail() (isTorn bool, err error) {
 	return true, l.fs.SyncDir(path.Dir(dir))
 }
 
-// LostBytesDir returns the directory in which torn tails are saved. It is next to the log.
-func (l *Log) LostBytesDir() string { return l.name + ".lost" }
+// TornTailsDir returns the directory in which torn tails are saved. It is next to the log.
+func (l *Log) TornTailsDir() string { return l.name + ".lost" }
 
 // readTail returns the bytes after the last record, up to the last byte that is not zero, but at most
 // MaxBody+RecordOverhead bytes.

@@ -15,7 +15,7 @@ func TestTailAfterAnOldLook(t *testing.T) {
 	m := vfs.NewMem()
 	l := open(t, m)
 	add(t, l, "one")
-	if news, err := l.PollChanges(); err != nil || news != LogUnchanged {
+	if news, err := l.PollChanges(); err != nil || news != LogFileUnchanged {
 		t.Fatalf("Poll() = %v, %v; want Same", news, err)
 	}
 	f, err := m.OpenFile("m.oxbow", 2, 0)
@@ -23,13 +23,13 @@ func TestTailAfterAnOldLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := f.WriteAt(recordMark[:3], l.EndOffset()); err != nil {
+	if _, err := f.WriteAt(recordMagic[:3], l.EndOffset()); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Append(Payload{Type: 1, Time: 1, Body: []byte("two")}); err != nil {
+	if _, err := l.Append(Payload{Type: 1, TimeUnixNano: 1, Body: []byte("two")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Unlock(); err != nil {

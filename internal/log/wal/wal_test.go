@@ -49,7 +49,7 @@ func add(t *testing.T, l *Log, bodies ...string) {
 	all(t, l)
 	var ds []Payload
 	for _, b := range bodies {
-		ds = append(ds, Payload{Type: 1, Time: l.opts.Clock().UnixNano(), Body: []byte(b)})
+		ds = append(ds, Payload{Type: 1, TimeUnixNano: l.opts.Clock().UnixNano(), Body: []byte(b)})
 	}
 	if _, err := l.Append(ds...); err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func TestAppendIsRead(t *testing.T) {
 	add(t, b, "three")
 	same(t, all(t, a), "3 three")
 	same(t, all(t, a))
-	if a.LastChain() != b.LastChain() || a.LastSeq() != 3 {
+	if a.LastChainHash() != b.LastChainHash() || a.LastSeq() != 3 {
 		t.Errorf("chain or sequence number differ between two openers")
 	}
 	same(t, all(t, open(t, fsys)), "1 one", "2 two", "3 three")
@@ -293,7 +293,7 @@ func TestRewrite(t *testing.T) {
 	l, other := open(t, fsys), open(t, fsys)
 	add(t, l, "one")
 	add(t, l, "two")
-	chain := l.LastChain()
+	chain := l.LastChainHash()
 	add(t, l, "three")
 	all(t, other)
 	if err := l.Lock(t.Context()); err != nil {
@@ -309,7 +309,8 @@ func TestRewrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := l.Rewrite(2, chain, func(emit func(Record) error) error {
-		if err := emit(Record{Seq: 2, Type: TypeBaseSection, Body: []byte("one and two"), Chain: chain}); err != nil {
+		if err := emit(Record{Seq: 2, Type: TypeBaseSection, Body: []byte("one and two"),
+			ChainHash: chain}); err != nil {
 			return err
 		}
 		return emit(third)
@@ -452,7 +453,10 @@ func TestAppendWhile(t *testing.T) {
 	appendWhile := func(text string) {
 		t.Helper()
 		o.did = nil
-		_, err := l.AppendWhile(func() { o.did = append(o.did, "work") }, Payload{Type: 1, Time: 1, Body: []byte(text)})
+		_, err := l.AppendWhile(
+			func() { o.did = append(o.did, "work") },
+			Payload{Type: 1, TimeUnixNano: 1, Body: []byte(text)},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -468,7 +472,7 @@ func TestAppendWhile(t *testing.T) {
 		t.Errorf("an append that cannot be begun does %v", o.did)
 	}
 	o.did = nil
-	if _, err := l.Append(Payload{Type: 1, Time: 1, Body: []byte("four")}); err != nil ||
+	if _, err := l.Append(Payload{Type: 1, TimeUnixNano: 1, Body: []byte("four")}); err != nil ||
 		!slices.Equal(o.did, []string{"write", "sync"}) {
 		t.Errorf("an append with nothing to do meanwhile does %v: %v", o.did, err)
 	}

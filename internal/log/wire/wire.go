@@ -18,8 +18,8 @@ type Field struct {
 	EncodedField string // the whole encoded field, including its tag
 }
 
-// UnknownError returns the error for a field whose number the caller does not know.
-func (f Field) UnknownError() error { return fmt.Errorf("unknown field %d", f.FieldNumber) }
+// UnknownFieldError returns the error for a field whose number the caller does not know.
+func (f Field) UnknownFieldError() error { return fmt.Errorf("unknown field %d", f.FieldNumber) }
 
 // ErrTruncatedField is returned if a message ends inside a field.
 var ErrTruncatedField = errors.New("a field is cut short")
@@ -75,7 +75,7 @@ func DecodeTwoFields(message string) (first, second Field, err error) {
 		case 2:
 			second = f
 		default:
-			return f.UnknownError()
+			return f.UnknownFieldError()
 		}
 		return nil
 	})

@@ -68,7 +68,7 @@ const (
 	UnknownAuthorTextBlock BlockKind = 2 // fingerprints of a text whose author is unknown
 	// Fingerprints of words that a person vouched for. If an older block contains the same fingerprint, that
 	// fingerprint is ignored, so that a repetition of these words is not reported.
-	vouchedWordsBlock     BlockKind = 3
+	acceptedWordsBlock    BlockKind = 3
 	agentPathsBlock       BlockKind = 4 // paths of files that the agent wrote (stored in place of fingerprints)
 	foreignTextPathsBlock BlockKind = 5 // paths of files into which a program wrote foreign text
 	// The block contains the start and end time of a program run, in place of fingerprints. The program may have
@@ -76,7 +76,7 @@ const (
 	foreignTextProgramRunBlock BlockKind = 6
 	// The block contains the start and end time of a program run, in place of fingerprints. The program may have
 	// written text of unknown origin to files.
-	unknownTextProgramRunBlock BlockKind = 7
+	unknownAuthorProgramRunBlock BlockKind = 7
 )
 
 // textFingerprint is a keyed hash, with 48 bits, of a word sequence. Such a hash is also called a print.
@@ -192,23 +192,23 @@ func (h *blockHeader) blockSize() int {
 // the identifier of the block.
 func (k *cipherKey) appendBlock(
 	b []byte,
-	level BlockKind,
-	at time.Time,
+	blockKind BlockKind,
+	addedTime time.Time,
 	labels []string,
-	prints []textFingerprint,
+	fingerprints []textFingerprint,
 ) (_ []byte, id uint64) {
 	var plain, body []byte
 	for _, l := range labels {
 		plain = append(binary.AppendUvarint(plain, uint64(len(l))), l...)
 	}
-	for _, p := range prints {
+	for _, p := range fingerprints {
 		body = append(body, byte(p), byte(p>>8), byte(p>>16), byte(p>>24), byte(p>>32), byte(p>>40))
 	}
-	id = k.shortHMAC(byteOrder.AppendUint32(nil, uint32(level)), plain, []byte{0}, body)
+	id = k.shortHMAC(byteOrder.AppendUint32(nil, uint32(blockKind)), plain, []byte{0}, body)
 	raw := make([]byte, blockHeaderSize)
 	copy(raw, blockMagic)
-	byteOrder.PutUint32(raw[20:], uint32(level))
-	byteOrder.PutUint64(raw[24:], uint64(at.Unix()))
+	byteOrder.PutUint32(raw[20:], uint32(blockKind))
+	byteOrder.PutUint64(raw[24:], uint64(addedTime.Unix()))
 	byteOrder.PutUint64(raw[32:], id)
 	nonce := make([]byte, nonceSize)
 	_, _ = rand.Read(nonce) // never fails
@@ -222,11 +222,11 @@ func (k *cipherKey) appendBlock(
 
 // openLabels decrypts the labels that are stored with the fingerprints of a text. It fails if the stored data were
 // changed.
-func (k *cipherKey) openLabels(h *blockHeader, sealed []byte) (labels []string, err error) {
-	if len(sealed) < nonceSize {
+func (k *cipherKey) openLabels(h *blockHeader, encryptedLabels []byte) (labels []string, err error) {
+	if len(encryptedLabels) < nonceSize {
 		return nil, errDamaged
 	}
-	b, err := k.aead.Open(nil, sealed[:nonceSize], sealed[nonceSize:], h.encoded[20:])
+	b, err := k.aead.Open(nil, encryptedLabels[:nonceSize], encryptedLabels[nonceSize:], h.encoded[20:])
 	if err != nil {
 		return nil, errDamaged
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// maxCachedBytes limits the memory for the cached content of all files together. If it is exceeded, the content of the
-// homes that were not used for the longest time is dropped.
-const maxCachedBytes = 96 << 20
+// maxCachedFileBytes limits the memory for the cached content of all files together. If it is exceeded, the content of
+// the homes that were not used for the longest time is dropped.
+const maxCachedFileBytes = 96 << 20
 
 // emptyCacheBytes is the approximate memory for a cache without content.
 const emptyCacheBytes = 1 << 10
@@ -42,7 +42,7 @@ type fileCache struct {
 	// whether building the index of this version has failed, so that the file is scanned for each lookup
 	cannotBeIndexed bool
 
-	removedFilters map[string]cachedRemovedFilter // by file name
+	removedFingerprintFilters map[string]cachedRemovedFilter // by file name
 
 	sizeBytes atomic.Int64 // approximate size of the content, set by updateSize; it can be read without mu
 }
@@ -91,7 +91,7 @@ func cacheOfDir(dir string) *fileCache {
 	return c
 }
 
-// dropOldCaches drops the content of the homes that were not used for the longest time, until maxCachedBytes is
+// dropOldCaches drops the content of the homes that were not used for the longest time, until maxCachedFileBytes is
 // enough for the others. It does not wait for the lock of a cache, because a cache may be locked while a slow disk is
 // read.
 func dropOldCaches() {
@@ -101,7 +101,7 @@ func dropOldCaches() {
 	total := 0
 	for i, dir := range slices.Backward(all.recent) {
 		total += int(all.byDir[dir].sizeBytes.Load())
-		if total > maxCachedBytes && i < len(all.recent)-1 {
+		if total > maxCachedFileBytes && i < len(all.recent)-1 {
 			for _, old := range all.recent[:i+1] {
 				delete(all.byDir, old)
 			}
@@ -114,7 +114,7 @@ func dropOldCaches() {
 // updateSize sets sizeBytes. The caller must hold c.mu.
 func (c *fileCache) updateSize() {
 	size := emptyCacheBytes
-	for _, r := range c.removedFilters {
+	for _, r := range c.removedFingerprintFilters {
 		size += len(r.filter.data)
 	}
 	if c.index != nil {
@@ -123,16 +123,16 @@ func (c *fileCache) updateSize() {
 	c.sizeBytes.Store(int64(size))
 }
 
-// extend calls write, which appends blocks to the file with fingerprints, and adds the blocks to the index. Other
-// goroutines use the index only before or after this. If the file was not the cached one before, extend only
-// calls write.
-func (c *fileCache) extend(key *cipherKey, file vfs.File, blocks []byte, write func() error) error {
+// appendBlocks calls writeBlocks, which appends blocks to the file with fingerprints, and adds the blocks to the index.
+// Other goroutines use the index only before or after this. If the file was not the cached one before, appendBlocks
+// only calls writeBlocks.
+func (c *fileCache) appendBlocks(key *cipherKey, file vfs.File, blocks []byte, writeBlocks func() error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.updateSize()
 	before, err := file.Stat()
 	isCached := err == nil && c.version.isSame(before)
-	if err := write(); err != nil || !isCached {
+	if err := writeBlocks(); err != nil || !isCached {
 		return err
 	}
 	after, err := file.Stat()

@@ -25,7 +25,7 @@ func withoutCaches(fn func()) {
 	all.byDir, all.recent = byDir, recent
 }
 
-func hasIndex(f File) bool {
+func hasIndex(f Store) bool {
 	c := cacheOfDir(f.Dir)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +64,7 @@ func TestIndexLikeScan(t *testing.T) {
 		case n < 6:
 			withoutCaches(func() { mustAdd(t, f, ForeignTextBlock, text(), "other process") })
 		case n < 7:
-			if err := f.VouchForWords(f.FindRepeats([]string{sentence()}, nil)...); err != nil {
+			if err := f.AcceptMatchedWords(f.FindRepeats([]string{sentence()}, nil)...); err != nil {
 				t.Fatal(err)
 			}
 			vouches++
@@ -83,7 +83,7 @@ func TestIndexLikeScan(t *testing.T) {
 		case 790:
 			mustAdd(t, f, ForeignTextBlock, vouched, "page")
 		case 860:
-			if err := f.VouchForWords(f.FindRepeats([]string{vouched}, nil)...); err != nil {
+			if err := f.AcceptMatchedWords(f.FindRepeats([]string{vouched}, nil)...); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -130,7 +130,7 @@ func TestIndexKeepsNewestTime(t *testing.T) {
 // TestCacheIsBounded checks that the content of other homes is dropped if the caches are too large.
 func TestCacheIsBounded(t *testing.T) {
 	withoutCaches(func() {
-		var files []File
+		var files []Store
 		for range 3 {
 			f, _ := newFile(t)
 			mustAdd(t, f, ForeignTextBlock, page, "page")
@@ -141,7 +141,7 @@ func TestCacheIsBounded(t *testing.T) {
 			if !hasIndex(f) {
 				t.Fatal("the file was not indexed")
 			}
-			c.index.slots = make([]indexSlot, maxCachedBytes/2/indexSlotBytes+1) // as if it were large
+			c.index.slots = make([]indexSlot, maxCachedFileBytes/2/indexSlotBytes+1) // as if it were large
 			c.updateSize()
 			files = append(files, f)
 			dropOldCaches()
@@ -190,7 +190,7 @@ func TestConcurrentIndex(t *testing.T) {
 }
 
 // useIndex looks up fingerprints until an index would be used.
-func useIndex(f File) {
+func useIndex(f Store) {
 	for range 2 * lookupsBeforeIndexing {
 		f.FindRepeats([]string{page}, nil)
 	}

@@ -35,15 +35,15 @@ const (
 )
 
 const (
-	removedFileHeaderSize       = 32
-	removedFilterBits           = 1 << 25
-	hashesPerRemovedFingerprint = 6 // number of bits that each fingerprint sets in the Bloom filter
+	removedFileHeaderSize        = 32
+	removedFingerprintFilterBits = 1 << 25
+	hashesPerRemovedFingerprint  = 6 // number of bits that each fingerprint sets in the Bloom filter
 	// removedFingerprintLabel is reported as the label of an earlier text if only a removed fingerprint matches,
 	// because labels are not stored with removed fingerprints.
 	removedFingerprintLabel = "read-earlier"
 )
 
-var removedFileMagic = []byte("OXdrop01")
+var removedFingerprintsFileMagic = []byte("OXdrop01")
 
 // eachFilterBit calls fn with the position of each bit that the fingerprint p sets in the Bloom filter, until fn
 // returns false. It reports whether all calls returned true.
@@ -51,7 +51,7 @@ func eachFilterBit(p textFingerprint, fn func(bit uint64) bool) bool {
 	h := mixBits(uint64(p) * wordRunHashFactor)
 	step := mixBits(h^uint64(p)) | 1
 	for range hashesPerRemovedFingerprint {
-		if !fn(h % removedFilterBits) {
+		if !fn(h % removedFingerprintFilterBits) {
 			return false
 		}
 		h += step
@@ -66,13 +66,16 @@ func (d *removedFingerprintFilter) addFingerprint(p textFingerprint) {
 	})
 }
 
-func (d *removedFingerprintFilter) mayContain(p textFingerprint) bool {
-	return eachFilterBit(p, func(at uint64) bool { return d.data[removedFileHeaderSize+at/8]&(1<<(at%8)) != 0 })
+func (d *removedFingerprintFilter) mayContain(fingerprint textFingerprint) bool {
+	return eachFilterBit(
+		fingerprint,
+		func(at uint64) bool { return d.data[removedFileHeaderSize+at/8]&(1<<(at%8)) != 0 },
+	)
 }
 
 // writeHeader writes the file header into d.data, before the bits of the Bloom filter.
 func (d *removedFingerprintFilter) writeHeader(key *cipherKey) {
-	copy(d.data, removedFileMagic)
+	copy(d.data, removedFingerprintsFileMagic)
 	byteOrder.PutUint64(d.data[8:], key.shortHMAC([]byte("dropped")))
 	byteOrder.PutUint64(d.data[16:], uint64(d.startTime.Unix()))
 	byteOrder.PutUint32(d.data[28:], d.checksum())
@@ -83,7 +86,7 @@ func (d *removedFingerprintFilter) checksum() uint32 {
 }
 
 // readRemovedFingerprintFile reads a file with removed fingerprints. It returns nil if the file does not exist.
-func (f File) readRemovedFingerprintFile(name string, key *cipherKey) (*removedFingerprintFilter, error) {
+func (f Store) readRemovedFingerprintFile(name string, key *cipherKey) (*removedFingerprintFilter, error) {
 	file, err := f.openRemovedFingerprintFile(name)
 	if file == nil {
 		return nil, err
@@ -93,7 +96,7 @@ func (f File) readRemovedFingerprintFile(name string, key *cipherKey) (*removedF
 }
 
 // openRemovedFingerprintFile opens a file with removed fingerprints. It returns nil if the file does not exist.
-func (f File) openRemovedFingerprintFile(name string) (*os.File, error) {
+func (f Store) openRemovedFingerprintFile(name string) (*os.File, error) {
 	file, err := vfs.OpenRegular(filepath.Join(f.Dir, name))
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -106,9 +109,9 @@ func (f File) openRemovedFingerprintFile(name string) (*os.File, error) {
 
 // readRemovedFilter reads the content of a file with removed fingerprints.
 func readRemovedFilter(file *os.File, key *cipherKey) (*removedFingerprintFilter, error) {
-	d := &removedFingerprintFilter{data: make([]byte, removedFileHeaderSize+removedFilterBits/8)}
+	d := &removedFingerprintFilter{data: make([]byte, removedFileHeaderSize+removedFingerprintFilterBits/8)}
 	n, _ := file.ReadAt(d.data, 0) // A file that is too short counts as damaged.
-	if n != len(d.data) || string(d.data[:8]) != string(removedFileMagic) {
+	if n != len(d.data) || string(d.data[:8]) != string(removedFingerprintsFileMagic) {
 		return nil, errDamaged
 	}
 	if byteOrder.Uint64(d.data[8:]) != key.shortHMAC([]byte("dropped")) ||
@@ -121,8 +124,8 @@ func readRemovedFilter(file *os.File, key *cipherKey) (*removedFingerprintFilter
 
 // addRemovedFingerprints adds removed fingerprints to the file removedFingerprintsFile. If this file was begun more
 // than 14 days ago, addRemovedFingerprints first renames it to oldRemovedFingerprintsFile and begins a new file.
-func (f File) addRemovedFingerprints(dir *vfs.OS, key *cipherKey, prints []textFingerprint) error {
-	if len(prints) == 0 {
+func (f Store) addRemovedFingerprints(dir *vfs.OS, key *cipherKey, fingerprints []textFingerprint) error {
+	if len(fingerprints) == 0 {
 		return nil
 	}
 	d, err := f.readRemovedFingerprintFile(removedFingerprintsFile, key)
@@ -137,9 +140,12 @@ func (f File) addRemovedFingerprints(dir *vfs.OS, key *cipherKey, prints []textF
 		d = nil
 	}
 	if d == nil {
-		d = &removedFingerprintFilter{startTime: f.Now(), data: make([]byte, removedFileHeaderSize+removedFilterBits/8)}
+		d = &removedFingerprintFilter{
+			startTime: f.Now(),
+			data:      make([]byte, removedFileHeaderSize+removedFingerprintFilterBits/8),
+		}
 	}
-	for _, p := range prints {
+	for _, p := range fingerprints {
 		d.addFingerprint(p)
 	}
 	d.writeHeader(key)
@@ -148,30 +154,34 @@ func (f File) addRemovedFingerprints(dir *vfs.OS, key *cipherKey, prints []textF
 
 // readRemovedFingerprints reads the two files with removed fingerprints. Files that do not exist or are too old are
 // left out.
-func (f File) readRemovedFingerprints(key *cipherKey) (sets []*removedFingerprintFilter, err error) {
+func (f Store) readRemovedFingerprints(key *cipherKey) (sets []*removedFingerprintFilter, err error) {
 	c := cacheOfDir(f.Dir)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.updateSize()
 	for _, name := range []string{removedFingerprintsFile, oldRemovedFingerprintsFile} {
-		d, err := c.readRemovedFilter(f, name, key)
+		d, err := c.readRemovedFingerprintFilter(f, name, key)
 		if err != nil {
 			return nil, err
 		}
-		if d != nil && !f.isTooOld(d) {
+		if d != nil && !f.isFilterExpired(d) {
 			sets = append(sets, d)
 		}
 	}
 	return sets, nil
 }
 
-// readRemovedFilter returns the content of a file with removed fingerprints, which it reads only if the file was
-// changed since the last call. The result must not be changed. It is nil if the file does not exist. The caller must
-// hold c.mu.
-func (c *fileCache) readRemovedFilter(f File, name string, key *cipherKey) (*removedFingerprintFilter, error) {
+// readRemovedFingerprintFilter returns the content of a file with removed fingerprints, which it reads only if the file
+// was changed since the last call. The result must not be changed. It is nil if the file does not exist. The caller
+// must hold c.mu.
+func (c *fileCache) readRemovedFingerprintFilter(
+	f Store,
+	name string,
+	key *cipherKey,
+) (*removedFingerprintFilter, error) {
 	file, err := f.openRemovedFingerprintFile(name)
 	if file == nil {
-		delete(c.removedFilters, name)
+		delete(c.removedFingerprintFilters, name)
 		return nil, err
 	}
 	defer file.Close()
@@ -181,23 +191,23 @@ func (c *fileCache) readRemovedFilter(f File, name string, key *cipherKey) (*rem
 	if err != nil {
 		return nil, err
 	}
-	if old, ok := c.removedFilters[name]; ok && old.version.isSame(info) && old.key == string(key.key) {
+	if old, ok := c.removedFingerprintFilters[name]; ok && old.version.isSame(info) && old.key == string(key.key) {
 		return old.filter, nil
 	}
-	delete(c.removedFilters, name)
+	delete(c.removedFingerprintFilters, name)
 	d, err := readRemovedFilter(file, key)
 	if err != nil {
 		return nil, err
 	}
-	if c.removedFilters == nil {
-		c.removedFilters = map[string]cachedRemovedFilter{}
+	if c.removedFingerprintFilters == nil {
+		c.removedFingerprintFilters = map[string]cachedRemovedFilter{}
 	}
-	c.removedFilters[name] = cachedRemovedFilter{fileVersion{info}, string(key.key), d}
+	c.removedFingerprintFilters[name] = cachedRemovedFilter{fileVersion{info}, string(key.key), d}
 	return d, nil
 }
 
-// isTooOld reports whether all fingerprints in a filter are too old. The newest one was added at most maxBlockAge after
-// the first.
-func (f File) isTooOld(d *removedFingerprintFilter) bool {
+// isFilterExpired reports whether all fingerprints in a filter are too old. The newest one was added at most
+// maxBlockAge after the first.
+func (f Store) isFilterExpired(d *removedFingerprintFilter) bool {
 	return f.Now().Sub(d.startTime) >= 2*maxBlockAge
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Names of the files in a [File]'s directory.
+// Names of the files in a [Store]'s directory.
 const (
 	fingerprintKeyFile  = "read.key"
 	fingerprintsFile    = "read.prints"
@@ -37,17 +37,17 @@ const (
 	maxFileBytes = 8 << 20 // maximum size of a file in bytes, above which its oldest blocks are dropped
 	// size of a fingerprint file in bytes after the fingerprints of the oldest texts were dropped
 	fileBytesAfterShrinking = 6 << 20
-	keySize                 = 32
+	fingerprintKeyBytes     = 32
 	// number of bytes that a long text's parts have in common, so that no word sequence is lost between them
 	textPartOverlapBytes = 4 << 10
 	maxLabels            = 8 // maximum number of labels that are stored with a text's fingerprints
 	lockWait             = 2 * time.Second
 )
 
-// A File stores the fingerprints of a home (the directory of a memory) in the directory Dir. The directory contains two
-// files: the first contains text fingerprints, and the second contains hashed paths of written files. Several processes
-// may use the directory at the same time.
-type File struct {
+// A Store stores the fingerprints of a home (the directory of a memory) in the directory Dir. The directory contains
+// two files: the first contains text fingerprints, and the second contains hashed paths of written files. Several
+// processes may use the directory at the same time.
+type Store struct {
 	Dir string // directory of the files; AddText and AddAll create it
 	Now func() time.Time
 }
@@ -56,7 +56,7 @@ type File struct {
 // beginning and its end were stored with the labels. The fingerprints of its middle have no labels.
 var errTextTooLong = errors.New("it is too long to be kept as a whole")
 
-// TextReadByTool is a text that a tool read. It is an argument of [File.AddAll].
+// TextReadByTool is a text that a tool read. It is an argument of [Store.AddAll].
 type TextReadByTool struct {
 	BlockKind BlockKind
 	Text      string
@@ -64,25 +64,25 @@ type TextReadByTool struct {
 }
 
 // AddText stores fingerprints of a text that was read, with the given labels. It returns an identifier for
-// [File.HasAllIDs], even if the text contains no words. If the text is too long, AddText returns an error. In this
+// [Store.HasAllIDs], even if the text contains no words. If the text is too long, AddText returns an error. In this
 // case, it has stored the fingerprints of the beginning and the end with the labels, and the fingerprints of the middle
 // without labels.
-func (f File) AddText(level BlockKind, text string, labels ...string) (id string, err error) {
-	ids, err := f.AddAll(TextReadByTool{level, text, labels})
+func (f Store) AddText(blockKind BlockKind, text string, labels ...string) (id string, err error) {
+	ids, err := f.AddAll(TextReadByTool{blockKind, text, labels})
 	if err != nil {
 		return "", err
 	}
 	return ids[0], nil
 }
 
-// AddAll is like [File.AddText] for several texts. It returns an identifier for each text. It locks and writes the
+// AddAll is like [Store.AddText] for several texts. It returns an identifier for each text. It locks and writes the
 // file only once.
-func (f File) AddAll(texts ...TextReadByTool) (ids []string, err error) {
+func (f Store) AddAll(texts ...TextReadByTool) (ids []string, err error) {
 	var blocks []unwrittenFileBlock
 	var longTexts []string
 	for _, t := range texts {
 		hashes, isWhole := hashesToStore(t.Text)
-		blocks = append(blocks, makeHashedBlock(t.BlockKind, t.Labels, hashes))
+		blocks = append(blocks, newHashBlock(t.BlockKind, t.Labels, hashes))
 		if !isWhole {
 			longTexts = append(longTexts, t.Text)
 		}
@@ -104,11 +104,11 @@ const maxMiddleTextBytes = 8 << 20
 // addMiddleFingerprints stores fingerprints of the middle of a long text. They are stored without labels in a Bloom
 // filter, which needs little space. If the middle is too long, addMiddleFingerprints records that fingerprints were
 // lost.
-func (f File) addMiddleFingerprints(text string) error {
+func (f Store) addMiddleFingerprints(text string) error {
 	middle := text[maxFullyHashedTextBytes : len(text)-maxFullyHashedTextBytes]
 	_, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
 		if len(middle) > maxMiddleTextBytes {
-			f.recordFingerprintLoss(dir, fmt.Sprintf("a text of %d bytes is too long", len(text)))
+			f.writeFingerprintLoss(dir, fmt.Sprintf("a text of %d bytes is too long", len(text)))
 			return nil
 		}
 		key, err := f.openOrCreateKey(dir)
@@ -116,7 +116,7 @@ func (f File) addMiddleFingerprints(text string) error {
 			return err
 		}
 		var prints []textFingerprint
-		eachStoredHash(
+		eachReadTextHash(
 			text[max(0,
 				maxFullyHashedTextBytes-textPartOverlapBytes):len(text)-maxFullyHashedTextBytes+textPartOverlapBytes],
 			func(h uint64) {
@@ -136,10 +136,10 @@ type unwrittenFileBlock struct {
 	computeFingerprints func(*cipherKey) []textFingerprint
 }
 
-// makeHashedBlock returns a block that contains fingerprints. They are made by encrypting the hashes with the home's
+// newHashBlock returns a block that contains fingerprints. They are made by encrypting the hashes with the home's
 // key.
-func makeHashedBlock(level BlockKind, labels []string, hashes []uint64) unwrittenFileBlock {
-	return unwrittenFileBlock{level, labels, func(key *cipherKey) []textFingerprint {
+func newHashBlock(blockKind BlockKind, labels []string, hashes []uint64) unwrittenFileBlock {
+	return unwrittenFileBlock{blockKind, labels, func(key *cipherKey) []textFingerprint {
 		prints := make([]textFingerprint, len(hashes))
 		for i, h := range hashes {
 			prints[i] = key.encryptWordRunHash(h)
@@ -157,7 +157,7 @@ type encodedBlock struct {
 
 // addFileBlocks appends blocks to the file with this name, and returns their identifiers. Each block contains the
 // labels and fingerprints of one text.
-func (f File) addFileBlocks(name string, blocks ...unwrittenFileBlock) (ids []string, err error) {
+func (f Store) addFileBlocks(name string, blocks ...unwrittenFileBlock) (ids []string, err error) {
 	ok, err := vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
 		key, err := f.openOrCreateKey(dir)
 		if err != nil {
@@ -186,7 +186,7 @@ func (f File) addFileBlocks(name string, blocks ...unwrittenFileBlock) (ids []st
 // the file becomes longer than maxFileBytes, its oldest blocks are dropped. The new size is written into the header
 // only after the blocks, and readers ignore bytes after this size. Therefore the process may be killed at any time
 // without damage.
-func (f File) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, blocks []encodedBlock) error {
+func (f Store) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, blocks []encodedBlock) error {
 	file, err := dir.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -213,7 +213,7 @@ func (f File) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, blocks []e
 		return err
 	}
 	if name == fingerprintsFile {
-		err = cacheOfDir(f.Dir).extend(key, file, added, writeBlocks)
+		err = cacheOfDir(f.Dir).appendBlocks(key, file, added, writeBlocks)
 	} else {
 		err = writeBlocks()
 	}
@@ -225,7 +225,7 @@ func (f File) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, blocks []e
 		return err
 	}
 	if size > maxFileBytes {
-		return f.shrinkFile(dir, name, key)
+		return f.dropOldBlocks(dir, name, key)
 	}
 	return nil
 }
@@ -233,30 +233,30 @@ func (f File) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, blocks []e
 // omitRecentBlocks returns the encoded blocks that must be written to a fingerprint file. A block that was already
 // written within the last day is left out. Blocks with file paths, or with texts that a person has confirmed, are
 // always written, because their order matters: a later record about a path or text replaces an earlier one.
-func (f File) omitRecentBlocks(file vfs.File, name string, size int64, blocks []encodedBlock) (added []byte) {
+func (f Store) omitRecentBlocks(file vfs.File, name string, size int64, blocks []encodedBlock) (blocksToWrite []byte) {
 	var recent *recentBlockIDs
 	isAdded := map[uint64]bool{}
 	now := f.Now()
 	for _, b := range blocks {
-		if b.blockKind >= vouchedWordsBlock {
-			added = append(added, b.bytes...)
+		if b.blockKind >= acceptedWordsBlock {
+			blocksToWrite = append(blocksToWrite, b.bytes...)
 			continue
 		}
 		if recent == nil {
 			recent = cachedRecentBlocks(filepath.Join(f.Dir, name))
-			recent.readNew(file, size)
+			recent.readNewBlocks(file, size)
 		}
 		if !isAdded[b.id] && !recent.isRecentBlock(b.id, now) {
 			isAdded[b.id] = true
-			added = append(added, b.bytes...)
+			blocksToWrite = append(blocksToWrite, b.bytes...)
 		}
 	}
-	return added
+	return blocksToWrite
 }
 
 // openOrCreateKey reads the key of the home. It creates missing files, including the file with the key. It renames
 // damaged files and creates new files under the old names.
-func (f File) openOrCreateKey(dir *vfs.OS) (*cipherKey, error) {
+func (f Store) openOrCreateKey(dir *vfs.OS) (*cipherKey, error) {
 	key, err := readKey(dir)
 	hasKey, reason := !errors.Is(err, fs.ErrNotExist), ""
 	if err != nil {
@@ -264,7 +264,7 @@ func (f File) openOrCreateKey(dir *vfs.OS) (*cipherKey, error) {
 			reason = lossReason(fingerprintKeyFile, err)
 			f.renameDamagedFile(dir, fingerprintKeyFile, reason)
 		}
-		b := make([]byte, keySize)
+		b := make([]byte, fingerprintKeyBytes)
 		_, _ = rand.Read(b) // never fails
 		if err := vfs.WriteFile(dir, fingerprintKeyFile, b, 0o600); err != nil {
 			return nil, err
@@ -303,12 +303,18 @@ func checkHeader(dir *vfs.OS, name string, key *cipherKey) error {
 }
 
 func readKey(dir *vfs.OS) (*cipherKey, error) {
-	b, err := vfs.ReadFile(dir, fingerprintKeyFile, keySize)
+	b, err := vfs.ReadFile(dir, fingerprintKeyFile, fingerprintKeyBytes)
 	if err != nil {
 		return nil, err
 	}
-	if len(b) != keySize {
-		return nil, fmt.Errorf("%w: %s has %d bytes, not %d", errDamaged, fingerprintKeyFile, len(b), keySize)
+	if len(b) != fingerprintKeyBytes {
+		return nil, fmt.Errorf(
+			"%w: %s has %d bytes, not %d",
+			errDamaged,
+			fingerprintKeyFile,
+			len(b),
+			fingerprintKeyBytes,
+		)
 	}
 	return newCipherKey(b)
 }
@@ -316,7 +322,7 @@ func readKey(dir *vfs.OS) (*cipherKey, error) {
 // scanBlocks reads a fingerprint file and calls fn for each block that is not older than maxBlockAge, in the order in
 // which the blocks were added. A block contains the labels and fingerprints of one text. The arguments of fn are valid
 // until it returns. If a block cannot be read, scanBlocks returns an error.
-func (f File) scanBlocks(name string, fn func(key *cipherKey, h *blockHeader, sealed, prints []byte) error) error {
+func (f Store) scanBlocks(name string, fn func(key *cipherKey, h *blockHeader, sealed, prints []byte) error) error {
 	file, key, size, err := f.openFile(name)
 	if file == nil || err != nil {
 		return err
@@ -358,7 +364,7 @@ func (f File) scanBlocks(name string, fn func(key *cipherKey, h *blockHeader, se
 // openFile opens the fingerprint file with this name for reading. The result key is the key of the home, and the result
 // size is the number of valid bytes at the beginning of the file. If no fingerprints were ever stored, the result file
 // is nil and the error is nil.
-func (f File) openFile(name string) (file *os.File, key *cipherKey, size int64, err error) {
+func (f Store) openFile(name string) (file *os.File, key *cipherKey, size int64, err error) {
 	dir, err := vfs.Dir(f.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, 0, nil
@@ -378,7 +384,7 @@ func (f File) openFile(name string) (file *os.File, key *cipherKey, size int64, 
 	}
 	key, err = readKey(dir)
 	if err == nil {
-		size, err = readValidSize(file, key)
+		size, err = readValidPartSize(file, key)
 	}
 	if err != nil {
 		_ = file.Close() // Nothing was written, so the error does not matter.
@@ -387,9 +393,9 @@ func (f File) openFile(name string) (file *os.File, key *cipherKey, size int64, 
 	return file, key, size, nil
 }
 
-// readValidSize returns the valid part's size from the header of a file. If the header seems to be damaged, it reads
-// the header again, because another process may just be writing the header.
-func readValidSize(file *os.File, key *cipherKey) (size int64, err error) {
+// readValidPartSize returns the valid part's size from the header of a file. If the header seems to be damaged, it
+// reads the header again, because another process may just be writing the header.
+func readValidPartSize(file *os.File, key *cipherKey) (size int64, err error) {
 	b := make([]byte, headerSize)
 	for range 3 {
 		n, _ := file.ReadAt(b, 0) // Ignore the error: readHeader fails if the header was not read completely.
@@ -403,12 +409,12 @@ func readValidSize(file *os.File, key *cipherKey) (size int64, err error) {
 
 // HasAllIDs reports whether the file contains the fingerprints of all texts with these identifiers. It returns false if
 // an identifier is invalid or if the file cannot be read.
-func (f File) HasAllIDs(ids ...string) bool {
-	if len(ids) == 0 {
+func (f Store) HasAllIDs(textIDs ...string) bool {
+	if len(textIDs) == 0 {
 		return true
 	}
 	missing := map[uint64]bool{}
-	for _, id := range ids {
+	for _, id := range textIDs {
 		n, err := strconv.ParseUint(id, 36, 64)
 		if err != nil {
 			return false
@@ -422,15 +428,15 @@ func (f File) HasAllIDs(ids ...string) bool {
 	return err == nil && len(missing) == 0
 }
 
-// shrinkFile makes a file of fingerprints smaller. A block in the file contains the fingerprints of one text.
-// shrinkFile first removes the blocks that are too old, which scanBlocks leaves out. Then it removes the oldest
+// dropOldBlocks makes a file of fingerprints smaller. A block in the file contains the fingerprints of one text.
+// dropOldBlocks first removes the blocks that are too old, which scanBlocks leaves out. Then it removes the oldest
 // remaining blocks, until the file has at most fileBytesAfterShrinking bytes. Blocks about text that a person vouched
 // for, and blocks about foreign files, are removed last.
 //
-// If a block that is removed for its size contains fingerprints of a text by others or by an unknown author, shrinkFile
-// adds these fingerprints to a Bloom filter. The Bloom filter is needed because a flood of new texts could otherwise
-// make the home forget an earlier text.
-func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
+// If a block that is removed for its size contains fingerprints of a text by others or by an unknown author,
+// dropOldBlocks adds these fingerprints to a Bloom filter. The Bloom filter is needed because a flood of new texts
+// could otherwise make the home forget an earlier text.
+func (f Store) dropOldBlocks(dir *vfs.OS, name string, key *cipherKey) error {
 	var blocks []storedBlock
 	err := f.scanBlocks(name, func(_ *cipherKey, h *blockHeader, sealed, prints []byte) error {
 		blocks = append(blocks, storedBlock{h.blockKind, slices.Concat(h.encoded, sealed, prints), len(prints)})
@@ -443,7 +449,7 @@ func (f File) shrinkFile(dir *vfs.OS, name string, key *cipherKey) error {
 	isKept := make([]bool, len(blocks))
 	for _, isLasting := range []bool{true, false} {
 		for i, b := range slices.Backward(blocks) {
-			if b.isRemovedLast() != isLasting {
+			if b.isLastToRemove() != isLasting {
 				continue
 			}
 			if size+int64(len(b.encoded)) > fileBytesAfterShrinking {
@@ -477,11 +483,11 @@ type storedBlock struct {
 	fingerprintsSize int // length in bytes of the fingerprints at the end of encoded
 }
 
-// isRemovedLast reports whether shrinkFile removes this block from the file only after all other blocks.
-func (b *storedBlock) isRemovedLast() bool {
-	return b.blockKind == vouchedWordsBlock || b.blockKind == foreignTextPathsBlock ||
+// isLastToRemove reports whether dropOldBlocks removes this block from the file only after all other blocks.
+func (b *storedBlock) isLastToRemove() bool {
+	return b.blockKind == acceptedWordsBlock || b.blockKind == foreignTextPathsBlock ||
 		b.blockKind == foreignTextProgramRunBlock ||
-		b.blockKind == unknownTextProgramRunBlock
+		b.blockKind == unknownAuthorProgramRunBlock
 }
 
 // appendFingerprints appends the fingerprints in the block to a list.

@@ -26,8 +26,9 @@ func (m *Match) IsRepeat() bool {
 	return len(m.ForeignTextLabels) > 0 || len(m.UnknownAuthorLabels) > 0
 }
 
-// batchSize is the approximate number of fingerprints that are searched for while the fingerprint file is read once.
-const batchSize = 1 << 18
+// fingerprintsPerBatch is the approximate number of fingerprints that are searched for while the fingerprint file is
+// read once.
+const fingerprintsPerBatch = 1 << 18
 
 // hashNumber is a hash of a few words. It is either a fingerprint, which was encrypted with the secret key of an oxbow
 // home, or a hash without a key.
@@ -48,9 +49,9 @@ type writtenTextHashes[P hashNumber] struct {
 // cache.
 const filterBitsPerHash = 64
 
-// buildFilter builds hashFilter, with which mayContainHash quickly tests whether a written text may contain a hash. It
-// sets the bit of each hash in textIndexesByHash.
-func (w *writtenTextHashes[P]) buildFilter() {
+// buildHashFilter builds hashFilter, with which mayContainHash quickly tests whether a written text may contain a hash.
+// It sets the bit of each hash in textIndexesByHash.
+func (w *writtenTextHashes[P]) buildHashFilter() {
 	size := 1 << bits.Len(uint(len(w.textIndexesByHash)*filterBitsPerHash))
 	w.hashFilterMask = P(max(size, 64) - 1)
 	w.hashFilter = make([]uint64, (w.hashFilterMask+1)/64)
@@ -65,21 +66,21 @@ func (w *writtenTextHashes[P]) mayContainHash(p P) bool {
 	return w.hashFilter[p&w.hashFilterMask/64]&(1<<(p%64)) != 0
 }
 
-// addText adds the hashes of a written text, which has the index i. It leaves out the hashes that the string ignored
-// also contains, for example because this string is an earlier version of the text. The function convertHash converts a
-// hash to the form in which hashes are compared.
-func (w *writtenTextHashes[P]) addText(i int, text, ignored string, convertHash func(hash uint64) P) {
+// addText adds the hashes of a written text, which has the index textIndex. It leaves out the hashes that the string
+// ignoredText also contains, for example because this string is an earlier version of the text. The function
+// convertHash converts a hash to the form in which hashes are compared.
+func (w *writtenTextHashes[P]) addText(textIndex int, text, ignoredText string, convertHash func(hash uint64) P) {
 	ignoredHashes := map[uint64]bool{}
-	if ignored != "" {
-		eachWrittenTextHash(ignored, func(h uint64) { ignoredHashes[h] = true })
+	if ignoredText != "" {
+		eachWrittenTextHash(ignoredText, func(h uint64) { ignoredHashes[h] = true })
 	}
 	eachWrittenTextHash(text, func(h uint64) {
 		if ignoredHashes[h] {
 			return
 		}
 		p := convertHash(h)
-		if indexes := w.textIndexesByHash[p]; len(indexes) == 0 || indexes[len(indexes)-1] != int32(i) {
-			w.textIndexesByHash[p] = append(indexes, int32(i))
+		if indexes := w.textIndexesByHash[p]; len(indexes) == 0 || indexes[len(indexes)-1] != int32(textIndex) {
+			w.textIndexesByHash[p] = append(indexes, int32(textIndex))
 		}
 	})
 }
@@ -88,7 +89,7 @@ func (w *writtenTextHashes[P]) addText(i int, text, ignored string, convertHash 
 // fingerprint are different from each other, although many earlier texts may have the same origin.
 type foundFingerprints struct {
 	byFingerprint map[textFingerprint]originSet
-	known         map[originKey]*fingerprintOrigin // to use the same pointer for equal origins
+	originsByKey  map[originKey]*fingerprintOrigin // to use the same pointer for equal origins
 }
 
 // originSet is a set of origins. A set is needed because tens of thousands of earlier texts may contain the same words.
@@ -97,10 +98,10 @@ type originSet map[*fingerprintOrigin]struct{}
 // origin returns the pointer for an origin.
 func (f *foundFingerprints) origin(kind BlockKind, labels []string) *fingerprintOrigin {
 	key := makeOriginKey(kind, labels)
-	o := f.known[key]
+	o := f.originsByKey[key]
 	if o == nil {
 		o = &fingerprintOrigin{kind, labels}
-		f.known[key] = o
+		f.originsByKey[key] = o
 	}
 	return o
 }
@@ -115,15 +116,15 @@ func (f *foundFingerprints) add(p textFingerprint, o *fingerprintOrigin) {
 }
 
 // FindRepeats returns a Match for each text in texts. The Match lists the earlier texts that this text repeats. The
-// slice named ignored contains another text for each text, for example its earlier version. Words of this other text do
-// not count as repeated. The slice may be shorter than texts. If fingerprints were lost in the last 14 days, for
-// example because the file was damaged, each text that is long enough counts as a repetition of a text by an unknown
-// author.
-func (f File) FindRepeats(texts, ignored []string) []Match {
+// slice named ignoredTexts contains another text for each text, for example its earlier version. Words of this other
+// text do not count as repeated. The slice may be shorter than texts. If fingerprints were lost in the last 14 days,
+// for example because the file was damaged, each text that is long enough counts as a repetition of a text by an
+// unknown author.
+func (f Store) FindRepeats(texts, ignoredTexts []string) []Match {
 	matches := make([]Match, len(texts))
 	_, isLost := f.LastFingerprintLoss()
 	for first := 0; first < len(texts); {
-		end, err := f.findBatch(texts, ignored, matches, first)
+		end, err := f.findRepeatsInBatch(texts, ignoredTexts, matches, first)
 		if err != nil {
 			f.repairFile(fingerprintsFile)
 			isLost = true
@@ -158,24 +159,24 @@ func isLongEnoughToMatch(text string) (ok bool) {
 	return ok
 }
 
-// findBatch searches for earlier texts that the given texts repeat, and adds them to matches. It reads the fingerprint
-// file once. The argument first is the index of the first text to search for. If the texts have more than batchSize
-// fingerprints, findBatch does not search for all texts. end is the index of the first text for which it has not
-// searched.
-func (f File) findBatch(texts, ignored []string, matches []Match, first int) (end int, err error) {
+// findRepeatsInBatch searches for earlier texts that the given texts repeat, and adds them to matches. It reads the
+// fingerprint file once. The argument first is the index of the first text to search for. If the texts have more than
+// fingerprintsPerBatch fingerprints, findRepeatsInBatch does not search for all texts. end is the index of the first
+// text for which it has not searched.
+func (f Store) findRepeatsInBatch(texts, ignoredTexts []string, matches []Match, first int) (end int, err error) {
 	var w *writtenTextHashes[textFingerprint] // created by begin, when the home's key is known
 	found := &foundFingerprints{map[textFingerprint]originSet{}, map[originKey]*fingerprintOrigin{}}
 	end = len(texts)
 	begin := func(key *cipherKey) error {
 		w = &writtenTextHashes[textFingerprint]{textIndexesByHash: map[textFingerprint][]int32{}}
 		for i := first; i < len(texts); i++ {
-			w.addText(i, texts[i], textOrEmpty(ignored, i), key.encryptWordRunHash)
-			if len(w.textIndexesByHash) > batchSize {
+			w.addText(i, texts[i], textOrEmpty(ignoredTexts, i), key.encryptWordRunHash)
+			if len(w.textIndexesByHash) > fingerprintsPerBatch {
 				end = i + 1
 				break
 			}
 		}
-		w.buildFilter()
+		w.buildHashFilter()
 		return f.searchRemovedFingerprints(key, w, found)
 	}
 	isDone, key, err := f.searchIndex(begin, &w, found)
@@ -202,10 +203,10 @@ func (f File) findBatch(texts, ignored []string, matches []Match, first int) (en
 }
 
 // searchIndex searches for the written texts' fingerprints in the index in memory, and returns the home's key. isDone
-// is false if no index is in memory, so that the file must be scanned. Otherwise searchIndex first calls begin, which
-// sets w. The key is nil, and begin is not called, if no text's fingerprints were ever added.
-func (f File) searchIndex(
-	begin func(*cipherKey) error,
+// is false if no index is in memory, so that the file must be scanned. Otherwise searchIndex first calls initHashes,
+// which sets w. The key is nil, and initHashes is not called, if no text's fingerprints were ever added.
+func (f Store) searchIndex(
+	initHashes func(*cipherKey) error,
 	w **writtenTextHashes[textFingerprint],
 	found *foundFingerprints,
 ) (isDone bool, key *cipherKey, err error) {
@@ -218,7 +219,7 @@ func (f File) searchIndex(
 	if index == nil {
 		return false, key, nil
 	}
-	if err := begin(key); err != nil {
+	if err := initHashes(key); err != nil {
 		return true, key, err
 	}
 	oldest := f.Now().Add(-maxBlockAge)
@@ -238,7 +239,7 @@ func (f File) searchIndex(
 
 // lookUpIndex returns the index of the file with fingerprints, or nil if the file must be scanned, and the home's key.
 // The key is nil if no text's fingerprints were ever added.
-func (f File) lookUpIndex(c *fileCache) (*fingerprintIndex, *cipherKey, error) {
+func (f Store) lookUpIndex(c *fileCache) (*fingerprintIndex, *cipherKey, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.updateSize()
@@ -253,7 +254,7 @@ func (f File) lookUpIndex(c *fileCache) (*fingerprintIndex, *cipherKey, error) {
 		// size. The header changes neither the file's size nor, within a tick of the clock, its modification time.
 		return nil, key, nil
 	}
-	return f.indexForLookup(c, key, info), key, nil
+	return f.findOrBuildIndex(c, key, info), key, nil
 }
 
 // lookupsBeforeIndexing is the number of lookups, in a file that no other process changes meanwhile, after which its
@@ -261,13 +262,13 @@ func (f File) lookUpIndex(c *fileCache) (*fingerprintIndex, *cipherKey, error) {
 // that is faster than to index it.
 const lookupsBeforeIndexing = 3
 
-// indexForLookup returns the index of the file with fingerprints, or nil if the file must be scanned. info describes
+// findOrBuildIndex returns the index of the file with fingerprints, or nil if the file must be scanned. info describes
 // the file, which must be open. The caller must hold c.mu, and must hold it again to look up fingerprints in the index.
-func (f File) indexForLookup(c *fileCache, key *cipherKey, info fs.FileInfo) *fingerprintIndex {
+func (f Store) findOrBuildIndex(c *fileCache, key *cipherKey, info fs.FileInfo) *fingerprintIndex {
 	// The index lacks the blocks that were too old when it was built. If the clock was set back since, the index must
 	// be built again. Round removes the monotonic clock reading, which does not show that the clock was set.
 	oldest := f.Now().Add(-maxBlockAge).Round(0)
-	isUnusable := c.index != nil && (c.index.key != string(key.key) || oldest.Before(c.index.oldest))
+	isUnusable := c.index != nil && (c.index.key != string(key.key) || oldest.Before(c.index.oldestBlockTime))
 	if !c.version.isSame(info) || isUnusable {
 		c.version = fileVersion{info}
 		c.lookupCount = 0
@@ -277,7 +278,7 @@ func (f File) indexForLookup(c *fileCache, key *cipherKey, info fs.FileInfo) *fi
 	c.lookupCount++
 	if c.index == nil && c.lookupCount > lookupsBeforeIndexing && !c.cannotBeIndexed {
 		x := newFingerprintIndex(key)
-		x.oldest = oldest
+		x.oldestBlockTime = oldest
 		err := f.scanBlocks(fingerprintsFile, x.addBlock)
 		now, statErr := os.Stat(filepath.Join(f.Dir, fingerprintsFile))
 		switch {
@@ -297,7 +298,7 @@ func (f File) indexForLookup(c *fileCache, key *cipherKey, info fs.FileInfo) *fi
 // because the removed fingerprints are stored in a Bloom filter. Call searchRemovedFingerprints before the blocks of
 // the main file are searched. A block of the main file may record that a person has vouched for a text, and the search
 // of the main file then removes the text's fingerprints from found.
-func (f File) searchRemovedFingerprints(
+func (f Store) searchRemovedFingerprints(
 	key *cipherKey,
 	w *writtenTextHashes[textFingerprint],
 	found *foundFingerprints,
@@ -329,24 +330,24 @@ func textOrEmpty(texts []string, i int) string {
 func (w *writtenTextHashes[P]) searchBlock(
 	key *cipherKey,
 	h *blockHeader,
-	sealed, prints []byte,
+	encryptedLabels, fingerprintBytes []byte,
 	found *foundFingerprints,
 ) error {
-	if h.blockKind > vouchedWordsBlock {
+	if h.blockKind > acceptedWordsBlock {
 		return nil
 	}
 	var blockOrigin *fingerprintOrigin // set when the first fingerprint matches, because decrypting the labels is slow
-	for ; len(prints) >= bytesPerFingerprint; prints = prints[bytesPerFingerprint:] {
-		p := decodeFingerprint(prints)
+	for ; len(fingerprintBytes) >= bytesPerFingerprint; fingerprintBytes = fingerprintBytes[bytesPerFingerprint:] {
+		p := decodeFingerprint(fingerprintBytes)
 		if !w.mayContainHash(P(p)) || w.textIndexesByHash[P(p)] == nil {
 			continue
 		}
-		if h.blockKind == vouchedWordsBlock {
+		if h.blockKind == acceptedWordsBlock {
 			delete(found.byFingerprint, p)
 			continue
 		}
 		if blockOrigin == nil {
-			labels, err := key.openLabels(h, sealed)
+			labels, err := key.openLabels(h, encryptedLabels)
 			if err != nil {
 				return err
 			}
@@ -372,10 +373,10 @@ func (m *Match) addCommonFingerprint(p textFingerprint, origins originSet) {
 	}
 }
 
-// VouchForWords records that a person accepts the words that the matches have in common with foreign texts, such as web
-// pages. These words are then no longer reported as copied, until a session reads another foreign text that contains
-// them.
-func (f File) VouchForWords(matches ...Match) error {
+// AcceptMatchedWords records that a person accepts the words that the matches have in common with foreign texts, such
+// as web pages. These words are then no longer reported as copied, until a session reads another foreign text that
+// contains them.
+func (f Store) AcceptMatchedWords(matches ...Match) error {
 	var prints []textFingerprint
 	for i := range matches {
 		prints = append(prints, matches[i].commonFingerprints...)
@@ -385,42 +386,42 @@ func (f File) VouchForWords(matches ...Match) error {
 	}
 	_, err := f.addFileBlocks(
 		fingerprintsFile,
-		unwrittenFileBlock{vouchedWordsBlock, nil, func(*cipherKey) []textFingerprint { return prints }},
+		unwrittenFileBlock{acceptedWordsBlock, nil, func(*cipherKey) []textFingerprint { return prints }},
 	)
 	return err
 }
 
-// A RepeatComparison finds out which of several written texts repeat another text.
-type RepeatComparison struct {
+// A RepeatFinder finds out which of several written texts repeat another text.
+type RepeatFinder struct {
 	writtenTexts  []string
 	writtenHashes writtenTextHashes[uint64]
 }
 
-// NewRepeatComparison returns a RepeatComparison that finds out which of the given texts repeat an earlier text. The
-// slice named ignored has the same meaning as in [File.FindRepeats].
-func NewRepeatComparison(texts, ignored []string) *RepeatComparison {
-	c := &RepeatComparison{
+// NewRepeatFinder returns a RepeatFinder that finds out which of the given texts repeat an earlier text. The slice
+// named ignoredTexts has the same meaning as in [Store.FindRepeats].
+func NewRepeatFinder(texts, ignoredTexts []string) *RepeatFinder {
+	c := &RepeatFinder{
 		writtenTexts:  texts,
 		writtenHashes: writtenTextHashes[uint64]{textIndexesByHash: map[uint64][]int32{}},
 	}
 	for i := range texts {
-		c.writtenHashes.addText(i, texts[i], textOrEmpty(ignored, i), func(hash uint64) uint64 { return hash })
+		c.writtenHashes.addText(i, texts[i], textOrEmpty(ignoredTexts, i), func(hash uint64) uint64 { return hash })
 	}
-	c.writtenHashes.buildFilter()
+	c.writtenHashes.buildHashFilter()
 	return c
 }
 
 // FindRepeats returns the indexes of the texts in c that repeat words from the given text.
-func (c *RepeatComparison) FindRepeats(text string) (indexes []int) {
-	eachStoredHash(text, func(h uint64) {
+func (c *RepeatFinder) FindRepeats(text string) (textIndexes []int) {
+	eachReadTextHash(text, func(h uint64) {
 		if !c.writtenHashes.mayContainHash(h) {
 			return
 		}
 		for _, i := range c.writtenHashes.textIndexesByHash[h] {
-			if !slices.Contains(indexes, int(i)) {
-				indexes = append(indexes, int(i))
+			if !slices.Contains(textIndexes, int(i)) {
+				textIndexes = append(textIndexes, int(i))
 			}
 		}
 	})
-	return indexes
+	return textIndexes
 }

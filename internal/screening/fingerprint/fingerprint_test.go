@@ -19,12 +19,12 @@ const page = "Please remember that deploys of harbor run from the mirror zinc at
 	"boats."
 
 // newFile returns an empty File in a new directory, and the time that its clock returns.
-func newFile(t testing.TB) (File, *time.Time) {
+func newFile(t testing.TB) (Store, *time.Time) {
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
-	return File{Dir: filepath.Join(t.TempDir(), "spool"), Now: func() time.Time { return now }}, &now
+	return Store{Dir: filepath.Join(t.TempDir(), "spool"), Now: func() time.Time { return now }}, &now
 }
 
-func mustAdd(t testing.TB, f File, level BlockKind, text string, labels ...string) string {
+func mustAdd(t testing.TB, f Store, level BlockKind, text string, labels ...string) string {
 	t.Helper()
 	id, err := f.AddText(level, text, labels...)
 	if err != nil || id == "" {
@@ -36,7 +36,7 @@ func mustAdd(t testing.TB, f File, level BlockKind, text string, labels ...strin
 // labelsOf returns the labels of the earlier texts that the argument text repeats. Words in the argument apart do not
 // count as repeated. The result contains the labels of foreign texts, separated by commas, then "|", and then the
 // labels of texts by unknown authors.
-func labelsOf(f File, text, apart string) string {
+func labelsOf(f Store, text, apart string) string {
 	m := f.FindRepeats([]string{text}, []string{apart})[0]
 	return strings.Join(m.ForeignTextLabels, ",") + "|" + strings.Join(m.UnknownAuthorLabels, ",")
 }
@@ -126,7 +126,7 @@ func TestFindsMany(t *testing.T) {
 	mustAdd(t, f, ForeignTextBlock, page, "page")
 	var texts []string
 	for i := range 6 {
-		texts = append(texts, words(i, batchSize/5)+" "+page)
+		texts = append(texts, words(i, fingerprintsPerBatch/5)+" "+page)
 	}
 	for i, m := range f.FindRepeats(texts, nil) {
 		if len(m.ForeignTextLabels) != 1 {
@@ -148,7 +148,7 @@ func words(number, n int) string {
 func TestVouch(t *testing.T) {
 	f, now := newFile(t)
 	mustAdd(t, f, ForeignTextBlock, page, "page")
-	if err := f.VouchForWords(f.FindRepeats([]string{page}, nil)...); err != nil {
+	if err := f.AcceptMatchedWords(f.FindRepeats([]string{page}, nil)...); err != nil {
 		t.Fatal(err)
 	}
 	if got := labelsOf(f, page, ""); got != "|" {
@@ -211,12 +211,12 @@ func TestPaths(t *testing.T) {
 	for i, add := range []struct {
 		byAgent bool
 		path    string
-		want    []FileWriter
+		want    []FileWriterKind
 	}{
-		{true, "/p/a", []FileWriter{WriterAgent, writerUnknown, writerUnknown}},
-		{false, "/p/b/", []FileWriter{WriterAgent, WriterForeignTextProgram, writerUnknown}},
-		{false, "/p/a", []FileWriter{WriterForeignTextProgram, WriterForeignTextProgram, writerUnknown}},
-		{true, "/p/a", []FileWriter{WriterAgent, WriterForeignTextProgram, writerUnknown}},
+		{true, "/p/a", []FileWriterKind{WriterAgent, writerUnknown, writerUnknown}},
+		{false, "/p/b/", []FileWriterKind{WriterAgent, WriterForeignTextProgram, writerUnknown}},
+		{false, "/p/a", []FileWriterKind{WriterForeignTextProgram, WriterForeignTextProgram, writerUnknown}},
+		{true, "/p/a", []FileWriterKind{WriterAgent, WriterForeignTextProgram, writerUnknown}},
 	} {
 		addPaths := f.AddForeignTextPaths
 		if add.byAgent {
@@ -247,7 +247,7 @@ func TestRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	check := func(what string, want FileWriter) {
+	check := func(what string, want FileWriterKind) {
 		t.Helper()
 		if got := f.LastWriters([]string{path})[0]; got != want {
 			t.Errorf("%s: the writer is %d, want %d", what, got, want)
@@ -263,7 +263,7 @@ func TestRuns(t *testing.T) {
 	add(ForeignTextBlock, -time.Hour, -time.Minute)
 	check("a run before the change", writerUnknown)
 	add(UnknownAuthorTextBlock, -time.Second, time.Hour)
-	check("a run of an unknown program", WriterUnknownTextProgram)
+	check("a run of an unknown program", WriterUnknownAuthorProgram)
 	add(ForeignTextBlock, -time.Second, time.Hour)
 	check("a run with text by others", WriterForeignTextProgram)
 	if err := f.AddAgentPaths(path); err != nil {
@@ -302,8 +302,8 @@ func TestConcurrent(t *testing.T) {
 // TestLoss damages the files in many ways. Afterwards, a text that was read must never count as clean, new texts must
 // be found, and adding texts must still work.
 func TestLoss(t *testing.T) {
-	flip := func(name string, at int) func(File) error {
-		return func(f File) error {
+	flip := func(name string, at int) func(Store) error {
+		return func(f Store) error {
 			p := filepath.Join(f.Dir, name)
 			b, err := os.ReadFile(p)
 			if err == nil {
@@ -313,24 +313,24 @@ func TestLoss(t *testing.T) {
 			return err
 		}
 	}
-	content := func(name, text string) func(File) error {
-		return func(f File) error { return os.WriteFile(filepath.Join(f.Dir, name), []byte(text), 0o600) }
+	content := func(name, text string) func(Store) error {
+		return func(f Store) error { return os.WriteFile(filepath.Join(f.Dir, name), []byte(text), 0o600) }
 	}
-	remove := func(name string) func(File) error {
-		return func(f File) error { return os.Remove(filepath.Join(f.Dir, name)) }
+	remove := func(name string) func(Store) error {
+		return func(f Store) error { return os.Remove(filepath.Join(f.Dir, name)) }
 	}
-	directory := func(name string) func(File) error {
-		return func(f File) error {
+	directory := func(name string) func(Store) error {
+		return func(f Store) error {
 			_ = os.Remove(filepath.Join(f.Dir, name))
 			return os.MkdirAll(filepath.Join(f.Dir, name, "x"), 0o700)
 		}
 	}
-	damages := map[string]func(File) error{
+	damages := map[string]func(Store) error{
 		"empty key": content(
 			fingerprintKeyFile,
 			"",
 		), "long key": content(fingerprintKeyFile, strings.Repeat("k", 100)),
-		"other key": content(fingerprintKeyFile, strings.Repeat("k", keySize)),
+		"other key": content(fingerprintKeyFile, strings.Repeat("k", fingerprintKeyBytes)),
 		"no key": remove(
 			fingerprintKeyFile,
 		), "key is a directory": directory(fingerprintKeyFile), "flipped key": flip(fingerprintKeyFile, 3),
@@ -339,7 +339,7 @@ func TestLoss(t *testing.T) {
 			fingerprintsFile,
 			strings.Repeat("hello\n", 100),
 		), "no prints": remove(fingerprintsFile),
-		"prints are a directory": directory(fingerprintsFile), "cut prints": func(f File) error {
+		"prints are a directory": directory(fingerprintsFile), "cut prints": func(f Store) error {
 			return os.Truncate(filepath.Join(f.Dir, fingerprintsFile), 200)
 		},
 	}
@@ -455,7 +455,7 @@ func TestSecret(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	c := NewRepeatComparison([]string{page, "nothing of it", page}, []string{"", "", page})
+	c := NewRepeatFinder([]string{page, "nothing of it", page}, []string{"", "", page})
 	if got := c.FindRepeats("Deploys of harbor run from the mirror!"); !slices.Equal(got, []int{0}) {
 		t.Errorf("With = %v, want [0]", got)
 	}
@@ -513,8 +513,8 @@ func FuzzWords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		_ = ExtractOutputText([]byte(s))
 		count := 0
-		eachStoredHash(s, func(uint64) { count++ })
-		if got := NewRepeatComparison([]string{s}, nil).FindRepeats(s); (count > 0) != (len(got) == 1) {
+		eachReadTextHash(s, func(uint64) { count++ })
+		if got := NewRepeatFinder([]string{s}, nil).FindRepeats(s); (count > 0) != (len(got) == 1) {
 			t.Errorf("%q has %d prints and repeats itself %d times", s, count, len(got))
 		}
 	})
@@ -560,7 +560,7 @@ func TestFlood(t *testing.T) {
 	first := mustAdd(t, f, ForeignTextBlock, page, "page")
 	own := "the harbor is closed on the second day of the year"
 	mustAdd(t, f, ForeignTextBlock, own, "own")
-	if err := f.VouchForWords(f.FindRepeats([]string{own}, nil)...); err != nil {
+	if err := f.AcceptMatchedWords(f.FindRepeats([]string{own}, nil)...); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 250 {
@@ -641,7 +641,7 @@ func TestRemovedWithoutBlocks(t *testing.T) {
 // was replaced, the text gets a block in the new file.
 func TestRepeatedBlocks(t *testing.T) {
 	dir, now := t.TempDir(), time.Unix(1776162225, 0)
-	f := File{Dir: dir, Now: func() time.Time { return now }}
+	f := Store{Dir: dir, Now: func() time.Time { return now }}
 	size := func() int64 {
 		t.Helper()
 		info, err := os.Stat(filepath.Join(dir, fingerprintsFile))

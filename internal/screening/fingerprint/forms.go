@@ -13,11 +13,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/screening/instruction"
 )
 
-// repeatableTextForms returns a text and the forms in which a reader may repeat the text. Each of the first forms has
+// textVariants returns a text and the forms in which a reader may repeat the text. Each of the first forms has
 // one change: JSON escapes are resolved, HTML tags are removed, or the line numbers and names that tools print are
 // removed. The last form has all these changes. The last form also has no addresses, no footnote numbers, no hyphens at
 // line ends, and no characters that look like other letters. A form that equals an earlier form may be left out.
-func repeatableTextForms(text string) []string {
+func textVariants(text string) []string {
 	forms := []string{text}
 	all := text
 	add := func(change func(string) string) {
@@ -30,17 +30,17 @@ func repeatableTextForms(text string) []string {
 	if mayHaveTags(text) {
 		add(removeTags)
 	}
-	s, changed := removeLinePrefixes(text)
+	s, changed := removeToolLinePrefixes(text)
 	if changed {
 		forms = append(forms, s)
 	}
 	if all != text {
-		s, changed = removeLinePrefixes(all)
+		s, changed = removeToolLinePrefixes(all)
 	}
 	if changed {
 		all = s
 	}
-	all = replaceLookalikes(joinHyphenated(removeAddresses(all)))
+	all = replaceLookalikes(joinHyphenatedWords(removeLinksAndFootnotes(all)))
 	if !slices.Contains(forms, all) {
 		forms = append(forms, all)
 	}
@@ -72,15 +72,15 @@ func mayHaveDividedWord(s string) bool {
 	return strings.Contains(s, "-\n") || strings.Contains(s, "-\r\n") || strings.Contains(s, "‐\n")
 }
 
-// removeAddresses removes the parts that a reader leaves out of a sentence: Markdown link targets, addresses, and
-// footnote numbers.
-func removeAddresses(s string) string {
+// removeLinksAndFootnotes removes the parts that a reader leaves out of a sentence: Markdown link targets, addresses,
+// and footnote numbers.
+func removeLinksAndFootnotes(s string) string {
 	if !mayHaveLinkOrFootnote(s) {
 		return s
 	}
 	var b strings.Builder
 	for i := 0; i < len(s); {
-		n := addressSize(s[i:])
+		n := linkOrFootnoteSize(s[i:])
 		if n > 0 {
 			b.WriteByte(' ')
 			i += n
@@ -92,9 +92,9 @@ func removeAddresses(s string) string {
 	return b.String()
 }
 
-// addressSize returns the length of the address or footnote number with which s begins, or 0 if s begins with other
-// text.
-func addressSize(s string) int {
+// linkOrFootnoteSize returns the length of the address or footnote number with which s begins, or 0 if s begins with
+// other text.
+func linkOrFootnoteSize(s string) int {
 	switch {
 	case strings.HasPrefix(s, "]("):
 		if n := strings.IndexAny(s[2:min(len(s), 2000)], "() \n"); n >= 0 && s[2+n] == ')' {
@@ -113,8 +113,8 @@ func addressSize(s string) int {
 	return 0
 }
 
-// joinHyphenated joins the halves of words that are divided at a line end.
-func joinHyphenated(s string) string {
+// joinHyphenatedWords joins the halves of words that are divided at a line end.
+func joinHyphenatedWords(s string) string {
 	if !mayHaveDividedWord(s) {
 		return s
 	}

@@ -33,10 +33,10 @@ func makeOriginKey(kind BlockKind, labels []string) originKey {
 // contains only the time of the newest block. It is a hash table with open addressing: all pairs of a fingerprint are
 // between the slot that its hash selects and the next empty slot.
 type fingerprintIndex struct {
-	key       string // key of the home with which the fingerprints were encrypted
-	slots     []indexSlot
-	usedSlots int
-	oldest    time.Time // blocks that are older were left out when the file was read
+	key             string // key of the home with which the fingerprints were encrypted
+	slots           []indexSlot
+	usedSlots       int
+	oldestBlockTime time.Time // blocks that are older were left out when the file was read
 
 	origins       []fingerprintOrigin // by number; number 0 is unused
 	originNumbers map[originKey]uint32
@@ -46,45 +46,45 @@ type fingerprintIndex struct {
 // indexSlot contains a fingerprint, an origin number, and the time of the newest block that contains both. A slot with
 // the origin number 0 is empty.
 type indexSlot struct {
-	fingerprint  textFingerprint
-	originNumber uint32
-	seconds      uint32 // since 1970
+	fingerprint      textFingerprint
+	originNumber     uint32
+	blockUnixSeconds uint32 // since 1970
 }
 
 const indexSlotBytes = 16
 
-// vouchedOrigin is the number of the origin of fingerprints for which a person vouches. retiredOrigin replaces the
-// origin of older blocks in slots of such a fingerprint.
+// acceptedOriginNumber is the number of the origin of fingerprints for which a person vouches. retiredOriginNumber
+// replaces the origin of older blocks in slots of such a fingerprint.
 const (
-	vouchedOrigin = 1
-	retiredOrigin = math.MaxUint32
+	acceptedOriginNumber = 1
+	retiredOriginNumber  = math.MaxUint32
 )
 
 func newFingerprintIndex(key *cipherKey) *fingerprintIndex {
 	return &fingerprintIndex{
 		key:           string(key.key),
 		slots:         make([]indexSlot, 1<<10),
-		origins:       make([]fingerprintOrigin, vouchedOrigin+1),
+		origins:       make([]fingerprintOrigin, acceptedOriginNumber+1),
 		originNumbers: map[originKey]uint32{},
 	}
 }
 
 // addBlock adds the fingerprints of a block. Blocks must be added in the order of the file.
-func (x *fingerprintIndex) addBlock(key *cipherKey, h *blockHeader, sealed, prints []byte) error {
-	if h.blockKind > vouchedWordsBlock || len(prints) == 0 {
+func (x *fingerprintIndex) addBlock(key *cipherKey, h *blockHeader, encryptedLabels, fingerprintBytes []byte) error {
+	if h.blockKind > acceptedWordsBlock || len(fingerprintBytes) == 0 {
 		return nil
 	}
-	number := uint32(vouchedOrigin)
-	if h.blockKind != vouchedWordsBlock {
-		labels, err := key.openLabels(h, sealed)
+	number := uint32(acceptedOriginNumber)
+	if h.blockKind != acceptedWordsBlock {
+		labels, err := key.openLabels(h, encryptedLabels)
 		if err != nil {
 			return err
 		}
 		number = x.originNumber(h.blockKind, labels)
 	}
 	seconds := uint32(min(max(h.time.Unix(), 0), math.MaxUint32))
-	for ; len(prints) >= bytesPerFingerprint; prints = prints[bytesPerFingerprint:] {
-		if !x.addFingerprint(decodeFingerprint(prints), number, seconds) {
+	for ; len(fingerprintBytes) >= bytesPerFingerprint; fingerprintBytes = fingerprintBytes[bytesPerFingerprint:] {
+		if !x.addFingerprint(decodeFingerprint(fingerprintBytes), number, seconds) {
 			return errManyOrigins
 		}
 	}
@@ -119,7 +119,7 @@ var errManyOrigins = errors.New("a fingerprint has too many origins for an index
 
 // addFingerprint adds a fingerprint of a block. If a person vouches for the fingerprint, the earlier origins no longer
 // count. It returns false if it would have to examine more than maxProbedSlots slots. The index is then incomplete.
-func (x *fingerprintIndex) addFingerprint(p textFingerprint, originNumber, seconds uint32) bool {
+func (x *fingerprintIndex) addFingerprint(p textFingerprint, originNumber, blockUnixSeconds uint32) bool {
 	i := x.firstSlot(p)
 	isAdded := false
 	probes := 0
@@ -132,16 +132,16 @@ func (x *fingerprintIndex) addFingerprint(p textFingerprint, originNumber, secon
 		switch {
 		case s.fingerprint != p:
 		case s.originNumber == originNumber:
-			s.seconds = max(s.seconds, seconds)
+			s.blockUnixSeconds = max(s.blockUnixSeconds, blockUnixSeconds)
 			isAdded = true
-		case originNumber == vouchedOrigin:
-			s.originNumber = retiredOrigin
+		case originNumber == acceptedOriginNumber:
+			s.originNumber = retiredOriginNumber
 		}
 	}
 	if isAdded {
 		return true
 	}
-	x.slots[i] = indexSlot{p, originNumber, seconds}
+	x.slots[i] = indexSlot{p, originNumber, blockUnixSeconds}
 	x.usedSlots++
 	if x.usedSlots > len(x.slots)/4*3 {
 		x.grow()
@@ -155,7 +155,7 @@ func (x *fingerprintIndex) grow() {
 	old := x.slots
 	live := 0
 	for i := range old {
-		if old[i].originNumber != 0 && old[i].originNumber != retiredOrigin {
+		if old[i].originNumber != 0 && old[i].originNumber != retiredOriginNumber {
 			live++
 		}
 	}
@@ -166,7 +166,7 @@ func (x *fingerprintIndex) grow() {
 	x.slots = make([]indexSlot, size)
 	x.usedSlots = live
 	for _, s := range old {
-		if s.originNumber == 0 || s.originNumber == retiredOrigin {
+		if s.originNumber == 0 || s.originNumber == retiredOriginNumber {
 			continue
 		}
 		i := x.firstSlot(s.fingerprint)
@@ -177,22 +177,23 @@ func (x *fingerprintIndex) grow() {
 	}
 }
 
-// findOrigins returns the origins of a fingerprint in blocks that are not older than oldest. isVouched reports whether
+// findOrigins returns the origins of a fingerprint in blocks that are not older than oldest. isAccepted reports whether
 // a person has vouched for the fingerprint in such a block.
 func (x *fingerprintIndex) findOrigins(
 	p textFingerprint,
 	oldest time.Time,
-) (origins []*fingerprintOrigin, isVouched bool) {
+) (origins []*fingerprintOrigin, isAccepted bool) {
 	for i := x.firstSlot(p); x.slots[i].originNumber != 0; i = (i + 1) & (len(x.slots) - 1) {
 		s := x.slots[i]
-		if s.fingerprint != p || s.originNumber == retiredOrigin || time.Unix(int64(s.seconds), 0).Before(oldest) {
+		if s.fingerprint != p || s.originNumber == retiredOriginNumber ||
+			time.Unix(int64(s.blockUnixSeconds), 0).Before(oldest) {
 			continue
 		}
-		if s.originNumber == vouchedOrigin {
-			isVouched = true
+		if s.originNumber == acceptedOriginNumber {
+			isAccepted = true
 		} else {
 			origins = append(origins, &x.origins[s.originNumber])
 		}
 	}
-	return origins, isVouched
+	return origins, isAccepted
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // A TextKey is a number computed from a part of a text. If a written text repeats a text by others, both have a key in
-// common. The converse is not true, so the result must be checked by [RepeatComparison.FindRepeats]. The lower 64 -
+// common. The converse is not true, so the result must be checked by [RepeatFinder.FindRepeats]. The lower 64 -
 // textKeyHashBits bits of a key are zero. Keys are the same in each run of the program, so they can be stored.
 type TextKey uint64
 
@@ -73,10 +73,10 @@ func wordRunKey(run []word) TextKey {
 // repeats words from an earlier text, one of these hashes may be equal to a hash that was stored for the earlier text.
 func eachWrittenTextHashWithKey(text string, fn func(hash uint64, k TextKey)) {
 	keyLine := func(h uint64) { fn(h, textKeyFromHash(h)) }
-	for _, form := range repeatableTextForms(text) {
+	for _, form := range textVariants(text) {
 		words := splitWords(form)
 		eachWordRunWithKey(words, fn)
-		eachShortLine(words, keyLine)
+		eachShortLineHash(words, keyLine)
 		eachShortWordSequence(words, keyLine)
 	}
 }
@@ -91,14 +91,14 @@ func AppendTextKeys(keys []TextKey, text string) []TextKey {
 	}
 	words := *pooled
 	addLine := func(hash uint64) { keys = appendTextKey(keys, textKeyFromHash(hash)) }
-	for _, form := range repeatableTextForms(text) {
+	for _, form := range textVariants(text) {
 		words = appendWords(words[:0], form)
 		keys = appendWordRunKeys(keys, words)
-		eachShortLine(words, addLine)
+		eachShortLineHash(words, addLine)
 	}
-	if lines := linesWithToolPrefix(text); lines != "" {
+	if lines := extractPrefixedLines(text); lines != "" {
 		words = appendWords(words[:0], lines)
-		eachShortLine(words, addLine)
+		eachShortLineHash(words, addLine)
 	}
 	*pooled = words
 	wordsPool.Put(pooled)
@@ -117,18 +117,18 @@ func appendTextKey(keys []TextKey, k TextKey) []TextKey {
 	return append(keys, k)
 }
 
-// appendWordRunKeys appends the key of each sequence of wordsPerRun consecutive words. It computes the same keys as
+// appendWordRunKeys appends the key of each sequence of wordsPerWordRun consecutive words. It computes the same keys as
 // eachWordRunWithKey, but faster.
 func appendWordRunKeys(keys []TextKey, words []word) []TextKey {
 	// number of words in each part of a run; wordRunKey hashes these overlapping parts to compute the run's key
-	const partWords = wordsPerRun * 2 / 3
+	const partWords = wordsPerWordRun * 2 / 3
 	isSpaced := !slices.ContainsFunc(words, func(w word) bool { return w.halfWords != halfWordsPerWord })
 	if !isSpaced {
 		eachWordRunWithKey(words, func(_ uint64, k TextKey) { keys = appendTextKey(keys, k) })
 		return keys
 	}
-	// A run is a sequence of wordsPerRun words. Its key is computed from the hashes of three parts, which begin at the
-	// run's first, second and third word. The last two of these parts also belong to the next run, so keep their
+	// A run is a sequence of wordsPerWordRun words. Its key is computed from the hashes of three parts, which begin at
+	// the run's first, second and third word. The last two of these parts also belong to the next run, so keep their
 	// hashes. The variable older is the hash of the part that begins two words before word i. The variable old is the
 	// hash of the part that begins one word before word i.
 	var older, old uint64
@@ -138,7 +138,7 @@ func appendWordRunKeys(keys []TextKey, words []word) []TextKey {
 			hash = hash*wordRunHashFactor + w.hash
 		}
 		part := mixBits(hash)
-		if i >= wordsPerRun-partWords {
+		if i >= wordsPerWordRun-partWords {
 			keys = appendTextKey(keys, textKeyFromHash(min(older, old, part)))
 		}
 		older, old = old, part
@@ -146,15 +146,15 @@ func appendWordRunKeys(keys []TextKey, words []word) []TextKey {
 	return keys
 }
 
-// TextKeys returns a map with the keys of the written texts in c. The map contains, for each key, the ascending indexes
-// of the written texts that have this key. If a written text repeats a foreign text, which others wrote, the two texts
-// have at least one key in common. The map then contains the index of the written text for this key.
-func (c *RepeatComparison) TextKeys() map[TextKey][]int32 {
+// TextIndexesByKey returns a map with the keys of the written texts in c. The map contains, for each key, the ascending
+// indexes of the written texts that have this key. If a written text repeats a foreign text, which others wrote, the
+// two texts have at least one key in common. The map then contains the index of the written text for this key.
+func (c *RepeatFinder) TextIndexesByKey() map[TextKey][]int32 {
 	keys := map[TextKey][]int32{}
 	for i := range c.writtenTexts {
 		eachWrittenTextHashWithKey(c.writtenTexts[i], func(h uint64, k TextKey) {
 			if !slices.Contains(c.writtenHashes.textIndexesByHash[h], int32(i)) {
-				return // Skip these words, which the caller of NewRepeatComparison asked to ignore.
+				return // Skip these words, which the caller of NewRepeatFinder asked to ignore.
 			}
 			if indexes := keys[k]; len(indexes) == 0 || indexes[len(indexes)-1] != int32(i) {
 				keys[k] = append(indexes, int32(i))
@@ -164,6 +164,6 @@ func (c *RepeatComparison) TextKeys() map[TextKey][]int32 {
 	return keys
 }
 
-// KeyUnicodeVersion is the version of Unicode by which texts are divided into words. With another version, a text may
-// get other keys, so stored keys cannot be used.
-const KeyUnicodeVersion = unicode.Version + " " + norm.Version
+// TextKeyUnicodeVersion is the version of Unicode by which texts are divided into words. With another version, a text
+// may get other keys, so stored keys cannot be used.
+const TextKeyUnicodeVersion = unicode.Version + " " + norm.Version

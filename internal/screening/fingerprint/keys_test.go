@@ -103,8 +103,8 @@ func TestKeysFindAllRepeats(t *testing.T) {
 		for i := range foreign {
 			foreign = append(foreign, disguises[m.rng.IntN(len(disguises))](m, foreign[i]))
 		}
-		c := NewRepeatComparison(written, ignored)
-		keys := c.TextKeys()
+		c := NewRepeatFinder(written, ignored)
+		keys := c.TextIndexesByKey()
 		for _, f := range foreign {
 			var common []int32
 			for _, k := range AppendTextKeys(nil, f) {
@@ -124,15 +124,15 @@ func TestKeysFindAllRepeats(t *testing.T) {
 	}
 }
 
-// eachKeyedHash is like eachStoredHash, but also passes the key of each hash.
+// eachKeyedHash is like eachReadTextHash, but also passes the key of each hash.
 func eachKeyedHash(text string, fn func(hash uint64, k TextKey)) {
 	keyLine := func(h uint64) { fn(h, textKeyFromHash(h)) }
-	for _, form := range repeatableTextForms(text) {
+	for _, form := range textVariants(text) {
 		words := splitWords(form)
 		eachWordRunWithKey(words, fn)
-		eachShortLine(words, keyLine)
+		eachShortLineHash(words, keyLine)
 	}
-	eachShortLine(splitWords(linesWithToolPrefix(text)), keyLine)
+	eachShortLineHash(splitWords(extractPrefixedLines(text)), keyLine)
 }
 
 // TestAppendKeys compares the keys of AppendTextKeys with those of the slower eachKeyedHash.
@@ -158,7 +158,7 @@ func TestKeyedHashes(t *testing.T) {
 	for range 300 {
 		s := disguises[m.rng.IntN(len(disguises))](m, m.text())
 		var want, got, wantWritten, gotWritten []uint64
-		eachStoredHash(s, func(h uint64) { want = append(want, h) })
+		eachReadTextHash(s, func(h uint64) { want = append(want, h) })
 		eachKeyedHash(s, func(h uint64, _ TextKey) { got = append(got, h) })
 		eachWrittenTextHash(s, func(h uint64) { wantWritten = append(wantWritten, h) })
 		eachWrittenTextHashWithKey(s, func(h uint64, _ TextKey) { gotWritten = append(gotWritten, h) })

@@ -21,7 +21,7 @@ const lostFingerprintsLabel = "fingerprints-lost"
 // A FingerprintLoss says when and why the stored fingerprints of texts were lost, for example because a file was
 // damaged.
 type FingerprintLoss struct {
-	Time       time.Time
+	LossTime   time.Time
 	LossReason string
 	// time at which the effect of the loss ends: until then, each text by an agent counts as a repetition
 	EndTime time.Time
@@ -31,15 +31,15 @@ type FingerprintLoss struct {
 // renames a directory or a link with this name. The string reason says why the fingerprints were lost, and may name
 // another file, for example if the damaged key makes this file useless. Errors are ignored, because the caller notices
 // them when it fails to write a new file with this name.
-func (f File) renameDamagedFile(dir *vfs.OS, name, reason string) {
+func (f Store) renameDamagedFile(dir *vfs.OS, name, reason string) {
 	_ = vfs.RemoveTree(filepath.Join(f.Dir, name+damagedSuffix))
 	_ = os.Rename(filepath.Join(f.Dir, name), filepath.Join(f.Dir, name+damagedSuffix))
-	f.recordFingerprintLoss(dir, reason)
+	f.writeFingerprintLoss(dir, reason)
 }
 
-// recordFingerprintLoss records that fingerprints of earlier texts were lost. It writes the present time and the reason
+// writeFingerprintLoss records that fingerprints of earlier texts were lost. It writes the present time and the reason
 // to the file fingerprintLossFile.
-func (f File) recordFingerprintLoss(dir *vfs.OS, reason string) {
+func (f Store) writeFingerprintLoss(dir *vfs.OS, reason string) {
 	line := fmt.Sprintf("%s %s\n", f.Now().UTC().Format(time.RFC3339), reason)
 	_ = vfs.WriteFile(dir, fingerprintLossFile, []byte(line), 0o600)
 }
@@ -50,7 +50,7 @@ func lossReason(name string, err error) string { return fmt.Sprintf("%s: %v", na
 // repairFile repairs the fingerprint file with this name. It renames a damaged file, and writes the blocks that can be
 // read into a new file. It also renames damaged files with the fingerprints that were removed from fingerprint files
 // earlier. It does nothing if no file is damaged.
-func (f File) repairFile(name string) {
+func (f Store) repairFile(name string) {
 	_, _ = vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
 		key, err := f.openOrCreateKey(dir)
 		if err != nil {
@@ -68,22 +68,22 @@ func (f File) repairFile(name string) {
 				}
 			}
 		}
-		return f.shrinkFile(dir, name, key)
+		return f.dropOldBlocks(dir, name, key)
 	})
 }
 
 // LastFingerprintLoss returns the last loss of fingerprints. ok is false if nothing was lost in the last 14 days.
-func (f File) LastFingerprintLoss() (l FingerprintLoss, ok bool) {
+func (f Store) LastFingerprintLoss() (l FingerprintLoss, ok bool) {
 	b, err := os.ReadFile(filepath.Join(f.Dir, fingerprintLossFile))
 	if os.IsNotExist(err) {
 		return l, false
 	}
 	timeText, why, _ := strings.Cut(strings.TrimSpace(string(b)), " ")
 	l.LossReason = why
-	l.Time, err = time.Parse(time.RFC3339, timeText)
+	l.LossTime, err = time.Parse(time.RFC3339, timeText)
 	if err != nil {
-		l.Time, l.LossReason = f.Now(), fingerprintLossFile+" cannot be read"
+		l.LossTime, l.LossReason = f.Now(), fingerprintLossFile+" cannot be read"
 	}
-	l.EndTime = l.Time.Add(maxBlockAge)
+	l.EndTime = l.LossTime.Add(maxBlockAge)
 	return l, l.EndTime.After(f.Now())
 }

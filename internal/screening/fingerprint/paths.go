@@ -10,25 +10,25 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/sysinfo"
 )
 
-// FileWriter says who wrote a file last: the agent, or a program that may have written foreign text.
-type FileWriter int
+// FileWriterKind says who wrote a file last: the agent, or a program that may have written foreign text.
+type FileWriterKind int
 
 // These values say who wrote a file last.
 const (
-	writerUnknown FileWriter = iota
+	writerUnknown FileWriterKind = iota
 	WriterAgent
-	WriterForeignTextProgram // a program that may have written text by others to the file
-	WriterUnknownTextProgram // a program that may have written text that nobody vouches for
+	WriterForeignTextProgram   // a program that may have written text by others to the file
+	WriterUnknownAuthorProgram // a program that may have written text that nobody vouches for
 )
 
 // AddProgramRun records the period in which a program ran. The parameters start and end are the beginning and the end
-// of the period. The parameter level describes the text that the program may have written: ForeignTextBlock means text
-// by others, and UnknownAuthorTextBlock means text that nobody vouches for. A file that changed in this period counts
-// as a file with such text. If the agent writes the file later, the file counts as written by the agent.
-func (f File) AddProgramRun(level BlockKind, start, end time.Time) error {
+// of the period. The parameter blockKind describes the text that the program may have written: ForeignTextBlock means
+// text by others, and UnknownAuthorTextBlock means text that nobody vouches for. A file that changed in this period
+// counts as a file with such text. If the agent writes the file later, the file counts as written by the agent.
+func (f Store) AddProgramRun(blockKind BlockKind, start, end time.Time) error {
 	run := foreignTextProgramRunBlock
-	if level == UnknownAuthorTextBlock {
-		run = unknownTextProgramRunBlock
+	if blockKind == UnknownAuthorTextBlock {
+		run = unknownAuthorProgramRunBlock
 	}
 	_, err := f.addFileBlocks(writtenPathsFile, unwrittenFileBlock{run, nil, func(*cipherKey) []textFingerprint {
 		return []textFingerprint{textFingerprint(start.UnixMilli()), textFingerprint(end.UnixMilli())}
@@ -38,25 +38,31 @@ func (f File) AddProgramRun(level BlockKind, start, end time.Time) error {
 
 // writerByProgramRunKind maps a kind of program run to the writer that is recorded for files that changed during the
 // run.
-var writerByProgramRunKind = map[BlockKind]FileWriter{
-	foreignTextProgramRunBlock: WriterForeignTextProgram,
-	unknownTextProgramRunBlock: WriterUnknownTextProgram,
+var writerByProgramRunKind = map[BlockKind]FileWriterKind{
+	foreignTextProgramRunBlock:   WriterForeignTextProgram,
+	unknownAuthorProgramRunBlock: WriterUnknownAuthorProgram,
 }
 
 // setProgramRunWriters records which files may have been written by a program while the program ran. For each file, the
-// list changed contains the time of the file's last change. If a file was changed while the program ran,
+// list changeTimes contains the time of the file's last change. If a file was changed while the program ran,
 // setProgramRunWriters sets the element of writers with the same index as the file. The parameter run is a block kind,
 // which specifies the kind of text that the program may have written and so determines the writer. The program's start
-// time and end time are encoded in the parameter prints. All times are Unix times in milliseconds.
+// time and end time are encoded in the parameter encodedTimes. All times are Unix times in milliseconds.
 //
 // A file whose change time is later than the parameter now is also regarded as changed by the program, because somebody
 // may have set such a time to hide a change.
-func setProgramRunWriters(writers []FileWriter, changed []int64, now int64, run BlockKind, prints []byte) {
-	if len(prints) < 2*bytesPerFingerprint {
+func setProgramRunWriters(
+	writers []FileWriterKind,
+	changeTimes []int64,
+	now int64,
+	run BlockKind,
+	encodedTimes []byte,
+) {
+	if len(encodedTimes) < 2*bytesPerFingerprint {
 		return
 	}
-	from, to := int64(decodeFingerprint(prints)), int64(decodeFingerprint(prints[bytesPerFingerprint:]))
-	for i, changeTime := range changed {
+	from, to := int64(decodeFingerprint(encodedTimes)), int64(decodeFingerprint(encodedTimes[bytesPerFingerprint:]))
+	for i, changeTime := range changeTimes {
 		if changeTime < from {
 			continue
 		}
@@ -79,14 +85,14 @@ func fileChangeTimes(paths []string) []int64 {
 }
 
 // AddAgentPaths records that the agent wrote the files.
-func (f File) AddAgentPaths(paths ...string) error { return f.addPaths(agentPathsBlock, paths) }
+func (f Store) AddAgentPaths(paths ...string) error { return f.addPaths(agentPathsBlock, paths) }
 
 // AddForeignTextPaths records that a program wrote text by others to the files.
-func (f File) AddForeignTextPaths(paths ...string) error {
+func (f Store) AddForeignTextPaths(paths ...string) error {
 	return f.addPaths(foreignTextPathsBlock, paths)
 }
 
-func (f File) addPaths(level BlockKind, paths []string) error {
+func (f Store) addPaths(blockKind BlockKind, paths []string) error {
 	if len(paths) == 0 {
 		return nil
 	}
@@ -94,7 +100,7 @@ func (f File) addPaths(level BlockKind, paths []string) error {
 	for i, p := range paths {
 		hashes[i] = pathHash(p)
 	}
-	_, err := f.addFileBlocks(writtenPathsFile, makeHashedBlock(level, nil, hashes))
+	_, err := f.addFileBlocks(writtenPathsFile, newHashBlock(blockKind, nil, hashes))
 	return err
 }
 
@@ -108,8 +114,8 @@ func pathHash(path string) uint64 {
 
 // LastWriters returns the kind of writer that wrote each file last. If the records cannot be read, it returns
 // WriterForeignTextProgram for all files.
-func (f File) LastWriters(paths []string) []FileWriter {
-	writers := make([]FileWriter, len(paths))
+func (f Store) LastWriters(paths []string) []FileWriterKind {
+	writers := make([]FileWriterKind, len(paths))
 	var times []int64 // change times of the files, read when a program's run is found in the records
 	var indexes map[textFingerprint][]int
 	err := f.scanBlocks(writtenPathsFile, func(key *cipherKey, h *blockHeader, _, prints []byte) error {

@@ -1,4 +1,4 @@
-// This file compares removeLinePrefix with a slower version that examines each separator in each line.
+// This file compares removeToolLinePrefix with a slower version that examines each separator in each line.
 
 package fingerprint
 
@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// removePrefixSlowly is removeLinePrefix without the quick check of the line's first word.
+// removePrefixSlowly is removeToolLinePrefix without the quick check of the line's first word.
 func removePrefixSlowly(line string) (rest string, ok bool) {
 	for _, sep := range []string{"→", "\t", ":", "|", ") "} {
 		head, tail, ok := strings.Cut(line, sep)
-		if !ok || len(head) > 120 || !isLinePrefix(head) {
+		if !ok || len(head) > 120 || !isToolLinePrefix(head) {
 			continue
 		}
 		if sep == ":" {
@@ -30,7 +30,7 @@ func FuzzRemovePrefix(f *testing.F) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		rest, ok := removeLinePrefix(line)
+		rest, ok := removeToolLinePrefix(line)
 		wantRest, wantOK := removePrefixSlowly(line)
 		if rest != wantRest || ok != wantOK {
 			t.Errorf("removePrefix(%q) = %q, %v, want %q, %v", line, rest, ok, wantRest, wantOK)

@@ -23,7 +23,7 @@ const (
 // recentBlockIDs contains the identifiers of the blocks near a file's end, including blocks appended later by this or
 // another process. It is used only while the lock of the directory is held.
 type recentBlockIDs struct {
-	times           map[uint64]time.Time // for the identifier of each block, when the block was added
+	addedTimesByID  map[uint64]time.Time // for the identifier of each block, when the block was added
 	readEndOffset   int64                // the file's blocks before this offset have been read
 	lastBlockHeader []byte               // first bytes (the head) of the last block that was read
 	lastBlockOffset int64                // offset in the file of the last block that was read
@@ -43,12 +43,12 @@ func cachedRecentBlocks(path string) *recentBlockIDs {
 	return r.(*recentBlockIDs)
 }
 
-// readNew reads the blocks that were appended to a file of the given size since the last call. If the file was
-// replaced, readNew forgets all blocks and reads the end of the new file. Blocks that cannot be read stay unknown, so
-// their texts may be added to the file a second time.
-func (r *recentBlockIDs) readNew(file vfs.File, size int64) {
+// readNewBlocks reads the blocks that were appended to a file of the given size since the last call. If the file was
+// replaced, readNewBlocks forgets all blocks and reads the end of the new file. Blocks that cannot be read stay
+// unknown, so their texts may be added to the file a second time.
+func (r *recentBlockIDs) readNewBlocks(file vfs.File, size int64) {
 	if !r.isFromFile(file, size) {
-		*r = recentBlockIDs{times: map[uint64]time.Time{}}
+		*r = recentBlockIDs{addedTimesByID: map[uint64]time.Time{}}
 	}
 	from := max(r.readEndOffset, headerSize, size-recentBlockBytes)
 	b := make([]byte, size-from)
@@ -65,7 +65,7 @@ func (r *recentBlockIDs) readNew(file vfs.File, size int64) {
 			at++
 			continue
 		}
-		r.times[h.blockID] = h.time
+		r.addedTimesByID[h.blockID] = h.time
 		r.lastBlockHeader, r.lastBlockOffset = bytes.Clone(h.encoded), from+int64(at)
 		at += h.blockSize()
 	}
@@ -85,6 +85,6 @@ func (r *recentBlockIDs) isFromFile(file vfs.File, size int64) bool {
 
 // isRecentBlock reports whether a block with this identifier was added so recently that it need not be written again.
 func (r *recentBlockIDs) isRecentBlock(id uint64, now time.Time) bool {
-	t, known := r.times[id]
+	t, known := r.addedTimesByID[id]
 	return known && now.Sub(t) < blockRewriteInterval
 }

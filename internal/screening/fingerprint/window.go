@@ -71,5 +71,5 @@ func (w *fileReadWindow) peek(n int) ([]byte, error) {
 	return w.buf[:n], nil
 }
 
-// skip skips the next n bytes, which peek must have returned.
-func (w *fileReadWindow) skip(n int) { w.unreadStart += n }
+// skip skips the next byteCount bytes, which peek must have returned.
+func (w *fileReadWindow) skip(byteCount int) { w.unreadStart += byteCount }

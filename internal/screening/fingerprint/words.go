@@ -22,15 +22,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// wordsPerRun is the number of words in a run. Texts that have a run in common repeat each other.
-const wordsPerRun = text.MinCopiedWords
+// wordsPerWordRun is the number of words in a run. Texts that have a run in common repeat each other.
+const wordsPerWordRun = text.MinCopiedWords
 
 // The length of a sequence of words is measured in units. A word counts two units, and a letter in a script without
 // spaces counts one. halfWordsPerWordRun is the minimum length of a sequence by which repeated text is recognized.
 const (
 	halfWordsPerWord    = 2
 	halfWordsPerLetter  = 1
-	halfWordsPerWordRun = wordsPerRun * halfWordsPerWord
+	halfWordsPerWordRun = wordsPerWordRun * halfWordsPerWord
 
 	// A line or sentence that is shorter than halfWordsPerWordRun gets one hash for all its words. It gets none if it
 	// has fewer units or letters than these minimums.
@@ -68,19 +68,19 @@ func mixBits(h uint64) uint64 {
 
 // wordScanner divides a text into words.
 type wordScanner struct {
-	words   []word
-	hash    uint64
-	letters int
+	words       []word
+	hash        uint64
+	letterCount int
 }
 
 func (s *wordScanner) endWord() {
-	if s.letters > 0 {
+	if s.letterCount > 0 {
 		s.words = append(
 			s.words,
-			word{hash: s.hash, halfWords: halfWordsPerWord, letterCount: uint16(min(s.letters, 1<<15))},
+			word{hash: s.hash, halfWords: halfWordsPerWord, letterCount: uint16(min(s.letterCount, 1<<15))},
 		)
 	}
-	s.hash, s.letters = hashBasis, 0
+	s.hash, s.letterCount = hashBasis, 0
 }
 
 func (s *wordScanner) endLine() {
@@ -118,10 +118,10 @@ func appendWords(words []word, content string) []word {
 	s := wordScanner{hash: hashBasis, words: slices.Grow(words, len(content)/5+1)}
 	for i := 0; i < len(content); i++ {
 		switch class := byteClasses[content[i]]; class {
-		case letterByte:
+		case wordByte:
 			// Setting this bit makes letters lower-case. Digits have it already.
 			s.hash = (s.hash ^ uint64(content[i]|0x20)) * hashPrime
-			s.letters++
+			s.letterCount++
 		case lineEndByte:
 			s.endLine()
 		case sentenceEndByte:
@@ -130,7 +130,7 @@ func appendWords(words []word, content string) []word {
 			} else {
 				s.endWord()
 			}
-		case gapByte:
+		case nonWordByte:
 			s.endWord()
 		case nonASCIIByte:
 			r, size := utf8.DecodeRuneInString(content[i:])
@@ -144,8 +144,8 @@ func appendWords(words []word, content string) []word {
 
 // These classes say how a byte affects the division of a text into words.
 const (
-	gapByte         = iota // the byte is not part of a word and ends the word before it
-	letterByte             // the byte belongs to a word
+	nonWordByte     = iota // the byte is not part of a word and ends the word before it
+	wordByte               // the byte belongs to a word
 	lineEndByte            // the byte ends a line of the text
 	sentenceEndByte        // the byte ends a sentence if white space or a closing sign follows
 	apostropheByte         // the byte is an apostrophe, which is ignored, so that "don't" is a single word
@@ -165,7 +165,7 @@ var byteClasses = func() (class [256]byte) {
 		case b == '\'':
 			class[c] = apostropheByte
 		case b >= '0' && b <= '9', b|0x20 >= 'a' && b|0x20 <= 'z':
-			class[c] = letterByte
+			class[c] = wordByte
 		}
 	}
 	return class
@@ -182,7 +182,7 @@ func (s *wordScanner) addRune(r rune) {
 		s.words = append(s.words, word{hash: mixRune(s.hash, r), halfWords: halfWordsPerLetter, letterCount: 2})
 	case unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r):
 		s.hash = mixRune(s.hash, unicode.ToLower(r))
-		s.letters++
+		s.letterCount++
 	default:
 		s.endWord()
 	}
@@ -196,7 +196,7 @@ func mixRune(h uint64, r rune) uint64 {
 	return h
 }
 
-// eachWordRun calls fn with the hash of each run, which is a sequence of about wordsPerRun consecutive words.
+// eachWordRun calls fn with the hash of each run, which is a sequence of about wordsPerWordRun consecutive words.
 func eachWordRun(words []word, fn func(hash uint64)) {
 	for i := range words {
 		var h uint64
@@ -215,11 +215,11 @@ func eachWordRun(words []word, fn func(hash uint64)) {
 	}
 }
 
-// eachShortLine calls fn with the hash of each short line or sentence. A line is short if it has fewer than
+// eachShortLineHash calls fn with the hash of each short line or sentence. A line is short if it has fewer than
 // halfWordsPerWordRun half words. A word counts as two half words, and a letter in a script without spaces counts as
 // one half word. Lines with fewer than minShortLineHalfWords half words or fewer than minShortLineLetters letters are
 // skipped.
-func eachShortLine(words []word, fn func(hash uint64)) {
+func eachShortLineHash(words []word, fn func(hash uint64)) {
 	for from := 0; from < len(words); {
 		to := from
 		for to < len(words)-1 && !words[to].isLastInLine {
@@ -234,17 +234,17 @@ func eachShortLine(words []word, fn func(hash uint64)) {
 	}
 }
 
-func hashShortLine(words []word) (h uint64, halfWords, letters int) {
-	h = shortLineHashBasis
+func hashShortLine(words []word) (lineHash uint64, halfWordCount, letterCount int) {
+	lineHash = shortLineHashBasis
 	for i := range words {
-		h = h*wordRunHashFactor + words[i].hash
-		halfWords += int(words[i].halfWords)
-		letters += int(words[i].letterCount)
-		if halfWords >= halfWordsPerWordRun {
+		lineHash = lineHash*wordRunHashFactor + words[i].hash
+		halfWordCount += int(words[i].halfWords)
+		letterCount += int(words[i].letterCount)
+		if halfWordCount >= halfWordsPerWordRun {
 			break
 		}
 	}
-	return h, halfWords, letters
+	return lineHash, halfWordCount, letterCount
 }
 
 // eachShortWordSequence calls fn with the hash of each sequence of words that is shorter than halfWordsPerWordRun half
@@ -280,35 +280,35 @@ func hashesToStore(text string) (all []uint64, coversWholeText bool) {
 	add := func(h uint64) { all = append(all, h) }
 	coversWholeText = len(text) <= maxFullyHashedTextBytes
 	if coversWholeText {
-		eachStoredHash(text, add)
+		eachReadTextHash(text, add)
 	} else {
-		eachStoredHash(text[:maxFullyHashedTextBytes], add)
-		eachStoredHash(text[len(text)-maxFullyHashedTextBytes:], add)
+		eachReadTextHash(text[:maxFullyHashedTextBytes], add)
+		eachReadTextHash(text[len(text)-maxFullyHashedTextBytes:], add)
 	}
 	slices.Sort(all)
 	return slices.Compact(all), coversWholeText
 }
 
-// eachStoredHash calls fn with each hash of the text that belongs in the fingerprint file. The hashes of a text are
+// eachReadTextHash calls fn with each hash of the text that belongs in the fingerprint file. The hashes of a text are
 // stored in this file after an agent has read the text.
-func eachStoredHash(text string, fn func(hash uint64)) {
-	for _, form := range repeatableTextForms(text) {
+func eachReadTextHash(text string, fn func(hash uint64)) {
+	for _, form := range textVariants(text) {
 		words := splitWords(form)
 		eachWordRun(words, fn)
-		eachShortLine(words, fn)
+		eachShortLineHash(words, fn)
 	}
 	// The text may be the output from a program that prefixes some lines of a file, for example with a line number.
 	// Remove the prefixes, so that the hashes of the file's original short lines are found, too.
-	eachShortLine(splitWords(linesWithToolPrefix(text)), fn)
+	eachShortLineHash(splitWords(extractPrefixedLines(text)), fn)
 }
 
 // eachWrittenTextHash calls fn with each hash that is needed to compare a newly written text with earlier texts. If the
 // text repeats words from an earlier text, one of these hashes equals a hash that was stored for the earlier text.
 func eachWrittenTextHash(text string, fn func(hash uint64)) {
-	for _, form := range repeatableTextForms(text) {
+	for _, form := range textVariants(text) {
 		words := splitWords(form)
 		eachWordRun(words, fn)
-		eachShortLine(words, fn)
+		eachShortLineHash(words, fn)
 		eachShortWordSequence(words, fn)
 	}
 }
@@ -353,17 +353,17 @@ func isBlockTag(tag string) bool {
 	)
 }
 
-// removeLinePrefixes removes the prefixes that tools print before lines, such as the number in "12→" and the file name
-// and number in "a/b.md:12:". It returns true if most lines have such a prefix. Otherwise the caller must not use the
-// text.
-func removeLinePrefixes(s string) (string, bool) {
+// removeToolLinePrefixes removes the prefixes that tools print before lines, such as the number in "12→" and the file
+// name and number in "a/b.md:12:". It returns true if most lines have such a prefix. Otherwise the caller must not use
+// the text.
+func removeToolLinePrefixes(s string) (string, bool) {
 	var b strings.Builder
 	prefixed, lines := 0, 0
 	if !mayHaveLinePrefixes(s) {
 		return s, false
 	}
 	for line := range strings.Lines(s) {
-		rest, ok := removeLinePrefix(line)
+		rest, ok := removeToolLinePrefix(line)
 		if ok {
 			prefixed++
 		}
@@ -377,24 +377,25 @@ func removeLinePrefixes(s string) (string, bool) {
 	return b.String(), lines > 0 && prefixed*2 > lines
 }
 
-// linesWithToolPrefix returns only the lines that begin with a line number or file name, as tools print them. The
+// extractPrefixedLines returns only the lines that begin with a line number or file name, as tools print them. The
 // numbers and names are removed.
-func linesWithToolPrefix(s string) string {
+func extractPrefixedLines(s string) string {
 	if !mayHaveLinePrefixes(s) {
 		return ""
 	}
 	var b strings.Builder
 	for line := range strings.Lines(s) {
-		if rest, ok := removeLinePrefix(line); ok {
+		if rest, ok := removeToolLinePrefix(line); ok {
 			b.WriteString(rest)
 		}
 	}
 	return b.String()
 }
 
-// removeLinePrefix removes the prefix that a program, such as grep, puts before a line of a file, for example a line
-// number or a file name. If the line has no such prefix, removeLinePrefix returns the line unchanged, and ok is false.
-func removeLinePrefix(line string) (rest string, ok bool) {
+// removeToolLinePrefix removes the prefix that a program, such as grep, puts before a line of a file, for example a
+// line number or a file name. If the line has no such prefix, removeToolLinePrefix returns the line unchanged, and ok
+// is false.
+func removeToolLinePrefix(line string) (rest string, ok bool) {
 	if !mayHaveLinePrefix(line) {
 		return line, false
 	}
@@ -403,7 +404,7 @@ func removeLinePrefix(line string) (rest string, ok bool) {
 		if !ok || len(head) > 120 {
 			continue
 		}
-		if !isLinePrefix(head) {
+		if !isToolLinePrefix(head) {
 			continue
 		}
 		if sep == ":" { // A file name may be followed by a line number, as in main.go:12:text.
@@ -448,9 +449,9 @@ func mayHaveLinePrefixes(text string) bool {
 	return false
 }
 
-// isLinePrefix reports whether s is a number or a file name, which programs print before the text of a line. Spaces
+// isToolLinePrefix reports whether s is a number or a file name, which programs print before the text of a line. Spaces
 // before it are allowed. A text without spaces counts as a file name if it contains a period or a slash.
-func isLinePrefix(s string) bool {
+func isToolLinePrefix(s string) bool {
 	s = strings.TrimLeft(s, " ")
 	return isNumber(s) || (s != "" && !strings.Contains(s, " ") && strings.ContainsAny(s, "./"))
 }

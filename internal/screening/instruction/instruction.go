@@ -15,20 +15,21 @@ import (
 	"unicode/utf8"
 )
 
-// Find returns the sorted names of the rules that recognize instructions in a text. It returns nil if the text does
-// not look like instructions. Weak rules also match harmless texts, so a single weak rule is not enough. Find reads
-// the text like a model, so that look-alike letters, invisible characters or split words do not prevent a match.
-func Find(text string) []string {
+// FindMatchingRules returns the sorted names of the rules that recognize instructions in a text. It returns nil if the
+// text does not look like instructions. Weak rules also match harmless texts, so a single weak rule is not enough.
+// FindMatchingRules reads the text like a model, so that look-alike letters, invisible characters or split words do not
+// prevent a match.
+func FindMatchingRules(text string) []string {
 	low, has := lowerWithCharacterKinds(text)
 	var f ruleFinder
 	if !has.isASCII && hasHiddenChars(text) {
 		f.addStrongMatch(RuleHiddenChars)
 	}
 	switch {
-	case !has.isASCII, has.hasControlChars && hidesLetters(low):
+	case !has.isASCII, has.hasControlChars && hasLetterHidingChars(low):
 		low = removeInvisibleChars(low)
 	}
-	f.hasLines = has.hasControlChars
+	f.hasLineBreaks = has.hasControlChars
 	f.applyMatchingRules(low)
 	if !has.isASCII {
 		if s := ReplaceLookalikes(low); s != low {
@@ -53,8 +54,8 @@ const minWeakRuleMatches = 2
 // only if it contains at least minBoldMarks times ** or __.
 const minBoldMarks = 6
 
-// mayHaveBoldWords reports whether a text may have several consecutive words, each of which is bold by itself.
-func mayHaveBoldWords(lowerText string) bool {
+// mayHaveBoldMarkdown reports whether a text may have several consecutive words, each of which is bold by itself.
+func mayHaveBoldMarkdown(lowerText string) bool {
 	return (strings.IndexByte(lowerText, '*') >= 0 && strings.Count(lowerText, "**") >= minBoldMarks) ||
 		(strings.IndexByte(lowerText, '_') >= 0 && strings.Count(lowerText, "__") >= minBoldMarks)
 }
@@ -63,7 +64,7 @@ func mayHaveBoldWords(lowerText string) bool {
 type ruleFinder struct {
 	foundNames     []string
 	hasStrongMatch bool // a matched rule is enough to make the text look like instructions
-	hasLines       bool // the text may contain line breaks or tabs
+	hasLineBreaks  bool // the text may contain line breaks or tabs
 }
 
 // addStrongMatch adds the name of a matched rule that is enough to make the text look like instructions.
@@ -74,41 +75,41 @@ func (f *ruleFinder) addStrongMatch(name string) {
 	}
 }
 
-// applyMatchingRules applies the rules to the text low, which is in lower case. In some texts, words are split, as in
-// "ig nore". If the text looks like this, applyMatchingRules also applies the rules to a form of the text in which the
-// parts are joined.
-func (f *ruleFinder) applyMatchingRules(low string) {
-	flowingText, hasShortLines := low, false
-	isJoined := f.hasLines || strings.Contains(low, "  ")
+// applyMatchingRules applies the rules to the text lowerText, which is in lower case. In some texts, words are split,
+// as in "ig nore". If the text looks like this, applyMatchingRules also applies the rules to a form of the text in
+// which the parts are joined.
+func (f *ruleFinder) applyMatchingRules(lowerText string) {
+	flowingText, hasShortLines := lowerText, false
+	isJoined := f.hasLineBreaks || strings.Contains(lowerText, "  ")
 	if isJoined {
-		flowingText, hasShortLines = joinLines(low)
+		flowingText, hasShortLines = joinLines(lowerText)
 	}
-	hasMatch := f.addMatchingRules(low, flowingText)
+	hasMatch := f.addMatchingRules(lowerText, flowingText)
 	if !hasMatch && !hasShortLines {
-		if !mayHaveBoldWords(low) {
+		if !mayHaveBoldMarkdown(lowerText) {
 			return
 		}
 	}
-	joined, squashed := joinDividedWords(low)
+	joined, squashed := joinDividedWords(lowerText)
 	words := flowingText
-	if joined != low || !isJoined {
+	if joined != lowerText || !isJoined {
 		words, _ = joinLines(joined)
 	}
 	if strings.TrimRight(words, "\n") != strings.TrimRight(flowingText, "\n") {
 		f.addMatchingRules(words, words)
 	}
 	for _, s := range squashed {
-		f.addUnspacedMatches(s)
+		f.addUnspacedWordMatches(s)
 	}
 }
 
 // addMatchingRules adds the names of the rules that a normalized text matches. The parameter lines is this text with
 // its line breaks, and is used for rules about the start of a line. The parameter joinedLines is the text without the
-// line breaks, and is used for all other rules. The result mayBeSplit is true if the text may contain words with
+// line breaks, and is used for all other rules. The result mayHaveSplitWords is true if the text may contain words with
 // spaces or signs between their letters.
-func (f *ruleFinder) addMatchingRules(lines, joinedLines string) (mayBeSplit bool) {
+func (f *ruleFinder) addMatchingRules(lines, joinedLines string) (mayHaveSplitWords bool) {
 	t := loadedRules()
-	found, mayBeSplit := t.findWordGroups(joinedLines)
+	found, mayHaveSplitWords := t.findWordGroups(joinedLines)
 	for i := range t.rules {
 		r := &t.rules[i]
 		if found&r.requiredGroups != r.requiredGroups {
@@ -126,12 +127,12 @@ func (f *ruleFinder) addMatchingRules(lines, joinedLines string) (mayBeSplit boo
 			f.foundNames = append(f.foundNames, r.name)
 		}
 	}
-	return mayBeSplit
+	return mayHaveSplitWords
 }
 
-// addUnspacedMatches adds the names of the rules that match a long word, such as "ignoreallrules", which may be
+// addUnspacedWordMatches adds the names of the rules that match a long word, such as "ignoreallrules", which may be
 // several words without the spaces between them. Weak rules are not added.
-func (f *ruleFinder) addUnspacedMatches(word string) {
+func (f *ruleFinder) addUnspacedWordMatches(word string) {
 	t := loadedRules()
 	found := t.findUnspacedGroups(word)
 	for i := range t.rules {
@@ -151,7 +152,7 @@ type instructionRule struct {
 	isWeak         bool
 	requiredGroups wordGroupSet // Groups of words. A text can match only if it contains a word of each group.
 	expression     string
-	once           sync.Once
+	patternOnce    sync.Once
 	*pattern
 	unspacedOnce   sync.Once
 	unspacedRegexp *regexp.Regexp
@@ -167,9 +168,9 @@ func (r *instructionRule) needsLineStart() bool { return r.expression[0] == '^' 
 
 // matches reports whether a text matches the rule's expression. The text must be in lower case and begin with a line
 // break. The expression is compiled when it is first used.
-func (r *instructionRule) matches(low string) bool {
-	r.once.Do(func() { r.pattern = newPattern(strings.ReplaceAll(r.expression, "…", sentencePartPattern)) })
-	return r.matchesText(low)
+func (r *instructionRule) matches(lowerText string) bool {
+	r.patternOnce.Do(func() { r.pattern = newPattern(strings.ReplaceAll(r.expression, "…", sentencePartPattern)) })
+	return r.matchesText(lowerText)
 }
 
 // unspacedExpr returns the rule's regular expression without the spaces and word boundaries in it. It matches text in

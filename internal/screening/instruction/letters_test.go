@@ -77,7 +77,7 @@ func TestLetters(t *testing.T) {
 		}
 		return
 	}
-	if lookalikeSource != want {
+	if lookalikeTableText != want {
 		t.Error("letters.txt is not what Unicode's tables and the look-alikes make; run with -update")
 	}
 	for _, c := range []struct{ text, want string }{

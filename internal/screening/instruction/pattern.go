@@ -20,8 +20,8 @@ type pattern struct {
 	prefixes       []string // sorted prefixes (each match begins with a prefix)
 	// For each byte value, an index in the sorted list prefixes. At this index is the first prefix that begins with
 	// this byte or a greater byte.
-	firstPrefix   [1<<8 + 1]uint16
-	isAtWordStart bool // The pattern matches only at the start of a word.
+	firstPrefixIndexes [1<<8 + 1]uint16
+	isAtWordStart      bool // The pattern matches only at the start of a word.
 	// The pattern matches only at the start of a line, or after characters that do not belong to a word, such as "- ".
 	isAtLineStart bool
 	maxLength     int // maximum length of a match in bytes (negative if unlimited)
@@ -48,7 +48,7 @@ func newPattern(expr string) *pattern {
 		isAtLineStart: isAtLineStart,
 		maxLength:     utf8.UTFMax * maxMatchLength(re),
 	}
-	p.prefixes, _ = matchPrefixes(re)
+	p.prefixes, _ = listMatchPrefixes(re)
 	slices.Sort(p.prefixes)
 	// Delete each prefix that begins with another prefix, because the shorter prefix finds the same matches.
 	shorter := "\x00"
@@ -62,8 +62,10 @@ func newPattern(expr string) *pattern {
 	if p.prefixes[0] == "" {
 		panic("a match may begin with anything: " + expr)
 	}
-	for c := range p.firstPrefix {
-		p.firstPrefix[c] = uint16(sort.Search(len(p.prefixes), func(i int) bool { return int(p.prefixes[i][0]) >= c }))
+	for c := range p.firstPrefixIndexes {
+		p.firstPrefixIndexes[c] = uint16(
+			sort.Search(len(p.prefixes), func(i int) bool { return int(p.prefixes[i][0]) >= c }),
+		)
 	}
 	return p
 }
@@ -77,7 +79,7 @@ func (p *pattern) matchesText(text string) bool {
 		tries, maxLength = 8, len(text)
 	}
 	for i := 1; i < len(text); i++ {
-		candidates := p.prefixes[p.firstPrefix[text[i]]:p.firstPrefix[int(text[i])+1]]
+		candidates := p.prefixes[p.firstPrefixIndexes[text[i]]:p.firstPrefixIndexes[int(text[i])+1]]
 		if len(candidates) == 0 {
 			continue
 		}
@@ -101,14 +103,14 @@ func beginsWithAny(text string, others []string) bool {
 	return slices.ContainsFunc(others, func(s string) bool { return strings.HasPrefix(text, s) })
 }
 
-// mayMatchAfter reports whether the pattern can match directly after a text. The parameter before is this text, which
-// must not be empty if isAtWordStart is set.
-func (p *pattern) mayMatchAfter(before string) bool {
-	if p.isAtWordStart && isWordByte(before[len(before)-1]) {
+// mayMatchAfter reports whether the pattern can match directly after a text. The parameter precedingText is this text,
+// which must not be empty if isAtWordStart is set.
+func (p *pattern) mayMatchAfter(precedingText string) bool {
+	if p.isAtWordStart && isWordByte(precedingText[len(precedingText)-1]) {
 		return false
 	}
-	for i := len(before) - 1; p.isAtLineStart && i >= 0 && before[i] != '\n'; i-- {
-		if isWordByte(before[i]) {
+	for i := len(precedingText) - 1; p.isAtLineStart && i >= 0 && precedingText[i] != '\n'; i-- {
+		if isWordByte(precedingText[i]) {
 			return false
 		}
 	}
@@ -133,14 +135,14 @@ func beginsWithBoundary(re *syntax.Regexp) bool {
 	return false
 }
 
-// Each match of a regular expression begins with one of its prefixes. maxMatchPrefixes is the maximum number of
+// Each match of a regular expression begins with one of its prefixes. maxPatternPrefixes is the maximum number of
 // prefixes for one expression. If there would be more, fewer and shorter prefixes are used.
-const maxMatchPrefixes = 64
+const maxPatternPrefixes = 64
 
-// matchPrefixes returns prefixes such that every match of the expression re begins with at least one of them.
+// listMatchPrefixes returns prefixes such that every match of the expression re begins with at least one of them.
 // areCompleteMatches is true if the prefixes are all the matches of the expression. If nothing is known about the
-// matches, matchPrefixes returns an empty prefix and false.
-func matchPrefixes(re *syntax.Regexp) (all []string, areCompleteMatches bool) {
+// matches, listMatchPrefixes returns an empty prefix and false.
+func listMatchPrefixes(re *syntax.Regexp) (all []string, areCompleteMatches bool) {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpWordBoundary:
 		return []string{""}, true
@@ -151,14 +153,14 @@ func matchPrefixes(re *syntax.Regexp) (all []string, areCompleteMatches bool) {
 	case syntax.OpCharClass:
 		return listChars(re.Rune)
 	case syntax.OpCapture:
-		return matchPrefixes(re.Sub[0])
+		return listMatchPrefixes(re.Sub[0])
 	case syntax.OpQuest:
-		all, areCompleteMatches = matchPrefixes(re.Sub[0])
+		all, areCompleteMatches = listMatchPrefixes(re.Sub[0])
 		return append(all, ""), areCompleteMatches
 	case syntax.OpAlternate:
 		areCompleteMatches = true
 		for _, sub := range re.Sub {
-			prefixes, w := matchPrefixes(sub)
+			prefixes, w := listMatchPrefixes(sub)
 			all, areCompleteMatches = append(all, prefixes...), areCompleteMatches && w
 		}
 		return all, areCompleteMatches
@@ -169,13 +171,13 @@ func matchPrefixes(re *syntax.Regexp) (all []string, areCompleteMatches bool) {
 }
 
 // listChars returns the characters in the ranges. Two consecutive elements of ranges are the first and the last
-// character of a range. If the ranges contain more than maxMatchPrefixes characters, listChars returns a list with only
-// the empty string, and false.
+// character of a range. If the ranges contain more than maxPatternPrefixes characters, listChars returns a list with
+// only the empty string, and false.
 func listChars(ranges []rune) (all []string, areAllListed bool) {
 	for i := 0; i < len(ranges); i += 2 {
 		for c := ranges[i]; c <= ranges[i+1]; c++ {
 			all = append(all, string(c))
-			if len(all) > maxMatchPrefixes {
+			if len(all) > maxPatternPrefixes {
 				return []string{""}, false
 			}
 		}
@@ -185,13 +187,13 @@ func listChars(ranges []rune) (all []string, areAllListed bool) {
 
 // concatPrefixes returns the texts with which a match of a regular expression can begin. The expression consists of the
 // expressions in subs, which must match one after the other. areCompleteMatches is true if the returned texts are
-// complete matches. If there would be more than maxMatchPrefixes texts, concatPrefixes returns shorter texts, and
+// complete matches. If there would be more than maxPatternPrefixes texts, concatPrefixes returns shorter texts, and
 // areCompleteMatches is false.
 func concatPrefixes(subs []*syntax.Regexp) (all []string, areCompleteMatches bool) {
 	all, areCompleteMatches = []string{""}, true
 	for _, sub := range subs {
-		next, w := matchPrefixes(sub)
-		if !areCompleteMatches || len(all)*len(next) > maxMatchPrefixes {
+		next, w := listMatchPrefixes(sub)
+		if !areCompleteMatches || len(all)*len(next) > maxPatternPrefixes {
 			return all, false
 		}
 		var longer []string

@@ -22,16 +22,16 @@ import (
 
 // removeInvisibleChars returns a text without its invisible characters, control characters and terminal escape
 // sequences.
-func removeInvisibleChars(low string) string {
-	b := make([]byte, 0, len(low))
-	for i := 0; i < len(low); {
-		c, n := utf8.DecodeRuneInString(low[i:])
+func removeInvisibleChars(lowerText string) string {
+	b := make([]byte, 0, len(lowerText))
+	for i := 0; i < len(lowerText); {
+		c, n := utf8.DecodeRuneInString(lowerText[i:])
 		switch {
 		case c == '\x1b':
-			n = countEscapeBytes(low[i:])
+			n = countEscapeBytes(lowerText[i:])
 		case c != '\n' && c != '\t' && c != '\r' && unicode.IsControl(c), isInvisible(c):
 		default:
-			b = append(b, low[i:i+n]...)
+			b = append(b, lowerText[i:i+n]...)
 		}
 		i += n
 	}
@@ -52,9 +52,9 @@ func countEscapeBytes(s string) int {
 	return 1
 }
 
-// hidesLetters reports whether a text contains a control character that hides letters on a terminal: an escape, a
-// backspace or a zero byte.
-func hidesLetters(text string) bool {
+// hasLetterHidingChars reports whether a text contains a control character that hides letters on a terminal: an escape,
+// a backspace or a zero byte.
+func hasLetterHidingChars(text string) bool {
 	return strings.IndexByte(text, '\x1b') >= 0 || strings.IndexByte(text, '\b') >= 0 || strings.IndexByte(text, 0) >= 0
 }
 
@@ -66,14 +66,14 @@ func isInvisible(c rune) bool {
 }
 
 //go:embed letters.txt
-var lookalikeSource string
+var lookalikeTableText string
 
 // lookalikes maps a character to the ASCII characters that the character looks like, in lower case. Each line of
 // letters.txt contains an ASCII text, a tab, and the characters that look like the ASCII text. A test derives the
 // content of letters.txt from Unicode's compatibility decompositions, and compares the file with this content.
 var lookalikes = sync.OnceValue(func() map[rune]string {
-	m := make(map[rune]string, len(lookalikeSource)/3)
-	for line := range strings.Lines(lookalikeSource) {
+	m := make(map[rune]string, len(lookalikeTableText)/3)
+	for line := range strings.Lines(lookalikeTableText) {
 		ascii, like, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		for _, c := range like {
 			m[c] = ascii
@@ -85,10 +85,10 @@ var lookalikes = sync.OnceValue(func() map[rune]string {
 // ReplaceLookalikes replaces each character of a text that looks like ASCII characters by these ASCII characters, and
 // removes accents. It replaces other signs by hyphens, and other white space by spaces. The text must be in lower
 // case.
-func ReplaceLookalikes(low string) string {
+func ReplaceLookalikes(lowerText string) string {
 	like := lookalikes()
-	b := make([]byte, 0, len(low))
-	for _, c := range low {
+	b := make([]byte, 0, len(lowerText))
+	for _, c := range lowerText {
 		switch ascii, found := like[c]; {
 		case c < utf8.RuneSelf:
 			b = append(b, byte(c))
@@ -111,11 +111,11 @@ func isSpace(c byte) bool { return c == ' ' || (c >= '\t' && c <= '\r') }
 // joinLines puts each paragraph and each list item of a text on a single line, with single spaces between words. The
 // rules can then find a phrase that was broken across lines. joinLines also reports whether the text has several
 // consecutive lines of at most two words.
-func joinLines(low string) (joined string, hasShortLines bool) {
+func joinLines(lowerText string) (joined string, hasShortLines bool) {
 	var changed []byte // the text with replaced white space (nil if nothing was replaced yet)
 	shortLines := 0
-	for lineStart := 1; lineStart < len(low); {
-		n := strings.IndexByte(low[lineStart:], '\n')
+	for lineStart := 1; lineStart < len(lowerText); {
+		n := strings.IndexByte(lowerText[lineStart:], '\n')
 		if n < 0 {
 			break
 		}
@@ -123,21 +123,21 @@ func joinLines(low string) (joined string, hasShortLines bool) {
 			shortLines = 0
 		} else if n > 0 {
 			shortLines++
-			if !isShortLine(low[lineStart : lineStart+n]) {
+			if !isShortLine(lowerText[lineStart : lineStart+n]) {
 				shortLines = 0
 			}
 			hasShortLines = hasShortLines || shortLines >= minConsecutiveShortLines
 		}
 		lineStart += n + 1
-		hasNext := n > 0 && lineStart < len(low)
-		if hasNext && mayContinueSentence(low[lineStart:]) {
+		hasNext := n > 0 && lineStart < len(lowerText)
+		if hasNext && mayContinueSentence(lowerText[lineStart:]) {
 			if changed == nil {
-				changed = []byte(low)
+				changed = []byte(lowerText)
 			}
 			changed[lineStart-1] = ' '
 		}
 	}
-	joined = low
+	joined = lowerText
 	if changed != nil {
 		joined = string(changed)
 	}
@@ -212,8 +212,9 @@ const (
 	minJoinedSingleLetters   = 5  // So many single letters in a row, such as "i g n o r e", are joined to a word.
 	// If one sign joins at least this number of words to the next word, as in "ignore-all-rules", the words are
 	// separated.
-	minSignJoinedWords = 2
-	minUnspacedLetters = 16 // A word of at least so many letters may be several words without the spaces between them.
+	minWordsJoinedBySign = 2
+	// A word of at least so many letters may be several words without the spaces between them.
+	minUnspacedLetters = 16
 	// Maximum number of long words in a text that are examined because they may be several words without spaces.
 	maxUnspacedWords = 16
 )
@@ -252,14 +253,14 @@ var isGapByte = func() (is [256]bool) {
 var wordsAndGapsPool = sync.Pool{New: func() any { return new([]wordAndGap) }}
 
 // joinDividedWords joins words that are divided by spaces, signs or line breaks, such as "i g n o r e". The result
-// joined is the text with joined words. It begins with exactly one line break. The list squashed contains at most
+// joined is the text with joined words. It begins with exactly one line break. The list unspacedWords contains at most
 // maxUnspacedWords long words that may consist of several words without the spaces between them.
-func joinDividedWords(low string) (joined string, squashed []string) {
+func joinDividedWords(lowerText string) (joined string, unspacedWords []string) {
 	pooled, ok := wordsAndGapsPool.Get().(*[]wordAndGap)
 	if !ok {
 		pooled = new([]wordAndGap)
 	}
-	text := joinShortLines(low)
+	text := joinShortLines(lowerText)
 	all := splitWordsAndGaps(text, (*pooled)[:0])
 	var b []byte // The changed text before offset. It is nil as long as nothing was changed.
 	offset := 0
@@ -274,21 +275,21 @@ func joinDividedWords(low string) (joined string, squashed []string) {
 			beginChange()
 			var run string
 			b, run = appendJoinedLetters(b, all[i:next])
-			squashed = append(squashed, run)
+			unspacedWords = append(unspacedWords, run)
 		} else {
-			next = i + 1 + countSignJoinedWords(all[i:])
+			next = i + 1 + countWordsJoinedBySign(all[i:])
 			last := next - 1
 			if last > i || hasEmphasisSigns(all[last].gapAfter) {
 				beginChange()
 			}
 			for _, p := range all[i:last] {
 				b = append(append(append(b, p.word...), strings.TrimSuffix(p.gapAfter, all[i].gapAfter)...), ' ')
-				squashed = appendUnspacedWord(squashed, p.word)
+				unspacedWords = appendUnspacedWord(unspacedWords, p.word)
 			}
 			if b != nil {
 				b = appendWithoutEmphasis(append(b, all[last].word...), all[last].gapAfter)
 			}
-			squashed = appendUnspacedWord(squashed, all[last].word)
+			unspacedWords = appendUnspacedWord(unspacedWords, all[last].word)
 		}
 		for ; i < next; i++ {
 			offset += len(all[i].word) + len(all[i].gapAfter)
@@ -300,7 +301,7 @@ func joinDividedWords(low string) (joined string, squashed []string) {
 	clear(all) // The slice is used again for another text. Clear it, so that it does not keep this text in memory.
 	*pooled = all
 	wordsAndGapsPool.Put(pooled)
-	return withOneLeadingBreak(text), squashed[:min(len(squashed), maxUnspacedWords)]
+	return withOneLeadingBreak(text), unspacedWords[:min(len(unspacedWords), maxUnspacedWords)]
 }
 
 // withOneLeadingBreak returns a text that begins with exactly one line break.
@@ -330,18 +331,18 @@ const emphasisSigns = "*_~`"
 
 // hasEmphasisSigns reports whether the characters between two words contain a space and one of the characters * _ ~
 // and `, with which Markdown emphasizes words.
-func hasEmphasisSigns(gap string) bool {
-	return len(gap) > 1 && strings.IndexByte(gap, ' ') >= 0 && strings.ContainsAny(gap, emphasisSigns)
+func hasEmphasisSigns(wordGap string) bool {
+	return len(wordGap) > 1 && strings.IndexByte(wordGap, ' ') >= 0 && strings.ContainsAny(wordGap, emphasisSigns)
 }
 
-// appendWithoutEmphasis appends the characters gap between two words to b. If gap contains a space,
+// appendWithoutEmphasis appends the characters wordGap between two words to b. If wordGap contains a space,
 // appendWithoutEmphasis omits the signs *, _, ~ and `, with which Markdown emphasizes words.
-func appendWithoutEmphasis(b []byte, gap string) []byte {
-	if !hasEmphasisSigns(gap) {
-		return append(b, gap...)
+func appendWithoutEmphasis(b []byte, wordGap string) []byte {
+	if !hasEmphasisSigns(wordGap) {
+		return append(b, wordGap...)
 	}
-	for i := range len(gap) {
-		if c := gap[i]; strings.IndexByte(emphasisSigns, c) < 0 {
+	for i := range len(wordGap) {
+		if c := wordGap[i]; strings.IndexByte(emphasisSigns, c) < 0 {
 			b = append(b, c)
 		}
 	}
@@ -374,21 +375,21 @@ func isSingleLetter(word string) bool {
 // to the next letter. The most frequent gap separates the letters of one word, and any other gap ends a word. Signs in
 // such other gaps are appended, too. The result joined is the extended slice b. allLetters contains all letters as a
 // single word.
-func appendJoinedLetters(b []byte, letters []wordAndGap) (joined []byte, allLetters string) {
+func appendJoinedLetters(b []byte, lettersAndGaps []wordAndGap) (joined []byte, allLetters string) {
 	count := map[string]int{}
-	commonGap := letters[0].gapAfter
-	for _, p := range letters[:len(letters)-1] {
+	commonGap := lettersAndGaps[0].gapAfter
+	for _, p := range lettersAndGaps[:len(lettersAndGaps)-1] {
 		count[p.gapAfter]++
 		if count[p.gapAfter] > count[commonGap] {
 			commonGap = p.gapAfter
 		}
 	}
 	var all strings.Builder
-	for i, p := range letters {
+	for i, p := range lettersAndGaps {
 		b = append(b, p.word...)
 		all.WriteString(p.word)
 		switch {
-		case i == len(letters)-1:
+		case i == len(lettersAndGaps)-1:
 			b = append(b, p.gapAfter...)
 		case p.gapAfter != commonGap:
 			signs := strings.ReplaceAll(p.gapAfter, commonGap, "")
@@ -401,19 +402,19 @@ func appendJoinedLetters(b []byte, letters []wordAndGap) (joined []byte, allLett
 	return b, all.String()
 }
 
-// countSignJoinedWords returns how many words at the start of a text are joined to the next word by the same sign, such
-// as "_" or "-". The sign is the gap after the first word. The function returns 0 if the number is below
-// minSignJoinedWords, or if no word follows the joined words.
-func countSignJoinedWords(all []wordAndGap) int {
-	sign := all[0].gapAfter
+// countWordsJoinedBySign returns how many words at the start of a text are joined to the next word by the same sign,
+// such as "_" or "-". The sign is the gap after the first word. The function returns 0 if the number is below
+// minWordsJoinedBySign, or if no word follows the joined words.
+func countWordsJoinedBySign(words []wordAndGap) int {
+	sign := words[0].gapAfter
 	if len(sign) != 1 || strings.IndexByte("_-.*~+/|,:;=\\", sign[0]) < 0 {
 		return 0
 	}
 	n := 1
-	for n < len(all)-1 && len(all[n].gapAfter) <= 3 && strings.HasSuffix(all[n].gapAfter, sign) {
+	for n < len(words)-1 && len(words[n].gapAfter) <= 3 && strings.HasSuffix(words[n].gapAfter, sign) {
 		n++
 	}
-	if n < minSignJoinedWords || n == len(all) {
+	if n < minWordsJoinedBySign || n == len(words) {
 		return 0
 	}
 	return n
@@ -421,29 +422,29 @@ func countSignJoinedWords(all []wordAndGap) int {
 
 // joinShortLines joins consecutive lines of at most two words if there are at least minConsecutiveShortLines such
 // lines. It ignores empty lines between the short lines.
-func joinShortLines(low string) string {
+func joinShortLines(lowerText string) string {
 	// The text begins with a line break, so it has at most as many lines as line breaks.
-	if strings.Count(low, "\n") < minConsecutiveShortLines {
-		return low
+	if strings.Count(lowerText, "\n") < minConsecutiveShortLines {
+		return lowerText
 	}
-	if !hasShortLineRun(low) {
-		return low
+	if !hasShortLineRun(lowerText) {
+		return lowerText
 	}
-	b := make([]byte, 0, len(low)+1)
+	b := make([]byte, 0, len(lowerText)+1)
 	var joined []byte // words of the consecutive short lines from runStart on, joined by spaces
 	runStart := 0     // start of the short lines that are being read, in bytes
 	lineCount := 0    // number of short lines from runStart on, without empty lines
 	endRun := func(runEnd int) {
 		if lineCount < minConsecutiveShortLines {
-			b = append(b, low[runStart:runEnd]...)
+			b = append(b, lowerText[runStart:runEnd]...)
 		} else {
 			b = append(append(b, joined...), '\n')
 		}
 		lineCount = 0
 		joined = joined[:0]
 	}
-	for lineStart := 0; lineStart < len(low); {
-		line := low[lineStart:]
+	for lineStart := 0; lineStart < len(lowerText); {
+		line := lowerText[lineStart:]
 		if i := strings.IndexByte(line, '\n'); i >= 0 {
 			line = line[:i+1]
 		}
@@ -461,17 +462,17 @@ func joinShortLines(low string) string {
 		}
 		lineStart = lineEnd
 	}
-	endRun(len(low))
+	endRun(len(lowerText))
 	return string(b)
 }
 
 // hasShortLineRun reports whether a text has minConsecutiveShortLines consecutive lines of at most two words. Empty
 // lines between such lines are ignored.
-func hasShortLineRun(low string) bool {
+func hasShortLineRun(lowerText string) bool {
 	lineCount := 0
-	for low != "" {
+	for lowerText != "" {
 		var line string
-		line, low, _ = strings.Cut(low, "\n")
+		line, lowerText, _ = strings.Cut(lowerText, "\n")
 		_, n := firstWords(line)
 		if n > maxShortLineWords {
 			lineCount = 0

@@ -38,9 +38,9 @@ func prefixHash(firstBytes uint32) uint32 { return firstBytes << 8 * 0x9E3779B1 
 // words. Each group has its own bit.
 type wordGroupSet uint64
 
-// maxGroups is the maximum number of word groups in all rules. To match a rule, a text must contain a word from each
-// of the rule's groups.
-const maxGroups = 64
+// maxWordGroups is the maximum number of word groups in all rules. To match a rule, a text must contain a word from
+// each of the rule's groups.
+const maxWordGroups = 64
 
 // ruleWord is a word or sign in the rules that recognize instructions. Some rules match only texts that contain such a
 // word.
@@ -83,16 +83,16 @@ func (t *ruleTable) addWord(w ruleWord) {
 	}
 	if len(w.text) == 2 {
 		for third := range uint32(1 << 8) {
-			t.addWordAtFirstBytes(w, w.firstBytes|third<<16)
+			t.indexWordByFirstBytes(w, w.firstBytes|third<<16)
 		}
 		return
 	}
-	t.addWordAtFirstBytes(w, w.firstBytes)
+	t.indexWordByFirstBytes(w, w.firstBytes)
 }
 
-// addWordAtFirstBytes adds a word to the index, in the list for words that begin with the bytes in firstBytes. A text
+// indexWordByFirstBytes adds a word to the index, in the list for words that begin with the bytes in firstBytes. A text
 // is searched for the words of this list at each position with these bytes.
-func (t *ruleTable) addWordAtFirstBytes(w ruleWord, firstBytes uint32) {
+func (t *ruleTable) indexWordByFirstBytes(w ruleWord, firstBytes uint32) {
 	place := prefixHash(firstBytes)
 	t.wordsByPrefixHash[place] = w.addTo(t.wordsByPrefixHash[place])
 	t.usedPrefixHashes[place/64] |= 1 << (place % 64)
@@ -106,18 +106,18 @@ func (t *ruleTable) addUnspacedWord(w ruleWord) {
 	t.usedUnspacedPrefixHashes[place/64] |= 1 << (place % 64)
 }
 
-// findUnspacedGroups searches a long word for the words in the rules, at any position. The argument unspaced is the
+// findUnspacedGroups searches a long word for the words in the rules, at any position. The argument longWord is the
 // long word, which may consist of several words without the spaces between them. The result contains each word group to
 // which a found word belongs. To match a rule, a text must contain one word from each of the rule's word groups.
-func (t *ruleTable) findUnspacedGroups(unspaced string) (found wordGroupSet) {
-	for i := 0; i+minInnerWordLetters <= len(unspaced); i++ {
-		head := firstFourBytes(unspaced[i:])
+func (t *ruleTable) findUnspacedGroups(longWord string) (found wordGroupSet) {
+	for i := 0; i+minInnerWordLetters <= len(longWord); i++ {
+		head := firstFourBytes(longWord[i:])
 		place := prefixHash(head)
 		if t.usedUnspacedPrefixHashes[place/64]>>(place%64)&1 == 0 {
 			continue
 		}
 		for _, w := range t.unspacedWordsByPrefixHash[place] {
-			if head == w.firstBytes && strings.HasPrefix(unspaced[i:], w.text) {
+			if head == w.firstBytes && strings.HasPrefix(longWord[i:], w.text) {
 				found |= w.wordGroups
 			}
 		}
@@ -152,7 +152,7 @@ func (t *ruleTable) findWordGroups(lowerText string) (found wordGroupSet, mayHav
 				found |= findGroupsAtTextStart(t.wordsByPrefixHash[place], head, lowerText[i:])
 			}
 		}
-		splits.examineBlock(letters, others, afterLetter)
+		splits.detectDividedWord(letters, others, afterLetter)
 		afterLetter = letters >> 63
 	}
 	return found, splits.hasDividedWord
@@ -160,10 +160,10 @@ func (t *ruleTable) findWordGroups(lowerText string) (found wordGroupSet, mayHav
 
 // findGroupsAtTextStart compares the start of text with each word in the list words. It returns the word groups to
 // which the words at the start of text belong. To match a rule, a text must contain one word from each of the rule's
-// word groups. firstBytes contains the first bytes of text.
-func findGroupsAtTextStart(words []ruleWord, firstBytes uint32, text string) (found wordGroupSet) {
+// word groups. packedFirstBytes contains the first bytes of text.
+func findGroupsAtTextStart(words []ruleWord, packedFirstBytes uint32, text string) (found wordGroupSet) {
 	for i := range words {
-		if w := &words[i]; firstBytes&w.firstBytesMask == w.firstBytes && strings.HasPrefix(text, w.text) {
+		if w := &words[i]; packedFirstBytes&w.firstBytesMask == w.firstBytes && strings.HasPrefix(text, w.text) {
 			found |= w.wordGroups
 		}
 	}
@@ -174,44 +174,44 @@ func findGroupsAtTextStart(words []ruleWord, firstBytes uint32, text string) (fo
 // examines 64 bytes at a time.
 type dividedWordDetector struct {
 	hasDividedWord    bool
-	joinCount         int // number of single signs between two letters (the "-" in "i-g") in the previous 64 bytes
+	joiningSignCount  int // number of single signs between two letters (the "-" in "i-g") in the previous 64 bytes
 	lettersAtBlockEnd int // number of letters directly at the end of the previous 64 bytes of text
 }
 
 const (
-	minWordJoiningSigns = 3  // A text with this many single signs between letters in 128 bytes may have split words.
+	minJoiningSignCount = 3  // A text with this many single signs between letters in 128 bytes may have split words.
 	minLongWordLetters  = 16 // A word of so many letters may be several words without the spaces between them.
 )
 
-// examineBlock examines the next 64 bytes of a text. It sets hasDividedWord if the text may contain a word that is
-// split into letters, or several words without spaces between them. letters and nonLetters are the sets that
+// detectDividedWord examines the next 64 bytes of a text. It sets hasDividedWord if the text may contain a word that is
+// split into letters, or several words without spaces between them. letterBits and nonLetterBits are the sets that
 // classifyBytes returns for these bytes. letterBefore is 1 if the byte before the 64 bytes is a letter.
-func (a *dividedWordDetector) examineBlock(letters, nonLetters, letterBefore uint64) {
+func (a *dividedWordDetector) detectDividedWord(letterBits, nonLetterBits, letterBefore uint64) {
 	if a.hasDividedWord {
 		return
 	}
-	single := letters &^ (letters<<1 | letterBefore) &^ (letters >> 1)
+	single := letterBits &^ (letterBits<<1 | letterBefore) &^ (letterBits >> 1)
 	spelled := single&(single<<2)&(single<<4)&(single<<6) |
 		single&(single<<3)&(single<<6)&(single<<9) |
 		single&(single<<4)&(single<<8)&(single<<12)
 	signs := 0
-	if joins := nonLetters & (letters<<1 | letterBefore) & (letters >> 1); joins != 0 {
+	if joins := nonLetterBits & (letterBits<<1 | letterBefore) & (letterBits >> 1); joins != 0 {
 		signs = bits.OnesCount64(joins)
 	}
-	longWord := letters & (letters << 1)
+	longWord := letterBits & (letterBits << 1)
 	longWord &= longWord << 2
 	longWord &= longWord << 4
 	longWord &= longWord << 8
-	a.hasDividedWord = spelled|longWord != 0 || a.joinCount+signs >= minWordJoiningSigns ||
-		a.lettersAtBlockEnd+bits.TrailingZeros64(^letters) >= minLongWordLetters
-	a.joinCount, a.lettersAtBlockEnd = signs, bits.LeadingZeros64(^letters)
+	a.hasDividedWord = spelled|longWord != 0 || a.joiningSignCount+signs >= minJoiningSignCount ||
+		a.lettersAtBlockEnd+bits.TrailingZeros64(^letterBits) >= minLongWordLetters
+	a.joiningSignCount, a.lettersAtBlockEnd = signs, bits.LeadingZeros64(^letterBits)
 }
 
 type textBlock [64]byte
 
-// classifyBytes returns two bit sets with a bit for each byte of the block. A bit in letters is set if the byte is a
-// part of a word. A bit in nonLetters is set for every other byte except a space.
-func (b *textBlock) classifyBytes() (letters, nonLetters uint64) {
+// classifyBytes returns two bit sets with a bit for each byte of the block. A bit in letterBits is set if the byte is a
+// part of a word. A bit in nonLetterBits is set for every other byte except a space.
+func (b *textBlock) classifyBytes() (letterBits, nonLetterBits uint64) {
 	const ones, tops, low = 0x0101010101010101, 0x8080808080808080, 0x7f7f7f7f7f7f7f7f
 	for i := 0; i < len(b); i += 8 {
 		x := littleEndian.Uint64(b[i:])
@@ -219,10 +219,10 @@ func (b *textBlock) classifyBytes() (letters, nonLetters uint64) {
 		in := (y+(0x80-'a')*ones)&^(y+(0x80-'z'-1)*ones) | (y+(0x80-'0')*ones)&^(y+(0x80-'9'-1)*ones)
 		in &= tops &^ x
 		out := ((y ^ ' '*ones) + low | x) & tops &^ in
-		letters |= in >> 7 * bitGatherFactor >> 56 << i
-		nonLetters |= out >> 7 * bitGatherFactor >> 56 << i
+		letterBits |= in >> 7 * bitGatherFactor >> 56 << i
+		nonLetterBits |= out >> 7 * bitGatherFactor >> 56 << i
 	}
-	return letters, nonLetters
+	return letterBits, nonLetterBits
 }
 
 // If a word is multiplied by bitGatherFactor, the product's highest byte contains the lowest bit of each byte in the
@@ -246,7 +246,7 @@ var loadedRules = sync.OnceValue(func() *ruleTable {
 		name, weak := strings.CutSuffix(name, "?")
 		groups := wordGroupSet(0)
 		for group := range strings.SplitSeq(words, " & ") {
-			if groupCount == maxGroups {
+			if groupCount == maxWordGroups {
 				panic("the rules have too many groups of words")
 			}
 			bit := wordGroupSet(1) << groupCount

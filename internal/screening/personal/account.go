@@ -51,18 +51,18 @@ var cardShapes = [][]int{
 	{4, 12},
 }
 
-// findCardAt returns how many neighbouring groups of digits in the text form a card number, if the number begins with
-// the group at index firstGroup. It returns 0 if no card number begins there.
-func (c *digitGroupChain) findCardAt(firstGroup int) int {
+// findPaymentCardAt returns how many neighbouring groups of digits in the text form a card number, if the number begins
+// with the group at index firstGroup. It returns 0 if no card number begins there.
+func (c *digitGroupChain) findPaymentCardAt(firstGroup int) int {
 	gs := c.groups[firstGroup:]
 	if gs[0].digitCount < 4 {
 		return 0
 	}
-	if gs[0].digitCount > maxGroupDigits && !c.isNumberSeparate(firstGroup, 1) {
+	if gs[0].digitCount > maxGroupDigits && !c.isCompleteNumber(firstGroup, 1) {
 		return 0
 	}
 	for _, shape := range cardShapes {
-		if !matchesGroupSizes(gs, shape) || !c.isNumberSeparate(firstGroup, len(shape)) {
+		if !matchesGroupSizes(gs, shape) || !c.isCompleteNumber(firstGroup, len(shape)) {
 			continue
 		}
 		if d := c.digitsOfGroups(gs[:len(shape)]); hasCardIssuerPrefix(d) && hasLuhnDigit(d) {
@@ -72,13 +72,13 @@ func (c *digitGroupChain) findCardAt(firstGroup int) int {
 	return 0
 }
 
-// matchesGroupSizes reports whether the first digit groups have the numbers of digits in shape. The separators between
-// these groups must be equal and must be spaces or dashes.
-func matchesGroupSizes(groups []digitGroup, shape []int) bool {
-	if len(groups) < len(shape) {
+// matchesGroupSizes reports whether the first digit groups have the numbers of digits in groupSizes. The separators
+// between these groups must be equal and must be spaces or dashes.
+func matchesGroupSizes(groups []digitGroup, groupSizes []int) bool {
+	if len(groups) < len(groupSizes) {
 		return false
 	}
-	for i, n := range shape {
+	for i, n := range groupSizes {
 		if groups[i].digitCount != n {
 			return false
 		}
@@ -92,7 +92,7 @@ func matchesGroupSizes(groups []digitGroup, shape []int) bool {
 	return true
 }
 
-// isNumberSeparate reports whether some groups of digits in the chain are a complete number, and not a part of a longer
+// isCompleteNumber reports whether some groups of digits in the chain are a complete number, and not a part of a longer
 // number. The number begins with the group at index firstGroup and has groupCount groups. All these conditions must be
 // met:
 //
@@ -104,12 +104,12 @@ func matchesGroupSizes(groups []digitGroup, shape []int) bool {
 //     number.
 //   - If the number is at the start or at the end of the chain, the text next to the number allows a number to begin or
 //     end there.
-func (c *digitGroupChain) isNumberSeparate(firstGroup, groupCount int) bool {
+func (c *digitGroupChain) isCompleteNumber(firstGroup, groupCount int) bool {
 	first, last := c.groups[firstGroup], c.groups[firstGroup+groupCount-1]
 	if firstGroup == 0 && !canNumberStart(c.text, first.start) {
 		return false
 	}
-	isLast := firstGroup+groupCount == len(c.groups) && c.hasAllNumberGroups
+	isLast := firstGroup+groupCount == len(c.groups) && c.areGroupsComplete
 	if isLast && !canNumberEnd(c.text, last.end) {
 		return false
 	}
@@ -225,16 +225,17 @@ func findIBANEnd(text string, i int) int {
 }
 
 // readIBANChar returns an IBAN's character at position i of the text, and the character's length in bytes. The
-// parameter n is the number of IBAN characters before position i. If there is a single separator at the position, the
-// returned character is 0. If there is neither an IBAN character nor a separator, the returned length is 0.
-func readIBANChar(text string, i, n int) (c byte, size int) {
+// parameter precedingCharCount is the number of IBAN characters before position i. If there is a single separator at
+// the position, the returned character is 0. If there is neither an IBAN character nor a separator, the returned length
+// is 0.
+func readIBANChar(text string, i, precedingCharCount int) (c byte, size int) {
 	if i >= len(text) {
 		return 0, 0
 	}
 	if d, size := digitAt(text, i); size > 0 {
 		return d, size
 	}
-	if n < 4 {
+	if precedingCharCount < 4 {
 		return 0, 0
 	}
 	c = upperByte(text[i])

@@ -11,8 +11,8 @@ import (
 
 // These are the maximum lengths of a mail address in bytes (RFC 5321, 4.5.3.1).
 const (
-	maxLocalPart = 64
-	maxDomain    = 255
+	maxLocalPartBytes = 64
+	maxDomainBytes    = 255
 )
 
 // atSignForms contains the forms of the at sign: the plain sign, its encoding in a URL, and the full-width sign.
@@ -38,7 +38,7 @@ func findMailAddresses(text string) []Finding {
 			signPos += len(sign)
 		}
 	}
-	return dropOverlaps(found)
+	return removeOverlappingFindings(found)
 }
 
 // isLetter reports whether a character can be a letter of a mail address. Letters of scripts that are written without
@@ -66,25 +66,25 @@ func isDomainLabelChar(c rune, isFirst bool) bool {
 	return isLetter(c) || isDigit(c) || (c == '-' && !isFirst)
 }
 
-// findLocalPartStart returns the start of the local part in the text before an at sign. If the local part is missing
-// or too long, findLocalPartStart returns len(before).
-func findLocalPartStart(before string) int {
-	i := len(before)
+// findLocalPartStart returns the start of the local part in the text before an at sign. If the local part is missing or
+// too long, findLocalPartStart returns len(textBeforeAt).
+func findLocalPartStart(textBeforeAt string) int {
+	i := len(textBeforeAt)
 	for i > 0 {
-		c, n := utf8.DecodeLastRuneInString(before[:i])
+		c, n := utf8.DecodeLastRuneInString(textBeforeAt[:i])
 		if !isLocalPartChar(c) {
 			break
 		}
 		i -= n
-		if len(before)-i > maxLocalPart {
-			return len(before)
+		if len(textBeforeAt)-i > maxLocalPartBytes {
+			return len(textBeforeAt)
 		}
 	}
-	for i < len(before) && strings.IndexByte(".-+'", before[i]) >= 0 {
+	for i < len(textBeforeAt) && strings.IndexByte(".-+'", textBeforeAt[i]) >= 0 {
 		i++
 	}
-	if i < len(before) && strings.HasSuffix(before, ".") {
-		return len(before)
+	if i < len(textBeforeAt) && strings.HasSuffix(textBeforeAt, ".") {
+		return len(textBeforeAt)
 	}
 	return i
 }
@@ -96,7 +96,7 @@ func findDomainEnd(text string, start int) int {
 	label := start
 	labels := 0
 	i := start
-	for i < len(text) && i-start <= maxDomain {
+	for i < len(text) && i-start <= maxDomainBytes {
 		c, n := utf8.DecodeRuneInString(text[i:])
 		if c == '.' {
 			if i == label {
@@ -185,7 +185,7 @@ func isPersonalAddress(text string, start, atSign, domain, end int) bool {
 	local, host := strings.ToLower(text[start:atSign]), strings.ToLower(text[domain:end])
 	top := host[strings.LastIndexByte(host, '.')+1:]
 	switch {
-	case endsWithURLUser(text[max(0, atSign-maxDomain):atSign]):
+	case endsWithURLUser(text[max(0, atSign-maxDomainBytes):atSign]):
 		return false
 	case strings.HasPrefix(text[end:], ":/"), strings.HasPrefix(text[end:], ":~"): // The text is a path on a host.
 		return false
@@ -203,7 +203,7 @@ func isPersonalAddress(text string, start, atSign, domain, end int) bool {
 }
 
 // endsWithURLUser reports whether the text before an at sign ends with the user and password of a URL.
-func endsWithURLUser(before string) bool {
-	i := strings.LastIndex(before, "://")
-	return i >= 0 && !strings.ContainsAny(before[i+len("://"):], "/?# \t\n")
+func endsWithURLUser(textBeforeAt string) bool {
+	i := strings.LastIndex(textBeforeAt, "://")
+	return i >= 0 && !strings.ContainsAny(textBeforeAt[i+len("://"):], "/?# \t\n")
 }

@@ -21,15 +21,15 @@ const (
 
 // digitGroup is a sequence of digits without a separator.
 type digitGroup struct {
-	start, end             int // position of the digits in the text, in bytes
-	firstDigit, digitCount int // index of the first digit in digitGroupChain.digits, and digit count
+	start, end                  int // position of the digits in the text, in bytes
+	firstDigitIndex, digitCount int // index of the first digit in digitGroupChain.digits, and digit count
 	// separator in front of this group, that is, after the previous group (not used for the first group)
 	separatorAfter digitSeparator
 }
 
-// maxGroups is the maximum number of digit groups that are examined together. Numbers such as a phone number consist of
-// digit groups with separators in between, and no searched number has more groups.
-const maxGroups = 24
+// maxDigitGroups is the maximum number of digit groups that are examined together. Numbers such as a phone number
+// consist of digit groups with separators in between, and no searched number has more groups.
+const maxDigitGroups = 24
 
 // maxGroupDigits is the maximum number of digits in a group, such as a part of a phone number. If a group has more
 // digits, only the first maxGroupDigits+1 digits are stored. Such a group is then too long to be part of a number.
@@ -40,14 +40,14 @@ type digitGroupChain struct {
 	text   string
 	groups []digitGroup
 	digits []byte // digits of all groups. A digit of any script is stored as a byte from '0' to '9'.
-	// hasAllNumberGroups is false if the number in the text has more than maxGroups groups of digits. In this case, the
-	// field groups contains only the first maxGroups groups.
-	hasAllNumberGroups bool
+	// areGroupsComplete is false if the number in the text has more than maxDigitGroups groups of digits. In this case,
+	// the field groups contains only the first maxDigitGroups groups.
+	areGroupsComplete bool
 }
 
-// otherZeroDigits contains the digit 0 of each recognized script except ASCII: full-width, Arabic, Persian and
+// nonASCIIZeroDigits contains the digit 0 of each recognized script except ASCII: full-width, Arabic, Persian and
 // Devanagari. In UTF-8, the digits 1 to 9 of a script differ from the script's digit 0 only in the last byte.
-var otherZeroDigits = []string{"０", "٠", "۰", "०"}
+var nonASCIIZeroDigits = []string{"０", "٠", "۰", "०"}
 
 // digitAt returns the digit at a position and the length of the digit in bytes. Without a digit at the position, the
 // length is 0.
@@ -58,7 +58,7 @@ func digitAt(text string, i int) (d byte, size int) {
 		}
 		return 0, 0
 	}
-	for _, zero := range otherZeroDigits {
+	for _, zero := range nonASCIIZeroDigits {
 		last := len(zero) - 1
 		if i+last >= len(text) || text[i:i+last] != zero[:last] {
 			continue
@@ -144,10 +144,10 @@ func (c *digitGroupChain) scanGroups(text string, i int) (end int) {
 	c.text = text
 	c.groups = c.groups[:0]
 	c.digits = c.digits[:0]
-	c.hasAllNumberGroups = true
+	c.areGroupsComplete = true
 	sep := separatorSpace
 	for {
-		g := digitGroup{start: i, firstDigit: len(c.digits), separatorAfter: sep}
+		g := digitGroup{start: i, firstDigitIndex: len(c.digits), separatorAfter: sep}
 		for i < len(text) {
 			d, size := digitAt(text, i)
 			if size == 0 {
@@ -169,8 +169,8 @@ func (c *digitGroupChain) scanGroups(text string, i int) (end int) {
 		if _, nextSize := digitAt(text, i+size); nextSize == 0 {
 			return i
 		}
-		if len(c.groups) == maxGroups {
-			c.hasAllNumberGroups = false
+		if len(c.groups) == maxDigitGroups {
+			c.areGroupsComplete = false
 			return i
 		}
 		i += size
@@ -180,7 +180,7 @@ func (c *digitGroupChain) scanGroups(text string, i int) (end int) {
 // digitsOfGroups returns the digits in neighbouring elements of c.groups, without the separators between them.
 func (c *digitGroupChain) digitsOfGroups(groups []digitGroup) []byte {
 	last := groups[len(groups)-1]
-	return c.digits[groups[0].firstDigit : last.firstDigit+last.digitCount]
+	return c.digits[groups[0].firstDigitIndex : last.firstDigitIndex+last.digitCount]
 }
 
 // isDigitStart contains true for each byte that can be the first byte of a digit in UTF-8, for all scripts that are
@@ -198,8 +198,9 @@ const minNumberDigits = 14
 // digitChainPool contains digit chains for reuse, because most texts are short and contain numbers.
 var digitChainPool = sync.Pool{New: func() any { return new(digitGroupChain) }}
 
-// findNumbers appends the IBANs and the numbers of payment cards in a text to found, and returns the extended slice.
-func findNumbers(text string, found []Finding) []Finding {
+// findAccountNumbers appends the IBANs and the numbers of payment cards in a text to found, and returns the extended
+// slice.
+func findAccountNumbers(text string, found []Finding) []Finding {
 	c, ok := digitChainPool.Get().(*digitGroupChain)
 	if !ok {
 		c = new(digitGroupChain)
@@ -236,10 +237,10 @@ func findNumbers(text string, found []Finding) []Finding {
 // search. This position is end, or the start of a digit group with which an IBAN begins.
 func (c *digitGroupChain) appendNumbers(found []Finding, end int) ([]Finding, int) {
 	for k := 0; k < len(c.groups); {
-		if len(c.digits)-c.groups[k].firstDigit < minNumberDigits {
+		if len(c.digits)-c.groups[k].firstDigitIndex < minNumberDigits {
 			break
 		}
-		n := c.findCardAt(k)
+		n := c.findPaymentCardAt(k)
 		if n == 0 {
 			// An IBAN begins at this group of digits. Return its position, so that the caller continues there and
 			// finds the IBAN.
@@ -249,7 +250,7 @@ func (c *digitGroupChain) appendNumbers(found []Finding, end int) ([]Finding, in
 			k++
 			continue
 		}
-		found = append(found, Finding{kindCard, c.groups[k].start, c.groups[k+n-1].end})
+		found = append(found, Finding{kindPaymentCard, c.groups[k].start, c.groups[k+n-1].end})
 		k += n
 	}
 	return found, end

@@ -16,39 +16,39 @@ type Kind string
 
 // These are all kinds of personal data.
 const (
-	kindMail Kind = "mail"
-	kindIBAN Kind = "iban"
-	kindCard Kind = "card"
+	kindMail        Kind = "mail"
+	kindIBAN        Kind = "iban"
+	kindPaymentCard Kind = "card"
 )
 
 // AllKinds returns all kinds.
-func AllKinds() []Kind { return []Kind{kindMail, kindIBAN, kindCard} }
+func AllKinds() []Kind { return []Kind{kindMail, kindIBAN, kindPaymentCard} }
 
-// A Finding is a piece of personal data at text[Start:End].
+// A Finding is a piece of personal data at text[StartOffset:EndOffset].
 type Finding struct {
-	Kind       Kind
-	Start, End int
+	Kind                   Kind
+	StartOffset, EndOffset int
 }
 
-// Find returns the personal data in a text in order of position. The findings do not overlap. Find's running time is
-// proportional to the length of the text, for texts with any content.
-func Find(text string) []Finding {
+// FindPersonalData returns the personal data in a text in order of position. The findings do not overlap.
+// FindPersonalData's running time is proportional to the length of the text, for texts with any content.
+func FindPersonalData(text string) []Finding {
 	found := findMailAddresses(text)
 	n := len(found)
-	found = findNumbers(text, found)
+	found = findAccountNumbers(text, found)
 	if n > 0 && n < len(found) {
-		found = dropOverlaps(found)
+		found = removeOverlappingFindings(found)
 	}
 	return found
 }
 
-// dropOverlaps sorts the findings and removes each finding that begins inside an earlier finding.
-func dropOverlaps(found []Finding) []Finding {
-	slices.SortStableFunc(found, func(a, b Finding) int { return a.Start - b.Start })
+// removeOverlappingFindings sorts the findings and removes each finding that begins inside an earlier finding.
+func removeOverlappingFindings(findings []Finding) []Finding {
+	slices.SortStableFunc(findings, func(a, b Finding) int { return a.StartOffset - b.StartOffset })
 	end := 0
-	return slices.DeleteFunc(found, func(f Finding) bool {
-		isInside := f.Start < end
-		end = max(end, f.End)
+	return slices.DeleteFunc(findings, func(f Finding) bool {
+		isInside := f.StartOffset < end
+		end = max(end, f.EndOffset)
 		return isInside
 	})
 }
@@ -56,7 +56,7 @@ func dropOverlaps(found []Finding) []Finding {
 // FindKinds returns the kinds of the personal data in a text, sorted and without duplicates.
 func FindKinds(text string) []Kind {
 	var ks []Kind
-	for _, f := range Find(text) {
+	for _, f := range FindPersonalData(text) {
 		if !slices.Contains(ks, f.Kind) {
 			ks = append(ks, f.Kind)
 		}
@@ -75,11 +75,11 @@ func Redact(text string, kinds []Kind) string {
 	}
 	var b strings.Builder
 	end := 0
-	for _, f := range Find(text) {
+	for _, f := range FindPersonalData(text) {
 		if slices.Contains(kinds, f.Kind) {
-			b.WriteString(text[end:f.Start])
+			b.WriteString(text[end:f.StartOffset])
 			b.WriteString(f.Kind.ReplacementText())
-			end = f.End
+			end = f.EndOffset
 		}
 	}
 	if end == 0 {

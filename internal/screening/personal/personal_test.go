@@ -44,8 +44,8 @@ func TestFind(t *testing.T) {
 			"mail ann@firma.de; iban DE89370400440532013000; card 4111111111111111"},
 	} {
 		var got []string
-		for _, f := range Find(c.text) {
-			got = append(got, string(f.Kind)+" "+c.text[f.Start:f.End])
+		for _, f := range FindPersonalData(c.text) {
+			got = append(got, string(f.Kind)+" "+c.text[f.StartOffset:f.EndOffset])
 		}
 		if s := strings.Join(got, "; "); s != c.want {
 			t.Errorf("Find(%q) = %q, want %q", c.text, s, c.want)
@@ -78,8 +78,8 @@ func TestFindNothing(t *testing.T) {
 		"20240102150405", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27", "12:30-14:45",
 		"100-200-3000", "pages 123-456", "+44 2026-01-02",
 	} {
-		if got := Find(text); got != nil {
-			t.Errorf("Find(%q) = %v (%q), want nothing", text, got, text[got[0].Start:got[0].End])
+		if got := FindPersonalData(text); got != nil {
+			t.Errorf("Find(%q) = %v (%q), want nothing", text, got, text[got[0].StartOffset:got[0].EndOffset])
 		}
 	}
 }
@@ -111,7 +111,7 @@ func TestRedact(t *testing.T) {
 	if got := Redact(text, nil); got != text {
 		t.Errorf("Redact of no kinds = %q", got)
 	}
-	if got := FindKinds(text); !slices.Equal(got, []Kind{kindCard, kindIBAN, kindMail}) {
+	if got := FindKinds(text); !slices.Equal(got, []Kind{kindPaymentCard, kindIBAN, kindMail}) {
 		t.Errorf("FindKinds = %v", got)
 	}
 }
@@ -121,16 +121,16 @@ func FuzzFind(f *testing.F) {
 	f.Add("%40＠ ٤٩ (030) 12-34\u200B1")
 	f.Fuzz(func(t *testing.T, s string) {
 		end := 0
-		for _, x := range Find(s) {
-			if x.Start < end || x.End <= x.Start || x.End > len(s) {
-				t.Fatalf("Find(%q) = %v", s, Find(s))
+		for _, x := range FindPersonalData(s) {
+			if x.StartOffset < end || x.EndOffset <= x.StartOffset || x.EndOffset > len(s) {
+				t.Fatalf("Find(%q) = %v", s, FindPersonalData(s))
 			}
-			if utf8.ValidString(s) && !utf8.ValidString(s[x.Start:x.End]) {
-				t.Fatalf("Find(%q) cuts a character: %q", s, s[x.Start:x.End])
+			if utf8.ValidString(s) && !utf8.ValidString(s[x.StartOffset:x.EndOffset]) {
+				t.Fatalf("Find(%q) cuts a character: %q", s, s[x.StartOffset:x.EndOffset])
 			}
-			end = x.End
+			end = x.EndOffset
 		}
-		if len(Find(s)) > 0 && Redact(s, AllKinds()) == s {
+		if len(FindPersonalData(s)) > 0 && Redact(s, AllKinds()) == s {
 			t.Errorf("Redact(%q) changes nothing", s)
 		}
 	})
@@ -147,7 +147,7 @@ func BenchmarkFind(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				Find(text)
+				FindPersonalData(text)
 			}
 		})
 	}

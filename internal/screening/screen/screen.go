@@ -4,13 +4,13 @@
 // finds passwords and keys, personal finds personal data, instruction finds text that looks like instructions to an
 // agent, and fingerprint finds text that repeats foreign text.
 //
-// A text that is written is examined in two steps. First, a [Cleaner] replaces its secrets, or the text is refused,
-// so that no later step stores a secret. Then [ExamineTexts] examines the text that will be stored, and its
-// findings become labels. A text without labels, such as a file, is examined by [ReasonToDoubt] each time it is
+// A text that is written is examined in two steps. First, a [SecretCleaner] replaces its secrets, or the text is
+// refused, so that no later step stores a secret. Then [ExamineTexts] examines the text that will be stored, and its
+// findings become labels. A text without labels, such as a file, is examined by [FindWarningReason] each time it is
 // shown.
 //
-// Other packages call this package instead of secret, personal and instruction. Therefore a new kind of finding must
-// be added only here.
+// Other packages call this package instead of secret, personal and instruction. Therefore a new kind of finding must be
+// added only here.
 package screen
 
 import (
@@ -48,12 +48,12 @@ func ExamineTexts(texts, addedTexts []string) Findings {
 	return Findings{PersonalDataKinds: personal.FindKinds(all), InstructionRuleNames: FindInstructionRules(written)}
 }
 
-// RuleHidden is the rule of [FindInstructionRules] for characters that a model reads but a person does not see.
-const RuleHidden = instruction.RuleHiddenChars
+// RuleHiddenChars is the rule of [FindInstructionRules] for characters that a model reads but a person does not see.
+const RuleHiddenChars = instruction.RuleHiddenChars
 
 // FindInstructionRules returns the names of the rules that a text matches because it looks like instructions to an
 // agent, sorted. It returns nil if the text matches no rule.
-func FindInstructionRules(text string) []string { return instruction.Find(text) }
+func FindInstructionRules(text string) []string { return instruction.FindMatchingRules(text) }
 
 // A WarningReason tells why a text without labels needs a warning, or must not be shown to a model that did not ask for
 // it. It completes a sentence that begins with "a part of it". If it is "", the text may be shown.
@@ -61,22 +61,22 @@ type WarningReason string
 
 // Reasons to doubt a text.
 const (
-	DoubtInstructions WarningReason = "is shaped like instructions"
-	DoubtForeignText  WarningReason = "repeats what others wrote, which an agent had read"
+	ReasonInstructions WarningReason = "is shaped like instructions"
+	ReasonForeignText  WarningReason = "repeats what others wrote, which an agent had read"
 )
 
-// ReasonToDoubt returns the reason why the texts cannot be trusted: agents or strangers may have written them. It
-// returns "" if it finds no reason. The texts are joined and examined as one text. ReasonToDoubt is meant for texts
+// FindWarningReason returns the reason why the texts cannot be trusted: agents or strangers may have written them. It
+// returns "" if it finds no reason. The texts are joined and examined as one text. FindWarningReason is meant for texts
 // without labels, such as files of other memory systems, past turns, profiles and annotations. For entries, see
 // store.Entry.WhyHeld. The function repeatsForeignText reports whether a text repeats a text by others that an agent
 // had read. If repeatsForeignText is nil, this is not checked.
-func ReasonToDoubt(repeatsForeignText func(text string) bool, texts ...string) WarningReason {
+func FindWarningReason(repeatsForeignText func(text string) bool, texts ...string) WarningReason {
 	text := strings.Join(texts, "\n")
 	switch {
 	case FindInstructionRules(text) != nil:
-		return DoubtInstructions
+		return ReasonInstructions
 	case repeatsForeignText != nil && repeatsForeignText(text):
-		return DoubtForeignText
+		return ReasonForeignText
 	}
 	return ""
 }

@@ -265,7 +265,7 @@ func TestTable(t *testing.T) {
 		if err := os.WriteFile("rules.bin", want, 0o644); err != nil {
 			t.Fatal(err)
 		}
-	} else if ruleTable != string(want) {
+	} else if encodedRules != string(want) {
 		t.Error("rules.bin is not of these rules: go test ./internal/screening/secret -run TestTable -update")
 	}
 }

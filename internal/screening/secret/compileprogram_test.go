@@ -267,8 +267,8 @@ func newAutomaton(words []ruleKeyword) *keywordAutomaton {
 	a := &keywordAutomaton{byteClassCount: 1}
 	letters := 1
 	for _, w := range words {
-		letters += min(len(w.word), maxStoredKeywordPrefix)
-		for i := range min(len(w.word), maxStoredKeywordPrefix) {
+		letters += min(len(w.word), maxStoredPrefixBytes)
+		for i := range min(len(w.word), maxStoredPrefixBytes) {
 			if c := w.word[i]; a.byteClassByValue[c] == 0 {
 				a.byteClassByValue[c] = uint8(a.byteClassCount)
 				a.byteClassCount++
@@ -282,7 +282,7 @@ func newAutomaton(words []ruleKeyword) *keywordAutomaton {
 	ends := [][]ruleKeyword{nil}
 	for _, w := range words {
 		s := 0
-		for i := range min(len(w.word), maxStoredKeywordPrefix) {
+		for i := range min(len(w.word), maxStoredPrefixBytes) {
 			to := &next[s*a.byteClassCount+int(a.byteClassByValue[w.word[i]])]
 			if *to == 0 {
 				*to = uint16(len(ends))

@@ -38,7 +38,7 @@ func TestBroken(t *testing.T) {
 func TestFindDivided(t *testing.T) {
 	for at := minSecretPieceBytes; at < len(dividedSecret)-1; at++ {
 		texts := []string{dividedSecret[at:] + " is old", "note", "key " + dividedSecret[:at]}
-		found := FindDivided(texts...)
+		found := FindAcrossTexts(texts...)
 		if len(found[0]) != 1 || found[1] != nil || len(found[2]) != 1 {
 			t.Fatalf("FindDivided(%q) = %v", texts, found)
 		}
@@ -54,7 +54,7 @@ func TestFindDivided(t *testing.T) {
 		{"ghp_", "The deploy runs at night"},
 		{dividedSecret, "The next field"},
 	} {
-		if found := FindDivided(texts...); found[0] != nil || found[1] != nil {
+		if found := FindAcrossTexts(texts...); found[0] != nil || found[1] != nil {
 			t.Errorf("FindDivided(%q) = %v", texts, found)
 		}
 	}

@@ -9,9 +9,9 @@ type ruleKeyword struct {
 	ruleIndex int
 }
 
-// maxStoredKeywordPrefix is how many bytes of a word the automaton stores at most. This keeps the automaton small. If
+// maxStoredPrefixBytes is how many bytes of a word the automaton stores at most. This keeps the automaton small. If
 // a text matches the stored prefix of a word, the text is then compared with the whole word.
-const maxStoredKeywordPrefix = 4
+const maxStoredPrefixBytes = 4
 
 // keywordAutomaton finds many words in one pass over a text. It ignores case. See Aho and Corasick, Efficient string
 // matching, 1975.
@@ -37,7 +37,7 @@ func (a *keywordAutomaton) eachKeyword(text string, fn func(w ruleKeyword, start
 			continue
 		}
 		for _, w := range a.words[a.wordStarts[state]:a.wordStarts[state+1]] {
-			if start := i + 1 - min(len(w.word), maxStoredKeywordPrefix); hasPrefixFold(text[start:], w.word) {
+			if start := i + 1 - min(len(w.word), maxStoredPrefixBytes); hasPrefixFold(text[start:], w.word) {
 				fn(w, start)
 			}
 		}

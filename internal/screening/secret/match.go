@@ -46,9 +46,9 @@ const (
 )
 
 // An instruction in a compiled pattern can match several bytes of the same class, such as [a-z]{1,100}. If the maximum
-// number of these bytes exceeds maxUncachedRepetition, the position at which the bytes of the class end in the text is
-// cached.
-const maxUncachedRepetition = 64
+// number of these bytes exceeds maxUncachedRepeatedBytes, the position at which the bytes of the class end in the text
+// is cached.
+const maxUncachedRepeatedBytes = 64
 
 // byteSet is a set of bytes. If an expression's set contains characters outside ASCII, the byteSet contains all bytes
 // of their UTF-8 encodings.
@@ -138,17 +138,17 @@ func (m *regexpMatcher) matchFrom(pc, pos int) bool {
 	}
 }
 
-// matchFixedSize returns how many bytes the instruction with index pc matches at pos. It is used for instructions
-// without alternatives, such as a literal text. It returns -1 if the instruction does not match.
-func (m *regexpMatcher) matchFixedSize(pc, pos int) int {
-	instr := &m.instructions[pc]
+// matchFixedSize returns how many bytes the instruction with index instructionIndex matches at pos. It is used for
+// instructions without alternatives, such as a literal text. It returns -1 if the instruction does not match.
+func (m *regexpMatcher) matchFixedSize(instructionIndex, pos int) int {
+	instr := &m.instructions[instructionIndex]
 	switch instr.opcode {
 	case opMatchLiteral:
 		if instr.hasPrefix(m.text[pos:]) {
 			return len(instr.text)
 		}
 	case opRepeatBytes:
-		n := m.countRepeatedBytes(pc, pos)
+		n := m.countRepeatedBytes(instructionIndex, pos)
 		isTooLong := n > instr.maxLength && instr.isExact
 		if n >= instr.minLength && !isTooLong {
 			return min(n, instr.maxLength)
@@ -210,7 +210,7 @@ func (m *regexpMatcher) matchRepetitionAndRest(pc, pos int) bool {
 // one.
 func (m *regexpMatcher) countRepeatedBytes(pc, pos int) int {
 	in := &m.instructions[pc]
-	if in.maxLength <= maxUncachedRepetition {
+	if in.maxLength <= maxUncachedRepeatedBytes {
 		n := 0
 		for n <= in.maxLength && pos+n < len(m.text) && in.repeatedBytes.has(m.text[pos+n]) {
 			n++
@@ -240,9 +240,9 @@ func (in *regexpInstruction) hasPrefix(text string) bool {
 	return strings.HasPrefix(text, in.text)
 }
 
-// equalsFold reports whether c is the lower-case character low, or the upper-case form of this character.
-func equalsFold(c, low byte) bool {
-	return c == low || (classifyByte(c) == upperCaseByte && c|0x20 == low)
+// equalsFold reports whether c is the lower-case character lowerChar, or the upper-case form of this character.
+func equalsFold(c, lowerChar byte) bool {
+	return c == lowerChar || (classifyByte(c) == upperCaseByte && c|0x20 == lowerChar)
 }
 
 // hasPrefixFold reports whether a text begins with a word, ignoring case. The word must be in lower

@@ -25,7 +25,7 @@ func reference(t testing.TB, text string) []Finding {
 		var near []byteSpan
 		rules.keywords.eachKeyword(text, func(w ruleKeyword, start int) {
 			if w.ruleIndex == i {
-				near = append(near, byteSpan{start - r.maxBytesBefore, start + r.maxBytesAfter})
+				near = append(near, byteSpan{start - r.maxBytesBeforeKeyword, start + r.maxBytesAfterKeyword})
 			}
 		})
 		if near == nil {

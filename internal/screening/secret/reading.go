@@ -27,10 +27,10 @@ func (r *decodedText) originalRange(start, end int) (originalStart, originalEnd 
 	return r.originalOffsets[start], r.originalOffsets[end]
 }
 
-// decodeAllForms returns the decoded forms of a text and its parts. A decoded form may contain secrets that are not
+// decodeTextForms returns the decoded forms of a text and its parts. A decoded form may contain secrets that are not
 // visible in the text itself. Base64 is decoded in the whole text. Other encodings are decoded only in lines that
 // contain encoded characters, such as percent signs. Consecutive lines of this kind are decoded together.
-func decodeAllForms(text string) []decodedText {
+func decodeTextForms(text string) []decodedText {
 	all := decodeBase64Texts(text)
 	if !mayHideSecret(text) {
 		return all
@@ -48,7 +48,7 @@ func decodeAllForms(text string) []decodedText {
 			start += firstLineLength(text[start:])
 			continue
 		}
-		r := decodePlainForm(text[start:end], start)
+		r := decodeTextPart(text[start:end], start)
 		for _, inner := range decodeBase64Texts(r.text) {
 			inner.originalPartStart, inner.originalPartEnd = r.originalRange(
 				inner.originalPartStart,
@@ -70,7 +70,7 @@ func firstLineLength(text string) int {
 	return len(text)
 }
 
-// mayHideSecret reports whether [decodePlainForm] may find a secret that is not visible in the text itself.
+// mayHideSecret reports whether [decodeTextPart] may find a secret that is not visible in the text itself.
 func mayHideSecret(text string) bool {
 	for rest := text; ; rest = rest[1:] {
 		percent := strings.IndexByte(rest, '%')
@@ -78,7 +78,7 @@ func mayHideSecret(text string) bool {
 			break
 		}
 		rest = rest[percent:]
-		if _, ok := percentByte(rest); ok {
+		if _, ok := decodePercentByte(rest); ok {
 			return true
 		}
 	}
@@ -106,10 +106,10 @@ func mayHideSecret(text string) bool {
 	return false
 }
 
-// decodePlainForm returns the decoded form of text, which is a part of a longer text. offset is the position at which
-// the part begins in the longer text. decodePlainForm replaces variants of ASCII letters by the letters, removes
+// decodeTextPart returns the decoded form of text, which is a part of a longer text. offset is the position at which
+// the part begins in the longer text. decodeTextPart replaces variants of ASCII letters by the letters, removes
 // invisible characters, and decodes percent-encoding.
-func decodePlainForm(text string, offset int) decodedText {
+func decodeTextPart(text string, offset int) decodedText {
 	decoded := make([]byte, 0, len(text))
 	starts := make([]int, 0, len(text)+1)
 	add := func(part string, start int) {
@@ -119,7 +119,7 @@ func decodePlainForm(text string, offset int) decodedText {
 		}
 	}
 	for i := 0; i < len(text); {
-		if c, ok := percentByte(text[i:]); ok {
+		if c, ok := decodePercentByte(text[i:]); ok {
 			add(string(rune(c)), i)
 			i += 3
 			continue
@@ -157,9 +157,9 @@ func toPlainASCII(c rune) rune {
 	return c
 }
 
-// percentByte returns the ASCII byte whose percent-encoding is at the start of a text. It returns false if the text
-// does not start with such an encoding.
-func percentByte(text string) (c byte, ok bool) {
+// decodePercentByte returns the ASCII byte whose percent-encoding is at the start of a text. It returns false if the
+// text does not start with such an encoding.
+func decodePercentByte(text string) (c byte, ok bool) {
 	if len(text) < 3 || text[0] != '%' {
 		return 0, false
 	}
@@ -256,22 +256,22 @@ var base64Values, isBase64Byte = func() (values [256]uint8, isValue [256]bool) {
 // areTextBytes reports whether all three bytes, decoded from four base64 characters, can be part of a text.
 func areTextBytes(a, b, c byte) bool { return isTextByte(a) && isTextByte(b) && isTextByte(c) }
 
-// decodeBase64 decodes a sequence of base64 characters (run). It returns "" if the result is not a text.
-func decodeBase64(run string) string {
+// decodeBase64 decodes a sequence of base64 characters (base64Text). It returns "" if the result is not a text.
+func decodeBase64(base64Text string) string {
 	for i := 0; i < encodingProbeBytes; i += 4 {
 		b := uint32(0)
-		for _, c := range []byte(run[i : i+4]) {
+		for _, c := range []byte(base64Text[i : i+4]) {
 			b = b<<6 | uint32(base64Values[c]&63)
 		}
 		if !areTextBytes(byte(b>>16), byte(b>>8), byte(b)) {
 			return ""
 		}
 	}
-	run = base64Normalizer.Replace(run)
-	if len(run)%4 == 1 {
-		run = run[:len(run)-1] // a single base64 character at the end encodes no byte
+	base64Text = base64Normalizer.Replace(base64Text)
+	if len(base64Text)%4 == 1 {
+		base64Text = base64Text[:len(base64Text)-1] // a single base64 character at the end encodes no byte
 	}
-	return decodeText(run)
+	return decodeText(base64Text)
 }
 
 // base64Normalizer removes line breaks, and replaces characters from the URL alphabet by characters from the standard
@@ -285,8 +285,8 @@ func isTextByte(c byte) bool {
 
 // decodeText decodes base64 without padding. It removes the zero bytes of UTF-16, which PowerShell uses. It returns ""
 // if the result is not printable.
-func decodeText(run string) string {
-	b, err := base64.RawStdEncoding.DecodeString(run)
+func decodeText(base64Text string) string {
+	b, err := base64.RawStdEncoding.DecodeString(base64Text)
 	if err != nil {
 		return ""
 	}

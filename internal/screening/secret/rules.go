@@ -15,9 +15,9 @@ const genericRuleName = "generic-api-key"
 type secretRule struct {
 	name           string
 	ruleTableIndex int // index of the rule in the table
-	// A match for the rule may start at most maxBytesBefore bytes before the start of the rule's keyword, and at most
-	// maxBytesAfter bytes after it.
-	maxBytesBefore, maxBytesAfter int
+	// A match for the rule may start at most maxBytesBeforeKeyword bytes before the start of the rule's keyword, and at
+	// most maxBytesAfterKeyword bytes after it.
+	maxBytesBeforeKeyword, maxBytesAfterKeyword int
 	// the rule finds values that are assigned to a name, and its keywords are parts of such names
 	isForAssignments       bool
 	hasSecretsWithoutWords bool // secrets that this rule finds do not contain words
@@ -45,11 +45,11 @@ const maxNameLength = 64
 // minAssignedValueBytes is the minimum length, in bytes, of a value that is assigned to a name.
 const minAssignedValueBytes = 8
 
-// beginsWithAssignment reports whether sign begins with one of the ASCII characters = > : | , and ?, or is a full-width
-// colon or equals sign. Such a sign can stand between a name and its value. The argument sign must not be empty. It has
-// at most three bytes, because a full-width sign has three bytes.
-func beginsWithAssignment(sign string) bool {
-	return strings.IndexByte("=>:|,?", sign[0]) >= 0 || sign == "：" || sign == "＝"
+// beginsWithAssignment reports whether separator begins with one of the ASCII characters = > : | , and ?, or is a
+// full-width colon or equals sign. Such a sign can stand between a name and its value. The argument separator must not
+// be empty. It has at most three bytes, because a full-width separator has three bytes.
+func beginsWithAssignment(separator string) bool {
+	return strings.IndexByte("=>:|,?", separator[0]) >= 0 || separator == "：" || separator == "＝"
 }
 
 // looksLikeAssignedValue reports whether a secret may be assigned to a name at the start of text. The text may begin
@@ -99,16 +99,16 @@ func (r *secretRule) findSecretInMatch(text string, match []int) (Finding, bool)
 
 // locateSecretInMatch returns the position of the secret in a match. The secret is the group that the rule specifies,
 // or the first group that is not empty, or the whole match.
-func (r *secretRule) locateSecretInMatch(match []int) (start, end int) {
+func (r *secretRule) locateSecretInMatch(matchOffsets []int) (start, end int) {
 	if r.secretGroupIndex > 0 {
-		return match[2*r.secretGroupIndex], match[2*r.secretGroupIndex+1]
+		return matchOffsets[2*r.secretGroupIndex], matchOffsets[2*r.secretGroupIndex+1]
 	}
-	for i := 2; i < len(match); i += 2 {
-		if match[i] >= 0 && match[i] < match[i+1] {
-			return match[i], match[i+1]
+	for i := 2; i < len(matchOffsets); i += 2 {
+		if matchOffsets[i] >= 0 && matchOffsets[i] < matchOffsets[i+1] {
+			return matchOffsets[i], matchOffsets[i+1]
 		}
 	}
-	return match[0], match[1]
+	return matchOffsets[0], matchOffsets[1]
 }
 
 // isNonSecret reports whether a finding is not a secret, because it is an example, a variable, a path, a public key, or
@@ -138,7 +138,7 @@ func (r *secretRule) isNonSecret(text string, start, end int, f Finding) bool {
 		case comparedTextMatch:
 			target = extendToNameStart(text, start, end)
 		case comparedTextLine:
-			target = withSurroundingLines(text, start, end)
+			target = expandToWholeLines(text, start, end)
 		}
 		if a.program().matchesIn(target) {
 			return true
@@ -176,9 +176,9 @@ func isJoinedWords(s string) bool {
 // number of letters in each joined word. Longer parts can be random letters that are pronounceable by chance.
 const maxJoinedWordLetters = 16
 
-// publicKeys contains the first characters of public keys. Public keys are not secret. The keys are keys of the
+// publicKeyPrefixes contains the first characters of public keys. Public keys are not secret. The keys are keys of the
 // encryption program age, SSH keys (RSA, Ed25519, ECDSA, security keys) and OpenPGP keys.
-var publicKeys = []string{"age1", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAGnNrLXNz", "AAAAInNrLWVj",
+var publicKeyPrefixes = []string{"age1", "AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNh", "AAAAGnNrLXNz", "AAAAInNrLWVj",
 	"mQEN", "mQIN", "mQGN", "mDME", "xsBN", "xsFN"}
 
 // minPublicKeyBytes is the minimum length in bytes of a public key or its first line.
@@ -186,7 +186,7 @@ const minPublicKeyBytes = 60
 
 // isPublicKey reports whether a text is a public key.
 func isPublicKey(s string) bool {
-	return len(s) >= minPublicKeyBytes && slices.ContainsFunc(publicKeys, func(begin string) bool {
+	return len(s) >= minPublicKeyBytes && slices.ContainsFunc(publicKeyPrefixes, func(begin string) bool {
 		return strings.HasPrefix(s, begin)
 	})
 }
@@ -195,17 +195,17 @@ func isPublicKey(s string) bool {
 // rules find only secrets without words. For a rule for assignments, a capitalized plain value is not a secret. The
 // caller ignores a match with such a secret.
 func (r *secretRule) hasUnexpectedWords(secret string) bool {
-	return (r.hasSecretsWithoutWords && (isPlainValue(secret) || hasStopword(secret))) ||
-		(r.isForAssignments && isPlainValue(secret) && isCapitalized(secret))
+	return (r.hasSecretsWithoutWords && (isIdentifierOrPath(secret) || hasStopword(secret))) ||
+		(r.isForAssignments && isIdentifierOrPath(secret) && isCapitalized(secret))
 }
 
 // maxLineContextBytes limits the text around a match. When the lines that contain a match are examined, at most this
 // many bytes before the match and this many bytes after it are included.
 const maxLineContextBytes = 128
 
-// withSurroundingLines returns text[start:end] together with the rest of its lines. It adds at most maxLineContextBytes
+// expandToWholeLines returns text[start:end] together with the rest of its lines. It adds at most maxLineContextBytes
 // bytes on each side.
-func withSurroundingLines(text string, start, end int) string {
+func expandToWholeLines(text string, start, end int) string {
 	from, to := max(0, start-maxLineContextBytes), min(len(text), end+maxLineContextBytes)
 	if i := strings.LastIndexByte(text[from:start], '\n'); i >= 0 {
 		from += i + 1
@@ -256,13 +256,13 @@ func extendToNameStart(text string, start, end int) string {
 	return text[start:end]
 }
 
-// To determine whether a value is a part of a table, the examinedHexTableLines lines before the value and the
-// examinedHexTableLines lines after it are examined, but at most maxTableLineBytes bytes on each side. If minTableLines
-// of these lines contain hexadecimal values, the value belongs to a table.
+// To determine whether a value is a part of a table, the hexTableLinesToExamine lines before the value and the
+// hexTableLinesToExamine lines after it are examined, but at most maxTableLineBytes bytes on each side. If
+// minTableLines of these lines contain hexadecimal values, the value belongs to a table.
 const (
-	minTableLines         = 4
-	examinedHexTableLines = 6
-	maxTableLineBytes     = 4 << 10
+	minTableLines          = 4
+	hexTableLinesToExamine = 6
+	maxTableLineBytes      = 4 << 10
 )
 
 // isInHexValueTable reports whether a finding is a hexadecimal value in a table of such values, for example test
@@ -272,9 +272,9 @@ func isInHexValueTable(text string, f Finding) bool {
 		return false
 	}
 	lines := strings.Split(text[max(0, f.Start-maxTableLineBytes):f.Start], "\n")
-	n := countHexLines(lines[max(0, len(lines)-1-examinedHexTableLines) : len(lines)-1])
+	n := countHexLines(lines[max(0, len(lines)-1-hexTableLinesToExamine) : len(lines)-1])
 	lines = strings.Split(text[f.End:min(len(text), f.End+maxTableLineBytes)], "\n")
-	return n+countHexLines(lines[1:min(len(lines), 1+examinedHexTableLines)]) >= minTableLines
+	return n+countHexLines(lines[1:min(len(lines), 1+hexTableLinesToExamine)]) >= minTableLines
 }
 
 func isHexadecimal(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
@@ -295,14 +295,14 @@ func countHexLines(lines []string) (n int) {
 // smaller average is not treated as an identifier or path.
 const minAverageWordBytes = 3.3
 
-// isPlainValue reports whether an assigned value looks like an identifier or a path. Such a value consists of
+// isIdentifierOrPath reports whether an assigned value looks like an identifier or a path. Such a value consists of
 // pronounceable words in camel case or with separators.
-func isPlainValue(s string) bool {
+func isIdentifierOrPath(s string) bool {
 	words := 0
 	letters := 0
 	digits := 0
 	for s != "" {
-		n := measureFirstWord(s)
+		n := firstWordLength(s)
 		w, kind := s[:n], classifyByte(s[n-1])
 		s = s[n:]
 		if kind == otherByte {
@@ -327,8 +327,9 @@ const (
 	maxAcronymBytes = 4
 	// Each word in a value normally counts as 1. A sequence of letters that cannot be pronounced and has more than
 	// maxAcronymBytes bytes counts as 1 plus its length in bytes divided by bytesPerAcronymWord.
-	bytesPerAcronymWord     = 3.0
-	minAverageStopwordValue = 2.5 // minimum average length of the words, in bytes, in a value that contains a stop word
+	bytesPerAcronymWord = 3.0
+	// minimum average length of the words, in bytes, in a value that contains a stop word
+	minAverageBytesWithStopword = 2.5
 )
 
 // looksRandom reports whether a value looks random. Separators such as hyphens divide the value into parts. In a part,
@@ -345,9 +346,9 @@ func looksRandom(s string) bool {
 	}) {
 		wordCount, minLength := 0.0, minAverageWordBytes
 		for rest := part; rest != ""; wordCount++ {
-			n := measureFirstWord(rest)
+			n := firstWordLength(rest)
 			if startsWithStopword(rest[:n]) {
-				minLength = minAverageStopwordValue
+				minLength = minAverageBytesWithStopword
 			}
 			isLongWord := n > maxAcronymBytes && classifyByte(rest[n-1]) != digitByte
 			if isLongWord && !isPronounceable(rest[:n]) {
@@ -362,9 +363,9 @@ func looksRandom(s string) bool {
 	return false
 }
 
-// measureFirstWord returns the length of the first word in a camel-case identifier. For example, the identifier RSAKey
+// firstWordLength returns the length of the first word in a camel-case identifier. For example, the identifier RSAKey
 // consists of the words RSA and Key.
-func measureFirstWord(s string) int {
+func firstWordLength(s string) int {
 	kind, n := classifyByte(s[0]), 1
 	for n < len(s) && classifyByte(s[n]) == kind {
 		n++

@@ -33,9 +33,9 @@ type Finding struct {
 // are percent-encoded, encoded in base64, or written in full-width letters, and secrets that are interrupted by
 // invisible characters or a line break. The marks that [Redactor.Redact] writes are not findings.
 func Find(text string) []Finding {
-	found := append(findLiteral(text), findAcrossLines(text)...)
-	for _, r := range decodeAllForms(text) {
-		for _, f := range findLiteral(r.text) {
+	found := append(findUnencodedSecrets(text), findSecretsAcrossLines(text)...)
+	for _, r := range decodeTextForms(text) {
+		for _, f := range findUnencodedSecrets(r.text) {
 			f.Start, f.End = r.originalRange(f.Start, f.End)
 			found = append(found, f)
 		}
@@ -43,8 +43,8 @@ func Find(text string) []Finding {
 	return mergeFindings(text, found)
 }
 
-// findLiteral returns the secrets that are in a text as they are, without an encoding or a line break.
-func findLiteral(text string) []Finding {
+// findUnencodedSecrets returns the secrets that are in a text as they are, without an encoding or a line break.
+func findUnencodedSecrets(text string) []Finding {
 	rules := ruleSet()
 	pooled, ok := searchPool.Get().(*[]ruleSearch)
 	if !ok {
@@ -77,16 +77,16 @@ type ruleSearch struct {
 	nextMatchPosition int // first position at which the rule may match again, so that matches do not overlap
 }
 
-// findRuleSearch returns the state of the text's search with one rule. It creates the state if the rule was not tried
-// yet. The result is valid until the next call of findRuleSearch.
-func (s *textSearch) findRuleSearch(rule int) *ruleSearch {
+// findOrAddRuleSearch returns the state of the text's search with one rule. It creates the state if the rule was not
+// tried yet. The result is valid until the next call of findOrAddRuleSearch.
+func (s *textSearch) findOrAddRuleSearch(ruleIndex int) *ruleSearch {
 	for i := range s.ruleSearches {
-		if s.ruleSearches[i].ruleIndex == rule {
+		if s.ruleSearches[i].ruleIndex == ruleIndex {
 			return &s.ruleSearches[i]
 		}
 	}
-	s.ruleSearches = append(s.ruleSearches, ruleSearch{ruleIndex: rule,
-		regexpMatcher: regexpMatcher{regexpProgram: s.rules.rulesInOrder[rule].program(), text: s.text}})
+	s.ruleSearches = append(s.ruleSearches, ruleSearch{ruleIndex: ruleIndex,
+		regexpMatcher: regexpMatcher{regexpProgram: s.rules.rulesInOrder[ruleIndex].program(), text: s.text}})
 	return &s.ruleSearches[len(s.ruleSearches)-1]
 }
 
@@ -97,9 +97,9 @@ func (s *textSearch) matchRuleAt(word ruleKeyword, start int) {
 	if r.isForAssignments && !looksLikeAssignedValue(s.text[start+len(word.word):]) {
 		return
 	}
-	rs := s.findRuleSearch(word.ruleIndex)
-	lastPos := min(start+r.maxBytesAfter, len(s.text))
-	for pos := max(start-r.maxBytesBefore, rs.nextMatchPosition); pos <= lastPos; pos = max(pos+1,
+	rs := s.findOrAddRuleSearch(word.ruleIndex)
+	lastPos := min(start+r.maxBytesAfterKeyword, len(s.text))
+	for pos := max(start-r.maxBytesBeforeKeyword, rs.nextMatchPosition); pos <= lastPos; pos = max(pos+1,
 		rs.nextMatchPosition) {
 		rs.nextMatchPosition = pos + 1
 		if !rs.matchAt(pos) {
@@ -182,28 +182,28 @@ func redactionMarkLength(text string) int {
 	if !ruleSet().hasRule(name) {
 		return 0
 	}
-	if hasTag && !isTag(tag) {
+	if hasTag && !isSecretTag(tag) {
 		return 0
 	}
 	return len(redactionMarkStart) + len(body) + len(redactionMarkEnd)
 }
 
-// isTag reports whether a text has the form of a tag. In a text, a mark replaces each secret. The mark contains a tag,
-// and equal secrets have equal tags. A tag consists of eight lower-case hexadecimal digits.
-func isTag(s string) bool {
+// isSecretTag reports whether a text has the form of a tag. In a text, a mark replaces each secret. The mark contains a
+// tag, and equal secrets have equal tags. A tag consists of eight lower-case hexadecimal digits.
+func isSecretTag(s string) bool {
 	return len(s) == secretTagDigits && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// maxReplaceRounds is the maximum number of searches in a text. A repeated search may find a secret that overlapped a
+// maxSecretSearches is the maximum number of searches in a text. A repeated search may find a secret that overlapped a
 // finding of an earlier search.
-const maxReplaceRounds = 4
+const maxSecretSearches = 4
 
 // replaceSecrets replaces the secrets in a text by marks. It returns the new text, and the secrets that the first
-// search found, with positions in the original text. The function tag must return a secret's tag, which consists of
+// search found, with positions in the original text. The function makeTag must return a secret's tag, which consists of
 // eight hexadecimal digits, or "" for a mark without a tag.
-func replaceSecrets(text string, tag func(secret string) string) (string, []Finding) {
+func replaceSecrets(text string, makeTag func(secret string) string) (string, []Finding) {
 	var first []Finding
-	for range maxReplaceRounds {
+	for range maxSecretSearches {
 		found := Find(text)
 		if len(found) == 0 {
 			break
@@ -215,7 +215,7 @@ func replaceSecrets(text string, tag func(secret string) string) (string, []Find
 		end := 0
 		for _, f := range found {
 			b.WriteString(text[end:f.Start] + redactionMarkStart + f.Rule)
-			if t := tag(text[f.Start:f.End]); t != "" {
+			if t := makeTag(text[f.Start:f.End]); t != "" {
 				b.WriteString(" #" + t)
 			}
 			b.WriteString(redactionMarkEnd)
@@ -234,11 +234,12 @@ const (
 	maxSecretPieceBytes = 300
 )
 
-// FindDivided finds secrets that are divided between two of the texts. A divided secret begins at one text's end and
-// continues at the start of another text. For example, a secret may be divided between the name and the content of an
-// entry. The result has an element for each text, with the pieces of secrets in that text. FindDivided finds only keys
-// with a distinctive prefix, such as ghp_, because the rules for other secrets would also match unrelated words.
-func FindDivided(texts ...string) [][]Finding {
+// FindAcrossTexts finds secrets that are divided between two of the texts. A divided secret begins at one text's end
+// and continues at the start of another text. For example, a secret may be divided between the name and the content of
+// an entry. The result has an element for each text, with the pieces of secrets in that text. FindAcrossTexts finds
+// only keys with a distinctive prefix, such as ghp_, because the rules for other secrets would also match unrelated
+// words.
+func FindAcrossTexts(texts ...string) [][]Finding {
 	found := make([][]Finding, len(texts))
 	for i, first := range texts {
 		start := findSecretPieceStart(first, len(first))
@@ -250,7 +251,7 @@ func FindDivided(texts ...string) [][]Finding {
 				continue
 			}
 			end := findSecretPieceEnd(second, 0)
-			if f, size := findDividedKey(first[start:], second[:end]); size > 0 {
+			if f, size := findKeyAcrossTexts(first[start:], second[:end]); size > 0 {
 				found[i] = append(found[i], Finding{Rule: f.Rule, Start: start + f.Start, End: len(first)})
 				found[k] = append(found[k], Finding{Rule: f.Rule, End: size})
 			}
@@ -262,9 +263,9 @@ func FindDivided(texts ...string) [][]Finding {
 	return found
 }
 
-// findAcrossLines returns the secrets that are interrupted by a line break, for example because the text was copied
-// from a terminal.
-func findAcrossLines(text string) (found []Finding) {
+// findSecretsAcrossLines returns the secrets that are interrupted by a line break, for example because the text was
+// copied from a terminal.
+func findSecretsAcrossLines(text string) (found []Finding) {
 	for from := 0; ; {
 		i := strings.IndexByte(text[from:], '\n')
 		if i < 0 {
@@ -283,7 +284,7 @@ func findAcrossLines(text string) (found []Finding) {
 		for second < len(text) && (text[second] == ' ' || text[second] == '\t' || text[second] == '>') {
 			second++
 		}
-		f, size := findDividedKey(text[start:end], text[second:findSecretPieceEnd(text, second)])
+		f, size := findKeyAcrossTexts(text[start:end], text[second:findSecretPieceEnd(text, second)])
 		if size > 0 {
 			found = append(
 				found,
@@ -318,29 +319,29 @@ func isSecretKeyByte(c byte) bool { return isBase64Byte[c] || c == '.' || c == '
 // hasKeyword reports whether a piece of text contains the keyword of a rule for secrets with a distinctive prefix.
 // Rules for assignments, the generic rule and the rule for passwords do not count. hasKeyword returns false for a piece
 // with fewer than minSecretPieceBytes bytes.
-func hasKeyword(piece string) (ok bool) {
-	if len(piece) < minSecretPieceBytes {
+func hasKeyword(secretPiece string) (ok bool) {
+	if len(secretPiece) < minSecretPieceBytes {
 		return false
 	}
 	rules := ruleSet()
-	rules.keywords.eachKeyword(piece, func(h ruleKeyword, _ int) {
+	rules.keywords.eachKeyword(secretPiece, func(h ruleKeyword, _ int) {
 		r := &rules.rulesInOrder[h.ruleIndex]
 		ok = ok || (!r.isForAssignments && r.name != genericRuleName && r.name != "password")
 	})
 	return ok
 }
 
-// findDividedKey finds a secret that begins in one piece of text and ends in another. It returns the secret, with
+// findKeyAcrossTexts finds a secret that begins in one piece of text and ends in another. It returns the secret, with
 // offsets in the joined pieces, and the number of the secret's bytes in the second piece. The number is 0 if the pieces
 // do not form a secret together, or if the second piece may be an ordinary word. It is also 0 if the first piece alone
 // contains a secret and the second piece has no digits.
-func findDividedKey(first, second string) (f Finding, size int) {
+func findKeyAcrossTexts(first, second string) (f Finding, size int) {
 	isWord := strings.Trim(second, "abcdefghijklmnopqrstuvwxyz.-_") == ""
-	isAfterWhole := !strings.ContainsAny(second, "0123456789") && findLiteral(first) != nil
+	isAfterWhole := !strings.ContainsAny(second, "0123456789") && findUnencodedSecrets(first) != nil
 	if isWord || isAfterWhole {
 		return Finding{}, 0
 	}
-	for _, f := range findLiteral(first + second) {
+	for _, f := range findUnencodedSecrets(first + second) {
 		isInBoth := f.Start <= len(first)-minSecretPieceBytes && f.End > len(first)
 		if isInBoth && f.Rule != genericRuleName {
 			return f, f.End - len(first)

@@ -10,14 +10,14 @@ import (
 	"sync"
 )
 
-// ruleTable contains the rules in compiled form. A test compiles them from rules.txt, own.txt and stopwords.txt:
+// encodedRules contains the rules in compiled form. A test compiles them from rules.txt, own.txt and stopwords.txt:
 //
 //	go test ./internal/screening/secret -run TestTable -update
 //
 // Numbers are encoded as uvarints. The length of a text precedes the text.
 //
 //go:embed rules.bin
-var ruleTable string
+var encodedRules string
 
 // ruleTableReader decodes the embedded table of rules for secrets. It does not check for errors, because a test
 // compares the table with the source files of the table.
@@ -74,7 +74,7 @@ const (
 var ruleSet = sync.OnceValue(loadRules)
 
 func loadRules() *secretRules {
-	rs, r := new(secretRules), ruleTableReader(ruleTable)
+	rs, r := new(secretRules), ruleTableReader(encodedRules)
 	rs.byteSetTable = make([]byteSet, r.readInt())
 	for i := range rs.byteSetTable {
 		b := []byte(r.readBytes(32))
@@ -93,8 +93,8 @@ func loadRules() *secretRules {
 		newRule := secretRule{
 			name:                   r.readText(),
 			ruleTableIndex:         i,
-			maxBytesBefore:         r.readInt(),
-			maxBytesAfter:          r.readInt(),
+			maxBytesBeforeKeyword:  r.readInt(),
+			maxBytesAfterKeyword:   r.readInt(),
 			isForAssignments:       r.readInt() != 0,
 			hasSecretsWithoutWords: r.readInt() != 0,
 			minEntropy: float64(

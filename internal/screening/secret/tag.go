@@ -41,16 +41,16 @@ func NewRedactor(dir string) *Redactor { return &Redactor{dir: dir} }
 // Redact replaces the secrets in a text by marks. The results are the new text, and the secrets with their positions
 // in the original text. A text without secrets stays the same.
 func (r *Redactor) Redact(text string) (string, []Finding) {
-	return replaceSecrets(text, r.secretTag)
+	return replaceSecrets(text, r.computeSecretTag)
 }
 
-func (r *Redactor) secretTag(secret string) string {
+func (r *Redactor) computeSecretTag(secret string) string {
 	if r == nil {
 		return ""
 	}
 	r.mu.Lock()
 	if r.key == nil {
-		r.key = readKey(r.dir)
+		r.key = readOrCreateTagKey(r.dir)
 	}
 	key := r.key
 	r.mu.Unlock()
@@ -62,10 +62,10 @@ func (r *Redactor) secretTag(secret string) string {
 	return hex.EncodeToString(mac.Sum(nil))[:secretTagDigits]
 }
 
-// readKey returns the key of the home in a directory. If the home lacks a key, readKey creates a key. If reading or
-// creating the key fails, readKey returns nil. If two processes create a key at the same time, both processes use the
-// key that was written last.
-func readKey(dir string) []byte {
+// readOrCreateTagKey returns the key of the home in a directory. If the home lacks a key, readOrCreateTagKey creates a
+// key. If reading or creating the key fails, readOrCreateTagKey returns nil. If two processes create a key at the same
+// time, both processes use the key that was written last.
+func readOrCreateTagKey(dir string) []byte {
 	home, err := vfs.Dir(dir)
 	if err != nil {
 		return nil
@@ -99,7 +99,7 @@ func readKey(dir string) []byte {
 func (r *Redactor) ReplaceFindings(text string, found []Finding) string {
 	for _, f := range slices.Backward(found) {
 		mark := redactionMarkStart + f.Rule
-		if t := r.secretTag(text[f.Start:f.End]); t != "" {
+		if t := r.computeSecretTag(text[f.Start:f.End]); t != "" {
 			mark += " #" + t
 		}
 		text = text[:f.Start] + mark + redactionMarkEnd + text[f.End:]

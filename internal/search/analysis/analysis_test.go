@@ -64,8 +64,15 @@ func TestTerms(t *testing.T) {
 			a := NewAnalyzer()
 			for range 2 { // the second time with the analyzer's cache
 				d := a.Doc([]Field{{"body", tt.text, 16}})
-				if got := termsOf(d); got != tt.want || d.Len != 16*tt.words {
-					t.Errorf("Doc(%q) = %q of %d sixteenths, want %q of %d", tt.text, got, d.Len, tt.want, 16*tt.words)
+				if got := termsOf(d); got != tt.want || d.WeightedLength != 16*tt.words {
+					t.Errorf(
+						"Doc(%q) = %q of %d sixteenths, want %q of %d",
+						tt.text,
+						got,
+						d.WeightedLength,
+						tt.want,
+						16*tt.words,
+					)
 				}
 			}
 		})
@@ -78,7 +85,7 @@ func TestFieldsWeigh(t *testing.T) {
 	a := NewAnalyzer()
 	fields := []Field{{"name", "Ships", 32}, {"body", "a ship, shipping ships", 16}}
 	want := a.Doc(fields)
-	if want.Terms[0] != (index.Term{Text: "ship", TF: 32 + 3*16}) || want.Len != 32+4*16 {
+	if want.Terms[0] != (index.Term{Text: "ship", Frequency: 32 + 3*16}) || want.WeightedLength != 32+4*16 {
 		t.Errorf("Doc = %+v", want)
 	}
 	var many strings.Builder
@@ -89,7 +96,7 @@ func TestFieldsWeigh(t *testing.T) {
 		}
 	}
 	a.Doc([]Field{{"body", many.String(), 16}})
-	if got := a.Doc(fields); !slices.Equal(got.Terms, want.Terms) || got.Len != want.Len {
+	if got := a.Doc(fields); !slices.Equal(got.Terms, want.Terms) || got.WeightedLength != want.WeightedLength {
 		t.Errorf("after it forgot, Doc = %+v, want %+v", got, want)
 	}
 	if n := len(a.cache.chunks); n > 100 {
@@ -117,8 +124,8 @@ func TestQuestion(t *testing.T) {
 			var ts []string
 			for _, w := range ws {
 				ts = append(ts, w.Term)
-				if w.N > 1 {
-					ts[len(ts)-1] += fmt.Sprint("×", w.N)
+				if w.OccurrenceCount > 1 {
+					ts[len(ts)-1] += fmt.Sprint("×", w.OccurrenceCount)
 				}
 			}
 			if got := strings.Join(ts, " "); got != tt.want || only != tt.only {
@@ -188,10 +195,10 @@ func TestSpeechOf(t *testing.T) {
 		"user: Hi\n\nmore":                   NotDialogue,
 		"assistant: Hello":                   ProgramTurn,
 		"Assistant: Hello\n\nmore of it":     ProgramTurn,
-		"assistant: Hello\n\nuser: Hi":       WholeProgramDialogue,
-		"user: Hi\n\nmore\n\nassistant: Yes": WholeProgramDialogue,
+		"assistant: Hello\n\nuser: Hi":       DialogueWithProgram,
+		"user: Hi\n\nmore\n\nassistant: Yes": DialogueWithProgram,
 		"Jo Ann: Hi":                         PersonTurn,
-		"Jo: Hi\n\nAnn: Ho\n\nJo: Hum":       WholePeopleDialogue,
+		"Jo: Hi\n\nAnn: Ho\n\nJo: Hum":       DialogueBetweenPeople,
 		"Decision: Go\n\nReason: Speed":      NotDialogue,
 	} {
 		if got := ClassifyDialogue(text); got != want {
@@ -214,19 +221,19 @@ func TestAddressesProgram(t *testing.T) {
 }
 
 func TestShare(t *testing.T) {
-	the := EnglishShare("the")
-	time := EnglishShare(TermOfWord("time"))
-	rare := EnglishShare("oxbow")
+	the := EnglishDocumentShare("the")
+	time := EnglishDocumentShare(TermOfWord("time"))
+	rare := EnglishDocumentShare("oxbow")
 	if !(the > .5 && the <= 1 && time > .01 && time < the && rare == 0) {
 		t.Errorf("shares of the, time and oxbow are %v, %v and %v", the, time, rare)
 	}
-	for term, share := range commonTermShares() {
+	for term, share := range documentSharesByTerm() {
 		if share <= 0 || share > 1 || term == "" || strings.IndexFunc(term, unicode.IsLetter) != 0 {
 			t.Errorf("%q has the share %v", term, share)
 		}
 	}
-	if n := strings.Count(commonTermsText, "\n"); n < 3000 || n != len(commonTermShares()) {
-		t.Errorf("the table has %d lines and %d terms", n, len(commonTermShares()))
+	if n := strings.Count(commonTermsText, "\n"); n < 3000 || n != len(documentSharesByTerm()) {
+		t.Errorf("the table has %d lines and %d terms", n, len(documentSharesByTerm()))
 	}
 }
 
@@ -277,7 +284,7 @@ func FuzzDoc(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		fields := SplitDialogue(s, 16, 6)
 		got, want := a.Doc(fields), NewAnalyzer().Doc(fields)
-		if !slices.Equal(got.Terms, want.Terms) || got.Len != want.Len {
+		if !slices.Equal(got.Terms, want.Terms) || got.WeightedLength != want.WeightedLength {
 			t.Fatalf("Doc(%q) = %v, from a fresh analyzer %v", s, got, want)
 		}
 		for _, term := range got.Terms {
@@ -325,8 +332,8 @@ func TestLongQuestion(t *testing.T) {
 		if i == 3 || i == 99 {
 			want = 3
 		}
-		if w.Word != words[i] || w.N != want {
-			t.Errorf("word %d is %q, %d times; want %q, %d times", i, w.Word, w.N, words[i], want)
+		if w.Word != words[i] || w.OccurrenceCount != want {
+			t.Errorf("word %d is %q, %d times; want %q, %d times", i, w.Word, w.OccurrenceCount, words[i], want)
 		}
 	}
 }

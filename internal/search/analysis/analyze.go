@@ -27,11 +27,13 @@ type Analyzer struct {
 	previousTermHash uint32
 }
 
-// initialSlots is the initial size of the cache's hash table. It is large enough for the words of a few texts.
-const initialSlots = 1 << 10
+// initialCacheSlots is the initial size of the cache's hash table. It is large enough for the words of a few texts.
+const initialCacheSlots = 1 << 10
 
 // NewAnalyzer returns an analyzer with an empty cache.
-func NewAnalyzer() *Analyzer { return &Analyzer{cache: newChunkTermCache(TermOfWord, initialSlots)} }
+func NewAnalyzer() *Analyzer {
+	return &Analyzer{cache: newChunkTermCache(TermOfWord, initialCacheSlots)}
+}
 
 // beginDocument prepares the analyzer for a new document. Only beginDocument empties the cache, because an unfinished
 // document refers to terms in the cache.
@@ -51,10 +53,10 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 	defer a.mu.Unlock()
 	a.beginDocument()
 	d.Terms = d.Terms[:0]
-	d.Numbers = d.Numbers[:0]
-	d.Known = a.cache.indexTermNumbers
+	d.AnalyzerTermNumbers = d.AnalyzerTermNumbers[:0]
+	d.TermNumberCache = a.cache.indexTermNumbers
 	d.PairHashes = d.PairHashes[:0]
-	d.Len = 0
+	d.WeightedLength = 0
 	for i := range fields {
 		a.previousTermHash = 0
 		f := &fields[i]
@@ -63,25 +65,25 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 			c := s[from:to]
 			if len(c) <= maxCombinedTermBytes {
 				if k := a.cache.findOrAnalyzeChunk(c); k.termCount == 1 {
-					a.addTermOccurrence(d, k.firstTerm, k.startsWithCombinedTerm, f.Weight)
+					a.addTermOccurrence(d, k.firstStoredTermNumber, k.startsWithCombinedTerm, f.Weight)
 					continue
 				}
 			}
 			for _, u := range a.cache.termsOfChunk(c) {
-				a.addTermOccurrence(d, u.termNumber, u.isCombined, f.Weight)
+				a.addTermOccurrence(d, u.termNumber, u.combinesWords, f.Weight)
 			}
 		}
 	}
 }
 
 // addTermOccurrence adds to the document d an occurrence of the term with the given number. The occurrence increases
-// the term's frequency and the document's length by weight. The parameter isWhole must be true if the term combines
-// several words, such as username in user-name. Such a term does not increase the document's length, because its words
-// are counted separately.
-func (a *Analyzer) addTermOccurrence(d *index.Document, number uint32, isWhole bool, weight uint32) {
-	t := &a.cache.terms[number]
-	if !isWhole {
-		d.Len += weight
+// the term's frequency and the document's length by weight. The parameter isCombinedTerm must be true if the term
+// combines several words, such as username in user-name. Such a term does not increase the document's length, because
+// its words are counted separately.
+func (a *Analyzer) addTermOccurrence(d *index.Document, termNumber uint32, isCombinedTerm bool, weight uint32) {
+	t := &a.cache.terms[termNumber]
+	if !isCombinedTerm {
+		d.WeightedLength += weight
 		if a.previousTermHash != 0 {
 			d.PairHashes = append(d.PairHashes, hashTermPair(a.previousTermHash, t.hash))
 		}
@@ -90,8 +92,8 @@ func (a *Analyzer) addTermOccurrence(d *index.Document, number uint32, isWhole b
 	if t.documentNumber != a.currentDocument {
 		t.documentNumber, t.documentIndex = a.currentDocument, len(d.Terms)
 		d.Terms = append(d.Terms, index.Term{Text: t.text})
-		d.Numbers = append(d.Numbers, number)
+		d.AnalyzerTermNumbers = append(d.AnalyzerTermNumbers, termNumber)
 	}
-	n := &d.Terms[t.documentIndex].TF
+	n := &d.Terms[t.documentIndex].Frequency
 	*n = uint16(min(uint32(*n)+weight, 1<<16-1))
 }

@@ -59,13 +59,13 @@ type contextChecker struct {
 	nextCheckOffset int // byte offset in the text at which ctx is checked next
 }
 
-// isContextDoneAt reports whether the context is done. at is the number of bytes of the text that were processed. The
-// context is checked only if this number has grown by at least maxChunkBytes since the last check.
-func (w *contextChecker) isContextDoneAt(at int) bool {
-	if at < w.nextCheckOffset {
+// isContextDoneAt reports whether the context is done. processedBytes is the number of bytes of the text that were
+// processed. The context is checked only if this number has grown by at least maxChunkBytes since the last check.
+func (w *contextChecker) isContextDoneAt(processedBytes int) bool {
+	if processedBytes < w.nextCheckOffset {
 		return false
 	}
-	w.nextCheckOffset = at + maxChunkBytes
+	w.nextCheckOffset = processedBytes + maxChunkBytes
 	return w.ctx.Err() != nil
 }
 
@@ -82,7 +82,7 @@ func findNextChunk(s string, i int) (from, to int) {
 		}
 		class, n := classifyFirstChar(s[i:])
 		if class == emojiChar {
-			return i, i + measureEmoji(s[i:])
+			return i, i + leadingEmojiLength(s[i:])
 		}
 		if class == wordChar {
 			break
@@ -161,9 +161,9 @@ func isSkinTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
 // emoji, or as a key.
 func isEmojiSuffix(r rune) bool { return r == 0xfe0e || r == 0xfe0f || r == 0x20e3 }
 
-// measureEmoji returns how many bytes the emoji at the start of s has. Such an emoji may consist of several joined
-// emoji or a flag's two letters. The size may be slightly larger than maxEmojiBytes.
-func measureEmoji(s string) int {
+// leadingEmojiLength returns how many bytes the emoji at the start of s has. Such an emoji may consist of several
+// joined emoji or a flag's two letters. The size may be slightly larger than maxEmojiBytes.
+func leadingEmojiLength(s string) int {
 	first, i := utf8.DecodeRuneInString(s)
 	if isFlagEmojiLetter(first) {
 		if r, n := utf8.DecodeRuneInString(s[i:]); isFlagEmojiLetter(r) {

@@ -16,7 +16,7 @@ import (
 //go:embed common.txt
 var commonTermsText string
 
-var commonTermShares = sync.OnceValue(func() map[string]float64 {
+var documentSharesByTerm = sync.OnceValue(func() map[string]float64 {
 	m := make(map[string]float64, strings.Count(commonTermsText, "\n"))
 	for line := range strings.Lines(commonTermsText) {
 		term, n, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -27,6 +27,6 @@ var commonTermShares = sync.OnceValue(func() map[string]float64 {
 	return m
 })
 
-// EnglishShare returns the fraction of English texts that contain the term. The fraction applies to texts about as
-// long as a chat turn. EnglishShare returns 0 for rare terms and for terms of other languages.
-func EnglishShare(term string) float64 { return commonTermShares()[term] }
+// EnglishDocumentShare returns the fraction of English texts that contain the term. The fraction applies to texts about
+// as long as a chat turn. EnglishDocumentShare returns 0 for rare terms and for terms of other languages.
+func EnglishDocumentShare(term string) float64 { return documentSharesByTerm()[term] }

@@ -10,11 +10,11 @@ import "strings"
 const minCorrectedWordBytes, maxCorrectedWordBytes = 4, 64
 
 // These are the bytes that CorrectSpelling tries as a missing byte or in place of a wrong byte. For words with letters
-// outside of ASCII, it tries nonASCIICorrectionBytes.
+// outside of ASCII, it tries nonASCIISpellingBytes.
 var (
-	latinCorrectionBytes    = []byte("abcdefghijklmnopqrstuvwxyz'_-.")
-	nonASCIICorrectionBytes = func() []byte {
-		bytes := append([]byte(nil), latinCorrectionBytes...)
+	latinSpellingBytes    = []byte("abcdefghijklmnopqrstuvwxyz'_-.")
+	nonASCIISpellingBytes = func() []byte {
+		bytes := append([]byte(nil), latinSpellingBytes...)
 		for c := 0x80; c <= 0xf4; c++ {
 			bytes = append(bytes, byte(c))
 		}
@@ -35,9 +35,9 @@ func CorrectSpelling(term string, documentCount func(string) int) string {
 	if len(term) < minCorrectedWordBytes || len(term) > maxCorrectedWordBytes {
 		return ""
 	}
-	letters := latinCorrectionBytes
+	letters := latinSpellingBytes
 	if strings.ContainsFunc(term, func(r rune) bool { return r >= 0x80 }) {
-		letters = nonASCIICorrectionBytes
+		letters = nonASCIISpellingBytes
 	}
 	var best spellingCorrection
 	try := func(b []byte) {
@@ -91,18 +91,18 @@ type spellingCorrection struct {
 }
 
 // isWorseThanWord compares the correction c with the word b as corrections of a misspelled word. It reports whether c
-// is worse. The parameter df is the number of documents that contain b. The parameter isAlike tells whether b has the
-// same first letter as the misspelled word. A correction with the same first letter is better. If c and b are equal in
-// this respect, the more frequent word is better, and then the word that comes first in lexical order. An empty c is
-// always worse.
-func (c *spellingCorrection) isWorseThanWord(b []byte, df int, isAlike bool) bool {
+// is worse. The parameter documentCount is the number of documents that contain b. The parameter hasSameFirstLetter
+// tells whether b has the same first letter as the misspelled word. A correction with the same first letter is better.
+// If c and b are equal in this respect, the more frequent word is better, and then the word that comes first in lexical
+// order. An empty c is always worse.
+func (c *spellingCorrection) isWorseThanWord(b []byte, documentCount int, hasSameFirstLetter bool) bool {
 	switch {
 	case c.correctedWord == "":
 		return true
-	case c.hasSameFirstLetter != isAlike:
-		return isAlike
-	case c.documentCount != df:
-		return df > c.documentCount
+	case c.hasSameFirstLetter != hasSameFirstLetter:
+		return hasSameFirstLetter
+	case c.documentCount != documentCount:
+		return documentCount > c.documentCount
 	}
 	return string(b) < c.correctedWord
 }

@@ -22,7 +22,7 @@ func isWordEnd(s string, i int) bool {
 
 // measureChatSpeaker returns the length of the speaker's word and the colon with which the text s starts, as in
 // "user:". It also reports whether the speaker is a program. If s does not start with a speaker, the length is 0.
-func measureChatSpeaker(s string) (n int, byProgram bool) {
+func measureChatSpeaker(s string) (length int, isProgram bool) {
 	i := strings.IndexByte(s[:min(len(s), len("assistant:"))], ':')
 	if i < 0 || !isWordEnd(s, i+1) {
 		return 0, false
@@ -41,10 +41,10 @@ func measureChatSpeaker(s string) (n int, byProgram bool) {
 // because a question with a name is more often about texts by that person than about texts that mention the person.
 const speakerNameWeight = 48
 
-// measureLeadingName returns the length of the name with which the text s starts, if a colon and a space follow the
+// leadingNameLength returns the length of the name with which the text s starts, if a colon and a space follow the
 // name, as in "Caroline Smith: Hello". Otherwise, it returns 0. A name has at most three words, and each word starts
 // with a capital letter.
-func measureLeadingName(s string) int {
+func leadingNameLength(s string) int {
 	i := strings.Index(s[:min(len(s), 48)], ": ")
 	if i < 1 || strings.ContainsAny(s[:i], "\n.,;/(") {
 		return 0
@@ -69,7 +69,7 @@ func measureLeadingName(s string) int {
 // starts with a name, has at most 1500 bytes, and consists of a single paragraph.
 func IsPersonTurn(text string) bool {
 	n, _ := measureChatSpeaker(text)
-	return n == 0 && len(text) <= 1500 && measureLeadingName(text) > 0 &&
+	return n == 0 && len(text) <= 1500 && leadingNameLength(text) > 0 &&
 		!strings.Contains(strings.TrimSpace(text), "\n\n")
 }
 
@@ -84,8 +84,8 @@ const (
 	ProgramTurn // a single turn in a conversation with a program, such as "assistant: Hello"
 	// several turns: the text starts with a name, and a later paragraph starts with the same name or with a word such
 	// as "user:" or "assistant:"
-	WholePeopleDialogue
-	WholeProgramDialogue // several turns: the text starts with a word such as "user:", and a later paragraph does too
+	DialogueBetweenPeople
+	DialogueWithProgram // several turns: the text starts with a word such as "user:", and a later paragraph does too
 )
 
 // ClassifyDialogue returns the kind of dialogue that a text is.
@@ -94,7 +94,7 @@ func ClassifyDialogue(text string) DialogueKind {
 		return PersonTurn
 	}
 	n, program := measureChatSpeaker(text)
-	if n == 0 && measureLeadingName(text) == 0 {
+	if n == 0 && leadingNameLength(text) == 0 {
 		return NotDialogue
 	}
 	chat, first := n > 0, SpeakerName(text)
@@ -105,9 +105,9 @@ func ClassifyDialogue(text string) DialogueKind {
 		}
 		if startsNewTurn(after, first) {
 			if chat {
-				return WholeProgramDialogue
+				return DialogueWithProgram
 			}
-			return WholePeopleDialogue
+			return DialogueBetweenPeople
 		}
 		rest = after
 	}
@@ -118,17 +118,17 @@ func ClassifyDialogue(text string) DialogueKind {
 }
 
 // startsNewTurn reports whether the paragraph starts a new turn of a chat. This is so if the paragraph begins with a
-// marked chat speaker, or with firstName. firstName is the name with which the whole chat begins, or "" if the chat
-// does not begin with a name.
-func startsNewTurn(paragraph, firstName string) bool {
+// marked chat speaker, or with firstSpeakerName. firstSpeakerName is the name with which the whole chat begins, or ""
+// if the chat does not begin with a name.
+func startsNewTurn(paragraph, firstSpeakerName string) bool {
 	if n, _ := measureChatSpeaker(paragraph); n > 0 {
 		return true
 	}
-	return firstName != "" && SpeakerName(paragraph) == firstName
+	return firstSpeakerName != "" && SpeakerName(paragraph) == firstSpeakerName
 }
 
 // SpeakerName returns the name at the start of a turn. It returns "" for a turn without a name.
-func SpeakerName(turn string) string { return turn[:measureLeadingName(turn)] }
+func SpeakerName(turn string) string { return turn[:leadingNameLength(turn)] }
 
 // EndsInQuestion reports whether a turn ends with a question mark.
 func EndsInQuestion(turn string) bool { return strings.HasSuffix(strings.TrimSpace(turn), "?") }
@@ -145,7 +145,7 @@ func EndsInQuestion(turn string) bool { return strings.HasSuffix(strings.TrimSpa
 func SplitDialogue(text string, personWeight, programWeight uint32) []Field {
 	n, byProgram := measureChatSpeaker(text)
 	if n == 0 {
-		if n := measureLeadingName(text); n > 0 {
+		if n := leadingNameLength(text); n > 0 {
 			return []Field{{"speaker", text[:n], speakerNameWeight}, {"body", text[n:], personWeight}}
 		}
 		return []Field{{"body", text, personWeight}}

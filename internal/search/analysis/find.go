@@ -28,8 +28,8 @@ type TermFinder struct {
 	firstLettersPatterns []firstLettersPattern
 	// set with the first three letters of all plain words whose term may be in termsToFind (see packThreeLetters), for
 	// a fast first test
-	threeLetterStarts [1 << 10]uint32
-	termSignatures    []uint64 // signatures of the terms in termsToFind (nil if termsToFind contains prefixes)
+	threeLetterPrefixBits [1 << 10]uint32
+	termSignatures        []uint64 // signatures of the terms in termsToFind (nil if termsToFind contains prefixes)
 }
 
 // firstLettersPattern is a pattern for the first letters of plain words. It contains the letters in the form that
@@ -41,20 +41,20 @@ type firstLettersPattern struct{ firstLetters, comparedBytesMask uint64 }
 const maxFirstLettersPatterns = 32
 
 // NewTermFinder returns a TermFinder for the given set of terms.
-func NewTermFinder(choice *TermSet) *TermFinder {
-	f := &TermFinder{termsToFind: choice}
-	for _, t := range slices.Concat(choice.ListTerms(), choice.ListPrefixes()) {
+func NewTermFinder(termsToFind *TermSet) *TermFinder {
+	f := &TermFinder{termsToFind: termsToFind}
+	for _, t := range slices.Concat(termsToFind.ListTerms(), termsToFind.ListPrefixes()) {
 		f.addStemFirstLetters(t)
 		f.wantsDigits = f.wantsDigits || t == "" || isDigit(t[0])
 		f.termSignatures = append(f.termSignatures, termSignature(t))
 	}
-	for t := range choice.terms {
+	for t := range termsToFind.terms {
 		f.addWordFirstLetters(irregularWordsByTerm()[t])
 	}
-	if len(choice.prefixes) > 0 {
+	if len(termsToFind.prefixes) > 0 {
 		f.termSignatures = nil
 		for t, words := range irregularWordsByTerm() {
-			if choice.HasAllWithPrefix(t) {
+			if termsToFind.HasAllWithPrefix(t) {
 				f.addWordFirstLetters(words)
 			}
 		}
@@ -82,47 +82,48 @@ func packLetters(word string) (w uint64) {
 
 // packThreeLetters returns the first three letters of a word as a 15-bit number. The parameter contains one letter in
 // each byte. In the result, each letter has five bits: a is 1, and a missing letter is 0.
-func packThreeLetters(first uint64) uint32 {
-	return uint32(first&31<<10 | first>>8&31<<5 | first>>16&31)
+func packThreeLetters(packedLetters uint64) uint32 {
+	return uint32(packedLetters&31<<10 | packedLetters>>8&31<<5 | packedLetters>>16&31)
 }
 
-// addFirstLettersPattern registers the first n letters of a word. Words that begin with these letters may have a term
-// that is searched for. The parameter first contains the letters in the form that [packLetters] returns.
-func (f *TermFinder) addFirstLettersPattern(first uint64, n int) {
-	b := firstLettersPattern{first, math.MaxUint64}
-	if n < 8 {
-		b.comparedBytesMask = 1<<(8*n) - 1
+// addFirstLettersPattern registers the first letterCount letters of a word. Words that begin with these letters may
+// have a term that is searched for. The parameter packedFirstLetters contains the letters in the form that
+// [packLetters] returns.
+func (f *TermFinder) addFirstLettersPattern(packedFirstLetters uint64, letterCount int) {
+	b := firstLettersPattern{packedFirstLetters, math.MaxUint64}
+	if letterCount < 8 {
+		b.comparedBytesMask = 1<<(8*letterCount) - 1
 		b.firstLetters &= b.comparedBytesMask
 	}
 	f.firstLettersPatterns = append(f.firstLettersPatterns, b)
 	three, free := packThreeLetters(b.firstLetters), packThreeLetters(^b.comparedBytesMask)
 	for some := free; ; some = (some - 1) & free {
-		f.threeLetterStarts[(three|some)>>5] |= 1 << ((three | some) & 31)
+		f.threeLetterPrefixBits[(three|some)>>5] |= 1 << ((three | some) & 31)
 		if some == 0 {
 			break
 		}
 	}
 }
 
-// mayHaveTerm reports whether the search must examine a word that begins with firstLetters, because one of the searched
-// terms may match the word. The word consists only of ASCII letters and digits. firstLetters has the form that
-// [packLetters] returns.
-func (f *TermFinder) mayHaveTerm(firstLetters uint64) bool {
-	return f.hasThreeLetterStart(packThreeLetters(firstLetters)) && f.matchesFirstLetters(firstLetters)
+// mayHaveTerm reports whether the search must examine a word that begins with packedFirstLetters, because one of the
+// searched terms may match the word. The word consists only of ASCII letters and digits. packedFirstLetters has the
+// form that [packLetters] returns.
+func (f *TermFinder) mayHaveTerm(packedFirstLetters uint64) bool {
+	return f.hasThreeLetterStart(packThreeLetters(packedFirstLetters)) && f.matchesFirstLetters(packedFirstLetters)
 }
 
-func (f *TermFinder) hasThreeLetterStart(three uint32) bool {
-	return f.threeLetterStarts[three>>5]>>(three&31)&1 != 0
+func (f *TermFinder) hasThreeLetterStart(packedLetters uint32) bool {
+	return f.threeLetterPrefixBits[packedLetters>>5]>>(packedLetters&31)&1 != 0
 }
 
 // matchesFirstLetters reports whether the first letters of a word match a pattern in firstLettersPatterns. If there are
 // more than maxFirstLettersPatterns patterns, it returns true for each word, because the comparison would be too slow.
-func (f *TermFinder) matchesFirstLetters(first uint64) bool {
+func (f *TermFinder) matchesFirstLetters(packedFirstLetters uint64) bool {
 	if len(f.firstLettersPatterns) > maxFirstLettersPatterns {
 		return true
 	}
 	for i := range f.firstLettersPatterns {
-		if b := &f.firstLettersPatterns[i]; first&b.comparedBytesMask == b.firstLetters {
+		if b := &f.firstLettersPatterns[i]; packedFirstLetters&b.comparedBytesMask == b.firstLetters {
 			return true
 		}
 	}
@@ -145,7 +146,7 @@ var irregularWordsByTerm = sync.OnceValue(func() map[string][]string {
 // for the first time.
 func (f *TermFinder) trimCache() {
 	if f.cache.termsToFind == nil || f.cache.isFull() {
-		f.cache = newChunkTermCache(f.termIfSearchedFor, 1<<6)
+		f.cache = newChunkTermCache(f.findSearchedTerm, 1<<6)
 		f.cache.termsToFind = f.termsToFind
 	}
 }
@@ -154,10 +155,10 @@ func (f *TermFinder) trimCache() {
 // apostrophe also begins other characters.
 func mayBeApostrophe(c byte) bool { return c == '\'' || c == "’"[0] }
 
-// termIfSearchedFor returns the term of a folded word, such as its stem. If the first letters show that the term is not
+// findSearchedTerm returns the term of a folded word, such as its stem. If the first letters show that the term is not
 // searched for, it may return "" instead.
-func (f *TermFinder) termIfSearchedFor(word string) string {
-	if len(word) > 2 && isLetterWord(word) {
+func (f *TermFinder) findSearchedTerm(word string) string {
+	if len(word) > 2 && isPlainLetterWord(word) {
 		if !f.mayHaveTerm(packLetters(word)) {
 			return ""
 		}
@@ -165,15 +166,15 @@ func (f *TermFinder) termIfSearchedFor(word string) string {
 	return TermOfWord(word)
 }
 
-// WantsWord reports whether the TermFinder searches for the term of the word, that is, whether termsToFind contains
-// this term. A term is the form in which the index stores a word. The word must be in lower case.
-func (f *TermFinder) WantsWord(word string) bool {
-	term := f.termIfSearchedFor(Fold(word))
+// SearchesForWord reports whether the TermFinder searches for the term of the word, that is, whether termsToFind
+// contains this term. A term is the form in which the index stores a word. The word must be in lower case.
+func (f *TermFinder) SearchesForWord(word string) bool {
+	term := f.findSearchedTerm(FoldText(word))
 	return term != "" && f.termsToFind.Has(term)
 }
 
-// MayWantWord reports whether the TermFinder may search for the term of the word. Unlike [TermFinder.WantsWord], it
-// does not determine the term, and the word may have capitals. It returns false for most words with other terms.
+// MayWantWord reports whether the TermFinder may search for the term of the word. Unlike [TermFinder.SearchesForWord],
+// it does not determine the term, and the word may have capitals. It returns false for most words with other terms.
 func (f *TermFinder) MayWantWord(word string) bool {
 	if len(word) <= 2 || len(word) > maxWordBytes {
 		return true
@@ -191,61 +192,62 @@ func (f *TermFinder) MayWantWord(word string) bool {
 	return f.mayHaveTerm(first)
 }
 
-// addStemFirstLetters registers the first letters of all plain words whose stem is t or begins with t. A word and its
-// stem usually have the same first letters. For all words except those in irregularWordsByTerm, these rules apply:
+// addStemFirstLetters registers the first letters of all plain words whose stem is the parameter stem or begins with
+// it. A word and its stem usually have the same first letters. For all words except those in irregularWordsByTerm,
+// these rules apply:
 //
 //   - The first two letters are always the same.
 //   - In a stem of three letters, the last letter may differ from the third letter of the word. An e in the stem may be
 //     an i in the word (the stem of using is use), and an i may be a y (the stem of cry is cri).
 //   - In a longer stem, the first three letters are the same. The other letters are the same except the last two
 //     letters of the stem, for example because bility becomes ble.
-func (f *TermFinder) addStemFirstLetters(t string) {
-	for i := range len(t) {
-		if !isLower(t[i]) {
-			return // The term t contains other characters than lower-case letters, so no plain word has it.
+func (f *TermFinder) addStemFirstLetters(stem string) {
+	for i := range len(stem) {
+		if !isLower(stem[i]) {
+			return // The parameter stem has not only lower-case letters, so no plain word has it.
 		}
 	}
-	n := len(t)
+	n := len(stem)
 	if n > 3 {
 		n = max(3, n-2)
 	}
-	f.addFirstLettersPattern(packLetters(t), n)
+	f.addFirstLettersPattern(packLetters(stem), n)
 	switch {
-	case len(t) != 3:
-	case t[2] == 'e':
-		f.addFirstLettersPattern(packLetters(t[:2]+"i"), n)
-	case t[2] == 'i':
-		f.addFirstLettersPattern(packLetters(t[:2]+"y"), n)
+	case len(stem) != 3:
+	case stem[2] == 'e':
+		f.addFirstLettersPattern(packLetters(stem[:2]+"i"), n)
+	case stem[2] == 'i':
+		f.addFirstLettersPattern(packLetters(stem[:2]+"y"), n)
 	}
 }
 
 // SetDoc fills the document d with the terms of the given fields. Unlike [Analyzer.SetDoc], it adds only the wanted
 // terms, which are the terms that the TermFinder f searches for. A term is listed once for each of its occurrences.
-// hasSome is true if the fields have any terms, wanted or not. If ctx is done, SetDoc returns early, and the caller
+// hasTerms is true if the fields have any terms, wanted or not. If ctx is done, SetDoc returns early, and the caller
 // must not use d.
-func (f *TermFinder) SetDoc(ctx context.Context, d *index.Document, fields []Field) (hasSome bool) {
+func (f *TermFinder) SetDoc(ctx context.Context, d *index.Document, fields []Field) (hasTerms bool) {
 	f.trimCache()
 	d.Terms = d.Terms[:0]
-	d.Numbers = d.Numbers[:0]
+	d.AnalyzerTermNumbers = d.AnalyzerTermNumbers[:0]
 	d.PairHashes = nil // The TermFinder does not know the terms of all words.
-	d.Len = 0
+	d.WeightedLength = 0
 	for i := range fields {
 		if f.addTextTerms(ctx, d, fields[i].Text, fields[i].Weight) {
-			hasSome = true
+			hasTerms = true
 		}
 	}
-	return hasSome
+	return hasTerms
 }
 
 // addTextTerms adds those terms of a text to d that are in f.termsToFind. It reports whether the text has any terms.
-func (f *TermFinder) addTextTerms(ctx context.Context, d *index.Document, s string, weight uint32) (hasSome bool) {
+func (f *TermFinder) addTextTerms(ctx context.Context, d *index.Document, s string, weight uint32) (hasTerms bool) {
 	w := contextChecker{ctx: ctx}
 	for i := 0; i < len(s) && !w.isContextDoneAt(i); {
 		switch c := s[i]; {
 		case isLower(c | 0x20):
 			if n, end, w := measurePlainWord(s[i:]); n > 0 {
-				hasSome = true
-				d.Len += weight
+				hasTerms = true
+				d.WeightedLength += weight
 				if f.mayHaveTerm(w) {
 					f.addFoundChunkTerms(d, f.cache.storedTermsOfChunk(f.cache.findOrAnalyzeChunk(s[i:i+n])), weight)
 				}
@@ -256,9 +258,9 @@ func (f *TermFinder) addTextTerms(ctx context.Context, d *index.Document, s stri
 				continue
 			}
 		case isDigit(c):
-			if n := measureNumber(s[i:]); n > 0 && !f.wantsDigits {
-				hasSome = true
-				d.Len += weight
+			if n := leadingNumberLength(s[i:]); n > 0 && !f.wantsDigits {
+				hasTerms = true
+				d.WeightedLength += weight
 				i += n
 				continue
 			}
@@ -270,81 +272,81 @@ func (f *TermFinder) addTextTerms(ctx context.Context, d *index.Document, s stri
 		if from == to {
 			break
 		}
-		hasSome = f.addChunkTerms(d, s[from:to], weight) || hasSome
+		hasTerms = f.addChunkTerms(d, s[from:to], weight) || hasTerms
 		i = to
 	}
-	return hasSome
+	return hasTerms
 }
 
-// addChunkTerms adds the terms of a chunk c to the document d, but only the terms that are searched for (see
+// addChunkTerms adds the terms of the parameter chunk to the document d, but only the terms that are searched for (see
 // f.termsToFind). A chunk is a sequence of letters, digits and marks in a text, usually a single word. addChunkTerms
-// also adds the number of the chunk's words, multiplied by weight, to d.Len. It reports whether the chunk has any
-// terms.
-func (f *TermFinder) addChunkTerms(d *index.Document, c string, weight uint32) bool {
-	if len(c) <= maxCombinedTermBytes {
-		k := f.cache.findOrAnalyzeChunk(c)
-		d.Len += weight * uint32(k.partCount)
+// also adds the number of the chunk's words, multiplied by weight, to d.WeightedLength. It reports whether the chunk
+// has any terms.
+func (f *TermFinder) addChunkTerms(d *index.Document, chunk string, weight uint32) bool {
+	if len(chunk) <= maxCombinedTermBytes {
+		k := f.cache.findOrAnalyzeChunk(chunk)
+		d.WeightedLength += weight * uint32(k.partCount)
 		f.addFoundChunkTerms(d, f.cache.storedTermsOfChunk(k), weight)
 		return k.hasTerms
 	}
-	us, parts, any := f.cache.appendNumberedTerms(nil, c)
-	d.Len += weight * uint32(parts)
+	us, parts, any := f.cache.appendNumberedTerms(nil, chunk)
+	d.WeightedLength += weight * uint32(parts)
 	f.addFoundChunkTerms(d, us, weight)
 	return any
 }
 
-// addFoundChunkTerms adds the terms in the slice us to the document d. These terms come from one piece of the text,
+// addFoundChunkTerms adds the terms in the slice terms to the document d. These terms come from one piece of the text,
 // which has the given weight.
-func (f *TermFinder) addFoundChunkTerms(d *index.Document, us []chunkTerm, weight uint32) {
-	for i := range us {
-		d.Terms = append(d.Terms, index.Term{Text: us[i].text, TF: uint16(weight)})
+func (f *TermFinder) addFoundChunkTerms(d *index.Document, terms []chunkTerm, weight uint32) {
+	for i := range terms {
+		d.Terms = append(d.Terms, index.Term{Text: terms[i].text, Frequency: uint16(weight)})
 	}
 }
 
 // measurePlainWord measures the plain word with which the text s starts. The word must be a whole chunk, which is a
 // sequence of letters, digits and marks. A contraction such as 's may follow the word. measurePlainWord returns the
-// word's length n, the end of the chunk, and the word's first letters in the form that [packLetters] returns. The
+// word's length length, the end of the chunk, and the word's first letters in the form that [packLetters] returns. The
 // length is 0 if s does not start with such a word, or if only an analysis of the chunk can show this.
-func measurePlainWord(s string) (n, end int, first uint64) {
+func measurePlainWord(s string) (length, chunkEnd int, packedFirstLetters uint64) {
 	const (
 		each = 0x0101010101010101
 		high = 0x80 * each
 	)
 	if len(s) >= 8 {
-		first = readUint64(s) | 0x20 // The first letter may be a capital, so its lower-case bit is set.
-		low := first &^ high
+		packedFirstLetters = readUint64(s) | 0x20 // The first letter may be a capital, so its lower-case bit is set.
+		low := packedFirstLetters &^ high
 		// The high bit of each byte is set if the byte is a lower-case letter.
-		small := (low + (0x80-'a')*each) &^ (low + (0x80-'z'-1)*each) &^ first & high
-		n = bits.TrailingZeros64(^small&high) / 8
-		if n < 8 {
-			first &= 1<<(8*n) - 1
+		small := (low + (0x80-'a')*each) &^ (low + (0x80-'z'-1)*each) &^ packedFirstLetters & high
+		length = bits.TrailingZeros64(^small&high) / 8
+		if length < 8 {
+			packedFirstLetters &= 1<<(8*length) - 1
 		}
 	} else {
-		n = 1
-		first = uint64(s[0] | 0x20)
-		for ; n < len(s) && isLower(s[n]); n++ {
-			first |= uint64(s[n]) << (8 * n)
+		length = 1
+		packedFirstLetters = uint64(s[0] | 0x20)
+		for ; length < len(s) && isLower(s[length]); length++ {
+			packedFirstLetters |= uint64(s[length]) << (8 * length)
 		}
 	}
-	if n == 8 {
-		for n < len(s) && isLower(s[n]) {
-			n++
+	if length == 8 {
+		for length < len(s) && isLower(s[length]) {
+			length++
 		}
 	}
-	end = n
-	if n < len(s) && mayBeApostrophe(s[n]) {
-		end += measureContraction(s[n:])
+	chunkEnd = length
+	if length < len(s) && mayBeApostrophe(s[length]) {
+		chunkEnd += leadingContractionLength(s[length:])
 	}
-	if n > maxWordBytes || !chunkEndsAt(s, end) {
+	if length > maxWordBytes || !chunkEndsAt(s, chunkEnd) {
 		return 0, 0, 0
 	}
-	return n, end, first
+	return length, chunkEnd, packedFirstLetters
 }
 
-// measureContraction returns the length of the English contraction, such as 's, with which the text s starts. It
+// leadingContractionLength returns the length of the English contraction, such as 's, with which the text s starts. It
 // returns 0 if s does not start with a contraction. It also returns 0 if the chunk may continue after the contraction.
 // A chunk is a sequence of letters, digits and marks in a text.
-func measureContraction(s string) int {
+func leadingContractionLength(s string) int {
 	n := len("'")
 	if s[0] != '\'' {
 		if !strings.HasPrefix(s, "’") {
@@ -360,10 +362,10 @@ func measureContraction(s string) int {
 	return 0
 }
 
-// measureNumber returns the length of the number with which the text s starts. The first byte of s must be a digit. The
-// number must be a whole chunk, which is a sequence of letters, digits and marks, because it is then a single word. If
-// this is not certain, measureNumber returns 0.
-func measureNumber(s string) int {
+// leadingNumberLength returns the length of the number with which the text s starts. The first byte of s must be a
+// digit. The number must be a whole chunk, which is a sequence of letters, digits and marks, because it is then a
+// single word. If this is not certain, leadingNumberLength returns 0.
+func leadingNumberLength(s string) int {
 	n := 1
 	for n < len(s) && isDigit(s[n]) {
 		n++
@@ -374,21 +376,21 @@ func measureNumber(s string) int {
 	return n
 }
 
-// chunkEndsAt reports whether the chunk at the start of the text s certainly ends at byte n. A chunk is a sequence of
-// letters, digits and marks in a text. If the result is false, the chunk may end there or not, so a slower analysis
-// must decide.
-func chunkEndsAt(s string, n int) bool {
-	if n == len(s) {
+// chunkEndsAt reports whether the chunk at the start of the text s certainly ends at byte endOffset. A chunk is a
+// sequence of letters, digits and marks in a text. If the result is false, the chunk may end there or not, so a slower
+// analysis must decide.
+func chunkEndsAt(s string, endOffset int) bool {
+	if endOffset == len(s) {
 		return true
 	}
-	if s[n] >= 0x80 {
+	if s[endOffset] >= 0x80 {
 		return false
 	}
-	switch asciiClass[s[n]] {
+	switch asciiClass[s[endOffset]] {
 	case separatorChar:
-		return n > 1 || (s[n] != '+' && s[n] != '#')
+		return endOffset > 1 || (s[endOffset] != '+' && s[endOffset] != '#')
 	case connectorChar:
-		return n+1 == len(s) || (s[n+1] < 0x80 && asciiClass[s[n+1]] != wordChar)
+		return endOffset+1 == len(s) || (s[endOffset+1] < 0x80 && asciiClass[s[endOffset+1]] != wordChar)
 	}
 	return false
 }

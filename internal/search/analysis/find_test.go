@@ -24,14 +24,21 @@ func sameFound(t *testing.T, a *Analyzer, f *TermFinder, fields []Field) {
 	var got, want index.Document
 	a.SetDoc(context.Background(), &want, fields)
 	some := f.SetDoc(context.Background(), &got, fields)
-	if got.Len != want.Len || some != (len(want.Terms) > 0) {
-		t.Fatalf("%v: length %d, some %v; want %d, %d terms", fields, got.Len, some, want.Len, len(want.Terms))
+	if got.WeightedLength != want.WeightedLength || some != (len(want.Terms) > 0) {
+		t.Fatalf(
+			"%v: length %d, some %v; want %d, %d terms",
+			fields,
+			got.WeightedLength,
+			some,
+			want.WeightedLength,
+			len(want.Terms),
+		)
 	}
 	sum := func(terms []index.Term) map[string]int {
 		m := map[string]int{}
 		for _, w := range terms {
 			if f.termsToFind.Has(w.Text) {
-				m[w.Text] = min(m[w.Text]+int(w.TF), 1<<16-1)
+				m[w.Text] = min(m[w.Text]+int(w.Frequency), 1<<16-1)
 			}
 		}
 		return m
@@ -62,7 +69,7 @@ func sameOccurrences(t *testing.T, a *Analyzer, f *TermFinder, s string) {
 	words := 0
 	a.eachChunk(context.Background(), s, func(us []chunkTerm) {
 		for _, u := range us {
-			if !u.isCombined {
+			if !u.combinesWords {
 				words++
 			}
 		}
@@ -128,7 +135,7 @@ func TestFinderFindsEveryForm(t *testing.T) {
 			for _, w := range ws {
 				var d index.Document
 				f.SetDoc(context.Background(), &d, []Field{{"body", w, 16}})
-				if len(d.Terms) != 1 || d.Terms[0].Text != term || d.Len != 16 {
+				if len(d.Terms) != 1 || d.Terms[0].Text != term || d.WeightedLength != 16 {
 					t.Errorf("%q has the term %q, found %v", w, term, d)
 				}
 			}
@@ -215,11 +222,11 @@ func FuzzFinder(f *testing.F) {
 			terms = append(terms, w.Text)
 		}
 		for _, w := range strings.Fields(asked) {
-			terms = append(terms, TermOfWord(Fold(w)))
+			terms = append(terms, TermOfWord(FoldText(w)))
 		}
 		var prefixes []string
 		if len(asked) > 0 {
-			prefixes = append(prefixes, Fold(asked[:1+len(text)%len(asked)]))
+			prefixes = append(prefixes, FoldText(asked[:1+len(text)%len(asked)]))
 		}
 		sameFound(
 			t,

@@ -11,24 +11,24 @@ import (
 
 //go:generate go run github.com/oxbow-memory/oxbow/test/gen/decompositions
 
-// Fold returns the text s in lower case and without diacritics. It removes combining marks of Latin, Greek and
-// Cyrillic letters. If Unicode decomposes a letter into a base letter and such marks, Fold replaces the letter by the
-// base letter. It also replaces ß by ss, æ by ae, ø by o, ł by l and some others, and full-width letters by ordinary
-// letters. If nothing changes, Fold returns s itself.
-func Fold(s string) string {
+// FoldText returns the text s in lower case and without diacritics. It removes combining marks of Latin, Greek and
+// Cyrillic letters. If Unicode decomposes a letter into a base letter and such marks, FoldText replaces the letter by
+// the base letter. It also replaces ß by ss, æ by ae, ø by o, ł by l and some others, and full-width letters by
+// ordinary letters. If nothing changes, FoldText returns s itself.
+func FoldText(s string) string {
 	for i := range len(s) {
 		if c := s[i]; c >= utf8.RuneSelf || isUpper(c) {
-			return foldFromIndex(s, i)
+			return foldTextFromIndex(s, i)
 		}
 	}
 	return s
 }
 
-func foldFromIndex(s string, index int) string {
+func foldTextFromIndex(s string, startIndex int) string {
 	var b strings.Builder
 	b.Grow(len(s))
-	b.WriteString(s[:index])
-	for _, r := range s[index:] {
+	b.WriteString(s[:startIndex])
+	for _, r := range s[startIndex:] {
 		switch {
 		case r < utf8.RuneSelf:
 			if isUpper(byte(r)) {

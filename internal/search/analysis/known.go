@@ -29,7 +29,7 @@ const maxCachedChunks = 1 << 16
 //	termByText      by text      ──► number of a term
 type chunkTermCache struct {
 	hashSeed1, hashSeed2 uint64
-	seed                 maphash.Seed
+	longChunkSeed        maphash.Seed
 
 	slots          []cacheSlot // The length is a power of two. At least half of the slots are free.
 	chunks         []cachedChunk
@@ -55,7 +55,7 @@ type cacheSlot struct {
 // cachedChunk is a chunk in the cache.
 type cachedChunk struct {
 	firstAndLastBytes      firstAndLastBytes
-	firstTerm              uint32 // index in chunkTermCache.terms of the chunk's first stored term
+	firstStoredTermNumber  uint32 // index in chunkTermCache.terms of the chunk's first stored term
 	firstTermIndex         uint32 // index in chunkTermCache.allChunkTerms of the chunk's first term
 	length                 uint8
 	termCount              uint8 // number of the chunk's terms in chunkTermCache.allChunkTerms
@@ -95,21 +95,21 @@ func readUint32(s string) uint32 {
 }
 
 // newChunkTermCache returns an empty cache for pieces of text (chunks) and their terms. The hash table's slot count
-// must be a power of two. The function root must return the term of a word. The hash seeds are random, so that nobody
-// can construct a text whose chunks all have the same hash. The seeds do not affect results.
-func newChunkTermCache(root func(word string) string, slots int) chunkTermCache {
+// must be a power of two. The function wordRoot must return the term of a word. The hash seeds are random, so that
+// nobody can construct a text whose chunks all have the same hash. The seeds do not affect results.
+func newChunkTermCache(wordRoot func(word string) string, slotCount int) chunkTermCache {
 	return chunkTermCache{
-		hashSeed1: rand.Uint64(), hashSeed2: rand.Uint64(), seed: maphash.MakeSeed(),
+		hashSeed1: rand.Uint64(), hashSeed2: rand.Uint64(), longChunkSeed: maphash.MakeSeed(),
 		slots: make(
 			[]cacheSlot,
-			slots,
-		), termByText: map[string]uint32{}, indexTermNumbers: new(index.TermNumberCache), wordRoot: root,
+			slotCount,
+		), termByText: map[string]uint32{}, indexTermNumbers: new(index.TermNumberCache), wordRoot: wordRoot,
 	}
 }
 
 func (k *chunkTermCache) hashText(s string, e firstAndLastBytes) uint64 {
 	if len(s) > 16 {
-		return maphash.String(k.seed, s)
+		return maphash.String(k.longChunkSeed, s)
 	}
 	hi, lo := bits.Mul64(e[0]^k.hashSeed1, e[1]^k.hashSeed2^uint64(len(s)))
 	return hi ^ lo
@@ -162,7 +162,8 @@ func (k *chunkTermCache) findOrAnalyzeChunk(c string) *cachedChunk {
 	k.allChunkTerms, parts, s.hasTerms = k.appendNumberedTerms(k.allChunkTerms, c)
 	s.termCount, s.partCount = uint8(len(k.allChunkTerms)-from), uint8(parts)
 	if s.termCount > 0 {
-		s.firstTerm, s.startsWithCombinedTerm = k.allChunkTerms[from].termNumber, k.allChunkTerms[from].isCombined
+		s.firstStoredTermNumber, s.startsWithCombinedTerm = k.allChunkTerms[from].termNumber,
+			k.allChunkTerms[from].combinesWords
 	}
 	k.chunks = append(k.chunks, s)
 	k.longChunkTexts = append(k.longChunkTexts, c)
@@ -188,19 +189,19 @@ func (k *chunkTermCache) storedTermsOfChunk(s *cachedChunk) []chunkTerm {
 	return k.allChunkTerms[s.firstTermIndex:][:s.termCount]
 }
 
-// appendNumberedTerms appends the terms of the chunk c to the slice us, and returns the slice. If termsToFind is set,
-// it appends only the terms in this set. Otherwise it appends all terms, each with its number in the cache. It also
-// returns the number of words in the chunk, and whether the chunk has any terms. A term that combines several words
-// does not count as a word.
-func (k *chunkTermCache) appendNumberedTerms(us []chunkTerm, c string) (_ []chunkTerm, parts int, hasUnits bool) {
+// appendNumberedTerms appends the terms of the chunk c to the slice terms, and returns the slice. If termsToFind is
+// set, it appends only the terms in this set. Otherwise it appends all terms, each with its number in the cache. It
+// also returns the number of words in the chunk, and whether the chunk has any terms. A term that combines several
+// words does not count as a word.
+func (k *chunkTermCache) appendNumberedTerms(terms []chunkTerm, c string) (_ []chunkTerm, parts int, hasUnits bool) {
 	k.reusedTerms = appendChunkTerms(k.reusedTerms[:0], c, k.wordRoot)
 	for _, u := range k.reusedTerms {
-		if !u.isCombined {
+		if !u.combinesWords {
 			parts++
 		}
 		if k.termsToFind != nil {
 			if k.termsToFind.Has(u.text) {
-				us = append(us, u)
+				terms = append(terms, u)
 			}
 			continue
 		}
@@ -215,9 +216,9 @@ func (k *chunkTermCache) appendNumberedTerms(us []chunkTerm, c string) (_ []chun
 			k.termByText[u.text] = n
 		}
 		u.termNumber, u.isStopWord = n, IsStopWord(u.word)
-		us = append(us, u)
+		terms = append(terms, u)
 	}
-	return us, parts, len(k.reusedTerms) > 0
+	return terms, parts, len(k.reusedTerms) > 0
 }
 
 // growSlots doubles the number of slots in the hash table and inserts all chunks again.

@@ -31,7 +31,7 @@ func TestKnownAsCut(t *testing.T) {
 		seen[c] = true
 		got, want := a.cache.termsOfChunk(c), appendChunkTerms(nil, c, TermOfWord)
 		same := slices.EqualFunc(got, want, func(a, b chunkTerm) bool {
-			return a.text == b.text && a.word == b.word && a.isCombined == b.isCombined
+			return a.text == b.text && a.word == b.word && a.combinesWords == b.combinesWords
 		})
 		if !same {
 			t.Fatalf("of %q it knows %v, want %v", c, got, want)

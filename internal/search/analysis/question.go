@@ -18,9 +18,9 @@ type QueryText struct {
 
 // A Word is a term of a question.
 type Word struct {
-	Term string
-	Word string // the word in the query, folded (see [Fold])
-	N    int    // number of occurrences in the question
+	Term            string
+	Word            string // the word in the query, folded (see [FoldText])
+	OccurrenceCount int    // number of occurrences in the question
 }
 
 // A QueryClause is an analyzed word, phrase or prefix that a query requires or excludes. A QueryClause contains either
@@ -34,7 +34,7 @@ type QueryClause struct {
 
 // A QueryPrefix is the beginning of the words that a query searches for.
 type QueryPrefix struct {
-	FoldedText string // folded text of the prefix (see [Fold])
+	FoldedText string // folded text of the prefix (see [FoldText])
 	Term       string // term that the prefix would have if it were a whole word
 }
 
@@ -135,12 +135,12 @@ func (s *distinctWords) addWord(w Word) {
 			s.indexByTerm[w.Term] = i
 		}
 	}
-	s.words[i].N++
+	s.words[i].OccurrenceCount++
 }
 
 // findTerm returns the index of a term. If the set does not contain the term, findTerm returns -1.
 func (s *distinctWords) findTerm(term string) int {
-	if len(s.words) <= maxTermsWithoutMap {
+	if len(s.words) <= maxLinearSearchTerms {
 		return slices.IndexFunc(s.words, func(w Word) bool { return w.Term == term })
 	}
 	if s.indexByTerm == nil {
@@ -161,7 +161,7 @@ func (a *Analyzer) TermSequence(ctx context.Context, s string) []string {
 	var ts []string
 	a.eachChunk(ctx, s, func(us []chunkTerm) {
 		for _, u := range us {
-			if !u.isCombined {
+			if !u.combinesWords {
 				ts = append(ts, u.text)
 			}
 		}
@@ -207,6 +207,6 @@ func (a *Analyzer) analyzeClause(ctx context.Context, s string) QueryClause {
 }
 
 func newPrefix(word string) QueryPrefix {
-	folded := Fold(word)
+	folded := FoldText(word)
 	return QueryPrefix{FoldedText: folded, Term: TermOfWord(folded)}
 }

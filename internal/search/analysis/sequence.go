@@ -71,7 +71,7 @@ func (a *Analyzer) HasSequence(ctx context.Context, s string, q *TermSequence) b
 	w := contextChecker{ctx: ctx}
 	for from, to := findNextChunk(s, 0); from < to && !w.isContextDoneAt(to); from, to = findNextChunk(s, to) {
 		for _, u := range a.cache.termsOfChunk(s[from:to]) {
-			if u.isCombined {
+			if u.combinesWords {
 				continue
 			}
 			n = q.nextMatchLength(n, u.text)

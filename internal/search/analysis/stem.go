@@ -113,17 +113,17 @@ func (w *stemmer) hasSuffix(s string) bool {
 	return n >= 0 && string(w.letters[n:]) == s
 }
 
-// replaceSuffix replaces the last n bytes of the word.
-func (w *stemmer) replaceSuffix(n int, suffix string) {
-	w.letters = append(w.letters[:len(w.letters)-n], suffix...)
+// replaceSuffix replaces the last oldSuffixLength bytes of the word.
+func (w *stemmer) replaceSuffix(oldSuffixLength int, suffix string) {
+	w.letters = append(w.letters[:len(w.letters)-oldSuffixLength], suffix...)
 }
 
-func (w *stemmer) isSuffixInR1(n int) bool { return len(w.letters)-n >= w.r1 }
-func (w *stemmer) isSuffixInR2(n int) bool { return len(w.letters)-n >= w.r2 }
+func (w *stemmer) isSuffixInR1(suffixLength int) bool { return len(w.letters)-suffixLength >= w.r1 }
+func (w *stemmer) isSuffixInR2(suffixLength int) bool { return len(w.letters)-suffixLength >= w.r2 }
 
-// hasVowelBefore reports whether there is a vowel before the last n bytes of the word.
-func (w *stemmer) hasVowelBefore(n int) bool {
-	for _, c := range w.letters[:max(0, len(w.letters)-n)] {
+// hasVowelBefore reports whether there is a vowel before the last suffixLength bytes of the word.
+func (w *stemmer) hasVowelBefore(suffixLength int) bool {
+	for _, c := range w.letters[:max(0, len(w.letters)-suffixLength)] {
 		if isVowel(c) {
 			return true
 		}

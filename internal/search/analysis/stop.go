@@ -10,7 +10,7 @@ import (
 // stopWords returns the set of the words that are ignored in a query that also has other words. They are articles,
 // pronouns, prepositions, conjunctions, question words, auxiliary verbs, and words with which people phrase a question
 // to a memory. The terms of documents include stop words, so that phrases with stop words can match. The words in the
-// set are folded by [Fold], and their endings after an apostrophe are removed.
+// set are folded by [FoldText], and their endings after an apostrophe are removed.
 var stopWords = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`

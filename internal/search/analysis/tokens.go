@@ -56,7 +56,7 @@ var spareChunkTermCaches = sync.Pool{New: func() any { return new(chunkTermCache
 func borrowChunkTermCache() *chunkTermCache {
 	k := spareChunkTermCaches.Get().(*chunkTermCache)
 	if k.slots == nil || k.isFull() {
-		*k = newChunkTermCache(TermOfWord, initialSlots)
+		*k = newChunkTermCache(TermOfWord, initialCacheSlots)
 	}
 	return k
 }
@@ -87,7 +87,7 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 				continue
 			}
 		case isDigit(c):
-			if n := measureNumber(s[i:]); n > 0 {
+			if n := leadingNumberLength(s[i:]); n > 0 {
 				add(numberTokenCode, i)
 				i += n
 				continue
@@ -112,7 +112,7 @@ func Tokenize(ctx context.Context, s string) *Tokens {
 func (k *chunkTermCache) chunkTermSignature(c string) (wordCount int, signature uint64) {
 	for _, u := range k.termsOfChunk(c) {
 		signature |= termSignature(u.text)
-		if !u.isCombined {
+		if !u.combinesWords {
 			wordCount++
 		}
 	}
@@ -150,7 +150,7 @@ func (f *TermFinder) FindOccurrences(t *Tokens, fn func(term string, at int)) (w
 		case numberTokenCode:
 			words++
 			if f.wantsDigits {
-				take(t.text[at : at+measureNumber(t.text[at:])])
+				take(t.text[at : at+leadingNumberLength(t.text[at:])])
 			}
 		default:
 			words++
@@ -181,7 +181,7 @@ func (f *TermFinder) matchesChunkSignature(signature uint64) bool {
 
 // FindInText is like [TermFinder.FindOccurrences], but its argument is a text that was not split into tokens yet. If
 // ctx is done, FindInText returns early.
-func (f *TermFinder) FindInText(ctx context.Context, s string, fn func(term string, at int)) (words int) {
+func (f *TermFinder) FindInText(ctx context.Context, s string, fn func(term string, at int)) (wordCount int) {
 	return f.FindOccurrences(Tokenize(ctx, s), fn)
 }
 

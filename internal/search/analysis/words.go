@@ -34,11 +34,11 @@ import (
 
 // chunkTerm is a term of a chunk. A chunk, such as getUserName, has a term for each word and a combined term.
 type chunkTerm struct {
-	termNumber uint32 // number of the term in the chunkTermCache
-	isCombined bool   // the term combines several words, each of which also has a term of its own
-	isStopWord bool   // word is a stop word
-	text       string // text of the term
-	word       string // the word from which the term was made, in lower case and folded (see Fold)
+	termNumber    uint32 // number of the term in the chunkTermCache
+	combinesWords bool   // the term combines several words, each of which also has a term of its own
+	isStopWord    bool   // word is a stop word
+	text          string // text of the term
+	word          string // the word from which the term was made, in lower case and folded (see Fold)
 }
 
 // Limits in bytes. If a compound such as getUserName is longer than maxCombinedTermBytes, the whole is not a term, and
@@ -51,38 +51,38 @@ const (
 
 // chunkTermSet collects the terms of a chunk, such as getUserName.
 type chunkTermSet struct {
-	terms            []chunkTerm
-	firstTermOfChunk int // index in terms of the first term that belongs to the current chunk
+	terms          []chunkTerm
+	firstTermIndex int // index in terms of the first term that belongs to the current chunk
 	// the texts of the current chunk's terms among the first indexedTermCount elements in the slice terms (nil for a
 	// chunk with few terms)
 	chunkTermTexts   map[string]bool
 	indexedTermCount int
 }
 
-// maxTermsWithoutMap is the maximum number of terms in a chunk that are searched one after the other. A chunk with more
-// terms is searched with a map.
-const maxTermsWithoutMap = 32
+// maxLinearSearchTerms is the maximum number of terms in a chunk that are searched one after the other. A chunk with
+// more terms is searched with a map.
+const maxLinearSearchTerms = 32
 
-// addPartTerm adds a term that is one word of the analyzed chunk. text is the term, and word is the word from which
-// the term was made.
-func (s *chunkTermSet) addPartTerm(text, word string) {
-	s.terms = append(s.terms, chunkTerm{text: text, word: word})
+// addSingleWordTerm adds a term that is one word of the analyzed chunk. termText is the term, and word is the word from
+// which the term was made.
+func (s *chunkTermSet) addSingleWordTerm(termText, word string) {
+	s.terms = append(s.terms, chunkTerm{text: termText, word: word})
 }
 
 // addCombinedTerm adds a term that combines several words of a chunk, such as getusername for getUserName. It adds
 // nothing if the chunk already has the same term.
 func (s *chunkTermSet) addCombinedTerm(text, word string) {
 	if !s.contains(text) {
-		s.terms = append(s.terms, chunkTerm{text: text, word: word, isCombined: true})
+		s.terms = append(s.terms, chunkTerm{text: text, word: word, combinesWords: true})
 	}
 }
 
 func (s *chunkTermSet) contains(text string) bool {
-	if len(s.terms)-s.firstTermOfChunk <= maxTermsWithoutMap {
-		return slices.ContainsFunc(s.terms[s.firstTermOfChunk:], func(u chunkTerm) bool { return u.text == text })
+	if len(s.terms)-s.firstTermIndex <= maxLinearSearchTerms {
+		return slices.ContainsFunc(s.terms[s.firstTermIndex:], func(u chunkTerm) bool { return u.text == text })
 	}
 	if s.chunkTermTexts == nil {
-		s.chunkTermTexts, s.indexedTermCount = map[string]bool{}, s.firstTermOfChunk
+		s.chunkTermTexts, s.indexedTermCount = map[string]bool{}, s.firstTermIndex
 	}
 	for ; s.indexedTermCount < len(s.terms); s.indexedTermCount++ {
 		s.chunkTermTexts[s.terms[s.indexedTermCount].text] = true
@@ -94,7 +94,7 @@ func (s *chunkTermSet) contains(text string) bool {
 func (s *chunkTermSet) addEmojiTerms(c string) {
 	parts, whole := splitEmoji(c)
 	for _, p := range parts {
-		s.addPartTerm(p, p)
+		s.addSingleWordTerm(p, p)
 	}
 	if len(parts) > 1 && len(whole) <= maxCombinedTermBytes {
 		s.addCombinedTerm(whole, whole)
@@ -114,56 +114,60 @@ func splitEmoji(emoji string) (parts []string, combinedEmoji string) {
 }
 
 // addIdentifierTerms adds the units of an identifier, such as getUserName: the parts, and the whole without hyphens.
-func (s *chunkTermSet) addIdentifierTerms(c string, root func(word string) string) {
-	parts := splitIdentifier(c)
+func (s *chunkTermSet) addIdentifierTerms(chunk string, wordToTerm func(word string) string) {
+	parts := splitIdentifier(chunk)
 	joined := ""
 	for _, p := range parts {
-		if w := addWordTerms(p, root, s.addPartTerm); len(parts) > 1 && len(joined) <= maxCombinedTermBytes {
+		if w := addWordTerms(p, wordToTerm, s.addSingleWordTerm); len(parts) > 1 &&
+			len(joined) <= maxCombinedTermBytes {
 			joined += w
 		}
 	}
 	if len(parts) > 1 && len(joined) <= maxCombinedTermBytes {
-		s.addCombinedTerm(root(joined), joined)
+		s.addCombinedTerm(wordToTerm(joined), joined)
 	}
 }
 
-// appendChunkTerms appends the terms of the chunk c, such as getUserName, to the slice us, and returns the slice. The
-// terms of single words are in order. A combined term follows the terms of its words. The function root must return the
-// term of a folded word.
-func appendChunkTerms(us []chunkTerm, c string, root func(word string) string) []chunkTerm {
-	if isPlainWord(c) {
-		w := Fold(c)
-		return append(us, chunkTerm{text: root(w), word: w})
+// appendChunkTerms appends the terms of the parameter chunk (a chunk such as getUserName) to the slice terms, and
+// returns the slice. The terms of single words are in order. A combined term follows the terms of its words. The
+// function wordToTerm must return the term of a folded word.
+func appendChunkTerms(terms []chunkTerm, chunk string, wordToTerm func(word string) string) []chunkTerm {
+	if isPlainWord(chunk) {
+		w := FoldText(chunk)
+		return append(terms, chunkTerm{text: wordToTerm(w), word: w})
 	}
-	return appendCompoundTerms(us, c, root)
+	return appendCompoundTerms(terms, chunk, wordToTerm)
 }
 
-// appendCompoundTerms appends the terms of the chunk c to the slice us, and returns the slice. The chunk may consist of
-// several words, such as getUserName. The function root must return the term of a folded word.
-func appendCompoundTerms(us []chunkTerm, c string, root func(word string) string) []chunkTerm {
-	set := chunkTermSet{terms: us, firstTermOfChunk: len(us)}
-	if class, _ := classifyFirstChar(c); class == emojiChar {
-		set.addEmojiTerms(c)
+// appendCompoundTerms appends the terms of the parameter chunk to the slice terms, and returns the slice. The chunk may
+// consist of several words, such as getUserName. The function wordToTerm must return the term of a folded word.
+func appendCompoundTerms(terms []chunkTerm, chunk string, wordToTerm func(word string) string) []chunkTerm {
+	set := chunkTermSet{terms: terms, firstTermIndex: len(terms)}
+	if class, _ := classifyFirstChar(chunk); class == emojiChar {
+		set.addEmojiTerms(chunk)
 		return set.terms
 	}
 	elements := 0
-	for element := range strings.SplitSeq(c, "/") {
+	for element := range strings.SplitSeq(chunk, "/") {
 		elements++
 		dotted := strings.FieldsFunc(element, func(r rune) bool { return r == '.' || r == '@' })
 		if isNumberChunk(element) { // the element is a version, a date or a decimal number
-			w := text.TruncateBytes(strings.TrimPrefix(strings.ReplaceAll(Fold(element), ",", ""), "v"), maxWordBytes)
-			set.addPartTerm(w, w)
+			w := text.TruncateBytes(
+				strings.TrimPrefix(strings.ReplaceAll(FoldText(element), ",", ""), "v"),
+				maxWordBytes,
+			)
+			set.addSingleWordTerm(w, w)
 			addVersionPrefixes(&set, w)
 			continue
 		}
 		for _, d := range dotted {
-			set.addIdentifierTerms(d, root)
+			set.addIdentifierTerms(d, wordToTerm)
 		}
-		if w := Fold(element); len(dotted) > 1 && len(w) <= maxCombinedTermBytes {
+		if w := FoldText(element); len(dotted) > 1 && len(w) <= maxCombinedTermBytes {
 			set.addCombinedTerm(w, w)
 		}
 	}
-	if w := Fold(c); elements > 1 && len(w) <= maxCombinedTermBytes {
+	if w := FoldText(chunk); elements > 1 && len(w) <= maxCombinedTermBytes {
 		set.addCombinedTerm(w, w)
 	}
 	return set.terms
@@ -172,31 +176,31 @@ func appendCompoundTerms(us []chunkTerm, c string, root func(word string) string
 // isPlainWord reports whether the chunk is a single word of ASCII letters and digits. In such a chunk, no capital
 // follows a lower-case letter, and no lower-case letter follows a capital other than the first character. Most chunks
 // are plain.
-func isPlainWord(c string) bool {
+func isPlainWord(chunk string) bool {
 	hasLower, hasUpper := false, false // in the characters after the first
-	for i := 1; i < len(c); i++ {
+	for i := 1; i < len(chunk); i++ {
 		switch {
-		case isLower(c[i]):
+		case isLower(chunk[i]):
 			hasLower = true
-		case isUpper(c[i]):
+		case isUpper(chunk[i]):
 			hasUpper = true
-		case !isDigit(c[i]):
+		case !isDigit(chunk[i]):
 			return false
 		}
 	}
-	isMixed := hasUpper && (hasLower || isLower(c[0]))
-	return len(c) <= maxWordBytes && !isMixed && (isLower(c[0]) || isUpper(c[0]) || isDigit(c[0]))
+	isMixed := hasUpper && (hasLower || isLower(chunk[0]))
+	return len(chunk) <= maxWordBytes && !isMixed && (isLower(chunk[0]) || isUpper(chunk[0]) || isDigit(chunk[0]))
 }
 
-// isLetterWord reports whether the chunk consists of a lower-case or capital ASCII letter followed by lower-case ASCII
-// letters.
-func isLetterWord(c string) bool {
-	for i := 1; i < len(c); i++ {
-		if !isLower(c[i]) {
+// isPlainLetterWord reports whether the chunk consists of a lower-case or capital ASCII letter followed by lower-case
+// ASCII letters.
+func isPlainLetterWord(chunk string) bool {
+	for i := 1; i < len(chunk); i++ {
+		if !isLower(chunk[i]) {
 			return false
 		}
 	}
-	return len(c) <= maxWordBytes && (isLower(c[0]) || isUpper(c[0]))
+	return len(chunk) <= maxWordBytes && (isLower(chunk[0]) || isUpper(chunk[0]))
 }
 
 // isNumberChunk reports whether the chunk s begins with digits, a connector (".", "," or "-"), and another digit. A v
@@ -282,14 +286,14 @@ func splitIdentifier(s string) []string {
 
 // addWordTerms adds the terms of a word and returns the folded word. Chinese, Japanese and Korean characters are
 // added in pairs.
-func addWordTerms(w string, root func(word string) string, addPart func(text, word string)) string {
-	f := Fold(w)
+func addWordTerms(w string, wordToTerm func(word string) string, addPart func(text, word string)) string {
+	f := FoldText(w)
 	if !hasWideRune(f) {
 		if len(f) > maxWordBytes {
 			f = text.TruncateBytes(f, maxWordBytes)
 		}
 		if f != "" {
-			addPart(root(f), f)
+			addPart(wordToTerm(f), f)
 		}
 		return f
 	}
@@ -305,7 +309,7 @@ func addWordTerms(w string, root func(word string) string, addPart func(text, wo
 		case wide:
 			addPart(run, run)
 		default:
-			addPart(root(text.TruncateBytes(run, maxWordBytes)), run)
+			addPart(wordToTerm(text.TruncateBytes(run, maxWordBytes)), run)
 		}
 	}
 	for i, r := range f {

@@ -18,11 +18,11 @@ type stringArena struct {
 // A reference to a string consists of a block number and an offset in this block. The byte at the offset contains the
 // string's length. If the top bit of a reference is set, the remaining bits are an index in longStrings.
 const (
-	blockBits      = 16 // number of bits in a string reference for the position within a block
-	blockBytes     = 1 << blockBits
-	maxBlocks      = 1 << (31 - blockBits)
-	longStringFlag = 1 << 31
-	minBlockBytes  = 1 << 6 // size in bytes of the first block of memory for strings; later blocks are larger
+	blockOffsetBits = 16 // number of bits in a string reference for the position within a block
+	blockBytes      = 1 << blockOffsetBits
+	maxBlocks       = 1 << (31 - blockOffsetBits)
+	longStringFlag  = 1 << 31
+	minBlockBytes   = 1 << 6 // size in bytes of the first block of memory for strings; later blocks are larger
 	// maximum length in bytes for a string in a block of memory. Longer strings are in longStrings.
 	maxBlockStringBytes = 255
 )
@@ -46,7 +46,7 @@ func (t *stringArena) add(s string) uint32 {
 	t.lastBlock.WriteString(s)
 	n := len(t.blocks) - 1
 	t.blocks[n] = t.lastBlock.String()
-	return uint32(n<<blockBits | at)
+	return uint32(n<<blockOffsetBits | at)
 }
 
 // get returns the string with this reference.
@@ -54,6 +54,6 @@ func (t *stringArena) get(ref uint32) string {
 	if ref >= longStringFlag {
 		return t.longStrings[ref&^longStringFlag]
 	}
-	b := t.blocks[ref>>blockBits][ref%blockBytes:]
+	b := t.blocks[ref>>blockOffsetBits][ref%blockBytes:]
 	return b[1 : 1+int(b[0])]
 }

@@ -76,7 +76,7 @@ func marked(id uint64, words []string) Doc {
 	d.Created = int64(id)
 	for _, every := range parts {
 		if id%every == 1 {
-			d.Terms = append(d.Terms, Term{Text: mark(every), TF: 1})
+			d.Terms = append(d.Terms, Term{Text: mark(every), Frequency: 1})
 		}
 	}
 	return d
@@ -268,7 +268,7 @@ func BenchmarkFill(b *testing.B) {
 						}
 					}
 					if way == "bulk" {
-						x.FillEmpty(each, nil)
+						x.FillEmptyIndex(each, nil)
 						continue
 					}
 					each(func(d *Document) bool { x.put(d.ID, 0, *d); return true })
@@ -358,7 +358,7 @@ func BenchmarkFirstSearch(b *testing.B) {
 				return words[:n]
 			}
 			x := New(Params{})
-			x.FillEmpty(func(yield func(*Document) bool) {
+			x.FillEmptyIndex(func(yield func(*Document) bool) {
 				var d Document
 				for id := range uint64(n) {
 					d.SetWords(some(20 + rng.IntN(5)))
@@ -388,7 +388,7 @@ func BenchmarkFirstSearch(b *testing.B) {
 				for _, t := range query.Terms {
 					if found, ok := opened.Searcher().views[0].snapshot.findTerm(t.Text); ok &&
 						found.cachedPostings.Load() == nil {
-						postings += int(found.df)
+						postings += int(found.docFrequency)
 					}
 				}
 				b.StartTimer()

@@ -18,11 +18,11 @@ type builder struct {
 	countsEmptyDocuments bool // documents without terms count in the number of documents and in the average length
 	// approximate size in bytes of the added documents in memory (without the terms' texts)
 	approxBytes int
-	// isWholeIndex is set if the segment will be the whole index. Then a TermNumberCache can store the segment's term
-	// numbers. A term whose number is in this cache need not be looked up by its text.
-	isWholeIndex  bool
-	docTermMemory []docTerm   // memory that was allocated in advance for elements of documentTerms
-	documentTerms [][]docTerm // the terms of each document
+	// buildsWholeIndex is set if the segment will be the whole index. Then a TermNumberCache can store the segment's
+	// term numbers. A term whose number is in this cache need not be looked up by its text.
+	buildsWholeIndex     bool
+	preallocatedDocTerms []docTerm   // memory that was allocated in advance for elements of documentTerms
+	documentTerms        [][]docTerm // the terms of each document
 
 	pendingTermFrequencies []uint16 // by term number: frequency of the term in the document that is being added
 	distinctTermNumbers    []uint32 // reused memory for the result of countTerms
@@ -43,8 +43,8 @@ func (b *builder) approxSize() int { return b.approxBytes + approxTermBytes*len(
 
 // docTerm is a term of a document: the term's number, and its frequency in the document.
 type docTerm struct {
-	term uint32
-	tf   uint16
+	term          uint32
+	termFrequency uint16
 }
 
 func (x *Searcher) newBuilder() *builder {
@@ -56,26 +56,30 @@ func (x *Searcher) newBuilder() *builder {
 func (b *builder) addDocument(d *Document) {
 	s := b.segment
 	terms := b.countTerms(d)
-	if cap(b.docTermMemory)-len(b.docTermMemory) < len(terms) {
-		b.docTermMemory = make([]docTerm, 0, max(min(docTermsPerBlock, 8*cap(b.docTermMemory)), len(terms)))
+	if cap(b.preallocatedDocTerms)-len(b.preallocatedDocTerms) < len(terms) {
+		b.preallocatedDocTerms = make(
+			[]docTerm,
+			0,
+			max(min(docTermsPerBlock, 8*cap(b.preallocatedDocTerms)), len(terms)),
+		)
 	}
-	items := b.docTermMemory[len(b.docTermMemory):]
+	items := b.preallocatedDocTerms[len(b.preallocatedDocTerms):]
 	for _, n := range terms {
 		items = append(items, docTerm{n, b.pendingTermFrequencies[n]})
 		b.pendingTermFrequencies[n] = 0
 	}
-	b.docTermMemory = b.docTermMemory[:len(b.docTermMemory)+len(items)]
+	b.preallocatedDocTerms = b.preallocatedDocTerms[:len(b.preallocatedDocTerms)+len(items)]
 	b.documentTerms = append(b.documentTerms, items)
 	b.approxBytes += approxDocBytes + approxDocTermBytes*len(items) + 4*signatureUnitCount(len(d.PairHashes))
 	s.addDocumentWithoutTerms(d, b.countsEmptyDocuments)
 }
 
 // addDocumentWithoutTerms adds a document to the segment, but not the document's terms. If d.Terms is empty, the
-// document counts in the number of documents and in the average length only if countsEmpty is true.
-func (s *segment) addDocumentWithoutTerms(d *Document, countsEmpty bool) {
+// document counts in the number of documents and in the average length only if countsEmptyDocuments is true.
+func (s *segment) addDocumentWithoutTerms(d *Document, countsEmptyDocuments bool) {
 	dl := uint32(unscoredDocumentLength)
-	if len(d.Terms) > 0 || countsEmpty {
-		dl = min(d.Len, unscoredDocumentLength-1)
+	if len(d.Terms) > 0 || countsEmptyDocuments {
+		dl = min(d.WeightedLength, unscoredDocumentLength-1)
 		s.scoredDocumentCount++
 		s.totalDocumentLength += uint64(dl)
 	}
@@ -84,7 +88,7 @@ func (s *segment) addDocumentWithoutTerms(d *Document, countsEmpty bool) {
 	s.created.appendValue(d.Created)
 	s.signatures.appendPairs(d.PairHashes)
 	s.docLengths = append(s.docLengths, dl)
-	s.data = append(s.data, d.Data)
+	s.dataByDocument = append(s.dataByDocument, d.Data)
 }
 
 // addTermOfDeletedDocument records that a document with this term was deleted from another segment, so that the term's
@@ -102,7 +106,7 @@ func (b *builder) addTermOfDeletedDocument(text string, hash uint64) {
 func (b *builder) newTerm(text string, hash uint64) uint32 {
 	s := b.segment
 	n := uint32(len(s.terms))
-	s.terms = append(s.terms, term{text: s.arena.add(text)})
+	s.terms = append(s.terms, term{textReference: s.arena.add(text)})
 	s.termTable.insert(hash, n)
 	return n
 }
@@ -112,15 +116,15 @@ func (b *builder) newTerm(text string, hash uint64) uint32 {
 // sets the term's frequency in pendingTermFrequencies. The result is valid until the next call.
 func (b *builder) countTerms(d *Document) []uint32 {
 	b.distinctTermNumbers = b.distinctTermNumbers[:0]
-	numbers := d.Numbers
-	if d.Known == nil || !b.isWholeIndex {
+	numbers := d.AnalyzerTermNumbers
+	if d.TermNumberCache == nil || !b.buildsWholeIndex {
 		numbers = nil
-	} else if d.Known.ownerBuilder != b {
-		*d.Known = TermNumberCache{ownerBuilder: b}
+	} else if d.TermNumberCache.numberingBuilder != b {
+		*d.TermNumberCache = TermNumberCache{numberingBuilder: b}
 	}
 	for some := range slices.Chunk(d.Terms, len(termBatchLookups{}.termHashes)) {
 		n := min(len(some), len(numbers))
-		b.countTermBatch(some, numbers[:n], d.Known)
+		b.countTermBatch(some, numbers[:n], d.TermNumberCache)
 		numbers = numbers[n:]
 	}
 	return b.distinctTermNumbers
@@ -129,7 +133,7 @@ func (b *builder) countTerms(d *Document) []uint32 {
 // termBatchLookups is reused memory for countTermBatch, which looks up the terms of a document in groups of 128.
 type termBatchLookups struct {
 	termHashes [128]uint64
-	// for each term of the group: result of termTable.findFirstNumber, which guesses the number of the term
+	// for each term of the group: result of termTable.findFirstByHash, which guesses the number of the term
 	guessedTermNumbers [128]uint32
 	// for each term of the group: the term's number plus 1, or 0 if the text must be looked up
 	knownTermNumbers [128]uint32
@@ -138,11 +142,11 @@ type termBatchLookups struct {
 // countTermBatch implements countTerms for at most 128 terms. To look up a term, the processor mostly waits until data
 // arrive from memory. Therefore each step is done for all terms in a separate loop, so that the processor waits for
 // several terms at the same time.
-func (b *builder) countTermBatch(words []Term, numbers []uint32, known *TermNumberCache) {
+func (b *builder) countTermBatch(words []Term, numbers []uint32, termNumberCache *TermNumberCache) {
 	var l termBatchLookups
 	s := b.segment
 	for i, number := range numbers {
-		l.knownTermNumbers[i] = known.indexNumber(number)
+		l.knownTermNumbers[i] = termNumberCache.indexTermNumber(number)
 	}
 	for i := range words {
 		if l.knownTermNumbers[i] == 0 {
@@ -151,19 +155,19 @@ func (b *builder) countTermBatch(words []Term, numbers []uint32, known *TermNumb
 	}
 	for i := range words {
 		if l.knownTermNumbers[i] == 0 {
-			l.guessedTermNumbers[i] = s.termTable.findFirstNumber(l.termHashes[i])
+			l.guessedTermNumbers[i] = s.termTable.findFirstByHash(l.termHashes[i])
 		}
 	}
 	for i := range words {
 		w := &words[i]
-		if w.TF == 0 {
+		if w.Frequency == 0 {
 			continue
 		}
 		n := l.knownTermNumbers[i] - 1
 		if l.knownTermNumbers[i] == 0 {
 			n = b.findOrAddTerm(w.Text, l.guessedTermNumbers[i], l.termHashes[i])
 			if i < len(numbers) {
-				known.setIndexNumber(numbers[i], n)
+				termNumberCache.setIndexTermNumber(numbers[i], n)
 			}
 		}
 		if more := len(s.terms) - len(b.pendingTermFrequencies); more > 0 {
@@ -171,17 +175,19 @@ func (b *builder) countTermBatch(words []Term, numbers []uint32, known *TermNumb
 		}
 		if b.pendingTermFrequencies[n] == 0 {
 			b.distinctTermNumbers = append(b.distinctTermNumbers, n)
-			s.terms[n].df++
+			s.terms[n].docFrequency++
 		}
-		b.pendingTermFrequencies[n] = uint16(min(uint32(b.pendingTermFrequencies[n])+uint32(w.TF), math.MaxUint16))
+		b.pendingTermFrequencies[n] = uint16(
+			min(uint32(b.pendingTermFrequencies[n])+uint32(w.Frequency), math.MaxUint16),
+		)
 	}
 }
 
-// findOrAddTerm returns the number of a term. It adds the term if the term is new. first is what findFirstNumber
-// returned for the term's hash. It is usually the term's number plus 1, which saves a search.
-func (b *builder) findOrAddTerm(text string, first uint32, hash uint64) uint32 {
-	if first != 0 && b.segment.arena.get(b.segment.terms[first-1].text) == text {
-		return first - 1
+// findOrAddTerm returns the number of a term. It adds the term if the term is new. likelyNumberPlusOne is what
+// findFirstByHash returned for the term's hash. It is usually the term's number plus 1, which saves a search.
+func (b *builder) findOrAddTerm(text string, likelyNumberPlusOne uint32, hash uint64) uint32 {
+	if likelyNumberPlusOne != 0 && b.segment.arena.get(b.segment.terms[likelyNumberPlusOne-1].textReference) == text {
+		return likelyNumberPlusOne - 1
 	}
 	if n, ok := b.segment.termNumber(text, hash); ok {
 		return n
@@ -198,7 +204,7 @@ func (b *builder) finishSegment(sc bm25Scale) *segment {
 	for number, items := range b.documentTerms {
 		dl := s.docLengths[number]
 		for _, it := range items {
-			l.pushPosting(it.term, posting{uint32(number), it.tf, sc.scoreImpact(it.tf, dl)})
+			l.pushPosting(it.term, posting{uint32(number), it.termFrequency, sc.scoreImpact(it.termFrequency, dl)})
 		}
 	}
 	l.finishSearchTables(sc.adjustedK1Slope)
@@ -226,8 +232,8 @@ const singlePostingMark = math.MaxUint32
 func newPostingListFiller(s *segment) *postingListFiller {
 	l := &postingListFiller{segment: s, nextPosting: make([]uint32, len(s.terms))}
 	for n := range s.terms {
-		if t := &s.terms[n]; t.df > 1 && t.df < minPostingsForColumns {
-			l.maxListPostings += t.df
+		if t := &s.terms[n]; t.docFrequency > 1 && t.docFrequency < minPostingsForColumns {
+			l.maxListPostings += t.docFrequency
 		}
 	}
 	few := uint32(0)
@@ -235,16 +241,16 @@ func newPostingListFiller(s *segment) *postingListFiller {
 	many := uint32(0)
 	for n := range s.terms {
 		t := &s.terms[n]
-		switch t.hasPostingList = t.df > 1; {
+		switch t.hasPostingList = t.docFrequency > 1; {
 		case !t.hasPostingList:
 			l.nextPosting[n] = singlePostingMark
 			continue
-		case t.df < minPostingsForColumns:
+		case t.docFrequency < minPostingsForColumns:
 			l.nextPosting[n] = few
-			few += t.df
+			few += t.docFrequency
 		default:
 			l.nextPosting[n] = common
-			common += t.df
+			common += t.docFrequency
 		}
 		t.listIndexOrDocNumber = many
 		many++
@@ -253,13 +259,13 @@ func newPostingListFiller(s *segment) *postingListFiller {
 	return l
 }
 
-// pushPosting appends a posting to the list of term n. Document numbers must ascend.
-func (l *postingListFiller) pushPosting(n uint32, p posting) {
-	to := &l.nextPosting[n]
+// pushPosting appends a posting to the list of the term with the number termNumber. Document numbers must ascend.
+func (l *postingListFiller) pushPosting(termNumber uint32, p posting) {
+	to := &l.nextPosting[termNumber]
 	if *to == singlePostingMark {
-		t := &l.segment.terms[n]
+		t := &l.segment.terms[termNumber]
 		t.listIndexOrDocNumber = p.docNumber
-		t.tf = p.tf
+		t.termFrequency = p.termFrequency
 		t.maxScoreImpact = p.scoreImpact
 		return
 	}
@@ -270,7 +276,7 @@ func (l *postingListFiller) pushPosting(n uint32, p posting) {
 // finishSearchTables computes data for fast searches from the complete posting lists: each term's highest score impact,
 // the posting columns of frequent terms, and the table that finds a document by its ID. It also releases memory that is
 // not needed any more.
-func (l *postingListFiller) finishSearchTables(slope float64) {
+func (l *postingListFiller) finishSearchTables(adjustedK1Slope float64) {
 	s := l.segment
 	few := slices.Clone(l.postings[:l.maxListPostings])
 	for n := range s.terms {
@@ -279,16 +285,16 @@ func (l *postingListFiller) finishSearchTables(slope float64) {
 			continue
 		}
 		from := few
-		if t.df >= minPostingsForColumns {
+		if t.docFrequency >= minPostingsForColumns {
 			from = l.postings
 		}
-		list := from[l.nextPosting[n]-t.df : l.nextPosting[n] : l.nextPosting[n]]
+		list := from[l.nextPosting[n]-t.docFrequency : l.nextPosting[n] : l.nextPosting[n]]
 		for _, p := range list {
 			t.maxScoreImpact = max(t.maxScoreImpact, p.scoreImpact)
 		}
 		s.postingLists[t.listIndexOrDocNumber] = newPostings(list, len(s.docLengths))
 	}
-	s.scoreImpactK1Slope = slope
+	s.scoreImpactK1Slope = adjustedK1Slope
 	s.termTable.releaseUnusedMemory()
 	s.terms = trimCapacity(s.terms)
 	s.ids.releaseUnusedMemory()
@@ -303,10 +309,10 @@ func (l *postingListFiller) finishSearchTables(slope float64) {
 // unless the IDs are in ascending order. It also computes the times of the documents for each block, and removes the
 // field data if no document has data.
 func (s *segment) buildIDTable() {
-	s.createdBlocks = timeBlocks(s.created.allValues())
-	s.latestUpdates = blockMaxima(s.updated.allValues())
-	if !slices.ContainsFunc(s.data, func(d any) bool { return d != nil }) {
-		s.data = nil
+	s.creationTimeRanges = timeBlocks(s.created.allValues())
+	s.latestUpdateTimes = blockMaxima(s.updated.allValues())
+	if !slices.ContainsFunc(s.dataByDocument, func(d any) bool { return d != nil }) {
+		s.dataByDocument = nil
 	}
 	s.isAscending = isAscending(s.ids.allValues())
 	if !s.isAscending {

@@ -14,18 +14,18 @@ import (
 // randomDoc returns a random document. Its terms may occur several times, and may have the frequency 0 or a very large
 // one.
 func randomDoc(r *rand.Rand) Doc {
-	d := Doc{Len: uint32(r.IntN(500))}
+	d := Doc{WeightedLength: uint32(r.IntN(500))}
 	for range r.IntN(12) {
 		d.Terms = append(
 			d.Terms,
 			Term{
-				Text: strconv.Itoa(r.IntN(40)),
-				TF:   []uint16{0, 1, TFPerOccurrence, 5 * TFPerOccurrence, 40000}[r.IntN(5)],
+				Text:      strconv.Itoa(r.IntN(40)),
+				Frequency: []uint16{0, 1, FrequencyPerOccurrence, 5 * FrequencyPerOccurrence, 40000}[r.IntN(5)],
 			},
 		)
 	}
 	if r.IntN(50) == 0 {
-		d.Len = 1<<32 - 1
+		d.WeightedLength = 1<<32 - 1
 	}
 	return d
 }
@@ -35,8 +35,8 @@ func fill(x *Index, ids []uint64, docs []Doc) {
 	fillRuns(x, nil, ids, docs)
 }
 
-func fillRuns(x *Index, runs *RunOptions, ids []uint64, docs []Doc) {
-	x.FillEmpty(func(yield func(*Document) bool) {
+func fillRuns(x *Index, runs *DocumentRunOptions, ids []uint64, docs []Doc) {
+	x.FillEmptyIndex(func(yield func(*Document) bool) {
 		for i := range docs {
 			docs[i].ID = ids[i]
 			if !yield(&docs[i]) {
@@ -58,7 +58,7 @@ func number(r *rand.Rand, docs []Doc) {
 		if maker == len(makers) {
 			continue
 		}
-		docs[i].Known = &makers[maker]
+		docs[i].TermNumberCache = &makers[maker]
 		if known[maker] == nil {
 			known[maker] = map[string]uint32{}
 		}
@@ -68,7 +68,7 @@ func number(r *rand.Rand, docs []Doc) {
 				n = uint32(len(known[maker]))
 				known[maker][t.Text] = n
 			}
-			docs[i].Numbers = append(docs[i].Numbers, n)
+			docs[i].AnalyzerTermNumbers = append(docs[i].AnalyzerTermNumbers, n)
 		}
 	}
 }
@@ -151,7 +151,7 @@ func TestFillRefuses(t *testing.T) {
 	full.put(1, 0, DocumentOfWords(0, []string{"a"}))
 	panics("Fill of an index with a document", func() { fill(full, nil, nil) })
 	empty := New(Params{})
-	empty.FillEmpty(func(yield func(*Document) bool) {
+	empty.FillEmptyIndex(func(yield func(*Document) bool) {
 		if d := DocumentOfWords(1, []string{"a"}); yield(&d) {
 			yield(nil)
 		}

@@ -19,7 +19,7 @@ func (x *Searcher) CheckSnapshot() error {
 		if img == nil {
 			continue
 		}
-		err := img.checkDocs()
+		err := img.checkDocumentTables()
 		texts := textBlockReader{snapshot: img, batches: img.textBatches}
 		for n := 0; n < len(img.blocks) && err == nil; n++ {
 			err = img.checkBlock(&img.blocks[n], &texts)
@@ -28,7 +28,7 @@ func (x *Searcher) CheckSnapshot() error {
 			err = texts.checkEnd()
 		}
 		if err != nil {
-			img.storeReadError(err)
+			img.recordReadError(err)
 		}
 	}
 	return x.Err()
@@ -50,16 +50,16 @@ func (img *snapshotTerms) checkBlock(k *dictBlock, texts *textBlockReader) error
 	}
 	for i := range terms {
 		t := &terms[i]
-		if err := img.checkList(t, lists[t.listOffset-k.listsOffset:]); err != nil {
+		if err := img.checkPostingList(t, lists[t.listOffset-k.listsOffset:]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// checkList decodes the posting list of a term. b begins with the encoded list.
-func (img *snapshotTerms) checkList(t *snapshotTerm, b []byte) error {
-	r, err := img.openList(t, b)
+// checkPostingList decodes the posting list of a term. b begins with the encoded list.
+func (img *snapshotTerms) checkPostingList(t *snapshotTerm, b []byte) error {
+	r, err := img.openPostingList(t, b)
 	defer r.returnToPool()
 	for err == nil && r.remainingPostings > 0 {
 		_, err = r.decodeBatch()
@@ -70,20 +70,20 @@ func (img *snapshotTerms) checkList(t *snapshotTerm, b []byte) error {
 // ExpectedDocument is a document that a snapshot should contain.
 type ExpectedDocument struct {
 	ID     uint64
-	Length uint32 // length in sixteenths of a word, see [Document.Len]
+	Length uint32 // length in sixteenths of a word, see [Document.WeightedLength]
 	// weighted frequency of each term; 16 is one occurrence in plain text (empty without terms)
 	Frequencies map[string]int
 	PairHashes  []uint32 // see [Document.PairHashes]
 }
 
-// FindDifferentDocument returns the index of the first document in docs that differs from the document in the snapshot.
+// FindSnapshotMismatch returns the index of the first document in docs that differs from the document in the snapshot.
 // A document differs if the snapshot does not contain it, or if the snapshot has another length for it, another
 // frequency for one of its terms, or a signature for other pairs of words. If no document differs,
-// FindDifferentDocument returns len(docs). The index must have been opened from a snapshot and must not have been
+// FindSnapshotMismatch returns len(docs). The index must have been opened from a snapshot and must not have been
 // changed. The documents must be ordered by ID.
-func (x *Searcher) FindDifferentDocument(docs []ExpectedDocument) (i int, err error) {
+func (x *Searcher) FindSnapshotMismatch(docs []ExpectedDocument) (i int, err error) {
 	view := &x.views[0]
-	c := documentComparison{snapshot: view.snapshot, firstDifferent: len(docs)}
+	c := documentComparison{snapshot: view.snapshot, firstMismatchIndex: len(docs)}
 	var wanted []wantedPosting
 	for i := range docs {
 		d := &docs[i]
@@ -93,7 +93,7 @@ func (x *Searcher) FindDifferentDocument(docs []ExpectedDocument) (i int, err er
 		isDifferent := isScored != hasTerms || (hasTerms && view.docLengths[number] != d.Length) ||
 			(ok && !view.signatures.isSignatureOf(number, d.PairHashes))
 		if isDifferent {
-			c.addDifferent(i)
+			c.recordMismatch(i)
 			continue
 		}
 		for text, tf := range d.Frequencies {
@@ -101,7 +101,7 @@ func (x *Searcher) FindDifferentDocument(docs []ExpectedDocument) (i int, err er
 		}
 	}
 	slices.SortFunc(wanted, func(a, b wantedPosting) int {
-		return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(a.number, b.number))
+		return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(a.docNumber, b.docNumber))
 	})
 	for len(wanted) > 0 && err == nil {
 		n := 1
@@ -111,28 +111,28 @@ func (x *Searcher) FindDifferentDocument(docs []ExpectedDocument) (i int, err er
 		err = c.compareTerm(wanted[:n])
 		wanted = wanted[n:]
 	}
-	return c.firstDifferent, cmp.Or(err, x.Err())
+	return c.firstMismatchIndex, cmp.Or(err, x.Err())
 }
 
 // wantedPosting is a posting that a snapshot should contain.
 type wantedPosting struct {
-	term     string
-	number   uint32 // number of the document
-	tf       int    // frequency in sixteenths
-	docIndex int    // the document's index in the list of expected documents
+	term      string
+	docNumber uint32 // number of the document
+	tf        int    // frequency in sixteenths
+	docIndex  int    // the document's index in the list of expected documents
 }
 
 // documentComparison compares postings with a snapshot.
 type documentComparison struct {
-	snapshot       *snapshotTerms
-	firstDifferent int // index of the first document that is different
+	snapshot           *snapshotTerms
+	firstMismatchIndex int // index of the first document that is different
 
 	block *dictBlock // the block that was read last
 	terms []snapshotTerm
 }
 
-func (c *documentComparison) addDifferent(docIndex int) {
-	c.firstDifferent = min(c.firstDifferent, docIndex)
+func (c *documentComparison) recordMismatch(docIndex int) {
+	c.firstMismatchIndex = min(c.firstMismatchIndex, docIndex)
 }
 
 // findTerm returns the term with this text, or nil if the snapshot does not contain it.
@@ -158,7 +158,7 @@ func (c *documentComparison) findTerm(text string) (*snapshotTerm, error) {
 
 // compareTerm compares the wanted postings of one term with the postings in the snapshot. The wanted postings must be
 // ordered by document number. The documents of postings that the snapshot lacks, or contains with another frequency,
-// are recorded by addDifferent.
+// are recorded by recordMismatch.
 func (c *documentComparison) compareTerm(wanted []wantedPosting) error {
 	t, err := c.findTerm(wanted[0].term)
 	if err != nil {
@@ -168,20 +168,20 @@ func (c *documentComparison) compareTerm(wanted []wantedPosting) error {
 		wanted, err = c.compareList(t, wanted)
 	}
 	for _, w := range wanted { // the list has no postings for these documents
-		c.addDifferent(w.docIndex)
+		c.recordMismatch(w.docIndex)
 	}
 	return err
 }
 
 // compareList compares wanted postings with the list of postings that the snapshot contains for the term t. The
-// documents of postings that the list lacks, or contains with another frequency, are recorded by addDifferent.
+// documents of postings that the list lacks, or contains with another frequency, are recorded by recordMismatch.
 // compareList returns the wanted postings for documents after the last document of the list.
 func (c *documentComparison) compareList(t *snapshotTerm, wanted []wantedPosting) ([]wantedPosting, error) {
 	b, err := readBytesAt(c.snapshot.reader, t.listOffset, int64(t.listSize), math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.snapshot.openList(t, b)
+	r, err := c.snapshot.openPostingList(t, b)
 	defer r.returnToPool()
 	if err != nil {
 		return nil, err
@@ -191,10 +191,10 @@ func (c *documentComparison) compareList(t *snapshotTerm, wanted []wantedPosting
 		if err := r.decodePostings(n); err != nil {
 			return nil, err
 		}
-		for len(wanted) > 0 && wanted[0].number <= r.batchDocNumbers[n-1] {
-			j, found := slices.BinarySearch(r.batchDocNumbers[:n], wanted[0].number)
-			if !found || int(r.tfs[j]) != wanted[0].tf {
-				c.addDifferent(wanted[0].docIndex)
+		for len(wanted) > 0 && wanted[0].docNumber <= r.batchDocNumbers[n-1] {
+			j, found := slices.BinarySearch(r.batchDocNumbers[:n], wanted[0].docNumber)
+			if !found || int(r.batchTermFrequencies[j]) != wanted[0].tf {
+				c.recordMismatch(wanted[0].docIndex)
 			}
 			wanted = wanted[1:]
 		}

@@ -152,18 +152,18 @@ func TestDifferentSignatureIsFound(t *testing.T) {
 		d := DocumentOfWords(id, words)
 		d.PairHashes = pairHashes(words)
 		x.Put(d)
-		e := ExpectedDocument{ID: id, Length: d.Len, PairHashes: d.PairHashes, Frequencies: map[string]int{}}
+		e := ExpectedDocument{ID: id, Length: d.WeightedLength, PairHashes: d.PairHashes, Frequencies: map[string]int{}}
 		for _, w := range words {
-			e.Frequencies[w] = TFPerOccurrence
+			e.Frequencies[w] = FrequencyPerOccurrence
 		}
 		docs = append(docs, e)
 	}
 	s := reopened(t, x, Params{}).Searcher()
-	if i, err := s.FindDifferentDocument(docs); i != len(docs) || err != nil {
+	if i, err := s.FindSnapshotMismatch(docs); i != len(docs) || err != nil {
 		t.Errorf("document %d of a sound snapshot differs, %v", i, err)
 	}
 	docs[200].PairHashes = pairHashes([]string{"ships", "red", "sail"})
-	if i, err := s.FindDifferentDocument(docs); i != 200 || err != nil {
+	if i, err := s.FindSnapshotMismatch(docs); i != 200 || err != nil {
 		t.Errorf("document %d differs, want 200, %v", i, err)
 	}
 }
@@ -205,7 +205,7 @@ func TestUnfitSignatureSizes(t *testing.T) {
 				t.Errorf("%d units: document %d may contain a pair: %v, want %v", try.units, number, got, want)
 			}
 		}
-		if err := docs.Err(); errors.Is(err, errSnapshot) == try.fits {
+		if err := docs.Err(); errors.Is(err, errDamagedSnapshot) == try.fits {
 			t.Errorf("%d units: error %v", try.units, err)
 		}
 	}

@@ -20,11 +20,11 @@ type column[T int64 | uint64] struct {
 
 // valueAt returns the value of a document. If it cannot be read from the snapshot, valueAt returns 0, and the
 // searcher's Err returns the error.
-func (c *column[T]) valueAt(number uint32) T {
-	if int(number) < len(c.values) {
-		return c.values[number]
+func (c *column[T]) valueAt(docNumber uint32) T {
+	if int(docNumber) < len(c.values) {
+		return c.values[docNumber]
 	}
-	return c.snapshotColumn.valueAt(number)
+	return c.snapshotColumn.valueAt(docNumber)
 }
 
 // allValues returns the values of all documents. Values from a snapshot are cached.
@@ -50,7 +50,7 @@ type storedColumn[T int64 | uint64] struct {
 
 func (c *storedColumn[T]) valueAt(number uint32) T {
 	const perPage = pagefile.PageDataBytes / documentRowBytes
-	page := c.docs.Page(tableNumberDocuments, int(number/perPage))
+	page := c.docs.Page(documentTableNumber, int(number/perPage))
 	return T(binary.LittleEndian.Uint64(page[int(number%perPage)*documentRowBytes+c.fieldOffset:]))
 }
 
@@ -58,8 +58,8 @@ func (c *storedColumn[T]) allValues() []T {
 	if whole := c.cachedValues.Load(); whole != nil {
 		return *whole
 	}
-	values := make([]T, 0, c.docs.RowCount(tableNumberDocuments))
-	err := c.docs.EachTablePage(tableNumberDocuments, func(rows []byte) {
+	values := make([]T, 0, c.docs.RowCount(documentTableNumber))
+	err := c.docs.EachTablePage(documentTableNumber, func(rows []byte) {
 		for ; len(rows) > 0; rows = rows[documentRowBytes:] {
 			values = append(values, T(binary.LittleEndian.Uint64(rows[c.fieldOffset:])))
 		}
@@ -186,7 +186,7 @@ func (s *storedSignatures) loadUnitEnds() []uint32 {
 		}
 	})
 	if err == nil && sum != uint64(s.docs.RowCount(tableNumberSignatures)) {
-		err = fmt.Errorf("%w: its signatures have other sizes", errSnapshot)
+		err = fmt.Errorf("%w: its signatures have other sizes", errDamagedSnapshot)
 	}
 	if err != nil {
 		s.docs.RecordError(err)

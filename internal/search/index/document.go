@@ -9,41 +9,41 @@ import (
 	"strings"
 )
 
-// TFPerOccurrence is the frequency of a term that occurs once in plain text, and the length that each word adds to Len.
-// Frequencies and lengths are in sixteenths, so that the words of a field can count more or less than others.
-const TFPerOccurrence = 16
+// FrequencyPerOccurrence is the frequency of a term that occurs once in plain text, and the length that each word adds
+// to Len. Frequencies and lengths are in sixteenths, so that the words of a field can count more or less than others.
+const FrequencyPerOccurrence = 16
 
 // A Term is a word in a document, with its frequency.
 type Term struct {
-	Text string
-	TF   uint16 // term frequency in sixteenths: [TFPerOccurrence] for each occurrence in plain text
+	Text      string
+	Frequency uint16 // term frequency in sixteenths: [FrequencyPerOccurrence] for each occurrence in plain text
 }
 
 // TermNumberCache maps an analyzer's term numbers to the term numbers of an index that is being filled. Therefore
-// [Index.FillEmpty] looks up the text of each term only once. The zero value is ready to use. Do not use a
+// [Index.FillEmptyIndex] looks up the text of each term only once. The zero value is ready to use. Do not use a
 // TermNumberCache for several analyzers or for several fills at the same time.
 type TermNumberCache struct {
 	// number of a term in the index, plus 1 (0 if not known yet), by the number that the analyzer has for the term
 	indexTermNumbers []uint32
-	ownerBuilder     any // the builder that assigned the term numbers in indexTermNumbers
+	numberingBuilder any // the builder that assigned the term numbers in indexTermNumbers
 }
 
-// indexNumber returns the index's number of a term, plus 1. The argument number is the analyzer's number of this term.
-// The result is 0 if the index's number is not known yet.
-func (k *TermNumberCache) indexNumber(number uint32) uint32 {
-	if int(number) >= len(k.indexTermNumbers) {
+// indexTermNumber returns the index's number of a term, plus 1. The argument analyzerTermNumber is the analyzer's
+// number of this term. The result is 0 if the index's number is not known yet.
+func (k *TermNumberCache) indexTermNumber(analyzerTermNumber uint32) uint32 {
+	if int(analyzerTermNumber) >= len(k.indexTermNumbers) {
 		return 0
 	}
-	return k.indexTermNumbers[number]
+	return k.indexTermNumbers[analyzerTermNumber]
 }
 
-// setIndexNumber records which number a term has in the index. The parameter number is the number that the analyzer
-// uses for the term, and the parameter term is its number in the index.
-func (k *TermNumberCache) setIndexNumber(number, term uint32) {
-	for int(number) >= len(k.indexTermNumbers) {
+// setIndexTermNumber records which number a term has in the index. The parameter analyzerTermNumber is the number that
+// the analyzer uses for the term, and the parameter indexTermNumber is its number in the index.
+func (k *TermNumberCache) setIndexTermNumber(analyzerTermNumber, indexTermNumber uint32) {
+	for int(analyzerTermNumber) >= len(k.indexTermNumbers) {
 		k.indexTermNumbers = append(k.indexTermNumbers, 0)
 	}
-	k.indexTermNumbers[number] = term + 1
+	k.indexTermNumbers[analyzerTermNumber] = indexTermNumber + 1
 }
 
 // A Document is a set of weighted terms with an ID. The terms may be in any order. If a term occurs twice, its
@@ -54,21 +54,21 @@ func (k *TermNumberCache) setIndexNumber(number, term uint32) {
 type Document struct {
 	ID    uint64
 	Terms []Term
-	// Length of the document. It is usually the number of words times [TFPerOccurrence], but a word in a short field
-	// can count more.
-	Len     uint32
-	Created int64 // creation time, for [Query.CreatedRange]
-	Updated int64 // time of the last change; among hits with equal scores, the newest comes first
+	// Length of the document. It is usually the number of words times [FrequencyPerOccurrence], but a word in a short
+	// field can count more.
+	WeightedLength uint32
+	Created        int64 // creation time, for [Query.CreatedRange]
+	Updated        int64 // time of the last change; among hits with equal scores, the newest comes first
 	// hash of each pair of words that follow each other in a field of the text, in any order and possibly repeated. It
 	// is nil if the pairs are not known. See [DocumentCheck.PairHashes].
 	PairHashes []uint32
 	Data       any // the caller's data, of the same type in all documents (see [TermScores.DocumentData])
 
-	// Known and Numbers make FillEmpty faster. Both can be set by an analyzer that has its own number for each term.
-	// Numbers contains these numbers for the first len(Numbers) elements of Terms. Known caches, for each number of the
-	// analyzer, the term number that the index uses.
-	Known   *TermNumberCache
-	Numbers []uint32
+	// TermNumberCache and AnalyzerTermNumbers make FillEmptyIndex faster. Both can be set by an analyzer that has its
+	// own number for each term. AnalyzerTermNumbers contains these numbers for the first len(AnalyzerTermNumbers)
+	// elements of Terms. TermNumberCache caches, for each number of the analyzer, the term number that the index uses.
+	TermNumberCache     *TermNumberCache
+	AnalyzerTermNumbers []uint32
 }
 
 // DocumentOfWords returns a document for the index that represents a plain text with these words.
@@ -81,11 +81,11 @@ func DocumentOfWords(id uint64, words []string) Document {
 // SetWords sets d's terms and length to the values for a plain text with these words.
 func (d *Document) SetWords(words []string) {
 	d.Terms = d.Terms[:0]
-	d.Numbers = d.Numbers[:0]
+	d.AnalyzerTermNumbers = d.AnalyzerTermNumbers[:0]
 	d.PairHashes = nil
-	d.Len = TFPerOccurrence * uint32(len(words))
+	d.WeightedLength = FrequencyPerOccurrence * uint32(len(words))
 	for _, w := range words {
-		d.Terms = append(d.Terms, Term{Text: w, TF: TFPerOccurrence})
+		d.Terms = append(d.Terms, Term{Text: w, Frequency: FrequencyPerOccurrence})
 	}
 }
 
@@ -93,7 +93,7 @@ func (d *Document) SetWords(words []string) {
 func (d *Document) distinctTerms() []string {
 	texts := make([]string, 0, len(d.Terms))
 	for _, t := range d.Terms {
-		if t.TF > 0 {
+		if t.Frequency > 0 {
 			texts = append(texts, t.Text)
 		}
 	}
@@ -113,16 +113,16 @@ type Change struct {
 
 // A QueryTerm is a word to search for.
 type QueryTerm struct {
-	Text   string
-	Weight float64 // factor of the term's score (0 means 1)
-	Prior  LanguageFrequency
+	Text           string
+	Weight         float64 // factor of the term's score (0 means 1)
+	PriorFrequency FrequencyInLanguage
 }
 
-// LanguageFrequency contains how frequent a term is in its language: DF of N texts contain the term. DF must be from 0
-// to N. A small index shows little about how rare a word is. Therefore N is added to the number of documents in the
+// FrequencyInLanguage contains how frequent a term is in its language: DF of N texts contain the term. DF must be from
+// 0 to N. A small index shows little about how rare a word is. Therefore N is added to the number of documents in the
 // index, and DF to the number that contain the term, when the term's idf is computed. See smoothing by a collection in
 // Zhai and Lafferty, "A Study of Smoothing Methods for Language Models Applied to Information Retrieval", 2004.
-type LanguageFrequency struct{ N, DF float64 }
+type FrequencyInLanguage struct{ N, DF float64 }
 
 // A Query contains the parameters of a search. If a term occurs twice, the larger weight counts. Terms with a
 // negative, infinite or NaN weight are ignored.
@@ -199,8 +199,10 @@ type DocumentCheck struct {
 	IsNegated bool
 }
 
-// A TimeRange is a range of times that includes both First and Last. The times have the same unit as
+// A TimeRange is a range of times that includes both FirstTime and LastTime. The times have the same unit as
 // [Document.Created]. Package ranking uses nanoseconds since 1970.
-type TimeRange struct{ First, Last int64 }
+type TimeRange struct{ FirstTime, LastTime int64 }
 
-func (t *TimeRange) containsTime(at int64) bool { return at >= t.First && at <= t.Last }
+func (t *TimeRange) containsTime(timestamp int64) bool {
+	return timestamp >= t.FirstTime && timestamp <= t.LastTime
+}

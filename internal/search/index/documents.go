@@ -15,45 +15,45 @@ import (
 
 // These are the numbers of the tables in a snapshot file's first part, which contains the documents.
 const (
-	tableNumberDocuments = iota
-	tableNumberLengths
-	tableNumberLongLengths
-	tableNumberTimes
+	documentTableNumber = iota
+	docLengthTableNumber
+	longDocLengthTableNumber
+	timeTableNumber
 	tableNumberSignatureSizes
 	tableNumberSignatures
 )
 
 const (
-	// size in bytes of a row in tableNumberDocuments. The next constants are the sizes for tableNumberLongLengths and
-	// tableNumberTimes.
-	documentRowBytes   = 24
-	longLengthRowBytes = 8
-	timeRowBytes       = 24
+	// size in bytes of a row in documentTableNumber. The next constants are the sizes for longDocLengthTableNumber and
+	// timeTableNumber.
+	documentRowBytes      = 24
+	longDocLengthRowBytes = 8
+	timeRowBytes          = 24
 	// size in bytes of a row in tableNumberSignatureSizes, and of a row in tableNumberSignatures
 	signatureSizeRowBytes = 2
 	signatureRowBytes     = signatureUnitBits / 8
 
 	// The table of document lengths contains two values that are not lengths: unscoredLengthMark for a document without
-	// terms that is not counted, and longLengthMark for a length that is in the table for long lengths.
+	// terms that is not counted, and longDocLengthMark for a length that is in the table for long lengths.
 	unscoredLengthMark = math.MaxUint16
-	longLengthMark     = math.MaxUint16 - 1
+	longDocLengthMark  = math.MaxUint16 - 1
 )
 
 // docsHeader is the content of page 0, which describes a snapshot's documents part.
 type docsHeader struct {
-	docCount, longLengthCount int
-	totalLength               uint64
-	params                    Params
-	rowsChecksum              uint32 // checksum of all rows in the document table
-	signatureUnitCount        int    // number of units in the signatures of all documents
-	pageChecksum              uint32 // checksum of page 0
+	docCount, longDocLengthCount int
+	totalLength                  uint64
+	params                       Params
+	rowsChecksum                 uint32 // checksum of all rows in the document table
+	signatureUnitCount           int    // number of units in the signatures of all documents
+	pageChecksum                 uint32 // checksum of page 0
 }
 
 func (h *docsHeader) tableSizes() []pagefile.TableSize {
 	return []pagefile.TableSize{
 		{RowSize: documentRowBytes, RowCount: h.docCount},
 		{RowSize: 2, RowCount: h.docCount},
-		{RowSize: longLengthRowBytes, RowCount: h.longLengthCount},
+		{RowSize: longDocLengthRowBytes, RowCount: h.longDocLengthCount},
 		{RowSize: timeRowBytes, RowCount: (h.docCount + 63) / 64},
 		{RowSize: signatureSizeRowBytes, RowCount: h.docCount},
 		{RowSize: signatureRowBytes, RowCount: h.signatureUnitCount},
@@ -62,7 +62,7 @@ func (h *docsHeader) tableSizes() []pagefile.TableSize {
 
 func (h *docsHeader) encode() []byte {
 	le := binary.LittleEndian
-	b := le.AppendUint32(le.AppendUint32(nil, uint32(h.docCount)), uint32(h.longLengthCount))
+	b := le.AppendUint32(le.AppendUint32(nil, uint32(h.docCount)), uint32(h.longDocLengthCount))
 	b = le.AppendUint64(b, h.totalLength)
 	b = le.AppendUint64(le.AppendUint64(b, math.Float64bits(h.params.K1)), math.Float64bits(h.params.B))
 	empty := uint32(0)
@@ -79,7 +79,7 @@ func readDocsHeader(page []byte, size int64, p Params) (docsHeader, error) {
 	le := binary.LittleEndian
 	h := docsHeader{
 		docCount:           int(le.Uint32(page)),
-		longLengthCount:    int(le.Uint32(page[4:])),
+		longDocLengthCount: int(le.Uint32(page[4:])),
 		totalLength:        le.Uint64(page[8:]),
 		rowsChecksum:       le.Uint32(page[36:]),
 		signatureUnitCount: int(le.Uint32(page[40:])),
@@ -92,11 +92,11 @@ func readDocsHeader(page []byte, size int64, p Params) (docsHeader, error) {
 	}
 	switch {
 	case h.params != p:
-		return docsHeader{}, fmt.Errorf("%w: it is of other parameters", errSnapshot)
+		return docsHeader{}, fmt.Errorf("%w: it is of other parameters", errDamagedSnapshot)
 	case uint32(h.docCount) == math.MaxUint32,
-		h.longLengthCount > h.docCount,
+		h.longDocLengthCount > h.docCount,
 		int64(pagefile.CountPages(h.tableSizes()))*pagefile.PageSize > size:
-		return docsHeader{}, fmt.Errorf("%w: it claims %d documents", errSnapshot, h.docCount)
+		return docsHeader{}, fmt.Errorf("%w: it claims %d documents", errDamagedSnapshot, h.docCount)
 	}
 	return h, nil
 }
@@ -104,8 +104,8 @@ func readDocsHeader(page []byte, size int64, p Params) (docsHeader, error) {
 // writeDocs writes a snapshot's first part, which contains the documents, and returns the checksum of page 0. The
 // function doc must return the fields of document i. The IDs that it returns must ascend, and it may be called several
 // times for a document. The function signature must return the document's signature, as a column and the document's
-// number in this column. writeDocs itself sets longLengthCount, signatureUnitCount and the checksum of the rows in h.
-// It ignores write errors. Therefore the caller must afterwards get the first error from the writer "out".
+// number in this column. writeDocs itself sets longDocLengthCount, signatureUnitCount and the checksum of the rows in
+// h. It ignores write errors. Therefore the caller must afterwards get the first error from the writer "out".
 func writeDocs(
 	out io.Writer,
 	h docsHeader,
@@ -120,8 +120,8 @@ func writeDocs(
 		le.PutUint64(row[8:], uint64(updated))
 		le.PutUint64(row[16:], uint64(created))
 		h.rowsChecksum = crc32.Update(h.rowsChecksum, castagnoli, row[:])
-		if encodeShortLen(dl) == longLengthMark {
-			h.longLengthCount++
+		if encodeDocLength(dl) == longDocLengthMark {
+			h.longDocLengthCount++
 		}
 		column, number := signature(i)
 		h.signatureUnitCount += column.unitCount(number)
@@ -136,11 +136,11 @@ func writeDocs(
 	w.FinishPage()
 	for i := range h.docCount {
 		_, _, _, dl := doc(i)
-		w.Write(le.AppendUint16(row[:0], encodeShortLen(dl)))
+		w.Write(le.AppendUint16(row[:0], encodeDocLength(dl)))
 	}
 	w.FinishPage()
 	for i := range h.docCount {
-		if _, _, _, dl := doc(i); encodeShortLen(dl) == longLengthMark {
+		if _, _, _, dl := doc(i); encodeDocLength(dl) == longDocLengthMark {
 			w.Write(le.AppendUint32(le.AppendUint32(row[:0], uint32(i)), dl))
 		}
 	}
@@ -173,12 +173,12 @@ func writeDocs(
 	return w.FirstPageChecksum()
 }
 
-// encodeShortLen returns the number that represents a document length in the table of lengths.
-func encodeShortLen(dl uint32) uint16 {
-	if dl == unscoredDocumentLength {
+// encodeDocLength returns the number that represents a document length in the table of lengths.
+func encodeDocLength(docLength uint32) uint16 {
+	if docLength == unscoredDocumentLength {
 		return unscoredLengthMark
 	}
-	return uint16(min(dl, longLengthMark))
+	return uint16(min(docLength, longDocLengthMark))
 }
 
 // newSegment returns a segment that contains the documents but no terms.
@@ -190,7 +190,7 @@ func (h *docsHeader) newSegment(docs *pagefile.Reader) (*segment, error) {
 	s.signatures.snapshot = &storedSignatures{docs: docs}
 	err := s.readDocumentLengths(docs)
 	if err == nil && s.totalDocumentLength != h.totalLength {
-		err = fmt.Errorf("%w: its lengths do not add up", errSnapshot)
+		err = fmt.Errorf("%w: its lengths do not add up", errDamagedSnapshot)
 	}
 	return s, err
 }
@@ -198,9 +198,9 @@ func (h *docsHeader) newSegment(docs *pagefile.Reader) (*segment, error) {
 // readDocumentLengths reads the length of each document into s.docLengths.
 func (s *segment) readDocumentLengths(docs *pagefile.Reader) error {
 	le := binary.LittleEndian
-	s.docLengths = make([]uint32, 0, docs.RowCount(tableNumberLengths))
+	s.docLengths = make([]uint32, 0, docs.RowCount(docLengthTableNumber))
 	long := 0
-	err := docs.EachTablePage(tableNumberLengths, func(rows []byte) {
+	err := docs.EachTablePage(docLengthTableNumber, func(rows []byte) {
 		from := len(s.docLengths)
 		s.docLengths = s.docLengths[:from+len(rows)/2]
 		lens := s.docLengths[from:]
@@ -211,8 +211,8 @@ func (s *segment) readDocumentLengths(docs *pagefile.Reader) error {
 			case unscoredLengthMark:
 				lens[i] = unscoredDocumentLength
 				unscoreds++
-			case longLengthMark:
-				lens[i] = longLengthMark
+			case longDocLengthMark:
+				lens[i] = longDocLengthMark
 				long++
 			default:
 				lens[i] = uint32(dl)
@@ -225,16 +225,16 @@ func (s *segment) readDocumentLengths(docs *pagefile.Reader) error {
 	if err != nil {
 		return err
 	}
-	fits, next := long == docs.RowCount(tableNumberLongLengths), 0
-	err = docs.EachTablePage(tableNumberLongLengths, func(rows []byte) {
-		for ; len(rows) > 0; rows = rows[longLengthRowBytes:] {
+	fits, next := long == docs.RowCount(longDocLengthTableNumber), 0
+	err = docs.EachTablePage(longDocLengthTableNumber, func(rows []byte) {
+		for ; len(rows) > 0; rows = rows[longDocLengthRowBytes:] {
 			n, dl := int(le.Uint32(rows)), le.Uint32(rows[4:])
 			if n < next || n >= len(s.docLengths) {
 				fits = false
 				return
 			}
-			isLongLen := dl >= longLengthMark && dl != unscoredDocumentLength
-			if s.docLengths[n] != longLengthMark || !isLongLen {
+			isLongLen := dl >= longDocLengthMark && dl != unscoredDocumentLength
+			if s.docLengths[n] != longDocLengthMark || !isLongLen {
 				fits = false
 				return
 			}
@@ -243,36 +243,36 @@ func (s *segment) readDocumentLengths(docs *pagefile.Reader) error {
 		}
 	})
 	if err == nil && !fits {
-		err = fmt.Errorf("%w: its lengths have an unknown form", errSnapshot)
+		err = fmt.Errorf("%w: its lengths have an unknown form", errDamagedSnapshot)
 	}
 	return err
 }
 
 // blockTimes returns the times of each block with 64 documents. They are cached after the first call.
 func (img *snapshotTerms) blockTimes() *documentBlockTimes {
-	if ts := img.cachedBlockTimes.Load(); ts != nil {
+	if ts := img.cachedBlockTimestamps.Load(); ts != nil {
 		return ts
 	}
-	count := img.docs.RowCount(tableNumberTimes)
+	count := img.docs.RowCount(timeTableNumber)
 	ts := &documentBlockTimes{make([]blockTimeRange, 0, count), make([]int64, 0, count)}
-	err := img.docs.EachTablePage(tableNumberTimes, func(rows []byte) {
+	err := img.docs.EachTablePage(timeTableNumber, func(rows []byte) {
 		le := binary.LittleEndian
 		for ; len(rows) > 0; rows = rows[timeRowBytes:] {
 			created := blockTimeRange{int64(le.Uint64(rows)), int64(le.Uint64(rows[8:]))}
-			ts.createdRanges = append(ts.createdRanges, created)
-			ts.latestUpdates = append(ts.latestUpdates, int64(le.Uint64(rows[16:])))
+			ts.creationTimeRanges = append(ts.creationTimeRanges, created)
+			ts.latestUpdateTimes = append(ts.latestUpdateTimes, int64(le.Uint64(rows[16:])))
 		}
 	})
 	if err != nil { // docs.Err returns the error, so the results of the search will be discarded.
-		return &documentBlockTimes{ts.createdRanges[:count], ts.latestUpdates[:count]}
+		return &documentBlockTimes{ts.creationTimeRanges[:count], ts.latestUpdateTimes[:count]}
 	}
-	img.cachedBlockTimes.CompareAndSwap(nil, ts)
-	return img.cachedBlockTimes.Load()
+	img.cachedBlockTimestamps.CompareAndSwap(nil, ts)
+	return img.cachedBlockTimestamps.Load()
 }
 
-// checkDocs reads the whole first part of a snapshot, which contains the documents. It returns an error if the tables
-// are inconsistent or cannot be read.
-func (img *snapshotTerms) checkDocs() error {
+// checkDocumentTables reads the whole first part of a snapshot, which contains the documents. It returns an error if
+// the tables are inconsistent or cannot be read.
+func (img *snapshotTerms) checkDocumentTables() error {
 	sum := uint32(0)
 	n := 0
 	next := uint64(0)
@@ -280,7 +280,7 @@ func (img *snapshotTerms) checkDocs() error {
 	ts := img.blockTimes()
 	var created blockTimeRange // of the documents in the present block that were read
 	var latestUpdate int64     // of the same documents
-	err := img.docs.EachTablePage(tableNumberDocuments, func(rows []byte) {
+	err := img.docs.EachTablePage(documentTableNumber, func(rows []byte) {
 		sum = crc32.Update(sum, castagnoli, rows)
 		for ; len(rows) > 0; rows = rows[documentRowBytes:] {
 			le := binary.LittleEndian
@@ -296,7 +296,7 @@ func (img *snapshotTerms) checkDocs() error {
 			next, n = id+1, n+1
 			if n%64 == 0 || n == len(img.docLengths) {
 				block := (n - 1) / 64
-				fits = fits && ts.createdRanges[block] == created && ts.latestUpdates[block] == latestUpdate
+				fits = fits && ts.creationTimeRanges[block] == created && ts.latestUpdateTimes[block] == latestUpdate
 			}
 		}
 	})
@@ -307,7 +307,7 @@ func (img *snapshotTerms) checkDocs() error {
 	err = cmp.Or(err, img.docs.Err())
 	fits = fits && sum == img.rowsChecksum
 	if err == nil && !fits {
-		err = fmt.Errorf("%w: its documents do not fit together", errSnapshot)
+		err = fmt.Errorf("%w: its documents do not fit together", errDamagedSnapshot)
 	}
 	return err
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/idset"
 )
 
-// Earlier describes an earlier state of the index. The documents of the earlier state are the present documents without
-// the documents in the set ChangedIDs, together with the documents that the field Documents yields.
-type Earlier struct {
+// EarlierState describes an earlier state of the index. The documents of the earlier state are the present documents
+// without the documents in the set ChangedIDs, together with the documents that the field Documents yields.
+type EarlierState struct {
 	ChangedIDs *idset.Set
 
 	// Documents yields the documents of the earlier state that differ from the present state or are missing there. Each
@@ -24,23 +24,23 @@ type Earlier struct {
 	HasPartialDocuments bool
 }
 
-// WithEarlier returns a searcher for the earlier state e of the index. Its results are the same as those of an index
-// that contains only the documents of the earlier state. The searcher counts the documents with a term only when the
-// count is needed. Therefore WithEarlier need not know which terms the documents in e.ChangedIDs contain.
-func (x *Searcher) WithEarlier(e Earlier) *Searcher {
+// EarlierSearcher returns a searcher for the earlier state e of the index. Its results are the same as those of an
+// index that contains only the documents of the earlier state. The searcher counts the documents with a term only when
+// the count is needed. Therefore EarlierSearcher need not know which terms the documents in e.ChangedIDs contain.
+func (x *Searcher) EarlierSearcher(e EarlierState) *Searcher {
 	to := &Searcher{
-		params:              x.params,
-		seed:                x.seed,
-		views:               make([]segmentView, len(x.views), len(x.views)+1),
-		scoredDocumentCount: x.scoredDocumentCount,
-		totalLength:         x.totalLength,
-		countsDF:            true,
+		params:               x.params,
+		seed:                 x.seed,
+		views:                make([]segmentView, len(x.views), len(x.views)+1),
+		scoredDocumentCount:  x.scoredDocumentCount,
+		totalLength:          x.totalLength,
+		countsDocFrequencies: true,
 	}
 	for i := range x.views {
 		v := x.views[i]
 		deleted := make([]uint64, (len(v.docLengths)+63)/64)
-		copy(deleted, v.deleted)
-		v.deleted = deleted
+		copy(deleted, v.deletedBitSet)
+		v.deletedBitSet = deleted
 		to.views[i] = v
 		to.deleteDocuments(&to.views[i], e.ChangedIDs)
 	}
@@ -82,7 +82,7 @@ func (x *Searcher) deleteDocument(v *segmentView, number uint32) {
 	if v.isDeleted(number) {
 		return
 	}
-	v.deleted[number/64] |= 1 << (number % 64)
+	v.deletedBitSet[number/64] |= 1 << (number % 64)
 	v.deletedCount++
 	if dl := v.docLengths[number]; dl != unscoredDocumentLength {
 		x.scoredDocumentCount--

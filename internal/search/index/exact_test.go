@@ -66,7 +66,7 @@ func (m *model) search(t *testing.T, terms []string, limit int, allow func(uint6
 		scoredDocumentCount: n,
 		averageLength:       avgdl,
 		k1:                  k1,
-		adjustedK1Base:      TFPerOccurrence * float64(k1*(1-b)),
+		adjustedK1Base:      FrequencyPerOccurrence * float64(k1*(1-b)),
 		adjustedK1Slope:     float64(k1*b) / avgdl,
 	}
 	var all []plainHit
@@ -75,9 +75,9 @@ func (m *model) search(t *testing.T, terms []string, limit int, allow func(uint6
 		for _, w := range terms {
 			if tf := float64(d.tf[w]); tf > 0 {
 				sum += s.score(
-					s.termScoreGain(s.idf(df[w], LanguageFrequency{}), 1),
-					TFPerOccurrence*d.tf[w],
-					TFPerOccurrence*uint32(d.len),
+					s.termScoreGain(s.idf(df[w], FrequencyInLanguage{}), 1),
+					FrequencyPerOccurrence*d.tf[w],
+					FrequencyPerOccurrence*uint32(d.len),
 				)
 				idf := math.Log((n-float64(df[w])+0.5)/(float64(df[w])+0.5) + 1)
 				plain += idf * tf * (k1 + 1) / (tf + k1*(1-b+b*float64(d.len)/avgdl))
@@ -280,10 +280,10 @@ func TestRewritesDoNotPileUp(t *testing.T) {
 		for _, v := range x.Searcher().views {
 			docs += len(v.docLengths)
 			if n, ok := v.termNumber("hot", x.Searcher().hashTerm("hot")); ok {
-				postings += v.termCountsAt(int(n)).df
+				postings += v.termCountsAt(int(n)).docFrequency
 			}
 		}
-		if most := 4 * maxFullMemtables * maxMemDocs; postings > most ||
+		if most := 4 * maxFullMemtables * maxMemtableDocs; postings > most ||
 			docs > 1002+most { // A merge may still be running in the background.
 			t.Fatalf("a term in 2 documents has %d postings; %d document numbers for 1002 documents", postings, docs)
 		}

@@ -18,7 +18,7 @@ type TermScore struct {
 	Weight            float64 // weight of the term in the query
 	Occurrences       float64 // occurrences in the document, in steps of 1/16, because field weights count
 	DocumentFrequency int     // number of documents that contain the term
-	// ln((N − DF + 0.5)/(DF + 0.5) + 1), after the term's [LanguageFrequency] was added to N and DF
+	// ln((N − DF + 0.5)/(DF + 0.5) + 1), after the term's [FrequencyInLanguage] was added to N and DF
 	IDF   float64
 	Score float64
 }
@@ -36,7 +36,7 @@ func (x *Searcher) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
 	s, dl := q.scale, at.docLengths[number]
 	e := Explanation{
 		DocumentCount: x.scoredDocumentCount,
-		Len:           float64(dl) / TFPerOccurrence,
+		Len:           float64(dl) / FrequencyPerOccurrence,
 		AvgLen:        s.averageLength,
 		Terms:         make([]TermScore, 0, len(q.terms)),
 	}
@@ -45,14 +45,14 @@ func (x *Searcher) Explain(id uint64, terms []QueryTerm) (Explanation, bool) {
 			Term:              w.Text,
 			Weight:            w.Weight,
 			DocumentFrequency: q.documentCounts[k],
-			IDF:               s.idf(q.documentCounts[k], w.Prior),
+			IDF:               s.idf(q.documentCounts[k], w.PriorFrequency),
 		}
 		for i := range x.views {
 			if &x.views[i] != at {
 				continue
 			}
 			if tf := uint32(q.foundTerms[i*len(q.terms)+k].termFrequency(number)); tf > 0 {
-				ts.Occurrences = float64(tf) / TFPerOccurrence
+				ts.Occurrences = float64(tf) / FrequencyPerOccurrence
 				ts.Score = s.score(q.termScoreGains[k], tf, dl)
 			}
 		}

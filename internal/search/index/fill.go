@@ -8,75 +8,75 @@ import (
 	"iter"
 )
 
-// A RunFile is a file to which [Index.FillEmpty] writes some documents to save memory. The index then reads them from
-// the file.
-type RunFile interface {
+// A DocumentRunFile is a file to which [Index.FillEmptyIndex] writes some documents to save memory. The index then
+// reads them from the file.
+type DocumentRunFile interface {
 	io.ReaderAt
 	io.WriterAt
 }
 
-// RunOptions limit the memory of [Index.FillEmpty]. When the size of the documents in memory reaches MaxBytes,
-// FillEmpty writes the documents to a file. These documents in a file are called a run. The index consists of all runs
-// until [Searcher.WriteSnapshot] merges them.
-type RunOptions struct {
-	MaxBytes int // approximate size in bytes of the documents in memory at which FillEmpty writes them to a file
+// DocumentRunOptions limit the memory of [Index.FillEmptyIndex]. When the size of the documents in memory reaches
+// MaxBytes, FillEmptyIndex writes the documents to a file. These documents in a file are called a run. The index
+// consists of all runs until [Searcher.WriteSnapshot] merges them.
+type DocumentRunOptions struct {
+	MaxBytes int // approximate size in bytes of the documents in memory at which FillEmptyIndex writes them to a file
 
 	// NewFile returns an empty file for documents. The file must stay open and unchanged as long as the index is used,
 	// because the index reads it. If NewFile or a write fails, the documents stay in memory.
-	NewFile func() (RunFile, error)
+	NewFile func() (DocumentRunFile, error)
 }
 
-// FillEmpty adds documents to an empty index. The result is the same as with Apply, but FillEmpty is much faster. Each
-// document is used only until the next one is requested. A nil document cancels the operation, and the index stays
-// empty.
+// FillEmptyIndex adds documents to an empty index. The result is the same as with Apply, but FillEmptyIndex is much
+// faster. Each document is used only until the next one is requested. A nil document cancels the operation, and the
+// index stays empty.
 //
-// If runs is not nil, FillEmpty writes the documents to files (see [RunOptions]) when they need too much memory. IDs
-// must then ascend, and the Data of the documents is lost. FillEmpty panics if the index is not empty or if an ID
-// occurs twice.
-func (x *Index) FillEmpty(documents iter.Seq[*Document], runs *RunOptions) {
+// If runOptions is not nil, FillEmptyIndex writes the documents to files (see [DocumentRunOptions]) when they need too
+// much memory. IDs must then ascend, and the Data of the documents is lost. FillEmptyIndex panics if the index is not
+// empty or if an ID occurs twice.
+func (x *Index) FillEmptyIndex(documents iter.Seq[*Document], runOptions *DocumentRunOptions) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	now := x.current.Load()
 	if len(now.views) > 0 {
 		panic("index: Fill of an index that is not empty")
 	}
-	f := indexFill{searcher: now, runOptions: runs}
+	f := indexFillState{searcher: now, runOptions: runOptions}
 	f.startBuilder()
 	for d := range documents {
 		if d == nil {
-			f.waitForRunFile()
+			f.waitForDocumentRun()
 			return
 		}
 		f.addDocument(d)
 	}
-	if to := f.finishSearcher(); len(to.views) > 0 {
+	if to := f.newFilledSearcher(); len(to.views) > 0 {
 		x.current.Store(to)
 	}
 }
 
-// indexFill is the state of one FillEmpty call.
-type indexFill struct {
-	searcher *Searcher // searcher from before FillEmpty, when the index was still empty
+// indexFillState is the state of one FillEmptyIndex call.
+type indexFillState struct {
+	searcher *Searcher // searcher from before FillEmptyIndex, when the index was still empty
 	builder  *builder  // contains the documents that are not yet written to a file
 	// when to write documents to a file, and how to create it (nil if all further documents stay in memory)
-	runOptions *RunOptions
+	runOptions *DocumentRunOptions
 	lastID     uint64 // ID of the document that was added last
 	// groups of documents that were written to files so far, or are still in memory because writing failed
 	finishedViews []segmentView
 
 	// receives whether the file that is being written was successful. The file contains a run, that is, a group of
 	// documents. The channel is nil if no file is being written.
-	runWritten chan bool
+	runWriteResult chan bool
 }
 
-func (f *indexFill) startBuilder() {
+func (f *indexFillState) startBuilder() {
 	f.builder = f.searcher.newBuilder()
-	f.builder.isWholeIndex = true
+	f.builder.buildsWholeIndex = true
 }
 
 // addDocument adds the next document. If the documents in memory have reached the maximum size, it starts to write
 // them to a file.
-func (f *indexFill) addDocument(d *Document) {
+func (f *indexFillState) addDocument(d *Document) {
 	if f.runOptions == nil {
 		f.builder.addDocument(d)
 		return
@@ -94,41 +94,42 @@ func (f *indexFill) addDocument(d *Document) {
 // startWritingRun starts a goroutine that writes the documents in memory to a file, which is called a run. Meanwhile,
 // further documents can be added. startWritingRun first waits until the previous run is written. It does nothing more
 // if the index is built without files.
-func (f *indexFill) startWritingRun() {
-	f.waitForRunFile()
+func (f *indexFillState) startWritingRun() {
+	f.waitForDocumentRun()
 	if f.runOptions == nil {
 		return
 	}
 	b, at := f.builder, len(f.finishedViews)
 	f.finishedViews = append(f.finishedViews, segmentView{segment: b.segment})
-	f.runWritten = make(chan bool, 1)
-	to := f.runWritten
+	f.runWriteResult = make(chan bool, 1)
+	to := f.runWriteResult
 	newFile, x := f.runOptions.NewFile, f.searcher
 	views := f.finishedViews
 	go func() {
-		s, err := writeRunFile(x, b, newFile)
+		s, err := writeDocumentRun(x, b, newFile)
 		views[at].segment = s
 		to <- err == nil
 	}()
 	f.startBuilder()
 }
 
-// waitForRunFile waits until the file that is being written is complete. It returns at once if no file is being
-// written. If the file could not be written, waitForRunFile sets runOptions to nil, so that no further file is written.
-func (f *indexFill) waitForRunFile() {
-	if f.runWritten == nil {
+// waitForDocumentRun waits until the file that is being written is complete. It returns at once if no file is being
+// written. If the file could not be written, waitForDocumentRun sets runOptions to nil, so that no further file is
+// written.
+func (f *indexFillState) waitForDocumentRun() {
+	if f.runWriteResult == nil {
 		return
 	}
-	if !<-f.runWritten {
+	if !<-f.runWriteResult {
 		f.runOptions = nil
 	}
-	f.runWritten = nil
+	f.runWriteResult = nil
 }
 
-// writeRunFile writes the builder's documents to a new file. It returns a segment (a part of the index) that reads the
-// documents from the file. If the file cannot be written, it returns the error and a segment that contains the
+// writeDocumentRun writes the builder's documents to a new file. It returns a segment (a part of the index) that reads
+// the documents from the file. If the file cannot be written, it returns the error and a segment that contains the
 // documents in memory.
-func writeRunFile(x *Searcher, b *builder, newFile func() (RunFile, error)) (*segment, error) {
+func writeDocumentRun(x *Searcher, b *builder, newFile func() (DocumentRunFile, error)) (*segment, error) {
 	f, err := newFile()
 	if err != nil {
 		return b.finishSegment(x.params.newScale(b.segment.scoredDocumentCount, b.segment.totalDocumentLength)), err
@@ -152,15 +153,15 @@ func writeRunFile(x *Searcher, b *builder, newFile func() (RunFile, error)) (*se
 	return run.mergeViews(run.views), err
 }
 
-// finishSearcher returns a searcher with all documents. No document can be added afterwards.
-func (f *indexFill) finishSearcher() *Searcher {
+// newFilledSearcher returns a searcher with all documents. No document can be added afterwards.
+func (f *indexFillState) newFilledSearcher() *Searcher {
 	hasRuns := f.runOptions != nil && len(f.finishedViews) > 0
 	if hasRuns && len(f.builder.segment.docLengths) > 0 {
 		// Write the last documents to a file as well, because the index needs less memory if it reads them from a
 		// file.
 		f.startWritingRun()
 	}
-	f.waitForRunFile()
+	f.waitForDocumentRun()
 	to := &Searcher{params: f.searcher.params, seed: f.searcher.seed, views: f.finishedViews}
 	for _, v := range to.views {
 		to.scoredDocumentCount += v.scoredDocumentCount
@@ -189,15 +190,15 @@ func (b *builder) sortedSegment() *segment {
 	l := newPostingListFiller(s)
 	for number, items := range b.documentTerms {
 		for _, it := range items {
-			l.pushPosting(it.term, posting{docNumber: uint32(number), tf: it.tf})
+			l.pushPosting(it.term, posting{docNumber: uint32(number), termFrequency: it.termFrequency})
 		}
 	}
 	b.documentTerms = nil
 	for n := range s.terms {
 		if t := &s.terms[n]; t.hasPostingList {
-			s.postingLists[t.listIndexOrDocNumber].list = l.postings[l.nextPosting[n]-t.df : l.nextPosting[n]]
+			s.postingLists[t.listIndexOrDocNumber].list = l.postings[l.nextPosting[n]-t.docFrequency : l.nextPosting[n]]
 		}
 	}
-	s.isAscending = true // FillEmpty writes a segment to a file only if the documents' IDs ascend.
+	s.isAscending = true // FillEmptyIndex writes a segment to a file only if the documents' IDs ascend.
 	return s
 }

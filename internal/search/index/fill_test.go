@@ -28,7 +28,7 @@ type testRun struct {
 
 var errFull = errors.New("the disk is full")
 
-func (f *runFiles) new() (RunFile, error) {
+func (f *runFiles) new() (DocumentRunFile, error) {
 	f.runs++
 	f.writes--
 	if f.writes < 0 {
@@ -72,7 +72,10 @@ func TestRunsAreAsOnePiece(t *testing.T) {
 		for range r.IntN(80) {
 			d := randomDoc(r)
 			if r.IntN(4) == 0 { // a term that only one run contains
-				d.Terms = append(d.Terms, Term{Text: "own" + strconv.Itoa(r.IntN(1000)), TF: TFPerOccurrence})
+				d.Terms = append(
+					d.Terms,
+					Term{Text: "own" + strconv.Itoa(r.IntN(1000)), Frequency: FrequencyPerOccurrence},
+				)
 			}
 			d.Updated, d.Created = r.Int64(), r.Int64()
 			id += 1 + r.Uint64N(3)
@@ -80,7 +83,7 @@ func TestRunsAreAsOnePiece(t *testing.T) {
 		}
 		number(r, docs)
 		fill(one, ids, docs)
-		fillRuns(all, &RunOptions{MaxBytes: 1 + r.IntN(6000), NewFile: files.new}, ids, docs)
+		fillRuns(all, &DocumentRunOptions{MaxBytes: 1 + r.IntN(6000), NewFile: files.new}, ids, docs)
 		most = max(most, len(all.Searcher().views))
 		if files.writes < 0 {
 			failed++
@@ -147,7 +150,7 @@ func TestRunsRefuse(t *testing.T) {
 	files := &runFiles{writes: 100}
 	fillRuns(
 		New(Params{}),
-		&RunOptions{MaxBytes: 1, NewFile: files.new},
+		&DocumentRunOptions{MaxBytes: 1, NewFile: files.new},
 		[]uint64{2, 1},
 		[]Doc{DocumentOfWords(0, []string{"a"}), DocumentOfWords(0, []string{"b"})},
 	)
@@ -162,7 +165,7 @@ func TestRunsFailMeanwhile(t *testing.T) {
 		ids[i], docs[i] = uint64(i), DocumentOfWords(0, []string{"common", "own" + strconv.Itoa(i)})
 	}
 	files := &runFiles{writes: 1000}
-	fillRuns(x, &RunOptions{MaxBytes: 1000, NewFile: func() (RunFile, error) {
+	fillRuns(x, &DocumentRunOptions{MaxBytes: 1000, NewFile: func() (DocumentRunFile, error) {
 		f, err := files.new()
 		runs = append(runs, f.(*testRun))
 		return f, err

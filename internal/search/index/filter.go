@@ -20,28 +20,28 @@ type filterSet struct {
 	scratchBits           []uint64 // reused memory for the bits of one condition
 
 	// If unappliedRange is not nil, documentBits does not take this range of times into account completely. The search
-	// must then also call isInTime for each document that it reaches.
+	// must then also call isCreatedInRange for each document that it reaches.
 	unappliedRange *TimeRange
-	created        *column[int64]
+	creationTimes  *column[int64]
 
 	// for each of the query's Checks, and each of its terms: the documents of the view that contain the term
 	checkedDocuments [][]docSet
 }
 
 // accepts reports whether a document meets all conditions of the query.
-func (w *filterSet) accepts(number uint32) bool {
-	return w.acceptsAll || (w.hasBit(number) && w.isInTime(number))
+func (w *filterSet) accepts(docNumber uint32) bool {
+	return w.acceptsAll || (w.hasBit(docNumber) && w.isCreatedInRange(docNumber))
 }
 
 // hasBit reports whether the bit of the document with this number is set in documentBits. If unappliedRange is nil, a
-// set bit means that the document meets all conditions of the search. Otherwise the caller must also call isInTime,
-// because documentBits does not take the range of times into account completely. Do not call hasBit if acceptsAll is
-// set, because documentBits is then invalid.
+// set bit means that the document meets all conditions of the search. Otherwise the caller must also call
+// isCreatedInRange, because documentBits does not take the range of times into account completely. Do not call hasBit
+// if acceptsAll is set, because documentBits is then invalid.
 func (w *filterSet) hasBit(number uint32) bool { return w.documentBits[number/64]>>(number%64)&1 != 0 }
 
 // blockDocumentBits returns 64 bits for the documents from 64*block to 64*block+63. A bit is set if its document meets
 // the conditions of the search. If unappliedRange is not nil, the bits do not yet consider this range of creation
-// times. In this case, the caller must also call isInTime for each document.
+// times. In this case, the caller must also call isCreatedInRange for each document.
 func (w *filterSet) blockDocumentBits(block int) uint64 {
 	if !w.acceptsAll {
 		return w.documentBits[block]
@@ -49,22 +49,22 @@ func (w *filterSet) blockDocumentBits(block int) uint64 {
 	return 1<<min(64, w.matchingDocumentCount-64*block) - 1
 }
 
-// isInTime reports whether a document's creation time is in unappliedRange. It returns true if the range is nil,
-// because the range was then already applied to documentBits.
-func (w *filterSet) isInTime(number uint32) bool {
-	return w.unappliedRange == nil || w.unappliedRange.containsTime(w.created.valueAt(number))
+// isCreatedInRange reports whether a document's creation time is in unappliedRange. It returns true if the range is
+// nil, because the range was then already applied to documentBits.
+func (w *filterSet) isCreatedInRange(docNumber uint32) bool {
+	return w.unappliedRange == nil || w.unappliedRange.containsTime(w.creationTimes.valueAt(docNumber))
 }
 
-// computeMatchingDocuments computes the set of documents in a view that meet a query's conditions. expectedVisits is
-// an estimate of how often the search will ask whether a document is in the set.
+// computeMatchingDocuments computes the set of documents in a view that meet a query's conditions.
+// expectedDocumentVisits is an estimate of how often the search will ask whether a document is in the set.
 func (w *filterSet) computeMatchingDocuments(
 	v *segmentView,
-	ask *Query,
+	query *Query,
 	hash func(string) uint64,
-	expectedVisits int,
+	expectedDocumentVisits int,
 ) {
-	w.findCheckedDocuments(v, ask.Checks, hash)
-	w.acceptsAll = len(ask.Conditions) == 0 && ask.CreatedRange == nil
+	w.findCheckedDocuments(v, query.Checks, hash)
+	w.acceptsAll = len(query.Conditions) == 0 && query.CreatedRange == nil
 	w.unappliedRange = nil
 	w.matchingDocumentCount = len(v.docLengths)
 	w.matchingDocumentShare = 1
@@ -79,16 +79,16 @@ func (w *filterSet) computeMatchingDocuments(
 	if rest := len(v.docLengths) % 64; rest > 0 {
 		w.documentBits[words-1] = 1<<rest - 1
 	}
-	if !w.applyTermConditions(v, ask.Conditions, hash) {
+	if !w.applyTermConditions(v, query.Conditions, hash) {
 		w.matchingDocumentCount, w.matchingDocumentShare = 0, 0
 		return
 	}
-	if ask.CreatedRange != nil {
-		w.applyTimeRange(v, ask.CreatedRange, expectedVisits)
+	if query.CreatedRange != nil {
+		w.applyTimeRange(v, query.CreatedRange, expectedDocumentVisits)
 	}
 	w.countMatchingDocuments()
 	if w.matchingDocumentCount*pairLookupDivisor <= len(v.docLengths) {
-		w.applyPairs(v, ask.Checks)
+		w.applyPairs(v, query.Checks)
 	}
 	w.matchingDocumentShare = float64(w.matchingDocumentCount) / float64(len(v.docLengths))
 }
@@ -165,27 +165,31 @@ func (w *filterSet) applyTermConditions(
 	v *segmentView,
 	conditions []TermCondition,
 	hash func(string) uint64,
-) (some bool) {
-	some = true
+) (hasDocumentsLeft bool) {
+	hasDocumentsLeft = true
 	for _, c := range conditions {
-		if some && !c.IsNegated {
-			some = w.applyTermCondition(v, c, hash)
+		if hasDocumentsLeft && !c.IsNegated {
+			hasDocumentsLeft = w.applyTermCondition(v, c, hash)
 		}
 	}
 	for _, c := range conditions {
-		if some && c.IsNegated {
-			some = w.applyTermCondition(v, c, hash)
+		if hasDocumentsLeft && c.IsNegated {
+			hasDocumentsLeft = w.applyTermCondition(v, c, hash)
 		}
 	}
-	return some
+	return hasDocumentsLeft
 }
 
 // applyTermCondition removes the documents that do not meet the condition, and reports whether some documents are left.
-func (w *filterSet) applyTermCondition(v *segmentView, c TermCondition, hash func(string) uint64) (some bool) {
+func (w *filterSet) applyTermCondition(
+	v *segmentView,
+	c TermCondition,
+	hash func(string) uint64,
+) (hasDocumentsLeft bool) {
 	w.scratchBits = slices.Grow(w.scratchBits[:0], len(w.documentBits))[:len(w.documentBits)]
 	clear(w.scratchBits)
 	for _, text := range c.Terms {
-		v.addTermBits(w.scratchBits, text, hash(text))
+		v.addTermDocs(w.scratchBits, text, hash(text))
 	}
 	flip := uint64(0)
 	if c.IsNegated {
@@ -203,11 +207,11 @@ func (w *filterSet) applyTermCondition(v *segmentView, c TermCondition, hash fun
 // once if all are outside. In a block with documents inside and outside the range, it must read the times of all
 // documents. If the search is expected to examine only few documents, reading only their times later is faster. In this
 // case, applyTimeRange leaves the documents of such a block in the set and sets unappliedRange.
-func (w *filterSet) applyTimeRange(v *segmentView, t *TimeRange, expectedVisits int) {
-	w.created = &v.created
+func (w *filterSet) applyTimeRange(v *segmentView, t *TimeRange, expectedDocumentVisits int) {
+	w.creationTimes = &v.created
 	blocks := v.blockTimeRanges()
 	var created []int64
-	if expectedVisits < lateTimeCheckLimit(blocks, t) {
+	if expectedDocumentVisits < lateTimeCheckLimit(blocks, t) {
 		w.unappliedRange = t
 	} else {
 		created = v.created.allValues()
@@ -215,7 +219,7 @@ func (w *filterSet) applyTimeRange(v *segmentView, t *TimeRange, expectedVisits 
 	for i, block := range blocks {
 		switch {
 		case w.documentBits[i] == 0 || (t.containsTime(block.firstTime) && t.containsTime(block.lastTime)):
-		case block.lastTime < t.First || block.firstTime > t.Last:
+		case block.lastTime < t.FirstTime || block.firstTime > t.LastTime:
 			w.documentBits[i] = 0
 		case w.unappliedRange == nil:
 			for j := range min(64, len(v.docLengths)-64*i) {
@@ -240,13 +244,13 @@ func lateTimeCheckLimit(blocks []blockTimeRange, t *TimeRange) int {
 	partial, in := 0, 0.0
 	for _, b := range blocks {
 		switch {
-		case b.lastTime < t.First || b.firstTime > t.Last:
+		case b.lastTime < t.FirstTime || b.firstTime > t.LastTime:
 		case t.containsTime(b.firstTime) && t.containsTime(b.lastTime):
 			in++
 		default:
 			partial++
-			in += (float64(min(b.lastTime, t.Last)) - float64(max(b.firstTime,
-				t.First))) / (float64(b.lastTime) - float64(b.firstTime))
+			in += (float64(min(b.lastTime, t.LastTime)) - float64(max(b.firstTime,
+				t.FirstTime))) / (float64(b.lastTime) - float64(b.firstTime))
 		}
 	}
 	if compared := lateTimeCheckCost * float64(len(blocks)) / max(in, 1); compared < float64(64*partial) {

@@ -42,7 +42,7 @@ func (x *Index) put(id uint64, updated int64, d Doc) {
 func (x *Index) Search(q Query) []Hit             { return x.Searcher().Search(q) }
 func (x *Index) Count(q Query) int                { return x.Searcher().CountHits(q) }
 func (x *Index) Newest(q Query) []uint64          { return x.Searcher().NewestIDs(q) }
-func (x *Index) DF(term string) int               { return x.Searcher().DF(term) }
+func (x *Index) DF(term string) int               { return x.Searcher().DocumentFrequency(term) }
 func (x *Index) Len() int                         { return x.Searcher().Len() }
 func (x *Index) DocumentIDs(term string) []uint64 { return x.Searcher().DocumentIDs(term) }
 func (x *Index) Err() error                       { return x.Searcher().Err() }
@@ -111,8 +111,8 @@ func checkInside(t *testing.T, x *Index) {
 	n := 0
 	for text, got := range sr.TermsWithPrefix("") {
 		n++
-		if got != df[text] || sr.DF(text) != got {
-			t.Fatalf("term %q: %d documents, DF %d, counted %d", text, got, sr.DF(text), df[text])
+		if got != df[text] || sr.DocumentFrequency(text) != got {
+			t.Fatalf("term %q: %d documents, DF %d, counted %d", text, got, sr.DocumentFrequency(text), df[text])
 		}
 	}
 	if n != len(df) {
@@ -134,33 +134,34 @@ func checkSegment(t *testing.T, s *segment) {
 	var room []posting
 	for n := range s.terms {
 		e := &s.terms[n]
-		text := s.arena.get(e.text)
+		text := s.arena.get(e.textReference)
 		if k, ok := s.termNumber(text, 0); ok && k != uint32(n) {
 			t.Fatalf("term %q is number %d, found under %d", text, n, k)
 		}
 		list := s.termPostings(n, &room)
-		if len(list) != int(e.df) || e.hasPostingList != (e.df > 1) {
-			t.Fatalf("term %q: %d postings, df %d", text, len(list), e.df)
+		if len(list) != int(e.docFrequency) || e.hasPostingList != (e.docFrequency > 1) {
+			t.Fatalf("term %q: %d postings, df %d", text, len(list), e.docFrequency)
 		}
 		sc := bm25Scale{
-			adjustedK1Base:  defaultK1 * (1 - defaultB) * TFPerOccurrence,
+			adjustedK1Base:  defaultK1 * (1 - defaultB) * FrequencyPerOccurrence,
 			adjustedK1Slope: s.scoreImpactK1Slope,
 		}
 		for i, p := range list {
 			if i > 0 && list[i-1].docNumber >= p.docNumber {
 				t.Fatalf("term %q: list does not rise at %d", text, i)
 			}
-			if e.hasPostingList && s.postingLists[e.listIndexOrDocNumber].termFrequency(p.docNumber) != p.tf {
+			if e.hasPostingList &&
+				s.postingLists[e.listIndexOrDocNumber].termFrequency(p.docNumber) != p.termFrequency {
 				t.Fatalf(
 					"term %q: tf(%d) = %d, want %d",
 					text,
 					p.docNumber,
 					s.postingLists[e.listIndexOrDocNumber].termFrequency(p.docNumber),
-					p.tf,
+					p.termFrequency,
 				)
 			}
-			most := sc.score(maxScoreImpact, uint32(p.tf), s.docLengths[p.docNumber])
-			if p.tf == 0 || p.scoreImpact > e.maxScoreImpact || float64(p.scoreImpact) < most ||
+			most := sc.score(maxScoreImpact, uint32(p.termFrequency), s.docLengths[p.docNumber])
+			if p.termFrequency == 0 || p.scoreImpact > e.maxScoreImpact || float64(p.scoreImpact) < most ||
 				float64(p.scoreImpact) > most+1 {
 				t.Fatalf("term %q: posting %+v outside of its bounds, %v and %d", text, p, most, e.maxScoreImpact)
 			}

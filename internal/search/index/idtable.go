@@ -43,9 +43,9 @@ func (t *numberHashTable) find(hash uint64, isMatch func(number uint32) bool) (u
 	}
 }
 
-// findFirstNumber returns the number of a term or a document with this hash, plus 1. It returns 0 if the hash does not
+// findFirstByHash returns the number of a term or a document with this hash, plus 1. It returns 0 if the hash does not
 // occur. Several terms or documents may have the hash, so the caller must check whether the number is the right one.
-func (t *numberHashTable) findFirstNumber(hash uint64) uint32 {
+func (t *numberHashTable) findFirstByHash(hash uint64) uint32 {
 	if len(t.hashSlots) == 0 {
 		return 0
 	}

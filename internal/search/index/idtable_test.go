@@ -40,7 +40,7 @@ func TestTableIsAsAMap(t *testing.T) {
 				if ok != has[n] || (ok && got != n) {
 					t.Fatalf("kind %d: find(%d) = %d, %v", kind, n, got, ok)
 				}
-				if first := x.findFirstNumber(h); ok &&
+				if first := x.findFirstByHash(h); ok &&
 					(first == 0 || uint32(hashOf(first-1, kind)>>32) != uint32(h>>32)) {
 					t.Fatalf("kind %d: first(%d) = %d", kind, n, first)
 				}

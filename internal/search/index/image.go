@@ -17,8 +17,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/pagefile"
 )
 
-// storeReadError records that the snapshot could not be read. The index must not be used afterwards.
-func (img *snapshotTerms) storeReadError(err error) { img.docs.RecordError(err) }
+// recordReadError records that the snapshot could not be read. The index must not be used afterwards.
+func (img *snapshotTerms) recordReadError(err error) { img.docs.RecordError(err) }
 
 // findTerm returns the term with this text. It returns false if the term is missing or if the snapshot cannot be read.
 func (img *snapshotTerms) findTerm(text string) (*snapshotTerm, bool) {
@@ -70,7 +70,7 @@ func (img *snapshotTerms) loadTermByText(text string) (foundTerm, bool) {
 	}
 	f := new(foundTerm)
 	if err := img.readTerm(t, f); err != nil {
-		img.storeReadError(err)
+		img.recordReadError(err)
 		*f = foundTerm{}
 	}
 	t.cachedPostings.Store(f)
@@ -87,29 +87,29 @@ func (img *snapshotTerms) readTerm(t *snapshotTerm, f *foundTerm) error {
 	if err != nil {
 		return err
 	}
-	r, err := img.openList(t, b)
+	r, err := img.openPostingList(t, b)
 	defer r.returnToPool()
 	if err != nil {
 		return err
 	}
-	f.df = int(t.df)
-	if t.df < minPostingsForColumns {
-		list, err := r.appendPostings(make([]posting, 0, t.df))
+	f.docFrequency = int(t.docFrequency)
+	if t.docFrequency < minPostingsForColumns {
+		list, err := r.appendPostings(make([]posting, 0, t.docFrequency))
 		for _, p := range list {
 			f.maxScoreImpact = max(f.maxScoreImpact, p.scoreImpact)
 		}
 		f.list = list
 		return err
 	}
-	f.columns = newColumns(f.df, len(img.docLengths))
+	f.columns = newColumns(f.docFrequency, len(img.docLengths))
 	f.maxScoreImpact, err = r.fillPostingColumns(f.columns)
 	return err
 }
 
 // loadDocuments returns the documents that have the term. It is meant for a filter, which does not need the rest of the
 // postings. It takes a third of the time that loadTermByText takes. The documents are cached.
-func (img *snapshotTerms) loadDocuments(text string) docSet {
-	t, ok := img.findTerm(text)
+func (img *snapshotTerms) loadDocuments(termText string) docSet {
+	t, ok := img.findTerm(termText)
 	if !ok {
 		return docSet{}
 	}
@@ -121,7 +121,7 @@ func (img *snapshotTerms) loadDocuments(text string) docSet {
 	}
 	d := new(docSet)
 	if err := img.readTermDocuments(t, d); err != nil {
-		img.storeReadError(err)
+		img.recordReadError(err)
 		*d = docSet{}
 	}
 	t.cachedDocuments.Store(d)
@@ -137,27 +137,27 @@ func (img *snapshotTerms) readTermDocuments(t *snapshotTerm, d *docSet) error {
 	if err != nil {
 		return err
 	}
-	r, err := img.openList(t, b)
+	r, err := img.openPostingList(t, b)
 	defer r.returnToPool()
 	if err != nil {
 		return err
 	}
-	if int(t.df)*bitmapShareDivisor < len(img.docLengths) {
-		d.docNumbers = make([]uint32, 0, t.df)
+	if int(t.docFrequency)*bitmapShareDivisor < len(img.docLengths) {
+		d.docNumbers = make([]uint32, 0, t.docFrequency)
 	} else {
-		d.docBits = make([]uint64, (len(img.docLengths)+63)/64)
+		d.docBitSet = make([]uint64, (len(img.docLengths)+63)/64)
 	}
 	for r.remainingPostings > 0 {
 		n := int(min(r.remainingPostings, decodeBatchSize))
 		if err := r.decodePostings(n); err != nil {
 			return err
 		}
-		if d.docBits == nil {
+		if d.docBitSet == nil {
 			d.docNumbers = append(d.docNumbers, r.batchDocNumbers[:n]...)
 			continue
 		}
 		for _, number := range r.batchDocNumbers[:n] {
-			d.docBits[number/64] |= 1 << (number % 64)
+			d.docBitSet[number/64] |= 1 << (number % 64)
 		}
 	}
 	return nil
@@ -167,13 +167,13 @@ func (img *snapshotTerms) readTermDocuments(t *snapshotTerm, d *docSet) error {
 type docSet struct {
 	postings
 	docNumbers []uint32
-	docBits    []uint64 // for each document of the segment, one bit that says whether the document contains the term
+	docBitSet  []uint64 // for each document of the segment, one bit that says whether the document contains the term
 }
 
 // hasDocument reports whether the set contains the document with this number.
 func (d docSet) hasDocument(number uint32) bool {
-	if d.docBits != nil {
-		return d.docBits[number/64]>>(number%64)&1 != 0
+	if d.docBitSet != nil {
+		return d.docBitSet[number/64]>>(number%64)&1 != 0
 	}
 	if _, found := slices.BinarySearch(d.docNumbers, number); found {
 		return true
@@ -183,11 +183,11 @@ func (d docSet) hasDocument(number uint32) bool {
 
 // addDocBits sets, in docBits, the bit of each document in the set d.
 func (d docSet) addDocBits(docBits []uint64) {
-	d.postings.addDocBits(docBits)
+	d.postings.addDocsToBitSet(docBits)
 	for _, number := range d.docNumbers {
 		docBits[number/64] |= 1 << (number % 64)
 	}
-	for i, set := range d.docBits {
+	for i, set := range d.docBitSet {
 		docBits[i] |= set
 	}
 }
@@ -202,7 +202,7 @@ func (img *snapshotTerms) eachTermWithPrefix(prefix string, fn func(text string,
 		k := &img.blocks[i]
 		if ts := k.cachedTerms.Load(); ts != nil {
 			for j := range *ts {
-				if t := &(*ts)[j]; strings.HasPrefix(t.text, prefix) && !fn(t.text, int(t.df)) {
+				if t := &(*ts)[j]; strings.HasPrefix(t.text, prefix) && !fn(t.text, int(t.docFrequency)) {
 					return
 				}
 			}
@@ -210,12 +210,12 @@ func (img *snapshotTerms) eachTermWithPrefix(prefix string, fn func(text string,
 		}
 		b = slices.Grow(b[:0], int(k.termsSize))[:k.termsSize]
 		if err := img.readBlockBytes(k, b); err != nil {
-			img.storeReadError(err)
+			img.recordReadError(err)
 			return
 		}
 		n, err := countTerms(b)
 		if err != nil {
-			img.storeReadError(err)
+			img.recordReadError(err)
 			return
 		}
 		texts := string(b[n*termEntrySize:])
@@ -251,33 +251,33 @@ func (img *snapshotTerms) loadBlock(i int) []snapshotTerm {
 	}
 	ts, err := img.readBlock(k)
 	if err != nil {
-		img.storeReadError(err)
+		img.recordReadError(err)
 		return nil
 	}
 	k.cachedTerms.CompareAndSwap(nil, &ts)
 	return *k.cachedTerms.Load()
 }
 
-func (img *snapshotTerms) readBlock(k *dictBlock) ([]snapshotTerm, error) {
-	b := make([]byte, k.termsSize)
-	if err := img.readBlockBytes(k, b); err != nil {
+func (img *snapshotTerms) readBlock(block *dictBlock) ([]snapshotTerm, error) {
+	b := make([]byte, block.termsSize)
+	if err := img.readBlockBytes(block, b); err != nil {
 		return nil, err
 	}
-	return readTerms(b, k)
+	return readTerms(b, block)
 }
 
 // readBlockBytes reads the encoded terms of a block from the snapshot file. It fills b with them. It fails if the
 // checksum is wrong.
-func (img *snapshotTerms) readBlockBytes(k *dictBlock, b []byte) error {
-	at := k.listsOffset + int64(k.listsSize)
+func (img *snapshotTerms) readBlockBytes(block *dictBlock, b []byte) error {
+	at := block.listsOffset + int64(block.listsSize)
 	if n, err := img.reader.ReadAt(b, at); n < len(b) {
 		if err == io.EOF {
-			err = fmt.Errorf("%w: it is cut short", errSnapshot)
+			err = fmt.Errorf("%w: it is cut short", errDamagedSnapshot)
 		}
 		return err
 	}
-	if crc32.Checksum(b, castagnoli) != k.checksum {
-		return fmt.Errorf("%w: %d bytes at %d do not match their checksum", errSnapshot, len(b), at)
+	if crc32.Checksum(b, castagnoli) != block.checksum {
+		return fmt.Errorf("%w: %d bytes at %d do not match their checksum", errDamagedSnapshot, len(b), at)
 	}
 	return nil
 }
@@ -285,7 +285,7 @@ func (img *snapshotTerms) readBlockBytes(k *dictBlock, b []byte) error {
 // countTerms returns the number of terms in the encoded block b. The block begins with one entry of termEntrySize bytes
 // for each term. These entries contain the lengths of the terms' texts, which follow after the last entry. Each block
 // except the last has [termsPerBlock] terms. For the last block, countTerms finds the number for which the entries and
-// the texts fill the block exactly. If no number fits, the error matches errSnapshot.
+// the texts fill the block exactly. If no number fits, the error matches errDamagedSnapshot.
 func countTerms(b []byte) (n int, err error) {
 	texts := 0 // total length of the texts of the terms that were counted so far
 	for n < termsPerBlock && (n+1)*termEntrySize <= len(b) && n*termEntrySize+texts < len(b) {
@@ -296,7 +296,7 @@ func countTerms(b []byte) (n int, err error) {
 		}
 	}
 	if n == 0 || n*termEntrySize+texts != len(b) {
-		return 0, fmt.Errorf("%w: the terms of a block have an unknown form", errSnapshot)
+		return 0, fmt.Errorf("%w: the terms of a block have an unknown form", errDamagedSnapshot)
 	}
 	return n, nil
 }
@@ -314,7 +314,7 @@ func readTerms(b []byte, k *dictBlock) ([]snapshotTerm, error) {
 	for i := range ts {
 		e := b[i*termEntrySize:]
 		t := &ts[i]
-		t.df = le.Uint32(e[4:])
+		t.docFrequency = le.Uint32(e[4:])
 		t.listOffset = at
 		t.listSize = le.Uint32(e[8:])
 		t.checksum = le.Uint32(e[12:])
@@ -326,14 +326,14 @@ func readTerms(b []byte, k *dictBlock) ([]snapshotTerm, error) {
 			isInOrder = t.text > ts[i-1].text
 		}
 		// df is the number of documents with the term. The term's list has at least one byte for each document.
-		hasPostings := t.df > 0 && t.df <= t.listSize
+		hasPostings := t.docFrequency > 0 && t.docFrequency <= t.listSize
 		switch {
 		case at > end, !hasPostings, !isInOrder:
-			return nil, fmt.Errorf("%w: a term of a block has an unknown form", errSnapshot)
+			return nil, fmt.Errorf("%w: a term of a block has an unknown form", errDamagedSnapshot)
 		}
 	}
 	if at != end {
-		return nil, fmt.Errorf("%w: the lists of a block have an unknown form", errSnapshot)
+		return nil, fmt.Errorf("%w: the lists of a block have an unknown form", errDamagedSnapshot)
 	}
 	return ts, nil
 }
@@ -342,40 +342,40 @@ func readTerms(b []byte, k *dictBlock) ([]snapshotTerm, error) {
 // list.
 type encodedBlockPostings struct {
 	termBlockNumber int
-	encoded         []byte
+	encodedPostings []byte
 }
 
-// decodeTermPostings appends the postings of term n to list. It reads the lists of the whole block, because callers
-// usually request the following terms next.
-func (img *snapshotTerms) decodeTermPostings(n int, list []posting) []posting {
-	t, i := img.termAt(n), n/termsPerBlock
-	if t.df == 0 || img.docs.Err() != nil {
+// decodeTermPostings appends the postings of the term with the number termNumber to list. It reads the lists of the
+// whole block, because callers usually request the following terms next.
+func (img *snapshotTerms) decodeTermPostings(termNumber int, list []posting) []posting {
+	t, i := img.termAt(termNumber), termNumber/termsPerBlock
+	if t.docFrequency == 0 || img.docs.Err() != nil {
 		return list
 	}
 	k, last := &img.blocks[i], img.lastBlockPostings.Load()
 	if last == nil || last.termBlockNumber != i {
 		b, err := readBytesAt(img.reader, k.listsOffset, int64(k.listsSize), math.MaxInt64)
 		if err != nil {
-			img.storeReadError(err)
+			img.recordReadError(err)
 			return list
 		}
 		last = &encodedBlockPostings{i, b}
 		img.lastBlockPostings.Store(last)
 	}
-	return img.decodePostingListBytes(t, last.encoded[t.listOffset-k.listsOffset:], list)
+	return img.decodePostingListBytes(t, last.encodedPostings[t.listOffset-k.listsOffset:], list)
 }
 
 // decodePostingListBytes decodes the documents that contain a term, and appends them to list. b begins with the
 // encoded data. If decoding fails, nothing is appended, and Searcher.Err returns the error.
 func (img *snapshotTerms) decodePostingListBytes(t *snapshotTerm, b []byte, list []posting) []posting {
 	before := len(list)
-	r, err := img.openList(t, b)
+	r, err := img.openPostingList(t, b)
 	defer r.returnToPool()
 	if err == nil {
-		list, err = r.appendPostings(slices.Grow(list, int(t.df)))
+		list, err = r.appendPostings(slices.Grow(list, int(t.docFrequency)))
 	}
 	if err != nil {
-		img.storeReadError(err)
+		img.recordReadError(err)
 		return list[:before]
 	}
 	return list
@@ -396,7 +396,7 @@ type snapshotTerms struct {
 	// posting lists that decodeTermPostings read last, all from one block of terms
 	lastBlockPostings atomic.Pointer[encodedBlockPostings]
 
-	cachedBlockTimes atomic.Pointer[documentBlockTimes] // nil until they are read
+	cachedBlockTimestamps atomic.Pointer[documentBlockTimes] // nil until they are read
 }
 
 // dictBlock is a part of the dictionary: up to [termsPerBlock] terms in ascending order.
@@ -418,7 +418,7 @@ type textBatch struct {
 
 type snapshotTerm struct {
 	text           string
-	df             uint32
+	docFrequency   uint32
 	listOffset     int64 // offset of the list with the documents that contain the term
 	listSize       uint32
 	checksum       uint32
@@ -431,7 +431,7 @@ type snapshotTerm struct {
 // foundTerm is a query term that a segment contains, with its postings.
 type foundTerm struct {
 	postings
-	df                    int
+	docFrequency          int
 	deletedElsewhereCount int
 	maxScoreImpact        uint8
 }
@@ -445,44 +445,45 @@ const (
 	termsPerBlock     = 64
 )
 
-// errSnapshot is the error if a snapshot is damaged.
-var errSnapshot = errors.New("the index snapshot is damaged")
+// errDamagedSnapshot is the error if a snapshot is damaged.
+var errDamagedSnapshot = errors.New("the index snapshot is damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// readBytesAt reads n bytes from r at offset off. It fails if these bytes are not within the first size bytes. The
-// result has postingListPaddingBytes bytes of unused capacity.
-func readBytesAt(r io.ReaderAt, off, n, size int64) ([]byte, error) {
-	return readBytesInto(nil, r, off, n, size)
+// readBytesAt reads byteCount bytes from r at offset off. It fails if these bytes are not within the first fileSize
+// bytes. The result has postingListPaddingBytes bytes of unused capacity.
+func readBytesAt(r io.ReaderAt, off, byteCount, fileSize int64) ([]byte, error) {
+	return readBytesInto(nil, r, off, byteCount, fileSize)
 }
 
 // readBytesInto is like readBytesAt, but uses the memory of b if it is large enough.
-func readBytesInto(b []byte, r io.ReaderAt, off, n, size int64) ([]byte, error) {
+func readBytesInto(b []byte, r io.ReaderAt, off, byteCount, fileSize int64) ([]byte, error) {
 	switch {
-	case n < 0, off < 0, n > size-off:
-		return nil, fmt.Errorf("%w: it is cut short", errSnapshot)
+	case byteCount < 0, off < 0, byteCount > fileSize-off:
+		return nil, fmt.Errorf("%w: it is cut short", errDamagedSnapshot)
 	}
-	if int64(cap(b)) < n+postingListPaddingBytes {
-		b = make([]byte, n, n+postingListPaddingBytes)
+	if int64(cap(b)) < byteCount+postingListPaddingBytes {
+		b = make([]byte, byteCount, byteCount+postingListPaddingBytes)
 	}
-	b = b[:n]
-	if got, err := r.ReadAt(b, off); int64(got) < n {
+	b = b[:byteCount]
+	if got, err := r.ReadAt(b, off); int64(got) < byteCount {
 		if err == io.EOF {
-			return nil, fmt.Errorf("%w: it is cut short", errSnapshot)
+			return nil, fmt.Errorf("%w: it is cut short", errDamagedSnapshot)
 		}
 		return nil, err
 	}
 	return b, nil
 }
 
-// readCheckedBytes reads n bytes that end with a checksum. It verifies the checksum and returns the preceding bytes.
-func readCheckedBytes(r io.ReaderAt, off, n, size int64) ([]byte, error) {
-	b, err := readBytesAt(r, off, n, size)
+// readCheckedBytes reads byteCount bytes that end with a checksum. It verifies the checksum and returns the preceding
+// bytes.
+func readCheckedBytes(r io.ReaderAt, off, byteCount, fileSize int64) ([]byte, error) {
+	b, err := readBytesAt(r, off, byteCount, fileSize)
 	if err != nil {
 		return nil, err
 	}
-	if n < 4 || crc32.Checksum(b[:n-4], castagnoli) != binary.LittleEndian.Uint32(b[n-4:]) {
-		return nil, fmt.Errorf("%w: %d bytes at %d do not match their checksum", errSnapshot, n, off)
+	if byteCount < 4 || crc32.Checksum(b[:byteCount-4], castagnoli) != binary.LittleEndian.Uint32(b[byteCount-4:]) {
+		return nil, fmt.Errorf("%w: %d bytes at %d do not match their checksum", errDamagedSnapshot, byteCount, off)
 	}
-	return b[:n-4], nil
+	return b[:byteCount-4], nil
 }

@@ -42,7 +42,7 @@ func (x *Index) Apply(changes ...Change) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if now := x.current.Load(); len(changes) > 0 {
-		x.publishSearcher(x.nextSearcher(now, keepLastChanges(changes)))
+		x.publishSearcher(x.nextSearcher(now, lastChangePerDocument(changes)))
 	}
 }
 
@@ -52,8 +52,8 @@ func (x *Index) Put(d Document) { x.Apply(Change{ID: d.ID, Document: &d}) }
 // Delete deletes the document with this ID, if it exists.
 func (x *Index) Delete(id uint64) { x.Apply(Change{ID: id}) }
 
-// keepLastChanges returns the changes without those that a later change of the same document replaces.
-func keepLastChanges(changes []Change) []Change {
+// lastChangePerDocument returns the changes without those that a later change of the same document replaces.
+func lastChangePerDocument(changes []Change) []Change {
 	if len(changes) < 2 {
 		return changes
 	}
@@ -83,7 +83,7 @@ func (x *Index) nextSearcher(current *Searcher, changes []Change) *Searcher {
 			terms += len(c.Document.Terms)
 		}
 	}
-	if len(changes) < maxMemDocs && terms < maxMemPostings {
+	if len(changes) < maxMemtableDocs && terms < maxMemtablePostings {
 		to := current.withViews(slices.Clone(current.views))
 		to.addToMemtable(changes)
 		return to
@@ -127,14 +127,14 @@ func (x *Searcher) addToMemtable(changes []Change) {
 		s.isAscending = s.isAscending && (number == 0 || d.ID > s.ids.valueAt(number-1))
 		s.addDocumentWithoutTerms(d, x.params.CountEmptyDocuments)
 		for _, t := range d.Terms {
-			if t.TF > 0 {
-				m.addPosting(t.Text, x.hashTerm(t.Text), number, t.TF)
+			if t.Frequency > 0 {
+				m.addPosting(t.Text, x.hashTerm(t.Text), number, t.Frequency)
 			}
 		}
 		m.postingEnds = append(m.postingEnds, uint32(len(m.postings)))
 	}
-	s.createdBlocks = timeBlocks(s.created.allValues())
-	s.latestUpdates = blockMaxima(s.updated.allValues())
+	s.creationTimeRanges = timeBlocks(s.created.allValues())
+	s.latestUpdateTimes = blockMaxima(s.updated.allValues())
 	x.scoredDocumentCount += s.scoredDocumentCount - counted
 	x.totalLength += s.totalDocumentLength - total
 	switch {
@@ -153,7 +153,7 @@ func (s *segment) copyForGrowth() *segment {
 		created:             s.created,
 		signatures:          s.signatures,
 		docLengths:          s.docLengths,
-		data:                s.data,
+		dataByDocument:      s.dataByDocument,
 		isAscending:         s.isAscending,
 		scoredDocumentCount: s.scoredDocumentCount,
 		totalDocumentLength: s.totalDocumentLength,
@@ -179,7 +179,7 @@ func (x *Searcher) removeDocuments(changes []Change, countLostTerm func(text str
 				func(n uint32) { countLostTerm(v.memtable.terms[n].text, v.memtable.terms[n].hash) },
 			)
 		case dl == unscoredDocumentLength:
-		case c.Old != nil && min(c.Old.Len, unscoredDocumentLength-1) == dl:
+		case c.Old != nil && min(c.Old.WeightedLength, unscoredDocumentLength-1) == dl:
 			for _, text := range c.Old.distinctTerms() {
 				countLostTerm(text, x.hashTerm(text))
 			}
@@ -247,20 +247,20 @@ func (x *Searcher) withViews(views []segmentView) *Searcher {
 	}
 }
 
-// startSegmentMerge starts to merge segments in the background. sizeGroup is 0 for small segments, and 1 for large
-// segments. A merge of small segments and a merge of large segments can run at the same time. The caller must hold
-// x.mu.
-func (x *Index) startSegmentMerge(current *Searcher, sizeGroup int, merged []segmentView) {
-	x.viewsBeingMerged[sizeGroup] = merged
+// startSegmentMerge starts to merge segments in the background. segmentSizeGroup is 0 for small segments, and 1 for
+// large segments. A merge of small segments and a merge of large segments can run at the same time. The caller must
+// hold x.mu.
+func (x *Index) startSegmentMerge(current *Searcher, segmentSizeGroup int, viewsBeingMerged []segmentView) {
+	x.viewsBeingMerged[segmentSizeGroup] = viewsBeingMerged
 	x.mergeGroup.Go(func() {
-		s := current.mergeViews(merged)
+		s := current.mergeViews(viewsBeingMerged)
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		x.viewsBeingMerged[sizeGroup] = nil
+		x.viewsBeingMerged[segmentSizeGroup] = nil
 		// Discard the merged segment if a snapshot could not be read, or if Compact has removed the original segments
 		// during the merge.
-		if now := x.current.Load(); now.Err() == nil && containsAllSegments(now.views, merged) {
-			to := now.withViews(replaceMergedViews(now.views, merged, s))
+		if now := x.current.Load(); now.Err() == nil && containsAllSegments(now.views, viewsBeingMerged) {
+			to := now.withViews(replaceMergedViews(now.views, viewsBeingMerged, s))
 			// check again, because replaceMergedViews may have read the IDs of deleted documents from a snapshot
 			if now.Err() == nil {
 				x.publishSearcher(to)

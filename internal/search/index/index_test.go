@@ -324,8 +324,19 @@ func TestCrabtalkVectors(t *testing.T) {
 //	2: 3 · ln 1.2 · 1·2.2/(1 + 1.2·(0.25+0.75·2/3))     = 3 · ln 1.2 · 2.2/1.9
 func TestWeights(t *testing.T) {
 	x := New(Params{})
-	x.put(1, 0, Doc{Terms: []Term{{Text: "x", TF: 24}, {Text: "none", TF: 0}, {Text: "x", TF: 16}}, Len: 64})
-	x.put(2, 0, Doc{Terms: []Term{{Text: "x", TF: TFPerOccurrence}}, Len: 32})
+	x.put(
+		1,
+		0,
+		Doc{
+			Terms: []Term{
+				{Text: "x", Frequency: 24},
+				{Text: "none", Frequency: 0},
+				{Text: "x", Frequency: 16},
+			},
+			WeightedLength: 64,
+		},
+	)
+	x.put(2, 0, Doc{Terms: []Term{{Text: "x", Frequency: FrequencyPerOccurrence}}, WeightedLength: 32})
 	got := x.Search(Query{Limit: 5, Terms: []QueryTerm{
 		{Text: "x", Weight: 3}, {Text: "x", Weight: 0.5}, {Text: "x", Weight: -1}, {Text: "none", Weight: 1},
 		{Text: "x", Weight: math.NaN()}, {Text: "x", Weight: math.Inf(1)}}})
@@ -341,7 +352,7 @@ func TestWeights(t *testing.T) {
 	if got := x.DF("none"); got != 0 {
 		t.Errorf("DF of a term of TF 0 = %d", got)
 	}
-	x.put(1, 0, Doc{Terms: []Term{{Text: "y", TF: 65535}, {Text: "y", TF: 65535}}, Len: 16})
+	x.put(1, 0, Doc{Terms: []Term{{Text: "y", Frequency: 65535}, {Text: "y", Frequency: 65535}}, WeightedLength: 16})
 	if e, _ := x.Explain(1, TermsForWords([]string{"y"})); e.Terms[0].Occurrences != 65535.0/16 {
 		t.Errorf("TF = %v, want it saturated", e.Terms[0].Occurrences)
 	}

@@ -14,10 +14,10 @@ import (
 // decodeBatchSize is the number of postings in a batch. The decoded values fit into the processor's L1 cache.
 const decodeBatchSize = 512
 
-// cachedLengths limits a cache in each [postingListReader]. For a term that occurs once in a document, the reader
-// caches the result of bm25Scale.scoreImpact by the document's length. The impact is the upper bound of a posting's
-// contribution to a score. Only lengths below cachedLengths are cached.
-const cachedLengths = 4096
+// cachedDocLengthLimit limits a cache in each [postingListReader]. For a term that occurs once in a document, the
+// reader caches the result of bm25Scale.scoreImpact by the document's length. The impact is the upper bound of a
+// posting's contribution to a score. Only lengths below cachedDocLengthLimit are cached.
+const cachedDocLengthLimit = 4096
 
 // postingListReader decodes one posting list of a snapshot.
 type postingListReader struct {
@@ -28,39 +28,39 @@ type postingListReader struct {
 	minNextDoc        uint64 // the next posting's document number is at least this number
 
 	// The batch of postings that was decoded last.
-	batchDocNumbers [decodeBatchSize]uint32
-	tfs             [decodeBatchSize]uint16
-	impacts         [decodeBatchSize]uint8
+	batchDocNumbers      [decodeBatchSize]uint32
+	batchTermFrequencies [decodeBatchSize]uint16
+	batchScoreImpacts    [decodeBatchSize]uint8
 
 	// Impacts of postings for a term that occurs once, by document length. An impact is an upper bound of what a
 	// posting can add to a score. It is 0 if it was not computed yet. The slice is empty if the list is so short that
 	// caching is not worthwhile.
-	singleTFScoreImpacts []uint8
-	singleTFImpactMemory [cachedLengths]uint8 // memory that singleTFScoreImpacts uses
+	singleOccurrenceImpacts      []uint8
+	singleOccurrenceImpactBuffer [cachedDocLengthLimit]uint8 // memory that singleOccurrenceImpacts uses
 }
 
 // postingListPaddingBytes is how many bytes must follow a list in memory, because the decoder may read that many bytes
 // from the start of each posting. Their content does not matter.
 const postingListPaddingBytes = 8
 
-// listReaders is a pool of readers for reuse, because a reader needs about 8 kB.
-var listReaders = sync.Pool{New: func() any { return new(postingListReader) }}
+// postingListReaderPool is a pool of readers for reuse, because a reader needs about 8 kB.
+var postingListReaderPool = sync.Pool{New: func() any { return new(postingListReader) }}
 
-// openList returns a reader for the posting list of a term. The list is at the start of b. The caller must call
+// openPostingList returns a reader for the posting list of a term. The list is at the start of b. The caller must call
 // release.
-func (img *snapshotTerms) openList(t *snapshotTerm, b []byte) (*postingListReader, error) {
-	r := listReaders.Get().(*postingListReader)
+func (img *snapshotTerms) openPostingList(t *snapshotTerm, b []byte) (*postingListReader, error) {
+	r := postingListReaderPool.Get().(*postingListReader)
 	r.snapshot = img
 	r.encoded = b[:t.listSize+postingListPaddingBytes]
-	r.remainingPostings = t.df
+	r.remainingPostings = t.docFrequency
 	r.minNextDoc = 0
-	r.singleTFScoreImpacts = nil
-	if t.df > cachedLengths {
-		r.singleTFScoreImpacts = r.singleTFImpactMemory[:]
-		clear(r.singleTFScoreImpacts)
+	r.singleOccurrenceImpacts = nil
+	if t.docFrequency > cachedDocLengthLimit {
+		r.singleOccurrenceImpacts = r.singleOccurrenceImpactBuffer[:]
+		clear(r.singleOccurrenceImpacts)
 	}
 	if crc32.Checksum(b[:t.listSize], castagnoli) != t.checksum {
-		return r, fmt.Errorf("%w: the list of a term does not match its checksum", errSnapshot)
+		return r, fmt.Errorf("%w: the list of a term does not match its checksum", errDamagedSnapshot)
 	}
 	return r, nil
 }
@@ -68,7 +68,7 @@ func (img *snapshotTerms) openList(t *snapshotTerm, b []byte) (*postingListReade
 // returnToPool returns the reader to the pool.
 func (r *postingListReader) returnToPool() {
 	r.snapshot, r.encoded = nil, nil
-	listReaders.Put(r)
+	postingListReaderPool.Put(r)
 }
 
 // decodeBatch decodes the next batch of postings and returns their number, which is 0 at the list's end.
@@ -79,19 +79,19 @@ func (r *postingListReader) decodeBatch() (n int, err error) {
 	}
 	lens := r.snapshot.docLengths
 	sc := r.snapshot.scoreImpactScale
-	ones := r.singleTFScoreImpacts
+	ones := r.singleOccurrenceImpacts
 	for i, number := range r.batchDocNumbers[:n] {
-		dl, tf := lens[number], r.tfs[i]
+		dl, tf := lens[number], r.batchTermFrequencies[i]
 		switch {
 		case dl == unscoredDocumentLength:
-			return 0, fmt.Errorf("%w: a list names a document that is not there", errSnapshot)
-		case tf != TFPerOccurrence || dl >= uint32(len(ones)):
-			r.impacts[i] = sc.scoreImpact(tf, dl)
+			return 0, fmt.Errorf("%w: a list names a document that is not there", errDamagedSnapshot)
+		case tf != FrequencyPerOccurrence || dl >= uint32(len(ones)):
+			r.batchScoreImpacts[i] = sc.scoreImpact(tf, dl)
 			continue
 		case ones[dl] == 0:
 			ones[dl] = sc.scoreImpact(tf, dl)
 		}
-		r.impacts[i] = ones[dl]
+		r.batchScoreImpacts[i] = ones[dl]
 	}
 	return n, nil
 }
@@ -101,12 +101,12 @@ func (r *postingListReader) decodeBatch() (n int, err error) {
 // bits are 0, the eight bytes encode eight postings.
 const multiByteMask = 0x8181818181818181
 
-// pairMask selects the same bits in four pairs of bytes, but in the second byte of a pair only the first of the two
-// bits. If the selected bits are pairBits, each pair encodes a posting with a distance and a frequency. The keyword
+// bytePairMask selects the same bits in four pairs of bytes, but in the second byte of a pair only the first of the two
+// bits. If the selected bits are bytePairBits, each pair encodes a posting with a distance and a frequency. The keyword
 // lists, to which a search's conditions refer, consist mostly of such pairs.
 const (
-	pairMask = 0x8081808180818081
-	pairBits = 0x0001000100010001
+	bytePairMask = 0x8081808180818081
+	bytePairBits = 0x0001000100010001
 )
 
 // decodePostings decodes the document numbers and frequencies of the next n postings. If the next eight postings have
@@ -125,32 +125,34 @@ func (r *postingListReader) decodePostings(n int) error {
 			case eight&multiByteMask == 0:
 				for ; decoded < 8; decoded++ {
 					next += eight & 0xff >> 1
-					r.batchDocNumbers[i+decoded], r.tfs[i+decoded] = uint32(next), TFPerOccurrence
+					r.batchDocNumbers[i+decoded], r.batchTermFrequencies[i+decoded] = uint32(
+						next,
+					), FrequencyPerOccurrence
 					next++
 					eight >>= 8
 				}
-			case eight&pairMask == pairBits:
+			case eight&bytePairMask == bytePairBits:
 				for ; decoded < 4; decoded++ {
 					next += eight & 0xff >> 1
 					tf := uint16(eight >> 8 & 0xff)
 					hasFrequencies = hasFrequencies && tf > 0
-					r.batchDocNumbers[i+decoded], r.tfs[i+decoded] = uint32(next), tf
+					r.batchDocNumbers[i+decoded], r.batchTermFrequencies[i+decoded] = uint32(next), tf
 					next++
 					eight >>= 16
 				}
 			}
 			switch {
 			case next > docs:
-				return fmt.Errorf("%w: a list names a document that is not there", errSnapshot)
+				return fmt.Errorf("%w: a list names a document that is not there", errDamagedSnapshot)
 			case !hasFrequencies:
-				return fmt.Errorf("%w: a list has an unknown form", errSnapshot)
+				return fmt.Errorf("%w: a list has an unknown form", errDamagedSnapshot)
 			case decoded > 0:
 				b, i = b[8:], i+decoded-1
 				continue
 			}
 		}
 		if len(b) <= postingListPaddingBytes {
-			return fmt.Errorf("%w: a list is cut short", errSnapshot)
+			return fmt.Errorf("%w: a list is cut short", errDamagedSnapshot)
 		}
 		two := uint64(binary.LittleEndian.Uint16(b))
 		more := two >> 7 & 1
@@ -158,11 +160,11 @@ func (r *postingListReader) decodePostings(n int) error {
 		if more&(two>>15) != 0 {
 			v, size = binary.Uvarint(b[:len(b)-postingListPaddingBytes])
 			if size <= 0 {
-				return fmt.Errorf("%w: a list is cut short", errSnapshot)
+				return fmt.Errorf("%w: a list is cut short", errDamagedSnapshot)
 			}
 		}
 		b = b[size:]
-		tf := uint64(TFPerOccurrence)
+		tf := uint64(FrequencyPerOccurrence)
 		if v&1 != 0 {
 			tf, size = uint64(b[0]), 1
 			if tf >= 0x80 {
@@ -170,23 +172,23 @@ func (r *postingListReader) decodePostings(n int) error {
 			}
 			switch {
 			case size <= 0, tf == 0, tf > math.MaxUint16:
-				return fmt.Errorf("%w: a list has an unknown form", errSnapshot)
+				return fmt.Errorf("%w: a list has an unknown form", errDamagedSnapshot)
 			}
 			b = b[size:]
 		}
 		number := next + v>>1
 		if v>>1 >= docs || number >= docs {
-			return fmt.Errorf("%w: a list names a document that is not there", errSnapshot)
+			return fmt.Errorf("%w: a list names a document that is not there", errDamagedSnapshot)
 		}
 		next = number + 1
-		r.batchDocNumbers[i], r.tfs[i] = uint32(number), uint16(tf)
+		r.batchDocNumbers[i], r.batchTermFrequencies[i] = uint32(number), uint16(tf)
 	}
 	r.encoded = b
 	r.remainingPostings = r.remainingPostings - uint32(n)
 	r.minNextDoc = next
 	hasRest := r.remainingPostings == 0 && len(b) > postingListPaddingBytes
 	if len(b) < postingListPaddingBytes || hasRest {
-		return fmt.Errorf("%w: a list has an unknown form", errSnapshot)
+		return fmt.Errorf("%w: a list has an unknown form", errDamagedSnapshot)
 	}
 	return nil
 }
@@ -199,7 +201,7 @@ func (r *postingListReader) appendPostings(list []posting) ([]posting, error) {
 			return list, err
 		}
 		for i := range n {
-			list = append(list, posting{r.batchDocNumbers[i], r.tfs[i], r.impacts[i]})
+			list = append(list, posting{r.batchDocNumbers[i], r.batchTermFrequencies[i], r.batchScoreImpacts[i]})
 		}
 	}
 	return list, nil
@@ -213,10 +215,10 @@ func (r *postingListReader) fillPostingColumns(w *postingColumns) (largestImpact
 		if err != nil {
 			return 0, err
 		}
-		for _, impact := range r.impacts[:n] {
+		for _, impact := range r.batchScoreImpacts[:n] {
 			largestImpact = max(largestImpact, impact)
 		}
-		w.appendBatch(r.batchDocNumbers[:n], r.tfs[:n], r.impacts[:n])
+		w.appendBatch(r.batchDocNumbers[:n], r.batchTermFrequencies[:n], r.batchScoreImpacts[:n])
 	}
 	w.finishColumns()
 	return largestImpact, nil
@@ -225,31 +227,34 @@ func (r *postingListReader) fillPostingColumns(w *postingColumns) (largestImpact
 // appendBatch appends postings of one term to the columns. A posting consists of a document number, the term's
 // frequency in the document, and the impact, which measures how much the term adds to the document's score. The three
 // slices must have the same length.
-func (w *postingColumns) appendBatch(numbers []uint32, tfs []uint16, impacts []uint8) {
-	w.scoreImpacts = append(w.scoreImpacts, impacts...)
-	from := len(w.lowDocNumbers)
-	w.lowDocNumbers = w.lowDocNumbers[:from+len(numbers)]
-	docs := w.lowDocNumbers[from:]
-	for i, number := range numbers {
+func (w *postingColumns) appendBatch(docNumbers []uint32, termFrequencies []uint16, scoreImpacts []uint8) {
+	w.scoreImpacts = append(w.scoreImpacts, scoreImpacts...)
+	from := len(w.docNumberLowBits)
+	w.docNumberLowBits = w.docNumberLowBits[:from+len(docNumbers)]
+	docs := w.docNumberLowBits[from:]
+	for i, number := range docNumbers {
 		docs[i] = uint16(number)
 	}
-	for _, number := range numbers {
+	for _, number := range docNumbers {
 		w.firstPostingIndexes[number>>w.firstPostingIndexShift]++
 	}
-	if w.docBits != nil {
-		for _, number := range numbers {
-			w.docBits[number/64] |= 1 << (number % 64)
+	if w.docBitSet != nil {
+		for _, number := range docNumbers {
+			w.docBitSet[number/64] |= 1 << (number % 64)
 		}
 	}
-	if w.tfBytes == nil {
-		w.tfs = append(w.tfs, tfs...)
+	if w.frequencyBytes == nil {
+		w.termFrequencies = append(w.termFrequencies, termFrequencies...)
 		return
 	}
-	for i, number := range numbers {
-		tf := tfs[i] / w.tfBytesUnit
-		w.tfBytes[number] = uint8(min(tf, largeTFByte))
-		if tf >= largeTFByte {
-			w.largeTFPostings = append(w.largeTFPostings, posting{number, tfs[i], impacts[i]})
+	for i, number := range docNumbers {
+		tf := termFrequencies[i] / w.frequencyBytesUnit
+		w.frequencyBytes[number] = uint8(min(tf, largeFrequencyByte))
+		if tf >= largeFrequencyByte {
+			w.largeFrequencyPostings = append(
+				w.largeFrequencyPostings,
+				posting{number, termFrequencies[i], scoreImpacts[i]},
+			)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func decodeListSlowly(b []byte, count, docs int) (numbers []uint32, tfs []uint16
 			return nil, nil, false
 		}
 		b = b[size:]
-		tf := uint64(TFPerOccurrence)
+		tf := uint64(FrequencyPerOccurrence)
 		if v&1 != 0 {
 			tf, size = binary.Uvarint(b)
 			if size <= 0 || tf == 0 || tf > math.MaxUint16 {
@@ -91,12 +91,12 @@ func TestListsDecodeByEachLoop(t *testing.T) {
 			continue
 		}
 		whole++
-		if !slices.Equal(r.batchDocNumbers[:count], numbers) || !slices.Equal(r.tfs[:count], tfs) {
+		if !slices.Equal(r.batchDocNumbers[:count], numbers) || !slices.Equal(r.batchTermFrequencies[:count], tfs) {
 			t.Fatalf(
 				"% x: the postings are %v and %v, want %v and %v",
 				list,
 				r.batchDocNumbers[:count],
-				r.tfs[:count],
+				r.batchTermFrequencies[:count],
 				numbers,
 				tfs,
 			)
@@ -118,7 +118,11 @@ func TestNewestOfSnapshot(t *testing.T) {
 	for id := uint64(1); id <= count; id++ {
 		updated[id] = rng.Int64N(5000) - 2500
 		words := []string{"common", []string{"half", "other"}[id%2]}
-		x.put(id, updated[id], Doc{Created: rng.Int64N(100), Terms: DocumentOfWords(0, words).Terms, Len: 32})
+		x.put(
+			id,
+			updated[id],
+			Doc{Created: rng.Int64N(100), Terms: DocumentOfWords(0, words).Terms, WeightedLength: 32},
+		)
 	}
 	snapshot, err := x.AppendSnapshot(nil)
 	if err != nil {
@@ -155,7 +159,7 @@ func TestNewestOfSnapshot(t *testing.T) {
 	}
 	h := docsHeader{docCount: count}
 	tables := h.tableSizes()
-	times := pagefile.CountPages(tables[:tableNumberTimes]) * pagefile.PageSize
+	times := pagefile.CountPages(tables[:timeTableNumber]) * pagefile.PageSize
 	snapshot[times+timeRowBytes+16]++ // latest update of the second block
 	resum(snapshot)
 	if err := open().Searcher().CheckSnapshot(); err == nil {

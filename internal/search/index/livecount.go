@@ -14,7 +14,7 @@ import (
 func (v *segmentView) countDF(text string, hash uint64) int {
 	if v.snapshot != nil {
 		d := v.snapshot.loadDocuments(text)
-		return v.countLiveBits(d.docBits) + v.countLiveNumbers(d.docNumbers) + v.countLivePostings(d.postings)
+		return v.countLiveBits(d.docBitSet) + v.countLiveDocNumbers(d.docNumbers) + v.countLivePostings(d.postings)
 	}
 	var one [1]posting
 	alone := one[:0]
@@ -30,8 +30,8 @@ func (v *segmentView) countLivePostings(p postings) (n int) {
 	}
 	switch w := p.columns; {
 	case w == nil:
-	case w.docBits != nil:
-		n += v.countLiveBits(w.docBits)
+	case w.docBitSet != nil:
+		n += v.countLiveBits(w.docBitSet)
 	default:
 		for i, upper := 0, uint32(0); i < p.count(); i++ {
 			if !v.isDeleted(w.postingAt(i, &upper).docNumber) {
@@ -42,8 +42,8 @@ func (v *segmentView) countLivePostings(p postings) (n int) {
 	return n
 }
 
-func (v *segmentView) countLiveNumbers(numbers []uint32) (n int) {
-	for _, number := range numbers {
+func (v *segmentView) countLiveDocNumbers(docNumbers []uint32) (n int) {
+	for _, number := range docNumbers {
 		if !v.isDeleted(number) {
 			n++
 		}
@@ -51,10 +51,10 @@ func (v *segmentView) countLiveNumbers(numbers []uint32) (n int) {
 	return n
 }
 
-func (v *segmentView) countLiveBits(docBits []uint64) (n int) {
-	for i, set := range docBits {
-		if v.deleted != nil {
-			set &^= v.deleted[i]
+func (v *segmentView) countLiveBits(docBitSet []uint64) (n int) {
+	for i, set := range docBitSet {
+		if v.deletedBitSet != nil {
+			set &^= v.deletedBitSet[i]
 		}
 		n += bits.OnesCount64(set)
 	}
@@ -66,7 +66,7 @@ func (v *segmentView) countLiveBits(docBits []uint64) (n int) {
 func (v *segmentView) eachLiveTerm(prefix string, fn func(text string, df int) bool) {
 	if v.snapshot != nil {
 		v.snapshot.eachTermDocuments(prefix, func(text string, numbers []uint32) bool {
-			return fn(text, v.countLiveNumbers(numbers))
+			return fn(text, v.countLiveDocNumbers(numbers))
 		})
 		return
 	}
@@ -91,7 +91,7 @@ func (img *snapshotTerms) eachTermDocuments(prefix string, fn func(text string, 
 		k := &img.blocks[n/termsPerBlock]
 		ts, err := img.readBlock(k)
 		if err != nil {
-			img.storeReadError(err)
+			img.recordReadError(err)
 			return
 		}
 		var lists []byte // posting lists of the block, or nil while no term of the block has the prefix
@@ -107,7 +107,7 @@ func (img *snapshotTerms) eachTermDocuments(prefix string, fn func(text string, 
 				numbers, err = img.appendDocuments(numbers[:0], t, lists[t.listOffset-k.listsOffset:])
 			}
 			if err != nil {
-				img.storeReadError(err)
+				img.recordReadError(err)
 				return
 			}
 			if !fn(t.text, numbers) {
@@ -120,7 +120,7 @@ func (img *snapshotTerms) eachTermDocuments(prefix string, fn func(text string, 
 // appendDocuments appends the numbers of the documents that contain the term t to numbers. The slice b must begin with
 // the encoded list of these documents.
 func (img *snapshotTerms) appendDocuments(numbers []uint32, t *snapshotTerm, b []byte) ([]uint32, error) {
-	r, err := img.openList(t, b)
+	r, err := img.openPostingList(t, b)
 	defer r.returnToPool()
 	for err == nil && r.remainingPostings > 0 {
 		n := int(min(r.remainingPostings, decodeBatchSize))

@@ -26,7 +26,7 @@ import (
 // searchBest returns false, without changing the heap, if the caller should compute the scores of all documents
 // instead. searchBest does so in a small part of the index, if single precision cannot represent the weights, or if too
 // many documents were examined that turned out not to be among the best.
-func (v *segmentView) searchBest(q *searchState, ask *Query, best *bestHits) (done bool) {
+func (v *segmentView) searchBest(q *searchState, query *Query, best *bestHits) (done bool) {
 	if !(q.termScoreGainSum > minQueryNorm && q.termScoreGainSum < maxQueryNorm) {
 		return false
 	}
@@ -37,16 +37,16 @@ func (v *segmentView) searchBest(q *searchState, ask *Query, best *bestHits) (do
 	}
 	postings := q.countPostings()
 	b := maxScoreSearch{
-		searchState:            q,
-		view:                   v,
-		searchQuery:            ask,
-		limit:                  best.limit,
-		remainingNonHits:       postings / postingsPerNonHit,
-		nextCandidateBatchSize: firstCandidateBatchSize,
+		searchState:              q,
+		view:                     v,
+		searchQuery:              query,
+		limit:                    best.limit,
+		remainingWastedEstimates: postings / postingsPerWastedEstimate,
+		nextCandidateBatchSize:   firstCandidateBatchSize,
 	}
 	// Ignore documents without any term of the query, because they are no hits. AcceptDocument is not called for them.
 	b.threshold = math.SmallestNonzeroFloat32
-	b.scoreEstimateSlack = 1 - float32(len(q.terms)+maxRoundingErrors)*(1.0/(1<<22))
+	b.roundingErrorFactor = 1 - float32(len(q.terms)+maxRoundingErrorCount)*(1.0/(1<<22))
 	b.adjustedK1Base, b.adjustedK1Slope = max(
 		float32(q.scale.adjustedK1Base),
 		lengthEpsilon,
@@ -57,17 +57,17 @@ func (v *segmentView) searchBest(q *searchState, ask *Query, best *bestHits) (do
 	for _, r := range best.heap {
 		b.insertTopScoreEstimate(float32(r.score / q.termScoreGainSum))
 	}
-	b.threshold = max(b.threshold, b.tenthBestScoreBound()*b.scoreEstimateSlack)
+	b.threshold = max(b.threshold, b.minTenthBestScore()*b.roundingErrorFactor)
 	switch {
 	case b.hasFewCandidates(postings):
 		b.scoreAllMatchingDocuments()
 	case postings <= maxPostingsToAdd && len(v.docLengths) <= 2*docsPerScoreWindow:
 		return false // The terms occur so rarely that adding up all their postings is faster than a MaxScore search.
 	default:
-		b.processTerms()
+		b.scoreQueryTerms()
 	}
 	q.topScoreEstimates, q.likelyHits = b.topScoreEstimates, b.likelyHits
-	if b.remainingNonHits < 0 {
+	if b.remainingWastedEstimates < 0 {
 		return false
 	}
 	b.rescoreLikelyHits(best)
@@ -84,7 +84,7 @@ const (
 	maxQueryNorm            = 1e280
 	lengthEpsilon           = 1e-30 // added to document lengths, so that 0 is never divided by 0
 	// maximum number of rounding errors while a term's contribution to an estimated score is computed
-	maxRoundingErrors = 16
+	maxRoundingErrorCount = 16
 )
 
 // isUnfilteredQuery reports whether each document with a query term is a hit with its full score. This is not so if the
@@ -94,14 +94,14 @@ func (b *maxScoreSearch) isUnfilteredQuery() bool {
 	return b.filter.acceptsAll && !hasChecks && b.searchQuery.ScoreFactor == nil
 }
 
-// tenthBestScoreBound returns a score that at least ten documents of the view reach. For each term, the tenth highest
+// minTenthBestScore returns a score that at least ten documents of the view reach. For each term, the tenth highest
 // impact shows how much the term alone adds to the scores of at least ten documents. The result is the largest of these
 // amounts. Impacts are rounded up, so the next lower impact is used. If document lengths reduce scores more now than
 // when the impacts were computed, the result is reduced.
 //
 // The result is 0 if the query wants more than ten documents. It is also 0 if documents were deleted or the query has a
 // filter, because some of the ten documents might then not be hits.
-func (b *maxScoreSearch) tenthBestScoreBound() float32 {
+func (b *maxScoreSearch) minTenthBestScore() float32 {
 	v, least := b.view, 0.0
 	if b.limit > tenthHighestRank {
 		return 0
@@ -124,24 +124,24 @@ func (b *maxScoreSearch) tenthBestScoreBound() float32 {
 }
 
 // firstCandidateBatchSize is the size of the first candidate batch. Candidates are documents that may be among the
-// best. Later batches grow up to batchSize. The first batches are small, because each batch raises the threshold, so
-// that later batches skip more postings.
+// best. Later batches grow up to estimateBatchSize. The first batches are small, because each batch raises the
+// threshold, so that later batches skip more postings.
 const firstCandidateBatchSize = 32
 
 // maxPostingsToAdd is the largest number of postings for which a search adds up the scores of all postings. For more
 // postings, MaxScore is faster. MaxScore is an algorithm that skips documents which cannot be among the best hits.
 const maxPostingsToAdd = 400
 
-// postingsPerNonHit determines when a MaxScore search gives up, so that a simpler method is used, which adds up all
-// postings. An estimate is wasted if its document turns out not to be a hit. In the time of one wasted estimate, the
-// simpler method processes postingsPerNonHit postings. Therefore the search gives up if the number of wasted estimates
-// exceeds the number of postings divided by postingsPerNonHit.
-const postingsPerNonHit = 32
+// postingsPerWastedEstimate determines when a MaxScore search gives up, so that a simpler method is used, which adds up
+// all postings. An estimate is wasted if its document turns out not to be a hit. In the time of one wasted estimate,
+// the simpler method processes postingsPerWastedEstimate postings. Therefore the search gives up if the number of
+// wasted estimates exceeds the number of postings divided by postingsPerWastedEstimate.
+const postingsPerWastedEstimate = 32
 
-// minPostingsForBestFirst applies to frequent terms. If a term has at least this many postings, the search begins with
-// the postings that contribute most, those with at least 7/8 of the largest impact. Their documents raise the minimum
-// score of a hit, so that many of the other postings can be skipped.
-const minPostingsForBestFirst = 512
+// minPostingsForImpactOrder applies to frequent terms. If a term has at least this many postings, the search begins
+// with the postings that contribute most, those with at least 7/8 of the largest impact. Their documents raise the
+// minimum score of a hit, so that many of the other postings can be skipped.
+const minPostingsForImpactOrder = 512
 
 // maxScoreSearch is the state of a MaxScore search in one view.
 type maxScoreSearch struct {
@@ -153,57 +153,57 @@ type maxScoreSearch struct {
 	// smallest estimated score with which a document can still be among the best hits. It never decreases.
 	threshold float32
 	// Number slightly below 1. Because of rounding errors, a score may be higher than its estimate, but at most by the
-	// factor 1/scoreEstimateSlack.
-	scoreEstimateSlack float32
+	// factor 1/roundingErrorFactor.
+	roundingErrorFactor float32
 	// The largest estimated scores of documents so far, at most limit, as float bits in ascending order.
 	topScoreEstimates []uint32
 	likelyHits        []likelyHit // documents whose estimated score reached the threshold
 	// A document of length dl has adjustedK1Base + adjustedK1Slope·dl as its k in the scoring formula gain·tf/(tf + k).
 	adjustedK1Base, adjustedK1Slope float32
 	nextCandidateBatchSize          int // number of documents that the next batch estimates together
-	remainingNonHits                int // how many more documents may turn out to be no hits before the search gives up
+	remainingWastedEstimates        int // how many more documents may turn out to be no hits before the search gives up
 }
 
-// processTerms processes the query's terms, the strongest first. It stops when the remaining terms together cannot
+// scoreQueryTerms processes the query's terms, the strongest first. It stops when the remaining terms together cannot
 // raise a document's score to the lowest score among the best documents so far.
-func (b *maxScoreSearch) processTerms() {
+func (b *maxScoreSearch) scoreQueryTerms() {
 	for place, i := range b.cursorIndexesByGain {
 		c := &b.cursors[i]
-		if b.maxRemainingTermScores[place] < float64(b.threshold) || b.remainingNonHits < 0 {
+		if b.maxRemainingTermScores[place] < float64(b.threshold) || b.remainingWastedEstimates < 0 {
 			return
 		}
 		switch w := c.columns; {
 		case w == nil:
 			b.scorePostingList(c, place)
-		case w.docBits != nil && b.filter.matchingDocumentShare < maxDocumentShareForLookup:
+		case w.docBitSet != nil && b.filter.matchingDocumentShare < maxMatchingShareForLookup:
 			b.scoreFilteredDocuments(c, place)
 		default:
 			above := maxScoreImpact + 1
 			if strong := int(c.maxTermScoreInSegment/c.scorePerImpact) * 7 / 8; len(
-				w.lowDocNumbers,
-			) > minPostingsForBestFirst &&
+				w.docNumberLowBits,
+			) > minPostingsForImpactOrder &&
 				strong > b.minUsefulScoreImpact(c, place) {
 				b.scoreColumns(c, place, strong, above)
 				above = strong
 			}
 			b.scoreColumns(c, place, b.minUsefulScoreImpact(c, place), above)
 		}
-		b.nextCandidateBatchSize = batchSize
+		b.nextCandidateBatchSize = estimateBatchSize
 	}
 }
 
 // minUsefulScoreImpact returns the lowest impact that term c must have in a document so that the document can still be
-// among the best. The impact is an upper bound of what a term adds to a document's score. termOrderIndex is the term's
-// index in the processing order. If no impact is high enough, the result is above maxScoreImpact.
-func (b *maxScoreSearch) minUsefulScoreImpact(c *queryCursor, termOrderIndex int) int {
-	need := math.Ceil((float64(b.threshold) - b.maxRemainingTermScores[termOrderIndex+1]) / c.scorePerImpact)
+// among the best. The impact is an upper bound of what a term adds to a document's score. indexInTermOrder is the
+// term's index in the processing order. If no impact is high enough, the result is above maxScoreImpact.
+func (b *maxScoreSearch) minUsefulScoreImpact(c *queryCursor, indexInTermOrder int) int {
+	need := math.Ceil((float64(b.threshold) - b.maxRemainingTermScores[indexInTermOrder+1]) / c.scorePerImpact)
 	return int(min(max(need, 1), maxScoreImpact+1))
 }
 
-// maxDocumentShareForLookup is a share of all documents. If the documents that meet the query's conditions are a
+// maxMatchingShareForLookup is a share of all documents. If the documents that meet the query's conditions are a
 // smaller share, it is faster to check for each of them whether it contains a term. Otherwise, it is faster to process
 // all documents with the term.
-const maxDocumentShareForLookup = 0.15
+const maxMatchingShareForLookup = 0.15
 
 // makeCandidate returns a candidate for a search hit: a document with the number doc that contains the term of the
 // cursor c. The parameter tf is the term's frequency in the document. The candidate's estimated score comes from this
@@ -213,15 +213,15 @@ func (b *maxScoreSearch) makeCandidate(c *queryCursor, doc uint32, tf uint16) hi
 	return hitCandidate{doc, c.termScoreGainShare * f / (f + k), k}
 }
 
-func (b *maxScoreSearch) scorePostingList(c *queryCursor, termOrderIndex int) {
-	n, minImpact := 0, b.minUsefulScoreImpact(c, termOrderIndex)
+func (b *maxScoreSearch) scorePostingList(c *queryCursor, indexInTermOrder int) {
+	n, minImpact := 0, b.minUsefulScoreImpact(c, indexInTermOrder)
 	for _, p := range c.list {
 		if int(p.scoreImpact) >= minImpact && b.filter.accepts(p.docNumber) {
-			b.hitCandidateBatch[n] = b.makeCandidate(c, p.docNumber, p.tf)
+			b.hitCandidateBatch[n] = b.makeCandidate(c, p.docNumber, p.termFrequency)
 			n++
 		}
 	}
-	b.completeCandidateScores(termOrderIndex, b.hitCandidateBatch[:n])
+	b.completeCandidateScores(indexInTermOrder, b.hitCandidateBatch[:n])
 }
 
 const (
@@ -237,18 +237,18 @@ const (
 // minUsefulScoreImpact then returns a higher value than minImpact, postings with a lower impact are skipped.
 func (b *maxScoreSearch) scoreColumns(c *queryCursor, orderIndex, minImpact, impactLimit int) {
 	w := c.columns
-	upper, end := uint32(0), w.endOfSameUpperBits(0)
-	unit := float32(w.tfBytesUnit)
-	docs := w.lowDocNumbers
-	tfs := w.tfs
-	dense := w.tfBytes
+	upper, end := uint32(0), w.findUpperBitsRangeEnd(0)
+	unit := float32(w.frequencyBytesUnit)
+	docs := w.docNumberLowBits
+	tfs := w.termFrequencies
+	dense := w.frequencyBytes
 	lens := b.view.docLengths
 	part := c.termScoreGainShare
 	c0 := b.adjustedK1Base
 	c1 := b.adjustedK1Slope
 	all := b.filter.acceptsAll
 	for i := 0; i < len(w.scoreImpacts) && minImpact < impactLimit &&
-		b.remainingNonHits >= 0; minImpact = max(minImpact, b.minUsefulScoreImpact(c, orderIndex)) {
+		b.remainingWastedEstimates >= 0; minImpact = max(minImpact, b.minUsefulScoreImpact(c, orderIndex)) {
 		n := 0
 		n, i = b.collectHighScoreImpacts(w.scoreImpacts, i, minImpact, impactLimit)
 		left := 0
@@ -256,7 +256,7 @@ func (b *maxScoreSearch) scoreColumns(c *queryCursor, orderIndex, minImpact, imp
 			at := int(x.docNumberOrPostingIndex)
 			for at >= end {
 				upper += 1 << 16
-				end = w.endOfSameUpperBits(upper)
+				end = w.findUpperBitsRangeEnd(upper)
 			}
 			doc, f := upper|uint32(docs[at]), float32(0)
 			if !all && !b.filter.hasBit(doc) {
@@ -266,8 +266,8 @@ func (b *maxScoreSearch) scoreColumns(c *queryCursor, orderIndex, minImpact, imp
 				f = float32(tfs[at])
 			} else {
 				f = float32(dense[doc])
-				if f == largeTFByte {
-					f = float32(w.findLargeTF(doc))
+				if f == largeFrequencyByte {
+					f = float32(w.findLargeFrequency(doc))
 				} else {
 					f *= unit
 				}
@@ -281,23 +281,26 @@ func (b *maxScoreSearch) scoreColumns(c *queryCursor, orderIndex, minImpact, imp
 		if b.filter.unappliedRange != nil {
 			batch = slices.DeleteFunc(
 				batch,
-				func(c hitCandidate) bool { return !b.filter.isInTime(c.docNumberOrPostingIndex) },
+				func(c hitCandidate) bool { return !b.filter.isCreatedInRange(c.docNumberOrPostingIndex) },
 			)
 		}
-		b.nextCandidateBatchSize = min(2*b.nextCandidateBatchSize, batchSize)
+		b.nextCandidateBatchSize = min(2*b.nextCandidateBatchSize, estimateBatchSize)
 		b.completeCandidateScores(orderIndex, batch)
 	}
 }
 
 // collectHighScoreImpacts finds the postings of a term whose impact is from minImpact to impactLimit-1, and stores
-// their indexes in b.hitCandidateBatch. It starts at index i and stops when the batch is full. n is the number of
-// stored indexes, and next is the index at which to continue.
+// their indexes in b.hitCandidateBatch. It starts at index i and stops when the batch is full. storedCount is the
+// number of stored indexes, and nextIndex is the index at which to continue.
 //
 // To be fast, collectHighScoreImpacts compares eight impacts with a single addition. If an impact is at least
 // minImpact, the addition sets the top bit of the impact's byte. Few blocks of postings contain such an impact, so the
 // processor would mispredict a branch for each block. Therefore collectHighScoreImpacts first collects these blocks
 // without a branch, and then examines only them.
-func (b *maxScoreSearch) collectHighScoreImpacts(impacts []uint8, i, minImpact, impactLimit int) (n, next int) {
+func (b *maxScoreSearch) collectHighScoreImpacts(
+	impacts []uint8,
+	i, minImpact, impactLimit int,
+) (storedCount, nextIndex int) {
 	var blocks [64]int32
 	low, high := uint64(0x80-minImpact)*onesInBytes, uint64(0x80-impactLimit)*onesInBytes
 	le := binary.LittleEndian
@@ -318,58 +321,62 @@ func (b *maxScoreSearch) collectHighScoreImpacts(impacts []uint8, i, minImpact, 
 				set |= ((eight + low) &^ (eight + high) & topBitsOfBytes >> 7 * gatherLowBitsFactor) >> 56 << j
 			}
 			for ; set != 0; set &= set - 1 {
-				b.hitCandidateBatch[n].docNumberOrPostingIndex = uint32(at) + uint32(bits.TrailingZeros64(set))
-				n++
+				b.hitCandidateBatch[storedCount].docNumberOrPostingIndex = uint32(
+					at,
+				) + uint32(
+					bits.TrailingZeros64(set),
+				)
+				storedCount++
 			}
-			if n >= b.nextCandidateBatchSize {
-				return n, int(at) + scoreImpactBlockSize
+			if storedCount >= b.nextCandidateBatchSize {
+				return storedCount, int(at) + scoreImpactBlockSize
 			}
 		}
 	}
-	return n, i
+	return storedCount, i
 }
 
 // scoreFilteredDocuments estimates the scores of documents that contain the term of the cursor c. It is used if only
 // few documents meet the query's conditions, because it looks up whether each of these documents contains the term. It
-// passes the documents with the term to completeCandidateScores in batches. The argument termOrderIndex is the position
-// of the term in the order in which the search processes the terms.
-func (b *maxScoreSearch) scoreFilteredDocuments(c *queryCursor, termOrderIndex int) {
+// passes the documents with the term to completeCandidateScores in batches. The argument indexInTermOrder is the
+// position of the term in the order in which the search processes the terms.
+func (b *maxScoreSearch) scoreFilteredDocuments(c *queryCursor, indexInTermOrder int) {
 	n := 0
 	for i, set := range b.filter.documentBits {
-		for set &= c.columns.docBits[i]; set != 0 && b.remainingNonHits >= 0; set &= set - 1 {
+		for set &= c.columns.docBitSet[i]; set != 0 && b.remainingWastedEstimates >= 0; set &= set - 1 {
 			doc := uint32(64*i + bits.TrailingZeros64(set))
-			if !b.filter.isInTime(doc) {
+			if !b.filter.isCreatedInRange(doc) {
 				continue
 			}
 			b.hitCandidateBatch[n] = b.makeCandidate(c, doc, c.columns.termFrequency(doc))
 			n++
-			if n == batchSize {
-				b.completeCandidateScores(termOrderIndex, b.hitCandidateBatch[:n])
+			if n == estimateBatchSize {
+				b.completeCandidateScores(indexInTermOrder, b.hitCandidateBatch[:n])
 				n = 0
 			}
 		}
 	}
-	b.completeCandidateScores(termOrderIndex, b.hitCandidateBatch[:n])
+	b.completeCandidateScores(indexInTermOrder, b.hitCandidateBatch[:n])
 }
 
 // completeCandidateScores completes the estimated scores of documents. It adds the contributions of the terms after
-// termOrderIndex, and drops the documents that cannot reach the threshold. It calls keepCandidateIfLikelyHit for each
+// indexInTermOrder, and drops the documents that cannot reach the threshold. It calls keepCandidateIfLikelyHit for each
 // remaining document.
-func (b *maxScoreSearch) completeCandidateScores(termOrderIndex int, candidates []hitCandidate) {
-	for next := termOrderIndex + 1; next < len(b.cursorIndexesByGain) && len(candidates) > 0; next++ {
+func (b *maxScoreSearch) completeCandidateScores(indexInTermOrder int, candidates []hitCandidate) {
+	for next := indexInTermOrder + 1; next < len(b.cursorIndexesByGain) && len(candidates) > 0; next++ {
 		if need := b.threshold - float32(b.maxRemainingTermScores[next]); need > 0 {
 			left := 0
 			for _, x := range candidates {
 				candidates[left] = x
-				left += 1 - int(math.Float32bits(x.sum-need)>>31)
+				left += 1 - int(math.Float32bits(x.scoreEstimate-need)>>31)
 			}
 			candidates = candidates[:left]
 		}
 		b.cursors[b.cursorIndexesByGain[next]].addEstimatedTermScores(candidates)
 	}
 	for _, x := range candidates {
-		if x.sum >= b.threshold {
-			b.keepCandidateIfLikelyHit(termOrderIndex, x)
+		if x.scoreEstimate >= b.threshold {
+			b.keepCandidateIfLikelyHit(indexInTermOrder, x)
 		}
 	}
 }
@@ -381,45 +388,45 @@ func (c *queryCursor) addEstimatedTermScores(candidates []hitCandidate) {
 	case w == nil:
 		for i := range candidates {
 			x := &candidates[i]
-			if at := c.findIndex(x.docNumberOrPostingIndex); c.list[at].docNumber == x.docNumberOrPostingIndex {
-				f := float32(c.list[at].tf)
-				x.sum += part * f / (f + x.lengthAdjustedK1)
+			if at := c.findPostingIndex(x.docNumberOrPostingIndex); c.list[at].docNumber == x.docNumberOrPostingIndex {
+				f := float32(c.list[at].termFrequency)
+				x.scoreEstimate += part * f / (f + x.lengthAdjustedK1)
 			}
 		}
-	case w.tfBytes != nil:
-		dense, unit := w.tfBytes, float32(w.tfBytesUnit)
+	case w.frequencyBytes != nil:
+		dense, unit := w.frequencyBytes, float32(w.frequencyBytesUnit)
 		for i := range candidates {
 			x := &candidates[i]
 			f := float32(dense[x.docNumberOrPostingIndex])
-			if f == largeTFByte {
-				f = float32(w.findLargeTF(x.docNumberOrPostingIndex))
+			if f == largeFrequencyByte {
+				f = float32(w.findLargeFrequency(x.docNumberOrPostingIndex))
 			} else {
 				f *= unit
 			}
-			x.sum += part * f / (f + x.lengthAdjustedK1)
+			x.scoreEstimate += part * f / (f + x.lengthAdjustedK1)
 		}
-	case w.docBits != nil:
-		all := w.docBits
+	case w.docBitSet != nil:
+		all := w.docBitSet
 		starts := w.firstPostingIndexes
-		tfs := w.tfs
+		tfs := w.termFrequencies
 		for i := range candidates {
 			x := &candidates[i]
 			word := x.docNumberOrPostingIndex / 64
 			if set, bit := all[word], x.docNumberOrPostingIndex%64; set>>bit&1 != 0 {
 				f := float32(tfs[int(starts[word])+bits.OnesCount64(set&(1<<bit-1))])
-				x.sum += part * f / (f + x.lengthAdjustedK1)
+				x.scoreEstimate += part * f / (f + x.lengthAdjustedK1)
 			}
 		}
 	default:
-		docs := w.lowDocNumbers
+		docs := w.docNumberLowBits
 		starts := w.firstPostingIndexes
 		shift := w.firstPostingIndexShift
 		for i := range candidates {
 			x := &candidates[i]
 			slot, low := x.docNumberOrPostingIndex>>shift, uint16(x.docNumberOrPostingIndex)
 			if at, ok := findLowDocNumber(docs, starts[slot], starts[slot+1], low); ok {
-				f := float32(w.tfs[at])
-				x.sum += part * f / (f + x.lengthAdjustedK1)
+				f := float32(w.termFrequencies[at])
+				x.scoreEstimate += part * f / (f + x.lengthAdjustedK1)
 			}
 		}
 	}
@@ -429,41 +436,41 @@ func (c *queryCursor) addEstimatedTermScores(candidates []hitCandidate) {
 //
 //   - The document is deleted, or the query does not accept the document.
 //   - The document contains a term that was processed earlier. The search has then already examined the document. The
-//     earlier terms are those before termOrderIndex in cursorIndexesByGain.
+//     earlier terms are those before indexInTermOrder in cursorIndexesByGain.
 //   - ScoreFactor reduces the estimated score below the threshold.
-func (b *maxScoreSearch) keepCandidateIfLikelyHit(termOrderIndex int, x hitCandidate) {
+func (b *maxScoreSearch) keepCandidateIfLikelyHit(indexInTermOrder int, x hitCandidate) {
 	if b.view.isDeleted(x.docNumberOrPostingIndex) {
 		return
 	}
-	for _, i := range b.cursorIndexesByGain[:max(termOrderIndex, 0)] {
+	for _, i := range b.cursorIndexesByGain[:max(indexInTermOrder, 0)] {
 		if b.cursors[i].termFrequency(x.docNumberOrPostingIndex) > 0 {
 			return
 		}
 	}
 	if !b.filter.passesChecks(b.view, b.searchQuery, x.docNumberOrPostingIndex) {
-		b.remainingNonHits--
+		b.remainingWastedEstimates--
 		return
 	}
 	// ScoreFactor never increases a score. A document whose reduced score is below the threshold cannot be among the
 	// best hits, so drop it.
 	if b.searchQuery.ScoreFactor != nil {
-		x.sum *= float32(b.searchQuery.ScoreFactor(b.view.ids.valueAt(x.docNumberOrPostingIndex)))
-		if x.sum < b.threshold {
+		x.scoreEstimate *= float32(b.searchQuery.ScoreFactor(b.view.ids.valueAt(x.docNumberOrPostingIndex)))
+		if x.scoreEstimate < b.threshold {
 			return
 		}
 	}
-	b.likelyHits = append(b.likelyHits, likelyHit{doc: x.docNumberOrPostingIndex, estimatedScore: x.sum})
-	b.insertTopScoreEstimate(x.sum)
+	b.likelyHits = append(b.likelyHits, likelyHit{doc: x.docNumberOrPostingIndex, estimatedScore: x.scoreEstimate})
+	b.insertTopScoreEstimate(x.scoreEstimate)
 }
 
-// insertTopScoreEstimate inserts a document's estimated score, the argument sum, into the sorted list of the largest
-// estimates. If the list already contains b.limit estimates, a new estimate replaces the smallest estimate in the list,
-// or is ignored if it is not larger than the smallest estimate. When the list is full, the threshold is raised to the
-// smallest estimate times b.scoreEstimateSlack. The threshold is never lowered. The loop has no branches, because the
-// processor would often predict them wrong.
-func (b *maxScoreSearch) insertTopScoreEstimate(sum float32) {
+// insertTopScoreEstimate inserts a document's estimated score, the argument scoreEstimate, into the sorted list of the
+// largest estimates. If the list already contains b.limit estimates, a new estimate replaces the smallest estimate in
+// the list, or is ignored if it is not larger than the smallest estimate. When the list is full, the threshold is
+// raised to the smallest estimate times b.roundingErrorFactor. The threshold is never lowered. The loop has no
+// branches, because the processor would often predict them wrong.
+func (b *maxScoreSearch) insertTopScoreEstimate(scoreEstimate float32) {
 	// Compare the estimated score as an integer, because the bits of non-negative floats have the same order.
-	bits := math.Float32bits(sum)
+	bits := math.Float32bits(scoreEstimate)
 	if len(b.topScoreEstimates) < b.limit {
 		b.topScoreEstimates = slices.Insert(b.topScoreEstimates, 0, 0)
 	} else if bits <= b.topScoreEstimates[0] {
@@ -476,7 +483,7 @@ func (b *maxScoreSearch) insertTopScoreEstimate(sum float32) {
 	}
 	near[len(near)-1] = bits
 	if len(near) == b.limit {
-		b.threshold = max(b.threshold, math.Float32frombits(near[0])*b.scoreEstimateSlack)
+		b.threshold = max(b.threshold, math.Float32frombits(near[0])*b.roundingErrorFactor)
 	}
 }
 
@@ -522,22 +529,22 @@ func (c *queryCursor) addExactTermScores(docs []likelyHit) {
 	case w == nil:
 		for i := range docs {
 			x := &docs[i]
-			if at := c.findIndex(x.doc); c.list[at].docNumber == x.doc {
-				f := float64(c.list[at].tf)
+			if at := c.findPostingIndex(x.doc); c.list[at].docNumber == x.doc {
+				f := float64(c.list[at].termFrequency)
 				x.score += float64(gain*f) / (f + x.lengthAdjustedK1)
 			}
 		}
-	case w.tfBytes != nil:
+	case w.frequencyBytes != nil:
 		for i := range docs {
 			x := &docs[i]
-			f := float64(w.tfFromBytes(x.doc))
+			f := float64(w.decodeFrequencyByte(x.doc))
 			x.score += float64(gain*f) / (f + x.lengthAdjustedK1)
 		}
 	default:
 		for i := range docs {
 			x := &docs[i]
-			if at, ok := w.findIndex(x.doc); ok {
-				f := float64(w.tfs[at])
+			if at, ok := w.findPostingIndex(x.doc); ok {
+				f := float64(w.termFrequencies[at])
 				x.score += float64(gain*f) / (f + x.lengthAdjustedK1)
 			}
 		}
@@ -558,7 +565,7 @@ func (b *maxScoreSearch) scoreAllMatchingDocuments() {
 	complete := func() {
 		for i := range b.hitCandidateBatch[:n] {
 			x := &b.hitCandidateBatch[i]
-			x.sum, x.lengthAdjustedK1 = 0, b.adjustedK1Base+b.adjustedK1Slope*float32(
+			x.scoreEstimate, x.lengthAdjustedK1 = 0, b.adjustedK1Base+b.adjustedK1Slope*float32(
 				b.view.docLengths[x.docNumberOrPostingIndex],
 			)
 		}
@@ -566,14 +573,14 @@ func (b *maxScoreSearch) scoreAllMatchingDocuments() {
 		n = 0
 	}
 	for i, set := range b.filter.documentBits {
-		for ; set != 0 && b.remainingNonHits >= 0; set &= set - 1 {
+		for ; set != 0 && b.remainingWastedEstimates >= 0; set &= set - 1 {
 			doc := uint32(64*i + bits.TrailingZeros64(set))
-			if !b.filter.isInTime(doc) {
+			if !b.filter.isCreatedInRange(doc) {
 				continue
 			}
 			b.hitCandidateBatch[n].docNumberOrPostingIndex = doc
 			n++
-			if n == batchSize {
+			if n == estimateBatchSize {
 				complete()
 			}
 		}

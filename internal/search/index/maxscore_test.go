@@ -49,8 +49,8 @@ func (m *table) best(q Query) []Hit {
 			}
 		}
 	}
-	s.averageLength = float64(total) / TFPerOccurrence / s.scoredDocumentCount
-	s.adjustedK1Base, s.adjustedK1Slope = TFPerOccurrence*float64(
+	s.averageLength = float64(total) / FrequencyPerOccurrence / s.scoredDocumentCount
+	s.adjustedK1Base, s.adjustedK1Slope = FrequencyPerOccurrence*float64(
 		s.k1*(1-defaultB),
 	), float64(
 		s.k1*defaultB,
@@ -63,7 +63,11 @@ func (m *table) best(q Query) []Hit {
 		sum := 0.0
 		for i, w := range at {
 			if d.tf[w] > 0 {
-				sum += s.score(s.termScoreGain(s.idf(df[i], ts[i].Prior), ts[i].Weight), uint32(d.tf[w]), d.len)
+				sum += s.score(
+					s.termScoreGain(s.idf(df[i], ts[i].PriorFrequency), ts[i].Weight),
+					uint32(d.tf[w]),
+					d.len,
+				)
 			}
 		}
 		if q.ScoreFactor != nil {
@@ -92,7 +96,7 @@ func (m *table) meets(d *row, q Query) bool {
 			return false
 		}
 	}
-	return q.CreatedRange == nil || (d.time >= q.CreatedRange.First && d.time <= q.CreatedRange.Last)
+	return q.CreatedRange == nil || (d.time >= q.CreatedRange.FirstTime && d.time <= q.CreatedRange.LastTime)
 }
 
 // TestTenThousandQueries compares Search and Count with a simple model that scores all documents. The documents,
@@ -136,12 +140,13 @@ func TestTenThousandQueries(t *testing.T) {
 			longer * []uint32{100, 200, 200, 800}[rng.IntN(4)],
 			make([]uint16, vocab),
 		}
-		d := Doc{Len: r.len, Created: r.time}
+		d := Doc{WeightedLength: r.len, Created: r.time}
 		for range 1 + rng.IntN(30) {
-			w, tf := z.Uint64(), []uint16{TFPerOccurrence, TFPerOccurrence, TFPerOccurrence, 6, 2 * TFPerOccurrence,
+			w, tf := z.Uint64(), []uint16{FrequencyPerOccurrence, FrequencyPerOccurrence, FrequencyPerOccurrence, 6,
+				2 * FrequencyPerOccurrence,
 				700}[rng.IntN(6)]
 			r.tf[w] += tf
-			d.Terms = append(d.Terms, Term{Text: m.words[w], TF: tf})
+			d.Terms = append(d.Terms, Term{Text: m.words[w], Frequency: tf})
 		}
 		x.put(id, r.newer, d)
 		m.docs[id] = r
@@ -159,7 +164,7 @@ func TestTenThousandQueries(t *testing.T) {
 		for range rng.IntN(4) {
 			change()
 		}
-		q := Query{Limit: []int{1, 3, 10, 10, 60, maxScoreLimit + 1}[rng.IntN(6)]}
+		q := Query{Limit: []int{1, 3, 10, 10, 60, maxHitsForMaxScore + 1}[rng.IntN(6)]}
 		for range 1 + rng.IntN(8) {
 			w := z.Uint64()
 			q.Terms = append(
@@ -167,7 +172,7 @@ func TestTenThousandQueries(t *testing.T) {
 				QueryTerm{
 					m.words[w],
 					[]float64{0, 1, 1, .8, .5, 3}[rng.IntN(6)],
-					[]LanguageFrequency{{}, {}, {300, 0}, {300, .4}, {50, 50}}[w%5],
+					[]FrequencyInLanguage{{}, {}, {300, 0}, {300, .4}, {50, 50}}[w%5],
 				},
 			)
 		}
@@ -204,7 +209,7 @@ func TestTenThousandQueries(t *testing.T) {
 				t.Fatalf("query %d: Count(%+v) = %d, want %d", i, q, count, len(m.best(n)))
 			}
 		}
-		if v := x.Searcher().views[0]; len(v.docLengths) > 2*docsPerScoreWindow && q.Limit <= maxScoreLimit {
+		if v := x.Searcher().views[0]; len(v.docLengths) > 2*docsPerScoreWindow && q.Limit <= maxHitsForMaxScore {
 			chosen++
 		}
 	}
@@ -222,13 +227,19 @@ func TestExtremeWeights(t *testing.T) {
 		x.put(
 			uint64(i),
 			0,
-			Doc{Terms: []Term{{Text: "x", TF: TFPerOccurrence}, {Text: "y", TF: uint16(1 + i%3)}}, Len: uint32(i % 2)},
+			Doc{
+				Terms: []Term{
+					{Text: "x", Frequency: FrequencyPerOccurrence},
+					{Text: "y", Frequency: uint16(1 + i%3)},
+				},
+				WeightedLength: uint32(i % 2),
+			},
 		)
 	}
 	for _, w := range []float64{math.MaxFloat64, math.SmallestNonzeroFloat64, 1} {
 		q := Query{Terms: []QueryTerm{{Text: "x", Weight: w}, {Text: "y", Weight: w}}, Limit: 5}
 		got := x.Search(q)
-		q.Limit = maxScoreLimit + 1 // with this limit, all postings are added up
+		q.Limit = maxHitsForMaxScore + 1 // with this limit, all postings are added up
 		if want := x.Search(q); !slices.Equal(got, want[:min(5, len(want))]) {
 			t.Errorf("weight %v: Search = %v, want the first of %v", w, got, want)
 		}
@@ -271,7 +282,7 @@ func TestFormsOfPostings(t *testing.T) {
 			f, _ := sr.views[0].findTerm("often", sr.hashTerm("often"), &alone)
 			w := f.columns
 			if got := fmt.Sprintf("columns %v bits %v dense %v postings %d", w != nil, w != nil &&
-				w.docBits != nil, w != nil && w.tfBytes != nil, f.count()); got != step.want {
+				w.docBitSet != nil, w != nil && w.frequencyBytes != nil, f.count()); got != step.want {
 				t.Errorf("%d of %d documents: %s, want %s", step.often, len(ids), got, step.want)
 			}
 			if hits := x.Search(ask([]string{"often"}, 1, nil)); len(hits) != 1 ||
@@ -292,7 +303,7 @@ func TestColumns(t *testing.T) {
 		for _, share := range []int{1, 2, 3, 4, 5, 8, 9, 32, 40, 1000, 3000} {
 			var list []posting
 			// All frequencies are multiples of unit. About run consecutive documents contain the term.
-			unit, run := []int{1, TFPerOccurrence}[rng.IntN(2)], []int{1, 20}[rng.IntN(2)]
+			unit, run := []int{1, FrequencyPerOccurrence}[rng.IntN(2)], []int{1, 20}[rng.IntN(2)]
 			for n := rng.IntN(share); n < docs; n++ {
 				if rng.IntN(run) == 0 {
 					n += rng.IntN(run * (2*share - 1))
@@ -317,7 +328,7 @@ func TestColumns(t *testing.T) {
 			}
 			tfs := make([]uint16, docs)
 			for _, q := range list {
-				tfs[q.docNumber] = q.tf
+				tfs[q.docNumber] = q.termFrequency
 			}
 			for n, want := range tfs {
 				if got := p.termFrequency(uint32(n)); got != want {
@@ -341,7 +352,7 @@ func TestManyDocuments(t *testing.T) {
 		}
 		return ws
 	}
-	x.FillEmpty(func(yield func(*Document) bool) {
+	x.FillEmptyIndex(func(yield func(*Document) bool) {
 		for i := range docs {
 			d := DocumentOfWords(uint64(i), words(1+rng.IntN(12)))
 			d.Created = int64(i)
@@ -349,7 +360,7 @@ func TestManyDocuments(t *testing.T) {
 		}
 	}, nil)
 	for i := range testenv.RepeatCount(200, 2000) {
-		q := Query{Terms: TermsForWords(words(1 + rng.IntN(6))), Limit: maxScoreLimit + 1}
+		q := Query{Terms: TermsForWords(words(1 + rng.IntN(6))), Limit: maxHitsForMaxScore + 1}
 		if i%3 == 0 {
 			q.Conditions = []TermCondition{{Terms: words(1 + rng.IntN(2)), IsNegated: i%2 == 0}}
 		}
@@ -399,7 +410,7 @@ func TestTenStrongest(t *testing.T) {
 		}},
 	} {
 		x := New(Params{})
-		x.FillEmpty(func(yield func(*Document) bool) {
+		x.FillEmptyIndex(func(yield func(*Document) bool) {
 			for i := range docs {
 				words := slices.Repeat([]string{"other"}, 20)
 				words[0] = "term"
@@ -408,7 +419,7 @@ func TestTenStrongest(t *testing.T) {
 				}
 				d := DocumentOfWords(uint64(i), words)
 				if c.name == "no lengths" {
-					d.Len = 0
+					d.WeightedLength = 0
 				}
 				yield(&d)
 			}
@@ -417,7 +428,7 @@ func TestTenStrongest(t *testing.T) {
 		c.change(x, &q)
 		x.WaitForMerges()
 		got := x.Search(q)
-		q.Limit = maxScoreLimit + 1 // with this limit, all postings are added up
+		q.Limit = maxHitsForMaxScore + 1 // with this limit, all postings are added up
 		if want := x.Search(q)[:tenthHighestRank]; !slices.Equal(got, want) {
 			t.Errorf("%s: Search = %v, want %v", c.name, got, want)
 		}
@@ -434,7 +445,7 @@ func TestLateTimes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	x := New(Params{})
 	times := make([]int64, docs)
-	x.FillEmpty(func(yield func(*Document) bool) {
+	x.FillEmptyIndex(func(yield func(*Document) bool) {
 		for i := range docs {
 			d := DocumentOfWords(uint64(i), []string{"all", "w" + strconv.Itoa(i%40), "v" + strconv.Itoa(i%700)})
 			times[i] = rng.Int64N(1000)

@@ -23,41 +23,42 @@ type memtable struct {
 	// hash table: for each slot, the number of the newest term in the slot, plus 1, or 0 (the slot count is a power of
 	// two)
 	newestTermBySlot []uint32
-	terms            []memTerm
-	postings         []memPosting
+	terms            []memtableTerm
+	postings         []memtablePosting
 	postingEnds      []uint32 // for each document, the index in postings after the document's last posting
 }
 
-type memTerm struct {
+type memtableTerm struct {
 	text        string
 	hash        uint64
 	nextInSlot  uint32 // number of the next older term in the same slot of the hash table, plus 1
 	lastPosting uint32 // number of the term's newest posting, which is an index in memtable.postings, plus 1
 }
 
-type memPosting struct {
-	term        uint32
-	docNumber   uint32 // number of the document that contains the term, or deletedElsewhereMark
-	prevPosting uint32 // index, plus 1, of the previous posting with the same term, or 0 if there is none
-	tf          uint16
+type memtablePosting struct {
+	term          uint32
+	docNumber     uint32 // number of the document that contains the term, or deletedElsewhereMark
+	prevPosting   uint32 // index, plus 1, of the previous posting with the same term, or 0 if there is none
+	termFrequency uint16
 }
 
 // deletedElsewhereMark, in place of a document number, means that a document with the term was deleted from an older
 // index part.
 const deletedElsewhereMark = math.MaxUint32
 
-// A memtable with maxMemDocs documents, or with maxMemPostings pairs of a term and a document, is full. A call that
-// fills a memtable may still add all its changes, but a single call adds fewer than maxMemDocs documents. Therefore a
-// memtable always has fewer than 64 documents, so that one 64-bit word has a bit for each document.
+// A memtable with maxMemtableDocs documents, or with maxMemtablePostings pairs of a term and a document, is full. A
+// call that fills a memtable may still add all its changes, but a single call adds fewer than maxMemtableDocs
+// documents. Therefore a memtable always has fewer than 64 documents, so that one 64-bit word has a bit for each
+// document.
 const (
-	maxMemDocs     = 32
-	maxMemPostings = 1 << 14
-	minMemCapacity = 512 // initial capacity for postings
+	maxMemtableDocs        = 32
+	maxMemtablePostings    = 1 << 14
+	initialPostingCapacity = 512 // initial capacity for postings
 )
 
 // isFull reports whether the memtable must be converted to an ordinary segment.
 func (m *memtable) isFull() bool {
-	return len(m.postingEnds) >= maxMemDocs || len(m.postings) >= maxMemPostings
+	return len(m.postingEnds) >= maxMemtableDocs || len(m.postings) >= maxMemtablePostings
 }
 
 // findTerm returns the number of the term with this text and hash. It returns false for an unknown term.
@@ -79,42 +80,42 @@ func (m *memtable) findTerm(text string, hash uint64) (uint32, bool) {
 	return 0, false
 }
 
-// eachPosting calls fn with each posting of term n, the newest first.
-func (m *memtable) eachPosting(n uint32, fn func(p *memPosting)) {
+// eachPosting calls fn with each posting of the term with the number termNumber, the newest first.
+func (m *memtable) eachPosting(termNumber uint32, fn func(p *memtablePosting)) {
 	postings := m.postings[:cap(m.postings)]
-	for i := atomic.LoadUint32(&m.terms[n].lastPosting); i > 0; i = postings[i-1].prevPosting {
+	for i := atomic.LoadUint32(&m.terms[termNumber].lastPosting); i > 0; i = postings[i-1].prevPosting {
 		if int(i) <= len(m.postings) {
 			fn(&postings[i-1])
 		}
 	}
 }
 
-// countDocuments returns two counts for term n. df is the number of documents in the memtable that contain the term.
-// lostCount is the number of documents with the term that were deleted from other segments since the memtable was
-// created.
-func (m *memtable) countDocuments(n uint32) (df, lostCount int) {
-	m.eachPosting(n, func(p *memPosting) {
+// countDocuments returns two counts for the term with the number termNumber. docFrequency is the number of documents in
+// the memtable that contain the term. lostCount is the number of documents with the term that were deleted from other
+// segments since the memtable was created.
+func (m *memtable) countDocuments(termNumber uint32) (docFrequency, lostCount int) {
+	m.eachPosting(termNumber, func(p *memtablePosting) {
 		if p.docNumber == deletedElsewhereMark {
 			lostCount++
 		} else {
-			df++
+			docFrequency++
 		}
 	})
-	return df, lostCount
+	return docFrequency, lostCount
 }
 
-// appendPostings appends the postings of term n to list, and returns the extended list. The appended postings are in
-// ascending order of their documents. A posting names a document that contains the term. The result deletedElsewhere is
-// the number of documents with the term that were deleted, but that are stored in segments of the index other than this
-// memtable. The upper bounds of the term's contributions to scores (impacts) are set to the maximum, because they are
-// not computed for the newest documents.
-func (m *memtable) appendPostings(list []posting, n uint32) (_ []posting, deletedElsewhere int) {
+// appendPostings appends the postings of the term with the number termNumber to list, and returns the extended list.
+// The appended postings are in ascending order of their documents. A posting names a document that contains the term.
+// The result deletedElsewhere is the number of documents with the term that were deleted, but that are stored in
+// segments of the index other than this memtable. The upper bounds of the term's contributions to scores (impacts) are
+// set to the maximum, because they are not computed for the newest documents.
+func (m *memtable) appendPostings(list []posting, termNumber uint32) (_ []posting, deletedElsewhere int) {
 	from := len(list)
-	m.eachPosting(n, func(p *memPosting) {
+	m.eachPosting(termNumber, func(p *memtablePosting) {
 		if p.docNumber == deletedElsewhereMark {
 			deletedElsewhere++
 		} else {
-			list = append(list, posting{p.docNumber, p.tf, maxScoreImpact})
+			list = append(list, posting{p.docNumber, p.termFrequency, maxScoreImpact})
 		}
 	})
 	for i, j := from, len(list)-1; i < j; i, j = i+1, j-1 {
@@ -124,55 +125,55 @@ func (m *memtable) appendPostings(list []posting, n uint32) (_ []posting, delete
 }
 
 // eachDocumentTerm calls fn with the number of each term in a document.
-func (m *memtable) eachDocumentTerm(number uint32, fn func(n uint32)) {
+func (m *memtable) eachDocumentTerm(docNumber uint32, fn func(n uint32)) {
 	from := uint32(0)
-	if number > 0 {
-		from = m.postingEnds[number-1]
+	if docNumber > 0 {
+		from = m.postingEnds[docNumber-1]
 	}
-	for _, p := range m.postings[from:m.postingEnds[number]] {
-		if p.docNumber == number {
+	for _, p := range m.postings[from:m.postingEnds[docNumber]] {
+		if p.docNumber == docNumber {
 			fn(p.term)
 		}
 	}
 }
 
-// addPosting records that a document contains a term. Readers must not use this version of the memtable yet. doc is
-// the number of the newest document, or deletedElsewhereMark.
-func (m *memtable) addPosting(text string, hash uint64, doc uint32, tf uint16) {
+// addPosting records that a document contains a term. Readers must not use this version of the memtable yet. docNumber
+// is the number of the newest document, or deletedElsewhereMark.
+func (m *memtable) addPosting(text string, hash uint64, docNumber uint32, termFrequency uint16) {
 	if len(m.terms) == cap(m.terms) || len(m.postings) == cap(m.postings) {
 		m.growTermArrays()
 	}
 	n, ok := m.findTerm(text, hash)
 	if !ok {
 		n = uint32(len(m.terms))
-		m.terms = append(m.terms, memTerm{text: text, hash: hash})
+		m.terms = append(m.terms, memtableTerm{text: text, hash: hash})
 		m.insertTermInSlotChain(n)
 	}
 	t := &m.terms[n]
-	if t.lastPosting > 0 && doc != deletedElsewhereMark {
+	if t.lastPosting > 0 && docNumber != deletedElsewhereMark {
 		// The document contains the term several times, so add to its posting.
-		if p := &m.postings[t.lastPosting-1]; p.docNumber == doc {
-			p.tf = uint16(min(uint32(p.tf)+uint32(tf), math.MaxUint16))
+		if p := &m.postings[t.lastPosting-1]; p.docNumber == docNumber {
+			p.termFrequency = uint16(min(uint32(p.termFrequency)+uint32(termFrequency), math.MaxUint16))
 			return
 		}
 	}
-	m.postings = append(m.postings, memPosting{n, doc, t.lastPosting, tf})
+	m.postings = append(m.postings, memtablePosting{n, docNumber, t.lastPosting, termFrequency})
 	atomic.StoreUint32(&t.lastPosting, uint32(len(m.postings)))
 }
 
-// insertTermInSlotChain inserts term n at the start of the linked list that contains the terms in the same hash table
-// slot.
-func (m *memtable) insertTermInSlotChain(n uint32) {
-	slot := &m.newestTermBySlot[int(m.terms[n].hash)&(len(m.newestTermBySlot)-1)]
-	m.terms[n].nextInSlot = *slot
-	atomic.StoreUint32(slot, n+1)
+// insertTermInSlotChain inserts the term with the number termNumber at the start of the linked list that contains the
+// terms in the same hash table slot.
+func (m *memtable) insertTermInSlotChain(termNumber uint32) {
+	slot := &m.newestTermBySlot[int(m.terms[termNumber].hash)&(len(m.newestTermBySlot)-1)]
+	m.terms[termNumber].nextInSlot = *slot
+	atomic.StoreUint32(slot, termNumber+1)
 }
 
 // growTermArrays doubles the capacity of the memtable's arrays. Readers must not use this version of the memtable yet.
 func (m *memtable) growTermArrays() {
-	room := max(minMemCapacity, 2*cap(m.postings))
-	m.postings = append(make([]memPosting, 0, room), m.postings...)
-	m.terms = append(make([]memTerm, 0, room/2), m.terms...)
+	room := max(initialPostingCapacity, 2*cap(m.postings))
+	m.postings = append(make([]memtablePosting, 0, room), m.postings...)
+	m.terms = append(make([]memtableTerm, 0, room/2), m.terms...)
 	m.newestTermBySlot = make([]uint32, room/2)
 	for n := range m.terms {
 		m.insertTermInSlotChain(uint32(n))

@@ -11,19 +11,20 @@ import (
 )
 
 // Segments are classified by size. The segments in a class are up to eight times as large as the segments in the class
-// before. If a class has mergeFanIn segments, or largeMergeFanIn segments in a large class, these are merged into one.
+// before. If a class has segmentsPerMerge segments, or largeSegmentsPerMerge segments in a large class, these are
+// merged into one.
 //
 // A memtable has class 0 and is converted to a segment when it is full. A segment with too many deleted documents is
 // merged with all smaller segments. These are newer and count, for each term, the documents that were deleted from
 // older segments. The merge makes these counts unnecessary.
 const (
-	sizeClassBits = 3
-	mergeFanIn    = 4
-	// mergeFanIn for large segments. It is smaller, because large segments have most of their terms in common.
-	largeMergeFanIn = 3
+	sizeClassBits    = 3
+	segmentsPerMerge = 4
+	// segmentsPerMerge for large segments. It is smaller, because large segments have most of their terms in common.
+	largeSegmentsPerMerge = 3
 	// smallest class whose segments are large. Large segments are merged separately, so that small segments do not
 	// wait for them.
-	largeSegmentClass = 4
+	minLargeSizeClass = 4
 	// maximum number of full memtables that wait for a merge in the background. If there are more, the next change
 	// merges them before it returns.
 	maxFullMemtables = 8
@@ -40,44 +41,45 @@ func (v *segmentView) segmentSizeClass() int {
 
 // smallViewsToMerge returns the small parts of the index that should be merged next, or nil. It ignores memtables that
 // are not full and parts that are already being merged.
-func smallViewsToMerge(views, merging []segmentView) []segmentView {
-	return viewsToMerge(views, merging, func(class int) bool { return class < largeSegmentClass })
+func smallViewsToMerge(views, viewsBeingMerged []segmentView) []segmentView {
+	return viewsToMerge(views, viewsBeingMerged, func(class int) bool { return class < minLargeSizeClass })
 }
 
 // largeViewsToMerge returns the large parts of the index that should be merged next, or nil. A part is large if its
-// size class is largeSegmentClass or above. Parts that are already being merged are ignored.
-func largeViewsToMerge(views, merging []segmentView) []segmentView {
-	return viewsToMerge(views, merging, func(class int) bool { return class >= largeSegmentClass })
+// size class is minLargeSizeClass or above. Parts that are already being merged are ignored.
+func largeViewsToMerge(views, viewsBeingMerged []segmentView) []segmentView {
+	return viewsToMerge(views, viewsBeingMerged, func(class int) bool { return class >= minLargeSizeClass })
 }
 
 // viewsToMerge returns the segments that should be merged next, or nil. It usually returns several segments of the same
-// size class, for which hasClass returns true. If a segment of such a class has many deleted documents, viewsToMerge
-// returns this segment and all segments that are not larger, in any class. It ignores segments that are already being
-// merged.
-func viewsToMerge(views, merging []segmentView, hasClass func(class int) bool) []segmentView {
+// size class, for which isWantedSizeClass returns true. If a segment of such a class has many deleted documents,
+// viewsToMerge returns this segment and all segments that are not larger, in any class. It ignores segments that are
+// already being merged.
+func viewsToMerge(views, viewsBeingMerged []segmentView, isWantedSizeClass func(class int) bool) []segmentView {
 	var byClass [24][]segmentView
 	for _, v := range views {
-		if hasSegment(merging, v) || v.isGrowingMemtable() {
+		if hasSegment(viewsBeingMerged, v) || v.isGrowingMemtable() {
 			continue
 		}
 		c := v.segmentSizeClass()
-		if !hasClass(c) {
+		if !isWantedSizeClass(c) {
 			continue
 		}
 		if v.deletedCount >= minDeletedDocs && v.deletedCount*10 > len(v.docLengths)*3 {
 			return slices.DeleteFunc(slices.Clone(views), func(w segmentView) bool {
-				return w.liveDocumentCount() > v.liveDocumentCount() || hasSegment(merging, w) || w.isGrowingMemtable()
+				return w.liveDocumentCount() > v.liveDocumentCount() || hasSegment(viewsBeingMerged, w) ||
+					w.isGrowingMemtable()
 			})
 		}
 		byClass[c] = append(byClass[c], v)
 	}
 	for c, some := range byClass {
-		most := mergeFanIn
+		most := segmentsPerMerge
 		switch {
 		case c == 0:
 			most = 1
-		case c >= largeSegmentClass:
-			most = largeMergeFanIn
+		case c >= minLargeSizeClass:
+			most = largeSegmentsPerMerge
 		}
 		if len(some) >= most {
 			return some
@@ -133,12 +135,15 @@ func (x *Searcher) mergeViews(views []segmentView) *segment {
 	l := newPostingListFiller(s)
 	for i := range views {
 		for n, to := range terms[i] {
-			if to == deletedDocument {
+			if to == deletedNumberMark {
 				continue
 			}
 			for _, p := range views[i].termPostings(n, &room) {
-				if number := numbers[i][p.docNumber]; number != deletedDocument {
-					l.pushPosting(to, posting{number, p.tf, sc.scoreImpact(p.tf, s.docLengths[number])})
+				if number := numbers[i][p.docNumber]; number != deletedNumberMark {
+					l.pushPosting(
+						to,
+						posting{number, p.termFrequency, sc.scoreImpact(p.termFrequency, s.docLengths[number])},
+					)
 				}
 			}
 		}
@@ -158,8 +163,8 @@ func (s *segment) firstID() uint64 {
 	return s.ids.valueAt(0)
 }
 
-// deletedDocument replaces the number of a document or term that the merged segment does not contain.
-const deletedDocument = math.MaxUint32
+// deletedNumberMark replaces the number of a document or term that the merged segment does not contain.
+const deletedNumberMark = math.MaxUint32
 
 // copyDocuments adds the documents of a view to the builder, except deleted documents. It returns the new number of
 // each document.
@@ -171,7 +176,7 @@ func (b *builder) copyDocuments(v *segmentView) []uint32 {
 	created := v.created.allValues()
 	for i, id := range ids {
 		if v.isDeleted(uint32(i)) {
-			numbers[i] = deletedDocument
+			numbers[i] = deletedNumberMark
 			continue
 		}
 		numbers[i] = uint32(len(s.docLengths))
@@ -180,7 +185,7 @@ func (b *builder) copyDocuments(v *segmentView) []uint32 {
 		s.created.appendValue(created[i])
 		s.signatures.appendCopy(&v.signatures, uint32(i))
 		s.docLengths = append(s.docLengths, v.docLengths[i])
-		s.data = append(s.data, v.documentData(uint32(i)))
+		s.dataByDocument = append(s.dataByDocument, v.documentData(uint32(i)))
 		if v.docLengths[i] != unscoredDocumentLength {
 			s.scoredDocumentCount++
 			s.totalDocumentLength += uint64(v.docLengths[i])
@@ -191,12 +196,12 @@ func (b *builder) copyDocuments(v *segmentView) []uint32 {
 
 // copyTerms adds the terms in v, a part of the index, to the builder, together with their numbers of documents. It
 // returns, for each term in v, the term's number in the builder. If no document contains a term any more, the term is
-// not added, and its number is deletedDocument. scratch is reused memory.
+// not added, and its number is deletedNumberMark. scratch is reused memory.
 func (b *builder) copyTerms(v *segmentView, scratch *[]posting) []uint32 {
 	numbers := make([]uint32, v.termCount())
 	for n := range numbers {
 		t := v.termCountsAt(n)
-		df := t.df
+		df := t.docFrequency
 		if v.deletedCount > 0 {
 			df = 0
 			for _, p := range v.termPostings(n, scratch) {
@@ -205,9 +210,9 @@ func (b *builder) copyTerms(v *segmentView, scratch *[]posting) []uint32 {
 				}
 			}
 		}
-		lost := t.deletedElsewhereCount - (t.df - df)
+		lost := t.deletedElsewhereCount - (t.docFrequency - df)
 		if df == 0 && lost == 0 {
-			numbers[n] = deletedDocument
+			numbers[n] = deletedNumberMark
 			continue
 		}
 		hash := maphash.String(b.seed, t.text)
@@ -215,7 +220,7 @@ func (b *builder) copyTerms(v *segmentView, scratch *[]posting) []uint32 {
 		if !ok {
 			to = b.newTerm(t.text, hash)
 		}
-		b.segment.terms[to].df += uint32(df)
+		b.segment.terms[to].docFrequency += uint32(df)
 		b.segment.terms[to].deletedElsewhereCount += int32(lost)
 		numbers[n] = to
 	}
@@ -234,9 +239,9 @@ func replaceMergedViews(views, merged []segmentView, result *segment) []segmentV
 			rest = append(rest, v)
 			continue
 		}
-		for w := range v.deleted {
-			since := v.deleted[w]
-			if old := merged[i].deleted; old != nil {
+		for w := range v.deletedBitSet {
+			since := v.deletedBitSet[w]
+			if old := merged[i].deletedBitSet; old != nil {
 				since &^= old[w]
 			}
 			for ; since != 0; since &= since - 1 {

@@ -8,12 +8,12 @@ import (
 	"slices"
 )
 
-// A posting says that a document contains a term. The field tf is the term's frequency in the document, in sixteenths
-// of an occurrence in plain text. The impact is an upper bound of the posting's contribution to a score.
+// A posting says that a document contains a term. The field termFrequency is the term's frequency in the document, in
+// sixteenths of an occurrence in plain text. The impact is an upper bound of the posting's contribution to a score.
 type posting struct {
-	docNumber   uint32
-	tf          uint16
-	scoreImpact uint8 // see bm25Scale.scoreImpact
+	docNumber     uint32
+	termFrequency uint16
+	scoreImpact   uint8 // see bm25Scale.scoreImpact
 }
 
 // postings are all postings of a term in a segment. They never change.
@@ -22,45 +22,47 @@ type postings struct {
 	columns *postingColumns // postings of a frequent term in another arrangement, used instead of list (may be nil)
 }
 
-// addDocBits sets, in docBits, the bit of each document that contains the term.
-func (p postings) addDocBits(docBits []uint64) {
+// addDocsToBitSet sets, in docBitSet, the bit of each document that contains the term.
+func (p postings) addDocsToBitSet(docBitSet []uint64) {
 	for _, q := range p.list {
-		docBits[q.docNumber/64] |= 1 << (q.docNumber % 64)
+		docBitSet[q.docNumber/64] |= 1 << (q.docNumber % 64)
 	}
 	if p.columns != nil {
-		p.columns.addDocBits(docBits)
+		p.columns.addDocsToBitSet(docBitSet)
 	}
 }
 
 // postingColumns store the postings of a frequent term. The impacts of all postings are together in memory, because a
 // search mostly looks for large impacts. The other parts of the postings are in further arrays:
 //
-//	index          0    1    2    3  …
-//	scoreImpacts  90   12   55   31  …   padded with zeros to a multiple of scoreImpactBlockSize
-//	lowDocNumbers  3   17   64    2  …   lower half of document numbers: 65,538 is 2
-//	tfs           16   16   32   16  …
+//	index              0    1    2    3  …
+//	scoreImpacts      90   12   55   31  …   padded with zeros to a multiple of scoreImpactBlockSize
+//	docNumberLowBits   3   17   64    2  …   lower half of document numbers: 65,538 is 2
+//	termFrequencies   16   16   32   16  …
 //
 // The array firstPostingIndexes finds the posting of a document. If at least one in bitmapShareDivisor documents
-// contains the term, docBits also has a bit for each document. If at least one in tfBytesShareDivisor documents
-// contains the term, tfBytes has a byte for each document and replaces tfs.
+// contains the term, docBitSet also has a bit for each document. If at least one in frequencyBytesShareDivisor
+// documents contains the term, frequencyBytes has a byte for each document and replaces termFrequencies.
 type postingColumns struct {
-	scoreImpacts  []uint8
-	lowDocNumbers []uint16
-	tfs           []uint16
+	scoreImpacts     []uint8
+	docNumberLowBits []uint16
+	termFrequencies  []uint16
 	// firstPostingIndexes[i] is the index of the first posting whose document number is at least i <<
 	// firstPostingIndexShift. The last element is the number of postings.
 	firstPostingIndexes []uint32
 	// firstPostingIndexes has an element for each 1<<firstPostingIndexShift documents. firstPostingIndexShift is at
-	// most 16, or 6 if both docBits and tfs are used.
+	// most 16, or 6 if both docBitSet and termFrequencies are used.
 	firstPostingIndexShift uint8
-	docBits                []uint64
-	// For each document, how often it contains the term, or 0 if it does not. The number is divided by tfBytesUnit.
-	tfBytes []uint8
+	docBitSet              []uint64
+	// For each document, how often it contains the term, or 0 if it does not. The number is divided by
+	// frequencyBytesUnit.
+	frequencyBytes []uint8
 	// impact of the tenth posting if the term's postings are ordered by impact, largest first
 	tenthHighestScoreImpact uint8
-	// TFPerOccurrence if the term's frequencies in all documents are multiples of TFPerOccurrence, otherwise 1
-	tfBytesUnit     uint16
-	largeTFPostings []posting // postings whose frequency is too large for a byte in tfBytes
+	// FrequencyPerOccurrence if the term's frequencies in all documents are multiples of FrequencyPerOccurrence,
+	// otherwise 1
+	frequencyBytesUnit     uint16
+	largeFrequencyPostings []posting // postings whose frequency is too large for a byte in frequencyBytes
 }
 
 const (
@@ -69,13 +71,15 @@ const (
 	minPostingsForColumns = 64
 	// position of the posting whose impact is tenthHighestScoreImpact, if the postings are ordered by impact
 	tenthHighestRank = 10
-	// if at least 1 in bitmapShareDivisor documents contains the term, docBits has a bit for each document
+	// if at least 1 in bitmapShareDivisor documents contains the term, docBitSet has a bit for each document
 	bitmapShareDivisor = 32
-	// if at least 1 in tfBytesShareDivisor documents contains the term, tfBytes has a byte for each document
-	tfBytesShareDivisor = 8
-	// approximate number of postings between two elements of firstPostingIndexes, for a term without docBits
-	postingsPerFirstIndex = 4
-	largeTFByte           = 255 // value in tfBytes that refers to largeTFPostings. Smaller values are frequencies.
+	// if at least 1 in frequencyBytesShareDivisor documents contains the term, frequencyBytes has a byte for each
+	// document
+	frequencyBytesShareDivisor = 8
+	// approximate number of postings between two elements of firstPostingIndexes, for a term without docBitSet
+	postingsPerIndexEntry = 4
+	// value in frequencyBytes that refers to largeFrequencyPostings. Smaller values are frequencies.
+	largeFrequencyByte = 255
 	// number of elements of impacts that a search checks in one step; an impact is an upper bound for a posting's
 	// contribution to a score
 	scoreImpactBlockSize = 32
@@ -89,8 +93,9 @@ func newPostings(list []posting, docs int) postings {
 		return postings{list: list}
 	}
 	w := newColumns(len(list), docs)
-	if w.tfBytes != nil && !slices.ContainsFunc(list, func(p posting) bool { return p.tf%TFPerOccurrence != 0 }) {
-		w.tfBytesUnit = TFPerOccurrence
+	if w.frequencyBytes != nil &&
+		!slices.ContainsFunc(list, func(p posting) bool { return p.termFrequency%FrequencyPerOccurrence != 0 }) {
+		w.frequencyBytesUnit = FrequencyPerOccurrence
 	}
 	for _, p := range list {
 		w.pushPosting(p)
@@ -103,24 +108,24 @@ func newPostings(list []posting, docs int) postings {
 // which the columns have capacity. The parameter docs is the number of documents in the segment.
 func newColumns(postings, docs int) *postingColumns {
 	w := &postingColumns{
-		scoreImpacts:  make([]uint8, 0, (postings+scoreImpactBlockSize-1)&^(scoreImpactBlockSize-1)),
-		lowDocNumbers: make([]uint16, 0, postings+docNumbersPerStep),
+		scoreImpacts:     make([]uint8, 0, (postings+scoreImpactBlockSize-1)&^(scoreImpactBlockSize-1)),
+		docNumberLowBits: make([]uint16, 0, postings+docNumbersPerStep),
 	}
 	switch {
-	case postings*tfBytesShareDivisor >= docs:
+	case postings*frequencyBytesShareDivisor >= docs:
 		w.firstPostingIndexShift = 16
-		w.tfBytes = make([]uint8, docs)
-		w.tfBytesUnit = 1
+		w.frequencyBytes = make([]uint8, docs)
+		w.frequencyBytesUnit = 1
 	case postings*bitmapShareDivisor >= docs:
 		w.firstPostingIndexShift = 6
 	default:
-		w.firstPostingIndexShift = uint8(min(bits.Len(uint(docs*postingsPerFirstIndex/postings))-1, 16))
+		w.firstPostingIndexShift = uint8(min(bits.Len(uint(docs*postingsPerIndexEntry/postings))-1, 16))
 	}
-	if w.tfBytes == nil {
-		w.tfs = make([]uint16, 0, postings)
+	if w.frequencyBytes == nil {
+		w.termFrequencies = make([]uint16, 0, postings)
 	}
 	if postings*bitmapShareDivisor >= docs {
-		w.docBits = make([]uint64, (docs+63)/64)
+		w.docBitSet = make([]uint64, (docs+63)/64)
 	}
 	w.firstPostingIndexes = make([]uint32, (docs-1)>>w.firstPostingIndexShift+2)
 	return w
@@ -129,23 +134,23 @@ func newColumns(postings, docs int) *postingColumns {
 // pushPosting appends a posting to the columns. Document numbers must ascend.
 func (w *postingColumns) pushPosting(p posting) {
 	w.firstPostingIndexes[p.docNumber>>w.firstPostingIndexShift]++
-	w.scoreImpacts, w.lowDocNumbers = append(
+	w.scoreImpacts, w.docNumberLowBits = append(
 		w.scoreImpacts,
 		p.scoreImpact,
 	), append(
-		w.lowDocNumbers,
+		w.docNumberLowBits,
 		uint16(p.docNumber),
 	)
-	if w.docBits != nil {
-		w.docBits[p.docNumber/64] |= 1 << (p.docNumber % 64)
+	if w.docBitSet != nil {
+		w.docBitSet[p.docNumber/64] |= 1 << (p.docNumber % 64)
 	}
-	if w.tfBytes == nil {
-		w.tfs = append(w.tfs, p.tf)
+	if w.frequencyBytes == nil {
+		w.termFrequencies = append(w.termFrequencies, p.termFrequency)
 		return
 	}
-	w.tfBytes[p.docNumber] = uint8(min(p.tf/w.tfBytesUnit, largeTFByte))
-	if p.tf/w.tfBytesUnit >= largeTFByte {
-		w.largeTFPostings = append(w.largeTFPostings, p)
+	w.frequencyBytes[p.docNumber] = uint8(min(p.termFrequency/w.frequencyBytesUnit, largeFrequencyByte))
+	if p.termFrequency/w.frequencyBytesUnit >= largeFrequencyByte {
+		w.largeFrequencyPostings = append(w.largeFrequencyPostings, p)
 	}
 }
 
@@ -169,32 +174,38 @@ func (w *postingColumns) finishColumns() {
 	w.scoreImpacts = w.scoreImpacts[:cap(w.scoreImpacts)]
 }
 
-// endOfSameUpperBits returns the index in lowDocNumbers after the last document whose number has the same upper 16 bits
-// as the parameter number.
-func (w *postingColumns) endOfSameUpperBits(number uint32) int {
+// findUpperBitsRangeEnd returns the index in docNumberLowBits after the last document whose number has the same upper
+// 16 bits as the parameter docNumber.
+func (w *postingColumns) findUpperBitsRangeEnd(docNumber uint32) int {
 	return int(
-		w.firstPostingIndexes[min(int(number>>16+1)<<(16-w.firstPostingIndexShift), len(w.firstPostingIndexes)-1)],
+		w.firstPostingIndexes[min(int(docNumber>>16+1)<<(16-w.firstPostingIndexShift), len(w.firstPostingIndexes)-1)],
 	)
 }
 
-// findIndex returns the index of a document's posting. It returns false if the document does not contain the term.
-func (w *postingColumns) findIndex(number uint32) (int, bool) {
-	i := number >> w.firstPostingIndexShift
-	if w.firstPostingIndexShift == 6 && w.docBits != nil {
-		set, bit := w.docBits[i], uint64(1)<<(number%64)
+// findPostingIndex returns the index of a document's posting. It returns false if the document does not contain the
+// term.
+func (w *postingColumns) findPostingIndex(docNumber uint32) (int, bool) {
+	i := docNumber >> w.firstPostingIndexShift
+	if w.firstPostingIndexShift == 6 && w.docBitSet != nil {
+		set, bit := w.docBitSet[i], uint64(1)<<(docNumber%64)
 		return int(w.firstPostingIndexes[i]) + bits.OnesCount64(set&(bit-1)), set&bit != 0
 	}
-	at, ok := findLowDocNumber(w.lowDocNumbers, w.firstPostingIndexes[i], w.firstPostingIndexes[i+1], uint16(number))
+	at, ok := findLowDocNumber(
+		w.docNumberLowBits,
+		w.firstPostingIndexes[i],
+		w.firstPostingIndexes[i+1],
+		uint16(docNumber),
+	)
 	return int(at), ok
 }
 
-// findLowDocNumber searches for a value in the elements docs[at] to docs[to-1]. The argument low is this value.
-// findLowDocNumber returns the index of the element and true, or false if no element has the value. It compares several
-// elements at once, because the processor would mispredict branches.
-func findLowDocNumber(docs []uint16, at, to uint32, low uint16) (uint32, bool) {
+// findLowDocNumber searches for a value in the elements docs[startIndex] to docs[endIndex-1]. The argument low is this
+// value. findLowDocNumber returns the index of the element and true, or false if no element has the value. It compares
+// several elements at once, because the processor would mispredict branches.
+func findLowDocNumber(docs []uint16, startIndex, endIndex uint32, low uint16) (uint32, bool) {
 	pattern := uint64(low) * lowBitOfEachUint16
 	for {
-		some := docs[at : at+docNumbersPerStep]
+		some := docs[startIndex : startIndex+docNumbersPerStep]
 		a := uint64(some[0]) | uint64(some[1])<<16 | uint64(some[2])<<32 | uint64(some[3])<<48
 		b := uint64(some[4]) | uint64(some[5])<<16 | uint64(some[6])<<32 | uint64(some[7])<<48
 		a, b = a^pattern, b^pattern // in a and b, the two bytes of each value that is equal to low become zero
@@ -203,10 +214,10 @@ func findLowDocNumber(docs []uint16, at, to uint32, low uint16) (uint32, bool) {
 		if a == 0 {
 			bit = 64 + bits.TrailingZeros64(b)
 		}
-		if i := at + uint32(bit)/16; to-at <= docNumbersPerStep || bit < 128 {
-			return i, i < to && bit < 128
+		if i := startIndex + uint32(bit)/16; endIndex-startIndex <= docNumbersPerStep || bit < 128 {
+			return i, i < endIndex && bit < 128
 		}
-		at += docNumbersPerStep
+		startIndex += docNumbersPerStep
 	}
 }
 
@@ -219,42 +230,42 @@ const (
 )
 
 // termFrequency returns how often a document contains the term of these postings, or 0. An occurrence in plain text
-// counts 16 ([TFPerOccurrence]).
+// counts 16 ([FrequencyPerOccurrence]).
 func (w *postingColumns) termFrequency(number uint32) uint16 {
-	if w.tfBytes != nil {
-		return w.tfFromBytes(number)
+	if w.frequencyBytes != nil {
+		return w.decodeFrequencyByte(number)
 	}
-	if at, ok := w.findIndex(number); ok {
-		return w.tfs[at]
+	if at, ok := w.findPostingIndex(number); ok {
+		return w.termFrequencies[at]
 	}
 	return 0
 }
 
 // hasDocument reports whether the document with this number contains the term of these columns.
 func (w *postingColumns) hasDocument(number uint32) bool {
-	if w.docBits != nil {
-		return w.docBits[number/64]>>(number%64)&1 != 0
+	if w.docBitSet != nil {
+		return w.docBitSet[number/64]>>(number%64)&1 != 0
 	}
-	_, found := w.findIndex(number)
+	_, found := w.findPostingIndex(number)
 	return found
 }
 
-// tfFromBytes returns the same as termFrequency. Call it only if the columns have tfBytes.
-func (w *postingColumns) tfFromBytes(number uint32) uint16 {
-	tf := uint16(w.tfBytes[number])
-	if tf < largeTFByte {
-		return tf * w.tfBytesUnit
+// decodeFrequencyByte returns the same as termFrequency. Call it only if the columns have frequencyBytes.
+func (w *postingColumns) decodeFrequencyByte(docNumber uint32) uint16 {
+	tf := uint16(w.frequencyBytes[docNumber])
+	if tf < largeFrequencyByte {
+		return tf * w.frequencyBytesUnit
 	}
-	return w.findLargeTF(number)
+	return w.findLargeFrequency(docNumber)
 }
 
-// findLargeTF returns how often a document contains the term. The frequency must be too large for tfBytes, so that
-// the document has a posting in largeTFPostings.
-func (w *postingColumns) findLargeTF(number uint32) uint16 {
-	at, _ := slices.BinarySearchFunc(w.largeTFPostings, number, func(p posting, number uint32) int {
+// findLargeFrequency returns how often a document contains the term. The frequency must be too large for
+// frequencyBytes, so that the document has a posting in largeFrequencyPostings.
+func (w *postingColumns) findLargeFrequency(docNumber uint32) uint16 {
+	at, _ := slices.BinarySearchFunc(w.largeFrequencyPostings, docNumber, func(p posting, number uint32) int {
 		return int(int64(p.docNumber) - int64(number))
 	})
-	return w.largeTFPostings[at].tf
+	return w.largeFrequencyPostings[at].termFrequency
 }
 
 // postingAt returns the posting with the given index. A column stores only the lower 16 bits of each document number,
@@ -262,33 +273,33 @@ func (w *postingColumns) findLargeTF(number uint32) uint16 {
 // bits of the posting, and sets *docNumberUpperBits to the upper bits that it found. A caller that reads postings in
 // ascending order should pass the same pointer each time, so that the search continues where it ended.
 func (w *postingColumns) postingAt(index int, docNumberUpperBits *uint32) posting {
-	for index >= w.endOfSameUpperBits(*docNumberUpperBits) {
+	for index >= w.findUpperBitsRangeEnd(*docNumberUpperBits) {
 		*docNumberUpperBits += 1 << 16
 	}
 	p := posting{
-		docNumber:   *docNumberUpperBits&^math.MaxUint16 | uint32(w.lowDocNumbers[index]),
+		docNumber:   *docNumberUpperBits&^math.MaxUint16 | uint32(w.docNumberLowBits[index]),
 		scoreImpact: w.scoreImpacts[index],
 	}
-	if w.tfBytes != nil {
-		p.tf = w.tfFromBytes(p.docNumber)
+	if w.frequencyBytes != nil {
+		p.termFrequency = w.decodeFrequencyByte(p.docNumber)
 	} else {
-		p.tf = w.tfs[index]
+		p.termFrequency = w.termFrequencies[index]
 	}
 	return p
 }
 
-// addDocBits sets the bits of all documents that contain the term.
-func (w *postingColumns) addDocBits(set []uint64) {
-	for i, held := range w.docBits {
-		set[i] |= held
+// addDocsToBitSet sets the bits of all documents that contain the term.
+func (w *postingColumns) addDocsToBitSet(docBitSet []uint64) {
+	for i, held := range w.docBitSet {
+		docBitSet[i] |= held
 	}
-	if w.docBits != nil {
+	if w.docBitSet != nil {
 		return
 	}
-	for i, upper := 0, uint32(0); i < len(w.lowDocNumbers); upper += 1 << 16 {
-		for end := w.endOfSameUpperBits(upper); i < end; i++ {
-			doc := upper | uint32(w.lowDocNumbers[i])
-			set[doc/64] |= 1 << (doc % 64)
+	for i, upper := 0, uint32(0); i < len(w.docNumberLowBits); upper += 1 << 16 {
+		for end := w.findUpperBitsRangeEnd(upper); i < end; i++ {
+			doc := upper | uint32(w.docNumberLowBits[i])
+			docBitSet[doc/64] |= 1 << (doc % 64)
 		}
 	}
 }
@@ -296,33 +307,33 @@ func (w *postingColumns) addDocBits(set []uint64) {
 // count returns the number of postings.
 func (t *postings) count() int {
 	if t.columns != nil {
-		return len(t.columns.lowDocNumbers)
+		return len(t.columns.docNumberLowBits)
 	}
 	return len(t.list)
 }
 
 // allPostings returns all postings in order of the documents. If the postings are in columns, it decodes them into
-// *reusedMemory, whose memory is reused and enlarged if necessary.
-func (t *postings) allPostings(reusedMemory *[]posting) []posting {
+// *postingBuffer, whose memory is reused and enlarged if necessary.
+func (t *postings) allPostings(postingBuffer *[]posting) []posting {
 	if t.columns == nil {
 		return t.list
 	}
-	*reusedMemory = slices.Grow((*reusedMemory)[:0], t.count())
+	*postingBuffer = slices.Grow((*postingBuffer)[:0], t.count())
 	for i, upper := 0, uint32(0); i < t.count(); i++ {
-		*reusedMemory = append(*reusedMemory, t.columns.postingAt(i, &upper))
+		*postingBuffer = append(*postingBuffer, t.columns.postingAt(i, &upper))
 	}
-	return *reusedMemory
+	return *postingBuffer
 }
 
 // termFrequency returns how often a document contains the term, or 0 if the document does not contain it. The result is
 // in sixteenths, so that an occurrence in a special field can count more or less than an occurrence in the text, which
 // counts sixteen.
-func (t *postings) termFrequency(number uint32) uint16 {
+func (t *postings) termFrequency(docNumber uint32) uint16 {
 	if t.columns != nil {
-		return t.columns.termFrequency(number)
+		return t.columns.termFrequency(docNumber)
 	}
-	if i := t.findIndex(number); i < len(t.list) && t.list[i].docNumber == number {
-		return t.list[i].tf
+	if i := t.findPostingIndex(docNumber); i < len(t.list) && t.list[i].docNumber == docNumber {
+		return t.list[i].termFrequency
 	}
 	return 0
 }
@@ -332,19 +343,19 @@ func (t *postings) hasDocument(number uint32) bool {
 	if t.columns != nil {
 		return t.columns.hasDocument(number)
 	}
-	i := t.findIndex(number)
+	i := t.findPostingIndex(number)
 	return i < len(t.list) && t.list[i].docNumber == number
 }
 
-// findIndex returns the index in t.list of the posting for the document with this number. If this document does not
-// contain the term, the result is the index of another document's posting. Therefore the caller must compare the
-// document number of the posting with number. The code does not branch on the contents of the list, because such
+// findPostingIndex returns the index in t.list of the posting for the document with this number. If this document does
+// not contain the term, the result is the index of another document's posting. Therefore the caller must compare the
+// document number of the posting with docNumber. The code does not branch on the contents of the list, because such
 // branches are mispredicted.
-func (t *postings) findIndex(number uint32) int {
+func (t *postings) findPostingIndex(docNumber uint32) int {
 	from := 0
 	for n := len(t.list); n > 1; {
 		half := n / 2
-		from += half & int((int64(t.list[from+half].docNumber)-int64(number)-1)>>63)
+		from += half & int((int64(t.list[from+half].docNumber)-int64(docNumber)-1)>>63)
 		n -= half
 	}
 	return from

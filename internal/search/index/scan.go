@@ -28,7 +28,7 @@ type searchState struct {
 	foundTerms        []foundTerm // for each segment, and each query term: the term's postings in the segment
 	// memory for the postings of terms that occur in only one document of a segment. It must not be reallocated,
 	// because foundTerms refers to it.
-	singlePostingMemory []posting
+	singlePostingBuffer []posting
 	// positions in the postings of the current segment, one for each query term that the segment contains
 	cursors             []queryCursor
 	cursorIndexesByGain []int // indexes in the slice cursors, the term with the largest possible gain first
@@ -37,7 +37,7 @@ type searchState struct {
 	maxRemainingTermScores []float64
 	hitHeap                []rankedHit
 	filter                 filterSet
-	hitCandidateBatch      [batchSize + scoreImpactBlockSize]hitCandidate
+	hitCandidateBatch      [estimateBatchSize + scoreImpactBlockSize]hitCandidate
 	topScoreEstimates      []uint32 // memory that searchBest in maxscore.go reuses
 	likelyHits             []likelyHit
 	// scores of the docsPerScoreWindow documents that are being processed. They are all zero between searches.
@@ -48,7 +48,7 @@ type searchState struct {
 // queryCursor is the position of a search in a query term's postings.
 type queryCursor struct {
 	postings
-	df int // number of documents with the term in the current part of the index
+	docFrequency int // number of documents with the term in the current part of the index
 	// range of the term's postings for the docsPerScoreWindow documents that are being processed
 	windowStart, windowEnd int
 	termScoreGain          float64 // largest possible contribution of the term to a score
@@ -72,7 +72,7 @@ func newSearchState(x *Searcher, terms []QueryTerm) *searchState {
 	q.documentCounts = q.documentCounts[:0]
 	q.termScoreGainSum = 0
 	q.foundTerms = slices.Grow(q.foundTerms[:0], len(q.terms)*len(x.views))[:len(q.terms)*len(x.views)]
-	q.singlePostingMemory = slices.Grow(q.singlePostingMemory[:0], len(q.foundTerms))
+	q.singlePostingBuffer = slices.Grow(q.singlePostingBuffer[:0], len(q.foundTerms))
 	for _, w := range q.terms {
 		q.hashes = append(q.hashes, x.hashTerm(w.Text))
 	}
@@ -86,29 +86,29 @@ func newSearchState(x *Searcher, terms []QueryTerm) *searchState {
 			continue
 		}
 		for k, hash := range q.hashes {
-			q.likelyTermNumbers[k] = v.termTable.findFirstNumber(hash)
+			q.likelyTermNumbers[k] = v.termTable.findFirstByHash(hash)
 		}
 		for k, n := range q.likelyTermNumbers {
 			if n > 0 {
-				found[k] = v.findTermAt(n-1, &q.singlePostingMemory)
+				found[k] = v.findTermAt(n-1, &q.singlePostingBuffer)
 			}
 		}
 		for k, w := range q.terms {
-			if n := q.likelyTermNumbers[k]; n == 0 || v.arena.get(v.terms[n-1].text) != w.Text {
-				found[k], _ = v.findTerm(w.Text, q.hashes[k], &q.singlePostingMemory)
+			if n := q.likelyTermNumbers[k]; n == 0 || v.arena.get(v.terms[n-1].textReference) != w.Text {
+				found[k], _ = v.findTerm(w.Text, q.hashes[k], &q.singlePostingBuffer)
 			}
 		}
 	}
 	for k, w := range q.terms {
 		df := 0
 		for i := k; i < len(q.foundTerms); i += len(q.terms) {
-			if x.countsDF {
+			if x.countsDocFrequencies {
 				df += x.views[i/len(q.terms)].countLivePostings(q.foundTerms[i].postings)
 			} else {
-				df += q.foundTerms[i].df - q.foundTerms[i].deletedElsewhereCount
+				df += q.foundTerms[i].docFrequency - q.foundTerms[i].deletedElsewhereCount
 			}
 		}
-		gain := q.scale.termScoreGain(q.scale.idf(df, w.Prior), w.Weight)
+		gain := q.scale.termScoreGain(q.scale.idf(df, w.PriorFrequency), w.Weight)
 		q.documentCounts = append(q.documentCounts, df)
 		q.termScoreGains = append(q.termScoreGains, gain)
 		q.termScoreGainSum = q.termScoreGainSum + gain
@@ -142,7 +142,7 @@ func (q *searchState) openView(i int) *segmentView {
 	q.cursors, q.cursorIndexesByGain = q.cursors[:0], q.cursorIndexesByGain[:0]
 	step := q.scale.scoreImpactBoundFactor(v.scoreImpactK1Slope) / maxScoreImpact
 	for k, f := range q.foundTerms[i*len(q.terms):][:len(q.terms)] {
-		if f.df == 0 {
+		if f.docFrequency == 0 {
 			continue
 		}
 		gain := q.termScoreGains[k] / q.termScoreGainSum
@@ -151,7 +151,7 @@ func (q *searchState) openView(i int) *segmentView {
 			q.cursors,
 			queryCursor{
 				postings:              f.postings,
-				df:                    f.df,
+				docFrequency:          f.docFrequency,
 				termScoreGain:         q.termScoreGains[k],
 				termScoreGainShare:    float32(gain),
 				scorePerImpact:        gain * step,
@@ -179,7 +179,7 @@ func (q *searchState) openView(i int) *segmentView {
 // contains several query terms is counted several times.
 func (q *searchState) countPostings() (n int) {
 	for i := range q.cursors {
-		n += q.cursors[i].df
+		n += q.cursors[i].docFrequency
 	}
 	return n
 }
@@ -237,59 +237,59 @@ func (v *segmentView) scoreDocuments(
 	}
 }
 
-// indexInScoreWindow returns the position of a posting's document in windowDocumentScores. The argument index is the
-// index of the posting in the term's list.
-func (c *queryCursor) indexInScoreWindow(index int) int {
+// indexInScoreWindow returns the position of a posting's document in windowDocumentScores. The argument postingIndex is
+// the index of the posting in the term's list.
+func (c *queryCursor) indexInScoreWindow(postingIndex int) int {
 	if c.columns != nil {
-		return int(c.columns.lowDocNumbers[index] % docsPerScoreWindow)
+		return int(c.columns.docNumberLowBits[postingIndex] % docsPerScoreWindow)
 	}
-	return int(c.list[index].docNumber % docsPerScoreWindow)
+	return int(c.list[postingIndex].docNumber % docsPerScoreWindow)
 }
 
 // addPostingListScores adds a term's contributions to the scores of the documents in the current window. The first
-// document in this window has the number first. The term's postings must be in a list.
-func (q *searchState) addPostingListScores(c *queryCursor, first int, lens []uint32) {
+// document in this window has the number firstDocNumber. The term's postings must be in a list.
+func (q *searchState) addPostingListScores(c *queryCursor, firstDocNumber int, docLengths []uint32) {
 	gain := c.termScoreGain
 	rest := q.scale.adjustedK1Base
 	slope := q.scale.adjustedK1Slope
 	for _, p := range c.list[c.windowEnd:] {
-		at := int(p.docNumber) - first
-		if at >= len(lens) {
+		at := int(p.docNumber) - firstDocNumber
+		if at >= len(docLengths) {
 			break
 		}
 		// This is a copy of the formula in bm25Scale.score. A call is slower, because the compiler then reads the
 		// fields of the scale from memory each time.
-		f := float64(p.tf)
+		f := float64(p.termFrequency)
 		q.windowDocumentScores[at%docsPerScoreWindow] += float64(
 			gain*f,
-		) / (f + (rest + float64(slope*float64(lens[at]))))
+		) / (f + (rest + float64(slope*float64(docLengths[at]))))
 		c.windowEnd++
 	}
 }
 
 // addColumnScores adds the contributions of a term to the scores of the documents in the current window. The parameter
-// first is the number of the first document in the window. The slice lens contains the lengths of the documents. The
-// term's postings must be in columns.
-func (q *searchState) addColumnScores(c *queryCursor, first int, lens []uint32) {
+// firstDocNumber is the number of the first document in the window. The slice docLengths contains the lengths of the
+// documents. The term's postings must be in columns.
+func (q *searchState) addColumnScores(c *queryCursor, firstDocNumber int, docLengths []uint32) {
 	gain := c.termScoreGain
 	rest := q.scale.adjustedK1Base
 	slope := q.scale.adjustedK1Slope
 	w := c.columns
-	low := first % (math.MaxUint16 + 1)
-	for i, doc := range w.lowDocNumbers[c.windowEnd:w.endOfSameUpperBits(uint32(first))] {
+	low := firstDocNumber % (math.MaxUint16 + 1)
+	for i, doc := range w.docNumberLowBits[c.windowEnd:w.findUpperBitsRangeEnd(uint32(firstDocNumber))] {
 		at := int(doc) - low
-		if at >= len(lens) {
+		if at >= len(docLengths) {
 			break
 		}
 		var f float64
-		if w.tfBytes != nil {
-			f = float64(w.tfFromBytes(uint32(first + at)))
+		if w.frequencyBytes != nil {
+			f = float64(w.decodeFrequencyByte(uint32(firstDocNumber + at)))
 		} else {
-			f = float64(w.tfs[c.windowStart+i])
+			f = float64(w.termFrequencies[c.windowStart+i])
 		}
 		q.windowDocumentScores[at%docsPerScoreWindow] += float64(
 			gain*f,
-		) / (f + (rest + float64(slope*float64(lens[at]))))
+		) / (f + (rest + float64(slope*float64(docLengths[at]))))
 		c.windowEnd++
 	}
 }
@@ -299,15 +299,15 @@ func (q *searchState) addColumnScores(c *queryCursor, first int, lens []uint32) 
 type hitCandidate struct {
 	docNumberOrPostingIndex uint32 // document number; while a batch is collected, the index of the document's posting
 	// estimated score from the terms that were processed so far, divided by the sum of all terms' gains
-	sum float32
+	scoreEstimate float32
 	// the part k1·(1 − b + b·dl/avgdl) of the BM25 formula, where dl is the document's length and avgdl is the average
 	// length. It is multiplied by 16 because term frequencies are in sixteenths of an occurrence.
 	lengthAdjustedK1 float32
 }
 
-// batchSize is the maximum number of documents whose scores are estimated together, so that their memory accesses
-// overlap.
-const batchSize = 256
+// estimateBatchSize is the maximum number of documents whose scores are estimated together, so that their memory
+// accesses overlap.
+const estimateBatchSize = 256
 
 // likelyHit is a document that may be among the best hits of a search, because its estimated score is high enough.
 type likelyHit struct {

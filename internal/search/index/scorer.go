@@ -44,30 +44,32 @@ type bm25Scale struct {
 	scoredDocumentCount float64 // number of documents (N)
 	averageLength       float64
 	k1                  float64
-	// The scoring formula BM25 contains TFPerOccurrence·k1·(1−b+b·dl/avgdl), where dl is the document's length in
-	// sixteenths of a word, and avgdl is the average length. This term is equal to adjustedK1Base + adjustedK1Slope·dl.
+	// The scoring formula BM25 contains FrequencyPerOccurrence·k1·(1−b+b·dl/avgdl), where dl is the document's length
+	// in sixteenths of a word, and avgdl is the average length. This term is equal to adjustedK1Base +
+	// adjustedK1Slope·dl.
 	adjustedK1Base, adjustedK1Slope float64
 }
 
-// newScale computes those parts of the scoring formula BM25 that are the same for all documents. n is the number of
-// documents, and total is their total length.
-func (p Params) newScale(n int, total uint64) bm25Scale {
-	s := bm25Scale{scoredDocumentCount: float64(n), k1: p.K1}
+// newScale computes those parts of the scoring formula BM25 that are the same for all documents. documentCount is the
+// number of documents, and totalLength is their total length.
+func (p Params) newScale(documentCount int, totalLength uint64) bm25Scale {
+	s := bm25Scale{scoredDocumentCount: float64(documentCount), k1: p.K1}
 	if s.scoredDocumentCount > 0 {
-		s.averageLength = float64(total) / TFPerOccurrence / s.scoredDocumentCount
+		s.averageLength = float64(totalLength) / FrequencyPerOccurrence / s.scoredDocumentCount
 	}
-	s.adjustedK1Base = TFPerOccurrence * float64(p.K1*(1-p.B))
+	s.adjustedK1Base = FrequencyPerOccurrence * float64(p.K1*(1-p.B))
 	if s.averageLength > 0 { // the average is 0 only if no document has terms
 		s.adjustedK1Slope = float64(p.K1*p.B) / s.averageLength
 	}
 	return s
 }
 
-// idf returns ln((N − df + 0.5)/(df + 0.5) + 1). N is the number of documents plus p.N. df is the number of documents
-// with the term (the argument df) plus p.DF. The values in p are the frequencies of the term in its language.
-func (s bm25Scale) idf(df int, p LanguageFrequency) float64 {
-	d := float64(df) + p.DF
-	return math.Log((s.scoredDocumentCount+p.N-d+0.5)/(d+0.5) + 1)
+// idf returns ln((N − df + 0.5)/(df + 0.5) + 1). N is the number of documents plus priorFrequency.N. df is the number
+// of documents with the term (the argument docFrequency) plus priorFrequency.DF. The values in priorFrequency are the
+// frequencies of the term in its language.
+func (s bm25Scale) idf(docFrequency int, priorFrequency FrequencyInLanguage) float64 {
+	d := float64(docFrequency) + priorFrequency.DF
+	return math.Log((s.scoredDocumentCount+priorFrequency.N-d+0.5)/(d+0.5) + 1)
 }
 
 // termScoreGain returns idf·(k1+1)·weight, which is the part of the formula that depends only on the term.
@@ -93,21 +95,25 @@ const maxScoreImpact = 127
 
 // scoreImpact returns a posting's impact, that is, the posting's contribution to a score in relation to the term's
 // largest possible contribution. The largest possible contribution has the impact maxScoreImpact (127). The impact is
-// rounded up to a whole number. tf is the term's frequency in the document, and dl is the document's length.
-func (s bm25Scale) scoreImpact(tf uint16, dl uint32) uint8 {
-	f := float64(tf)
+// rounded up to a whole number. termFrequency is the term's frequency in the document, and docLength is the document's
+// length.
+func (s bm25Scale) scoreImpact(termFrequency uint16, docLength uint32) uint8 {
+	f := float64(termFrequency)
 	return uint8(
-		min(1+int(maxScoreImpact*f/(f+(s.adjustedK1Base+float64(s.adjustedK1Slope*float64(dl))))), maxScoreImpact),
+		min(
+			1+int(maxScoreImpact*f/(f+(s.adjustedK1Base+float64(s.adjustedK1Slope*float64(docLength))))),
+			maxScoreImpact,
+		),
 	)
 }
 
 // scoreImpactBoundFactor returns the factor by which upper bounds of scores must be multiplied. The bounds were
-// computed when adjustedK1Slope had the value slope. If the average document length has increased since that time,
-// adjustedK1Slope is smaller than slope. The length of a document then reduces its score less, so that the old bounds
-// are too low. Otherwise the factor is 1.
-func (s bm25Scale) scoreImpactBoundFactor(slope float64) float64 {
-	if s.adjustedK1Slope > 0 && s.adjustedK1Slope < slope {
-		return slope / s.adjustedK1Slope
+// computed when adjustedK1Slope had the value oldK1Slope. If the average document length has increased since that time,
+// adjustedK1Slope is smaller than oldK1Slope. The length of a document then reduces its score less, so that the old
+// bounds are too low. Otherwise the factor is 1.
+func (s bm25Scale) scoreImpactBoundFactor(oldK1Slope float64) float64 {
+	if s.adjustedK1Slope > 0 && s.adjustedK1Slope < oldK1Slope {
+		return oldK1Slope / s.adjustedK1Slope
 	}
 	return 1
 }

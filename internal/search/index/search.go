@@ -9,44 +9,44 @@ import (
 	"slices"
 )
 
-// Search returns the documents with the highest scores, at most ask.Limit. Among documents with equal scores, the one
+// Search returns the documents with the highest scores, at most query.Limit. Among documents with equal scores, the one
 // with the larger Updated comes first, then the one with the smaller ID.
-func (x *Searcher) Search(ask Query) []Hit {
-	if ask.Limit <= 0 || x.scoredDocumentCount == 0 {
+func (x *Searcher) Search(query Query) []Hit {
+	if query.Limit <= 0 || x.scoredDocumentCount == 0 {
 		return nil
 	}
-	q := newSearchState(x, ask.Terms)
+	q := newSearchState(x, query.Terms)
 	defer q.release()
 	q.isBusy = true
 	best := bestHits{
-		limit:       min(ask.Limit, x.scoredDocumentCount),
+		limit:       min(query.Limit, x.scoredDocumentCount),
 		heap:        q.hitHeap[:0],
 		minHitScore: math.SmallestNonzeroFloat64,
 	}
 	for i := range x.views {
-		q.searchView(&ask, i, &best)
+		q.searchView(&query, i, &best)
 	}
 	q.hitHeap, q.isBusy = best.heap, false
 	return best.takeHits()
 }
 
-// maxScoreLimit is the largest number of requested hits for which the MaxScore algorithm is used. With more hits, the
-// lowest score among them stays so low that the algorithm can skip only few documents.
-const maxScoreLimit = 200
+// maxHitsForMaxScore is the largest number of requested hits for which the MaxScore algorithm is used. With more hits,
+// the lowest score among them stays so low that the algorithm can skip only few documents.
+const maxHitsForMaxScore = 200
 
 // searchView adds the hits in view i to best. If the limit is small, it tries to find the best documents without
 // scoring all documents (see searchBest). Otherwise, or if that fails, it scores each document that contains a query
 // term.
-func (q *searchState) searchView(ask *Query, i int, best *bestHits) {
+func (q *searchState) searchView(query *Query, i int, best *bestHits) {
 	v := q.openView(i)
 	if len(q.cursors) == 0 {
 		return
 	}
-	q.filter.computeMatchingDocuments(v, ask, q.hashTerm, q.countPostings())
+	q.filter.computeMatchingDocuments(v, query, q.hashTerm, q.countPostings())
 	if q.filter.matchingDocumentCount == 0 {
 		return
 	}
-	if ask.Limit <= maxScoreLimit && v.searchBest(q, ask, best) {
+	if query.Limit <= maxHitsForMaxScore && v.searchBest(q, query, best) {
 		return
 	}
 	v.scoreDocuments(q, best.minHitScore, func(number uint32, score float64) float64 {
@@ -57,13 +57,13 @@ func (q *searchState) searchView(ask *Query, i int, best *bestHits) {
 		if !q.filter.accepts(number) {
 			return best.minHitScore
 		}
-		if !q.filter.passesChecks(v, ask, number) {
+		if !q.filter.passesChecks(v, query, number) {
 			return best.minHitScore
 		}
 		// ScoreFactor never increases a score. So a hit that is already too weak for the list of best hits can be
 		// dropped before ScoreFactor is called.
-		if ask.ScoreFactor != nil {
-			c.score *= ask.ScoreFactor(c.id())
+		if query.ScoreFactor != nil {
+			c.score *= query.ScoreFactor(c.id())
 		}
 		if best.wouldKeep(c) {
 			best.addHit(c)
@@ -74,14 +74,14 @@ func (q *searchState) searchView(ask *Query, i int, best *bestHits) {
 
 // CountHits returns the number of documents that a search without a limit would find. Their scores are above 0, and
 // the query's conditions are met.
-func (x *Searcher) CountHits(ask Query) int {
-	q := newSearchState(x, ask.Terms)
+func (x *Searcher) CountHits(query Query) int {
+	q := newSearchState(x, query.Terms)
 	defer q.release()
 	n := 0
 	q.isBusy = true
 	for i := range x.views {
 		v := q.openView(i)
-		q.filter.computeMatchingDocuments(v, &ask, q.hashTerm, q.countPostings())
+		q.filter.computeMatchingDocuments(v, &query, q.hashTerm, q.countPostings())
 		if len(q.cursors) == 0 || q.filter.matchingDocumentCount == 0 {
 			continue
 		}
@@ -89,7 +89,7 @@ func (x *Searcher) CountHits(ask Query) int {
 			if v.isDeleted(number) || !q.filter.accepts(number) {
 				return math.SmallestNonzeroFloat64
 			}
-			if q.filter.passesChecks(v, &ask, number) {
+			if q.filter.passesChecks(v, &query, number) {
 				n++
 			}
 			return math.SmallestNonzeroFloat64
@@ -101,13 +101,13 @@ func (x *Searcher) CountHits(ask Query) int {
 
 // documentUpdateTime is a document with the values by which NewestIDs orders documents.
 type documentUpdateTime struct {
-	updated int64
-	id      uint64
+	updateTime int64
+	id         uint64
 }
 
 // compare orders the newest document first.
 func (d documentUpdateTime) compare(other documentUpdateTime) int {
-	return cmp.Or(cmp.Compare(other.updated, d.updated), cmp.Compare(other.id, d.id))
+	return cmp.Or(cmp.Compare(other.updateTime, d.updateTime), cmp.Compare(other.id, d.id))
 }
 
 // insertNewest inserts the document d into the list best and returns the list. The list contains the newest documents,
@@ -129,13 +129,12 @@ func insertNewest(
 
 // If at most this number of documents match, the search reads the time of each document. If more documents match, it is
 // faster to compare the latest time of every block with 64 documents first.
-const maxTimesComparedSingly = 512
+const maxSingleTimeComparisons = 512
 
-// NewestIDs returns the IDs of at most ask.Limit documents that the query accepts, with the
-// largest Updated first, then with the largest ID. It ignores the terms of the query and
-// includes documents without terms.
-func (x *Searcher) NewestIDs(ask Query) []uint64 {
-	limit := ask.Limit
+// NewestIDs returns the IDs of at most query.Limit documents that the query accepts, with the largest Updated first,
+// then with the largest ID. It ignores the terms of the query and includes documents without terms.
+func (x *Searcher) NewestIDs(query Query) []uint64 {
+	limit := query.Limit
 	if limit <= 0 {
 		return nil
 	}
@@ -143,28 +142,28 @@ func (x *Searcher) NewestIDs(ask Query) []uint64 {
 	var f filterSet
 	for i := len(x.views) - 1; i >= 0; i-- {
 		v := &x.views[i]
-		f.computeMatchingDocuments(v, &ask, x.hashTerm, 0)
+		f.computeMatchingDocuments(v, &query, x.hashTerm, 0)
 		// latest time in each block of 64 documents. It is nil if so few documents meet the conditions that their
 		// times are read one by one.
 		var latest []int64
-		if f.matchingDocumentCount > maxTimesComparedSingly {
+		if f.matchingDocumentCount > maxSingleTimeComparisons {
 			latest = v.latestUpdateBlocks()
 		}
 		// start with the documents added last, because they are probably the newest
 		for block := (len(v.docLengths)+63)/64 - 1; block >= 0; block-- {
-			if len(best) == limit && latest != nil && latest[block] < best[limit-1].updated {
+			if len(best) == limit && latest != nil && latest[block] < best[limit-1].updateTime {
 				continue
 			}
 			for set := f.blockDocumentBits(block); set != 0; {
 				last := bits.Len64(set) - 1
 				set &^= 1 << last
 				number := uint32(64*block + last)
-				if !v.isDeleted(number) && f.isInTime(number) {
+				if !v.isDeleted(number) && f.isCreatedInRange(number) {
 					best = insertNewest(
 						best,
 						documentUpdateTime{v.updated.valueAt(number), v.ids.valueAt(number)},
 						limit,
-						func() bool { return f.passesChecks(v, &ask, number) },
+						func() bool { return f.passesChecks(v, &query, number) },
 					)
 				}
 			}

@@ -9,8 +9,8 @@
 // where weight is the term's weight in the query, tf how often the term occurs in the document, df how many documents
 // contain the term, dl how many terms the document has, avgdl the average dl, and N the number of documents. This is
 // Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009) with Lucene's
-// idf, which is never negative. A term's [LanguageFrequency] is added to N and df. N, df and avgdl are computed at the
-// time of the query. A score is therefore identical to the last bit for any history of changes that led to the same
+// idf, which is never negative. A term's [FrequencyInLanguage] is added to N and df. N, df and avgdl are computed at
+// the time of the query. A score is therefore identical to the last bit for any history of changes that led to the same
 // documents.
 //
 // # Structure
@@ -54,9 +54,9 @@ type Searcher struct {
 	scoredDocumentCount int    // number of documents with terms, without deleted ones (N in [TermScore].IDF)
 	totalLength         uint64 // sum of the lengths of the documents that scoredDocumentCount counts
 
-	// countsDF is set if document frequencies must be counted from the postings, because the counts in the views do
-	// not consider which documents are deleted (see [Searcher.WithEarlier]).
-	countsDF bool
+	// countsDocFrequencies is set if document frequencies must be counted from the postings, because the counts in the
+	// views do not consider which documents are deleted (see [Searcher.EarlierSearcher]).
+	countsDocFrequencies bool
 }
 
 // Len returns the number of documents with terms. It is the number N in the scoring formula BM25.
@@ -90,7 +90,7 @@ func (x *Searcher) currentBM25Scale() bm25Scale {
 
 // IDF returns the inverse document frequency of a term. The argument df is the number of documents that contain the
 // term. The argument frequency describes how often the term occurs in its language.
-func (x *Searcher) IDF(df int, frequency LanguageFrequency) float64 {
+func (x *Searcher) IDF(df int, frequency FrequencyInLanguage) float64 {
 	return x.currentBM25Scale().idf(df, frequency)
 }
 
@@ -108,9 +108,9 @@ func (x *Searcher) locateDocument(id uint64) (v *segmentView, number uint32, ok 
 	return nil, 0, false
 }
 
-// Data returns the data that the caller stored with the document with this ID. It is nil for documents in a snapshot.
-// ok is false if no document has the ID.
-func (x *Searcher) Data(id uint64) (data any, ok bool) {
+// DocumentData returns the data that the caller stored with the document with this ID. It is nil for documents in a
+// snapshot. ok is false if no document has the ID.
+func (x *Searcher) DocumentData(id uint64) (data any, ok bool) {
 	v, n, ok := x.locateDocument(id)
 	if !ok {
 		return nil, false
@@ -118,11 +118,11 @@ func (x *Searcher) Data(id uint64) (data any, ok bool) {
 	return v.documentData(n), true
 }
 
-func (s *segment) documentData(number uint32) any {
-	if s.data == nil {
+func (s *segment) documentData(docNumber uint32) any {
+	if s.dataByDocument == nil {
 		return nil
 	}
-	return s.data[number]
+	return s.dataByDocument[docNumber]
 }
 
 // EachDocument yields the ID and the Data of each document in no particular order, including documents without terms.
@@ -140,11 +140,11 @@ func (x *Searcher) EachDocument() iter.Seq2[uint64, any] {
 	}
 }
 
-// DF returns the number of documents that contain the term.
-func (x *Searcher) DF(term string) int {
+// DocumentFrequency returns the number of documents that contain the term.
+func (x *Searcher) DocumentFrequency(term string) int {
 	hash, df := x.hashTerm(term), 0
 	viewDF := (*segmentView).termDF
-	if x.countsDF {
+	if x.countsDocFrequencies {
 		viewDF = (*segmentView).countDF
 	}
 	for i := range x.views {
@@ -179,7 +179,7 @@ func (x *Searcher) TermsWithPrefix(prefix string) iter.Seq2[string, int] {
 		for i := range x.views {
 			more := true
 			each, viewDF := x.views[i].eachTermWithPrefix, (*segmentView).termDF
-			if x.countsDF {
+			if x.countsDocFrequencies {
 				each, viewDF = x.views[i].eachLiveTerm, (*segmentView).countDF
 			}
 			each(prefix, func(text string, df int) bool {

@@ -19,13 +19,13 @@ type segment struct {
 	created column[int64]
 	// length of each document in sixteenths of a word, or unscoredDocumentLength for a document that does not count in
 	// the average
-	docLengths []uint32
-	signatures signatureColumn
-	data       []any // Data of each document (nil if no document has Data)
+	docLengths     []uint32
+	signatures     signatureColumn
+	dataByDocument []any // Data of each document (nil if no document has Data)
 	// earliest and latest creation time in each block of 64 documents (see blockTimeRanges)
-	createdBlocks []blockTimeRange
+	creationTimeRanges []blockTimeRange
 
-	latestUpdates []int64 // latest update time in each block of 64 documents (see latestUpdateBlocks)
+	latestUpdateTimes []int64 // latest update time in each block of 64 documents (see latestUpdateBlocks)
 
 	isAscending bool            // a document with a higher number has a higher ID
 	byID        numberHashTable // finds documents by ID if the IDs do not ascend
@@ -49,13 +49,13 @@ type segment struct {
 // term is a word that occurs in the documents of a segment. Most terms occur in a single document. Their only posting
 // is stored in the term itself. A term contains no pointers, so that the garbage collector need not scan the terms.
 type term struct {
-	text uint32 // reference to the term's text in segment.arena
-	df   uint32 // document frequency: the number of postings
+	textReference uint32 // reference to the term's text in segment.arena
+	docFrequency  uint32 // document frequency: the number of postings
 	// index in postingLists, or, if only one document contains the term, the number of this document
 	listIndexOrDocNumber uint32
 	// number of documents with the term that were deleted from older segments while this segment was the newest
 	deletedElsewhereCount int32
-	tf                    uint16 // frequency in the only posting, or 0 if the term has several postings or none
+	termFrequency         uint16 // frequency in the only posting, or 0 if the term has several postings or none
 	// largest impact of the term. An impact is an upper bound for the term's contribution to the score of a document.
 	maxScoreImpact uint8
 	// listIndexOrDocNumber is an index in postingLists, because the term has several postings
@@ -79,7 +79,7 @@ func (s *segment) findTerm(text string, hash uint64, singlePostings *[]posting) 
 		*singlePostings = list
 		return foundTerm{
 			postings:              postings{list: list[from:]},
-			df:                    len(list) - from,
+			docFrequency:          len(list) - from,
 			deletedElsewhereCount: lost,
 			maxScoreImpact:        maxScoreImpact,
 		}, true
@@ -87,9 +87,9 @@ func (s *segment) findTerm(text string, hash uint64, singlePostings *[]posting) 
 	return s.findTermAt(n, singlePostings), true
 }
 
-// addTermBits sets the bits of the documents that have the term.
-func (s *segment) addTermBits(docBits []uint64, text string, hash uint64) {
-	s.termDocuments(text, hash).addDocBits(docBits)
+// addTermDocs sets the bits of the documents that have the term.
+func (s *segment) addTermDocs(docBitSet []uint64, text string, hash uint64) {
+	s.termDocuments(text, hash).addDocBits(docBitSet)
 }
 
 // termDocuments returns the documents that have the term.
@@ -104,17 +104,17 @@ func (s *segment) termDocuments(text string, hash uint64) docSet {
 
 // findTermAt is like findTerm, but for a term number instead of a text. If the term has a single posting without a
 // list, the posting is appended to *singlePostings, and the result refers to it.
-func (s *segment) findTermAt(n uint32, singlePostings *[]posting) foundTerm {
-	t := &s.terms[n]
+func (s *segment) findTermAt(termNumber uint32, singlePostings *[]posting) foundTerm {
+	t := &s.terms[termNumber]
 	f := foundTerm{
-		df:                    int(t.df),
+		docFrequency:          int(t.docFrequency),
 		deletedElsewhereCount: int(t.deletedElsewhereCount),
 		maxScoreImpact:        t.maxScoreImpact,
 	}
 	switch {
 	case t.hasPostingList:
 		f.postings = s.postingLists[t.listIndexOrDocNumber]
-	case t.df > 0:
+	case t.docFrequency > 0:
 		*singlePostings = append(*singlePostings, t.onlyPosting())
 		f.list = (*singlePostings)[len(*singlePostings)-1:]
 	}
@@ -130,34 +130,36 @@ func (s *segment) termDF(text string, hash uint64) int {
 		if !ok {
 			return 0
 		}
-		return int(t.df)
+		return int(t.docFrequency)
 	}
 	n, ok := s.termNumber(text, hash)
 	if !ok {
 		return 0
 	}
 	t := s.termCountsAt(int(n))
-	return t.df - t.deletedElsewhereCount
+	return t.docFrequency - t.deletedElsewhereCount
 }
 
 func (s *segment) termNumber(text string, hash uint64) (uint32, bool) {
 	if s.memtable != nil {
 		return s.memtable.findTerm(text, hash)
 	}
-	n := s.termTable.findFirstNumber(hash)
-	if n == 0 || s.arena.get(s.terms[n-1].text) == text {
+	n := s.termTable.findFirstByHash(hash)
+	if n == 0 || s.arena.get(s.terms[n-1].textReference) == text {
 		return n - 1, n > 0
 	}
-	return s.termTable.find(hash, func(n uint32) bool { return s.arena.get(s.terms[n].text) == text })
+	return s.termTable.find(hash, func(n uint32) bool { return s.arena.get(s.terms[n].textReference) == text })
 }
 
 // onlyPosting returns the posting of a term that has only one.
-func (t *term) onlyPosting() posting { return posting{t.listIndexOrDocNumber, t.tf, t.maxScoreImpact} }
+func (t *term) onlyPosting() posting {
+	return posting{t.listIndexOrDocNumber, t.termFrequency, t.maxScoreImpact}
+}
 
 // termCounts is a term with its counts but without postings.
 type termCounts struct {
 	text                  string
-	df                    int
+	docFrequency          int
 	deletedElsewhereCount int
 }
 
@@ -172,42 +174,42 @@ func (s *segment) termCount() int {
 	return len(s.terms)
 }
 
-// termCountsAt returns the text and the counts of term n.
-func (s *segment) termCountsAt(n int) termCounts {
+// termCountsAt returns the text and the counts of term termNumber.
+func (s *segment) termCountsAt(termNumber int) termCounts {
 	if s.snapshot != nil {
-		t := s.snapshot.termAt(n)
-		return termCounts{t.text, int(t.df), 0}
+		t := s.snapshot.termAt(termNumber)
+		return termCounts{t.text, int(t.docFrequency), 0}
 	}
 	if s.memtable != nil {
-		df, lost := s.memtable.countDocuments(uint32(n))
-		return termCounts{s.memtable.terms[n].text, df, lost}
+		df, lost := s.memtable.countDocuments(uint32(termNumber))
+		return termCounts{s.memtable.terms[termNumber].text, df, lost}
 	}
-	t := &s.terms[n]
-	return termCounts{s.arena.get(t.text), int(t.df), int(t.deletedElsewhereCount)}
+	t := &s.terms[termNumber]
+	return termCounts{s.arena.get(t.textReference), int(t.docFrequency), int(t.deletedElsewhereCount)}
 }
 
-// termPostings returns the postings of term n in ascending order of their documents. If the segment does not contain
-// the postings as a list in memory, termPostings stores them in *reusedMemory and returns *reusedMemory. It reuses the
-// memory of *reusedMemory and enlarges it if necessary. The result is nil if no document contains the term.
-func (s *segment) termPostings(n int, reusedMemory *[]posting) []posting {
+// termPostings returns the postings of term termNumber in ascending order of their documents. If the segment does not
+// contain the postings as a list in memory, termPostings stores them in *postingBuffer and returns *postingBuffer. It
+// reuses the memory of *postingBuffer and enlarges it if necessary. The result is nil if no document contains the term.
+func (s *segment) termPostings(termNumber int, postingBuffer *[]posting) []posting {
 	if s.snapshot != nil {
-		*reusedMemory = s.snapshot.decodeTermPostings(n, (*reusedMemory)[:0])
-		return *reusedMemory
+		*postingBuffer = s.snapshot.decodeTermPostings(termNumber, (*postingBuffer)[:0])
+		return *postingBuffer
 	}
 	if s.memtable != nil {
-		*reusedMemory, _ = s.memtable.appendPostings((*reusedMemory)[:0], uint32(n))
-		return *reusedMemory
+		*postingBuffer, _ = s.memtable.appendPostings((*postingBuffer)[:0], uint32(termNumber))
+		return *postingBuffer
 	}
-	t := &s.terms[n]
+	t := &s.terms[termNumber]
 	switch {
 	case t.hasPostingList:
-		return s.postingLists[t.listIndexOrDocNumber].allPostings(reusedMemory)
-	case t.df > 0:
-		*reusedMemory = append((*reusedMemory)[:0], t.onlyPosting())
+		return s.postingLists[t.listIndexOrDocNumber].allPostings(postingBuffer)
+	case t.docFrequency > 0:
+		*postingBuffer = append((*postingBuffer)[:0], t.onlyPosting())
 	default:
 		return nil
 	}
-	return *reusedMemory
+	return *postingBuffer
 }
 
 // documentNumber returns the number that the document with this ID has in this part of the index. A part that still
@@ -257,17 +259,17 @@ func (s *segment) eachTermOfDocuments(documents []uint32, fn func(text string)) 
 // document in the term's list takes as much time as decoding postingsPerDocumentSearch documents of the list.
 const postingsPerDocumentSearch = 8
 
-// postingListAt returns the posting list of term n, which lists the documents that contain the term. It returns nil if
-// the term has only one posting, or if the segment is a snapshot or a memtable, which stores its postings in another
-// form.
-func (s *segment) postingListAt(n int) *postings {
+// postingListAt returns the posting list of term termNumber, which lists the documents that contain the term. It
+// returns nil if the term has only one posting, or if the segment is a snapshot or a memtable, which stores its
+// postings in another form.
+func (s *segment) postingListAt(termNumber int) *postings {
 	if s.snapshot != nil || s.memtable != nil {
 		return nil
 	}
-	if !s.terms[n].hasPostingList {
+	if !s.terms[termNumber].hasPostingList {
 		return nil
 	}
-	return &s.postingLists[s.terms[n].listIndexOrDocNumber]
+	return &s.postingLists[s.terms[termNumber].listIndexOrDocNumber]
 }
 
 // blockTimeRange is the time range in a block of 64 documents. The ranges are usually narrow, because most documents
@@ -276,16 +278,16 @@ type blockTimeRange struct{ firstTime, lastTime int64 }
 
 // documentBlockTimes contains times of each block of 64 documents.
 type documentBlockTimes struct {
-	createdRanges []blockTimeRange // earliest and latest creation time
-	latestUpdates []int64          // latest update time
+	creationTimeRanges []blockTimeRange // earliest and latest creation time
+	latestUpdateTimes  []int64          // latest update time
 }
 
 // blockTimeRanges returns the earliest and the latest creation time in each block of 64 documents.
 func (s *segment) blockTimeRanges() []blockTimeRange {
 	if s.snapshot != nil {
-		return s.snapshot.blockTimes().createdRanges
+		return s.snapshot.blockTimes().creationTimeRanges
 	}
-	return s.createdBlocks
+	return s.creationTimeRanges
 }
 
 // timeBlocks divides the times into blocks of 64 and returns the earliest and the latest time in each block.
@@ -300,15 +302,15 @@ func timeBlocks(times []int64) []blockTimeRange {
 // latestUpdateBlocks returns the latest update time in each block of 64 documents.
 func (s *segment) latestUpdateBlocks() []int64 {
 	if s.snapshot != nil {
-		return s.snapshot.blockTimes().latestUpdates
+		return s.snapshot.blockTimes().latestUpdateTimes
 	}
-	return s.latestUpdates
+	return s.latestUpdateTimes
 }
 
 // blockMaxima returns the largest value in each block of 64 values.
-func blockMaxima(updated []int64) []int64 {
-	blocks := make([]int64, 0, (len(updated)+63)/64)
-	for block := range slices.Chunk(updated, 64) {
+func blockMaxima(values []int64) []int64 {
+	blocks := make([]int64, 0, (len(values)+63)/64)
+	for block := range slices.Chunk(values, 64) {
 		blocks = append(blocks, slices.Max(block))
 	}
 	return blocks
@@ -317,27 +319,27 @@ func blockMaxima(updated []int64) []int64 {
 // segmentView is a segment, and which of its documents were deleted.
 type segmentView struct {
 	*segment
-	deleted      []uint64 // one bit for each document, set if it was deleted (nil if none was)
-	deletedCount int      // number of deleted documents
+	deletedBitSet []uint64 // one bit for each document, set if it was deleted (nil if none was)
+	deletedCount  int      // number of deleted documents
 }
 
-func (v *segmentView) isDeleted(number uint32) bool {
-	return v.deleted != nil && v.deleted[number/64]>>(number%64)&1 != 0
+func (v *segmentView) isDeleted(docNumber uint32) bool {
+	return v.deletedBitSet != nil && v.deletedBitSet[docNumber/64]>>(docNumber%64)&1 != 0
 }
 
 // liveDocumentCount returns the number of documents that are not deleted.
 func (v *segmentView) liveDocumentCount() int { return len(v.docLengths) - v.deletedCount }
 
 // withoutDocument returns v with a document marked as deleted. It copies the bit set of deleted documents, because
-// readers may use the old set. It does not copy the set if ownsBits is true, because the current change has already
-// copied it.
-func (v segmentView) withoutDocument(number uint32, ownsBits bool) segmentView {
-	if !ownsBits {
+// readers may use the old set. It does not copy the set if ownsDeletedBitSet is true, because the current change has
+// already copied it.
+func (v segmentView) withoutDocument(docNumber uint32, ownsDeletedBitSet bool) segmentView {
+	if !ownsDeletedBitSet {
 		bits := make([]uint64, (len(v.docLengths)+63)/64)
-		copy(bits, v.deleted)
-		v.deleted = bits
+		copy(bits, v.deletedBitSet)
+		v.deletedBitSet = bits
 	}
-	v.deleted[number/64] |= 1 << (number % 64)
+	v.deletedBitSet[docNumber/64] |= 1 << (docNumber % 64)
 	v.deletedCount++
 	return v
 }
@@ -350,7 +352,8 @@ func (s *segment) eachTermWithPrefix(prefix string, fn func(text string, df int)
 		return
 	}
 	for n := range s.termCount() {
-		if t := s.termCountsAt(n); strings.HasPrefix(t.text, prefix) && !fn(t.text, t.df-t.deletedElsewhereCount) {
+		if t := s.termCountsAt(n); strings.HasPrefix(t.text, prefix) &&
+			!fn(t.text, t.docFrequency-t.deletedElsewhereCount) {
 			return
 		}
 	}

@@ -2,10 +2,10 @@
 //
 // All numbers are little-endian. A checksum is the CRC-32C over the preceding bytes in the same piece, or over the
 // bytes that the description names. The length of a document is called dl. The number of documents that contain a term
-// is called df, and the frequency of a term in a document is called TF. The list of a term contains the documents with
-// the term and the frequencies. The parameters of the scoring formula BM25 are called k1 and b. A document does not
-// count if the average length excludes the document, for example because the document has no terms. A snapshot consists
-// of these parts, in this order:
+// is called df, and the frequency of a term in a document is called Frequency. The list of a term contains the
+// documents with the term and the frequencies. The parameters of the scoring formula BM25 are called k1 and b. A
+// document does not count if the average length excludes the document, for example because the document has no terms. A
+// snapshot consists of these parts, in this order:
 //
 //	documents: a file of package pagefile, that is, pages of 4,096 bytes, each with
 //	a checksum. Page 0, with offset and size of each field:
@@ -50,9 +50,9 @@
 //	  28    4  checksum
 //
 // A list has a varint for each document. The varint is twice the distance to the previous document number minus one
-// (the first distance is counted from -1), plus 1 if the TF is not [TFPerOccurrence]. In that case the TF follows as a
-// second varint. For example, a term that occurs once in documents 0 and 2, and with TF 2 in document 3, has the list
-// 00 02 01 02.
+// (the first distance is counted from -1), plus 1 if the Frequency is not [FrequencyPerOccurrence]. In that case the
+// Frequency follows as a second varint. For example, a term that occurs once in documents 0 and 2, and with Frequency 2
+// in document 3, has the list 00 02 01 02.
 //
 // Deleted documents are not written. Readers verify each piece's checksum and the range of each value in the piece, so
 // that a number cannot lead outside the snapshot. Opening a snapshot reads page 0, the lengths, the table of the blocks
@@ -97,10 +97,10 @@ func (x *Searcher) WriteSnapshot(w io.WriterAt, offset int64) (size int64, err e
 	}
 	s.write(s.blockTable)
 	s.write(s.blockFirstTerms)
-	s.write(s.textBatches.table)
+	s.write(s.textBatches.batchTable)
 	checksum := crc32.Checksum(s.blockTable, castagnoli)
 	checksum = crc32.Update(checksum, castagnoli, s.blockFirstTerms)
-	checksum = crc32.Update(checksum, castagnoli, s.textBatches.table)
+	checksum = crc32.Update(checksum, castagnoli, s.textBatches.batchTable)
 	s.write(binary.LittleEndian.AppendUint32(nil, checksum))
 	f.blockTableSize = s.size + footerSize
 	s.write(f.appendTo(nil))
@@ -117,10 +117,10 @@ type snapshotWriter struct {
 	size         int64  // number of bytes written so far
 	docsChecksum uint32 // checksum of page 0, the first page of the part with the documents
 	termCount    int
-	// for each part of the index, each document's number in the snapshot (deletedDocument for a deleted document)
+	// for each part of the index, each document's number in the snapshot (deletedNumberMark for a deleted document)
 	newDocNumbers [][]uint32
 
-	block                       termBlock
+	currentBlock                termBlock
 	blockTable, blockFirstTerms []byte
 	textBatches                 textBatchWriter
 	encodedPostingList          []byte // reused memory for an encoded list
@@ -163,7 +163,7 @@ func (w *snapshotWriter) writeDocuments() {
 		created[i] = v.created.allValues()
 		w.newDocNumbers[i] = make([]uint32, len(v.docLengths))
 		for n := range v.docLengths {
-			w.newDocNumbers[i][n] = deletedDocument
+			w.newDocNumbers[i][n] = deletedNumberMark
 			if !v.isDeleted(uint32(n)) {
 				docs = append(docs, docRef{uint32(i), uint32(n)})
 			}
@@ -196,7 +196,7 @@ func (w *snapshotWriter) writeDocuments() {
 // writeTerms writes the terms of the whole index, sorted by text. It stops if a snapshot from which terms are read
 // cannot be read.
 func (w *snapshotWriter) writeTerms() error {
-	w.block.listsOffset = w.size
+	w.currentBlock.listsOffset = w.size
 	var list, room []posting
 	cursors := openCursors(w.searcher.views, w.newDocNumbers)
 	for n := 0; len(cursors) > 0; n++ {
@@ -221,7 +221,7 @@ func (w *snapshotWriter) writeTerms() error {
 		cursors = advanceCursors(cursors, same)
 	}
 	err := w.writeBlock()
-	if len(w.textBatches.encoded) > 0 {
+	if len(w.textBatches.encodedBlocks) > 0 {
 		w.writeTextBatch()
 	}
 	return err
@@ -230,7 +230,7 @@ func (w *snapshotWriter) writeTerms() error {
 // writeTerm writes a term and its posting list to the snapshot. The caller must write the terms in ascending order of
 // their texts.
 func (w *snapshotWriter) writeTerm(text string, list []posting) error {
-	le, k := binary.LittleEndian, &w.block
+	le, k := binary.LittleEndian, &w.currentBlock
 	w.encodePostingList(list)
 	if uint64(len(w.encodedPostingList)) > math.MaxUint32 {
 		return fmt.Errorf("writing the index snapshot: a list of %d bytes is too large", len(w.encodedPostingList))
@@ -256,7 +256,7 @@ func (w *snapshotWriter) writeTerm(text string, list []posting) error {
 // writeBlock writes the current block of up to 64 terms to the snapshot. It does nothing if the block is empty. The
 // lists of the documents with these terms must have been written before.
 func (w *snapshotWriter) writeBlock() error {
-	le, k := binary.LittleEndian, &w.block
+	le, k := binary.LittleEndian, &w.currentBlock
 	if k.termCount == 0 {
 		return nil
 	}
@@ -273,8 +273,8 @@ func (w *snapshotWriter) writeBlock() error {
 	w.blockFirstTerms = append(w.blockFirstTerms, k.firstTerm...)
 	w.write(k.encodedTermEntries)
 	w.textBatches.finishBlock()
-	if len(w.textBatches.encoded) >= minTextBatchBytes {
-		if uint64(len(w.textBatches.encoded)) > math.MaxUint32 {
+	if len(w.textBatches.encodedBlocks) >= minTextBatchBytes {
+		if uint64(len(w.textBatches.encodedBlocks)) > math.MaxUint32 {
 			return errors.New("writing the index snapshot: the texts of the terms are too large")
 		}
 		w.writeTextBatch()
@@ -294,10 +294,10 @@ func (w *snapshotWriter) writeTextBatch() { w.write(w.textBatches.finishBatch(w.
 func (w *snapshotWriter) encodePostingList(list []posting) {
 	b, next := w.encodedPostingList[:0], uint32(0)
 	for _, p := range list {
-		if v := uint64(p.docNumber-next) << 1; p.tf == TFPerOccurrence {
+		if v := uint64(p.docNumber-next) << 1; p.termFrequency == FrequencyPerOccurrence {
 			b = binary.AppendUvarint(b, v)
 		} else {
-			b = binary.AppendUvarint(binary.AppendUvarint(b, v|1), uint64(p.tf))
+			b = binary.AppendUvarint(binary.AppendUvarint(b, v|1), uint64(p.termFrequency))
 		}
 		next = p.docNumber + 1
 	}
@@ -320,10 +320,10 @@ func (f *snapshotFooter) appendTo(b []byte) []byte {
 }
 
 // readFooter reads the footer at the end of a snapshot. The argument size is the size of the snapshot in bytes. The
-// documents are in the first part of the snapshot. The argument from is the offset after this part, at which the terms
-// begin. The argument docs is the checksum of this part. If the footer does not contain this checksum, or does not fit
-// these values, readFooter returns an error.
-func readFooter(r io.ReaderAt, size, from int64, docs uint32) (snapshotFooter, error) {
+// documents are in the first part of the snapshot. The argument termsOffset is the offset after this part, at which the
+// terms begin. The argument docsChecksum is the checksum of this part. If the footer does not contain this checksum, or
+// does not fit these values, readFooter returns an error.
+func readFooter(r io.ReaderAt, size, termsOffset int64, docsChecksum uint32) (snapshotFooter, error) {
 	b, err := readCheckedBytes(r, size-footerSize, footerSize, size)
 	if err != nil {
 		return snapshotFooter{}, err
@@ -336,24 +336,24 @@ func readFooter(r io.ReaderAt, size, from int64, docs uint32) (snapshotFooter, e
 		int64(le.Uint64(b[16:])),
 		le.Uint32(b[24:]),
 	}
-	isOfFile := f.blockTableSize == size && f.docsChecksum == docs
-	if !isOfFile || !f.hasTable(from, size-footerSize) {
-		return f, fmt.Errorf("%w: its foot has an unknown form", errSnapshot)
+	isOfFile := f.blockTableSize == size && f.docsChecksum == docsChecksum
+	if !isOfFile || !f.hasTable(termsOffset, size-footerSize) {
+		return f, fmt.Errorf("%w: its foot has an unknown form", errDamagedSnapshot)
 	}
 	return f, nil
 }
 
 // hasTable reports whether the table of term blocks begins between the offsets in the arguments, and whether the block
 // count fits the term count.
-func (f *snapshotFooter) hasTable(from, to int64) bool {
-	return f.blockTableOffset >= from && f.blockTableOffset <= to &&
+func (f *snapshotFooter) hasTable(startOffset, endOffset int64) bool {
+	return f.blockTableOffset >= startOffset && f.blockTableOffset <= endOffset &&
 		f.blockCount == (f.termCount+termsPerBlock-1)/termsPerBlock
 }
 
 // OpenSnapshot opens the index in r. The argument size is the number of bytes that the index has at the start of r. The
 // index also reads these bytes later, so they must not change while the index is used. The parameters p must be the
-// parameters with which the snapshot was written. An error matches errSnapshot, or comes from package pagefile or from
-// r.
+// parameters with which the snapshot was written. An error matches errDamagedSnapshot, or comes from package pagefile
+// or from r.
 func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	x := New(p)
 	var h docsHeader
@@ -405,15 +405,16 @@ func OpenSnapshot(r io.ReaderAt, size int64, p Params) (*Index, error) {
 	return x, nil
 }
 
-// readBlockTable decodes the table of blocks at the start of b, and returns the rest of b. The argument blocks is the
-// number of blocks. No block may begin before the offset from or end after the offset end in the snapshot.
-func readBlockTable(b []byte, blocks, from, end int64) (_ []dictBlock, rest []byte, err error) {
+// readBlockTable decodes the table of blocks at the start of b, and returns the rest of b. The argument blockCount is
+// the number of blocks. No block may begin before the offset startOffset or end after the offset endOffset in the
+// snapshot.
+func readBlockTable(b []byte, blockCount, startOffset, endOffset int64) (_ []dictBlock, rest []byte, err error) {
 	le := binary.LittleEndian
-	if int64(len(b)) < blocks*termBlockRowBytes {
-		return nil, nil, fmt.Errorf("%w: its table is cut short", errSnapshot)
+	if int64(len(b)) < blockCount*termBlockRowBytes {
+		return nil, nil, fmt.Errorf("%w: its table is cut short", errDamagedSnapshot)
 	}
-	firsts := string(b[blocks*termBlockRowBytes:])
-	bs := make([]dictBlock, blocks)
+	firsts := string(b[blockCount*termBlockRowBytes:])
+	bs := make([]dictBlock, blockCount)
 	for i := range bs {
 		e := b[i*termBlockRowBytes:]
 		k := &bs[i]
@@ -423,15 +424,15 @@ func readBlockTable(b []byte, blocks, from, end int64) (_ []dictBlock, rest []by
 		k.checksum = le.Uint32(e[16:])
 		n := int64(le.Uint32(e[20:]))
 		switch {
-		case k.listsOffset < from,
-			k.listsOffset > end,
-			int64(k.listsSize)+int64(k.termsSize) > end-k.listsOffset,
+		case k.listsOffset < startOffset,
+			k.listsOffset > endOffset,
+			int64(k.listsSize)+int64(k.termsSize) > endOffset-k.listsOffset,
 			n > int64(len(firsts)):
-			return nil, nil, fmt.Errorf("%w: a block of its table leads outside", errSnapshot)
+			return nil, nil, fmt.Errorf("%w: a block of its table leads outside", errDamagedSnapshot)
 		}
 		k.firstTerm, firsts = firsts[:n], firsts[n:]
 		if i > 0 && k.firstTerm <= bs[i-1].firstTerm {
-			return nil, nil, fmt.Errorf("%w: its table does not rise", errSnapshot)
+			return nil, nil, fmt.Errorf("%w: its table does not rise", errDamagedSnapshot)
 		}
 	}
 	return bs, b[len(b)-len(firsts):], nil

@@ -33,16 +33,25 @@ func smallSnapshot(t testing.TB) (*Index, []byte) {
 			Doc{
 				Created: int64(i % 4),
 				Terms: []Term{
-					{Text: "common", TF: TFPerOccurrence},
-					{Text: fmt.Sprint("w", i%7), TF: uint16(i + 1)},
-					{Text: fmt.Sprint("own", i), TF: 700},
+					{Text: "common", Frequency: FrequencyPerOccurrence},
+					{Text: fmt.Sprint("w", i%7), Frequency: uint16(i + 1)},
+					{Text: fmt.Sprint("own", i), Frequency: 700},
 				},
-				Len: uint32(40 + i),
+				WeightedLength: uint32(40 + i),
 			},
 		)
 	}
-	for i, dl := range []uint32{longLengthMark - 1, longLengthMark, unscoredLengthMark, unscoredDocumentLength - 1} {
-		x.put(uint64(40+i), 5, Doc{Created: int64(i), Terms: []Term{{Text: "common", TF: TFPerOccurrence}}, Len: dl})
+	for i, dl := range []uint32{longDocLengthMark - 1, longDocLengthMark, unscoredLengthMark,
+		unscoredDocumentLength - 1} {
+		x.put(
+			uint64(40+i),
+			5,
+			Doc{
+				Created:        int64(i),
+				Terms:          []Term{{Text: "common", Frequency: FrequencyPerOccurrence}},
+				WeightedLength: dl,
+			},
+		)
 	}
 	x.put(30, 5, Doc{Created: 1})
 	x.Delete(95)
@@ -73,7 +82,7 @@ func TestSnapshotAnswersAlike(t *testing.T) {
 	if again, err := y.AppendSnapshot(nil); err != nil || !bytes.Equal(again, b) {
 		t.Errorf("the image of an image is another, %v", err)
 	}
-	if _, err := OpenSnapshot(bytes.NewReader(b), int64(len(b)), Params{B: 0.5}); !errors.Is(err, errSnapshot) {
+	if _, err := OpenSnapshot(bytes.NewReader(b), int64(len(b)), Params{B: 0.5}); !errors.Is(err, errDamagedSnapshot) {
 		t.Errorf("opened with another b: %v", err)
 	}
 }
@@ -239,7 +248,7 @@ func TestSnapshotFailsMeanwhile(t *testing.T) {
 		"Compact":        func(y *Index) error { return y.Compact().Err() },
 		"merge":          func(y *Index) error { now := y.Searcher(); now.mergeViews(now.views); return now.Err() },
 		"Apply": func(y *Index) error {
-			for i := range 2 * maxMemDocs { // enough documents that memtables become segments
+			for i := range 2 * maxMemtableDocs { // enough documents that memtables become segments
 				y.put(uint64(1000+i), 1, DocumentOfWords(0, []string{"fresh"}))
 			}
 			var deletions []Change
@@ -299,7 +308,7 @@ func TestSnapshotDamageShows(t *testing.T) {
 		recent := Query{
 			Terms:        TermsForWords([]string{"common"}),
 			Limit:        30,
-			CreatedRange: &TimeRange{First: 1, Last: 2},
+			CreatedRange: &TimeRange{FirstTime: 1, LastTime: 2},
 		}
 		if got := y.Search(recent); y.Err() == nil && !slices.Equal(got, x.Search(recent)) {
 			t.Fatalf("byte %d changed: by time %v", i, got)
@@ -350,7 +359,7 @@ func FuzzSnapshot(f *testing.F) {
 	})
 }
 
-func needsAnyTerm([]byte, *text.PairSet) bool { return true }
+func needsAnyTerm([]byte, *text.LetterPairSet) bool { return true }
 
 // The texts of the terms are stored twice. A check must notice if they differ, although all checksums are valid.
 func TestTermTextsAreCompared(t *testing.T) {
@@ -432,7 +441,7 @@ func TestEachTermText(t *testing.T) {
 	var read int
 	y.Searcher().EachTermText(
 		t.Context(),
-		func(prefix []byte, pairs *text.PairSet) bool { return strings.HasPrefix(string(prefix), "word") },
+		func(prefix []byte, pairs *text.LetterPairSet) bool { return strings.HasPrefix(string(prefix), "word") },
 		func(text []byte, _ int) bool {
 			read++
 			if !strings.HasPrefix(string(text), "word") {
@@ -457,7 +466,7 @@ func resum(b []byte) {
 	if len(b) < pagefile.PageSize+footerSize {
 		return
 	}
-	h := docsHeader{docCount: int(le.Uint32(b)), longLengthCount: int(le.Uint32(b[4:]))}
+	h := docsHeader{docCount: int(le.Uint32(b)), longDocLengthCount: int(le.Uint32(b[4:]))}
 	head := pagefile.PageChecksum(b[:pagefile.PageDataBytes], 0, 0)
 	for n := range pagefile.CountPages(h.tableSizes()) {
 		if from := n * pagefile.PageSize; from+pagefile.PageSize <= len(b) {
@@ -530,7 +539,7 @@ func TestOldDocumentsSpareReading(t *testing.T) {
 	put := DocumentOfWords(0, []string{"fresh"})
 	put.ID = 77
 	wrong := old(5, texts[5])
-	wrong.Len += TFPerOccurrence
+	wrong.WeightedLength += FrequencyPerOccurrence
 	removals := func(known bool) []Change {
 		cs := []Change{{ID: 3}, {ID: 77, Document: &put}, {ID: 1999}}
 		for i := range cs {

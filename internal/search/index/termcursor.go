@@ -14,24 +14,24 @@ import (
 // termCursor iterates over a view's terms in the order of their texts. For a snapshot, it keeps only one block in
 // memory.
 type termCursor struct {
-	view          *segmentView
-	newDocNumbers []uint32 // new number of each document (deletedDocument for a deleted document)
-	firstNumber   uint32   // smallest number in newDocNumbers. Views with the same term are ordered by it.
-	text          string   // text of the term that the cursor has reached
+	view              *segmentView
+	newDocNumbers     []uint32 // new number of each document (deletedNumberMark for a deleted document)
+	firstNewDocNumber uint32   // smallest number in newDocNumbers. Views with the same term are ordered by it.
+	text              string   // text of the term that the cursor has reached
 
 	sortedTerms  []sortedTerm // all terms, if this part of the index is in memory
 	currentIndex int          // index of the current term in sortedTerms or in the snapshot
 
 	terms           []snapshotTerm // terms of the block that the cursor has reached, if the view is in a snapshot
-	lists           encodedBlockPostings
+	blockPostings   encodedBlockPostings
 	scratchPostings []posting
 }
 
-// sortedTerm is a term of a part of the index that is kept in memory. The field number is the term's number in this
+// sortedTerm is a term of a part of the index that is kept in memory. The field termNumber is the term's number in this
 // part.
 type sortedTerm struct {
-	text   string
-	number int
+	text       string
+	termNumber int
 }
 
 // openCursors returns a cursor over the terms of each index part that has terms. The cursors are ordered by the text of
@@ -39,9 +39,14 @@ type sortedTerm struct {
 // snapshot that is being written.
 func openCursors(views []segmentView, numbers [][]uint32) (cs []*termCursor) {
 	for i := range views {
-		c := &termCursor{view: &views[i], newDocNumbers: numbers[i], firstNumber: deletedDocument, currentIndex: -1}
+		c := &termCursor{
+			view:              &views[i],
+			newDocNumbers:     numbers[i],
+			firstNewDocNumber: deletedNumberMark,
+			currentIndex:      -1,
+		}
 		if len(numbers[i]) > 0 {
-			c.firstNumber = slices.Min(numbers[i])
+			c.firstNewDocNumber = slices.Min(numbers[i])
 		}
 		if c.view.snapshot == nil {
 			c.sortTerms()
@@ -61,19 +66,19 @@ func (c *termCursor) compare(d *termCursor) int {
 	if order := strings.Compare(c.text, d.text); order != 0 {
 		return order
 	}
-	return cmp.Compare(c.firstNumber, d.firstNumber)
+	return cmp.Compare(c.firstNewDocNumber, d.firstNewDocNumber)
 }
 
-// advanceCursors moves the first n cursors to their next term. It returns the cursors that still have a term, sorted
-// by the text of the term.
-func advanceCursors(cs []*termCursor, n int) []*termCursor {
-	if n == 1 && len(cs) == 1 {
+// advanceCursors moves the first advanceCount cursors to their next term. It returns the cursors that still have a
+// term, sorted by the text of the term.
+func advanceCursors(cs []*termCursor, advanceCount int) []*termCursor {
+	if advanceCount == 1 && len(cs) == 1 {
 		if !cs[0].nextTerm() {
 			return nil
 		}
 		return cs
 	}
-	for range n {
+	for range advanceCount {
 		c := cs[0]
 		copy(cs, cs[1:])
 		cs = cs[:len(cs)-1]
@@ -89,7 +94,7 @@ func advanceCursors(cs []*termCursor, n int) []*termCursor {
 // contains. The view must be in memory.
 func (c *termCursor) sortTerms() {
 	for n := range c.view.termCount() {
-		if t := c.view.termCountsAt(n); t.df > 0 {
+		if t := c.view.termCountsAt(n); t.docFrequency > 0 {
 			c.sortedTerms = append(c.sortedTerms, sortedTerm{t.text, n})
 		}
 	}
@@ -113,12 +118,12 @@ func (c *termCursor) nextTerm() bool {
 	}
 	if c.currentIndex%termsPerBlock == 0 {
 		if err := c.readBlock(c.currentIndex / termsPerBlock); err != nil {
-			img.storeReadError(err)
+			img.recordReadError(err)
 			return false
 		}
 	}
 	if c.currentIndex%termsPerBlock >= len(c.terms) {
-		img.storeReadError(fmt.Errorf("%w: a block has too few terms", errSnapshot))
+		img.recordReadError(fmt.Errorf("%w: a block has too few terms", errDamagedSnapshot))
 		return false
 	}
 	c.text = c.terms[c.currentIndex%termsPerBlock].text
@@ -133,12 +138,12 @@ func (c *termCursor) readBlock(n int) error {
 	if err != nil {
 		return err
 	}
-	c.lists = encodedBlockPostings{n, b[:k.listsSize]}
+	c.blockPostings = encodedBlockPostings{n, b[:k.listsSize]}
 	b = b[k.listsSize:]
 	if crc32.Checksum(b, castagnoli) != k.checksum {
 		return fmt.Errorf(
 			"%w: %d bytes at %d do not match their checksum",
-			errSnapshot,
+			errDamagedSnapshot,
 			len(b),
 			k.listsOffset+int64(k.listsSize),
 		)
@@ -154,16 +159,16 @@ func (c *termCursor) appendPostings(list []posting) []posting {
 		t := &c.terms[c.currentIndex%termsPerBlock]
 		c.scratchPostings = img.decodePostingListBytes(
 			t,
-			c.lists.encoded[t.listOffset-img.blocks[c.lists.termBlockNumber].listsOffset:],
+			c.blockPostings.encodedPostings[t.listOffset-img.blocks[c.blockPostings.termBlockNumber].listsOffset:],
 			c.scratchPostings[:0],
 		)
 		own = c.scratchPostings
 	} else {
-		own = c.view.termPostings(c.sortedTerms[c.currentIndex].number, &c.scratchPostings)
+		own = c.view.termPostings(c.sortedTerms[c.currentIndex].termNumber, &c.scratchPostings)
 	}
 	for _, p := range own {
 		p.docNumber = c.newDocNumbers[p.docNumber]
-		if p.docNumber != deletedDocument {
+		if p.docNumber != deletedNumberMark {
 			list = append(list, p)
 		}
 	}
@@ -172,9 +177,9 @@ func (c *termCursor) appendPostings(list []posting) []posting {
 
 // sortPostingRuns sorts the postings in list by document number. The list consists of a few ascending runs.
 // sortPostingRuns merges pairs of runs until only one run is left. It needs a second slice for the merged runs, and
-// uses reusedMemory for this purpose. The result sorted contains the sorted postings. The result other is the other
-// slice, which the caller may reuse.
-func sortPostingRuns(list, reusedMemory []posting) (sorted, other []posting) {
+// uses reusedMemory for this purpose. The result sorted contains the sorted postings. The result spareMemory is the
+// other slice, which the caller may reuse.
+func sortPostingRuns(list, reusedMemory []posting) (sorted, spareMemory []posting) {
 	for ascendingRunLength(list) < len(list) {
 		reusedMemory = reusedMemory[:0]
 		for rest := list; len(rest) > 0; {

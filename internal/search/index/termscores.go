@@ -148,12 +148,12 @@ func (p *postings) eachTermDocumentInRun(run []scoredDocument, fn func(p scoredD
 		return
 	}
 	first, n := run[0].documentNumber, uint32(len(run))
-	for _, q := range p.list[p.findIndex(first):] {
+	for _, q := range p.list[p.findPostingIndex(first):] {
 		if q.docNumber >= first+n {
 			break
 		}
 		if q.docNumber >= first {
-			fn(run[q.docNumber-first], q.tf)
+			fn(run[q.docNumber-first], q.termFrequency)
 		}
 	}
 }

@@ -16,24 +16,24 @@ import (
 )
 
 const (
-	minTextBatchBytes = 1 << 16 // a batch of term texts ends at the first block of terms after so many bytes
-	textBatchRowBytes = 16      // size in bytes of an entry in the table that describes all batches
-	pairSetBytes      = 64      // size in bytes of an encoded text.PairSet
+	minTextBatchBytes  = 1 << 16 // a batch of term texts ends at the first block of terms after so many bytes
+	textBatchRowBytes  = 16      // size in bytes of an entry in the table that describes all batches
+	letterPairSetBytes = 64      // size in bytes of an encoded text.LetterPairSet
 )
 
 // textBatchWriter encodes the texts of terms. A batch contains, for each block of terms: the size of the encoded texts
-// in bytes (uvarint), the length of the texts' common prefix (uvarint), a [text.PairSet] (8 numbers of 8 bytes), and
-// the encoded texts. Each text is encoded as the number of bytes at its start that are equal to the start of the
+// in bytes (uvarint), the length of the texts' common prefix (uvarint), a [text.LetterPairSet] (8 numbers of 8 bytes),
+// and the encoded texts. Each text is encoded as the number of bytes at its start that are equal to the start of the
 // previous text (uvarint), the number of the other bytes (uvarint), and these bytes. The first text of a block has no
 // previous text.
 type textBatchWriter struct {
-	encoded []byte // the finished blocks of the current batch
-	table   []byte // encoded entries of the finished batches
+	encodedBlocks []byte // the finished blocks of the current batch
+	batchTable    []byte // encoded entries of the finished batches
 
 	// the current block
 	encodedTexts        []byte
 	firstText, lastText string
-	pairs               text.PairSet
+	letterPairs         text.LetterPairSet
 }
 
 func (w *textBatchWriter) addText(text string) {
@@ -46,19 +46,19 @@ func (w *textBatchWriter) addText(text string) {
 	w.encodedTexts = binary.AppendUvarint(w.encodedTexts, uint64(n))
 	w.encodedTexts = binary.AppendUvarint(w.encodedTexts, uint64(len(text)-n))
 	w.encodedTexts = append(w.encodedTexts, text[n:]...)
-	w.pairs.AddText(text)
+	w.letterPairs.AddText(text)
 	w.lastText = text
 }
 
 // finishBlock ends a block of terms, whose texts have been added.
 func (w *textBatchWriter) finishBlock() {
-	w.encoded = binary.AppendUvarint(w.encoded, uint64(len(w.encodedTexts)))
-	w.encoded = binary.AppendUvarint(w.encoded, uint64(commonPrefixLength(w.firstText, w.lastText)))
-	for _, n := range w.pairs {
-		w.encoded = binary.LittleEndian.AppendUint64(w.encoded, n)
+	w.encodedBlocks = binary.AppendUvarint(w.encodedBlocks, uint64(len(w.encodedTexts)))
+	w.encodedBlocks = binary.AppendUvarint(w.encodedBlocks, uint64(commonPrefixLength(w.firstText, w.lastText)))
+	for _, n := range w.letterPairs {
+		w.encodedBlocks = binary.LittleEndian.AppendUint64(w.encodedBlocks, n)
 	}
-	w.encoded = append(w.encoded, w.encodedTexts...)
-	w.encodedTexts, w.pairs = w.encodedTexts[:0], text.PairSet{}
+	w.encodedBlocks = append(w.encodedBlocks, w.encodedTexts...)
+	w.encodedTexts, w.letterPairs = w.encodedTexts[:0], text.LetterPairSet{}
 }
 
 func commonPrefixLength(a, b string) int {
@@ -73,11 +73,11 @@ func commonPrefixLength(a, b string) int {
 // next call of finishBlock.
 func (w *textBatchWriter) finishBatch(offset int64) (encoded []byte) {
 	le := binary.LittleEndian
-	w.table = le.AppendUint64(w.table, uint64(offset))
-	w.table = le.AppendUint32(w.table, uint32(len(w.encoded)))
-	w.table = le.AppendUint32(w.table, crc32.Checksum(w.encoded, castagnoli))
-	encoded = w.encoded
-	w.encoded = w.encoded[:0]
+	w.batchTable = le.AppendUint64(w.batchTable, uint64(offset))
+	w.batchTable = le.AppendUint32(w.batchTable, uint32(len(w.encodedBlocks)))
+	w.batchTable = le.AppendUint32(w.batchTable, crc32.Checksum(w.encodedBlocks, castagnoli))
+	encoded = w.encodedBlocks
+	w.encodedBlocks = w.encodedBlocks[:0]
 	return encoded
 }
 
@@ -85,7 +85,7 @@ func (w *textBatchWriter) finishBatch(offset int64) (encoded []byte) {
 func readTextBatchTable(b []byte, from, end int64) ([]textBatch, error) {
 	le := binary.LittleEndian
 	if len(b)%textBatchRowBytes != 0 {
-		return nil, fmt.Errorf("%w: its table has an unknown form", errSnapshot)
+		return nil, fmt.Errorf("%w: its table has an unknown form", errDamagedSnapshot)
 	}
 	batches := make([]textBatch, len(b)/textBatchRowBytes)
 	for i := range batches {
@@ -93,7 +93,7 @@ func readTextBatchTable(b []byte, from, end int64) ([]textBatch, error) {
 		batches[i] = textBatch{int64(le.Uint64(row)), le.Uint32(row[8:]), le.Uint32(row[12:])}
 		t := &batches[i]
 		if t.offset < from || t.offset > end || int64(t.size) > end-t.offset {
-			return nil, fmt.Errorf("%w: a batch of its table leads outside", errSnapshot)
+			return nil, fmt.Errorf("%w: a batch of its table leads outside", errDamagedSnapshot)
 		}
 	}
 	return batches, nil
@@ -101,20 +101,20 @@ func readTextBatchTable(b []byte, from, end int64) ([]textBatch, error) {
 
 // textBlockReader reads the texts of all terms in a snapshot, one block after the other. It keeps one batch in memory.
 type textBlockReader struct {
-	snapshot *snapshotTerms
-	batches  []textBatch // the batches that have not been read
-	buffer   []byte      // memory for a batch
-	rest     []byte      // the blocks of the current batch that have not been read
+	snapshot        *snapshotTerms
+	batches         []textBatch // the batches that have not been read
+	buffer          []byte      // memory for a batch
+	remainingBlocks []byte      // the blocks of the current batch that have not been read
 
 	// the current block
 	texts        encodedTexts
 	prefixLength int // length of the texts' common prefix in bytes
-	pairs        text.PairSet
+	letterPairs  text.LetterPairSet
 }
 
 // next moves the reader to the next block. ok is false after the last block.
 func (r *textBlockReader) next() (ok bool, err error) {
-	for len(r.rest) == 0 {
+	for len(r.remainingBlocks) == 0 {
 		if len(r.batches) == 0 {
 			return false, nil
 		}
@@ -122,19 +122,19 @@ func (r *textBlockReader) next() (ok bool, err error) {
 			return false, err
 		}
 	}
-	size, b, hasSize := cutUvarint(r.rest)
+	size, b, hasSize := cutUvarint(r.remainingBlocks)
 	prefixLength, b, hasPrefixLength := cutUvarint(b)
-	isCutShort := len(b) < pairSetBytes || size > uint64(len(b)-pairSetBytes) || prefixLength > size
+	isCutShort := len(b) < letterPairSetBytes || size > uint64(len(b)-letterPairSetBytes) || prefixLength > size
 	if !hasSize || !hasPrefixLength || isCutShort {
-		return false, errTermTexts()
+		return false, newTermTextError()
 	}
-	for i := range r.pairs {
-		r.pairs[i] = binary.LittleEndian.Uint64(b[8*i:])
+	for i := range r.letterPairs {
+		r.letterPairs[i] = binary.LittleEndian.Uint64(b[8*i:])
 	}
-	b = b[pairSetBytes:]
+	b = b[letterPairSetBytes:]
 	r.prefixLength = int(prefixLength)
-	r.texts = encodedTexts{encoded: b[:size], text: r.texts.text[:0]}
-	r.rest = b[size:]
+	r.texts = encodedTexts{remainingTexts: b[:size], currentText: r.texts.currentText[:0]}
+	r.remainingBlocks = b[size:]
 	return true, nil
 }
 
@@ -147,54 +147,54 @@ func (r *textBlockReader) readBatch() error {
 		return err
 	}
 	if crc32.Checksum(r.buffer, castagnoli) != t.checksum {
-		return fmt.Errorf("%w: %d bytes at %d do not match their checksum", errSnapshot, t.size, t.offset)
+		return fmt.Errorf("%w: %d bytes at %d do not match their checksum", errDamagedSnapshot, t.size, t.offset)
 	}
-	r.rest = r.buffer
+	r.remainingBlocks = r.buffer
 	return nil
 }
 
-// prefix returns the common prefix of the texts in the current block. It decodes the first text.
-func (r *textBlockReader) prefix() ([]byte, error) {
-	first := encodedTexts{encoded: r.texts.encoded}
-	_, more, b, err := first.cutLengths()
+// decodeCommonPrefix returns the common prefix of the texts in the current block. It decodes the first text.
+func (r *textBlockReader) decodeCommonPrefix() ([]byte, error) {
+	first := encodedTexts{remainingTexts: r.texts.remainingTexts}
+	_, more, b, err := first.decodeTextLengths()
 	if err != nil || more < r.prefixLength {
-		return nil, errTermTexts()
+		return nil, newTermTextError()
 	}
 	return b[:r.prefixLength], nil
 }
 
 // encodedTexts decodes the texts of a block.
 type encodedTexts struct {
-	encoded []byte // the texts that have not been decoded
-	text    []byte // the current text
+	remainingTexts []byte // the texts that have not been decoded
+	currentText    []byte // the current text
 }
 
 // next moves to the next text. sharedBytes is the number of bytes at the start of the text that are equal to the start
-// of the previous text. The caller must check that e.encoded is not empty.
+// of the previous text. The caller must check that e.remainingTexts is not empty.
 func (e *encodedTexts) next() (sharedBytes int, err error) {
-	sharedBytes, more, b, err := e.cutLengths()
+	sharedBytes, more, b, err := e.decodeTextLengths()
 	if err != nil {
 		return 0, err
 	}
-	e.text = append(e.text[:sharedBytes], b[:more]...)
-	e.encoded = b[more:]
+	e.currentText = append(e.currentText[:sharedBytes], b[:more]...)
+	e.remainingTexts = b[more:]
 	return sharedBytes, nil
 }
 
-// cutLengths decodes the lengths at the start of a text: how many bytes the text shares with the previous text, and how
-// many other bytes it has (rest begins with them).
-func (e *encodedTexts) cutLengths() (sharedBytes, more int, rest []byte, err error) {
-	if b := e.encoded; len(b) >= 2 && b[0]|b[1] < 0x80 {
-		sharedBytes, more = int(b[0]), int(b[1])
+// decodeTextLengths decodes the lengths at the start of a text: how many bytes the text shares with the previous text,
+// and how many other bytes it has (rest begins with them).
+func (e *encodedTexts) decodeTextLengths() (sharedPrefixLength, otherByteCount int, rest []byte, err error) {
+	if b := e.remainingTexts; len(b) >= 2 && b[0]|b[1] < 0x80 {
+		sharedPrefixLength, otherByteCount = int(b[0]), int(b[1])
 		rest = b[2:]
-		if sharedBytes <= len(e.text) && more <= len(rest) {
-			return sharedBytes, more, rest, nil
+		if sharedPrefixLength <= len(e.currentText) && otherByteCount <= len(rest) {
+			return sharedPrefixLength, otherByteCount, rest, nil
 		}
 	}
-	longShared, rest, hasShared := cutUvarint(e.encoded)
+	longShared, rest, hasShared := cutUvarint(e.remainingTexts)
 	longMore, rest, hasMore := cutUvarint(rest)
-	if !hasShared || !hasMore || longShared > uint64(len(e.text)) || longMore > uint64(len(rest)) {
-		return 0, 0, nil, errTermTexts()
+	if !hasShared || !hasMore || longShared > uint64(len(e.currentText)) || longMore > uint64(len(rest)) {
+		return 0, 0, nil, newTermTextError()
 	}
 	return int(longShared), int(longMore), rest, nil
 }
@@ -208,8 +208,8 @@ func cutUvarint(b []byte) (n uint64, rest []byte, ok bool) {
 	return n, b[size:], true
 }
 
-func errTermTexts() error {
-	return fmt.Errorf("%w: the texts of its terms have an unknown form", errSnapshot)
+func newTermTextError() error {
+	return fmt.Errorf("%w: the texts of its terms have an unknown form", errDamagedSnapshot)
 }
 
 // checkBlock compares the next block of texts with the terms of a block.
@@ -222,10 +222,10 @@ func (r *textBlockReader) checkBlock(terms []snapshotTerm) error {
 	for i := range terms {
 		want.addText(terms[i].text)
 	}
-	isEqual := ok && bytes.Equal(r.texts.encoded, want.encodedTexts) && r.pairs == want.pairs &&
+	isEqual := ok && bytes.Equal(r.texts.remainingTexts, want.encodedTexts) && r.letterPairs == want.letterPairs &&
 		r.prefixLength == commonPrefixLength(want.firstText, want.lastText)
 	if !isEqual {
-		return fmt.Errorf("%w: the texts of its terms are not those of a block", errSnapshot)
+		return fmt.Errorf("%w: the texts of its terms are not those of a block", errDamagedSnapshot)
 	}
 	return nil
 }
@@ -234,7 +234,7 @@ func (r *textBlockReader) checkBlock(terms []snapshotTerm) error {
 func (r *textBlockReader) checkEnd() error {
 	ok, err := r.next()
 	if ok {
-		err = errTermTexts()
+		err = newTermTextError()
 	}
 	return err
 }
@@ -251,7 +251,7 @@ func (r *textBlockReader) checkEnd() error {
 // ends early.
 func (x *Searcher) EachTermText(
 	ctx context.Context,
-	mayNeed func(prefix []byte, pairs *text.PairSet) bool,
+	mayNeed func(prefix []byte, pairs *text.LetterPairSet) bool,
 	fn func(text []byte, sharedBytes int) bool,
 ) {
 	for i := range x.views {
@@ -268,13 +268,13 @@ const textsPerContextCheck = 4096
 // is done.
 func (s *segment) eachTermText(
 	ctx context.Context,
-	mayNeed func(prefix []byte, pairs *text.PairSet) bool,
+	mayNeed func(prefix []byte, pairs *text.LetterPairSet) bool,
 	fn func(text []byte, sharedBytes int) bool,
 ) bool {
 	if s.snapshot != nil {
 		more, err := s.snapshot.eachTermText(ctx, mayNeed, fn)
 		if err != nil {
-			s.snapshot.storeReadError(err)
+			s.snapshot.recordReadError(err)
 		}
 		return more
 	}
@@ -286,7 +286,7 @@ func (s *segment) eachTermText(
 		if s.memtable != nil {
 			b = append(b[:0], s.memtable.terms[n].text...)
 		} else {
-			b = append(b[:0], s.arena.get(s.terms[n].text)...)
+			b = append(b[:0], s.arena.get(s.terms[n].textReference)...)
 		}
 		if !fn(b, 0) {
 			return false
@@ -299,31 +299,31 @@ func (s *segment) eachTermText(
 // done.
 func (img *snapshotTerms) eachTermText(
 	ctx context.Context,
-	mayNeed func(prefix []byte, pairs *text.PairSet) bool,
+	mayNeed func(prefix []byte, pairs *text.LetterPairSet) bool,
 	fn func(text []byte, sharedBytes int) bool,
 ) (more bool, err error) {
 	r := textBlockReader{snapshot: img, batches: img.textBatches}
 	for img.docs.Err() == nil {
-		if isBatchEnd := len(r.rest) == 0; isBatchEnd && ctx.Err() != nil {
+		if isBatchEnd := len(r.remainingBlocks) == 0; isBatchEnd && ctx.Err() != nil {
 			return false, nil
 		}
 		ok, err := r.next()
 		if err != nil || !ok {
 			return true, err
 		}
-		prefix, err := r.prefix()
+		prefix, err := r.decodeCommonPrefix()
 		if err != nil {
 			return true, err
 		}
-		if !mayNeed(prefix, &r.pairs) {
+		if !mayNeed(prefix, &r.letterPairs) {
 			continue
 		}
-		for len(r.texts.encoded) > 0 {
+		for len(r.texts.remainingTexts) > 0 {
 			sharedBytes, err := r.texts.next()
 			if err != nil {
 				return true, err
 			}
-			if !fn(r.texts.text, sharedBytes) {
+			if !fn(r.texts.currentText, sharedBytes) {
 				return false, nil
 			}
 		}

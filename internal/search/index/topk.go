@@ -5,12 +5,12 @@ package index
 // rankedHit is a document with its score. The time and the ID are read only to compare hits with equal scores, because
 // reading them takes time.
 type rankedHit struct {
-	score  float64
-	view   *segmentView // part of the index that contains the hit's document
-	number uint32
+	score     float64
+	view      *segmentView // part of the index that contains the hit's document
+	docNumber uint32
 }
 
-func (a *rankedHit) id() uint64 { return a.view.ids.valueAt(a.number) }
+func (a *rankedHit) id() uint64 { return a.view.ids.valueAt(a.docNumber) }
 
 // ranksBefore reports whether a is a better hit than b: it has a higher score or, with equal scores, was updated later
 // or has a smaller ID. Two hits are never equal, because IDs are unique.
@@ -24,7 +24,7 @@ func (a *rankedHit) ranksBefore(b *rankedHit) bool {
 // winsTie reports whether hit a comes before hit b if their scores are equal. The document that was updated last comes
 // first, and then the smaller ID.
 func (a *rankedHit) winsTie(b *rankedHit) bool {
-	if x, y := a.view.updated.valueAt(a.number), b.view.updated.valueAt(b.number); x != y {
+	if x, y := a.view.updated.valueAt(a.docNumber), b.view.updated.valueAt(b.docNumber); x != y {
 		return x > y
 	}
 	return a.id() < b.id()
@@ -96,7 +96,7 @@ func (t *bestHits) takeHits() []Hit {
 	hits := make([]Hit, len(t.heap))
 	for i := range t.heap {
 		r := &t.heap[i]
-		hits[i] = Hit{ID: r.id(), Score: r.score, Data: r.view.documentData(r.number)}
+		hits[i] = Hit{ID: r.id(), Score: r.score, Data: r.view.documentData(r.docNumber)}
 	}
 	t.heap = t.heap[:0]
 	return hits

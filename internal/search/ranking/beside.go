@@ -13,15 +13,15 @@ import (
 
 // Parameters for neighbouring turns.
 const (
-	maxCandidateDistance = 2 // A turn that is at most this many turns away from a found turn may also become a hit.
+	maxCandidateTurnDistance = 2 // A turn that is at most this many turns away from a found turn may also become a hit.
 
-	maxNeighbourDistance = 5 // maximum distance, in turns, at which a turn contributes to the score of another turn
+	maxNeighbourTurnDistance = 5 // maximum distance, in turns, at which a turn contributes to the score of another turn
 	// share of the previous turn's score that is added to a turn if the previous turn is a question
 	previousQuestionScoreShare = 0.9
 	// share of the previous turn's score that is added to a turn if the previous turn is not a question
-	previousTurnScoreShare   = 0.6
-	nextTurnScoreShare       = 0.4 // share of the next turn's score that is added to a turn
-	otherNeighbourScoreShare = 0.3 // share of a more distant turn's score that is added to a turn
+	previousTurnScoreShare     = 0.6
+	nextTurnScoreShare         = 0.4 // share of the next turn's score that is added to a turn
+	distantNeighbourScoreShare = 0.3 // share of a more distant turn's score that is added to a turn
 	// A turn that contains no query word may get a score from its neighbours. At least this many turns with the rarest
 	// query word must rank before all turns without a query word.
 	minTurnsWithRarestWord = 2
@@ -60,20 +60,20 @@ func maxNeighbourScoreShare(distance int) float64 {
 	case 1:
 		return nextTurnScoreShare
 	}
-	return otherNeighbourScoreShare
+	return distantNeighbourScoreShare
 }
 
 // addNeighbourScores adds the contributions of neighbouring turns to the score of turn i. It does so separately for
 // each query word. The score of a word becomes the fourth root of the sum of the fourth powers of all contributions,
 // which are those of the turn itself and of its neighbours. Therefore the score is only a little more than the largest
 // contribution. Neighbours contribute nothing to query words that are dates.
-func (t *dialogueScorer) addNeighbourScores(i int, own *hitCandidate, a *scoreExplanation) {
-	a.neighbours, a.fourthPowerSums = a.neighbours[:0], a.fourthPowerSums[:0]
-	for _, given := range own.termScores {
-		a.fourthPowerSums = append(a.fourthPowerSums, fourthPower(given))
+func (t *dialogueScorer) addNeighbourScores(i int, candidate *hitCandidate, a *scoreExplanation) {
+	a.neighbours, a.scoreFourthPowerSums = a.neighbours[:0], a.scoreFourthPowerSums[:0]
+	for _, given := range candidate.termScores {
+		a.scoreFourthPowerSums = append(a.scoreFourthPowerSums, fourthPower(given))
 	}
 	counts := func(k int, given float64) bool {
-		return given > minNeighbourScoreRatio*own.termScores[k] && !t.isDateTerm[k]
+		return given > minNeighbourScoreRatio*candidate.termScores[k] && !t.isDateTerm[k]
 	}
 	worth := func(n *hitCandidate, step int) bool {
 		part := maxNeighbourScoreShare(step)
@@ -84,18 +84,18 @@ func (t *dialogueScorer) addNeighbourScores(i int, own *hitCandidate, a *scoreEx
 		}
 		return false
 	}
-	t.eachNeighbourTurn(i, maxNeighbourDistance, worth, func(n *hitCandidate, step int) {
+	t.eachNeighbourTurn(i, maxNeighbourTurnDistance, worth, func(n *hitCandidate, step int) {
 		part := neighbourScoreShare(step, n.turn)
 		for k, given := range n.termScores {
 			if given := part * given; counts(k, given) {
 				power := fourthPower(given)
 				a.neighbours = append(a.neighbours, neighbourTermScore{k, n.id, power})
-				a.fourthPowerSums[k] += power
+				a.scoreFourthPowerSums[k] += power
 			}
 		}
 	})
 	for _, b := range a.neighbours {
-		a.termScores[b.termIndex] = math.Sqrt(math.Sqrt(a.fourthPowerSums[b.termIndex]))
+		a.termScores[b.termIndex] = math.Sqrt(math.Sqrt(a.scoreFourthPowerSums[b.termIndex]))
 	}
 }
 
@@ -139,16 +139,16 @@ func (t *dialogueScorer) maxNeighbourOnlyScore() float64 {
 // through its neighbours. A score above the limit becomes a value just below the limit. The order among such turns
 // stays the same. If the turn directly before is a question with a query word, the score is not limited, because
 // answers seldom repeat the words of the question.
-func (t *dialogueScorer) limitNeighbourOnlyScore(i int, own *hitCandidate, a *scoreExplanation) {
+func (t *dialogueScorer) limitNeighbourOnlyScore(i int, candidate *hitCandidate, a *scoreExplanation) {
 	limit := t.plan.maxNeighbourOnlyScore
 	if limit <= 0 || a.score < limit {
 		return
 	}
-	if own.turn.dialogueKind != analysis.PersonTurn {
+	if candidate.turn.dialogueKind != analysis.PersonTurn {
 		return
 	}
 	for k := range t.termScores.Terms {
-		if t.isTermInTurnText(own, k) {
+		if t.isTermInTurnText(candidate, k) {
 			return
 		}
 	}
@@ -167,16 +167,17 @@ func (t *dialogueScorer) limitNeighbourOnlyScore(i int, own *hitCandidate, a *sc
 	a.score *= f.multiplier
 }
 
-// isTermInTurnText reports whether the text of a turn contains the term with the index termIndex. The turn is own.turn.
-// The result is false if the turn is not by a person, or if the term is a date or a name of the turn's speaker.
-func (t *dialogueScorer) isTermInTurnText(own *hitCandidate, termIndex int) bool {
-	if own.turn.dialogueKind != analysis.PersonTurn {
+// isTermInTurnText reports whether the text of a turn contains the term with the index termIndex. The turn is
+// candidate.turn. The result is false if the turn is not by a person, or if the term is a date or a name of the turn's
+// speaker.
+func (t *dialogueScorer) isTermInTurnText(candidate *hitCandidate, termIndex int) bool {
+	if candidate.turn.dialogueKind != analysis.PersonTurn {
 		return false
 	}
-	if own.termScores[termIndex] == 0 || t.isDateTerm[termIndex] {
+	if candidate.termScores[termIndex] == 0 || t.isDateTerm[termIndex] {
 		return false
 	}
-	weights := t.speakerByName(own.turn.speaker).termWeights
+	weights := t.speakerByName(candidate.turn.speaker).termWeights
 	return weights == nil || weights[termIndex] == 1
 }
 

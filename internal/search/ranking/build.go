@@ -35,14 +35,14 @@ type itemBatch struct {
 // and the index must not be used. The argument busyProcessors is the number of processors that FillIndex leaves to the
 // goroutines that produce the items.
 //
-// If runOptions is not nil, parts of the index are written to files to save memory (see [index.Index.FillEmpty]). The
-// field Late must then be set in the [ItemTextCache] of all items, which means that the index does not keep the items
-// in memory.
+// If runOptions is not nil, parts of the index are written to files to save memory (see [index.Index.FillEmptyIndex]).
+// The field Late must then be set in the [ItemTextCache] of all items, which means that the index does not keep the
+// items in memory.
 func (r *Scorer) FillIndex(
 	ctx context.Context,
 	items iter.Seq2[Item, error],
 	busyProcessors int,
-	runOptions *index.RunOptions,
+	runOptions *index.DocumentRunOptions,
 ) error {
 	documents := analyzedDocuments{
 		ctx:             ctx,
@@ -50,8 +50,8 @@ func (r *Scorer) FillIndex(
 		busyProcessors:  busyProcessors,
 		newItemAnalysis: r.newItemAnalysis,
 	}
-	r.index.FillEmpty(func(yield func(*index.Document) bool) {
-		documents.yieldAll(func(d *index.Document) { yield(d) })
+	r.index.FillEmptyIndex(func(yield func(*index.Document) bool) {
+		documents.yieldDocuments(func(d *index.Document) { yield(d) })
 		if ctx.Err() != nil {
 			yield(nil)
 		}
@@ -77,16 +77,16 @@ type analyzedDocuments struct {
 	items           iter.Seq2[Item, error]
 	busyProcessors  int // number of processors that are left to other work, so that fewer goroutines analyze items
 	newItemAnalysis func(workerNumber int) itemAnalysis
-	failed          error // error that was returned with an item while the items were read
+	readError       error // error that was returned with an item while the items were read
 }
 
 // err returns the error that stopped the analysis before all documents were yielded, or nil if no document is missing.
-// It must be called after yieldAll.
-func (a *analyzedDocuments) err() error { return cmp.Or(a.failed, a.ctx.Err()) }
+// It must be called after yieldDocuments.
+func (a *analyzedDocuments) err() error { return cmp.Or(a.readError, a.ctx.Err()) }
 
-// yieldAll passes each item's document to the given function, in the order of the items. A document is valid only
-// during the call. If ctx is done, yieldAll does not call the function any more.
-func (a *analyzedDocuments) yieldAll(use func(d *index.Document)) {
+// yieldDocuments passes each item's document to the given function, in the order of the items. A document is valid only
+// during the call. If ctx is done, yieldDocuments does not call the function any more.
+func (a *analyzedDocuments) yieldDocuments(useDocument func(d *index.Document)) {
 	ctx := a.ctx
 	most := max(1, min(runtime.GOMAXPROCS(0)-a.busyProcessors, maxWorkers))
 	toAnalyze := make(chan *itemBatch, maxWaitingItemBatches*most)
@@ -98,7 +98,7 @@ func (a *analyzedDocuments) yieldAll(use func(d *index.Document)) {
 	go func() {
 		defer close(toPut)
 		defer close(toAnalyze)
-		a.failed = groupIntoBatches(a.items, used, func(n int, b *itemBatch) {
+		a.readError = groupIntoBatches(a.items, used, func(n int, b *itemBatch) {
 			if workers := n / itemBatchesPerNewWorker; n%itemBatchesPerNewWorker == 0 && workers < most {
 				go analyzeBatches(ctx, toAnalyze, a.newItemAnalysis(workers))
 			}
@@ -110,7 +110,7 @@ func (a *analyzedDocuments) yieldAll(use func(d *index.Document)) {
 		<-b.analysisDone
 		for i := range b.documents {
 			if ctx.Err() == nil { // do not use documents, because they may be incomplete if ctx is done
-				use(&b.documents[i])
+				useDocument(&b.documents[i])
 			}
 		}
 		select {
@@ -160,7 +160,7 @@ func analyzeBatches(ctx context.Context, batches <-chan *itemBatch, analyze item
 			if ctx.Err() == nil {
 				analyze(ctx, it, &b.documents[i])
 				b.documents[i].Data = it
-				if it.TextCache().Late {
+				if it.TextCache().IsReadOnDemand {
 					b.documents[i].Data = nil
 				}
 			}

@@ -60,7 +60,7 @@ func (v *View) findDialogueKinds(p *Plan, hits []index.Hit) (s hitDialogueKinds)
 			s.hasPersonTurns = true
 		case analysis.ProgramTurn:
 			s.hasProgramTurns = !p.isAddressedToProgram
-		case analysis.WholePeopleDialogue, analysis.WholeProgramDialogue:
+		case analysis.DialogueBetweenPeople, analysis.DialogueWithProgram:
 			s.hasWholeDialogueHits = true
 		}
 	}
@@ -70,15 +70,15 @@ func (v *View) findDialogueKinds(p *Plan, hits []index.Hit) (s hitDialogueKinds)
 // rescoreDialogues adjusts the scores of the candidates and ranks them again, because dialogues are ranked in another
 // way than other texts. The candidates are the index's hits and the nearest neighbours of these hits. It returns at
 // most limit hits.
-func (v *View) rescoreDialogues(p *Plan, found []index.Hit, limit int) []index.Hit {
-	p.passageRankedIDs = nil
+func (v *View) rescoreDialogues(p *Plan, indexHits []index.Hit, limit int) []index.Hit {
+	p.idsWithPassageBonus = nil
 	if p.foundDialogueKinds.hasWholeDialogueHits {
-		for _, h := range found[:min(len(found), maxPassageSearchedHits)] {
-			p.passageRankedIDs = append(p.passageRankedIDs, h.ID)
+		for _, h := range indexHits[:min(len(indexHits), maxHitsForPassageSearch)] {
+			p.idsWithPassageBonus = append(p.idsWithPassageBonus, h.ID)
 		}
-		slices.Sort(p.passageRankedIDs)
+		slices.Sort(p.idsWithPassageBonus)
 	}
-	d := newDialogue(v, p, found)
+	d := newDialogueScorer(v, p, indexHits)
 	defer d.releaseForReuse()
 	p.maxNeighbourOnlyScore = d.maxNeighbourOnlyScore()
 	order := func(a, b index.Hit) int {
@@ -130,7 +130,7 @@ type dialogueScorer struct {
 	isDateTerm     []bool
 	cachedSpeakers []speakerTermWeights // speakers that were looked up so far (usually few)
 
-	cachedRarities []float64 // weight of each term in a chat (nil until needed)
+	cachedTermRarities []float64 // weight of each term in a chat (nil until needed)
 
 	idBuffer          []uint64       // memory for a list of IDs, which is used again for other queries
 	passageFinder     *passageFinder // nil until needed
@@ -150,14 +150,14 @@ type hitCandidate struct {
 	turn *dialogueTurn
 }
 
-// spareDialogues contains used dialogueScorers for reuse, because a dialogueScorer has a size of about 50 kB.
-var spareDialogues = sync.Pool{New: func() any { return new(dialogueScorer) }}
+// spareDialogueScorers contains used dialogueScorers for reuse, because a dialogueScorer has a size of about 50 kB.
+var spareDialogueScorers = sync.Pool{New: func() any { return new(dialogueScorer) }}
 
-// newDialogue looks up the hits of the index and each hit's neighbours. In a talk between people, the neighbours are
-// the turns before and after a turn. A candidate is an entry that may become a hit in the result: each hit of the
+// newDialogueScorer looks up the hits of the index and each hit's neighbours. In a talk between people, the neighbours
+// are the turns before and after a turn. A candidate is an entry that may become a hit in the result: each hit of the
 // index, and its nearest neighbours. The caller may release the result as soon as nothing refers to a part of it.
-func newDialogue(v *View, p *Plan, hits []index.Hit) *dialogueScorer {
-	t := spareDialogues.Get().(*dialogueScorer)
+func newDialogueScorer(v *View, p *Plan, hits []index.Hit) *dialogueScorer {
+	t := spareDialogueScorers.Get().(*dialogueScorer)
 	t.view, t.plan = v, p
 	ids := make([]uint64, len(hits))
 	for i, h := range hits {
@@ -166,7 +166,7 @@ func newDialogue(v *View, p *Plan, hits []index.Hit) *dialogueScorer {
 	slices.Sort(ids)
 	reach := uint64(0)
 	if p.foundDialogueKinds.hasPersonTurns {
-		reach = maxCandidateDistance + maxNeighbourDistance
+		reach = maxCandidateTurnDistance + maxNeighbourTurnDistance
 	}
 	for _, id := range ids {
 		from, last := id-min(id, reach), id+min(reach, math.MaxUint64-id)
@@ -204,7 +204,7 @@ func newDialogue(v *View, p *Plan, hits []index.Hit) *dialogueScorer {
 		t.candidateIndexes = append(t.candidateIndexes, i)
 		t.eachNeighbourTurn(
 			i,
-			maxCandidateDistance,
+			maxCandidateTurnDistance,
 			nil,
 			func(n *hitCandidate, step int) { t.candidateIndexes = append(t.candidateIndexes, i+step) },
 		)
@@ -224,7 +224,7 @@ func (t *dialogueScorer) upperScoreBound(i int) float64 {
 	if t.plan.foundDialogueKinds.hasPersonTurns {
 		return math.Inf(1)
 	}
-	_, long := slices.BinarySearch(t.plan.passageRankedIDs, t.candidatesAndNeighbours[i].id)
+	_, long := slices.BinarySearch(t.plan.idsWithPassageBonus, t.candidatesAndNeighbours[i].id)
 	sum := 0.0
 	for k, given := range t.candidatesAndNeighbours[i].termScores {
 		if long && given > 0 {
@@ -249,7 +249,7 @@ func (t *dialogueScorer) releaseForReuse() {
 		idBuffer:                t.idBuffer[:0],
 		explanationBuffer:       t.explanationBuffer,
 	}
-	spareDialogues.Put(t)
+	spareDialogueScorers.Put(t)
 }
 
 // readTurn returns the entry with index i in candidatesAndNeighbours. It sets the entry's field turn, unless an earlier
@@ -260,7 +260,7 @@ func (t *dialogueScorer) readTurn(i int) *hitCandidate {
 	if n.turn != nil {
 		return n
 	}
-	n.turn = turnOutsideDialogue
+	n.turn = nonDialogueTurn
 	if n.termScores != nil {
 		n.turn = t.view.itemTurn(t.itemAt(i))
 	}
@@ -268,7 +268,7 @@ func (t *dialogueScorer) readTurn(i int) *hitCandidate {
 		return n
 	}
 	if !t.plan.acceptDocument(n.id) {
-		n.turn = turnOutsideDialogue
+		n.turn = nonDialogueTurn
 	}
 	return n
 }
@@ -298,13 +298,13 @@ func (t *dialogueScorer) indexOfID(id uint64) int {
 }
 
 // eachNeighbourTurn calls fn for turns before and after turn i of a talk between people. It examines the entries whose
-// IDs differ from the ID of turn i by at most reach, the nearest first. An entry is skipped if it is not a turn of a
-// talk, if the query's conditions do not select it, or if it was created more than an hour before or after turn i. An
-// entry is also skipped if it belongs to another session than turn i. If isWorthwhile is not nil, entries without a
+// IDs differ from the ID of turn i by at most maxDistance, the nearest first. An entry is skipped if it is not a turn
+// of a talk, if the query's conditions do not select it, or if it was created more than an hour before or after turn i.
+// An entry is also skipped if it belongs to another session than turn i. If isWorthwhile is not nil, entries without a
 // query word and entries for which isWorthwhile returns false are skipped without being read. fn is called only if the
 // entry with index i is a turn of a talk.
 func (t *dialogueScorer) eachNeighbourTurn(
-	i, reach int,
+	i, maxDistance int,
 	isWorthwhile func(n *hitCandidate, step int) bool,
 	fn func(n *hitCandidate, step int),
 ) {
@@ -315,7 +315,7 @@ func (t *dialogueScorer) eachNeighbourTurn(
 	if own.turn.dialogueKind != analysis.PersonTurn {
 		return
 	}
-	for n := range 2 * reach {
+	for n := range 2 * maxDistance {
 		step := n/2 + 1 // visit the nearest turns first
 		if n%2 == 0 {
 			step = -step
@@ -345,8 +345,8 @@ type scoreExplanation struct {
 	termScores []float64 // the contribution by each query term to the score
 	// for each query term, the sum of the contributions' fourth powers (only for a turn in a talk; see
 	// addNeighbourScores)
-	fourthPowerSums []float64
-	neighbours      []neighbourTermScore // the contribution by the turns before and after this turn to the score
+	scoreFourthPowerSums []float64
+	neighbours           []neighbourTermScore // the contribution by the turns before and after this turn to the score
 	// the contribution by each query term to the score, from the best matching part of a long dialogue (nil without
 	// such a part)
 	passageScores    []float64
@@ -370,11 +370,11 @@ func (t *dialogueScorer) explainScore(i int, a *scoreExplanation) {
 	a.factors = a.factors[:0]
 	a.score = 0
 	t.addNeighbourScores(i, own, a)
-	if _, long := slices.BinarySearch(t.plan.passageRankedIDs, own.id); long {
-		a.passageScores = t.findBestPassage(i)
+	if _, long := slices.BinarySearch(t.plan.idsWithPassageBonus, own.id); long {
+		a.passageScores = t.scoreBestPassage(i)
 	}
 	switch {
-	case own.turn.dialogueKind == analysis.WholeProgramDialogue && t.plan.foundDialogueKinds.hasWholeDialogueHits:
+	case own.turn.dialogueKind == analysis.DialogueWithProgram && t.plan.foundDialogueKinds.hasWholeDialogueHits:
 		a.termWeights, a.termWeightReason = t.termRarities(), "how common it is"
 	case own.turn.dialogueKind == analysis.PersonTurn && t.plan.foundDialogueKinds.hasPersonTurns:
 		a.termWeights, a.termWeightReason = t.speakerByName(own.turn.speaker).termWeights, "the name of who speaks"
@@ -405,19 +405,22 @@ func (t *dialogueScorer) explainScore(i int, a *scoreExplanation) {
 // the square root of the term's information, relative to a term that occurs in one in 1,000 English texts. A rarer term
 // also has the weight 1.
 func (t *dialogueScorer) termRarities() []float64 {
-	if t.cachedRarities == nil {
+	if t.cachedTermRarities == nil {
 		for _, term := range t.termScores.Terms {
-			share := max(analysis.EnglishShare(term), minEnglishTermShare)
-			t.cachedRarities = append(t.cachedRarities, math.Sqrt(math.Log(share)/math.Log(minEnglishTermShare)))
+			share := max(analysis.EnglishDocumentShare(term), minEnglishTermShare)
+			t.cachedTermRarities = append(
+				t.cachedTermRarities,
+				math.Sqrt(math.Log(share)/math.Log(minEnglishTermShare)),
+			)
 		}
 	}
-	return t.cachedRarities
+	return t.cachedTermRarities
 }
 
-// findBestPassage finds the 40 consecutive words that match the query best, in the dialogue with index i in
+// scoreBestPassage finds the 40 consecutive words that match the query best, in the dialogue with index i in
 // candidatesAndNeighbours. For each query term, it returns how much these words add to the entry's score. It returns
 // nil if the entry cannot be read, or if no term occurs. The result is valid until the next call.
-func (t *dialogueScorer) findBestPassage(i int) []float64 {
+func (t *dialogueScorer) scoreBestPassage(i int) []float64 {
 	it := t.itemAt(i)
 	if it == nil || t.candidatesAndNeighbours[i].maxTermScore == 0 {
 		return nil
@@ -425,35 +428,39 @@ func (t *dialogueScorer) findBestPassage(i int) []float64 {
 	if t.passageFinder == nil {
 		t.passageFinder = newPassageFinder(t.termScores.Terms)
 	}
-	return t.passageFinder.findBestPassage(t.view.spokenTokens(it), t.termScores.TermScoreGains)
+	return t.passageFinder.scoreBestPassage(t.view.spokenTokens(it), t.termScores.TermScoreGains)
 }
 
-// appendScoreFactors appends to fs the factors by which the score of an entry is multiplied. The parameter own is this
-// entry. termScores contains the contribution by each query term to its score.
-func (t *dialogueScorer) appendScoreFactors(own *hitCandidate, termScores []float64, fs []scoreFactor) []scoreFactor {
-	switch own.turn.dialogueKind {
+// appendScoreFactors appends to the list factors the factors by which the score of an entry is multiplied. The
+// parameter candidate is this entry. termScores contains the contribution by each query term to its score.
+func (t *dialogueScorer) appendScoreFactors(
+	candidate *hitCandidate,
+	termScores []float64,
+	factors []scoreFactor,
+) []scoreFactor {
+	switch candidate.turn.dialogueKind {
 	case analysis.ProgramTurn:
 		if t.plan.foundDialogueKinds.hasProgramTurns {
-			fs = append(fs, scoreFactor{"a program says it", programTurnScoreFactor})
+			factors = append(factors, scoreFactor{"a program says it", programTurnScoreFactor})
 		}
 	case analysis.PersonTurn:
 		if !t.plan.foundDialogueKinds.hasPersonTurns {
 			break
 		}
 		if share := t.matchedTermFraction(termScores); share < 1 {
-			fs = append(fs, scoreFactor{"words it has not", math.Sqrt(math.Sqrt(share))})
+			factors = append(factors, scoreFactor{"words it has not", math.Sqrt(math.Sqrt(share))})
 		}
-		if t.speakerByName(own.turn.speaker).termWeights != nil {
-			fs = append(fs, scoreFactor{"who speaks", namedSpeakerScoreFactor})
+		if t.speakerByName(candidate.turn.speaker).termWeights != nil {
+			factors = append(factors, scoreFactor{"who speaks", namedSpeakerScoreFactor})
 		}
-		if own.turn.isQuestion {
-			fs = append(fs, scoreFactor{"it asks", questionTurnScoreFactor})
+		if candidate.turn.isQuestion {
+			factors = append(factors, scoreFactor{"it asks", questionTurnScoreFactor})
 		}
-		if t.plan.asksForTime && t.mentionsTime(own) {
-			fs = append(fs, scoreFactor{"it tells when", timeMentionScoreFactor})
+		if t.plan.asksForTime && t.mentionsTime(candidate) {
+			factors = append(factors, scoreFactor{"it tells when", timeMentionScoreFactor})
 		}
 	}
-	return fs
+	return factors
 }
 
 // matchedTermFraction returns the fraction of the query's terms that contribute to the score. Dates are not counted.
@@ -511,7 +518,7 @@ func (t *dialogueScorer) speakerByName(name unique.Handle[string]) *speakerTermW
 
 // mentionsTime reports whether a turn mentions a time.
 func (t *dialogueScorer) mentionsTime(n *hitCandidate) bool {
-	when := n.turn.timeMention.Load()
+	when := n.turn.timeMentionState.Load()
 	if when == timeUnknown {
 		when = timeNotMentioned
 		if it := t.view.findItem(n.id); it != nil {
@@ -520,7 +527,7 @@ func (t *dialogueScorer) mentionsTime(n *hitCandidate) bool {
 				when = timeMentioned
 			}
 		}
-		n.turn.timeMention.Store(when)
+		n.turn.timeMentionState.Store(when)
 	}
 	return when == timeMentioned
 }

@@ -19,17 +19,17 @@ type EarlierItems struct {
 	Items    iter.Seq2[Item, error]
 	ReadItem func(id uint64) Item // returns an item of the earlier state (see [Scorer.NewView])
 
-	// ChosenTerms are the terms that the query may look up (see [LookupTerms]). Finding only these terms in Items takes
-	// less time and memory. If ChosenTerms is nil, the query may look up all terms.
-	ChosenTerms *analysis.TermSet
+	// LookupTerms are the terms that the query may look up (see [QueryLookupTerms]). Finding only these terms in Items
+	// takes less time and memory. If LookupTerms is nil, the query may look up all terms.
+	LookupTerms *analysis.TermSet
 }
 
 // NewEarlierView returns a view of the items in an earlier state, which the argument earlier describes. The argument x
-// is a searcher of the scorer's index. If earlier.ChosenTerms is not nil, only these terms are found. If a query looks
+// is a searcher of the scorer's index. If earlier.LookupTerms is not nil, only these terms are found. If a query looks
 // up another term, [View.HasMissingTerms] reports true, and the caller must discard the results of the view.
 // NewEarlierView returns an error if the items cannot be read or if ctx is done.
 func (r *Scorer) NewEarlierView(ctx context.Context, x *index.Searcher, earlier EarlierItems) (*View, error) {
-	chosen := earlier.ChosenTerms
+	chosen := earlier.LookupTerms
 	if r.rankingName == SeedRanking {
 		// The ranking Seed also needs documents without words. An analysis of only the chosen terms would not find
 		// these documents, so analyze all terms.
@@ -42,11 +42,11 @@ func (r *Scorer) NewEarlierView(ctx context.Context, x *index.Searcher, earlier 
 			return func(ctx context.Context, it Item, d *index.Document) { sc.scanItem(ctx, it, d) }
 		}
 	}
-	x = x.WithEarlier(index.Earlier{
+	x = x.EarlierSearcher(index.EarlierState{
 		ChangedIDs:          earlier.ChangedIDs,
 		HasPartialDocuments: chosen != nil,
 		Documents: func(yield func(*index.Document) bool) {
-			documents.yieldAll(func(d *index.Document) { yield(d) })
+			documents.yieldDocuments(func(d *index.Document) { yield(d) })
 		},
 	})
 	if err := documents.err(); err != nil {

@@ -63,7 +63,7 @@ func (v *View) Explain(p *Plan, id uint64) *Explanation {
 		if it == nil {
 			return nil
 		}
-		fieldsOfTerm = v.fieldExplainer(p, id, it, x.Terms)
+		fieldsOfTerm = v.newFieldExplainer(p, id, it, x.Terms)
 	}
 	for i, t := range x.Terms {
 		ts := TermScore{TermScore: t}
@@ -79,10 +79,10 @@ func (v *View) Explain(p *Plan, id uint64) *Explanation {
 	return e
 }
 
-// fieldExplainer returns a function that explains the score of one query term for the item it. The returned function
+// newFieldExplainer returns a function that explains the score of one query term for the item it. The returned function
 // sets ts.Score to the score of term i. It sets ts.FieldScores to this score's parts that come from each field of the
 // item, such as its name or content.
-func (v *View) fieldExplainer(p *Plan, id uint64, it Item, terms []index.TermScore) func(i int, ts *TermScore) {
+func (v *View) newFieldExplainer(p *Plan, id uint64, it Item, terms []index.TermScore) func(i int, ts *TermScore) {
 	texts := make([]string, len(terms))
 	for i, t := range terms {
 		texts[i] = t.Term
@@ -93,7 +93,7 @@ func (v *View) fieldExplainer(p *Plan, id uint64, it Item, terms []index.TermSco
 		counts = append(counts, v.scorer.queryAnalyzer.CountTerms(v.ctx, f.Text, texts))
 	}
 	var account scoreExplanation
-	d := newDialogue(v, p, []index.Hit{{ID: id}})
+	d := newDialogueScorer(v, p, []index.Hit{{ID: id}})
 	d.explainScore(d.indexOfID(id), &account)
 	return func(i int, ts *TermScore) {
 		own := ts.Score
@@ -104,7 +104,7 @@ func (v *View) fieldExplainer(p *Plan, id uint64, it Item, terms []index.TermSco
 			ts.FieldScores = []TermFieldScore{{Field: "date", TF: ts.Occurrences, Score: ts.Score}}
 		default:
 			ts.FieldScores = fieldScores(
-				account.termScores[i]*(fourthPower(own)/account.fourthPowerSums[i]),
+				account.termScores[i]*(fourthPower(own)/account.scoreFourthPowerSums[i]),
 				fields,
 				counts,
 				i,
@@ -115,7 +115,7 @@ func (v *View) fieldExplainer(p *Plan, id uint64, it Item, terms []index.TermSco
 				ts.FieldScores = append(ts.FieldScores, TermFieldScore{Field: "beside " +
 					v.itemName(
 						b.neighbourID,
-					), Score: account.termScores[i] * (b.scoreToFourthPower / account.fourthPowerSums[i])})
+					), Score: account.termScores[i] * (b.scoreToFourthPower / account.scoreFourthPowerSums[i])})
 			}
 		}
 		if account.passageScores != nil && account.passageScores[i] > 0 {

@@ -21,8 +21,8 @@ import (
 // A Query has the parameters of a search.
 type Query struct {
 	analysis.QueryText
-	PreferredSpans    []TimeSpan // documents that were created in these spans of time rank higher
-	WithoutCorrection bool       // do not correct misspelt words
+	PreferredSpans            []TimeSpan // documents that were created in these spans of time rank higher
+	WithoutSpellingCorrection bool       // do not correct misspelt words
 
 	IndexConditions []index.TermCondition // conditions of the filter that the index can evaluate
 	CreatedRange    *index.TimeRange      // range of creation times (may be nil)
@@ -74,7 +74,7 @@ type Plan struct {
 	foundDialogueKinds hitDialogueKinds
 	// IDs of some hits of the last search, in ascending order. The score of each such hit includes a bonus. The bonus
 	// is for the part of the hit's text that contains the most query words.
-	passageRankedIDs []uint64
+	idsWithPassageBonus []uint64
 	// reports whether a document meets the query's filter and its required and excluded words (may be nil)
 	acceptDocument func(id uint64) bool
 
@@ -83,17 +83,20 @@ type Plan struct {
 	maxNeighbourOnlyScore float64
 }
 
-// englishFrequencyPrior returns the assumed frequency of a term, which is the term's frequency in ordinary English.
-func englishFrequencyPrior(term string) index.LanguageFrequency {
-	return index.LanguageFrequency{N: englishPriorTexts, DF: englishPriorTexts * analysis.EnglishShare(term)}
+// priorEnglishFrequency returns the assumed frequency of a term, which is the term's frequency in ordinary English.
+func priorEnglishFrequency(term string) index.FrequencyInLanguage {
+	return index.FrequencyInLanguage{
+		N:  englishPriorTextCount,
+		DF: englishPriorTextCount * analysis.EnglishDocumentShare(term),
+	}
 }
 
 // HasTerms reports whether the plan has terms by which entries can be ranked.
 func (p *Plan) HasTerms() bool { return len(p.indexQuery.Terms) > 0 }
 
-// LookupTerms returns the terms that a query may look up in an index, including all values of the
+// QueryLookupTerms returns the terms that a query may look up in an index, including all values of the
 // given [KeywordTerm] keys. It returns nil if the query may look up all terms.
-func LookupTerms(ranking string, q Query, keywordKeys []string) *analysis.TermSet {
+func QueryLookupTerms(ranking string, q Query, keywordKeys []string) *analysis.TermSet {
 	v := NewScorer(ranking, nil).NewView(context.Background(), nil)
 	asked := &scanTermStats{searcher: v.searcher}
 	v.termStats = asked
@@ -147,11 +150,11 @@ func (s *scanTermStats) recordMissingPrefix(prefix string) {
 	}
 }
 
-func (s *scanTermStats) DF(term string) int {
+func (s *scanTermStats) DocumentFrequency(term string) int {
 	if s.scannedTerms == nil || !s.scannedTerms.Has(term) {
 		s.recordMissingTerm(term)
 	}
-	return s.searcher.DF(term)
+	return s.searcher.DocumentFrequency(term)
 }
 
 func (s *scanTermStats) DocumentIDs(term string) []uint64 {
@@ -170,7 +173,7 @@ func (s *scanTermStats) TermsWithPrefix(prefix string) iter.Seq2[string, int] {
 
 func (s *scanTermStats) EachTermText(
 	ctx context.Context,
-	mayNeed func(prefix []byte, pairs *text.PairSet) bool,
+	mayNeed func(prefix []byte, pairs *text.LetterPairSet) bool,
 	fn func(text []byte, sharedBytes int) bool,
 ) {
 	if s.scannedTerms == nil || !s.scannedTerms.HasAllWithPrefix("") {
@@ -218,23 +221,23 @@ func (v *View) MakePlan(q Query) *Plan {
 	for _, w := range ws {
 		// A word that occurs several times in the query gets a greater weight, because it is probably the query's
 		// subject. In a short query, the repetition is often accidental, so the weight grows more slowly.
-		pl, weight := QueryWordTerm{w.Word, w.Term, false}, float64(w.N)
+		pl, weight := QueryWordTerm{w.Word, w.Term, false}, float64(w.OccurrenceCount)
 		if len(ws) < minLongQueryWords {
 			weight = math.Sqrt(weight)
 		}
-		if !q.WithoutCorrection && v.termStats.DF(w.Term) == 0 {
-			if t := analysis.CorrectSpelling(w.Term, v.termStats.DF); t != "" {
+		if !q.WithoutSpellingCorrection && v.termStats.DocumentFrequency(w.Term) == 0 {
+			if t := analysis.CorrectSpelling(w.Term, v.termStats.DocumentFrequency); t != "" {
 				pl.Term = t
 				pl.Corrected = true
 				weight = weight * correctedWordWeight
 			}
 		}
 		p.WordTerms = append(p.WordTerms, pl)
-		term := index.QueryTerm{Text: pl.Term, Weight: weight, Prior: englishFrequencyPrior(pl.Term)}
+		term := index.QueryTerm{Text: pl.Term, Weight: weight, PriorFrequency: priorEnglishFrequency(pl.Term)}
 		p.indexQuery.Terms = append(p.indexQuery.Terms, term)
 		// A year or month in the query also finds the entries that were created in that year or
 		// month.
-		if t := datePrefix + w.Word; analysis.MayBeDate(w.Word) && v.termStats.DF(t) > 0 {
+		if t := datePrefix + w.Word; analysis.MayBeDate(w.Word) && v.termStats.DocumentFrequency(t) > 0 {
 			p.indexQuery.Terms = append(p.indexQuery.Terms, index.QueryTerm{Text: t, Weight: queryDateWeight})
 		}
 	}
@@ -246,7 +249,7 @@ func (v *View) MakePlan(q Query) *Plan {
 		}
 	}
 	for _, d := range q.PreferredSpans {
-		for _, t := range spanDateTerms(d) {
+		for _, t := range timeSpanDateTerms(d) {
 			p.indexQuery.Terms = append(p.indexQuery.Terms, index.QueryTerm{Text: t, Weight: queryDateWeight})
 		}
 	}
@@ -260,10 +263,10 @@ func (v *View) MakePlan(q Query) *Plan {
 	return p
 }
 
-// spanDateTerms returns the terms of a date expression. If the expression has few days, these are the terms for the
+// timeSpanDateTerms returns the terms of a date expression. If the expression has few days, these are the terms for the
 // days, otherwise the terms for the months or years. An expression without a start or an end gets no terms, because
 // such terms would not change the order of entries.
-func spanDateTerms(d TimeSpan) []string {
+func timeSpanDateTerms(d TimeSpan) []string {
 	if d.From.IsZero() || d.To.IsZero() {
 		return nil
 	}
@@ -412,7 +415,7 @@ func (v *View) filterByRarestTerm(words []string, hasSequence func(id uint64) bo
 	}
 	ids := sync.OnceValue(func() []uint64 {
 		rarest := slices.MinFunc(words, func(a, b string) int {
-			return cmp.Compare(v.termStats.DF(a), v.termStats.DF(b))
+			return cmp.Compare(v.termStats.DocumentFrequency(a), v.termStats.DocumentFrequency(b))
 		})
 		return v.termStats.DocumentIDs(rarest)
 	})

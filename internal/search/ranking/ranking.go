@@ -31,7 +31,7 @@ type ItemTextCache struct {
 	// words of the fields that contain what people said (nil until needed)
 	cachedTokens atomic.Pointer[[]*analysis.Tokens]
 	// The index does not keep the item in memory. It reads the item when the item is needed.
-	Late bool
+	IsReadOnDemand bool
 }
 
 // TextCache returns m. Through this method, a type that embeds an ItemTextCache has the method TextCache of [Item].
@@ -40,8 +40,8 @@ func (m *ItemTextCache) TextCache() *ItemTextCache { return m }
 // ItemTextCacheBytes returns the approximate memory, in bytes, that is needed by an [ItemTextCache] with all cached
 // results of an item with this content.
 func ItemTextCacheBytes(content string) int {
-	if kind := analysis.ClassifyDialogue(content); kind == analysis.WholePeopleDialogue ||
-		kind == analysis.WholeProgramDialogue {
+	if kind := analysis.ClassifyDialogue(content); kind == analysis.DialogueBetweenPeople ||
+		kind == analysis.DialogueWithProgram {
 		return 3 * len(content) / 4 // estimate of the memory for the content's words
 	}
 	return 0
@@ -65,10 +65,10 @@ type dialogueTurn struct {
 	isQuestion         bool                  // the turn ends in a question
 	createdNanoseconds int64                 // in nanoseconds since 1970
 	session, speaker   unique.Handle[string] // handles, because they are often compared
-	timeMention        atomic.Int32
+	timeMentionState   atomic.Int32
 }
 
-// These are the values of turn.timeMention, which tells whether the turn mentions a time. It is computed only on
+// These are the values of turn.timeMentionState, which tells whether the turn mentions a time. It is computed only on
 // demand, because this is slow and few queries ask for a time.
 const (
 	timeUnknown = iota
@@ -77,30 +77,30 @@ const (
 )
 
 // For items that are not turns of a talk between people, only the kind matters. Therefore all items of a kind share one
-// element in turnByNonPersonKind.
-var turnByNonPersonKind = [...]*dialogueTurn{
-	analysis.NotDialogue:          {},
-	analysis.ProgramTurn:          {dialogueKind: analysis.ProgramTurn},
-	analysis.WholePeopleDialogue:  {dialogueKind: analysis.WholePeopleDialogue},
-	analysis.WholeProgramDialogue: {dialogueKind: analysis.WholeProgramDialogue},
+// element in sharedTurnByKind.
+var sharedTurnByKind = [...]*dialogueTurn{
+	analysis.NotDialogue:           {},
+	analysis.ProgramTurn:           {dialogueKind: analysis.ProgramTurn},
+	analysis.DialogueBetweenPeople: {dialogueKind: analysis.DialogueBetweenPeople},
+	analysis.DialogueWithProgram:   {dialogueKind: analysis.DialogueWithProgram},
 }
 
-// turnOutsideDialogue is the value that all items share that do not belong to a dialogue.
-var turnOutsideDialogue = turnByNonPersonKind[analysis.NotDialogue]
+// nonDialogueTurn is the value that all items share that do not belong to a dialogue.
+var nonDialogueTurn = sharedTurnByKind[analysis.NotDialogue]
 
-// maxNeighbourTime is the maximum time between the creation of neighbouring turns.
-const maxNeighbourTime = time.Hour
+// maxNeighbourInterval is the maximum time between the creation of neighbouring turns.
+const maxNeighbourInterval = time.Hour
 
 // isInSameDialogueAs reports whether t belongs to the same talk as the turn in the parameter other. Both turns must
-// have the same session, and t must have been created at most maxNeighbourTime before or after the other turn. The
+// have the same session, and t must have been created at most maxNeighbourInterval before or after the other turn. The
 // caller must check that their IDs are close.
 func (t *dialogueTurn) isInSameDialogueAs(other *dialogueTurn) bool {
 	return t.dialogueKind == analysis.PersonTurn && t.session == other.session &&
 		t.isCreatedNearTime(other.createdNanoseconds)
 }
 
-// isCreatedNearTime reports whether the turn was created at most maxNeighbourTime before or after the given time.
-func (t *dialogueTurn) isCreatedNearTime(created int64) bool {
-	a, b := min(t.createdNanoseconds, created), max(t.createdNanoseconds, created)
-	return uint64(b)-uint64(a) <= uint64(maxNeighbourTime)
+// isCreatedNearTime reports whether the turn was created at most maxNeighbourInterval before or after the given time.
+func (t *dialogueTurn) isCreatedNearTime(createdNanoseconds int64) bool {
+	a, b := min(t.createdNanoseconds, createdNanoseconds), max(t.createdNanoseconds, createdNanoseconds)
+	return uint64(b)-uint64(a) <= uint64(maxNeighbourInterval)
 }

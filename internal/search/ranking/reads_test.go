@@ -42,7 +42,7 @@ func TestReads(t *testing.T) {
 	const n = 200
 	err := r.FillIndex(t.Context(), func(yield func(Item, error) bool) {
 		for id := range uint64(n) {
-			if !yield(&chat{id: id + 1, ItemTextCache: ItemTextCache{Late: true}}, nil) {
+			if !yield(&chat{id: id + 1, ItemTextCache: ItemTextCache{IsReadOnDemand: true}}, nil) {
 				return
 			}
 		}
@@ -51,7 +51,7 @@ func TestReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	for id := range r.index.Searcher().EachDocument() {
-		if _, ok := r.index.Searcher().Data(id); !ok {
+		if _, ok := r.index.Searcher().DocumentData(id); !ok {
 			t.Fatalf("document %d is not there", id)
 		}
 	}
@@ -72,7 +72,7 @@ func TestReads(t *testing.T) {
 			t.Errorf("item %d was read %d times", id, times)
 		}
 	}
-	if len(reads) < 5 || len(reads) > maxPassageSearchedHits {
-		t.Errorf("%d items were read, want from 5 to %d", len(reads), maxPassageSearchedHits)
+	if len(reads) < 5 || len(reads) > maxHitsForPassageSearch {
+		t.Errorf("%d items were read, want from 5 to %d", len(reads), maxHitsForPassageSearch)
 	}
 }

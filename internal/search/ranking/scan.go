@@ -18,24 +18,24 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// scanBatch is the number of items that a worker scans at a time.
-const scanBatch = 512
+// scanBatchSize is the number of items that a worker scans at a time.
+const scanBatchSize = 512
 
 // ScanItems reads the items and returns a view of a temporary index. This index contains only the terms in
-// chosenTerms. The items must be in order of ID.
-func ScanItems(ctx context.Context, ranking string, items []Item, chosenTerms *analysis.TermSet) (*View, error) {
-	batches := make([][]index.Document, (len(items)+scanBatch-1)/scanBatch)
+// lookupTerms. The items must be in order of ID.
+func ScanItems(ctx context.Context, ranking string, items []Item, lookupTerms *analysis.TermSet) (*View, error) {
+	batches := make([][]index.Document, (len(items)+scanBatchSize-1)/scanBatchSize)
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
-			sc := newItemScanner(ranking, chosenTerms)
+			sc := newItemScanner(ranking, lookupTerms)
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(batches) {
 					return
 				}
-				batches[i] = sc.scanItems(ctx, items[i*scanBatch:min((i+1)*scanBatch, len(items))])
+				batches[i] = sc.scanItems(ctx, items[i*scanBatchSize:min((i+1)*scanBatchSize, len(items))])
 			}
 		})
 	}
@@ -43,12 +43,12 @@ func ScanItems(ctx context.Context, ranking string, items []Item, chosenTerms *a
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p := FormulaParams(ranking)
-	// Also count documents without terms. The scan collected only the terms in chosenTerms, so the items of such
+	p := BM25Params(ranking)
+	// Also count documents without terms. The scan collected only the terms in lookupTerms, so the items of such
 	// documents may contain other words.
 	p.CountEmptyDocuments = true
 	r := NewScorer(ranking, index.New(p))
-	r.index.FillEmpty(func(yield func(*index.Document) bool) {
+	r.index.FillEmptyIndex(func(yield func(*index.Document) bool) {
 		for _, docs := range batches {
 			for i := range docs {
 				yield(&docs[i])
@@ -56,7 +56,7 @@ func ScanItems(ctx context.Context, ranking string, items []Item, chosenTerms *a
 		}
 	}, nil)
 	v := r.NewView(ctx, nil)
-	v.termStats = &scanTermStats{searcher: v.searcher, scannedTerms: chosenTerms}
+	v.termStats = &scanTermStats{searcher: v.searcher, scannedTerms: lookupTerms}
 	return v, nil
 }
 
@@ -64,7 +64,7 @@ func ScanItems(ctx context.Context, ranking string, items []Item, chosenTerms *a
 // c is nil, the caller needs all terms, so CoversTerms returns false.
 func (v *View) CoversTerms(ranking string, c *analysis.TermSet) bool {
 	have := v.termStats.(*scanTermStats).scannedTerms
-	return v.Ranking() == ranking && c != nil && !slices.ContainsFunc(c.ListTerms(), func(t string) bool {
+	return v.RankingName() == ranking && c != nil && !slices.ContainsFunc(c.ListTerms(), func(t string) bool {
 		return !have.Has(t)
 	}) &&
 		!slices.ContainsFunc(c.ListPrefixes(), func(p string) bool { return !have.HasAllWithPrefix(p) })
@@ -89,7 +89,7 @@ func (v *View) MarkSeedScanIncomplete(p *Plan) {
 // itemScanner searches items for the chosen terms. It finds the same chosen terms in an item as [Scorer.AnalyzeItem]
 // would. Only one goroutine may use a scanner.
 type itemScanner struct {
-	chosenTerms *analysis.TermSet
+	lookupTerms *analysis.TermSet
 	// finds the terms in texts (nil for the simple ranking Seed, which divides texts in another way)
 	termFinder         *analysis.TermFinder
 	shouldCollectDates bool // the chosen terms may include the date of an item
@@ -100,7 +100,7 @@ type itemScanner struct {
 }
 
 func newItemScanner(ranking string, c *analysis.TermSet) *itemScanner {
-	sc := &itemScanner{chosenTerms: c}
+	sc := &itemScanner{lookupTerms: c}
 	for _, t := range slices.Concat(c.ListTerms(), c.ListPrefixes()) {
 		sc.shouldCollectKeywords = sc.shouldCollectKeywords || isKeyword(t)
 		date, ok := strings.CutPrefix(t, datePrefix)
@@ -145,11 +145,11 @@ func (sc *itemScanner) scanItem(ctx context.Context, it Item, d *index.Document)
 	t := &sc.buffer.text
 	it.FillText(t)
 	*d = index.Document{
-		ID:      t.ID,
-		Updated: t.Updated.UnixNano(),
-		Created: clampedNanoseconds(t.Created),
-		Terms:   d.Terms[:0],
-		Numbers: d.Numbers[:0],
+		ID:                  t.ID,
+		Updated:             t.Updated.UnixNano(),
+		Created:             clampedNanoseconds(t.Created),
+		Terms:               d.Terms[:0],
+		AnalyzerTermNumbers: d.AnalyzerTermNumbers[:0],
 	}
 	hasWords = true
 	if sc.termFinder == nil {
@@ -157,22 +157,22 @@ func (sc *itemScanner) scanItem(ctx context.Context, it Item, d *index.Document)
 	} else {
 		sc.buffer.fields = appendFields(sc.buffer.fields[:0], t)
 		sc.termFinder.SetDoc(ctx, d, sc.buffer.fields)
-		d.Len += itemLengthPadding(t)
+		d.WeightedLength += itemLengthPadding(t)
 	}
 	if sc.shouldCollectDates {
-		sc.addChosenTerms(d, dateTerms(t.Created), dateTermWeight)
+		sc.addLookupTerms(d, dateTerms(t.Created), dateTermWeight)
 	}
 	if sc.shouldCollectKeywords {
-		sc.addChosenTerms(d, it.Keywords(), 1)
+		sc.addLookupTerms(d, it.Keywords(), 1)
 	}
 	return hasWords
 }
 
-// addChosenTerms adds to d the terms that the scan has to collect.
-func (sc *itemScanner) addChosenTerms(d *index.Document, terms []string, frequency uint16) {
+// addLookupTerms adds to d the terms that the scan has to collect.
+func (sc *itemScanner) addLookupTerms(d *index.Document, terms []string, frequency uint16) {
 	for _, t := range terms {
-		if sc.chosenTerms.Has(t) {
-			d.Terms = append(d.Terms, index.Term{Text: t, TF: frequency})
+		if sc.lookupTerms.Has(t) {
+			d.Terms = append(d.Terms, index.Term{Text: t, Frequency: frequency})
 		}
 	}
 }
@@ -181,7 +181,7 @@ func (sc *itemScanner) addChosenTerms(d *index.Document, terms []string, frequen
 // ranking Seed requires. It returns false if the text contains no words.
 func (sc *itemScanner) setSeedRankingWords(t *ItemText, d *index.Document) bool {
 	sc.buffer.words = appendSeedRankingTerms(sc.buffer.words[:0], t)
-	d.Len = index.TFPerOccurrence * uint32(len(sc.buffer.words))
-	sc.addChosenTerms(d, sc.buffer.words, index.TFPerOccurrence)
+	d.WeightedLength = index.FrequencyPerOccurrence * uint32(len(sc.buffer.words))
+	sc.addLookupTerms(d, sc.buffer.words, index.FrequencyPerOccurrence)
 	return len(sc.buffer.words) > 0
 }

@@ -29,7 +29,7 @@ const (
 	// turnLengthPadding is added to the length of a turn in a talk. Without it, the parameter b = 0.75 would count
 	// differences in length too much: a turn is short because people talk in short turns, and not because the turn
 	// contains only relevant words.
-	turnLengthPadding = 16 * index.TFPerOccurrence
+	turnLengthPadding = 16 * index.FrequencyPerOccurrence
 
 	// Weights of a word by the field in which it occurs, in sixteenths.
 	nameWordWeight        = 32
@@ -48,10 +48,10 @@ const (
 	// minimum number of words in a query that is treated as a text, in which repeated words show the subject
 	minLongQueryWords = 20
 
-	// englishPriorTexts sets the weight of a word's frequency in ordinary English, compared with its frequency in the
-	// memory. The frequency in ordinary English counts like the frequency in this number of additional texts. The
+	// englishPriorTextCount sets the weight of a word's frequency in ordinary English, compared with its frequency in
+	// the memory. The frequency in ordinary English counts like the frequency in this number of additional texts. The
 	// number is about the number of entries in a small memory.
-	englishPriorTexts = 300
+	englishPriorTextCount = 300
 )
 
 // Scorer implements a ranking. It converts texts to terms, and maintains the index of these terms.
@@ -61,13 +61,13 @@ type Scorer struct {
 	queryAnalyzer *analysis.Analyzer // analyzes queries (nil for the ranking Seed)
 	// analyzes documents (separate, so that a query does not wait for the analysis of a document)
 	documentAnalyzer *analysis.Analyzer
-	foundDialogues   atomic.Bool // the best hits of the last search included parts of dialogues
+	hasDialogueHits  atomic.Bool // the best hits of the last search included parts of dialogues
 }
 
 // NewScorer returns the scorer of a ranking for the index x. If x is nil, NewScorer creates an empty index.
 func NewScorer(rankingName string, x *index.Index) *Scorer {
 	if x == nil {
-		x = index.New(FormulaParams(rankingName))
+		x = index.New(BM25Params(rankingName))
 	}
 	r := &Scorer{rankingName: rankingName, index: x}
 	if rankingName != SeedRanking {
@@ -80,9 +80,9 @@ func NewScorer(rankingName string, x *index.Index) *Scorer {
 // passed to [Scorer.NewView].
 func (r *Scorer) Index() *index.Index { return r.index }
 
-// FormulaParams returns the parameters of a ranking's formula.
-func FormulaParams(ranking string) index.Params {
-	if ranking == SeedRanking {
+// BM25Params returns the parameters of a ranking's formula.
+func BM25Params(rankingName string) index.Params {
+	if rankingName == SeedRanking {
 		return index.Params{}
 	}
 	return index.Params{K1: bm25K1, B: bm25B}
@@ -112,13 +112,13 @@ func (r *Scorer) AnalyzeItem(ctx context.Context, it Item, d *index.Document, b 
 	} else {
 		b.fields = appendFields(b.fields[:0], t)
 		r.documentAnalyzer.SetDoc(ctx, d, b.fields)
-		d.Len += itemLengthPadding(t)
+		d.WeightedLength += itemLengthPadding(t)
 		for _, term := range dateTerms(t.Created) {
-			d.Terms = append(d.Terms, index.Term{Text: term, TF: dateTermWeight})
+			d.Terms = append(d.Terms, index.Term{Text: term, Frequency: dateTermWeight})
 		}
 	}
 	for _, k := range it.Keywords() {
-		d.Terms = append(d.Terms, index.Term{Text: k, TF: 1})
+		d.Terms = append(d.Terms, index.Term{Text: k, Frequency: 1})
 	}
 }
 
@@ -142,17 +142,17 @@ func itemLengthPadding(t *ItemText) uint32 {
 	return 0
 }
 
-// appendFields appends the searchable fields of a text to fs: its name, its aliases, its label values and its content.
-// Each field has a weight. The fields are used by the ranking that is named Oxbow.
-func appendFields(fs []analysis.Field, t *ItemText) []analysis.Field {
-	fs = append(fs, analysis.Field{Name: "name", Text: t.Name, Weight: nameWordWeight})
+// appendFields appends the searchable fields of a text to the list fields: its name, its aliases, its label values and
+// its content. Each field has a weight. The fields are used by the ranking that is named Oxbow.
+func appendFields(fields []analysis.Field, t *ItemText) []analysis.Field {
+	fields = append(fields, analysis.Field{Name: "name", Text: t.Name, Weight: nameWordWeight})
 	for _, a := range t.Aliases {
-		fs = append(fs, analysis.Field{Name: "alias", Text: a, Weight: aliasWordWeight})
+		fields = append(fields, analysis.Field{Name: "alias", Text: a, Weight: aliasWordWeight})
 	}
 	for _, l := range t.LabelValues {
-		fs = append(fs, analysis.Field{Name: "label", Text: l, Weight: labelWordWeight})
+		fields = append(fields, analysis.Field{Name: "label", Text: l, Weight: labelWordWeight})
 	}
-	return append(fs, analysis.SplitDialogue(t.Content, contentWordWeight, programTextWordWeight)...)
+	return append(fields, analysis.SplitDialogue(t.Content, contentWordWeight, programTextWordWeight)...)
 }
 
 // WordClauses returns conditions for the index. A document that contains all words of the text meets all conditions.
@@ -218,16 +218,16 @@ func CreationRange(from, before time.Time) (times *index.TimeRange, isInexact bo
 	if from.IsZero() && before.IsZero() {
 		return nil, false
 	}
-	times = &index.TimeRange{First: math.MinInt64, Last: math.MaxInt64}
+	times = &index.TimeRange{FirstTime: math.MinInt64, LastTime: math.MaxInt64}
 	if !from.IsZero() {
-		times.First, isInexact = clampedNanoseconds(from), isOutsideInt64(from)
+		times.FirstTime, isInexact = clampedNanoseconds(from), isOutsideInt64(from)
 	}
 	switch {
 	case before.IsZero():
 	case isOutsideInt64(before):
-		times.Last, isInexact = clampedNanoseconds(before), true
+		times.LastTime, isInexact = clampedNanoseconds(before), true
 	default:
-		times.Last = clampedNanoseconds(before) - 1
+		times.LastTime = clampedNanoseconds(before) - 1
 	}
 	return times, isInexact
 }

@@ -46,7 +46,7 @@ func (v *View) findBestDocuments(p *Plan, limit int) []index.Hit {
 	r, lookup := v.scorer, p.indexQuery
 	lookup.Limit = limit
 	// earlier queries found dialogues, so this query probably needs more candidates: fetch them at once
-	if r.foundDialogues.Load() {
+	if r.hasDialogueHits.Load() {
 		lookup.Limit = candidateCount(limit)
 	}
 	found := v.searcher.Search(lookup)
@@ -60,15 +60,15 @@ func (v *View) findBestDocuments(p *Plan, limit int) []index.Hit {
 		if speaks {
 			found = v.rescoreDialogues(p, found, limit)
 		}
-		if r.foundDialogues.Load() != speaks {
-			r.foundDialogues.Store(speaks)
+		if r.hasDialogueHits.Load() != speaks {
+			r.hasDialogueHits.Store(speaks)
 		}
 	}
 	return found[:min(len(found), limit)]
 }
 
-// Newest returns the items that a plan without terms selects, newest version first.
-func (v *View) Newest(p *Plan, limit int) []Hit {
+// NewestHits returns the items that a plan without terms selects, newest version first.
+func (v *View) NewestHits(p *Plan, limit int) []Hit {
 	var hits []Hit
 	for _, id := range v.NewestIDs(p, limit) {
 		if it := v.findItem(id); it != nil { // skip a document whose item cannot be read
@@ -92,15 +92,16 @@ func (v *View) NewestIDs(p *Plan, limit int) []uint64 {
 }
 
 // CountHits returns how many documents contain at least one word of the plan and meet the conditions of the argument
-// filter. If the plan has no words, all documents that meet the conditions are counted. The function accept must check
-// the same conditions as filter, and may be nil. It is used only for the ranking named Seed and a plan without words.
-func (v *View) CountHits(p *Plan, filter index.Query, accept func(id uint64) bool) int {
+// filter. If the plan has no words, all documents that meet the conditions are counted. The function acceptDocument
+// must check the same conditions as filter, and may be nil. It is used only for the ranking named Seed and a plan
+// without words.
+func (v *View) CountHits(p *Plan, filter index.Query, acceptDocument func(id uint64) bool) int {
 	if !p.HasNoWords {
 		filter.Terms = p.indexQuery.Terms
 		return v.searcher.CountHits(filter)
 	}
-	if p.isForSeedRanking { // for the ranking Seed, evaluate accept, because the index lacks keywords (see Newest)
-		filter = index.Query{AcceptDocument: accept}
+	if p.isForSeedRanking { // for the ranking Seed, call acceptDocument, because the index lacks keywords (see Newest)
+		filter = index.Query{AcceptDocument: acceptDocument}
 	}
 	filter.Limit = math.MaxInt
 	return len(v.searcher.NewestIDs(filter))

@@ -92,8 +92,8 @@ func TestSimilarWords(t *testing.T) {
 				d.ID = uint64(id)
 				return &d
 			}
-			x := index.New(FormulaParams(OxbowRanking))
-			x.FillEmpty(func(yield func(*index.Document) bool) {
+			x := index.New(BM25Params(OxbowRanking))
+			x.FillEmptyIndex(func(yield func(*index.Document) bool) {
 				for id := range len(words) {
 					yield(document(id))
 				}
@@ -105,7 +105,7 @@ func TestSimilarWords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			y, err := index.OpenSnapshot(bytes.NewReader(file), size, FormulaParams(OxbowRanking))
+			y, err := index.OpenSnapshot(bytes.NewReader(file), size, BM25Params(OxbowRanking))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +130,7 @@ func TestSimilarWords(t *testing.T) {
 			for id := range 1000 {
 				changed.Add(uint64(id * 2))
 			}
-			earlier := y.Searcher().WithEarlier(index.Earlier{
+			earlier := y.Searcher().EarlierSearcher(index.EarlierState{
 				ChangedIDs: &changed,
 				Documents:  func(yield func(*index.Document) bool) { yield(document(4)) },
 			})
@@ -205,8 +205,8 @@ func (r *readCounter) ReadAt(b []byte, at int64) (int, error) {
 // read further batches of terms, although no term of these batches is compared with the word. A listing of all words
 // must end, too.
 func TestSimilarWordsEnd(t *testing.T) {
-	x := index.New(FormulaParams(OxbowRanking))
-	x.FillEmpty(func(yield func(*index.Document) bool) {
+	x := index.New(BM25Params(OxbowRanking))
+	x.FillEmptyIndex(func(yield func(*index.Document) bool) {
 		for id := range 4000 {
 			d := index.DocumentOfWords(0, []string{fmt.Sprint("word", id, strings.Repeat("z", 200))})
 			d.ID = uint64(id)
@@ -220,7 +220,7 @@ func TestSimilarWordsEnd(t *testing.T) {
 	}
 	reader := &readCounter{ReaderAt: bytes.NewReader(file)}
 	reader.afterRead = func() {}
-	y, err := index.OpenSnapshot(reader, size, FormulaParams(OxbowRanking))
+	y, err := index.OpenSnapshot(reader, size, BM25Params(OxbowRanking))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestSpanTermsAreFew(t *testing.T) {
 		case 2:
 			d.To = from.AddDate(1+r.IntN(10000-from.Year()), 0, 0)
 		}
-		if ts := spanDateTerms(d); len(ts) > maxDateTerms {
+		if ts := timeSpanDateTerms(d); len(ts) > maxDateTerms {
 			t.Fatalf("span from %v to %v has %d terms", d.From, d.To, len(ts))
 		}
 	}

@@ -13,8 +13,8 @@ import (
 const (
 	passageWordCount = 40 // length, in words, of the parts that are compared to find the best part of a dialogue
 	// The score of the dialogue's best part is multiplied by this factor and added to the whole dialogue's score.
-	bestPassageWeight      = 0.5
-	maxPassageSearchedHits = 15 // number of best hits in which the part with the most query words is looked for
+	bestPassageWeight       = 0.5
+	maxHitsForPassageSearch = 15 // number of best hits in which the part with the most query words is looked for
 )
 
 // passageFields are the fields of a dialogue in which the best passage is searched for. The best passage is the part
@@ -68,13 +68,15 @@ func newPassageFinder(terms []string) *passageFinder {
 	return s
 }
 
-// passageTermScore returns the score for a term that occurs tf times in a part of a dialogue. It is the formula BM25
-// without the length of the text, because all parts have the same length.
-func passageTermScore(termWeight, tf float64) float64 { return termWeight * tf / (tf + bm25K1) }
+// passageTermScore returns the score for a term that occurs termFrequency times in a part of a dialogue. It is the
+// formula BM25 without the length of the text, because all parts have the same length.
+func passageTermScore(termWeight, termFrequency float64) float64 {
+	return termWeight * termFrequency / (termFrequency + bm25K1)
+}
 
-// findBestPassage finds the 40 consecutive words that match the query best. It returns, for each query term, the term's
-// weighted score in these words. It returns nil if no term occurs. The result is valid until the next call.
-func (s *passageFinder) findBestPassage(texts []*analysis.Tokens, termWeights []float64) []float64 {
+// scoreBestPassage finds the 40 consecutive words that match the query best. It returns, for each query term, the
+// term's weighted score in these words. It returns nil if no term occurs. The result is valid until the next call.
+func (s *passageFinder) scoreBestPassage(texts []*analysis.Tokens, termWeights []float64) []float64 {
 	s.termOccurrences = s.termOccurrences[:0]
 	from := 0
 	for _, t := range texts {
@@ -112,9 +114,9 @@ func (s *passageFinder) findBestPassage(texts []*analysis.Tokens, termWeights []
 	return s.bestPassageScores
 }
 
-// reuseAsZeros returns n zeros, using the memory of s if possible.
-func reuseAsZeros(s []float64, n int) []float64 {
-	s = slices.Grow(s[:0], n)[:n]
-	clear(s)
-	return s
+// reuseAsZeros returns length zeros, using the memory of buffer if possible.
+func reuseAsZeros(buffer []float64, length int) []float64 {
+	buffer = slices.Grow(buffer[:0], length)[:length]
+	clear(buffer)
+	return buffer
 }

@@ -27,12 +27,12 @@ type View struct {
 
 // termStats are the statistics of an index that a plan needs.
 type termStats interface {
-	DF(term string) int
+	DocumentFrequency(term string) int
 	DocumentIDs(term string) []uint64
 	TermsWithPrefix(prefix string) iter.Seq2[string, int]
 	EachTermText(
 		ctx context.Context,
-		mayNeed func(prefix []byte, pairs *text.PairSet) bool,
+		mayNeed func(prefix []byte, pairs *text.LetterPairSet) bool,
 		fn func(text []byte, sharedBytes int) bool,
 	)
 }
@@ -58,36 +58,36 @@ func (v *View) WithContext(ctx context.Context) *View {
 	return &w
 }
 
-// Ranking returns the name of the ranking.
-func (v *View) Ranking() string { return v.scorer.rankingName }
+// RankingName returns the name of the ranking.
+func (v *View) RankingName() string { return v.scorer.rankingName }
 
 // Searcher returns the searcher of the index.
 func (v *View) Searcher() *index.Searcher { return v.searcher }
 
-// DF returns the number of documents that contain a term (the document frequency).
-func (v *View) DF(term string) int { return v.termStats.DF(term) }
+// DocumentFrequency returns the number of documents that contain a term (the document frequency).
+func (v *View) DocumentFrequency(term string) int { return v.termStats.DocumentFrequency(term) }
 
-// TermFrequency returns how many documents contain a word in the plan, and the inverse document frequency of the word's
-// term. If w.Corrected is set, the user mistyped the word, and w.Term is the corrected word. df is then 0 because no
-// document contains the mistyped word, and idf is the value for this df.
-func (v *View) TermFrequency(w QueryWordTerm) (df int, idf float64) {
+// WordDocumentFrequency returns how many documents contain a word in the plan, and the inverse document frequency of
+// the word's term. If w.Corrected is set, the user mistyped the word, and w.Term is the corrected word. docFrequency is
+// then 0 because no document contains the mistyped word, and idf is the value for this docFrequency.
+func (v *View) WordDocumentFrequency(w QueryWordTerm) (docFrequency int, idf float64) {
 	if !w.Corrected {
-		df = v.termStats.DF(w.Term)
+		docFrequency = v.termStats.DocumentFrequency(w.Term)
 	}
-	var prior index.LanguageFrequency
+	var prior index.FrequencyInLanguage
 	if v.scorer.queryAnalyzer != nil && !w.Corrected {
-		prior = englishFrequencyPrior(w.Term)
+		prior = priorEnglishFrequency(w.Term)
 	} else if v.scorer.queryAnalyzer != nil {
-		prior.N = englishPriorTexts
+		prior.N = englishPriorTextCount
 	}
-	return df, v.searcher.IDF(df, prior)
+	return docFrequency, v.searcher.IDF(docFrequency, prior)
 }
 
 // Item returns a document's item, or nil if the document is missing or cannot be read.
 func (v *View) Item(id uint64) any { return v.findItem(id) }
 
 func (v *View) findItem(id uint64) Item {
-	data, ok := v.searcher.Data(id)
+	data, ok := v.searcher.DocumentData(id)
 	it, _ := data.(Item)
 	if it != nil || !ok {
 		return it
@@ -143,7 +143,7 @@ func (v *View) itemName(id uint64) string {
 // nil.
 func (v *View) itemTurn(it Item) *dialogueTurn {
 	if it == nil {
-		return turnOutsideDialogue
+		return nonDialogueTurn
 	}
 	kept := &it.TextCache().cachedTurn
 	if t := kept.Load(); t != nil {
@@ -152,7 +152,7 @@ func (v *View) itemTurn(it Item) *dialogueTurn {
 	x := &v.textBuffer
 	it.FillText(x)
 	kind := analysis.ClassifyDialogue(x.Content)
-	t := turnByNonPersonKind[kind]
+	t := sharedTurnByKind[kind]
 	if kind == analysis.PersonTurn {
 		t = &dialogueTurn{
 			dialogueKind:       kind,
@@ -224,11 +224,11 @@ func (v *View) Vocabulary(prefix string) iter.Seq2[string, int] {
 // [text.FindSimilar]). When the view's context is done, the result is incomplete.
 func (v *View) SimilarWords(word string, limit int) []string {
 	similar := text.NewSimilarTexts(word, limit)
-	v.termStats.EachTermText(v.ctx, similar.MayAddAny, func(term []byte, sharedBytes int) bool {
+	v.termStats.EachTermText(v.ctx, similar.MayAddFromGroup, func(term []byte, sharedBytes int) bool {
 		if !similar.WouldAdd(term, sharedBytes) {
 			return true
 		}
-		if t := string(term); isWord(t) && v.DF(t) > 0 {
+		if t := string(term); isWord(t) && v.DocumentFrequency(t) > 0 {
 			similar.Add(t)
 		}
 		return true

@@ -39,8 +39,9 @@ type Passage struct {
 
 // nearDuplicate is a text that can be dropped because another text is kept.
 type nearDuplicate struct {
-	Drop, Keep int  // indices of the text to drop and of the text to keep (which is never itself a text to drop)
-	Exact      bool // the two texts differ at most in white space, letter case and a final period
+	// indices of the text to drop and of the text to keep (which is never itself a text to drop)
+	DroppedIndex, KeptIndex int
+	IsExactDuplicate        bool // the two texts differ at most in white space, letter case and a final period
 }
 
 const (
@@ -71,7 +72,7 @@ type analyzedText struct {
 	// The text is very short. Another text with the same words is a duplicate only if both have the same heading.
 	hasFewWords bool
 	// The words that must be identical in a duplicate: numbers, words with symbols, and negations.
-	exactWords string
+	exactWordsKey string
 }
 
 // wordBitSet returns a set with one bit for each word. Several words may have the same bit. If text a contains all
@@ -84,10 +85,11 @@ func (s *analyzedText) wordBitSet() (bits uint64) {
 }
 
 // duplicateSearch is the state of a search for duplicates. Texts are identified by their indices. The keys of
-// replacementByDropped and isExactByDropped are the texts that can be dropped.
+// replacementByDroppedText and isExactByDroppedText are the texts that can be dropped.
 type duplicateSearch struct {
-	replacementByDropped map[int]int  // for each text that can be dropped, the text that replaces it
-	isExactByDropped     map[int]bool // for each text that can be dropped, whether it equals the text that replaces it
+	replacementByDroppedText map[int]int // for each text that can be dropped, the text that replaces it
+	// for each text that can be dropped, whether it equals the text that replaces it
+	isExactByDroppedText map[int]bool
 
 	// bitSetComparisons is how many pairs of texts were compared by their 64-bit word sets. wordComparisons is how
 	// many of these pairs were then compared word by word.
@@ -111,7 +113,7 @@ func NormalizeText(s string) string { return strings.Join(strings.Fields(strings
 // FindNearDuplicates returns an error if ctx is done. After each analyzed text, it calls progress, which may be nil,
 // with the number of analyzed texts.
 func FindNearDuplicates(ctx context.Context, texts []Passage, progress func(done int)) ([]nearDuplicate, error) {
-	d := duplicateSearch{replacementByDropped: map[int]int{}, isExactByDropped: map[int]bool{}}
+	d := duplicateSearch{replacementByDroppedText: map[int]int{}, isExactByDroppedText: map[int]bool{}}
 	err := d.findAllDuplicates(ctx, texts, progress)
 	return d.listDuplicates(), err
 }
@@ -120,7 +122,7 @@ func (d *duplicateSearch) findAllDuplicates(ctx context.Context, texts []Passage
 	c := textAnalyzer{analysis.NewAnalyzer(), map[string]uint32{}, map[string]analyzedWord{}}
 	samples := make([]*analyzedText, len(texts))
 	for i, t := range texts {
-		samples[i] = c.prepareText(ctx, i, t)
+		samples[i] = c.analyzeText(ctx, i, t)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -147,7 +149,7 @@ func (d *duplicateSearch) findEqualTexts(samples []*analyzedText) []*analyzedTex
 			key += "\x00" + s.source.Heading
 		}
 		if f := first[key]; f != nil && s.normalizedText != "" {
-			d.replacementByDropped[s.passageIndex], d.isExactByDropped[s.passageIndex] = f.passageIndex, true
+			d.replacementByDroppedText[s.passageIndex], d.isExactByDroppedText[s.passageIndex] = f.passageIndex, true
 			continue
 		}
 		first[key] = s
@@ -179,10 +181,10 @@ func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*ana
 			}
 		}
 	}
-	keys, number := rarestWords(samples, frequency)
+	keys, number := rarestWordKeys(samples, frequency)
 	clear(last)
 	signatures := make([]uint64, len(samples))
-	// For each number that rarestWords assigned to a key, the texts that contain the key's word and have the key's
+	// For each number that rarestWordKeys assigned to a key, the texts that contain the key's word and have the key's
 	// exact words (such as numbers and negations), longest first. Each text is listed under all its words, so that a
 	// shorter text can be compared with all texts that contain its rarest word.
 	holders := make([][]int32, len(number))
@@ -211,17 +213,17 @@ func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*ana
 // compared only with texts that contain its rarest word and have the same exactWordsID.
 type rarestWordKey struct{ stemNumber, exactWordsID uint32 }
 
-// rarestWords returns a key for each text. The key consists of the word in the text that occurs in the fewest texts,
+// rarestWordKeys returns a key for each text. The key consists of the word in the text that occurs in the fewest texts,
 // and a number for the text's exact words, such as numbers and negations. keyNumbers assigns numbers to the different
 // keys.
-func rarestWords(samples []*analyzedText, frequency []int) (keys []rarestWordKey, keyNumbers map[rarestWordKey]int) {
+func rarestWordKeys(samples []*analyzedText, frequency []int) (keys []rarestWordKey, keyNumbers map[rarestWordKey]int) {
 	keys, keyNumbers = make([]rarestWordKey, len(samples)), map[rarestWordKey]int{}
 	sharps := map[string]uint32{}
 	for i, s := range samples {
-		n, ok := sharps[s.exactWords]
+		n, ok := sharps[s.exactWordsKey]
 		if !ok {
 			n = uint32(len(sharps))
-			sharps[s.exactWords] = n
+			sharps[s.exactWordsKey] = n
 		}
 		word := slices.MinFunc(s.stemNumbers, func(a, b uint32) int { return cmp.Compare(frequency[a], frequency[b]) })
 		keys[i] = rarestWordKey{word, n}
@@ -252,7 +254,7 @@ func (d *duplicateSearch) findContainingText(
 		}
 		d.wordComparisons++
 		if s.isContainedIn(samples[l]) {
-			d.replacementByDropped[s.passageIndex] = samples[l].passageIndex
+			d.replacementByDroppedText[s.passageIndex] = samples[l].passageIndex
 			return
 		}
 		if d.wordComparisons == compared+maxComparisonsPerText {
@@ -264,25 +266,25 @@ func (d *duplicateSearch) findContainingText(
 // listDuplicates returns the duplicates, sorted by the index of the text that can be dropped.
 func (d *duplicateSearch) listDuplicates() []nearDuplicate {
 	var all []nearDuplicate
-	for dropped := range d.replacementByDropped {
+	for dropped := range d.replacementByDroppedText {
 		all = append(all, d.resolveDuplicate(dropped))
 	}
-	slices.SortFunc(all, func(a, b nearDuplicate) int { return cmp.Compare(a.Drop, b.Drop) })
+	slices.SortFunc(all, func(a, b nearDuplicate) int { return cmp.Compare(a.DroppedIndex, b.DroppedIndex) })
 	return all
 }
 
-// resolveDuplicate returns the index of the text that is kept instead of the text with the index dropped. If the
+// resolveDuplicate returns the index of the text that is kept instead of the text with the index droppedIndex. If the
 // replacement is itself dropped in favor of another text, resolveDuplicate follows the chain to a text that is kept.
 // The field Exact of the result is true only if each text in the chain is equal to its replacement.
-func (d *duplicateSearch) resolveDuplicate(dropped int) nearDuplicate {
-	kept := d.replacementByDropped[dropped]
-	isExact := d.isExactByDropped[dropped]
+func (d *duplicateSearch) resolveDuplicate(droppedIndex int) nearDuplicate {
+	kept := d.replacementByDroppedText[droppedIndex]
+	isExact := d.isExactByDroppedText[droppedIndex]
 	for {
-		next, isDropped := d.replacementByDropped[kept]
+		next, isDropped := d.replacementByDroppedText[kept]
 		if !isDropped {
-			return nearDuplicate{dropped, kept, isExact}
+			return nearDuplicate{droppedIndex, kept, isExact}
 		}
-		isExact = isExact && d.isExactByDropped[kept]
+		isExact = isExact && d.isExactByDroppedText[kept]
 		kept = next
 	}
 }
@@ -327,10 +329,10 @@ type analyzedWord struct {
 	exactForm string
 }
 
-// prepareText analyzes a text for comparisons. If the text is Korean or in a script without spaces, the result lacks
+// analyzeText analyzes a text for comparisons. If the text is Korean or in a script without spaces, the result lacks
 // words, because such a text is only compared as a whole.
-func (c *textAnalyzer) prepareText(ctx context.Context, index int, t Passage) *analyzedText {
-	s := &analyzedText{passageIndex: index, source: t, hasFewWords: true}
+func (c *textAnalyzer) analyzeText(ctx context.Context, passageIndex int, t Passage) *analyzedText {
+	s := &analyzedText{passageIndex: passageIndex, source: t, hasFewWords: true}
 	s.normalizedText = strings.TrimRight(NormalizeText(t.Text), ".")
 	for _, r := range t.Text {
 		if r < utf8.RuneSelf {
@@ -368,7 +370,7 @@ func (c *textAnalyzer) prepareText(ctx context.Context, index int, t Passage) *a
 		s.stemNumbers = slices.Clip(words)
 	}
 	slices.Sort(sharps)
-	s.exactWords = strings.Join(sharps, " ")
+	s.exactWordsKey = strings.Join(sharps, " ")
 	return s
 }
 
@@ -377,7 +379,7 @@ func (c *textAnalyzer) prepareText(ctx context.Context, index int, t Passage) *a
 // form.
 func (c *textAnalyzer) analyzeWord(ctx context.Context, w string) (analyzed analyzedWord) {
 	w = strings.Trim(w, trimmedCharacters)
-	folded := analysis.Fold(w)
+	folded := analysis.FoldText(w)
 	plain := strings.Map(func(r rune) rune {
 		if r == '\'' || r == '’' {
 			return -1

@@ -150,11 +150,11 @@ func TestNearDuplicatesByChance(t *testing.T) {
 				}
 			}
 			texts = append(texts, Passage{Text: texts[17].Text[4:]})
-			d := duplicateSearch{replacementByDropped: map[int]int{}, isExactByDropped: map[int]bool{}}
+			d := duplicateSearch{replacementByDroppedText: map[int]int{}, isExactByDroppedText: map[int]bool{}}
 			if err := d.findAllDuplicates(t.Context(), texts, nil); err != nil {
 				t.Fatal(err)
 			}
-			if at, ok := d.replacementByDropped[tt.texts]; tt.compared < tt.texts && (!ok || at != 17) {
+			if at, ok := d.replacementByDroppedText[tt.texts]; tt.compared < tt.texts && (!ok || at != 17) {
 				t.Errorf("the part of text 17 keeps %d, %t", at, ok)
 			}
 			if d.bitSetComparisons > tt.texts*maxBitSetComparisons || d.wordComparisons > tt.compared {
@@ -185,18 +185,24 @@ func FuzzNearDuplicates(f *testing.F) {
 		dups := near(t, texts)
 		gone := map[int]bool{}
 		for _, w := range dups {
-			if gone[w.Drop] {
-				t.Fatalf("%d is dropped twice", w.Drop)
+			if gone[w.DroppedIndex] {
+				t.Fatalf("%d is dropped twice", w.DroppedIndex)
 			}
-			gone[w.Drop] = true
+			gone[w.DroppedIndex] = true
 		}
 		for _, w := range dups {
-			if gone[w.Keep] || w.Keep == w.Drop {
-				t.Fatalf("%d is dropped for %d, which is dropped", w.Drop, w.Keep)
+			if gone[w.KeptIndex] || w.KeptIndex == w.DroppedIndex {
+				t.Fatalf("%d is dropped for %d, which is dropped", w.DroppedIndex, w.KeptIndex)
 			}
 			for _, digit := range "0123456789" {
-				if strings.Count(lines[w.Drop], string(digit)) != strings.Count(lines[w.Keep], string(digit)) {
-					t.Fatalf("%q is dropped for %q", lines[w.Drop], lines[w.Keep])
+				if strings.Count(
+					lines[w.DroppedIndex],
+					string(digit),
+				) != strings.Count(
+					lines[w.KeptIndex],
+					string(digit),
+				) {
+					t.Fatalf("%q is dropped for %q", lines[w.DroppedIndex], lines[w.KeptIndex])
 				}
 			}
 		}

@@ -69,10 +69,11 @@ func intersectLists(listName string, a, b []string) ([]string, error) {
 }
 
 // Scope returns a scope with the given title that restricts a memory to what the permissions allow. It does not take
-// the profile of the permissions into account. It returns false if the permissions restrict nothing. The argument below
-// lists the scopes that restrict the memory as well. The caller must use the returned scope together with all of these
-// scopes. A new entry without a project gets the first permitted project that all of these scopes also allow.
-func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, ok bool) {
+// the profile of the permissions into account. It returns false if the permissions restrict nothing. The argument
+// otherScopes lists the scopes that restrict the memory as well. The caller must use the returned scope together with
+// all of these scopes. A new entry without a project gets the first permitted project that all of these scopes also
+// allow.
+func (r Permissions) Scope(title string, otherScopes ...scope.Scope) (s scope.Scope, ok bool) {
 	if !r.AreLimited() && !r.ReadOnly {
 		return scope.Scope{}, false
 	}
@@ -88,14 +89,14 @@ func (r Permissions) Scope(title string, below ...scope.Scope) (s scope.Scope, o
 		f.Terms = append(f.Terms, oxbow.Term{Key: "kind", Values: r.Kinds})
 	}
 	s.Any = []oxbow.Filter{f}
-	return FitAddedLabelsToScopes(s, below...), true
+	return FitAddedLabelsToScopes(s, otherScopes...), true
 }
 
 // FitAddedLabelsToScopes returns a copy of the scope s in which the labels for new entries are changed, if this is
-// necessary. The field s.Own contains these labels. The argument below lists other scopes. If one of them forbids a
-// label, FitAddedLabelsToScopes chooses another value for the label that s and all scopes in this list allow. If there
-// is no such value, it removes the label.
-func FitAddedLabelsToScopes(s scope.Scope, below ...scope.Scope) scope.Scope {
+// necessary. The field s.Own contains these labels. The argument otherScopes lists other scopes. If one of them forbids
+// a label, FitAddedLabelsToScopes chooses another value for the label that s and all scopes in this list allow. If
+// there is no such value, it removes the label.
+func FitAddedLabelsToScopes(s scope.Scope, otherScopes ...scope.Scope) scope.Scope {
 	var label []oxbow.Label
 	for _, l := range s.Own {
 		choice := []string{l.Value}
@@ -105,7 +106,7 @@ func FitAddedLabelsToScopes(s scope.Scope, below ...scope.Scope) scope.Scope {
 			}
 		}
 		i := slices.IndexFunc(choice, func(value string) bool {
-			return !slices.ContainsFunc(below, func(b scope.Scope) bool {
+			return !slices.ContainsFunc(otherScopes, func(b scope.Scope) bool {
 				return forbidsLabel(b, oxbow.Label{Key: l.Key, Value: value})
 			})
 		})
@@ -148,8 +149,8 @@ func (r Permissions) String() string {
 	return s + " what is of " + strings.Join(parts, " and ")
 }
 
-// CheckNames returns an error if a project or kind is not valid. The error matches [oxbow.ErrInvalid].
-func (r Permissions) CheckNames() error {
+// CheckProjectsAndKinds returns an error if a project or kind is not valid. The error matches [oxbow.ErrInvalid].
+func (r Permissions) CheckProjectsAndKinds() error {
 	for _, p := range r.Projects {
 		if err := (oxbow.Label{Key: oxbow.LabelProject, Value: p}).Check(); err != nil {
 			return err

@@ -242,7 +242,7 @@ func FuzzParseTokens(f *testing.F) {
 		}
 		names := map[string]bool{}
 		for _, tk := range ts {
-			if names[tk.Name] || checkName(tk.Name) != nil || tk.Rights.CheckNames() != nil {
+			if names[tk.Name] || checkName(tk.Name) != nil || tk.Rights.CheckProjectsAndKinds() != nil {
 				t.Errorf("token %+v is odd", tk)
 			}
 			names[tk.Name] = true

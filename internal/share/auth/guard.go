@@ -19,10 +19,10 @@ import (
 // MaxBodyBytes is the maximum body size of an HTTP request, in bytes.
 const MaxBodyBytes = 4 << 20
 
-// A Guard decides which HTTP requests a server answers.
+// A RequestGuard decides which HTTP requests a server answers.
 //
-// The handlers that use a Guard must be served only on a loopback address.
-type Guard struct {
+// The handlers that use a RequestGuard must be served only on a loopback address.
+type RequestGuard struct {
 	// Tokens contains the valid tokens. Each request must contain a valid token in the form "Authorization: Bearer …".
 	// If Tokens is empty and VerifySecret is nil, all requests are refused.
 	Tokens Tokens
@@ -38,8 +38,8 @@ type Guard struct {
 	Origins []string
 
 	// VerifySecret returns the token for a secret that is not in Tokens, for example for a secret that a provider
-	// signed. If VerifySecret cannot check the secret at present, it returns an [*TokenUncheckedError]. If VerifySecret
-	// is nil, only the tokens in Tokens are valid.
+	// signed. If VerifySecret cannot check the secret at present, it returns an [*UncheckableTokenError]. If
+	// VerifySecret is nil, only the tokens in Tokens are valid.
 	VerifySecret func(ctx context.Context, secret string) (Token, error)
 
 	// MetadataURL is the URL at which clients find the provider of the tokens that VerifySecret accepts. It may be "".
@@ -50,7 +50,7 @@ type Guard struct {
 	LargeBodyPath string
 }
 
-// A RefusedError is returned for a request that a [Guard] refuses.
+// A RefusedError is returned for a request that a [RequestGuard] refuses.
 type RefusedError struct {
 	Status      int // HTTP status: 401, 403, 413 or 503
 	Reason      string
@@ -60,30 +60,30 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.Reason }
 
-// An TokenUncheckedError is returned for a token that cannot be checked at present. The token may be valid.
-type TokenUncheckedError struct {
-	Err  error
-	Wait time.Duration // time to wait before the token is checked again
+// An UncheckableTokenError is returned for a token that cannot be checked at present. The token may be valid.
+type UncheckableTokenError struct {
+	Err        error
+	RetryAfter time.Duration // time to wait before the token is checked again
 }
 
-func (e *TokenUncheckedError) Error() string { return e.Err.Error() }
-func (e *TokenUncheckedError) Unwrap() error { return e.Err }
+func (e *UncheckableTokenError) Error() string { return e.Err.Error() }
+func (e *UncheckableTokenError) Unwrap() error { return e.Err }
 
 // Admit returns the token of a request. If the request is refused, Admit returns a [*RefusedError]. Its status is 403
 // if the Host or Origin header is not permitted, 401 if the request lacks a valid token, and 503 if tokens cannot be
 // checked at present. The status is 413 if the request declares more than [MaxBodyBytes] bytes and its path is not
 // g.LargeBodyPath. With the status 413, Admit also returns the token, because the handler needs it to explain the
 // refusal. If a request does not declare its size, the handler must limit the body.
-func (g Guard) Admit(r *http.Request) (Token, error) {
-	if err := g.CheckSite(r); err != nil {
+func (g RequestGuard) Admit(r *http.Request) (Token, error) {
+	if err := g.CheckHostAndOrigin(r); err != nil {
 		return Token{}, err
 	}
 	token, err := g.bearerToken(r)
-	if unchecked, ok := errors.AsType[*TokenUncheckedError](err); ok {
+	if unchecked, ok := errors.AsType[*UncheckableTokenError](err); ok {
 		return Token{}, &RefusedError{
 			Status:     http.StatusServiceUnavailable,
 			Reason:     "the provider of tokens does not answer as it should: keep your token, and try again later",
-			retryAfter: unchecked.Wait,
+			retryAfter: unchecked.RetryAfter,
 		}
 	}
 	if err != nil {
@@ -101,7 +101,7 @@ func (g Guard) Admit(r *http.Request) (Token, error) {
 var errMissingToken = errors.New("the token is missing or wrong; send the header Authorization: Bearer TOKEN")
 
 // bearerToken returns the token in the Authorization header of a request.
-func (g Guard) bearerToken(r *http.Request) (Token, error) {
+func (g RequestGuard) bearerToken(r *http.Request) (Token, error) {
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return Token{}, errMissingToken
@@ -119,7 +119,7 @@ func (g Guard) bearerToken(r *http.Request) (Token, error) {
 
 // ForTenant returns a guard that accepts only the tokens of a tenant. If tenant is "", the guard accepts only tokens
 // that do not belong to a tenant.
-func (g Guard) ForTenant(tenant string) Guard {
+func (g RequestGuard) ForTenant(tenant string) RequestGuard {
 	g.Tokens = g.Tokens.ForTenant(tenant)
 	if verify := g.VerifySecret; verify != nil {
 		g.VerifySecret = func(ctx context.Context, secret string) (Token, error) {
@@ -134,15 +134,15 @@ func (g Guard) ForTenant(tenant string) Guard {
 }
 
 // IsTLSOnly reports whether other machines can reach the server only over TLS.
-func (g Guard) IsTLSOnly() bool {
+func (g RequestGuard) IsTLSOnly() bool {
 	return len(g.Origins) > 0 && !slices.ContainsFunc(g.Origins, func(o string) bool {
 		return !strings.HasPrefix(o, "https://")
 	})
 }
 
-// CheckSite is like Admit, but checks only the Host and Origin headers. It is used by handlers whose token is not in
-// the Authorization header but, for example, in a cookie.
-func (g Guard) CheckSite(r *http.Request) error {
+// CheckHostAndOrigin is like Admit, but checks only the Host and Origin headers. It is used by handlers whose token is
+// not in the Authorization header but, for example, in a cookie.
+func (g RequestGuard) CheckHostAndOrigin(r *http.Request) error {
 	if !g.isHostAllowed(r.Host) {
 		return &RefusedError{
 			Status: http.StatusForbidden,
@@ -175,7 +175,7 @@ func (e *RefusedError) SetChallenge(h http.Header) {
 // isHostAllowed reports whether requests with this Host header are permitted. The header may contain a port. It permits
 // loopback names and addresses, such as localhost, and the hosts in g.Hosts. It refuses any other name, even a name
 // that resolves to this machine, because attacks by DNS rebinding use such names.
-func (g Guard) isHostAllowed(host string) bool {
+func (g RequestGuard) isHostAllowed(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
@@ -185,7 +185,7 @@ func (g Guard) isHostAllowed(host string) bool {
 }
 
 // isOriginAllowed reports whether requests with these Origin headers are permitted. Only browsers send Origin headers.
-func (g Guard) isOriginAllowed(origins []string) bool {
+func (g RequestGuard) isOriginAllowed(origins []string) bool {
 	for _, s := range origins {
 		if slices.Contains(g.Origins, s) {
 			continue

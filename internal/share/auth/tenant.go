@@ -48,11 +48,11 @@ func CheckTenant(name string) error {
 }
 
 // TenantNames returns the sorted names of the tenants to whose memories the tokens give access. It ignores tokens that
-// are only for another purpose (see Token.Only).
+// are only for another purpose (see Token.Purpose).
 func (ts Tokens) TenantNames() []string {
 	var names []string
 	for _, t := range ts {
-		if t.Tenant != "" && t.Only == "" {
+		if t.Tenant != "" && t.Purpose == "" {
 			names = append(names, t.Tenant)
 		}
 	}
@@ -63,16 +63,16 @@ func (ts Tokens) TenantNames() []string {
 // ForTenant returns the tokens that give access to the memory of a tenant. If tenant is "", it returns the tokens for
 // the server's own home. Tokens that may only read the server's metrics are left out.
 func (ts Tokens) ForTenant(tenant string) Tokens {
-	return slices.DeleteFunc(slices.Clone(ts), func(t Token) bool { return t.Tenant != tenant || t.Only != "" })
+	return slices.DeleteFunc(slices.Clone(ts), func(t Token) bool { return t.Tenant != tenant || t.Purpose != "" })
 }
 
-// purposeMetrics is the value of [Token.Only] for a token that can only be used to read metrics.
+// purposeMetrics is the value of [Token.Purpose] for a token that can only be used to read metrics.
 const purposeMetrics = "metrics"
 
-// ReadsMetrics reports whether the token may be used to read the metrics of all tenants. This is the case for tokens
+// MayReadMetrics reports whether the token may be used to read the metrics of all tenants. This is the case for tokens
 // that are only for metrics, and for tokens that give access to all data in the server's own home.
-func (t Token) ReadsMetrics() bool {
-	return t.Only == purposeMetrics || (t.Tenant == "" && !t.Rights.AreLimited() && t.Rights.Profile == "")
+func (t Token) MayReadMetrics() bool {
+	return t.Purpose == purposeMetrics || (t.Tenant == "" && !t.Rights.AreLimited() && t.Rights.Profile == "")
 }
 
 // quotaKeys contains the keys that a line with the quota of a tenant may have.
@@ -152,8 +152,8 @@ func parseSize(s string, allowUnit bool) (int64, error) {
 // DescribeRights returns a description of the rights that a client with this token has.
 func (t *Token) DescribeRights() string {
 	switch {
-	case t.Only != "":
-		return "reads " + t.Only + " and no memory"
+	case t.Purpose != "":
+		return "reads " + t.Purpose + " and no memory"
 	case t.Tenant != "":
 		return t.Rights.String() + " of tenant " + t.Tenant
 	}

@@ -36,16 +36,16 @@ func TestTenantTokens(t *testing.T) {
 	scraper, _, err := ParseTokens("tokens", []byte("m "+secret+" ro only=metrics\nn "+secret+
 		"-2 ro only=metrics tenant=acme\n"))
 	if err != nil || len(scraper.ForTenant(""))+len(scraper.ForTenant("acme"))+len(scraper.TenantNames()) > 0 ||
-		!scraper[0].ReadsMetrics() {
+		!scraper[0].MayReadMetrics() {
 		t.Errorf("a token for metrics opens a memory: %+v, %v", scraper, err)
 	}
 	short, _, err := ParseTokens("tokens", []byte("prometheus  "+secret+"  only=metrics\n"))
-	if err != nil || !short[0].ReadsMetrics() || !short[0].Rights.ReadOnly || len(short.ForTenant("")) > 0 {
+	if err != nil || !short[0].MayReadMetrics() || !short[0].Rights.ReadOnly || len(short.ForTenant("")) > 0 {
 		t.Errorf("the line of the manual gives %+v, %v", short, err)
 	}
 	for _, tk := range ts {
-		if tk.ReadsMetrics() != (tk.Name == "own") {
-			t.Errorf("token %q reads metrics: %v", tk.Name, tk.ReadsMetrics())
+		if tk.MayReadMetrics() != (tk.Name == "own") {
+			t.Errorf("token %q reads metrics: %v", tk.Name, tk.MayReadMetrics())
 		}
 	}
 	if want := map[string]Quota{"acme": {100000, 500_000_000, 50}, "beta": {}}; !reflect.DeepEqual(quotas, want) {

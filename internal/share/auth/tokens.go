@@ -26,11 +26,11 @@ const (
 
 // A Token identifies a client by its secret.
 type Token struct {
-	Name   string // name that is shown to people ("" if the server has a single token, which lacks a name)
-	Line   int    // line of the token in the token file, starting at 1 (0 if the token is not from a file)
-	Tenant string // tenant whose memory the token gives access to ("" for the server's own home)
-	Only   string // "metrics" if the token may only read the server's metrics, and "" if it gives access to a memory
-	Rights Permissions
+	Name    string // name that is shown to people ("" if the server has a single token, which lacks a name)
+	Line    int    // line of the token in the token file, starting at 1 (0 if the token is not from a file)
+	Tenant  string // tenant whose memory the token gives access to ("" for the server's own home)
+	Purpose string // "metrics" if the token may only read the server's metrics, and "" if it gives access to a memory
+	Rights  Permissions
 
 	secretDigest [sha256.Size]byte // digest of the secret (the secret itself is not stored)
 }
@@ -235,7 +235,7 @@ func parseToken(words []string) (Token, error) {
 			return t, err
 		}
 	}
-	return t, t.Rights.CheckNames()
+	return t, t.Rights.CheckProjectsAndKinds()
 }
 
 // setOption sets an option of a token.
@@ -259,7 +259,7 @@ func (t *Token) setOption(key, value string) error {
 		if value != purposeMetrics {
 			return fmt.Errorf("what a token can be for alone is metrics: only=metrics")
 		}
-		t.Only = value
+		t.Purpose = value
 	case "tenant":
 		if t.Tenant != "" {
 			return fmt.Errorf("a token is of one tenant; this has two")

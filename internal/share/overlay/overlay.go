@@ -19,7 +19,7 @@ import (
 
 // overlayStore is a read-only store with the entries of two stores, called upper and lower.
 type overlayStore struct {
-	upperView              *oxbow.Memory // the memory whose store is upper
+	upperMemory            *oxbow.Memory // the memory whose store is upper
 	upperStore, lowerStore oxbow.Store
 	// the optional interfaces that the store of the caller's memory (upper) implements
 	upperCapabilities oxbow.Capabilities
@@ -53,9 +53,22 @@ func New(ctx context.Context, m *oxbow.Memory, lowerStore oxbow.Store, lowerName
 	return oxbow.New(o, &opts), nil
 }
 
-func newStore(ctx context.Context, m *oxbow.Memory, lower oxbow.Store, suffix string) (*overlayStore, error) {
-	o := &overlayStore{upperView: m, upperStore: m.Store(), lowerStore: lower, lowerNameSuffix: suffix,
-		upperCapabilities: oxbow.CapabilitiesOf(m.Store()), lowerStoreWatcher: oxbow.CapabilitiesOf(lower).Watcher}
+func newStore(
+	ctx context.Context,
+	upperMemory *oxbow.Memory,
+	lowerStore oxbow.Store,
+	lowerNameSuffix string,
+) (*overlayStore, error) {
+	o := &overlayStore{
+		upperMemory:     upperMemory,
+		upperStore:      upperMemory.Store(),
+		lowerStore:      lowerStore,
+		lowerNameSuffix: lowerNameSuffix,
+		upperCapabilities: oxbow.CapabilitiesOf(
+			upperMemory.Store(),
+		),
+		lowerStoreWatcher: oxbow.CapabilitiesOf(lowerStore).Watcher,
+	}
 	o.isLowerStale.Store(true)
 	if o.lowerStoreWatcher == nil {
 		return nil, fmt.Errorf("%w: a store under a memory must report its changes", oxbow.ErrUnsupported)
@@ -64,7 +77,7 @@ func newStore(ctx context.Context, m *oxbow.Memory, lower oxbow.Store, suffix st
 	if w := o.upperCapabilities.Watcher; w != nil {
 		o.stopFuncs = append(o.stopFuncs, w.Watch(o.forwardEvents))
 	}
-	if err := o.refreshLower(ctx); err != nil {
+	if err := o.refreshLowerEntries(ctx); err != nil {
 		o.stopWatching()
 		return nil, err
 	}
@@ -113,13 +126,13 @@ func (o *overlayStore) Refresh(ctx context.Context) error {
 	} else if err := w.Refresh(ctx); err != nil {
 		return err
 	}
-	return o.refreshLower(ctx)
+	return o.refreshLowerEntries(ctx)
 }
 
-// refreshLower reads the entries of the lower store again if isLowerStale is set, that is, if the entries may have
-// changed since they were last read. It reports the changed entries to the watchers. The lower store is the store on
-// which this overlay store lies.
-func (o *overlayStore) refreshLower(ctx context.Context) error {
+// refreshLowerEntries reads the entries of the lower store again if isLowerStale is set, that is, if the entries may
+// have changed since they were last read. It reports the changed entries to the watchers. The lower store is the store
+// on which this overlay store lies.
+func (o *overlayStore) refreshLowerEntries(ctx context.Context) error {
 	if err := o.lowerStoreWatcher.Refresh(ctx); err != nil {
 		return err
 	}
@@ -128,7 +141,7 @@ func (o *overlayStore) refreshLower(ctx context.Context) error {
 	if !o.isLowerStale.Swap(false) {
 		return nil
 	}
-	now, err := o.loadLower(ctx)
+	now, err := o.loadLowerEntries(ctx)
 	if err != nil {
 		o.isLowerStale.Store(true)
 		return err
@@ -141,18 +154,18 @@ func (o *overlayStore) refreshLower(ctx context.Context) error {
 	return nil
 }
 
-// loadLower reads the entries of the lower store. If an entry has the same name as another entry of the two stores,
-// loadLower appends a suffix to the name, so that each name is unique. Entries that may be shown to agents without a
-// request get their names first. Therefore such an entry keeps its own name, even if an entry that is hidden from
-// agents has the same name.
-func (o *overlayStore) loadLower(ctx context.Context) ([]*oxbow.Entry, error) {
+// loadLowerEntries reads the entries of the lower store. If an entry has the same name as another entry of the two
+// stores, loadLowerEntries appends a suffix to the name, so that each name is unique. Entries that may be shown to
+// agents without a request get their names first. Therefore such an entry keeps its own name, even if an entry that is
+// hidden from agents has the same name.
+func (o *overlayStore) loadLowerEntries(ctx context.Context) ([]*oxbow.Entry, error) {
 	var all []*oxbow.Entry
 	for e, err := range o.lowerStore.Entries(ctx, oxbow.Filter{}) {
 		if err != nil {
 			return nil, err
 		}
 		e = e.Clone()
-		e.ID += overlayid.LowerStoreOffset
+		e.ID += overlayid.LowerStoreIDOffset
 		all = append(all, &e)
 	}
 	usedNames := map[string]bool{}
@@ -213,7 +226,7 @@ func (o *overlayStore) currentLowerEntries(ctx context.Context) ([]*oxbow.Entry,
 	if o.isClosed.Load() {
 		return nil, oxbow.ErrClosed
 	}
-	if err := o.refreshLower(ctx); err != nil {
+	if err := o.refreshLowerEntries(ctx); err != nil {
 		return nil, err
 	}
 	return o.LowerEntries(), nil
@@ -294,7 +307,7 @@ func (o *overlayStore) Newest(
 	if err != nil {
 		return nil, 0, err
 	}
-	es, total, err := o.upperView.Newest(ctx, f, 0, offset+limit)
+	es, total, err := o.upperMemory.Newest(ctx, f, 0, offset+limit)
 	if err != nil {
 		return nil, 0, err
 	}

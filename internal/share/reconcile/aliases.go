@@ -11,14 +11,14 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/threeway"
 )
 
-// dropTakenAliases changes the steps of a pull, so that afterwards each alias belongs to only one entry in the home. If
-// a home entry without a step loses an alias, dropTakenAliases adds a step for the entry. The report lists the lost
-// aliases. The next push also removes these aliases from the server's entries.
+// dropDuplicateAliases changes the steps of a pull, so that afterwards each alias belongs to only one entry in the
+// home. If a home entry without a step loses an alias, dropDuplicateAliases adds a step for the entry. The report lists
+// the lost aliases. The next push also removes these aliases from the server's entries.
 //
 // All homes choose the same entry to keep an alias, because they compare the names and creation times that the entries
 // have on the server. If each home compared its own names and times, two homes might choose different entries. Then
 // each of two entries would lose the alias in one of the homes.
-func (s *syncRun) dropTakenAliases(steps []*plannedStep) []*plannedStep {
+func (s *syncRun) dropDuplicateAliases(steps []*plannedStep) []*plannedStep {
 	byPair := map[*entryPair]*plannedStep{}
 	for _, st := range steps {
 		byPair[st.pair] = st
@@ -34,15 +34,15 @@ func (s *syncRun) dropTakenAliases(steps []*plannedStep) []*plannedStep {
 			continue
 		}
 		h := oxbow.AliasHolder{Name: e.Name, Aliases: e.Aliases, Created: e.Created, IsNew: true}
-		if p.home != nil {
-			h.Had, h.IsNew = p.home.Aliases, p.home.Name != e.Name
+		if p.homeEntry != nil {
+			h.Had, h.IsNew = p.homeEntry.Aliases, p.homeEntry.Name != e.Name
 		}
 		r := p.trustedRecord
 		if st != nil && st.record != nil {
 			r = st.record
 		}
 		if r != nil {
-			h.Created = time.Unix(0, r.Server.Created)
+			h.Created = time.Unix(0, r.ServerEntry.CreatedNanoseconds)
 		}
 		holders = append(holders, h)
 		of[h.Name] = p
@@ -75,7 +75,7 @@ func (s *syncRun) dropTakenAliases(steps []*plannedStep) []*plannedStep {
 func homeEntryAfterStep(p *entryPair, st *plannedStep) *oxbow.Entry {
 	switch {
 	case st == nil || len(st.ops) == 0:
-		return p.home
+		return p.homeEntry
 	case st.record == nil:
 		return nil
 	}
@@ -90,24 +90,24 @@ func (s *syncRun) dropStepAliases(st *plannedStep, p *entryPair, lostAliases []s
 	isChanged := slices.ContainsFunc(st.ops, func(op oxbow.Op) bool { return op.Target() == e.Name })
 	switch {
 	case !isChanged:
-		st.ops = append(st.ops, oxbow.Alias{Name: e.Name, Aliases: e.Aliases, If: p.home.Version})
+		st.ops = append(st.ops, oxbow.Alias{Name: e.Name, Aliases: e.Aliases, If: p.homeEntry.Version})
 		if len(st.ops) == 1 {
 			st.change = Change{Name: e.Name, Verb: oxbow.VerbUpdate}
 		}
-	case p.home == nil:
-		st.ops = []oxbow.Op{threeway.AddOp(&e)}
+	case p.homeEntry == nil:
+		st.ops = []oxbow.Op{threeway.NewAddOp(&e)}
 	default:
-		st.ops = threeway.ReplaceVersionOps(p.home, &e)
+		st.ops = threeway.NewReplaceVersionOps(p.homeEntry, &e)
 	}
 	st.homeEntry = &e
-	if p.server != nil && p.serverChange == entryChangedSinceSync {
-		st.hasHomeChanges = s.state.entryHash(&e) != s.state.entryHash(p.server)
+	if p.serverEntry != nil && p.serverChange == entryChangedSinceSync {
+		st.hasHomeChanges = s.state.entryHash(&e) != s.state.entryHash(p.serverEntry)
 	} else {
 		st.hasHomeChanges = true
 	}
-	if p.home != nil && s.state.entryHash(&e) == s.state.entryHash(p.home) {
+	if p.homeEntry != nil && s.state.entryHash(&e) == s.state.entryHash(p.homeEntry) {
 		st.ops = nil
 		st.change = Change{}
-		st.homeEntry = p.home
+		st.homeEntry = p.homeEntry
 	}
 }

@@ -31,11 +31,11 @@ func (s *syncRun) pairEntries(home, server *homeOrServerEntries) {
 			serverChange:   entryUnchangedSinceSync,
 		}
 		s.pairs = append(s.pairs, p)
-		p.home = home.byName[r.HomeEntry.EntryName]
-		if p.home != nil && !atHome[p.home] {
-			atHome[p.home] = true
+		p.homeEntry = home.entriesByName[r.HomeEntry.EntryName]
+		if p.homeEntry != nil && !atHome[p.homeEntry] {
+			atHome[p.homeEntry] = true
 		} else {
-			p.home = nil
+			p.homeEntry = nil
 		}
 		s.findServerEntry(p, server, atServer)
 	}
@@ -45,9 +45,9 @@ func (s *syncRun) pairEntries(home, server *homeOrServerEntries) {
 	}
 	for _, e := range server.entryList {
 		if !atServer[e] {
-			p := &entryPair{server: e, serverChange: entryChangedSinceSync}
+			p := &entryPair{serverEntry: e, serverChange: entryChangedSinceSync}
 			if h := home.findEntryByName(e.Name); h != nil && !atHome[h] {
-				p.home = h
+				p.homeEntry = h
 				p.homeChange = entryChangedSinceSync
 				atHome[h] = true
 			}
@@ -56,24 +56,25 @@ func (s *syncRun) pairEntries(home, server *homeOrServerEntries) {
 	}
 	for _, e := range home.entryList {
 		if !atHome[e] {
-			s.pairs = append(s.pairs, &entryPair{home: e, homeChange: entryChangedSinceSync})
+			s.pairs = append(s.pairs, &entryPair{homeEntry: e, homeChange: entryChangedSinceSync})
 		}
 	}
 }
 
 // findServerEntry searches for the server's entry that p.trustedRecord describes. If it finds the entry, it stores the
-// entry in p.server and in the set used, which contains the entries that already belong to a record. An entry that is
-// already in this set is ignored, because it belongs to another record. If no entry is found, and the record's ID
-// exists on the server or server.isComplete is set, findServerEntry sets p.serverChange to entryRemovedSinceSync.
-func (s *syncRun) findServerEntry(p *entryPair, server *homeOrServerEntries, used map[*oxbow.Entry]bool) {
+// entry in p.serverEntry and in the set pairedEntries, which contains the entries that already belong to a record. An
+// entry that is already in this set is ignored, because it belongs to another record. If no entry is found, and the
+// record's ID exists on the server or server.isComplete is set, findServerEntry sets p.serverChange to
+// entryRemovedSinceSync.
+func (s *syncRun) findServerEntry(p *entryPair, server *homeOrServerEntries, pairedEntries map[*oxbow.Entry]bool) {
 	r := p.trustedRecord
-	e, candidate := server.byID[r.ID]
+	e, candidate := server.entriesByID[r.ID]
 	isFound := r.ID != 0 && e != nil
 	if !isFound || mayBeDifferentEntry(e, r, server) {
-		e = server.byName[r.Server.EntryName]
+		e = server.entriesByName[r.ServerEntry.EntryName]
 	}
-	if e != nil && !used[e] {
-		p.server, used[e] = e, true
+	if e != nil && !pairedEntries[e] {
+		p.serverEntry, pairedEntries[e] = e, true
 	} else if candidate || server.isComplete {
 		p.serverChange = entryRemovedSinceSync
 	}
@@ -82,62 +83,65 @@ func (s *syncRun) findServerEntry(p *entryPair, server *homeOrServerEntries, use
 // mayBeDifferentEntry reports whether an entry with the ID in a record may be a different entry. This is possible if
 // the server's store was replaced by another store that uses the same IDs.
 func mayBeDifferentEntry(e *oxbow.Entry, r *syncRecord, server *homeOrServerEntries) bool {
-	return !server.isHistoryContinued && e.Name != r.Server.EntryName
+	return !server.isHistoryContinued && e.Name != r.ServerEntry.EntryName
 }
 
 // findRenames finds entries that were renamed on one side, which is the home or the server. If the entry of a record is
 // missing on one side, findRenames looks there for a new entry with the same kind and creation time. It adds this entry
 // to the pair of the record. A record stays without an entry if several new entries qualify. It also stays without an
 // entry if the other side already has a different entry with the new name.
-func (s *syncRun) findRenames(home, server *homeOrServerEntries, atHome, atServer map[*oxbow.Entry]bool) {
+func (s *syncRun) findRenames(
+	home, server *homeOrServerEntries,
+	pairedHomeEntries, pairedServerEntries map[*oxbow.Entry]bool,
+) {
 	names := map[string]bool{} // names of the server's entries, including the names in the sync records
 	for _, e := range server.entryList {
 		names[e.Name] = true
 	}
 	for _, p := range s.pairs {
 		if p.serverChange == entryUnchangedSinceSync {
-			names[p.trustedRecord.Server.EntryName] = true
+			names[p.trustedRecord.ServerEntry.EntryName] = true
 		}
 	}
-	s.findMovedEntries(home.entryList, atHome, func(p *entryPair) (entryVersionIdentity, bool) {
-		return p.trustedRecord.HomeEntry, p.home == nil && home.isHistoryContinued
+	s.findMovedEntries(home.entryList, pairedHomeEntries, func(p *entryPair) (entryVersionIdentity, bool) {
+		return p.trustedRecord.HomeEntry, p.homeEntry == nil && home.isHistoryContinued
 	},
-		func(name string) bool { return !names[name] }, func(p *entryPair, e *oxbow.Entry) { p.home = e })
-	s.findMovedEntries(server.entryList, atServer, func(p *entryPair) (entryVersionIdentity, bool) {
-		return p.trustedRecord.Server, p.serverChange == entryRemovedSinceSync && server.isHistoryContinued
+		func(name string) bool { return !names[name] }, func(p *entryPair, e *oxbow.Entry) { p.homeEntry = e })
+	s.findMovedEntries(server.entryList, pairedServerEntries, func(p *entryPair) (entryVersionIdentity, bool) {
+		return p.trustedRecord.ServerEntry, p.serverChange == entryRemovedSinceSync && server.isHistoryContinued
 	},
 		func(name string) bool { return home.findEntryByName(name) == nil }, func(p *entryPair, e *oxbow.Entry) {
-			p.server, p.serverChange = e, entryUnchangedSinceSync
+			p.serverEntry, p.serverChange = e, entryUnchangedSinceSync
 		})
 }
 
 // findMovedEntries finds entries that were renamed since the last synchronization. It searches one side, which is
 // either the home (the user's own store) or the server. The list entries contains entries that this side has now. The
-// map used contains the entries of this side that already belong to a pair.
+// map pairedEntries contains the entries of this side that already belong to a pair.
 //
-// findMovedEntries calls the function lostIdentity for each pair. If the pair's entry is missing on this side,
-// lostIdentity must return the identity that the entry had, and true. Then findMovedEntries searches the list entries
-// for an entry with the same kind and creation time. The entry must not be in the map used, and the function isNameFree
-// must return true for the entry's name. If several entries or pairs match, an equal alias decides, or else equal
-// content. findMovedEntries passes each pair and the entry that it found to the function assign, and adds the entry to
-// the map used.
+// findMovedEntries calls the function missingEntryIdentity for each pair. If the pair's entry is missing on this side,
+// missingEntryIdentity must return the identity that the entry had, and true. Then findMovedEntries searches the list
+// entries for an entry with the same kind and creation time. The entry must not be in the map pairedEntries, and the
+// function isNameFree must return true for the entry's name. If several entries or pairs match, an equal alias decides,
+// or else equal content. findMovedEntries passes each pair and the entry that it found to the function assignEntry, and
+// adds the entry to the map pairedEntries.
 func (s *syncRun) findMovedEntries(
 	entries []*oxbow.Entry,
-	used map[*oxbow.Entry]bool,
-	lostIdentity func(*entryPair) (entryVersionIdentity, bool),
+	pairedEntries map[*oxbow.Entry]bool,
+	missingEntryIdentity func(*entryPair) (entryVersionIdentity, bool),
 	isNameFree func(string) bool,
-	assign func(*entryPair, *oxbow.Entry),
+	assignEntry func(*entryPair, *oxbow.Entry),
 ) {
 	candidates := func(k oxbow.Kind, created int64) string { return fmt.Sprint(k, created) }
 	moved, isMatch := map[string][]*entryPair{}, map[string][]*oxbow.Entry{}
 	for _, p := range s.pairs {
-		if m, ok := lostIdentity(p); ok {
-			k := candidates(m.Kind, m.Created)
+		if m, ok := missingEntryIdentity(p); ok {
+			k := candidates(m.Kind, m.CreatedNanoseconds)
 			moved[k] = append(moved[k], p)
 		}
 	}
 	for _, e := range entries {
-		isCandidate := len(moved) > 0 && !used[e] && isNameFree(e.Name)
+		isCandidate := len(moved) > 0 && !pairedEntries[e] && isNameFree(e.Name)
 		if isCandidate {
 			k := candidates(e.Kind, e.Created.UnixNano())
 			isMatch[k] = append(isMatch[k], e)
@@ -147,7 +151,7 @@ func (s *syncRun) findMovedEntries(
 		es := isMatch[k]
 		for _, fits := range []func(*entryPair, *oxbow.Entry) bool{
 			func(p *entryPair, e *oxbow.Entry) bool {
-				return slices.Contains(e.Aliases, p.trustedRecord.Server.EntryName)
+				return slices.Contains(e.Aliases, p.trustedRecord.ServerEntry.EntryName)
 			},
 			func(p *entryPair, e *oxbow.Entry) bool {
 				return s.state.saltedHash(e.Content) == p.trustedRecord.Content
@@ -157,15 +161,15 @@ func (s *syncRun) findMovedEntries(
 			ps = slices.DeleteFunc(ps, func(p *entryPair) bool {
 				var one []*oxbow.Entry
 				for _, e := range es {
-					if !used[e] && fits(p, e) {
+					if !pairedEntries[e] && fits(p, e) {
 						one = append(one, e)
 					}
 				}
 				if len(one) != 1 {
 					return false
 				}
-				assign(p, one[0])
-				used[one[0]] = true
+				assignEntry(p, one[0])
+				pairedEntries[one[0]] = true
 				return true
 			})
 		}
@@ -183,18 +187,18 @@ func (s *syncRun) findMovedEntries(
 func (s *syncRun) setEntryChanges(p *entryPair, home, server *homeOrServerEntries) {
 	r := p.trustedRecord
 	switch {
-	case p.home != nil && s.state.entryHash(p.home) == r.HomeEntry.EntryHash:
+	case p.homeEntry != nil && s.state.entryHash(p.homeEntry) == r.HomeEntry.EntryHash:
 		p.homeChange = entryUnchangedSinceSync
-	case p.home != nil:
+	case p.homeEntry != nil:
 		p.homeChange = entryChangedSinceSync
 	}
 	switch {
-	case p.server != nil && s.state.entryHash(p.server) == r.Server.EntryHash:
+	case p.serverEntry != nil && s.state.entryHash(p.serverEntry) == r.ServerEntry.EntryHash:
 		p.serverChange = entryUnchangedSinceSync
-		r.ID = p.server.ID
-		r.Version = p.server.Version
-		r.Updated = p.server.Updated.UnixNano()
-	case p.server != nil:
+		r.ID = p.serverEntry.ID
+		r.Version = p.serverEntry.Version
+		r.UpdatedNanoseconds = p.serverEntry.Updated.UnixNano()
+	case p.serverEntry != nil:
 		p.serverChange = entryChangedSinceSync
 	}
 	if p.homeChange == entryRemovedSinceSync && !home.isHistoryContinued {
@@ -202,12 +206,12 @@ func (s *syncRun) setEntryChanges(p *entryPair, home, server *homeOrServerEntrie
 		p.trustedRecord = nil
 		p.homeChange = entryNeverExisted
 		p.serverChange = entryChangedSinceSync
-		if p.server == nil {
+		if p.serverEntry == nil {
 			p.serverChange = entryRemovedSinceSync
 		}
 	}
 	isCertain := server.isHistoryContinued && (r.ID > 0 || server.areAllChangesRead)
-	if isCertain || p.home == nil {
+	if isCertain || p.homeEntry == nil {
 		return
 	}
 	// The entry may still exist on the server, so the home's version is sent again.

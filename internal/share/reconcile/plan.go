@@ -25,8 +25,8 @@ import (
 //	1  2026-11: the first version
 const planVersion = 1
 
-// planSuffix is appended to the state file's name to form the name of the plan file.
-const planSuffix = ".plan"
+// planFileSuffix is appended to the state file's name to form the name of the plan file.
+const planFileSuffix = ".plan"
 
 // unfinishedRunPlan lists the changes that a pull or a push is about to make, and is stored in a file. If the process
 // is killed, the next pull or push reads from this file which changes may have been made.
@@ -34,16 +34,16 @@ type unfinishedRunPlan struct {
 	// position in the change history of the home (the memory on this computer) when the pull or push began
 	homeHistoryPosition oxbow.Position
 	isPull              bool
-	changesOfPull       pullIdentity
+	pullIdentity        pullIdentity
 	steps               []*planStep
 }
 
 // pullIdentity identifies the changes that a pull made in the home's history. These are the changes after
-// LastChangeBeforePull whose session is PullSession and whose note is NotePrefix.
+// LastChangeBeforePull whose session is PullSession and whose note is ChangeNotePrefix.
 type pullIdentity struct {
 	LastChangeBeforePull uint64 `json:"after,omitempty"`
 	PullSession          string `json:"session,omitempty"`
-	NotePrefix           string `json:"note,omitempty"`
+	ChangeNotePrefix     string `json:"note,omitempty"`
 }
 
 // planHeader is the first line of a plan file, which lists the changes that a pull or push is about to make.
@@ -54,15 +54,15 @@ type planHeader struct {
 	DigestSalt          []byte       `json:"salt"`
 	HomeHistoryPosition []byte       `json:"home,omitempty"`
 	IsPull              bool         `json:"pull,omitempty"`
-	ChangesOfPull       pullIdentity `json:"mark,omitzero"`
+	PullIdentity        pullIdentity `json:"mark,omitzero"`
 	Checksum            []byte       `json:"sum"` // SHA-256 of all lines after the header
 }
 
 // planStep is one line of a plan file. It describes the planned change of one entry.
 type planStep struct {
 	// number of the sync record that the step replaces, counted from 1 (0 if the step creates a sync record)
-	ReplacedRecordNumber int    `json:"old,omitempty"`
-	Name                 string `json:"name"` // name that the entry has after this planned change
+	ReplacedSyncRecordNumber int    `json:"old,omitempty"`
+	Name                     string `json:"name"` // name that the entry has after this planned change
 	// for a pull: the name of the entry in the home (the memory on this computer) after the pull, as the sync record
 	// will contain it
 	EntryNameInHome string `json:"at,omitempty"`
@@ -77,7 +77,7 @@ type planStep struct {
 // the killed run was making. If the state contains results of an earlier killed run that are not in the state file yet,
 // WritePlan first writes the state.
 func (s *State) WritePlan(fsys vfs.FS, name string) error {
-	if s.hasUnsavedKilledRunResults {
+	if s.hasUnsavedRunResults {
 		if err := s.writeState(fsys, name); err != nil {
 			return err
 		}
@@ -99,11 +99,11 @@ func (s *State) writePlan(fsys vfs.FS, name string) error {
 	sum := sha256.Sum256(body.Bytes())
 	head, err := json.Marshal(
 		planHeader{planVersion, s.fileHeaderDigest, s.salt, []byte(s.plan.homeHistoryPosition), s.plan.isPull,
-			s.plan.changesOfPull,
+			s.plan.pullIdentity,
 			sum[:]},
 	)
 	if err == nil {
-		err = vfs.WriteFile(fsys, name+planSuffix, slices.Concat(head, []byte("\n"), body.Bytes()), 0o600)
+		err = vfs.WriteFile(fsys, name+planFileSuffix, slices.Concat(head, []byte("\n"), body.Bytes()), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("recording what is to be changed: %w", err)
@@ -116,7 +116,7 @@ func (s *State) writePlan(fsys vfs.FS, name string) error {
 // stores it in s.plan. A plan that is invalid or was made for another state is ignored, but s.hasPlan is set. If the
 // file does not exist, readPlan does nothing.
 func (s *State) readPlan(fsys vfs.FS, name string) error {
-	b, err := vfs.ReadFile(fsys, name+planSuffix, maxStateFileBytes)
+	b, err := vfs.ReadFile(fsys, name+planFileSuffix, maxStateFileBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (s *State) readPlan(fsys vfs.FS, name string) error {
 	if p != nil && s.isPlanOfState(h) {
 		s.salt = h.DigestSalt
 		s.plan = p
-		s.hasUnsavedKilledRunResults = true
+		s.hasUnsavedRunResults = true
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (s *State) isPlanOfState(h planHeader) bool {
 }
 
 // parsePlan parses a plan for a state with the given number of records. The plan is nil if b is not a valid plan file.
-func parsePlan(b []byte, records int) (planHeader, *unfinishedRunPlan) {
+func parsePlan(b []byte, recordCount int) (planHeader, *unfinishedRunPlan) {
 	line, rest, _ := bytes.Cut(b, []byte("\n"))
 	var h planHeader
 	if json.Unmarshal(line, &h) != nil || h.FormatVersion != planVersion {
@@ -154,27 +154,28 @@ func parsePlan(b []byte, records int) (planHeader, *unfinishedRunPlan) {
 	p := &unfinishedRunPlan{
 		homeHistoryPosition: oxbow.Position(h.HomeHistoryPosition),
 		isPull:              h.IsPull,
-		changesOfPull:       h.ChangesOfPull,
+		pullIdentity:        h.PullIdentity,
 	}
 	used := map[int]bool{}
 	for l := range bytes.Lines(rest) {
 		var st planStep
-		if json.Unmarshal(l, &st) != nil || !st.isValidInPlanFile(records, used) {
+		if json.Unmarshal(l, &st) != nil || !st.isValidInPlanFile(recordCount, used) {
 			return h, nil
 		}
-		used[st.ReplacedRecordNumber] = true
+		used[st.ReplacedSyncRecordNumber] = true
 		p.steps = append(p.steps, &st)
 	}
 	return h, p
 }
 
-// isValidInPlanFile reports whether the step st can be part of a plan file. A step without ReplacedRecordNumber must
-// contain a new record. Any other step must replace an existing record, with a number from 1 to records, that no
-// earlier step in the file has replaced. The argument records is the number of existing records. The map used contains
-// the numbers of the records that earlier steps have replaced.
-func (st *planStep) isValidInPlanFile(records int, used map[int]bool) bool {
-	if st.ReplacedRecordNumber == 0 {
+// isValidInPlanFile reports whether the step st can be part of a plan file. A step without ReplacedSyncRecordNumber
+// must contain a new record. Any other step must replace an existing record, with a number from 1 to recordCount, that
+// no earlier step in the file has replaced. The argument recordCount is the number of existing records. The map
+// replacedRecordNumbers contains the numbers of the records that earlier steps have replaced.
+func (st *planStep) isValidInPlanFile(recordCount int, replacedRecordNumbers map[int]bool) bool {
+	if st.ReplacedSyncRecordNumber == 0 {
 		return st.Record != nil
 	}
-	return st.ReplacedRecordNumber > 0 && st.ReplacedRecordNumber <= records && !used[st.ReplacedRecordNumber]
+	return st.ReplacedSyncRecordNumber > 0 && st.ReplacedSyncRecordNumber <= recordCount &&
+		!replacedRecordNumbers[st.ReplacedSyncRecordNumber]
 }

@@ -16,11 +16,11 @@ import (
 func (s *syncRun) planPull() (steps []*plannedStep, err error) {
 	for _, p := range s.pairs {
 		if p.homeChange == entryUnchangedSinceSync && p.isRenamedOnServer() {
-			delete(s.usedNames, p.home.Name)
+			delete(s.usedNames, p.homeEntry.Name)
 		}
 	}
 	slices.SortStableFunc(s.pairs, func(a, b *entryPair) int {
-		return cmp.Compare(boolToInt(a.home == nil), boolToInt(b.home == nil))
+		return cmp.Compare(boolToInt(a.homeEntry == nil), boolToInt(b.homeEntry == nil))
 	})
 	for _, p := range s.pairs {
 		st, err := s.planPullStep(p)
@@ -32,7 +32,7 @@ func (s *syncRun) planPull() (steps []*plannedStep, err error) {
 			steps = append(steps, st)
 		}
 	}
-	steps = s.dropTakenAliases(steps)
+	steps = s.dropDuplicateAliases(steps)
 	// Put removals first, because another entry may need the name of a removed entry.
 	slices.SortStableFunc(
 		steps,
@@ -48,7 +48,7 @@ func (p *entryPair) isRenamedOnServer() bool {
 	case entryRemovedSinceSync:
 		return true
 	case entryChangedSinceSync:
-		return p.server.Name != p.home.Name
+		return p.serverEntry.Name != p.homeEntry.Name
 	}
 	return false
 }
@@ -57,26 +57,26 @@ func (p *entryPair) isRenamedOnServer() bool {
 // server entry that belongs to it, and the sync record of the two entries. The entry of one side may be missing. The
 // result is nil if the pull changes neither the home's entry nor the sync record.
 func (s *syncRun) planPullStep(p *entryPair) (*plannedStep, error) {
-	st := &plannedStep{oldRecord: p.lastSyncRecord, record: p.trustedRecord, serverEntry: p.server}
+	st := &plannedStep{oldRecord: p.lastSyncRecord, record: p.trustedRecord, serverEntry: p.serverEntry}
 	switch {
 	case p.serverChange == entryRemovedSinceSync && p.homeChange == entryUnchangedSinceSync:
 		st.record = nil
-		st.ops = []oxbow.Op{oxbow.Remove{Name: p.home.Name, If: p.home.Version}}
-		st.change = Change{Name: p.home.Name, Verb: oxbow.VerbRemove}
+		st.ops = []oxbow.Op{oxbow.Remove{Name: p.homeEntry.Name, If: p.homeEntry.Version}}
+		st.change = Change{Name: p.homeEntry.Name, Verb: oxbow.VerbRemove}
 	case p.serverChange == entryRemovedSinceSync:
 		// The server removed the entry. The home keeps its entry, because the home has changed it, but the sync record
 		// is deleted.
 		st.record = nil
-	case p.server == nil || p.serverChange == entryUnchangedSinceSync:
+	case p.serverEntry == nil || p.serverChange == entryUnchangedSinceSync:
 		if p.trustedRecord != nil {
 			return nil, nil
 		}
-	case p.home == nil:
-		s.planHomeAdd(st, *p.server)
-	case s.state.entryHash(p.home) == s.state.entryHash(p.server):
-		st.record = s.state.pairRecord(p.server, p.home)
+	case p.homeEntry == nil:
+		s.planAddToHome(st, *p.serverEntry)
+	case s.state.entryHash(p.homeEntry) == s.state.entryHash(p.serverEntry):
+		st.record = s.state.newPairRecord(p.serverEntry, p.homeEntry)
 	case p.homeChange == entryUnchangedSinceSync:
-		s.planHomeReplace(st, p.home, *p.server)
+		s.planReplaceInHome(st, p.homeEntry, *p.serverEntry)
 	default:
 		return st, s.planHomeMerge(st, p)
 	}
@@ -112,14 +112,14 @@ func (s *syncRun) chooseFreeHomeName(e *oxbow.Entry, currentName string) string 
 	return name
 }
 
-// conflictName returns the n-th variant of the name of the entry e. A pull stores the server's entry under a variant if
-// another entry in the home (the user's own store) has the name. The variant depends only on e and n. Therefore pulls
-// into different homes choose the same variant. If the name is too long, conflictName shortens it so that the variant
-// has at most oxbow.MaxName bytes.
-func conflictName(e *oxbow.Entry, n int) string {
+// conflictName returns the variantNumber-th variant of the name of the entry e. A pull stores the server's entry under
+// a variant if another entry in the home (the user's own store) has the name. The variant depends only on e and
+// variantNumber. Therefore pulls into different homes choose the same variant. If the name is too long, conflictName
+// shortens it so that the variant has at most oxbow.MaxName bytes.
+func conflictName(e *oxbow.Entry, variantNumber int) string {
 	end := fmt.Sprintf(" (conflict %.3x)", sha256.Sum256([]byte(e.Content)))
-	if n > 1 {
-		end += fmt.Sprintf(" (%d)", n)
+	if variantNumber > 1 {
+		end += fmt.Sprintf(" (%d)", variantNumber)
 	}
 	name := e.Name
 	for len(name)+len(end) > oxbow.MaxName {
@@ -129,22 +129,22 @@ func conflictName(e *oxbow.Entry, n int) string {
 	return strings.TrimSpace(name) + end
 }
 
-// planHomeAdd makes the step st add the entry e to the home. If another entry in the home has the entry's name, the new
-// entry gets a variant of the name, and the change is marked as a conflict.
-func (s *syncRun) planHomeAdd(st *plannedStep, e oxbow.Entry) {
-	st.record = s.state.pairRecord(st.serverEntry, nil)
+// planAddToHome makes the step st add the entry e to the home. If another entry in the home has the entry's name, the
+// new entry gets a variant of the name, and the change is marked as a conflict.
+func (s *syncRun) planAddToHome(st *plannedStep, e oxbow.Entry) {
+	st.record = s.state.newPairRecord(st.serverEntry, nil)
 	name := s.chooseFreeHomeName(&e, "")
 	st.hasHomeChanges = name != e.Name
 	e.Name = name
-	st.ops, st.change = []oxbow.Op{threeway.AddOp(&e)}, Change{Name: name, Verb: oxbow.VerbAdd,
+	st.ops, st.change = []oxbow.Op{threeway.NewAddOp(&e)}, Change{Name: name, Verb: oxbow.VerbAdd,
 		HasConflict: st.hasHomeChanges}
 	st.homeEntry, st.contentBytes = &e, len(e.Content)
 	s.usedNames[name] = true
 }
 
-// planHomeReplace makes the step replace an entry of the home by e.
-func (s *syncRun) planHomeReplace(st *plannedStep, oldEntry *oxbow.Entry, e oxbow.Entry) {
-	st.record = s.state.pairRecord(st.serverEntry, nil)
+// planReplaceInHome makes the step replace an entry of the home by e.
+func (s *syncRun) planReplaceInHome(st *plannedStep, oldEntry *oxbow.Entry, e oxbow.Entry) {
+	st.record = s.state.newPairRecord(st.serverEntry, nil)
 	ls := slices.Concat(withoutServerStamps(e.Labels), keepServerStampLabels(oldEntry.Labels))
 	if e.Content != oldEntry.Content {
 		ls = append(ls, keepServerStampLabels(e.Labels)...)
@@ -154,7 +154,7 @@ func (s *syncRun) planHomeReplace(st *plannedStep, oldEntry *oxbow.Entry, e oxbo
 	st.hasHomeChanges = st.hasHomeChanges || name != e.Name
 	e.Name = name
 	st.change.Name, st.change.Verb = name, oxbow.VerbUpdate
-	st.ops, st.contentBytes = threeway.ReplaceVersionOps(oldEntry, &e), len(e.Content)
+	st.ops, st.contentBytes = threeway.NewReplaceVersionOps(oldEntry, &e), len(e.Content)
 	if name != oldEntry.Name {
 		st.change.OldName = oldEntry.Name
 	}
@@ -168,43 +168,43 @@ func (s *syncRun) planHomeReplace(st *plannedStep, oldEntry *oxbow.Entry, e oxbo
 // the other name is already in use, the step adds no entry.
 func (s *syncRun) planHomeMerge(st *plannedStep, p *entryPair) error {
 	baseContent := ""
-	if p.home.Content != p.server.Content {
+	if p.homeEntry.Content != p.serverEntry.Content {
 		var err error
 		baseContent, err = s.mergeBaseContent(p)
 		if err != nil {
-			return fmt.Errorf("looking for what both had of %q: %w", p.home.Name, err)
+			return fmt.Errorf("looking for what both had of %q: %w", p.homeEntry.Name, err)
 		}
 	}
 	m, err := s.mergeEntry(p, baseContent)
 	if err == nil {
-		err = threeway.AddOp(&m).Check()
+		err = threeway.NewAddOp(&m).Check()
 	}
 	if err == nil {
-		st.hasHomeChanges = s.state.entryHash(&m) != s.state.entryHash(p.server)
+		st.hasHomeChanges = s.state.entryHash(&m) != s.state.entryHash(p.serverEntry)
 		_, st.change.HasConflict = m.Label(threeway.LabelConflict)
-		s.planHomeReplace(st, p.home, m)
-		if s.state.entryHash(&m) == s.state.entryHash(p.home) {
+		s.planReplaceInHome(st, p.homeEntry, m)
+		if s.state.entryHash(&m) == s.state.entryHash(p.homeEntry) {
 			st.ops = nil
 			st.change = Change{}
-			st.homeEntry = p.home
+			st.homeEntry = p.homeEntry
 		}
 		return nil
 	}
 	// The merge failed. Keep the home's entry, and store the server's entry next to it.
-	e := p.server.Clone()
-	e.Name, e.Aliases = conflictName(p.server, 1), nil
+	e := p.serverEntry.Clone()
+	e.Name, e.Aliases = conflictName(p.serverEntry, 1), nil
 	e.Labels = oxbow.SortLabels(append(e.Labels, oxbow.Label{Key: threeway.LabelConflict, Value: "content"}))
 	if len(e.Labels) > oxbow.MaxLabels {
 		e.Labels = nil
 	}
-	st.record = s.state.pairRecord(p.server, nil)
+	st.record = s.state.newPairRecord(p.serverEntry, nil)
 	st.hasHomeChanges = true
-	st.homeEntry = p.home
+	st.homeEntry = p.homeEntry
 	if s.usedNames[oxbow.NormalName(e.Name)] {
 		return nil
 	}
 	s.usedNames[oxbow.NormalName(e.Name)] = true
-	st.ops = []oxbow.Op{threeway.AddOp(&e)}
+	st.ops = []oxbow.Op{threeway.NewAddOp(&e)}
 	st.contentBytes = len(e.Content)
 	st.change = Change{Name: e.Name, Verb: oxbow.VerbAdd, HasConflict: true}
 	return nil
@@ -214,11 +214,11 @@ func (s *syncRun) planHomeMerge(st *plannedStep, p *entryPair) error {
 // of baseContent, and those aliases and labels from both versions whose hashes are in the record. The result has the
 // kind of the home's version.
 func (s *syncRun) mergeEntry(p *entryPair, baseContent string) (oxbow.Entry, error) {
-	a, b := p.home.Clone(), p.server.Clone()
+	a, b := p.homeEntry.Clone(), p.serverEntry.Clone()
 	a.Labels, b.Labels = withoutServerStamps(a.Labels), withoutServerStamps(b.Labels)
 	o := oxbow.Entry{Content: baseContent}
 	if r := p.trustedRecord; r != nil {
-		o.Name = r.Server.EntryName
+		o.Name = r.ServerEntry.EntryName
 		for _, v := range slices.Concat(a.Aliases, b.Aliases) {
 			if slices.Contains(r.Aliases, s.state.saltedHash(v)) && !slices.Contains(o.Aliases, v) {
 				o.Aliases = append(o.Aliases, v)
@@ -235,20 +235,20 @@ func (s *syncRun) mergeEntry(p *entryPair, baseContent string) (oxbow.Entry, err
 	return m, err
 }
 
-// applyPull carries out the planned steps of a pull in the home, and updates the sync records of their entries. It
-// splits the steps into several changes, because each change in the home contains at most pullBytes bytes. If a change
-// fails, the earlier changes stay in the home, and applyPull returns the error.
+// applyPullSteps carries out the planned steps of a pull in the home, and updates the sync records of their entries. It
+// splits the steps into several changes, because each change in the home contains at most maxPullChangeBytes bytes. If
+// a change fails, the earlier changes stay in the home, and applyPullSteps returns the error.
 //
-// If the steps change any entry, applyPull first discards the data for undoing the last pull. If it succeeds or has
-// changed the home, it also discards the saved plan.
-func (s *syncRun) applyPull(steps []*plannedStep) (err error) {
+// If the steps change any entry, applyPullSteps first discards the data for undoing the last pull. If it succeeds or
+// has changed the home, it also discards the saved plan.
+func (s *syncRun) applyPullSteps(steps []*plannedStep) (err error) {
 	total, before := countChanges(steps), s.state.serverPosition
 	if total > 0 {
 		s.forgetUndoData()
 	}
 	var pulls []uint64
 	for len(steps) > 0 && err == nil {
-		part := countStepsPerChange(steps, len(steps), pullBytes)
+		part := countStepsPerChange(steps, len(steps), maxPullChangeBytes)
 		var seq uint64
 		seq, err = s.applyHomeChange(steps[:part])
 		if seq > 0 {
@@ -260,7 +260,7 @@ func (s *syncRun) applyPull(steps []*plannedStep) (err error) {
 		steps = steps[part:]
 	}
 	if len(s.report.Changes) > 0 {
-		s.state.lastPullChangeNumbers, s.state.serverBeforePull = pulls, before
+		s.state.lastPullChangeNumbers, s.state.serverPositionBeforePull = pulls, before
 	}
 	s.finishRun()
 	if err == nil {
@@ -285,9 +285,9 @@ func countChanges(steps []*plannedStep) (n int) {
 
 // countStepsPerChange returns how many of the planned steps, counted from the first, fit into one change. The change
 // has at most the given number of items and bytes, but always at least one step.
-func countStepsPerChange(steps []*plannedStep, items, bytes int) (n int) {
+func countStepsPerChange(steps []*plannedStep, maxSteps, maxBytes int) (n int) {
 	size := 0
-	for n < len(steps) && n < items && (n == 0 || size+steps[n].contentBytes <= bytes) {
+	for n < len(steps) && n < maxSteps && (n == 0 || size+steps[n].contentBytes <= maxBytes) {
 		size += steps[n].contentBytes
 		n++
 	}
@@ -302,7 +302,7 @@ func (s *syncRun) forgetUndoData() {
 		if r.WasRemoved {
 			s.replacementRecords[r] = nil
 		} else if r.WasPulled {
-			s.replacementRecords[r] = withoutLastPullData(r)
+			s.replacementRecords[r] = copyWithoutPullData(r)
 		}
 	}
 }
@@ -351,30 +351,34 @@ func removalSortKey(op oxbow.Op) int {
 	return 1
 }
 
-// withoutLastPullData returns a copy of the sync record without the fields WasPulled and BeforePull. A run uses these
-// fields to recognize that a person has undone the last pull. If r is nil, the result is nil.
-func withoutLastPullData(r *syncRecord) *syncRecord {
+// copyWithoutPullData returns a copy of the sync record without the fields WasPulled and RecordBeforePull. A run uses
+// these fields to recognize that a person has undone the last pull. If r is nil, the result is nil.
+func copyWithoutPullData(r *syncRecord) *syncRecord {
 	if r == nil {
 		return nil
 	}
 	b := *r
-	b.WasPulled, b.BeforePull = false, nil
+	b.WasPulled, b.RecordBeforePull = false, nil
 	return &b
 }
 
-// recordPulledStep updates the record of a step that was made. written contains the entries that the pull wrote, by
-// name, as the home stored them. They may differ from the planned entries, because the home may have redacted an entry
-// or added labels.
-func (s *syncRun) recordPulledStep(st *plannedStep, written map[string]*oxbow.Entry) {
+// recordPulledStep updates the record of a step that was made. writtenEntries contains the entries that the pull wrote,
+// by name, as the home stored them. They may differ from the planned entries, because the home may have redacted an
+// entry or added labels.
+func (s *syncRun) recordPulledStep(st *plannedStep, writtenEntries map[string]*oxbow.Entry) {
 	defer s.addFinishedRecord(st)
 	if st.record == nil {
 		if len(st.ops) > 0 && st.oldRecord != nil {
-			st.record = &syncRecord{WasPulled: true, WasRemoved: true, BeforePull: withoutLastPullData(st.oldRecord)}
+			st.record = &syncRecord{
+				WasPulled:        true,
+				WasRemoved:       true,
+				RecordBeforePull: copyWithoutPullData(st.oldRecord),
+			}
 		}
 		return
 	}
 	if st.homeEntry != nil {
-		e := written[oxbow.NormalName(st.homeEntry.Name)]
+		e := writtenEntries[oxbow.NormalName(st.homeEntry.Name)]
 		if e == nil {
 			// The pull did not change this entry, or the home (the memory on this computer) does not return the
 			// entries that it wrote.
@@ -386,13 +390,13 @@ func (s *syncRun) recordPulledStep(st *plannedStep, written map[string]*oxbow.En
 		}
 	}
 	if len(st.ops) > 0 {
-		st.record.WasPulled, st.record.BeforePull = true, withoutLastPullData(st.oldRecord)
+		st.record.WasPulled, st.record.RecordBeforePull = true, copyWithoutPullData(st.oldRecord)
 	}
 }
 
 // lastHomeChangeSeq returns the number of the last change in the home, or 0 if it is unknown.
 func (s *syncRun) lastHomeChangeSeq() uint64 {
-	if c := oxbow.CapabilitiesOf(s.homeWithExactNames).Counter; c != nil {
+	if c := oxbow.CapabilitiesOf(s.exactNameHomeStore).Counter; c != nil {
 		if stats, err := c.Stats(s.ctx); err == nil {
 			return stats.Last
 		}

@@ -14,11 +14,11 @@ import (
 )
 
 func (s *syncRun) planPush() (steps []*plannedStep) {
-	s.unpulledServerAliases = map[string]string{}
+	s.unpulledAliasOwners = map[string]string{}
 	for _, p := range s.pairs {
-		if p.serverChange == entryChangedSinceSync && p.server != nil {
-			for _, a := range p.server.Aliases {
-				s.unpulledServerAliases[oxbow.NormalName(a)] = p.server.Name
+		if p.serverChange == entryChangedSinceSync && p.serverEntry != nil {
+			for _, a := range p.serverEntry.Aliases {
+				s.unpulledAliasOwners[oxbow.NormalName(a)] = p.serverEntry.Name
 			}
 		}
 	}
@@ -37,21 +37,21 @@ func (s *syncRun) planPush() (steps []*plannedStep) {
 // planPushStep returns a push's step for an entry of the home and its counterpart on the server. It returns nil if the
 // push changes neither the server's entry nor the sync record of the two.
 func (s *syncRun) planPushStep(p *entryPair) *plannedStep {
-	st := &plannedStep{oldRecord: p.lastSyncRecord, record: p.trustedRecord, homeEntry: p.home}
+	st := &plannedStep{oldRecord: p.lastSyncRecord, record: p.trustedRecord, homeEntry: p.homeEntry}
 	switch {
 	case p.serverChange == entryChangedSinceSync:
-		return s.pushChangedOnServer(st, p)
+		return s.planConflictingPush(st, p)
 	case p.homeChange == entryRemovedSinceSync && p.serverChange == entryRemovedSinceSync:
 		st.record = nil
 	case p.serverChange == entryRemovedSinceSync && p.homeChange != entryChangedSinceSync:
-		s.report.ServerChanges++
+		s.report.ServerChangeCount++
 		if p.lastSyncRecord == nil || p.trustedRecord != nil {
 			return nil
 		}
 	case p.homeChange == entryRemovedSinceSync:
 		st.record = nil
-		st.ops = []oxbow.Op{oxbow.Remove{Name: p.trustedRecord.Server.EntryName, If: p.trustedRecord.Version}}
-		st.change = Change{Name: p.trustedRecord.Server.EntryName, Verb: oxbow.VerbRemove}
+		st.ops = []oxbow.Op{oxbow.Remove{Name: p.trustedRecord.ServerEntry.EntryName, If: p.trustedRecord.Version}}
+		st.change = Change{Name: p.trustedRecord.ServerEntry.EntryName, Verb: oxbow.VerbRemove}
 	case p.homeChange == entryChangedSinceSync:
 		if !s.planServerChange(st, p) {
 			return nil
@@ -62,17 +62,17 @@ func (s *syncRun) planPushStep(p *entryPair) *plannedStep {
 	return st
 }
 
-// pushChangedOnServer plans how to push an entry that was changed on the server since the last synchronization. It
+// planConflictingPush plans how to push an entry that was changed on the server since the last synchronization. It
 // returns nil if the entry must be pulled first.
-func (s *syncRun) pushChangedOnServer(st *plannedStep, p *entryPair) *plannedStep {
-	hasBoth := p.home != nil && p.server != nil
-	if hasBoth && s.state.entryHash(p.home) == s.state.entryHash(p.server) {
-		st.record = s.state.pairRecord(p.server, p.home)
+func (s *syncRun) planConflictingPush(st *plannedStep, p *entryPair) *plannedStep {
+	hasBoth := p.homeEntry != nil && p.serverEntry != nil
+	if hasBoth && s.state.entryHash(p.homeEntry) == s.state.entryHash(p.serverEntry) {
+		st.record = s.state.newPairRecord(p.serverEntry, p.homeEntry)
 		return st
 	}
-	s.report.ServerChanges++
+	s.report.ServerChangeCount++
 	if p.homeChange == entryChangedSinceSync {
-		s.report.UnsentEntries = append(s.report.UnsentEntries, Problem{p.home.Name, ErrBothChanged})
+		s.report.UnsentEntries = append(s.report.UnsentEntries, Problem{p.homeEntry.Name, ErrBothChanged})
 		return nil
 	}
 	if p.lastSyncRecord == nil || p.trustedRecord != nil {
@@ -88,16 +88,16 @@ func (s *syncRun) pushChangedOnServer(st *plannedStep, p *entryPair) *plannedSte
 // sent, or must be pulled first.
 func (s *syncRun) planServerChange(st *plannedStep, p *entryPair) bool {
 	if s.opts.CheckMaySendEntry != nil {
-		if err := s.opts.CheckMaySendEntry(p.home); err != nil {
-			s.report.EntriesNotAllowedToSend = append(s.report.EntriesNotAllowedToSend, Problem{p.home.Name, err})
+		if err := s.opts.CheckMaySendEntry(p.homeEntry); err != nil {
+			s.report.EntriesNotAllowedToSend = append(s.report.EntriesNotAllowedToSend, Problem{p.homeEntry.Name, err})
 			return false
 		}
 	}
-	e := p.home.Clone()
+	e := p.homeEntry.Clone()
 	for _, a := range e.Aliases {
 		// If the server gave the alias to another entry, do not send the entry now. The next pull decides which of the
 		// two entries keeps the alias.
-		if owner, ok := s.unpulledServerAliases[oxbow.NormalName(a)]; ok {
+		if owner, ok := s.unpulledAliasOwners[oxbow.NormalName(a)]; ok {
 			err := fmt.Errorf(
 				"on the server, %q is an alias of %q; a pull decides that the older entry keeps it",
 				a,
@@ -110,21 +110,21 @@ func (s *syncRun) planServerChange(st *plannedStep, p *entryPair) bool {
 	e.Labels = withoutServerStamps(e.Labels)
 	st.contentBytes, st.change = len(e.Content), Change{Name: e.Name, Verb: oxbow.VerbAdd}
 	if p.trustedRecord == nil || p.serverChange == entryRemovedSinceSync {
-		st.ops = []oxbow.Op{threeway.AddOp(&e)}
+		st.ops = []oxbow.Op{threeway.NewAddOp(&e)}
 	} else {
-		was := oxbow.Entry{Name: p.trustedRecord.Server.EntryName, Kind: p.trustedRecord.Server.Kind,
+		was := oxbow.Entry{Name: p.trustedRecord.ServerEntry.EntryName, Kind: p.trustedRecord.ServerEntry.Kind,
 			Version: p.trustedRecord.Version}
-		st.ops, st.change.Verb = threeway.ReplaceVersionOps(&was, &e), oxbow.VerbUpdate
+		st.ops, st.change.Verb = threeway.NewReplaceVersionOps(&was, &e), oxbow.VerbUpdate
 		if was.Name != e.Name {
 			st.change.OldName = was.Name
 		}
 	}
-	st.record = s.state.pairRecord(&e, &e)
+	st.record = s.state.newPairRecord(&e, &e)
 	st.record.ID = 0
 	st.record.Version = 0
 	// The server sets the ID, the version and the time when it writes the entry. The next pull or push reads them from
 	// the server.
-	st.record.Updated = 0
+	st.record.UpdatedNanoseconds = 0
 	return true
 }
 
@@ -152,7 +152,7 @@ func (s *syncRun) applyPush(steps []*plannedStep) error {
 			s.state.plan = s.planUnfinishedPush(steps)
 		}
 	}
-	hasPushedAll := sendErr == nil && s.report.ServerChanges == 0 && len(s.report.UnsentEntries) == 0
+	hasPushedAll := sendErr == nil && s.report.ServerChangeCount == 0 && len(s.report.UnsentEntries) == 0
 	if hasPushedAll {
 		s.state.serverPosition = s.serverPos
 	}
@@ -179,19 +179,19 @@ func (s *syncRun) fetchSentEntryVersions() {
 	ids, names := map[uint64]bool{}, map[string]*syncRecord{}
 	for _, r := range s.state.records {
 		if !r.WasRemoved {
-			ids[r.ID], names[r.Server.EntryName] = true, r
+			ids[r.ID], names[r.ServerEntry.EntryName] = true, r
 		}
 	}
 	sent := s.state.serverPosition == before
-	for id, e := range d.byID {
+	for id, e := range d.entriesByID {
 		switch {
 		case e == nil:
 			sent = sent && !ids[id]
-		case names[e.Name] != nil && s.state.entryHash(e) == names[e.Name].Server.EntryHash:
+		case names[e.Name] != nil && s.state.entryHash(e) == names[e.Name].ServerEntry.EntryHash:
 			r := names[e.Name]
 			r.ID = e.ID
 			r.Version = e.Version
-			r.Updated = e.Updated.UnixNano()
+			r.UpdatedNanoseconds = e.Updated.UnixNano()
 		default:
 			sent = false
 		}

@@ -14,16 +14,16 @@ import (
 // isUnsyncedKind reports whether entries of this kind belong to one machine's sessions. They are not synchronized.
 func isUnsyncedKind(k oxbow.Kind) bool { return k == oxbow.Handoff || k == oxbow.History }
 
-// errServer is the error for an answer that a correct server never sends.
-var errServer = errors.New("the server's answer cannot be used, and nothing was changed")
+// errUnusableAnswer is the error for an answer that a correct server never sends.
+var errUnusableAnswer = errors.New("the server's answer cannot be used, and nothing was changed")
 
 // homeOrServerEntries contains the entries that were read from one side, which is the home or the server.
 type homeOrServerEntries struct {
-	byName map[string]*oxbow.Entry
+	entriesByName map[string]*oxbow.Entry
 	// the entries by ID (nil for an entry that was removed since the last synchronization)
-	byID       map[uint64]*oxbow.Entry
-	entryList  []*oxbow.Entry
-	isComplete bool // all entries of the home or the server were read, and not only the changed entries
+	entriesByID map[uint64]*oxbow.Entry
+	entryList   []*oxbow.Entry
+	isComplete  bool // all entries of the home or the server were read, and not only the changed entries
 	// The change history continues from the last synchronization and was not replaced. Therefore an entry that is
 	// missing now was really removed.
 	isHistoryContinued bool
@@ -32,22 +32,22 @@ type homeOrServerEntries struct {
 }
 
 func newHomeOrServerEntries() *homeOrServerEntries {
-	return &homeOrServerEntries{byName: map[string]*oxbow.Entry{}, byID: map[uint64]*oxbow.Entry{}}
+	return &homeOrServerEntries{entriesByName: map[string]*oxbow.Entry{}, entriesByID: map[uint64]*oxbow.Entry{}}
 }
 
 func (d *homeOrServerEntries) addEntryToIndex(e oxbow.Entry) {
 	if isUnsyncedKind(e.Kind) {
-		d.byID[e.ID] = nil
+		d.entriesByID[e.ID] = nil
 		return
 	}
-	d.byID[e.ID], d.byName[e.Name] = &e, &e
+	d.entriesByID[e.ID], d.entriesByName[e.Name] = &e, &e
 	d.entryList = append(d.entryList, &e)
 }
 
 // findEntryByName returns the entry with this name, or nil. Different spellings of a name count as equal.
 func (d *homeOrServerEntries) findEntryByName(name string) *oxbow.Entry {
 	for _, form := range oxbow.AllNameForms([]string{name}) {
-		if e := d.byName[form]; e != nil {
+		if e := d.entriesByName[form]; e != nil {
 			return e
 		}
 	}
@@ -57,13 +57,13 @@ func (d *homeOrServerEntries) findEntryByName(name string) *oxbow.Entry {
 func (s *syncRun) readHome() (*homeOrServerEntries, error) {
 	d := newHomeOrServerEntries()
 	d.isComplete = true
-	for e, err := range s.homeWithExactNames.Entries(s.ctx, oxbow.Filter{}) {
+	for e, err := range s.exactNameHomeStore.Entries(s.ctx, oxbow.Filter{}) {
 		if err != nil {
 			return nil, err
 		}
 		d.addEntryToIndex(e)
 	}
-	now, err := storePosition(s.ctx, s.homeWithExactNames)
+	now, err := readStorePosition(s.ctx, s.exactNameHomeStore)
 	if err != nil {
 		return nil, err
 	}
@@ -103,10 +103,10 @@ func (s *syncRun) isPullUndone() (bool, error) {
 }
 
 // readServerEntries reads the changes on the server since the last synchronization. It reads all entries on the server
-// if the changes do not suffice: if the server cannot list all of them, if somebody undid the last pull, if homeTrusted
-// is false, or if a record has no entry ID and no entry with its name has changed. homeTrusted reports whether the
-// home's change history continues from the last synchronization.
-func (s *syncRun) readServerEntries(homeTrusted bool) (d *homeOrServerEntries, err error) {
+// if the changes do not suffice: if the server cannot list all of them, if somebody undid the last pull, if
+// isHomeHistoryTrusted is false, or if a record has no entry ID and no entry with its name has changed.
+// isHomeHistoryTrusted reports whether the home's change history continues from the last synchronization.
+func (s *syncRun) readServerEntries(isHomeHistoryTrusted bool) (d *homeOrServerEntries, err error) {
 	s.serverPos, err = s.readPosition()
 	if err != nil {
 		return nil, err
@@ -119,9 +119,9 @@ func (s *syncRun) readServerEntries(homeTrusted bool) (d *homeOrServerEntries, e
 			d.isHistoryContinued, d.areAllChangesRead = true, true
 		}
 	}
-	isComplete := !d.areAllChangesRead || s.wasLastPullUndone || !homeTrusted
+	isComplete := !d.areAllChangesRead || s.wasLastPullUndone || !isHomeHistoryTrusted
 	for _, r := range s.state.records {
-		isComplete = isComplete || (!r.WasRemoved && r.ID == 0 && d.byName[r.Server.EntryName] == nil)
+		isComplete = isComplete || (!r.WasRemoved && r.ID == 0 && d.entriesByName[r.ServerEntry.EntryName] == nil)
 	}
 	if !isComplete {
 		return d, nil
@@ -141,28 +141,28 @@ func (s *syncRun) readServerEntries(homeTrusted bool) (d *homeOrServerEntries, e
 
 // readPosition returns the present position in the server's history.
 func (s *syncRun) readPosition() (oxbow.Position, error) {
-	p, err := storePosition(s.ctx, s.server)
+	p, err := readStorePosition(s.ctx, s.server)
 	if err == nil && len(p) > maxPositionBytes {
-		err = fmt.Errorf("%w: its position has %d bytes", errServer, len(p))
+		err = fmt.Errorf("%w: its position has %d bytes", errUnusableAnswer, len(p))
 	}
 	return p, err
 }
 
 // readAllServerEntries reads all entries of the server and adds them to its argument. It returns an error if two
 // entries have the same name, or if the server sends too much.
-func (s *syncRun) readAllServerEntries(all *homeOrServerEntries) error {
+func (s *syncRun) readAllServerEntries(serverEntries *homeOrServerEntries) error {
 	b := s.newServerReadCounter()
 	for e, err := range s.server.Entries(s.ctx, oxbow.Filter{}) {
 		if err == nil {
-			err = b.checkEntry(&e)
+			err = b.countAndCheckEntry(&e)
 		}
-		if err == nil && all.byName[e.Name] != nil {
-			err = fmt.Errorf("%w: two entries are named %q", errServer, e.Name)
+		if err == nil && serverEntries.entriesByName[e.Name] != nil {
+			err = fmt.Errorf("%w: two entries are named %q", errUnusableAnswer, e.Name)
 		}
 		if err != nil {
 			return err
 		}
-		all.addEntryToIndex(e)
+		serverEntries.addEntryToIndex(e)
 	}
 	return nil
 }
@@ -185,16 +185,20 @@ func (s *syncRun) isServerHistoryContinued() (bool, error) {
 		return false, nil
 	}
 	found := false
-	_, _, err := s.findNewestMatchingContent(s.server, []string{last.Server.EntryName}, func(v oxbow.Version) bool {
-		found = found || (v.Seq == last.Version && v.Source.Time.UnixNano() == last.Updated)
-		return found || v.Seq < last.Version
-	})
+	_, _, err := s.findNewestMatchingContent(
+		s.server,
+		[]string{last.ServerEntry.EntryName},
+		func(v oxbow.Version) bool {
+			found = found || (v.Seq == last.Version && v.Source.Time.UnixNano() == last.UpdatedNanoseconds)
+			return found || v.Seq < last.Version
+		},
+	)
 	return found, err
 }
 
 // readServerChanges adds the entries that have changed on the server to d. The parameter from is the position in the
-// server's history after which changes are read. For an entry that was removed, d.byID[ID] becomes nil. It returns an
-// error if the server's answer is too large or contradicts itself.
+// server's history after which changes are read. For an entry that was removed, d.entriesByID[ID] becomes nil. It
+// returns an error if the server's answer is too large or contradicts itself.
 func (s *syncRun) readServerChanges(d *homeOrServerEntries, from oxbow.Position) error {
 	if s.serverPos == from {
 		return nil
@@ -208,9 +212,9 @@ func (s *syncRun) readServerChanges(d *homeOrServerEntries, from oxbow.Position)
 		case delta.Entry == nil:
 			err = b.countEntry(0)
 		case delta.Entry.ID != delta.ID:
-			err = fmt.Errorf("%w: entry %d is told of as %d", errServer, delta.Entry.ID, delta.ID)
+			err = fmt.Errorf("%w: entry %d is told of as %d", errUnusableAnswer, delta.Entry.ID, delta.ID)
 		default:
-			err = b.checkEntry(delta.Entry)
+			err = b.countAndCheckEntry(delta.Entry)
 		}
 		if err != nil {
 			return err
@@ -222,9 +226,9 @@ func (s *syncRun) readServerChanges(d *homeOrServerEntries, from oxbow.Position)
 	}
 	for _, id := range order {
 		if e := last[id]; e == nil {
-			d.byID[id] = nil
-		} else if d.byName[e.Name] != nil {
-			return fmt.Errorf("%w: two entries are named %q", errServer, e.Name)
+			d.entriesByID[id] = nil
+		} else if d.entriesByName[e.Name] != nil {
+			return fmt.Errorf("%w: two entries are named %q", errUnusableAnswer, e.Name)
 		} else {
 			d.addEntryToIndex(*e)
 		}
@@ -233,7 +237,7 @@ func (s *syncRun) readServerChanges(d *homeOrServerEntries, from oxbow.Position)
 }
 
 // serverReadCounter counts the entries and the bytes that were read from a server. Reading fails if there are more than
-// maxEntries entries or maxServerBytes bytes.
+// maxEntries entries or maxBytesFromServer bytes.
 type serverReadCounter struct{ entries, bytes, maxEntries int }
 
 func (s *syncRun) newServerReadCounter() *serverReadCounter {
@@ -243,21 +247,21 @@ func (s *syncRun) newServerReadCounter() *serverReadCounter {
 // countEntry counts an entry of this size in bytes. It fails if a limit is exceeded.
 func (b *serverReadCounter) countEntry(bytes int) error {
 	b.entries, b.bytes = b.entries+1, b.bytes+bytes
-	if b.entries > b.maxEntries || b.bytes > maxServerBytes {
-		return fmt.Errorf("%w: there are more than %d entries, or than %d bytes", errServer, b.maxEntries,
-			maxServerBytes)
+	if b.entries > b.maxEntries || b.bytes > maxBytesFromServer {
+		return fmt.Errorf("%w: there are more than %d entries, or than %d bytes", errUnusableAnswer, b.maxEntries,
+			maxBytesFromServer)
 	}
 	return nil
 }
 
-func (b *serverReadCounter) checkEntry(e *oxbow.Entry) error {
+func (b *serverReadCounter) countAndCheckEntry(e *oxbow.Entry) error {
 	if err := b.countEntry(len(e.Content)); err != nil {
 		return err
 	}
 	if err := (oxbow.Add{Name: e.Name, Kind: e.Kind, Content: e.Content, Aliases: e.Aliases,
 		Labels: e.Labels}).Check(); err != nil {
 		// Do not wrap err: it would say that the caller made a mistake, but the server did.
-		return fmt.Errorf("%w: an entry is one that no memory can hold: %v", errServer, err)
+		return fmt.Errorf("%w: an entry is one that no memory can hold: %v", errUnusableAnswer, err)
 	}
 	return nil
 }
@@ -270,17 +274,17 @@ func (s *syncRun) mergeBaseContent(p *entryPair) (string, error) {
 	base := func(text string) bool {
 		return p.trustedRecord != nil && s.state.saltedHash(text) == p.trustedRecord.Content
 	}
-	for _, v := range []*oxbow.Entry{p.home, p.server} {
+	for _, v := range []*oxbow.Entry{p.homeEntry, p.serverEntry} {
 		if base(v.Content) {
 			return v.Content, nil
 		}
 	}
-	homes, servers := []string{p.home.Name}, []string{p.server.Name}
+	homes, servers := []string{p.homeEntry.Name}, []string{p.serverEntry.Name}
 	if r := p.trustedRecord; r != nil {
-		homes, servers = append(homes, r.HomeEntry.EntryName), append(servers, r.Server.EntryName)
+		homes, servers = append(homes, r.HomeEntry.EntryName), append(servers, r.ServerEntry.EntryName)
 	}
 	versions, before := map[string]bool{}, ""
-	_, _, err := s.findNewestContent(s.homeWithExactNames, homes, func(text string) bool {
+	_, _, err := s.findNewestContent(s.exactNameHomeStore, homes, func(text string) bool {
 		versions[text] = true
 		if base(text) {
 			before = text
@@ -301,8 +305,8 @@ func (s *syncRun) mergeBaseContent(p *entryPair) (string, error) {
 	return before, nil
 }
 
-// maxVersions is the maximum number of versions that are examined for an entry.
-const maxVersions = 1000
+// maxExaminedVersions is the maximum number of versions that are examined for an entry.
+const maxExaminedVersions = 1000
 
 // findNewestContent returns the newest content among all versions with one of these names that the function matches
 // accepts. Removed and erased versions are ignored. The bool result is false if no such content exists.
@@ -319,7 +323,7 @@ func (s *syncRun) findNewestContent(
 // findNewestMatchingContent searches the versions of the entries with these names. It examines one name after the
 // other, and the versions of each name from the newest to the oldest. It returns the content of the first version for
 // which matches returns true. The bool is false if there is no such version, if the store has no history, or if more
-// than maxVersions versions were examined.
+// than maxExaminedVersions versions were examined.
 func (s *syncRun) findNewestMatchingContent(
 	store oxbow.Store,
 	names []string,
@@ -340,7 +344,7 @@ func (s *syncRun) findNewestMatchingContent(
 				break
 			}
 			n++
-			if err != nil || n > maxVersions {
+			if err != nil || n > maxExaminedVersions {
 				return "", false, err
 			}
 			if matches(v) {

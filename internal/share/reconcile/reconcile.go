@@ -40,7 +40,7 @@ type Report struct {
 	UnsentEntries           []Problem
 	EntriesNotAllowedToSend []Problem // for a push: entries that [Options.CheckMaySendEntry] did not allow to be sent
 	// for a push: number of entries that were changed on the server and were not pulled yet
-	ServerChanges int
+	ServerChangeCount int
 	// NotRemovedCount is the number of entries that are missing on one side and were not removed from the opposite
 	// side, because they may be missing by mistake.
 	NotRemovedCount int
@@ -69,22 +69,22 @@ var ErrBothChanged = errors.New("both sides changed it")
 // Limits for the data that a pull or push reads from the server. They protect this computer from a faulty server.
 const (
 	maxEntriesReadFromServer = 1 << 20
-	maxServerBytes           = 1 << 30
+	maxBytesFromServer       = 1 << 30
 	maxPositionBytes         = 4 << 10 // maximum length, in bytes, of a position in the server's history
 )
 
 // Limits for a single change or request.
 const (
-	pullBytes    = 32 << 20
-	maxPushOps   = 500
-	maxPushBytes = 4 << 20
+	maxPullChangeBytes = 32 << 20
+	maxPushOps         = 500
+	maxPushBytes       = 4 << 20
 )
 
 // syncRun is the state of one pull or push.
 type syncRun struct {
 	ctx                context.Context
 	home, server       oxbow.Store
-	homeWithExactNames oxbow.Store // the home's own store, which finds an entry only by its name and not by an alias
+	exactNameHomeStore oxbow.Store // the home's own store, which finds an entry only by its name and not by an alias
 	state              *State
 	opts               Options
 	report             Report
@@ -93,13 +93,13 @@ type syncRun struct {
 	homePos oxbow.Position // position in the home's history when it was read ("" if the home lacks positions)
 	// position in the server's history before it was read ("" if the server lacks positions)
 	serverPos         oxbow.Position
-	changesOfPull     pullIdentity    // identifies the changes that this pull makes in the home
+	pullIdentity      pullIdentity    // identifies the changes that this pull makes in the home
 	usedNames         map[string]bool // names that the home's entries will have after the planned changes
 	wasLastPullUndone bool            // somebody has undone the last pull
 
 	// for a push: the aliases that were changed on the server and not pulled yet, each with the name of the server's
 	// entry that has the alias
-	unpulledServerAliases map[string]string
+	unpulledAliasOwners map[string]string
 
 	// new version of each changed sync record (nil for a deleted sync record)
 	replacementRecords map[*syncRecord]*syncRecord
@@ -123,9 +123,9 @@ type entryPair struct {
 	// the record about the entry from the last synchronization (nil if the record is missing or may be wrong)
 	trustedRecord  *syncRecord
 	lastSyncRecord *syncRecord  // record of the last synchronization, even if it is not trusted
-	home           *oxbow.Entry // the entry in the home, or nil if the home lacks the entry
+	homeEntry      *oxbow.Entry // the entry in the home, or nil if the home lacks the entry
 	// the server's entry (nil if the server lacks the entry or has not changed it since the last synchronization)
-	server       *oxbow.Entry
+	serverEntry  *oxbow.Entry
 	homeChange   changeSinceLastSync // how the entry has changed in the home
 	serverChange changeSinceLastSync // how the entry has changed on the server
 }
@@ -169,7 +169,7 @@ func (s *syncRun) addFinishedRecord(st *plannedStep) {
 // finishRun adds the new sync records to the state, and stores the home's present position in the state.
 func (s *syncRun) finishRun() {
 	s.applyRecordReplacements()
-	if now, err := storePosition(s.ctx, s.homeWithExactNames); err == nil {
+	if now, err := readStorePosition(s.ctx, s.exactNameHomeStore); err == nil {
 		s.state.homeHistoryPosition = now
 	}
 }
@@ -187,8 +187,8 @@ func (s *syncRun) applyRecordReplacements() {
 	s.replacementRecords, s.newRecords = map[*syncRecord]*syncRecord{}, nil
 }
 
-// storePosition returns the present position in a store's history, or "" if the store lacks positions.
-func storePosition(ctx context.Context, store oxbow.Store) (oxbow.Position, error) {
+// readStorePosition returns the present position in a store's history, or "" if the store lacks positions.
+func readStorePosition(ctx context.Context, store oxbow.Store) (oxbow.Position, error) {
 	q := oxbow.CapabilitiesOf(store).Sequencer
 	if q == nil {
 		return "", nil

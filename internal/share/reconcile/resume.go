@@ -24,30 +24,30 @@ func (s *syncRun) ensureSession() error {
 		src.Session = hex.EncodeToString(b)
 		s.ctx = oxbow.WithSource(s.ctx, src)
 	}
-	s.changesOfPull = pullIdentity{
+	s.pullIdentity = pullIdentity{
 		LastChangeBeforePull: s.lastHomeChangeSeq(),
 		PullSession:          src.Session,
-		NotePrefix:           oxbow.NoteFrom(s.ctx),
+		ChangeNotePrefix:     oxbow.NoteFrom(s.ctx),
 	}
 	return nil
 }
 
-// recordPullPlan stores the plan of a pull in the state, and calls [Options.WritePlanFile], so that the caller writes
+// savePullPlan stores the plan of a pull in the state, and calls [Options.WritePlanFile], so that the caller writes
 // the plan to a file. It does nothing if WritePlanFile is nil, or if the steps change no entry.
-func (s *syncRun) recordPullPlan(steps []*plannedStep) error {
+func (s *syncRun) savePullPlan(steps []*plannedStep) error {
 	if s.opts.WritePlanFile == nil || countChanges(steps) == 0 {
 		return nil
 	}
 	if err := s.ensureSession(); err != nil {
 		return err
 	}
-	s.state.plan = s.unfinishedPull(steps)
+	s.state.plan = s.planUnfinishedPull(steps)
 	return s.opts.WritePlanFile()
 }
 
-// recordPushPlan stores the plan of a push in the state, and calls [Options.WritePlanFile], so that the caller writes
+// savePushPlan stores the plan of a push in the state, and calls [Options.WritePlanFile], so that the caller writes
 // the plan to a file. It does nothing if WritePlanFile is nil, or if the steps change no entry.
-func (s *syncRun) recordPushPlan(steps []*plannedStep) error {
+func (s *syncRun) savePushPlan(steps []*plannedStep) error {
 	if s.opts.WritePlanFile == nil || countChanges(steps) == 0 {
 		return nil
 	}
@@ -55,10 +55,10 @@ func (s *syncRun) recordPushPlan(steps []*plannedStep) error {
 	return s.opts.WritePlanFile()
 }
 
-// unfinishedPull returns a plan with the steps of an interrupted pull that still have to be done. It omits steps that
-// do not change an entry. It uses the plan of a push, and sets isPull. If a step has a record and an entry in the home,
-// the record then refers to the home's entry.
-func (s *syncRun) unfinishedPull(steps []*plannedStep) *unfinishedRunPlan {
+// planUnfinishedPull returns a plan with the steps of an interrupted pull that still have to be done. It omits steps
+// that do not change an entry. It uses the plan of a push, and sets isPull. If a step has a record and an entry in the
+// home, the record then refers to the home's entry.
+func (s *syncRun) planUnfinishedPull(steps []*plannedStep) *unfinishedRunPlan {
 	unfinished := unfinishedSteps(steps)
 	p := s.planUnfinishedPush(steps)
 	p.isPull = true
@@ -92,13 +92,13 @@ func (s *syncRun) planUnfinishedPush(steps []*plannedStep) *unfinishedRunPlan {
 	for i, r := range s.state.records {
 		number[r] = i + 1
 	}
-	p := &unfinishedRunPlan{homeHistoryPosition: s.homePos, changesOfPull: s.changesOfPull}
+	p := &unfinishedRunPlan{homeHistoryPosition: s.homePos, pullIdentity: s.pullIdentity}
 	for _, st := range unfinishedSteps(steps) {
 		p.steps = append(p.steps, &planStep{
-			ReplacedRecordNumber: number[st.oldRecord],
-			Name:                 st.change.Name,
-			HasHomeChanges:       st.hasHomeChanges,
-			Record:               st.record,
+			ReplacedSyncRecordNumber: number[st.oldRecord],
+			Name:                     st.change.Name,
+			HasHomeChanges:           st.hasHomeChanges,
+			Record:                   st.record,
 		})
 	}
 	return p
@@ -116,15 +116,15 @@ func (s *syncRun) resumePull() error {
 	if err != nil {
 		return nil
 	}
-	d := pullChanges{entriesByName: map[string]oxbow.Entry{}, removedNames: map[string]bool{}}
+	d := pullHistoryChanges{entriesByName: map[string]oxbow.Entry{}, removedNames: map[string]bool{}}
 	for c, err := range h.Log(s.ctx) {
 		if err != nil {
 			return err
 		}
-		if c.Seq <= p.changesOfPull.LastChangeBeforePull {
+		if c.Seq <= p.pullIdentity.LastChangeBeforePull {
 			break
 		}
-		isOfRun := c.Source.Session == p.changesOfPull.PullSession && c.Note == p.changesOfPull.NotePrefix
+		isOfRun := c.Source.Session == p.pullIdentity.PullSession && c.Note == p.pullIdentity.ChangeNotePrefix
 		if isOfRun && len(c.Reverts) == 0 {
 			d.addChange(c)
 		}
@@ -134,27 +134,27 @@ func (s *syncRun) resumePull() error {
 	}
 	s.forgetUndoData()
 	for _, q := range p.steps {
-		if st := s.stepOfKilledPull(q, d); st != nil {
+		if st := s.findFinishedPullStep(q, d); st != nil {
 			s.addFinishedRecord(st)
 		}
 	}
 	s.applyRecordReplacements()
-	s.state.lastPullChangeNumbers, s.state.serverBeforePull = d.seqs, s.state.serverPosition
+	s.state.lastPullChangeNumbers, s.state.serverPositionBeforePull = d.seqs, s.state.serverPosition
 	if s.state.homeHistoryPosition == "" {
 		s.state.homeHistoryPosition = p.homeHistoryPosition
 	}
 	return nil
 }
 
-// pullChanges contains the changes of a pull, as they were found in the home's history.
-type pullChanges struct {
+// pullHistoryChanges contains the changes of a pull, as they were found in the home's history.
+type pullHistoryChanges struct {
 	seqs          []uint64 // numbers of the home's changes, in ascending order
 	entriesByName map[string]oxbow.Entry
 	removedNames  map[string]bool
 }
 
 // addChange adds a change of the pull. Changes must be added from the newest to the oldest.
-func (d *pullChanges) addChange(c oxbow.Change) {
+func (d *pullHistoryChanges) addChange(c oxbow.Change) {
 	d.seqs = append([]uint64{c.Seq}, d.seqs...)
 	for _, v := range c.Versions {
 		if v.Verb == oxbow.VerbRemove {
@@ -165,16 +165,16 @@ func (d *pullChanges) addChange(c oxbow.Change) {
 	}
 }
 
-// stepOfKilledPull returns a step of an earlier pull whose process was killed. The parameter q is this step in the plan
-// that the pull had stored. The parameter d contains the changes that the pull made in the home before it was killed.
-// If d does not contain the change of the step, stepOfKilledPull returns nil.
-func (s *syncRun) stepOfKilledPull(q *planStep, d pullChanges) *plannedStep {
-	st := &plannedStep{oldRecord: s.recordByNumber(q.ReplacedRecordNumber), record: q.Record}
+// findFinishedPullStep returns a step of an earlier pull whose process was killed. The parameter q is this step in the
+// plan that the pull had stored. The parameter d contains the changes that the pull made in the home before it was
+// killed. If d does not contain the change of the step, findFinishedPullStep returns nil.
+func (s *syncRun) findFinishedPullStep(q *planStep, d pullHistoryChanges) *plannedStep {
+	st := &plannedStep{oldRecord: s.recordByNumber(q.ReplacedSyncRecordNumber), record: q.Record}
 	if q.Record == nil {
 		if !d.removedNames[q.Name] {
 			return nil
 		}
-		st.record = &syncRecord{WasPulled: true, WasRemoved: true, BeforePull: withoutLastPullData(st.oldRecord)}
+		st.record = &syncRecord{WasPulled: true, WasRemoved: true, RecordBeforePull: copyWithoutPullData(st.oldRecord)}
 		return st
 	}
 	if _, ok := d.entriesByName[q.Name]; !ok {
@@ -186,7 +186,7 @@ func (s *syncRun) stepOfKilledPull(q *planStep, d pullChanges) *plannedStep {
 	if q.HasHomeChanges {
 		st.record.HomeEntry.EntryHash = ""
 	}
-	st.record.WasPulled, st.record.BeforePull = true, withoutLastPullData(st.oldRecord)
+	st.record.WasPulled, st.record.RecordBeforePull = true, copyWithoutPullData(st.oldRecord)
 	return st
 }
 
@@ -200,14 +200,14 @@ func (s *syncRun) resumePush(server *homeOrServerEntries) error {
 	}
 	s.state.plan = nil
 	for _, q := range p.steps {
-		arrived, err := s.isChangeOnServer(q, server)
+		arrived, err := s.isStepDoneOnServer(q, server)
 		if err != nil {
 			return err
 		}
 		if !arrived {
 			continue
 		}
-		s.addFinishedRecord(&plannedStep{oldRecord: s.recordByNumber(q.ReplacedRecordNumber), record: q.Record})
+		s.addFinishedRecord(&plannedStep{oldRecord: s.recordByNumber(q.ReplacedSyncRecordNumber), record: q.Record})
 		if s.state.homeHistoryPosition == "" {
 			s.state.homeHistoryPosition = p.homeHistoryPosition
 		}
@@ -216,46 +216,46 @@ func (s *syncRun) resumePush(server *homeOrServerEntries) error {
 	return nil
 }
 
-// isChangeOnServer reports whether the server has already made the change that the step q describes. An earlier push
-// planned this step and was killed before it could record the result. If the change is on the server, isChangeOnServer
-// also sets the ID, the version and the time in q.Record. If the result found is false, the caller must not use
-// q.Record.
-func (s *syncRun) isChangeOnServer(q *planStep, server *homeOrServerEntries) (found bool, err error) {
-	old := s.recordByNumber(q.ReplacedRecordNumber)
-	if q.Record == nil {
-		e, isKnown := server.byID[old.ID]
+// isStepDoneOnServer reports whether the server has already made the change that the parameter step describes. An
+// earlier push planned this step and was killed before it could record the result. If the change is on the server,
+// isStepDoneOnServer also sets the ID, the version and the time in step.Record. If the result found is false, the
+// caller must not use step.Record.
+func (s *syncRun) isStepDoneOnServer(step *planStep, server *homeOrServerEntries) (found bool, err error) {
+	old := s.recordByNumber(step.ReplacedSyncRecordNumber)
+	if step.Record == nil {
+		e, isKnown := server.entriesByID[old.ID]
 		return old.ID > 0 && e == nil && (isKnown || server.isComplete), nil
 	}
-	e := server.byName[q.Record.Server.EntryName]
+	e := server.entriesByName[step.Record.ServerEntry.EntryName]
 	if e == nil {
 		return false, nil
 	}
-	if old != nil && s.state.entryHash(e) == old.Server.EntryHash {
+	if old != nil && s.state.entryHash(e) == old.ServerEntry.EntryHash {
 		return false, nil // The server still has the old version, so the change has not arrived.
 	}
 	oldEntry := oxbow.Version{Seq: e.Version, Source: oxbow.Source{Time: e.Updated}}
-	found = s.state.entryHash(e) == q.Record.Server.EntryHash
+	found = s.state.entryHash(e) == step.Record.ServerEntry.EntryHash
 	// Other clients may have changed the entry after the push, so search its older versions for the content that was
 	// pushed.
 	if !found {
 		_, _, err = s.findNewestMatchingContent(s.server, []string{e.Name}, func(v oxbow.Version) bool {
-			found = v.Verb != oxbow.VerbRemove && s.state.entryHash(&v.Entry) == q.Record.Server.EntryHash
+			found = v.Verb != oxbow.VerbRemove && s.state.entryHash(&v.Entry) == step.Record.ServerEntry.EntryHash
 			if found {
 				oldEntry = v
 			}
 			return found || (old != nil && v.Seq <= old.Version)
 		})
 	}
-	q.Record.ID = e.ID
-	q.Record.Version = oldEntry.Seq
-	q.Record.Updated = oldEntry.Source.Time.UnixNano()
+	step.Record.ID = e.ID
+	step.Record.Version = oldEntry.Seq
+	step.Record.UpdatedNanoseconds = oldEntry.Source.Time.UnixNano()
 	return found, err
 }
 
-// recordByNumber returns record n, counted from 1, or nil if n is 0.
-func (s *syncRun) recordByNumber(n int) *syncRecord {
-	if n == 0 {
+// recordByNumber returns the record with the number recordNumber, counted from 1, or nil if recordNumber is 0.
+func (s *syncRun) recordByNumber(recordNumber int) *syncRecord {
+	if recordNumber == 0 {
 		return nil
 	}
-	return s.state.records[n-1]
+	return s.state.records[recordNumber-1]
 }

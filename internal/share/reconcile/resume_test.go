@@ -42,7 +42,7 @@ func starred(_ context.Context, _ oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, erro
 // synchronized, and have changed since in all combinations: on one side, on both sides, by renaming, and by deleting.
 func meet(t *testing.T, disk *crashfs.Disk, first bool) *home {
 	w := newWorld(t)
-	h := &home{w: w, files: disk.Process()}
+	h := &home{w: w, files: disk.StartProcess()}
 	h.Memory = storetest.Open(t, "h", &oxbow.Options{FS: h.files, Screen: starred})
 	there := func(ops ...oxbow.Op) {
 		t.Helper()
@@ -121,7 +121,7 @@ func (h *home) killed(t *testing.T, disk *crashfs.Disk, fn run, k kills) bool {
 		h.w.cutBy(nil)
 		return err != nil
 	}
-	p := disk.Process()
+	p := disk.StartProcess()
 	m, err := oxbow.Open("h", &oxbow.Options{FS: p, Screen: starred})
 	if err != nil {
 		t.Fatal(err)
@@ -298,8 +298,8 @@ func FuzzParsePlan(f *testing.F) {
 				continue
 			}
 			for _, st := range p.steps {
-				if st.ReplacedRecordNumber < 0 || st.ReplacedRecordNumber > max(0, records) ||
-					(st.ReplacedRecordNumber == 0 && st.Record == nil) {
+				if st.ReplacedSyncRecordNumber < 0 || st.ReplacedSyncRecordNumber > max(0, records) ||
+					(st.ReplacedSyncRecordNumber == 0 && st.Record == nil) {
 					t.Errorf("over %d records %q has the step %+v", records, b, st)
 				}
 			}

@@ -36,17 +36,17 @@ func Pull(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 		s.addStepsToReport(steps)
 		return s.report, err
 	}
-	err = s.recordPullPlan(steps)
+	err = s.savePullPlan(steps)
 	if err == nil {
-		err = s.applyPull(steps)
+		err = s.applyPullSteps(steps)
 	}
 	return s.report, err
 }
 
 // Push sends the home's changes to the server. Entries that both sides changed are not sent, because they must be
 // pulled first. If a push was interrupted, the next call continues it.
-func Push(ctx context.Context, home, server oxbow.Store, st *State, o *Options) (Report, error) {
-	s, err := beginRun(ctx, home, server, st, o)
+func Push(ctx context.Context, homeStore, serverStore oxbow.Store, st *State, o *Options) (Report, error) {
+	s, err := beginRun(ctx, homeStore, serverStore, st, o)
 	if err != nil {
 		return Report{}, err
 	}
@@ -55,7 +55,7 @@ func Push(ctx context.Context, home, server oxbow.Store, st *State, o *Options) 
 		s.addStepsToReport(steps)
 		return s.report, nil
 	}
-	err = s.recordPushPlan(steps)
+	err = s.savePushPlan(steps)
 	if err == nil {
 		err = s.applyPush(steps)
 	}
@@ -68,14 +68,14 @@ func beginRun(ctx context.Context, home, server oxbow.Store, st *State, o *Optio
 	s := &syncRun{
 		ctx:                ctx,
 		home:               home,
-		homeWithExactNames: home,
+		exactNameHomeStore: home,
 		server:             server,
 		state:              st,
 		usedNames:          map[string]bool{},
 		replacementRecords: map[*syncRecord]*syncRecord{},
 	}
 	if m, ok := home.(interface{ Store() oxbow.Store }); ok {
-		s.homeWithExactNames = m.Store()
+		s.exactNameHomeStore = m.Store()
 	}
 	if o != nil {
 		s.opts = *o

@@ -40,15 +40,15 @@ type State struct {
 	// the sync records include the server's changes up to this position ("" if it is unknown)
 	serverPosition oxbow.Position
 	// position in the home's history at the last synchronization ("" if it is unknown)
-	homeHistoryPosition   oxbow.Position
-	lastPullChangeNumbers []uint64       // numbers of the changes that the last pull made in the home
-	serverBeforePull      oxbow.Position // value of serverPosition before the last pull
-	records               []*syncRecord
+	homeHistoryPosition      oxbow.Position
+	lastPullChangeNumbers    []uint64       // numbers of the changes that the last pull made in the home
+	serverPositionBeforePull oxbow.Position // value of serverPosition before the last pull
+	records                  []*syncRecord
 
 	fileHeaderDigest []byte // digest of the header in the state file (nil if the file is missing)
 	// This State contains the results of a pull or push that was killed before it wrote them to the state file. They
 	// are not in the state file yet.
-	hasUnsavedKilledRunResults bool
+	hasUnsavedRunResults bool
 	// changes that this run is about to make, or that a killed run was about to make
 	plan *unfinishedRunPlan
 	// a plan file, which lists the changes of an unfinished pull or push, exists
@@ -57,14 +57,14 @@ type State struct {
 
 // stateFileHeader is the first line of a state file.
 type stateFileHeader struct {
-	Version               int      `json:"oxbow_remote"`
-	URL                   string   `json:"url"`
-	Salt                  []byte   `json:"salt,omitempty"`
-	ServerHistoryPosition []byte   `json:"server,omitempty"`
-	HomeHistoryPosition   []byte   `json:"home,omitempty"`
-	Pulls                 []uint64 `json:"pulls,omitempty"`
-	ServerBeforePull      []byte   `json:"before,omitempty"`
-	Checksum              []byte   `json:"sum"` // SHA-256 of all lines of the state file after the header
+	Version                  int      `json:"oxbow_remote"`
+	URL                      string   `json:"url"`
+	Salt                     []byte   `json:"salt,omitempty"`
+	ServerHistoryPosition    []byte   `json:"server,omitempty"`
+	HomeHistoryPosition      []byte   `json:"home,omitempty"`
+	Pulls                    []uint64 `json:"pulls,omitempty"`
+	ServerPositionBeforePull []byte   `json:"before,omitempty"`
+	Checksum                 []byte   `json:"sum"` // SHA-256 of all lines of the state file after the header
 }
 
 // syncRecord describes an entry as it was at the last synchronization.
@@ -72,9 +72,9 @@ type syncRecord struct {
 	ID      uint64 `json:"id,omitempty"`      // ID that the entry has on the server (0 if it is not known yet)
 	Version uint64 `json:"version,omitempty"` // number of the version on the server (0 if it is not known yet)
 	// time at which the server wrote the version with the number Version, in nanoseconds since 1970
-	Updated   int64                `json:"updated,omitempty"`
-	Server    entryVersionIdentity `json:"server"`
-	HomeEntry entryVersionIdentity `json:"home"`
+	UpdatedNanoseconds int64                `json:"updated,omitempty"`
+	ServerEntry        entryVersionIdentity `json:"server"`
+	HomeEntry          entryVersionIdentity `json:"home"`
 
 	// Hashes of the content, aliases and labels that the entry had on the server. Merges are based on them.
 	Content string   `json:"content"`
@@ -83,7 +83,7 @@ type syncRecord struct {
 
 	WasPulled bool `json:"pulled,omitempty"` // the last pull wrote this entry
 	// the record about the entry before the last pull (nil if there was no record)
-	BeforePull *syncRecord `json:"before,omitempty"`
+	RecordBeforePull *syncRecord `json:"before,omitempty"`
 	// The last pull removed the entry from the home. The record is kept because somebody may undo the pull.
 	WasRemoved bool `json:"gone,omitempty"`
 }
@@ -91,9 +91,9 @@ type syncRecord struct {
 // entryVersionIdentity identifies an entry, and the version that the entry had in the home or on the server at the last
 // synchronization.
 type entryVersionIdentity struct {
-	EntryName string     `json:"name"`
-	Kind      oxbow.Kind `json:"kind,omitempty"`
-	Created   int64      `json:"created"` // in nanoseconds since 1970
+	EntryName          string     `json:"name"`
+	Kind               oxbow.Kind `json:"kind,omitempty"`
+	CreatedNanoseconds int64      `json:"created"` // in nanoseconds since 1970
 	// hash of the whole entry, or "" if the entry contains changes that the other side (the server or the home) does
 	// not have yet
 	EntryHash string `json:"hash,omitempty"`
@@ -104,17 +104,17 @@ func (s *State) undoPull() {
 	var all []*syncRecord
 	for _, r := range s.records {
 		if r.WasPulled {
-			r = r.BeforePull
+			r = r.RecordBeforePull
 		}
 		if r != nil {
 			all = append(all, r)
 		}
 	}
 	s.records = all
-	s.serverPosition = s.serverBeforePull
+	s.serverPosition = s.serverPositionBeforePull
 	s.lastPullChangeNumbers = nil
-	s.serverBeforePull = ""
-	s.hasUnsavedKilledRunResults = true
+	s.serverPositionBeforePull = ""
+	s.hasUnsavedRunResults = true
 }
 
 // saltedHash returns a hash of the salt and the parts. The division of a text into parts affects the hash.
@@ -128,8 +128,8 @@ func (s *State) saltedHash(parts ...string) string {
 	return base64.RawStdEncoding.EncodeToString(h.Sum(nil)[:12])
 }
 
-func (s *State) saltedHashes(all []string) (out []string) {
-	for _, v := range all {
+func (s *State) saltedHashes(texts []string) (out []string) {
+	for _, v := range texts {
 		out = append(out, s.saltedHash(v))
 	}
 	return out
@@ -151,17 +151,22 @@ func (s *State) identify(e *oxbow.Entry) entryVersionIdentity {
 	return entryVersionIdentity{e.Name, e.Kind, e.Created.UnixNano(), s.entryHash(e)}
 }
 
-// pairRecord returns a record about an entry that exists on the server and in the home. Pass nil for home if the
-// home's entry contains changes that the server lacks.
-func (s *State) pairRecord(server, home *oxbow.Entry) *syncRecord {
-	r := &syncRecord{ID: server.ID, Version: server.Version, Updated: server.Updated.UnixNano(),
-		Server:  s.identify(server),
-		Content: s.saltedHash(server.Content),
+// newPairRecord returns a record about an entry that exists on the server and in the home. Pass nil for homeEntry if
+// the home's entry contains changes that the server lacks.
+func (s *State) newPairRecord(serverEntry, homeEntry *oxbow.Entry) *syncRecord {
+	r := &syncRecord{
+		ID:                 serverEntry.ID,
+		Version:            serverEntry.Version,
+		UpdatedNanoseconds: serverEntry.Updated.UnixNano(),
+		ServerEntry:        s.identify(serverEntry),
+		Content:            s.saltedHash(serverEntry.Content),
 		Aliases: s.saltedHashes(
-			server.Aliases,
-		), Labels: s.saltedHashes(labelTexts(withoutServerStamps(server.Labels)))}
-	if home != nil {
-		r.HomeEntry = s.identify(home)
+			serverEntry.Aliases,
+		),
+		Labels: s.saltedHashes(labelTexts(withoutServerStamps(serverEntry.Labels))),
+	}
+	if homeEntry != nil {
+		r.HomeEntry = s.identify(homeEntry)
 	}
 	return r
 }
@@ -225,7 +230,7 @@ func parseState(b []byte) (*State, error) {
 	s.homeHistoryPosition = oxbow.Position(h.HomeHistoryPosition)
 	s.lastPullChangeNumbers = h.Pulls
 	s.records = records
-	s.serverBeforePull = oxbow.Position(h.ServerBeforePull)
+	s.serverPositionBeforePull = oxbow.Position(h.ServerPositionBeforePull)
 	return s, nil
 }
 
@@ -249,7 +254,7 @@ func (s *State) Write(fsys vfs.FS, name string) error {
 		return nil
 	}
 	s.hasPlan = false
-	if err := fsys.Remove(name + planSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := fsys.Remove(name + planFileSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("recording what is known of the server: %w", err)
 	}
 	return nil
@@ -272,7 +277,7 @@ func (s *State) writeState(fsys vfs.FS, name string) error {
 			[]byte(s.serverPosition),
 			[]byte(s.homeHistoryPosition),
 			s.lastPullChangeNumbers,
-			[]byte(s.serverBeforePull),
+			[]byte(s.serverPositionBeforePull),
 			sum[:],
 		},
 	)
@@ -282,7 +287,7 @@ func (s *State) writeState(fsys vfs.FS, name string) error {
 	if err != nil {
 		return fmt.Errorf("recording what is known of the server: %w", err)
 	}
-	s.fileHeaderDigest, s.hasUnsavedKilledRunResults = headerDigest(head), false
+	s.fileHeaderDigest, s.hasUnsavedRunResults = headerDigest(head), false
 	return nil
 }
 
@@ -302,26 +307,26 @@ func isServerStampLabel(l oxbow.Label) bool {
 }
 
 // StateFile returns the name of the file that contains the state for a server. It is next to the memory's file.
-func StateFile(memory, url string) string {
+func StateFile(memoryFileName, url string) string {
 	sum := sha256.Sum256([]byte(url))
-	return fmt.Sprintf("%s%s%x", memory, stateFileInfix, sum[:6])
+	return fmt.Sprintf("%s%s%x", memoryFileName, stateFileInfix, sum[:6])
 }
 
 const stateFileInfix = ".remote-"
 
 // ReadStates returns the state for each server with which a memory was synchronized.
-func ReadStates(fsys vfs.FS, memory string) (all []*State, err error) {
+func ReadStates(fsys vfs.FS, memoryFileName string) (all []*State, err error) {
 	files, err := fsys.ReadDir(".")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	for _, f := range files {
-		if name := f.Name(); strings.HasPrefix(name, memory+stateFileInfix) {
+		if name := f.Name(); strings.HasPrefix(name, memoryFileName+stateFileInfix) {
 			s, err := ReadState(fsys, name)
 			if err != nil {
 				return nil, err
 			}
-			if StateFile(memory, s.URL) == name {
+			if StateFile(memoryFileName, s.URL) == name {
 				all = append(all, s)
 			}
 		}

@@ -168,7 +168,7 @@ func (s *Store) streamEntries(ctx context.Context, f oxbow.Filter, version *uint
 	last := uint64(0)
 	ask := func() (*http.Response, error) {
 		last = 0
-		return s.link.post(ctx, "entries", wireEntries{toWireFilter(f), version})
+		return s.link.post(ctx, "entries", wireEntriesRequest{toWireFilter(f), version})
 	}
 	return readAnswerLines(ctx, s, ask, func(r *streamReader) (oxbow.Entry, error) {
 		e, err := r.readEntry(last)
@@ -215,8 +215,8 @@ func readAnswerLines[T any](
 	}
 }
 
-// changeMetadata returns the data, such as the source, that a request for a change contains in addition to the ops.
-func (s *Store) changeMetadata(ctx context.Context) (wireChangeMetadata, error) {
+// newChangeMetadata returns the data, such as the source, that a request for a change contains in addition to the ops.
+func (s *Store) newChangeMetadata(ctx context.Context) (wireChangeMetadata, error) {
 	w := wireChangeMetadata{
 		OpID:            oxbow.OpIDFrom(ctx),
 		Note:            strings.ToValidUTF8(oxbow.NoteFrom(ctx), "\ufffd"),
@@ -247,27 +247,27 @@ func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 	return s.sendChange(ctx, preferReturnChange, ops)
 }
 
-// sendChange sends the ops as one change. prefer is the value of the Prefer header, or "".
-func (s *Store) sendChange(ctx context.Context, prefer string, ops []oxbow.Op) (oxbow.Change, error) {
+// sendChange sends the ops as one change. preferHeader is the value of the Prefer header, or "".
+func (s *Store) sendChange(ctx context.Context, preferHeader string, ops []oxbow.Op) (oxbow.Change, error) {
 	if err := s.checkReady(ctx); err != nil || len(ops) == 0 {
 		return oxbow.Change{}, err
 	}
 	from := s.follower.knownPosition()
-	body, err := s.applyBody(ctx, ops, from)
+	body, err := s.encodeApplyRequest(ctx, ops, from)
 	if err != nil {
 		return oxbow.Change{}, err
 	}
-	res, err := s.link.sendChangeRequest(ctx, "apply", prefer, body)
+	res, err := s.link.sendChangeRequest(ctx, "apply", preferHeader, body)
 	for isRetry := true; isRetry && ctx.Err() == nil; {
 		isLost, ok := errors.AsType[*lostAnswerError](err)
 		if !ok || !s.serverKeepsOpIDs(ctx) {
 			break
 		}
-		isRetry = s.link.isRetryLater(isLost)
+		isRetry = s.link.canRetryLater(isLost)
 		if isRetry && !s.link.waitForServer(ctx, isLost) {
 			break
 		}
-		res, err = s.link.sendChangeRequest(ctx, "apply", prefer, body)
+		res, err = s.link.sendChangeRequest(ctx, "apply", preferHeader, body)
 		if !isRetry && isWithoutAnswer(err) {
 			err = isLost
 		}
@@ -290,12 +290,12 @@ func isWithoutAnswer(err error) bool {
 	return err != nil && !isAnswer
 }
 
-// applyBody returns the body of the request that asks the server to apply ops. If the argument since is not nil, the
-// server answers with all changes after this position. The argument since is the position of the last event that was
-// passed to the functions that watch this store. applyBody returns an error if the body has more than maxChangeBody
-// bytes.
-func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePosition) ([]byte, error) {
-	stamp, err := s.changeMetadata(ctx)
+// encodeApplyRequest returns the body of the request that asks the server to apply ops. If the argument since is not
+// nil, the server answers with all changes after this position. The argument since is the position of the last event
+// that was passed to the functions that watch this store. encodeApplyRequest returns an error if the body has more than
+// maxChangeBodyBytes bytes.
+func (s *Store) encodeApplyRequest(ctx context.Context, ops []oxbow.Op, since *wirePosition) ([]byte, error) {
+	stamp, err := s.newChangeMetadata(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -307,30 +307,30 @@ func (s *Store) applyBody(ctx context.Context, ops []oxbow.Op, since *wirePositi
 	if err != nil {
 		return nil, err
 	}
-	body, err := encodeJSON(wireApply{stamp, ws, since})
-	if err == nil && len(body) > maxChangeBody {
+	body, err := encodeJSON(wireApplyRequest{stamp, ws, since})
+	if err == nil && len(body) > maxChangeBodyBytes {
 		err = &oxbow.InvalidError{
 			Field: "change",
 			Value: text.FormatBytes(int64(len(body))),
 			Reason: "is more than the " +
-				text.FormatBytes(maxChangeBody) + " that one change may hold; split it",
+				text.FormatBytes(maxChangeBodyBytes) + " that one change may hold; split it",
 		}
 	}
 	return body, err
 }
 
-// chooseOpID returns the op ID of the caller, which is the parameter given. If the parameter is empty, chooseOpID
+// chooseOpID returns the op ID of the caller, which is the parameter callerOpID. If the parameter is empty, chooseOpID
 // returns a new random ID. It returns an error if it cannot read random bytes.
-func (s *Store) chooseOpID(given string) (string, error) {
+func (s *Store) chooseOpID(callerOpID string) (string, error) {
 	var b [16]byte
 	s.randMu.Lock()
 	defer s.randMu.Unlock()
-	if given == "" {
+	if callerOpID == "" {
 		if _, err := io.ReadFull(s.rand, b[:]); err != nil {
 			return "", fmt.Errorf("making an op id: %w", err)
 		}
 	}
-	return cmp.Or(given, base64.RawURLEncoding.EncodeToString(b[:])), nil
+	return cmp.Or(callerOpID, base64.RawURLEncoding.EncodeToString(b[:])), nil
 }
 
 // serverKeepsOpIDs asks the server whether it stores the operation ID of each change. Such a server does not make a
@@ -350,7 +350,7 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	if err != nil {
 		return err
 	}
-	res, err := s.link.post(ctx, "dryrun", wireApply{Ops: ws})
+	res, err := s.link.post(ctx, "dryrun", wireApplyRequest{Ops: ws})
 	if err == nil {
 		closeAnswerBody(res)
 	}

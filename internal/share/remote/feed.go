@@ -24,9 +24,9 @@ type changeSequencer interface {
 
 // Limits for the events that a server keeps. A client that needs older events has to read all entries again.
 const (
-	maxEventFeeds = 64
-	maxFeedEvents = 1024
-	maxFeedBytes  = 16 << 20
+	maxEventFeeds     = 64
+	maxFeedEvents     = 1024
+	maxEventFeedBytes = 16 << 20
 )
 
 // eventFeeds contains the feeds of the stores that were used most recently.
@@ -75,7 +75,7 @@ type recentEventFeed struct {
 	id                [16]byte
 	droppedEventCount uint64 // number of events that were removed from the start of the slice events
 	events            [][]oxbow.Delta
-	bytes             int // size of the contents in events, in bytes
+	eventBytes        int // size of the contents in events, in bytes
 }
 
 // dropEvents removes all events and changes the feed's ID, so that all earlier positions become invalid.
@@ -83,7 +83,7 @@ func (f *recentEventFeed) dropEvents() {
 	_, _ = rand.Read(f.id[:]) // rand.Read never fails.
 	f.droppedEventCount = 0
 	f.events = nil
-	f.bytes = 0
+	f.eventBytes = 0
 }
 
 // addEvent adds an event of the store, and drops the oldest events if there are too many.
@@ -97,9 +97,9 @@ func (f *recentEventFeed) addEvent(e oxbow.Event) {
 		return
 	}
 	f.events = append(f.events, e.Changes)
-	f.bytes += sumContentBytes(e.Changes)
-	for len(f.events) > maxFeedEvents || (f.bytes > maxFeedBytes && len(f.events) > 1) {
-		f.bytes -= sumContentBytes(f.events[0])
+	f.eventBytes += sumContentBytes(e.Changes)
+	for len(f.events) > maxFeedEvents || (f.eventBytes > maxEventFeedBytes && len(f.events) > 1) {
+		f.eventBytes -= sumContentBytes(f.events[0])
 		f.events, f.droppedEventCount = f.events[1:], f.droppedEventCount+1
 	}
 }

@@ -29,12 +29,12 @@ func (s *Store) Since(ctx context.Context, p oxbow.Position) iter.Seq2[oxbow.Del
 	return readAnswerLines(
 		ctx,
 		s,
-		func() (*http.Response, error) { return s.requestSince(ctx, p) },
+		func() (*http.Response, error) { return s.requestChangesSince(ctx, p) },
 		(*streamReader).readDelta,
 	)
 }
 
-func (s *Store) requestSince(ctx context.Context, p oxbow.Position) (*http.Response, error) {
+func (s *Store) requestChangesSince(ctx context.Context, p oxbow.Position) (*http.Response, error) {
 	return s.link.get(ctx, "since", url.Values{"position": {base64.RawURLEncoding.EncodeToString([]byte(p))}})
 }
 
@@ -57,8 +57,8 @@ const (
 	maxReadDeltaBytes = 64 << 20
 )
 
-// ownRequestTimeout is the timeout for a request that is not cancelled together with a caller's context.
-const ownRequestTimeout = 10 * time.Second
+// detachedRequestTimeout is the timeout for a request that is not cancelled together with a caller's context.
+const detachedRequestTimeout = 10 * time.Second
 
 // serverFollower sends events to the watchers of a store. It remembers the position up to which events were sent.
 type serverFollower struct {
@@ -97,7 +97,7 @@ func (f *serverFollower) addWatcher(fn func(oxbow.Event)) (stop func()) {
 	<-f.positionLock
 	defer func() { f.positionLock <- struct{}{} }()
 	if f.watchers.Len() == 0 {
-		ctx, cancel := context.WithTimeout(context.Background(), ownRequestTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), detachedRequestTimeout)
 		defer cancel()
 		p, err := f.store.Position(ctx)
 		f.position, f.hasPosition = p, err == nil
@@ -120,7 +120,7 @@ func (f *serverFollower) sendServerChangesEvent(ctx context.Context) error {
 	}
 	defer func() { f.positionLock <- struct{}{} }()
 	if f.hasPosition {
-		res, err := f.store.requestSince(ctx, f.position)
+		res, err := f.store.requestChangesSince(ctx, f.position)
 		var changes []oxbow.Delta
 		var next oxbow.Position
 		if err == nil {
@@ -148,32 +148,32 @@ func (f *serverFollower) sendServerChangesEvent(ctx context.Context) error {
 // the server did not return it. readChangeAnswer also sends an event with the server's new changes to the functions
 // that watch the store.
 //
-// If the parameter from is not nil, the answer contains all changes since the position in this parameter.
+// If the parameter sincePosition is not nil, the answer contains all changes since the position in this parameter.
 // readChangeAnswer sends these changes only if f.position is still the same position. If another event was sent in the
 // meantime, f.position has changed, and the changes in the answer are not used. If the answer contains no changes,
 // cannot be read, or is not used, readChangeAnswer asks the server for the changes since f.position instead.
 func (f *serverFollower) readChangeAnswer(
 	ctx context.Context,
 	res *http.Response,
-	from *wirePosition,
+	sincePosition *wirePosition,
 ) (change oxbow.Change) {
 	r := newStreamReader(res.Body)
 	var err error
-	if res.Header.Get(appliedHeaderName) == preferReturnChange {
+	if res.Header.Get(preferenceAppliedHeaderName) == preferReturnChange {
 		change, err = r.readChange(math.MaxUint64)
 		if err != nil {
 			// Return the change without its versions, because some versions may be missing.
 			change = oxbow.Change{Seq: change.Seq}
 		}
 	}
-	if from == nil || err != nil {
+	if sincePosition == nil || err != nil {
 		closeAnswerBody(res)
 		f.sendOwnChangeEvent(ctx)
 		return change
 	}
 	changes, next, err := readDeltas(res, r)
 	<-f.positionLock
-	fits := err == nil && f.hasPosition && f.position == oxbow.Position(from.Position)
+	fits := err == nil && f.hasPosition && f.position == oxbow.Position(sincePosition.Position)
 	if fits {
 		f.position = next
 		f.sendEvent(oxbow.Event{Changes: changes})
@@ -187,7 +187,7 @@ func (f *serverFollower) readChangeAnswer(
 
 // sendOwnChangeEvent sends an event for a change that this client has made, even if ctx is done.
 func (f *serverFollower) sendOwnChangeEvent(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ownRequestTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), detachedRequestTimeout)
 	defer cancel()
 	if err := f.sendServerChangesEvent(ctx); err != nil {
 		<-f.positionLock

@@ -18,9 +18,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// maxRequestBody is the maximum size, in bytes, of a request that is not a change. A change may have maxChangeBody
-// bytes.
-const maxRequestBody = 4 << 20
+// maxRequestBodyBytes is the maximum size, in bytes, of a request that is not a change. A change may have
+// maxChangeBodyBytes bytes.
+const maxRequestBodyBytes = 4 << 20
 
 // Handler serves the routes below /api/v1/store/. The function open returns the store for a request, and a context
 // whose source is recorded with changes. If open returns an error, the request is refused. open is responsible for
@@ -57,7 +57,7 @@ var routes = map[string]route{
 	"since":    {http.MethodGet, []string{"position"}, (*servedCall).writeChangesSincePosition},
 	"log":      {http.MethodGet, nil, (*servedCall).writeLog},
 	"versions": {http.MethodGet, []string{"name"}, (*servedCall).writeVersions},
-	"seqat":    {http.MethodGet, []string{"time"}, (*servedCall).writeSeqAt},
+	"seqat":    {http.MethodGet, []string{"time"}, (*servedCall).writeSeqAtTime},
 	"asof":     {http.MethodGet, []string{"seq"}, (*servedCall).writeStateAfterChange},
 	"revert":   {http.MethodPost, nil, (*servedCall).revertChanges},
 	"restore":  {http.MethodPost, nil, (*servedCall).restoreEntry},
@@ -124,7 +124,7 @@ func unsupportedRequestError(feature string) error {
 
 // readBody decodes the JSON document in the request's body into v.
 func (c *servedCall) readBody(v any) error {
-	return decodeDocument(http.MaxBytesReader(c.w, c.r.Body, maxRequestBody), v)
+	return decodeDocument(http.MaxBytesReader(c.w, c.r.Body, maxRequestBodyBytes), v)
 }
 
 // writeAnswer sends v as a JSON document.

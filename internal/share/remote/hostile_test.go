@@ -86,7 +86,7 @@ func TestHostileRequests(t *testing.T) {
 				!tried {
 				t.Errorf("%s %.80q is answered with %s", name, body, w.Body)
 			}
-			if w.Body.Len() > 4*maxDetailBytes {
+			if w.Body.Len() > 4*maxErrorDetailBytes {
 				t.Errorf("%s %.80q is refused with %d bytes", name, body, w.Body.Len())
 			}
 		}
@@ -284,7 +284,7 @@ func TestLongErrors(t *testing.T) {
 			_ = c.Close()
 		}()
 		c := dial(t, &served{url: "http://" + l.Addr().String()})
-		if _, err := c.Get(t.Context(), "a"); err == nil || len(err.Error()) > maxDetailBytes+1000 ||
+		if _, err := c.Get(t.Context(), "a"); err == nil || len(err.Error()) > maxErrorDetailBytes+1000 ||
 			!strings.Contains(err.Error(), "xxx") {
 			t.Errorf("Get() = %.100v…, want an error that is cut", err)
 		}
@@ -352,7 +352,7 @@ func FuzzApply(f *testing.F) {
 		`{"op_id":"x","note":"n","claimed":{"client":"c","agent":"a"},"ops":[{"add":{"name":"a","kind":"world","content":"é","aliases":["x"],"labels":[{"key":"tag","value":"t"}],"created":"2026-04-18T12:00:00.5+02:00","unique_aliases":true}},{"update":{"name":"a","content":"","if":7}},{"alias":{"name":"a","aliases":[]}},{"relabel":{"name":"a","labels":null}},{"remove":{"name":"a"}}],"since":{"position":"AAAA"}}`,
 	)
 	f.Fuzz(func(t *testing.T, s string) {
-		w, ops, err := decodeApply(strings.NewReader(s))
+		w, ops, err := decodeApplyRequest(strings.NewReader(s))
 		if err != nil {
 			if p := MakeProblem(err); p.Status != http.StatusBadRequest {
 				t.Fatalf("%q is refused with %v, %d", s, err, p.Status)
@@ -363,11 +363,11 @@ func FuzzApply(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q is read, and not written: %v", s, err)
 		}
-		b, err := encodeJSON(wireApply{w.wireChangeMetadata, ws, w.Since})
+		b, err := encodeJSON(wireApplyRequest{w.wireChangeMetadata, ws, w.Since})
 		if err != nil {
 			t.Fatalf("%q is read, and not written: %v", s, err)
 		}
-		w2, ops2, err := decodeApply(strings.NewReader(string(b)))
+		w2, ops2, err := decodeApplyRequest(strings.NewReader(string(b)))
 		if err != nil || !reflect.DeepEqual(w2, w) || len(ops2) != len(ops) {
 			t.Fatalf("%s is read as %+v, %d ops, %v", b, w2, len(ops2), err)
 		}
@@ -410,7 +410,7 @@ func FuzzStream(f *testing.F) {
 			if n > strings.Count(s, "\n")+1 {
 				t.Fatalf("%q has %d lines", s, n)
 			}
-			if err == io.EOF && (r.endLine == nil || r.endLine.Count != r.count) {
+			if err == io.EOF && (r.endLine == nil || r.endLine.LineCount != r.lineCount) {
 				t.Fatalf("%q has an end without one", s)
 			}
 		}
@@ -465,13 +465,13 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestBlankRequest tests that decodeApply and decodeDocument return ErrInvalid for a request with 4 MB of spaces, which
-// is more white space than a program writes.
+// TestBlankRequest tests that decodeApplyRequest and decodeDocument return ErrInvalid for a request with 4 MB of
+// spaces, which is more white space than a program writes.
 func TestBlankRequest(t *testing.T) {
 	blank := strings.Repeat(" ", 4<<20)
 	requests := []string{blank + `{"note":"x"}`, `{"note":` + blank + `"x"}`, `{"ops":[` + blank + `]}`, `{}` + blank}
 	for _, s := range requests {
-		if _, _, err := decodeApply(strings.NewReader(s)); !errors.Is(err, oxbow.ErrInvalid) {
+		if _, _, err := decodeApplyRequest(strings.NewReader(s)); !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("decodeApply of a request with 4 MB of spaces: got %v, want ErrInvalid", err)
 		}
 		if err := decodeDocument(strings.NewReader(s), new(map[string]any)); !errors.Is(err, oxbow.ErrInvalid) {

@@ -12,8 +12,8 @@ import (
 
 // RetryLaterError means that the server asks the client to try again after some time.
 type RetryLaterError struct {
-	After time.Duration
-	Err   error // the error that the server sent
+	RetryAfter time.Duration
+	Err        error // the error that the server sent
 }
 
 func (e *RetryLaterError) Error() string { return e.Err.Error() }

@@ -95,7 +95,7 @@ func TestLater(t *testing.T) {
 			waits = nil
 			b.left.Store(9)
 			var later *RetryLaterError
-			if _, err := c.Get(t.Context(), "a"); !errors.As(err, &later) || later.After != 7*time.Second ||
+			if _, err := c.Get(t.Context(), "a"); !errors.As(err, &later) || later.RetryAfter != 7*time.Second ||
 				b.left.Load() != 5 {
 				t.Errorf(
 					"Get() of one that stays busy = %v with %d left, want a LaterError of 7s after 4 requests",

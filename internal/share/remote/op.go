@@ -23,15 +23,15 @@ import (
 // With the header Prefer, a client asks the server to return the change that it has made. With the header
 // Preference-Applied, the server reports that its response begins with this change.
 const (
-	preferHeaderName   = "Prefer"
-	appliedHeaderName  = "Preference-Applied"
-	preferReturnChange = "return=representation"
+	preferHeaderName            = "Prefer"
+	preferenceAppliedHeaderName = "Preference-Applied"
+	preferReturnChange          = "return=representation"
 )
 
 // Limits for a request with a change. They are the limits of the store with additional room for JSON escapes.
 const (
-	maxChangeBody    = 128 << 20 // maximum size of the request body in bytes
-	maxOpsPerRequest = 1 << 20
+	maxChangeBodyBytes = 128 << 20 // maximum size of the request body in bytes
+	maxOpsPerRequest   = 1 << 20
 )
 
 // wireChangeMetadata contains everything that a change has besides its ops.
@@ -41,10 +41,10 @@ type wireChangeMetadata struct {
 	ClaimedIdentity oxbow.Claim `json:"claimed,omitzero"`
 }
 
-// stampContext returns a context with data from the request: the operation ID, the note, and the client and the agent
-// that made the request. The rest of the source in ctx is kept, such as the authenticated writer. If the source has no
-// door, the door is "http". If it has no actor, the actor is [oxbow.Agent].
-func (s wireChangeMetadata) stampContext(ctx context.Context) context.Context {
+// addMetadataToContext returns a context with data from the request: the operation ID, the note, and the client and the
+// agent that made the request. The rest of the source in ctx is kept, such as the authenticated writer. If the source
+// has no door, the door is "http". If it has no actor, the actor is [oxbow.Agent].
+func (s wireChangeMetadata) addMetadataToContext(ctx context.Context) context.Context {
 	from, _ := oxbow.SourceFrom(ctx)
 	from.Door, from.Actor = cmp.Or(from.Door, "http"), cmp.Or(from.Actor, oxbow.Agent)
 	from.Claimed.Client = cmp.Or(s.ClaimedIdentity.Client, from.Claimed.Client)
@@ -59,7 +59,7 @@ func (s wireChangeMetadata) stampContext(ctx context.Context) context.Context {
 	return ctx
 }
 
-// wireApply is the request to make a change.
+// wireApplyRequest is the request to make a change.
 //
 //	{"op_id": "…", "note": "…", "claimed": {"client": "…", "agent": "…"},
 //	 "ops": [{"add": {"name": "a", "content": "…"}}, {"remove": {"name": "b", "if": 7}}]}
@@ -67,24 +67,24 @@ func (s wireChangeMetadata) stampContext(ctx context.Context) context.Context {
 // If since is a position, the answer is a stream of the changes after that position. If the client sends Prefer:
 // return=representation (RFC 7240), the answer is also a stream, and starts with the change that was made: a line with
 // "change", followed by its versions. The server confirms this with the header Preference-Applied.
-type wireApply struct {
+type wireApplyRequest struct {
 	wireChangeMetadata
 	Ops   []opjson.Op   `json:"ops"`
 	Since *wirePosition `json:"since,omitempty"`
 }
 
-// wireRevert is the request to undo changes, and wireRestore is the request to restore a version.
+// wireRevertRequest is the request to undo changes, and wireRestoreRequest is the request to restore a version.
 type (
-	wireRevert struct {
+	wireRevertRequest struct {
 		wireChangeMetadata
 		Seqs []uint64 `json:"seqs"`
 	}
-	wireRestore struct {
+	wireRestoreRequest struct {
 		wireChangeMetadata
 		Name string `json:"name"`
 		Seq  uint64 `json:"seq"`
 		// expected version of the entry; 0 means that the entry must not exist, and nil that any version is accepted
-		Version *uint64 `json:"version,omitempty"`
+		ExpectedVersion *uint64 `json:"version,omitempty"`
 	}
 )
 
@@ -110,11 +110,11 @@ func encodeOps(ops []oxbow.Op) ([]opjson.Op, error) {
 	return ws, nil
 }
 
-// decodeApply decodes the JSON of a [wireApply] from r. It returns the ops separately and decodes them one by one, so
-// that a large request is never in RAM twice. It fails if a field is unknown, if an op is invalid, or if there are more
-// than maxOpsPerRequest ops.
-func decodeApply(r io.Reader) (w wireApply, ops []oxbow.Op, err error) {
-	d := json.NewDecoder(text.LimitBlank(r))
+// decodeApplyRequest decodes the JSON of a [wireApplyRequest] from r. It returns the ops separately and decodes them
+// one by one, so that a large request is never in RAM twice. It fails if a field is unknown, if an op is invalid, or if
+// there are more than maxOpsPerRequest ops.
+func decodeApplyRequest(r io.Reader) (w wireApplyRequest, ops []oxbow.Op, err error) {
+	d := json.NewDecoder(text.LimitWhiteSpace(r))
 	d.DisallowUnknownFields()
 	err = eachField(d, func(key string) error {
 		switch key {
@@ -207,7 +207,7 @@ func checkNoMoreInput(d *json.Decoder) error {
 
 // decodeDocument decodes a JSON object into v. It fails if the object has an unknown field.
 func decodeDocument(r io.Reader, v any) error {
-	d := json.NewDecoder(text.LimitBlank(r))
+	d := json.NewDecoder(text.LimitWhiteSpace(r))
 	var raw json.RawMessage
 	err := d.Decode(&raw)
 	switch {

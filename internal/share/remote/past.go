@@ -90,28 +90,28 @@ func (v *storeAtPastChange) Refresh(context.Context) error         { return nil 
 
 // Revert implements [oxbow.Historian].
 func (s *Store) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
-	stamp, err := s.changeMetadata(ctx)
+	stamp, err := s.newChangeMetadata(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return s.postHistoryChange(ctx, "revert", wireRevert{stamp, seqs})
+	return s.postHistoryChange(ctx, "revert", wireRevertRequest{stamp, seqs})
 }
 
 // Restore implements [oxbow.Historian].
 func (s *Store) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
-	return s.restoreVersion(ctx, wireRestore{Name: name, Seq: seq})
+	return s.restoreVersion(ctx, wireRestoreRequest{Name: name, Seq: seq})
 }
 
 // RestoreIf implements [oxbow.Historian].
 func (s *Store) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
-	return s.restoreVersion(ctx, wireRestore{Name: name, Seq: seq, Version: &version})
+	return s.restoreVersion(ctx, wireRestoreRequest{Name: name, Seq: seq, ExpectedVersion: &version})
 }
 
-func (s *Store) restoreVersion(ctx context.Context, w wireRestore) (seq uint64, err error) {
+func (s *Store) restoreVersion(ctx context.Context, w wireRestoreRequest) (seq uint64, err error) {
 	if !isEntryName(w.Name) {
 		return 0, &oxbow.NameError{Name: w.Name, Err: oxbow.ErrNotFound}
 	}
-	w.wireChangeMetadata, err = s.changeMetadata(ctx)
+	w.wireChangeMetadata, err = s.newChangeMetadata(ctx)
 	if err != nil {
 		return 0, err
 	}

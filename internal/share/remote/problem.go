@@ -32,10 +32,10 @@ type Problem struct {
 	InvalidValue string `json:"value,omitempty"`
 	Reason       string `json:"reason,omitempty"`
 
-	Name  string   `json:"name,omitempty"`  // name of the entry to which the error belongs
-	Names []string `json:"names,omitempty"` // set only if Code is "ambiguous": two entries with the same alias
-	Alias string   `json:"alias,omitempty"` // set only if Code is "ambiguous" or "alias_taken": the alias
-	Owner string   `json:"owner,omitempty"` // set only if Code is "alias_taken": the entry that has the alias
+	EntryName      string   `json:"name,omitempty"`  // name of the entry to which the error belongs
+	AmbiguousNames []string `json:"names,omitempty"` // set only if Code is "ambiguous": two entries with the same alias
+	Alias          string   `json:"alias,omitempty"` // set only if Code is "ambiguous" or "alias_taken": the alias
+	AliasOwner     string   `json:"owner,omitempty"` // set only if Code is "alias_taken": the entry that has the alias
 	// set only if Code is "conflict": the version that the caller expected
 	ExpectedVersion uint64 `json:"want,omitempty"`
 	// set only if Code is "conflict": the present version (0 if the entry does not exist)
@@ -49,7 +49,7 @@ type Problem struct {
 
 	// The complete error, which the server logs. It is set only if Detail lacks the server's file names, which clients
 	// must not see.
-	ErrorWithFileNames error `json:"-"`
+	CompleteError error `json:"-"`
 }
 
 // problemCodes lists the codes of errors. The first code that matches is used, so more specific errors come first. All
@@ -90,14 +90,14 @@ var problemCodes = []struct {
 	{"canceled", http.StatusServiceUnavailable, "The call was cancelled", context.Canceled},
 }
 
-// maxDetailBytes is the maximum length, in bytes, of the error text in an answer with an error.
-const maxDetailBytes = 4 << 10
+// maxErrorDetailBytes is the maximum length, in bytes, of the error text in an answer with an error.
+const maxErrorDetailBytes = 4 << 10
 
 // MakeProblem returns the application/problem+json document that the server sends for an error. The field Remedy of the
 // document is empty.
 func MakeProblem(err error) Problem {
 	p := Problem{Type: "about:blank", Title: "The server failed", Status: http.StatusInternalServerError,
-		Code: "internal", Detail: text.TruncateWithEllipsis(err.Error(), maxDetailBytes)}
+		Code: "internal", Detail: text.TruncateWithEllipsis(err.Error(), maxErrorDetailBytes)}
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		p.Code = "too_large"
 		p.Status = http.StatusRequestEntityTooLarge
@@ -126,13 +126,13 @@ var serverPathPattern = sync.OnceValue(func() *regexp.Regexp {
 
 // hideFileNames replaces the field Detail if it contains a path on the server, and if the error is one that may name
 // the server's files. Such an error has a status of at least 500, or the code read_only or position. The original error
-// is stored in the field ErrorWithFileNames.
+// is stored in the field CompleteError.
 func (p *Problem) hideFileNames(err error) {
 	mayNameFiles := p.Status >= 500 || p.Code == "read_only" || p.Code == "position"
 	if !mayNameFiles || !serverPathPattern().MatchString(p.Detail) {
 		return
 	}
-	p.ErrorWithFileNames, p.Detail = err, "the log of the server says why"
+	p.CompleteError, p.Detail = err, "the log of the server says why"
 	if cause := p.errorForCode(); cause != nil {
 		p.Detail = cause.Error()
 	}
@@ -140,25 +140,25 @@ func (p *Problem) hideFileNames(err error) {
 
 // LogErrorWithFileNames logs the complete error if file names were removed from Detail. log may be nil.
 func (p Problem) LogErrorWithFileNames(log *slog.Logger) {
-	if p.ErrorWithFileNames != nil && log != nil {
-		log.Error("a request failed", "status", p.Status, "code", p.Code, "error", p.ErrorWithFileNames)
+	if p.CompleteError != nil && log != nil {
+		log.Error("a request failed", "status", p.Status, "code", p.Code, "error", p.CompleteError)
 	}
 }
 
 // setErrorFields copies the fields of an error type in package oxbow to p's fields, for example the name in an
-// [oxbow.NameError] to p.Name. For an [oxbow.AliasError], it also replaces p's code and title, and sets the status if
-// the alias is taken.
+// [oxbow.NameError] to p.EntryName. For an [oxbow.AliasError], it also replaces p's code and title, and sets the status
+// if the alias is taken.
 func (p *Problem) setErrorFields(err error) {
 	if e, ok := errors.AsType[*oxbow.InvalidError](err); ok && p.Code == "invalid" {
 		p.Field = e.Field
-		p.InvalidValue = text.TruncateWithEllipsis(e.Value, maxDetailBytes)
+		p.InvalidValue = text.TruncateWithEllipsis(e.Value, maxErrorDetailBytes)
 		p.Reason = e.Reason
 	}
 	if e, ok := errors.AsType[*oxbow.NameError](err); ok {
-		p.Name = text.TruncateWithEllipsis(e.Name, maxDetailBytes)
+		p.EntryName = text.TruncateWithEllipsis(e.Name, maxErrorDetailBytes)
 	}
 	if e, ok := errors.AsType[*oxbow.ConflictError](err); ok && p.Code == "conflict" {
-		p.Name = e.Name
+		p.EntryName = e.Name
 		p.ExpectedVersion = e.Want
 		p.PresentVersion = e.Have
 	}
@@ -171,14 +171,14 @@ func (p *Problem) setErrorFields(err error) {
 		p.Code = "ambiguous"
 		p.Title = "The alias is of several entries"
 		p.Alias = e.Alias
-		p.Names = e.Names
+		p.AmbiguousNames = e.Names
 	}
 	if e, ok := errors.AsType[*oxbow.AliasError](err); ok && p.Code == "invalid" {
 		p.Code = "alias_taken"
 		p.Title = "The alias is taken"
 		p.Status = http.StatusConflict
 		p.Alias = e.Alias
-		p.Owner = e.Names[0]
+		p.AliasOwner = e.Names[0]
 	}
 }
 
@@ -189,7 +189,7 @@ func (p Problem) Err() error {
 	if err != nil && err.Error() == p.Detail {
 		return err
 	}
-	return &answeredError{p, err}
+	return &receivedProblemError{p, err}
 }
 
 // errorForCode returns the error of package oxbow that belongs to the code, or nil for any other code.
@@ -207,32 +207,32 @@ func (p Problem) errorForCode() error {
 		return &oxbow.InvalidError{Field: "request", Reason: "is too large; split it"}
 	case p.Code == "quota" && p.LimitName != "":
 		return &oxbow.QuotaError{Bound: p.LimitName, Most: p.Limit, Wait: time.Duration(p.RetrySeconds) * time.Second}
-	case p.Code == "ambiguous" && len(p.Names) > 1:
-		return &oxbow.AliasError{Alias: p.Alias, Names: p.Names}
+	case p.Code == "ambiguous" && len(p.AmbiguousNames) > 1:
+		return &oxbow.AliasError{Alias: p.Alias, Names: p.AmbiguousNames}
 	case p.Code == "alias_taken":
-		return &oxbow.AliasError{Alias: p.Alias, Names: []string{p.Owner}}
-	case p.Code == "conflict" && p.Name != "":
-		return &oxbow.ConflictError{Name: p.Name, Want: p.ExpectedVersion, Have: p.PresentVersion}
-	case err != nil && p.Name != "":
-		return &oxbow.NameError{Name: p.Name, Err: err}
+		return &oxbow.AliasError{Alias: p.Alias, Names: []string{p.AliasOwner}}
+	case p.Code == "conflict" && p.EntryName != "":
+		return &oxbow.ConflictError{Name: p.EntryName, Want: p.ExpectedVersion, Have: p.PresentVersion}
+	case err != nil && p.EntryName != "":
+		return &oxbow.NameError{Name: p.EntryName, Err: err}
 	}
 	return err
 }
 
-// answeredError is an error that a server has sent.
-type answeredError struct {
+// receivedProblemError is an error that a server has sent.
+type receivedProblemError struct {
 	problem Problem
 	err     error // error of package oxbow to which the server's error code corresponds, or nil
 }
 
-func (e *answeredError) Error() string {
+func (e *receivedProblemError) Error() string {
 	if e.problem.Detail == "" {
 		return "the server answered " + strconv.Itoa(e.problem.Status)
 	}
 	return e.problem.Detail
 }
 
-func (e *answeredError) Unwrap() error { return e.err }
+func (e *receivedProblemError) Unwrap() error { return e.err }
 
 // Write sends the document as the answer to a request.
 func (p Problem) Write(w http.ResponseWriter) {

@@ -134,7 +134,7 @@ func TestOtherErrors(t *testing.T) {
 		t.Errorf("%v comes back as %v", both, got)
 	}
 	long := &oxbow.NameError{Name: strings.Repeat("n", 1<<20), Err: oxbow.ErrNotFound}
-	if _, got := sent(t, long); !errors.Is(got, oxbow.ErrNotFound) || len(got.Error()) > 2*maxDetailBytes {
+	if _, got := sent(t, long); !errors.Is(got, oxbow.ErrNotFound) || len(got.Error()) > 2*maxErrorDetailBytes {
 		t.Errorf("a name of 1 MB comes back as an error of %d bytes", len(got.Error()))
 	}
 }
@@ -144,7 +144,7 @@ func TestOtherErrors(t *testing.T) {
 func TestForeignProblem(t *testing.T) {
 	for _, p := range []Problem{
 		{Status: 502},
-		{Status: 404, Code: "ambiguous", Names: []string{"a"}},
+		{Status: 404, Code: "ambiguous", AmbiguousNames: []string{"a"}},
 		{Status: 404, Code: "conflict"},
 	} {
 		if err := p.Err(); err == nil || err.Error() == "" {

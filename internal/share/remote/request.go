@@ -24,7 +24,7 @@ const routePrefix = "/api/v1/store/"
 
 // Limits for the answers of a server, in bytes.
 const (
-	maxProblem       = 64 << 10
+	maxProblemBytes  = 64 << 10
 	maxDocumentBytes = maxLineBytes
 )
 
@@ -36,9 +36,9 @@ func (e *lostAnswerError) Unwrap() []error { return []error{oxbow.ErrUnknownOutc
 
 // serverLink contains the values that are needed to send requests to a server.
 type serverLink struct {
-	base   string // URL of the server without a slash at its end
-	token  string
-	client *http.Client
+	baseURL string // URL of the server without a slash at its end
+	token   string
+	client  *http.Client
 	// waits until the server can be asked again (see [Options.WaitForServer]); nil if requests are not repeated
 	waitBeforeRetry func(ctx context.Context, after time.Duration) error
 }
@@ -72,11 +72,15 @@ func (k *serverLink) sendReadRequest(ctx context.Context, method, route string, 
 	}
 }
 
-// sendChangeRequest sends a JSON document that requests a change. prefer is the value of the Prefer header, or "". If
-// no answer arrives, the error is a lostAnswerError, unless the connection could not be made.
-func (k *serverLink) sendChangeRequest(ctx context.Context, route, prefer string, body []byte) (*http.Response, error) {
+// sendChangeRequest sends a JSON document that requests a change. preferHeader is the value of the Prefer header, or
+// "". If no answer arrives, the error is a lostAnswerError, unless the connection could not be made.
+func (k *serverLink) sendChangeRequest(
+	ctx context.Context,
+	route, preferHeader string,
+	body []byte,
+) (*http.Response, error) {
 	for {
-		res, err := k.sendOnce(ctx, http.MethodPost, route, prefer, body)
+		res, err := k.sendOnce(ctx, http.MethodPost, route, preferHeader, body)
 		_, answered := err.(*serverError)
 		if answered && k.waitForServer(ctx, err) {
 			continue
@@ -91,8 +95,8 @@ func (k *serverLink) sendChangeRequest(ctx context.Context, route, prefer string
 	}
 }
 
-// isRetryLater reports whether the server asks the client to try again later, and whether the client is able to wait.
-func (k *serverLink) isRetryLater(err error) bool {
+// canRetryLater reports whether the server asks the client to try again later, and whether the client is able to wait.
+func (k *serverLink) canRetryLater(err error) bool {
 	return k.waitBeforeRetry != nil && errors.As(err, new(*RetryLaterError))
 }
 
@@ -100,7 +104,7 @@ func (k *serverLink) isRetryLater(err error) bool {
 // ctx is done first.
 func (k *serverLink) waitForServer(ctx context.Context, err error) bool {
 	e, ok := errors.AsType[*RetryLaterError](err)
-	return ok && k.waitBeforeRetry != nil && ctx.Err() == nil && k.waitBeforeRetry(ctx, e.After) == nil
+	return ok && k.waitBeforeRetry != nil && ctx.Err() == nil && k.waitBeforeRetry(ctx, e.RetryAfter) == nil
 }
 
 // serverError is an error that certainly comes from the server and not from a proxy.
@@ -110,15 +114,19 @@ func (e *serverError) Unwrap() error { return e.error }
 
 // sendOnce sends a request once. If the status of the answer is not 200, it returns an error. This error is a
 // serverError unless the answer may come from a proxy.
-func (k *serverLink) sendOnce(ctx context.Context, method, route, prefer string, body []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, k.base+routePrefix+route, bytes.NewReader(body))
+func (k *serverLink) sendOnce(
+	ctx context.Context,
+	method, route, preferHeader string,
+	body []byte,
+) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, k.baseURL+routePrefix+route, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+k.token)
 	req.Header.Set("User-Agent", "oxbow")
-	if prefer != "" {
-		req.Header.Set(preferHeaderName, prefer)
+	if preferHeader != "" {
+		req.Header.Set(preferHeaderName, preferHeader)
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -128,7 +136,7 @@ func (k *serverLink) sendOnce(ctx context.Context, method, route, prefer string,
 		if u, ok := err.(*url.Error); ok {
 			err = u.Err // The message below already contains the server's URL, so remove it from the error.
 		}
-		return nil, fmt.Errorf("asking %s: %w", k.base, err)
+		return nil, fmt.Errorf("asking %s: %w", k.baseURL, err)
 	}
 	if res.StatusCode == http.StatusOK {
 		return res, nil
@@ -140,14 +148,14 @@ func (k *serverLink) sendOnce(ctx context.Context, method, route, prefer string,
 // refusalError returns the error for an answer whose status is not 200.
 func (k *serverLink) refusalError(res *http.Response) error {
 	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
-	b, err := io.ReadAll(io.LimitReader(res.Body, maxProblem))
+	b, err := io.ReadAll(io.LimitReader(res.Body, maxProblemBytes))
 	var p Problem
 	isProblem := media == "application/problem+json" && err == nil && json.Unmarshal(b, &p) == nil
 	if isProblem && p.Code != "" {
-		p.Detail = text.TruncateWithEllipsis(p.Detail, maxDetailBytes)
+		p.Detail = text.TruncateWithEllipsis(p.Detail, maxErrorDetailBytes)
 		return &serverError{withRetryAfter(res, p.Err())}
 	}
-	err = fmt.Errorf("%w: %s answered %s", errInvalidAnswer, k.base, text.TruncateWithEllipsis(res.Status, 200))
+	err = fmt.Errorf("%w: %s answered %s", errInvalidAnswer, k.baseURL, text.TruncateWithEllipsis(res.Status, 200))
 	err = withRetryAfter(res, err)
 	// The answer may come from a proxy, so it does not prove that the server refused the request.
 	if res.StatusCode >= http.StatusInternalServerError {

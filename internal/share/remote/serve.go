@@ -17,16 +17,17 @@ func (c *servedCall) writeStoreCapabilities() error {
 	return c.writeAnswer(wireStoreCapabilities{KeepsOpIDs: err == nil})
 }
 
-// storeAfterChange returns the store. If seq is not nil, it returns the store in the state after change *seq.
-func (c *servedCall) storeAfterChange(seq *uint64) (oxbow.Store, error) {
-	if seq == nil {
+// openStoreAfterChange returns the store. If changeNumber is not nil, it returns the store in the state after change
+// *changeNumber.
+func (c *servedCall) openStoreAfterChange(changeNumber *uint64) (oxbow.Store, error) {
+	if changeNumber == nil {
 		return c.store, nil
 	}
 	h, err := oxbow.HistoryOf(c.store)
 	if err != nil {
 		return nil, err
 	}
-	return h.AsOf(c.ctx, *seq)
+	return h.AsOf(c.ctx, *changeNumber)
 }
 
 func (c *servedCall) writeEntry() error {
@@ -38,7 +39,7 @@ func (c *servedCall) writeEntry() error {
 		}
 		at = &n
 	}
-	s, err := c.storeAfterChange(at)
+	s, err := c.openStoreAfterChange(at)
 	if err != nil {
 		return err
 	}
@@ -53,11 +54,11 @@ func (c *servedCall) writeEntry() error {
 }
 
 func (c *servedCall) writeEntries() error {
-	var w wireEntries
+	var w wireEntriesRequest
 	if err := c.readBody(&w); err != nil {
 		return err
 	}
-	s, err := c.storeAfterChange(w.AfterChange)
+	s, err := c.openStoreAfterChange(w.AfterChange)
 	if err != nil {
 		return err
 	}
@@ -98,8 +99,8 @@ func sendStream[T any](
 }
 
 // readChangeBody reads the change that the request contains.
-func (c *servedCall) readChangeBody() (wireApply, []oxbow.Op, error) {
-	return decodeApply(http.MaxBytesReader(c.w, c.r.Body, maxChangeBody))
+func (c *servedCall) readChangeBody() (wireApplyRequest, []oxbow.Op, error) {
+	return decodeApplyRequest(http.MaxBytesReader(c.w, c.r.Body, maxChangeBodyBytes))
 }
 
 func (c *servedCall) applyChange() error {
@@ -110,9 +111,9 @@ func (c *servedCall) applyChange() error {
 	withChange := c.r.Header.Get(preferHeaderName) == preferReturnChange
 	var made oxbow.Change
 	if withChange {
-		made, err = oxbow.Commit(w.stampContext(c.ctx), c.store, ops...)
+		made, err = oxbow.Commit(w.addMetadataToContext(c.ctx), c.store, ops...)
 	} else {
-		err = c.store.Apply(w.stampContext(c.ctx), ops...)
+		err = c.store.Apply(w.addMetadataToContext(c.ctx), ops...)
 	}
 	if err != nil {
 		return err
@@ -124,7 +125,7 @@ func (c *servedCall) applyChange() error {
 	// The change was made. Set the status now, because a later error does not mean that the change failed.
 	out.setHeaders()
 	if withChange {
-		c.w.Header().Set(appliedHeaderName, preferReturnChange)
+		c.w.Header().Set(preferenceAppliedHeaderName, preferReturnChange)
 		if out.writeChange(made) != nil {
 			return nil // The client has disconnected.
 		}
@@ -133,7 +134,7 @@ func (c *servedCall) applyChange() error {
 		out.close(nil, "")
 		return nil
 	}
-	return c.sendSince(out, oxbow.Position(w.Since.Position))
+	return c.sendChangesSince(out, oxbow.Position(w.Since.Position))
 }
 
 func (c *servedCall) dryRunChange() error {
@@ -145,7 +146,7 @@ func (c *servedCall) dryRunChange() error {
 	if d == nil {
 		return unsupportedRequestError("it tries no changes without making them")
 	}
-	if err := d.DryRun(w.stampContext(c.ctx), ops...); err != nil {
+	if err := d.DryRun(w.addMetadataToContext(c.ctx), ops...); err != nil {
 		return err
 	}
 	return c.writeAnswer(struct{}{})
@@ -207,10 +208,10 @@ func (c *servedCall) writeChangesSincePosition() error {
 	if err != nil {
 		return err
 	}
-	return c.sendSince(newStreamWriter(c.w, c.logger), p)
+	return c.sendChangesSince(newStreamWriter(c.w, c.logger), p)
 }
 
-func (c *servedCall) sendSince(out *streamWriter, p oxbow.Position) error {
+func (c *servedCall) sendChangesSince(out *streamWriter, p oxbow.Position) error {
 	s, err := c.sequencer()
 	var next oxbow.Position
 	if err == nil {
@@ -247,7 +248,7 @@ func (c *servedCall) writeVersions() error {
 	)
 }
 
-func (c *servedCall) writeSeqAt() error {
+func (c *servedCall) writeSeqAtTime() error {
 	t, err := c.parseTime("time")
 	if err != nil {
 		return err
@@ -268,7 +269,7 @@ func (c *servedCall) writeStateAfterChange() error {
 	if err != nil {
 		return err
 	}
-	s, err := c.storeAfterChange(&seq)
+	s, err := c.openStoreAfterChange(&seq)
 	if err != nil {
 		return err
 	}
@@ -279,7 +280,7 @@ func (c *servedCall) writeStateAfterChange() error {
 }
 
 func (c *servedCall) revertChanges() error {
-	var w wireRevert
+	var w wireRevertRequest
 	if err := c.readBody(&w); err != nil {
 		return err
 	}
@@ -290,7 +291,7 @@ func (c *servedCall) revertChanges() error {
 	if err != nil {
 		return err
 	}
-	seq, err := h.Revert(w.stampContext(c.ctx), w.Seqs...)
+	seq, err := h.Revert(w.addMetadataToContext(c.ctx), w.Seqs...)
 	if err != nil {
 		return err
 	}
@@ -298,7 +299,7 @@ func (c *servedCall) revertChanges() error {
 }
 
 func (c *servedCall) restoreEntry() error {
-	var w wireRestore
+	var w wireRestoreRequest
 	if err := c.readBody(&w); err != nil {
 		return err
 	}
@@ -307,9 +308,9 @@ func (c *servedCall) restoreEntry() error {
 		return err
 	}
 	var seq uint64
-	ctx := w.stampContext(c.ctx)
-	if w.Version != nil {
-		seq, err = h.RestoreIf(ctx, w.Name, w.Seq, *w.Version)
+	ctx := w.addMetadataToContext(c.ctx)
+	if w.ExpectedVersion != nil {
+		seq, err = h.RestoreIf(ctx, w.Name, w.Seq, *w.ExpectedVersion)
 	} else {
 		seq, err = h.Restore(ctx, w.Name, w.Seq)
 	}

@@ -35,8 +35,8 @@ type streamLine struct {
 
 // streamEnd is the content of the last line, which shows that the stream is complete.
 type streamEnd struct {
-	Count    int    `json:"count"` // number of lines in the stream before the last line
-	Position []byte `json:"position,omitempty"`
+	LineCount int    `json:"count"` // number of lines in the stream before the last line
+	Position  []byte `json:"position,omitempty"`
 }
 
 // maxLineBytes is the maximum length of a line in bytes. A line may contain the longest content, with each byte
@@ -49,12 +49,12 @@ const writeTimeout = time.Minute
 
 // streamWriter writes the lines of a stream. Its methods return an error if the client has disconnected.
 type streamWriter struct {
-	w          http.ResponseWriter
-	out        *bufio.Writer
-	enc        *json.Encoder
-	count      int
-	hasHeaders bool
-	log        *slog.Logger // may be nil
+	w              http.ResponseWriter
+	out            *bufio.Writer
+	enc            *json.Encoder
+	lineCount      int
+	hasSentHeaders bool
+	log            *slog.Logger // may be nil
 }
 
 func newStreamWriter(w http.ResponseWriter, log *slog.Logger) *streamWriter {
@@ -77,15 +77,15 @@ func (s *streamWriter) Write(b []byte) (int, error) {
 // setHeaders sets the headers of the answer, unless they were set before. The caller must not set another status than
 // 200.
 func (s *streamWriter) setHeaders() {
-	if !s.hasHeaders {
-		s.hasHeaders = true
+	if !s.hasSentHeaders {
+		s.hasSentHeaders = true
 		s.w.Header().Set("Content-Type", "application/x-ndjson")
 		s.w.Header().Set("Cache-Control", "no-store")
 	}
 }
 
 func (s *streamWriter) writeLine(l streamLine) error {
-	s.count++
+	s.lineCount++
 	return s.enc.Encode(l)
 }
 
@@ -108,23 +108,23 @@ func (s *streamWriter) close(err error, p oxbow.Position) {
 		problem.LogErrorWithFileNames(s.log)
 	}
 	switch {
-	case failed && !s.hasHeaders:
+	case failed && !s.hasSentHeaders:
 		problem.Write(s.w)
 		return
 	case failed:
 		_ = s.writeLine(streamLine{Problem: &problem})
 	default:
-		_ = s.writeLine(streamLine{End: &streamEnd{s.count, []byte(p)}})
+		_ = s.writeLine(streamLine{End: &streamEnd{s.lineCount, []byte(p)}})
 	}
 	_ = s.out.Flush()
 }
 
 // streamReader reads the lines of a stream.
 type streamReader struct {
-	r       *bufio.Reader
-	buf     []byte
-	count   int
-	endLine *streamEnd
+	r         *bufio.Reader
+	buf       []byte
+	lineCount int
+	endLine   *streamEnd
 }
 
 func newStreamReader(r io.Reader) *streamReader {
@@ -153,13 +153,13 @@ func (s *streamReader) nextLine() (l streamLine, err error) {
 	switch {
 	case l.Problem != nil:
 		return l, l.Problem.Err()
-	case l.End != nil && l.End.Count != s.count:
-		return l, fmt.Errorf("%w: it ends after %d lines of %d", errInvalidAnswer, s.count, l.End.Count)
+	case l.End != nil && l.End.LineCount != s.lineCount:
+		return l, fmt.Errorf("%w: it ends after %d lines of %d", errInvalidAnswer, s.lineCount, l.End.LineCount)
 	case l.End != nil:
 		s.endLine = l.End
 		return l, io.EOF
 	}
-	s.count++
+	s.lineCount++
 	return l, nil
 }
 
@@ -190,12 +190,12 @@ func (s *streamReader) readLine() ([]byte, error) {
 // kind that the method's name says. At the end, they return io.EOF. They return an error if the lines are not in the
 // order that the store's interfaces require.
 
-func (s *streamReader) readEntry(after uint64) (oxbow.Entry, error) {
+func (s *streamReader) readEntry(previousID uint64) (oxbow.Entry, error) {
 	l, err := s.nextLine()
 	switch {
 	case err != nil:
 		return oxbow.Entry{}, err
-	case l.Entry == nil || l.Entry.ID <= after:
+	case l.Entry == nil || l.Entry.ID <= previousID:
 		return oxbow.Entry{}, fmt.Errorf("%w: no entry where one is next", errInvalidAnswer)
 	}
 	return oxbow.Entry(*l.Entry), nil
@@ -215,15 +215,15 @@ func (s *streamReader) readDelta() (oxbow.Delta, error) {
 	return oxbow.Delta{ID: l.Delta.ID, Entry: &e}, nil
 }
 
-// readVersion reads a version of an entry. The parameter before is the highest change number that the version may have.
-// If the stream contains anything else, the error matches errInvalidAnswer.
-func (s *streamReader) readVersion(before uint64) (oxbow.Version, error) {
+// readVersion reads a version of an entry. The parameter maxChangeNumber is the highest change number that the version
+// may have. If the stream contains anything else, the error matches errInvalidAnswer.
+func (s *streamReader) readVersion(maxChangeNumber uint64) (oxbow.Version, error) {
 	l, err := s.nextLine()
 	if err != nil {
 		return oxbow.Version{}, err
 	}
 	if l.Version != nil {
-		if v, ok := l.Version.toVersion(); ok && v.Seq <= before {
+		if v, ok := l.Version.toVersion(); ok && v.Seq <= maxChangeNumber {
 			return v, nil
 		}
 	}
@@ -231,14 +231,14 @@ func (s *streamReader) readVersion(before uint64) (oxbow.Version, error) {
 }
 
 // readChange reads a change and the change's versions from the stream. The number of the change must be less than the
-// limit in the parameter before. If it is not, or if the next line is not a change, the error matches errInvalidAnswer.
-// If the stream ends before all versions of the change were read, the error is errIncompleteStream.
-func (s *streamReader) readChange(before uint64) (oxbow.Change, error) {
+// limit in the parameter changeNumberLimit. If it is not, or if the next line is not a change, the error matches
+// errInvalidAnswer. If the stream ends before all versions of the change were read, the error is errIncompleteStream.
+func (s *streamReader) readChange(changeNumberLimit uint64) (oxbow.Change, error) {
 	l, err := s.nextLine()
 	if err != nil {
 		return oxbow.Change{}, err
 	}
-	if l.Change == nil || l.Change.Seq >= before {
+	if l.Change == nil || l.Change.Seq >= changeNumberLimit {
 		return oxbow.Change{}, fmt.Errorf("%w: no change where one is next", errInvalidAnswer)
 	}
 	c := l.Change.toChange()

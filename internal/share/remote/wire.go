@@ -181,7 +181,7 @@ type (
 	wireStoreCapabilities struct {
 		KeepsOpIDs bool `json:"op_ids"` // a change is not made again if an earlier change had the same op ID
 	}
-	wireEntries struct {
+	wireEntriesRequest struct {
 		Filter      wireFilter `json:"filter,omitzero"`
 		AfterChange *uint64    `json:"at,omitempty"` // read the store in the state after the change with this number
 	}

@@ -15,9 +15,9 @@ import (
 
 // Limits for team files.
 const (
-	maxContent   = 16 << 10 // maximum size of a content in bytes (a merge that keeps both texts may exceed it)
-	maxFile      = 64 << 10 // maximum size of a file in bytes, including names and labels
-	maxTeamFiles = 20_000   // maximum number of files in the directory that are read
+	maxContentBytes = 16 << 10 // maximum size of a content in bytes (a merge that keeps both texts may exceed it)
+	maxFileBytes    = 64 << 10 // maximum size of a file in bytes, including names and labels
+	maxTeamFiles    = 20_000   // maximum number of files in the directory that are read
 )
 
 const fileExtension = ".md"
@@ -89,8 +89,8 @@ func newULID(at time.Time, random [10]byte) string {
 // parseEntry parses the file of an entry. All lines may end with CRLF, because git may convert files on Windows. The
 // file may also have the format of package mdtree, which earlier versions wrote. notes says which parts were ignored.
 func parseEntry(file string) (e oxbow.Entry, notes []string, err error) {
-	if len(file) > maxFile {
-		return e, nil, fmt.Errorf("has %d bytes; the most is %d", len(file), maxFile)
+	if len(file) > maxFileBytes {
+		return e, nil, fmt.Errorf("has %d bytes; the most is %d", len(file), maxFileBytes)
 	}
 	if strings.IndexByte(file, '\r') >= 0 && strings.Count(file, "\n") == strings.Count(file, "\r\n") {
 		file = strings.ReplaceAll(file, "\r\n", "\n")

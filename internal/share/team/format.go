@@ -21,16 +21,16 @@ import (
 
 // The keys of the front matter. Labels without a key of their own are listed under keyLabels.
 const (
-	keyName    = "name"
-	keyAliases = "aliases"
-	keyProject = "project"
-	keyTags    = "tags"
-	keyFiles   = "related_files"
-	keyLabels  = "labels"
-	keyCreated = "created"
+	keyName         = "name"
+	keyAliases      = "aliases"
+	keyProject      = "project"
+	keyTags         = "tags"
+	keyRelatedFiles = "related_files"
+	keyLabels       = "labels"
+	keyCreated      = "created"
 	// number of line ends at the content's beginning, which a person's editor might remove
-	keyLineEndsBefore = "lines_before"
-	keyLineEndsAfter  = "lines_after" // number of line ends at the end of the entry's content
+	keyLeadingLineEnds  = "lines_before"
+	keyTrailingLineEnds = "lines_after" // number of line ends at the end of the entry's content
 )
 
 const lineEndChars = "\r\n"
@@ -38,7 +38,7 @@ const lineEndChars = "\r\n"
 // labelKeys lists the keys in the front matter of a team file whose values are labels. Each element has such a key, and
 // the label key of these labels.
 var labelKeys = []struct{ key, label string }{
-	{keyProject, oxbow.LabelProject}, {keyTags, oxbow.LabelTag}, {keyFiles, oxbow.LabelFile},
+	{keyProject, oxbow.LabelProject}, {keyTags, oxbow.LabelTag}, {keyRelatedFiles, oxbow.LabelFile},
 }
 
 // FormatEntry returns the text of an entry's file. Equal entries always have equal texts. An entry that YAML cannot
@@ -63,7 +63,7 @@ func FormatEntry(e oxbow.Entry) string {
 		}
 		values[key] = append(values[key], value)
 	}
-	for _, key := range []string{keyProject, keyTags, keyFiles, keyLabels} {
+	for _, key := range []string{keyProject, keyTags, keyRelatedFiles, keyLabels} {
 		switch {
 		case key == keyProject && len(values[key]) == 1:
 			writeKey(&b, key, values[key][0])
@@ -80,10 +80,10 @@ func FormatEntry(e oxbow.Entry) string {
 		before, after = e.Content, ""
 	}
 	if before != "" {
-		writeKey(&b, keyLineEndsBefore, before)
+		writeKey(&b, keyLeadingLineEnds, before)
 	}
 	if after != "" {
-		writeKey(&b, keyLineEndsAfter, after)
+		writeKey(&b, keyTrailingLineEnds, after)
 	}
 	b.WriteString("---\n")
 	if text != "" {
@@ -188,7 +188,7 @@ func (r *teamFileReader) readKnownKey(k, v *yaml.Node) {
 	}
 	switch k.Value {
 	case keyName:
-		r.entry.Name = r.singleValue(k, v)
+		r.entry.Name = r.readSingleValue(k, v)
 	case keyAliases:
 		for _, n := range r.valueNodes(k, v) {
 			r.entry.Aliases = append(r.entry.Aliases, n.Value)
@@ -203,10 +203,10 @@ func (r *teamFileReader) readKnownKey(k, v *yaml.Node) {
 			r.addLabel(n, l)
 		}
 	case keyCreated:
-		r.readCreated(k, v)
-	case keyLineEndsBefore:
+		r.readCreationTime(k, v)
+	case keyLeadingLineEnds:
 		r.lineEndsBeforeContent = r.readLineEnds(k, v)
-	case keyLineEndsAfter:
+	case keyTrailingLineEnds:
 		r.lineEndsAfterContent = r.readLineEnds(k, v)
 	default:
 		r.readUnknownKey(k, v)
@@ -223,22 +223,22 @@ const maxUnknownKeyLabels = oxbow.MaxLabels / 2
 func (r *teamFileReader) readUnknownKey(k, v *yaml.Node) {
 	for _, p := range frontmatter.FlattenProperty(k.Value, v) {
 		for _, n := range p.ValueNodes {
-			l := oxbow.Label{Key: frontmatter.LabelKey(p.Name), Value: strings.TrimSpace(n.Value)}
+			l := oxbow.Label{Key: frontmatter.MakeLabelKey(p.Name), Value: strings.TrimSpace(n.Value)}
 			isNote := l.Key == "kind" && l.Value == oxbow.Note.String()
 			switch {
 			case l.Value == "" || frontmatter.IsNull(n) || isNote:
 			case l.Check() == nil && len(r.entry.Labels) < maxUnknownKeyLabels:
 				r.entry.Labels = append(r.entry.Labels, l)
 			default:
-				r.keepAsParagraph(p.Name, n.Value, "cannot be a label")
+				r.keepValueAsParagraph(p.Name, n.Value, "cannot be a label")
 			}
 		}
 	}
 }
 
-// keepAsParagraph keeps a front matter value that cannot become a label. The value will be a paragraph before the
+// keepValueAsParagraph keeps a front matter value that cannot become a label. The value will be a paragraph before the
 // entry's content. The function also adds a note with the reason.
-func (r *teamFileReader) keepAsParagraph(key, value, reason string) {
+func (r *teamFileReader) keepValueAsParagraph(key, value, reason string) {
 	r.paragraphs = append(r.paragraphs, key+": "+strings.TrimSpace(value))
 	r.notes = append(r.notes, fmt.Sprintf("has the key %q with %q, which %s and is kept with the text",
 		frontmatter.ShortenValue(key), frontmatter.ShortenValue(value), reason))
@@ -252,13 +252,19 @@ func (r *teamFileReader) addLabel(n *yaml.Node, l oxbow.Label) {
 	r.entry.Labels = append(r.entry.Labels, l)
 }
 
-// singleValue returns the value of a key that must have a single value. Otherwise it records a mistake and returns "".
-func (r *teamFileReader) singleValue(k, v *yaml.Node) string {
-	if v.Kind != yaml.ScalarNode {
-		r.AddNodeDiagnostic(v, "%s is %s; write a single value", k.Value, frontmatter.DescribeKind(v))
+// readSingleValue returns the value of a key that must have a single value. Otherwise it records a mistake and returns
+// "".
+func (r *teamFileReader) readSingleValue(keyNode, valueNode *yaml.Node) string {
+	if valueNode.Kind != yaml.ScalarNode {
+		r.AddNodeDiagnostic(
+			valueNode,
+			"%s is %s; write a single value",
+			keyNode.Value,
+			frontmatter.DescribeKind(valueNode),
+		)
 		return ""
 	}
-	return v.Value
+	return valueNode.Value
 }
 
 // valueNodes returns the elements of a list. It treats a single value as a list of one.
@@ -274,20 +280,20 @@ func (r *teamFileReader) valueNodes(k, v *yaml.Node) []*yaml.Node {
 	return v.Content
 }
 
-func (r *teamFileReader) readCreated(k, v *yaml.Node) {
-	s := r.singleValue(k, v)
+func (r *teamFileReader) readCreationTime(keyNode, valueNode *yaml.Node) {
+	s := r.readSingleValue(keyNode, valueNode)
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
 		if t, err := time.Parse(layout, s); err == nil {
 			r.entry.Created = t.UTC()
 			return
 		}
 	}
-	r.keepAsParagraph(keyCreated, s, "is not a date such as 2026-04-18T09:30:00Z")
+	r.keepValueAsParagraph(keyCreated, s, "is not a date such as 2026-04-18T09:30:00Z")
 }
 
 func (r *teamFileReader) readLineEnds(k, v *yaml.Node) string {
-	s := r.singleValue(k, v)
-	if strings.Trim(s, lineEndChars) != "" || len(s) > maxContent {
+	s := r.readSingleValue(k, v)
+	if strings.Trim(s, lineEndChars) != "" || len(s) > maxContentBytes {
 		r.AddNodeDiagnostic(v, "%s is not a list of line ends such as \"\\n\\n\"; take the line out", k.Value)
 		return ""
 	}

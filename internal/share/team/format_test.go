@@ -154,7 +154,7 @@ func FuzzFormat(f *testing.F) {
 	f.Add(mdtree.FormatEntry(oxbow.Entry{Name: "a", Aliases: []string{"b"}, Content: "\n"}))
 	f.Fuzz(func(t *testing.T, text string) {
 		e, _, err := parseEntry(text)
-		if err != nil || len(FormatEntry(e)) > maxFile || mdtree.HasConflictMarkers(FormatEntry(e)) {
+		if err != nil || len(FormatEntry(e)) > maxFileBytes || mdtree.HasConflictMarkers(FormatEntry(e)) {
 			return
 		}
 		again, notes, err := parseEntry(FormatEntry(e))

@@ -236,14 +236,14 @@ func (e *evil) team(dir string) {
 // use calls every function that works on a repository. Errors are expected and ignored.
 func (e *evil) use(ctx context.Context, dir string) {
 	if tree, err := FindTree(dir); err == nil && tree != nil {
-		tree.Identity()
+		tree.TrustIdentity()
 		tree.HasMergeDriver()
 		if s, err := tree.Open(ctx, mdtree.Options{}); err == nil {
 			for entry, err := range s.Entries(ctx, oxbow.Filter{}) {
 				if err != nil {
 					break
 				}
-				if _, err := s.Commit(ctx, entry.Name); err != nil {
+				if _, err := s.LastReviewedCommit(ctx, entry.Name); err != nil {
 					continue
 				}
 			}
@@ -273,7 +273,7 @@ func (e *evil) use(ctx context.Context, dir string) {
 		_, _ = at.Init(ctx, "oxbow", false)
 	}
 	_, _, _ = LintFiles(filepath.Join(dir, filepath.FromSlash(Dir)))
-	_ = FindDirectory(dir)
+	_ = FindFilesDir(dir)
 	files, _ := filepath.Glob(filepath.Join(dir, Dir, "*"))
 	if len(files) > 2 {
 		_, _ = MergeFiles(files[0], files[1], files[2])

@@ -13,15 +13,15 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/share/trust"
 )
 
-// Identity returns the repository's name in the record of the repositories that the user trusts. The name is the URL of
-// the remote, so that the trust applies to all clones. If the repository has no remote, the name is the path of its
-// root directory.
+// TrustIdentity returns the repository's name in the record of the repositories that the user trusts. The name is the
+// URL of the remote, so that the trust applies to all clones. If the repository has no remote, the name is the path of
+// its root directory.
 //
 // URLs with ssh and https are equivalent if host and path are equal, because a host that offers both protocols serves
 // the same repository. A URL whose protocol does not authenticate the host, such as http, keeps its scheme. The URL
 // comes from the repository's own config, which somebody could change. But whoever can change the config can make git
 // run programs anyway.
-func (t *Tree) Identity() string {
+func (t *Tree) TrustIdentity() string {
 	if u := normalizeURL(t.repo.RemoteURL(remoteName), t.repo.Root()); u != "" {
 		return u
 	}
@@ -74,7 +74,7 @@ func normalizeURL(address, root string) string {
 			return "path:" + realPathOrClean(p)
 		}
 		scheme = "ssh"
-		user, host, _ = cutUser(address[:i])
+		user, host, _ = cutUserFromHost(address[:i])
 		host, repoPath = strings.ToLower(host), address[i+1:]
 		isPerson := user != "" && user != "git"
 		if isPerson && !strings.HasPrefix(repoPath, "/") {
@@ -84,7 +84,7 @@ func normalizeURL(address, root string) string {
 	return canonicalURL(strings.ToLower(scheme), user, host, repoPath)
 }
 
-func cutUser(s string) (user, host string, ok bool) {
+func cutUserFromHost(s string) (user, host string, ok bool) {
 	if i := strings.LastIndexByte(s, '@'); i >= 0 {
 		return s[:i], s[i+1:], true
 	}
@@ -108,7 +108,7 @@ func canonicalURL(scheme, user, host, repoPath string) string {
 
 // IsTrusted reports whether the user trusts the team files of this repository.
 func (t *Tree) IsTrusted(l trust.List) bool {
-	id := t.Identity()
+	id := t.TrustIdentity()
 	for _, known := range l.Teams() {
 		if known.ID == id {
 			return true
@@ -119,5 +119,5 @@ func (t *Tree) IsTrusted(l trust.List) bool {
 
 // MarkTrusted records that the user trusts the team files of this repository. The record is in the list l.
 func (t *Tree) MarkTrusted(ctx context.Context, l trust.List, now time.Time) error {
-	return l.AddTeam(ctx, t.Identity(), now)
+	return l.AddTeam(ctx, t.TrustIdentity(), now)
 }

@@ -107,13 +107,13 @@ func (l *fileLinter) lintFile(d os.DirEntry) {
 		)
 		return
 	}
-	b, err := vfs.ReadFile(l.dir, name, maxFile)
+	b, err := vfs.ReadFile(l.dir, name, maxFileBytes)
 	if err != nil {
 		l.addFinding(name, "shorten or mend the file", "cannot be read: %v", err)
 		return
 	}
 	text := string(b)
-	if reason := mdtree.CheckText(text); reason != "" {
+	if reason := mdtree.InvalidTextReason(text); reason != "" {
 		l.addFinding(name, "write it again as text", "%s", reason)
 		return
 	}

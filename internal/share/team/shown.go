@@ -31,7 +31,7 @@ var privilegedLabels = []string{"pinned", "process", oxbow.LabelVerified}
 // write files may have written the entry. The mark tainted is a label for text from an untrusted source. An entry that
 // the user has shared from this machine is not tainted as long as the entry stays the same.
 type TeamStore struct {
-	files                 *Store
+	fileStore             *Store
 	readSharedEntryHashes func() map[string]bool // returns the hashes of the entries that the user has shared
 	watchers              subscribers.List[oxbow.Event]
 	stopWatching          func()
@@ -44,15 +44,15 @@ type TeamStore struct {
 
 var _ oxbow.Watcher = (*TeamStore)(nil)
 
-// NewTeamStore returns a store with the entries of the store in the argument files, which contains team files. Closing
-// the TeamStore closes that store. The function readHashes returns the hashes of all entries that the user has shared.
-// It may be nil.
-func NewTeamStore(files *Store, readHashes func() map[string]bool) *TeamStore {
+// NewTeamStore returns a store with the entries of the store in the argument fileStore, which contains team files.
+// Closing the TeamStore closes that store. The function readHashes returns the hashes of all entries that the user has
+// shared. It may be nil.
+func NewTeamStore(fileStore *Store, readHashes func() map[string]bool) *TeamStore {
 	if readHashes == nil {
 		readHashes = func() map[string]bool { return nil }
 	}
-	s := &TeamStore{files: files, readSharedEntryHashes: readHashes}
-	s.stopWatching = files.Watch(s.watchers.Send)
+	s := &TeamStore{fileStore: fileStore, readSharedEntryHashes: readHashes}
+	s.stopWatching = fileStore.Watch(s.watchers.Send)
 	return s
 }
 
@@ -69,7 +69,7 @@ func (s *TeamStore) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 // Entries implements [oxbow.Store].
 func (s *TeamStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
-		reviewed, up, err := s.files.ReviewedNames(ctx)
+		reviewed, up, err := s.fileStore.ReviewedNames(ctx)
 		if err != nil {
 			reviewed = nil // Treat all entries as not reviewed, because the reviewed branch is unknown.
 		}
@@ -77,7 +77,7 @@ func (s *TeamStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow
 		s.mu.Lock()
 		s.upstreamBranch, s.sharedHashes = up, own
 		s.mu.Unlock()
-		for e, err := range s.files.Entries(ctx, oxbow.Filter{}) {
+		for e, err := range s.fileStore.Entries(ctx, oxbow.Filter{}) {
 			if err != nil {
 				yield(e, err)
 				return
@@ -94,10 +94,10 @@ func (s *TeamStore) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow
 // that the user shared has the actor [oxbow.Agent]. Any other entry has the actor [oxbow.Imported] and is marked as
 // tainted (untrusted). Its labels with special rights are removed. The lowest two bits of the version encode the case,
 // so that the version changes when the entry is reviewed or shared.
-func labelReviewState(e oxbow.Entry, reviewed bool, sharedHashes map[string]bool, upstream Upstream) oxbow.Entry {
-	isOwn := !reviewed && sharedHashes[EntryHash(e)]
+func labelReviewState(e oxbow.Entry, isReviewed bool, sharedHashes map[string]bool, upstream Upstream) oxbow.Entry {
+	isOwn := !isReviewed && sharedHashes[EntryHash(e)]
 	e.Version &^= 3
-	if reviewed {
+	if isReviewed {
 		e.Version |= 1
 		e.Source = oxbow.Source{Time: e.Source.Time, Actor: oxbow.Team, Ref: upstream.String()}
 		return e
@@ -140,10 +140,10 @@ func (s *TeamStore) Watch(fn func(oxbow.Event)) (stop func()) { return s.watcher
 // Refresh implements [oxbow.Watcher]. It checks whether the files, the reviewed branch or the list of shared entries
 // have changed. If the branch or the list has changed, the watchers receive a reset event.
 func (s *TeamStore) Refresh(ctx context.Context) error {
-	if err := s.files.Refresh(ctx); err != nil {
+	if err := s.fileStore.Refresh(ctx); err != nil {
 		return err
 	}
-	_, up, err := s.files.tree.readUpstream(ctx)
+	_, up, err := s.fileStore.tree.readUpstream(ctx)
 	own := s.readSharedEntryHashes()
 	s.mu.Lock()
 	moved := (err == nil && s.upstreamBranch != up) || !maps.Equal(s.sharedHashes, own)
@@ -157,5 +157,5 @@ func (s *TeamStore) Refresh(ctx context.Context) error {
 // Close implements [oxbow.Store].
 func (s *TeamStore) Close() error {
 	s.stopWatching()
-	return s.files.Close()
+	return s.fileStore.Close()
 }

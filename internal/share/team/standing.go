@@ -41,9 +41,9 @@ func (s *Store) ReviewedNames(ctx context.Context) (names map[string]bool, up Up
 		return nil, up, err
 	}
 	names = map[string]bool{}
-	err = s.View(ctx, func(v mdtree.View) error {
+	err = s.ViewTree(ctx, func(v mdtree.TreeView) error {
 		for file, blob := range blobs {
-			if text, ok := v.File(file); ok && s.blobNames.blobNameOfText(file, text) == blob {
+			if text, ok := v.FileText(file); ok && s.blobNames.blobNameOfText(file, text) == blob {
 				for _, it := range v.Items(file) {
 					p, found := v.Find(it.Entry.Name)
 					if found && p.Path == file {
@@ -74,9 +74,9 @@ func (s *Store) newReviewedTextCheck(ctx context.Context) func(file, text string
 	}
 }
 
-// Commit returns the abbreviated ID of the commit on the reviewed branch that changed or merged the entry's file last,
-// or "" without such a commit.
-func (s *Store) Commit(ctx context.Context, name string) (string, error) {
+// LastReviewedCommit returns the abbreviated ID of the commit on the reviewed branch that changed or merged the entry's
+// file last, or "" without such a commit.
+func (s *Store) LastReviewedCommit(ctx context.Context, name string) (string, error) {
 	p, err := s.Locate(ctx, name)
 	if err != nil {
 		return "", err
@@ -85,7 +85,7 @@ func (s *Store) Commit(ctx context.Context, name string) (string, error) {
 	if err != nil || up.Commit == "" {
 		return "", err
 	}
-	id, err := s.tree.repo.LastCommitOf(ctx, up.Commit, path.Join(s.tree.relPath, p.Path))
+	id, err := s.tree.repo.LastCommitOf(ctx, up.Commit, path.Join(s.tree.pathInWorkTree, p.Path))
 	return id[:min(len(id), shortCommitLength)], err
 }
 
@@ -93,30 +93,30 @@ func (s *Store) Commit(ctx context.Context, name string) (string, error) {
 const shortCommitLength = 10
 
 // readUpstream returns the remote branch that contains the reviewed team files. This is the default branch, unless the
-// settings file on the default branch names another branch. blobs contains git's blob name of each team file on the
-// branch, by path. If no branch or no commit is found, blobs is nil.
-func (t *Tree) readUpstream(ctx context.Context) (blobs map[string]string, up Upstream, err error) {
+// settings file on the default branch names another branch. blobNamesByPath contains git's blob name of each team file
+// on the branch, by path. If no branch or no commit is found, blobNamesByPath is nil.
+func (t *Tree) readUpstream(ctx context.Context) (blobNamesByPath map[string]string, up Upstream, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	up, err = defaultBranch(t.repo)
 	if err != nil || up.Commit == "" {
 		return nil, Upstream{}, err
 	}
-	blobs, err = t.commitFiles(ctx, up)
+	blobNamesByPath, err = t.readCommitBlobNames(ctx, up)
 	if err != nil {
 		return nil, up, err
 	}
-	branch, err := t.readSettingsBlob(ctx, blobs[settingsFile])
+	branch, err := t.readSettingsBlob(ctx, blobNamesByPath[settingsFile])
 	if err != nil || branch.Branch == "" {
-		return blobs, up, err
+		return blobNamesByPath, up, err
 	}
 	up = Upstream{Branch: remoteName + "/" + branch.Branch}
 	up.Commit, err = t.repo.FollowRef("refs/remotes/" + up.Branch)
 	if err != nil || up.Commit == "" {
 		return nil, up, err
 	}
-	blobs, err = t.commitFiles(ctx, up)
-	return blobs, up, err
+	blobNamesByPath, err = t.readCommitBlobNames(ctx, up)
+	return blobNamesByPath, up, err
 }
 
 // defaultBranch returns the branch of the remote that is probably its default branch: the first of defaultBranches that
@@ -152,18 +152,18 @@ func ReviewedCommit(ctx context.Context, repo *git.Repo) (string, error) {
 	return up.Commit, err
 }
 
-// commitFiles returns the blob name of each team file in a commit. It caches the last result for each branch.
-func (t *Tree) commitFiles(ctx context.Context, up Upstream) (map[string]string, error) {
+// readCommitBlobNames returns the blob name of each team file in a commit. It caches the last result for each branch.
+func (t *Tree) readCommitBlobNames(ctx context.Context, up Upstream) (map[string]string, error) {
 	if files, ok := t.reviewedFilesByUpstream[up]; ok {
 		return files, nil
 	}
-	listed, err := t.repo.CommitFilesIn(ctx, up.Commit, t.relPath)
+	listed, err := t.repo.ListCommitFilesInDir(ctx, up.Commit, t.pathInWorkTree)
 	if err != nil {
 		return nil, fmt.Errorf("reading the reviewed branch: %w", err)
 	}
 	files := make(map[string]string, len(listed))
 	for p, blob := range listed {
-		if name, ok := strings.CutPrefix(p, t.relPath+"/"); ok {
+		if name, ok := strings.CutPrefix(p, t.pathInWorkTree+"/"); ok {
 			files[name] = blob
 		}
 	}
@@ -199,15 +199,15 @@ func (t *Tree) readTeamFile(name string) (string, error) {
 }
 
 // readFile returns the text of a regular file. It fails for a symbolic link.
-func readFile(p string) (string, error) {
-	if fi, err := os.Lstat(p); err != nil || !fi.Mode().IsRegular() {
-		return "", cmp.Or(err, fmt.Errorf("%s is not a regular file", p))
+func readFile(filePath string) (string, error) {
+	if fi, err := os.Lstat(filePath); err != nil || !fi.Mode().IsRegular() {
+		return "", cmp.Or(err, fmt.Errorf("%s is not a regular file", filePath))
 	}
-	dir, err := vfs.Dir(filepath.Dir(p))
+	dir, err := vfs.Dir(filepath.Dir(filePath))
 	if err != nil {
 		return "", err
 	}
 	defer dir.Close()
-	b, err := vfs.ReadFile(dir, filepath.Base(p), maxFile)
+	b, err := vfs.ReadFile(dir, filepath.Base(filePath), maxFileBytes)
 	return string(b), err
 }

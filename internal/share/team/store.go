@@ -60,19 +60,19 @@ func (t *Tree) Open(ctx context.Context, o mdtree.Options) (*Store, error) {
 	lasting := context.WithoutCancel(ctx)
 	s := &Store{tree: t, files: &entryFileDir{dir, maxTeamFiles, func() map[string]string {
 		return t.blobsOnReviewedBranch(lasting)
-	}}, blobNames: &blobNameCache{isSHA256: t.repo.IsSHA256(), byFile: map[string]blobName{}}, clock: o.Clock}
+	}}, blobNames: &blobNameCache{isSHA256: t.repo.IsSHA256(), blobNamesByFile: map[string]blobName{}}, clock: o.Clock}
 	s.Store, err = mdtree.Open(
 		ctx,
 		s.files,
 		teamFileLayout{s.blobNames},
 		mdtree.Options{
-			Clock:              o.Clock,
-			Warn:               o.Warn,
-			DirectoryName:      t.path,
-			NoJournal:          true,
-			ScansOnlyOnRequest: true,
-			MaxFile:            maxFile,
-			NewFilePreference:  s.newReviewedTextCheck,
+			Clock:               o.Clock,
+			Warn:                o.Warn,
+			DirectoryName:       t.path,
+			NoJournal:           true,
+			ScansOnlyOnRequest:  true,
+			MaxFileBytes:        maxFileBytes,
+			NewFilePriorityTest: s.newReviewedTextCheck,
 		},
 	)
 	if err != nil {
@@ -104,8 +104,8 @@ func (s *Store) Close() error {
 	return err
 }
 
-// EntryFile returns the path of the file that contains an entry, for messages.
-func (s *Store) EntryFile(ctx context.Context, name string) (string, error) {
+// EntryFilePath returns the path of the file that contains an entry, for messages.
+func (s *Store) EntryFilePath(ctx context.Context, name string) (string, error) {
 	p, err := s.Locate(ctx, name)
 	return filepath.Join(s.tree.path, p.Path), err
 }
@@ -114,25 +114,25 @@ func (s *Store) EntryFile(ctx context.Context, name string) (string, error) {
 type blobNameCache struct {
 	isSHA256 bool
 
-	mu     sync.Mutex // guards byFile
-	byFile map[string]blobName
+	mu              sync.Mutex // guards blobNamesByFile
+	blobNamesByFile map[string]blobName
 }
 
-type blobName struct{ fileText, blob string }
+type blobName struct{ fileText, name string }
 
 // blobNameOfText returns the name that git gives to the text of a file. It keeps the name for the last text of each
 // file.
 func (s *blobNameCache) blobNameOfText(file, text string) string {
 	s.mu.Lock()
-	cached, ok := s.byFile[file]
+	cached, ok := s.blobNamesByFile[file]
 	s.mu.Unlock()
 	if !ok || cached.fileText != text {
 		cached = blobName{text, git.BlobName([]byte(text), s.isSHA256)}
 		s.mu.Lock()
-		s.byFile[file] = cached
+		s.blobNamesByFile[file] = cached
 		s.mu.Unlock()
 	}
-	return cached.blob
+	return cached.name
 }
 
 // teamFileLayout is the format of team files, in which each file contains one entry. When a file is read,
@@ -153,12 +153,12 @@ func (l teamFileLayout) Parse(file, text string) ([]mdtree.Item, error) {
 		return nil, err
 	}
 	l.blobNames.blobNameOfText(file, text)
-	return []mdtree.Item{{Entry: e, End: len(text)}}, nil
+	return []mdtree.Item{{Entry: e, EndOffset: len(text)}}, nil
 }
 
 // Plan implements [mdtree.Layout]. It refuses all changes, because [Tree.WriteEntry] and [Tree.RemoveEntry] must check
 // what git knows about a file.
-func (teamFileLayout) Plan(mdtree.View, oxbow.Op, time.Time) ([]mdtree.Edit, error) {
+func (teamFileLayout) Plan(mdtree.TreeView, oxbow.Op, time.Time) ([]mdtree.Edit, error) {
 	return nil, fmt.Errorf("team files are changed by oxbow team: %w", oxbow.ErrReadOnly)
 }
 
@@ -166,8 +166,9 @@ func (teamFileLayout) Plan(mdtree.View, oxbow.Op, time.Time) ([]mdtree.Edit, err
 // are too many files with entries, it shows the files on the reviewed branch, and then the first remaining files.
 type entryFileDir struct {
 	*vfs.OS
-	maxFiles      int
-	reviewedFiles func() map[string]string // returns the blob names of the files on the reviewed branch, by file name
+	maxFiles int
+	// returns the blob names of the files on the reviewed branch, by file name
+	reviewedBlobNames func() map[string]string
 }
 
 // ReadDir implements [vfs.FS]. It returns only entry files and their temporary files. If the directory contains more
@@ -183,7 +184,7 @@ func (f *entryFileDir) ReadDir(name string) ([]fs.DirEntry, error) {
 		return !e.Type().IsRegular() || !isEntryFile(final)
 	})
 	if len(entries) > f.maxFiles {
-		reviewed := f.reviewedFiles()
+		reviewed := f.reviewedBlobNames()
 		others := func(e fs.DirEntry) int {
 			if _, ok := reviewed[e.Name()]; ok {
 				return 0

@@ -30,9 +30,9 @@ const Dir = ".oxbow/team"
 
 // Tree represents the directory of team files in a working tree. It is safe for concurrent use.
 type Tree struct {
-	repo    *git.Repo
-	path    string // path of the directory, as the operating system writes it
-	relPath string // path of the directory relative to the working tree, with slashes
+	repo           *git.Repo
+	path           string // path of the directory, as the operating system writes it
+	pathInWorkTree string // path of the directory relative to the working tree, with slashes
 
 	mu                      sync.Mutex // guards reviewedFilesByUpstream
 	reviewedFilesByUpstream map[Upstream]map[string]string
@@ -56,10 +56,10 @@ func FindTree(dir string) (*Tree, error) {
 	}
 }
 
-// FindDirectory returns the path of the directory with team files. It searches dir and then each parent of dir for such
+// FindFilesDir returns the path of the directory with team files. It searches dir and then each parent of dir for such
 // a subdirectory, and returns the first that it finds, whether or not git is used. It returns "" if no such directory
 // exists.
-func FindDirectory(dir string) string {
+func FindFilesDir(dir string) string {
 	current, err := realDir(dir)
 	for ; err == nil; current = filepath.Dir(current) {
 		if hasTeamFiles(current) {
@@ -132,7 +132,7 @@ func newTree(repo *git.Repo, start string) (*Tree, error) {
 	return &Tree{
 		repo:                    repo,
 		path:                    dir,
-		relPath:                 filepath.ToSlash(rel),
+		pathInWorkTree:          filepath.ToSlash(rel),
 		reviewedFilesByUpstream: map[Upstream]map[string]string{},
 	}, nil
 }
@@ -144,7 +144,7 @@ func (t *Tree) Path() string { return t.path }
 func (t *Tree) Root() string { return t.repo.Root() }
 
 // RelPath returns the slash-separated path of a team file, relative to the working tree's root.
-func (t *Tree) RelPath(file string) string { return path.Join(t.relPath, file) }
+func (t *Tree) RelPath(file string) string { return path.Join(t.pathInWorkTree, file) }
 
 // directoryExists reports whether the directory with team files exists. It returns an error if the directory must not
 // be used, for example because the directory is a link.

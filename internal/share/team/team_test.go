@@ -147,7 +147,8 @@ func TestStanding(t *testing.T) {
 	}
 	standing("a", "b", "c")
 	first := strings.TrimSpace(runGit(t, up, "rev-parse", "HEAD"))
-	if c, err := s.Commit(ctx, "b"); err != nil || !strings.HasPrefix(first, c) || len(c) != shortCommitLength {
+	if c, err := s.LastReviewedCommit(ctx, "b"); err != nil || !strings.HasPrefix(first, c) ||
+		len(c) != shortCommitLength {
 		t.Errorf("Commit(b) = %q, %v, want the beginning of %s", c, err, first)
 	}
 	// A file that was edited, or that is new, does not count as reviewed. This is also true after the user has
@@ -166,7 +167,7 @@ func TestStanding(t *testing.T) {
 	runGit(t, clone, "fetch", "-q")
 	standing("a", "b", "c", "d")
 	merge := strings.TrimSpace(runGit(t, up, "rev-parse", "HEAD"))
-	if c, err := s.Commit(ctx, "d"); err != nil || !strings.HasPrefix(merge, c) || c == "" {
+	if c, err := s.LastReviewedCommit(ctx, "d"); err != nil || !strings.HasPrefix(merge, c) || c == "" {
 		t.Errorf("Commit(d) = %q, %v, want the merge %s", c, err, merge)
 	}
 }
@@ -216,7 +217,8 @@ func TestStoreRefusesChanges(t *testing.T) {
 	if err := s.Apply(t.Context(), oxbow.Remove{Name: "a"}); !errors.Is(err, oxbow.ErrReadOnly) {
 		t.Errorf("Apply() = %v, want %v", err, oxbow.ErrReadOnly)
 	}
-	if p, err := s.EntryFile(t.Context(), "a"); err != nil || p != filepath.Join(clone, filepath.FromSlash(inDir(1))) {
+	if p, err := s.EntryFilePath(t.Context(), "a"); err != nil ||
+		p != filepath.Join(clone, filepath.FromSlash(inDir(1))) {
 		t.Errorf("File(a) = %q, %v", p, err)
 	}
 	if rep, err := s.Check(t.Context()); err != nil || len(rep.Problems) > 0 {
@@ -247,7 +249,7 @@ func TestTrusted(t *testing.T) {
 	if o, err := FindTree(other); err != nil || o.IsTrusted(l) {
 		t.Errorf("another repository is trusted: %v", err)
 	}
-	if was, err := l.RemoveTeam(t.Context(), tree.Identity()); !was || err != nil || tree.IsTrusted(l) {
+	if was, err := l.RemoveTeam(t.Context(), tree.TrustIdentity()); !was || err != nil || tree.IsTrusted(l) {
 		t.Errorf("RemoveTeam() = %t, %v", was, err)
 	}
 }

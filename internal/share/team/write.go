@@ -38,7 +38,7 @@ const (
 // the git config of this clone already names the merge driver, Init sets the driver to a shell command that runs the
 // program in the argument command. Init returns the paths of the written files, relative to the working tree's root. In
 // a dry run, Init changes nothing, and returns the paths of the files that would be written.
-func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written []string, err error) {
+func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (writtenPaths []string, err error) {
 	defer func() { err = wrapError("setting up team files", err) }()
 	exists, err := t.directoryExists()
 	if err != nil {
@@ -71,19 +71,19 @@ func (t *Tree) Init(ctx context.Context, command string, dryRun bool) (written [
 				return nil, err
 			}
 		}
-		written = append(written, t.RelPath(name))
+		writtenPaths = append(writtenPaths, t.RelPath(name))
 	}
-	slices.Sort(written)
+	slices.Sort(writtenPaths)
 	if !dryRun {
-		err = t.installDriver(ctx, GitMergeCommand(command))
+		err = t.installMergeDriver(ctx, GitMergeCommand(command))
 	}
-	return written, err
+	return writtenPaths, err
 }
 
-// installDriver makes the argument command the merge driver of this clone, unless git's config already contains a merge
-// driver for the team files. It returns an error if the config file is a link, because git would write to the target of
-// the link.
-func (t *Tree) installDriver(ctx context.Context, command string) error {
+// installMergeDriver makes the argument command the merge driver of this clone, unless git's config already contains a
+// merge driver for the team files. It returns an error if the config file is a link, because git would write to the
+// target of the link.
+func (t *Tree) installMergeDriver(ctx context.Context, command string) error {
 	if t.HasMergeDriver() {
 		return nil
 	}
@@ -106,15 +106,15 @@ func (t *Tree) HasMergeDriver() bool {
 	return strings.Contains(t.repo.ConfigValue("merge", mergeDriverName, "driver"), " merge-entry %O %A %B")
 }
 
-// ignoredTemps is a line for .gitignore that makes git ignore temporary files.
-const ignoredTemps = "team/*.tmp"
+// tempFileIgnoreLine is a line for .gitignore that makes git ignore temporary files.
+const tempFileIgnoreLine = "team/*.tmp"
 
 // extendIgnoreFile returns the text of .gitignore in .oxbow, with lines added so that git ignores the temporary files
 // for team files but not the team files. text is "" if nothing has to be changed or .gitignore does not exist.
 func (t *Tree) extendIgnoreFile() (oldText []byte, text string) {
 	text, err := readFile(filepath.Join(filepath.Dir(t.path), ignoreFile))
 	lines := strings.Fields(text)
-	if err != nil || slices.Contains(lines, ignoredTemps) {
+	if err != nil || slices.Contains(lines, tempFileIgnoreLine) {
 		return nil, ""
 	}
 	oldText = []byte(text)
@@ -123,19 +123,19 @@ func (t *Tree) extendIgnoreFile() (oldText []byte, text string) {
 	if ignoresAll && !slices.Contains(lines, "!team/**") {
 		text += "!team/\n!team/**\n"
 	}
-	return oldText, text + ignoredTemps + "\n"
+	return oldText, text + tempFileIgnoreLine + "\n"
 }
 
 // WriteOptions are the options of [Tree.WriteEntry].
 type WriteOptions struct {
-	Random         io.Reader       // source of random bytes for new file names
-	OwnEntryHashes map[string]bool // hashes of the entries that oxbow has written for this user (see [EntryHash])
+	Random          io.Reader       // source of random bytes for new file names
+	UserEntryHashes map[string]bool // hashes of the entries that oxbow has written for this user (see [EntryHash])
 }
 
 // WriteEntry writes the file of an entry, and returns the file's name. It replaces the file of the entry with the same
 // name. If such a file does not exist, it creates a file, which is named after the entry, the creation time and random
 // digits. isChanged is false if the file already had this text. If the file must not be replaced, the error is an
-// [UncommittedEditError] (see [Tree.CheckReplace]).
+// [UncommittedEditError] (see [Tree.CheckFileReplacement]).
 func (t *Tree) WriteEntry(
 	ctx context.Context,
 	s *Store,
@@ -147,14 +147,14 @@ func (t *Tree) WriteEntry(
 		return "", false, fmt.Errorf("%w: it %w", oxbow.ErrInvalid, err)
 	}
 	if exists, err := t.directoryExists(); err != nil || !exists {
-		return "", false, errors.Join(err, notRegularError(exists, fs.ErrNotExist))
+		return "", false, errors.Join(err, errorUnlessRegular(exists, fs.ErrNotExist))
 	}
 	text, newFile := FormatEntry(e), ""
-	err = s.Edit(ctx, func(v mdtree.View, _ time.Time) (edits []mdtree.Edit, err error) {
+	err = s.Edit(ctx, func(v mdtree.TreeView, _ time.Time) (edits []mdtree.Edit, err error) {
 		if p, found := v.Find(e.Name); found {
 			file, isChanged = p.Path, FormatEntry(p.Entry) != text
 			if isChanged {
-				err = t.CheckReplace(ctx, file, o.OwnEntryHashes)
+				err = t.CheckFileReplacement(ctx, file, o.UserEntryHashes)
 			}
 		} else {
 			if newFile == "" {
@@ -195,11 +195,11 @@ func (e *UncommittedEditError) Error() string {
 // Is reports whether target is [oxbow.ErrConflict].
 func (e *UncommittedEditError) Is(target error) bool { return target == oxbow.ErrConflict }
 
-// CheckReplace returns an [UncommittedEditError] if the file contains text that exists nowhere else. The file may be
-// replaced if it does not exist, or if the commit at HEAD contains the same text. The file may also be replaced if it
-// contains nothing but one entry whose [EntryHash] is in ownHashes. In this case, the history of the user's home also
-// contains the text.
-func (t *Tree) CheckReplace(ctx context.Context, file string, ownHashes map[string]bool) error {
+// CheckFileReplacement returns an [UncommittedEditError] if the file contains text that exists nowhere else. The file
+// may be replaced if it does not exist, or if the commit at HEAD contains the same text. The file may also be replaced
+// if it contains nothing but one entry whose [EntryHash] is in userEntryHashes. In this case, the history of the user's
+// home also contains the text.
+func (t *Tree) CheckFileReplacement(ctx context.Context, file string, userEntryHashes map[string]bool) error {
 	text, err := t.readTeamFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -208,35 +208,35 @@ func (t *Tree) CheckReplace(ctx context.Context, file string, ownHashes map[stri
 		return err
 	}
 	e, _, err := parseEntry(text)
-	isSaved := err == nil && ownHashes[EntryHash(e)] && containsOnlyEntry(text, &e)
+	isSaved := err == nil && userEntryHashes[EntryHash(e)] && containsNothingButEntry(text, &e)
 	if isSaved {
 		return nil
 	}
-	return t.checkCommitted(ctx, file, text)
+	return t.checkFileCommitted(ctx, file, text)
 }
 
-// CheckRemove returns an [UncommittedEditError] if the file p.Path contains other text than its entry, and the commit
-// at HEAD does not contain the file's present text. Removing the file would lose this text. If the file contains only
-// its entry, CheckRemove returns nil, because the entry's text is stored elsewhere.
-func (t *Tree) CheckRemove(ctx context.Context, p mdtree.FileItem) error {
+// CheckFileRemoval returns an [UncommittedEditError] if the file p.Path contains other text than its entry, and the
+// commit at HEAD does not contain the file's present text. Removing the file would lose this text. If the file contains
+// only its entry, CheckFileRemoval returns nil, because the entry's text is stored elsewhere.
+func (t *Tree) CheckFileRemoval(ctx context.Context, p mdtree.FileItem) error {
 	text, err := t.readTeamFile(p.Path)
-	if err != nil || containsOnlyEntry(text, &p.Entry) {
+	if err != nil || containsNothingButEntry(text, &p.Entry) {
 		return err
 	}
-	return t.checkCommitted(ctx, p.Path, text)
+	return t.checkFileCommitted(ctx, p.Path, text)
 }
 
-// containsOnlyEntry reports whether a file contains only its entry, in the present format or in the format of package
-// mdtree, which earlier versions wrote. LF and CRLF count as equal, because git may have changed the line ends.
-func containsOnlyEntry(text string, e *oxbow.Entry) bool {
+// containsNothingButEntry reports whether a file contains only its entry, in the present format or in the format of
+// package mdtree, which earlier versions wrote. LF and CRLF count as equal, because git may have changed the line ends.
+func containsNothingButEntry(text string, e *oxbow.Entry) bool {
 	text = normalizeLineEnds(text)
 	return text == normalizeLineEnds(FormatEntry(*e)) || text == normalizeLineEnds(mdtree.FormatEntry(*e))
 }
 
 func normalizeLineEnds(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// checkCommitted returns an [UncommittedEditError] if the commit at HEAD does not contain the text of the file.
-func (t *Tree) checkCommitted(ctx context.Context, file, text string) error {
+// checkFileCommitted returns an [UncommittedEditError] if the commit at HEAD does not contain the text of the file.
+func (t *Tree) checkFileCommitted(ctx context.Context, file, text string) error {
 	head, err := t.repo.HeadCommit(ctx)
 	if err != nil {
 		return err
@@ -262,9 +262,9 @@ func (t *Tree) checkCommitted(ctx context.Context, file, text string) error {
 func (t *Tree) RemoveEntry(ctx context.Context, s *Store, p mdtree.FileItem) (err error) {
 	defer func() { err = wrapError("removing a team file", err) }()
 	if exists, err := t.directoryExists(); err != nil || !exists {
-		return errors.Join(err, notRegularError(exists, fs.ErrNotExist))
+		return errors.Join(err, errorUnlessRegular(exists, fs.ErrNotExist))
 	}
-	return s.Edit(ctx, func(v mdtree.View, _ time.Time) ([]mdtree.Edit, error) {
+	return s.Edit(ctx, func(v mdtree.TreeView, _ time.Time) ([]mdtree.Edit, error) {
 		items := v.Items(p.Path)
 		if len(items) == 0 {
 			return nil, fmt.Errorf("%w: %s is not the file of an entry", oxbow.ErrNotFound, t.RelPath(p.Path))
@@ -272,7 +272,7 @@ func (t *Tree) RemoveEntry(ctx context.Context, s *Store, p mdtree.FileItem) (er
 		if FormatEntry(items[0].Entry) != FormatEntry(p.Entry) {
 			return nil, fmt.Errorf("%w: %s was changed meanwhile", oxbow.ErrConflict, t.RelPath(p.Path))
 		}
-		return []mdtree.Edit{{Path: p.Path, Remove: true}}, nil
+		return []mdtree.Edit{{Path: p.Path, IsRemoval: true}}, nil
 	})
 }
 
@@ -284,12 +284,12 @@ func Check(e oxbow.Entry) error {
 	if mdtree.HasConflictMarkers(e.Content) {
 		return errors.New("has lines that git writes into a conflict (<<<<<<<, =======, >>>>>>>): indent them")
 	}
-	if n := len(e.Content); n > maxContent {
-		return fmt.Errorf("has a content of %d bytes; the most that a team file has is %d", n, maxContent)
+	if n := len(e.Content); n > maxContentBytes {
+		return fmt.Errorf("has a content of %d bytes; the most that a team file has is %d", n, maxContentBytes)
 	}
 	text := FormatEntry(e)
-	if len(text) > maxFile {
-		return fmt.Errorf("makes a file of %d bytes; the most is %d", len(text), maxFile)
+	if len(text) > maxFileBytes {
+		return fmt.Errorf("makes a file of %d bytes; the most is %d", len(text), maxFileBytes)
 	}
 	again, _, err := parseEntry(text)
 	isSame := again.Content == e.Content && again.Name == e.Name && slices.Equal(again.Aliases, e.Aliases) &&
@@ -302,17 +302,17 @@ func Check(e oxbow.Entry) error {
 
 // replaceFile atomically replaces the content of a file. It fails if the present content is not oldText. If oldText is
 // nil, the file must not exist.
-func replaceFile(dir, name string, oldText []byte, text string) error {
+func replaceFile(dir, name string, oldText []byte, newText string) error {
 	d, err := vfs.Dir(dir)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	return vfs.ReplaceUnchanged(d, name, oldText, []byte(text), 0o644)
+	return vfs.ReplaceUnchanged(d, name, oldText, []byte(newText), 0o644)
 }
 
-func isRegular(p string) bool {
-	fi, err := os.Lstat(p)
+func isRegular(filePath string) bool {
+	fi, err := os.Lstat(filePath)
 	return err == nil && fi.Mode().IsRegular()
 }
 
@@ -323,8 +323,8 @@ func wrapError(action string, err error) error {
 	return err
 }
 
-func notRegularError(ok bool, err error) error {
-	if ok {
+func errorUnlessRegular(isRegularFile bool, err error) error {
+	if isRegularFile {
 		return nil
 	}
 	return err

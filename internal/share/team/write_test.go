@@ -96,14 +96,14 @@ func TestWriteRemovesStaleTemps(t *testing.T) {
 func TestWriteTwice(t *testing.T) {
 	_, clone := shared(t, map[string]string{inDir(1): noteFile("a", "one")})
 	s := opened(t, clone)
-	o := WriteOptions{Random: bytes.NewReader(make([]byte, 100)), OwnEntryHashes: map[string]bool{}}
+	o := WriteOptions{Random: bytes.NewReader(make([]byte, 100)), UserEntryHashes: map[string]bool{}}
 	for _, c := range []struct {
 		name, content string
 		changed       bool
 	}{{"a", "one", true}, {"a", "two", true}, {"a", "two", false}, {"b", "three", true}, {"b", "three", false}} {
 		e := oxbow.Entry{Name: c.name, Content: c.content, Created: time.Unix(1767225600, 0)}
 		file, changed, err := s.tree.WriteEntry(t.Context(), s, e, o)
-		o.OwnEntryHashes[EntryHash(e)] = true
+		o.UserEntryHashes[EntryHash(e)] = true
 		if err != nil || changed != c.changed || (c.name == "a") != (file == nth(1)) {
 			t.Errorf("Write(%+v) = %s, %t, %v", c, file, changed, err)
 		}
@@ -153,8 +153,8 @@ func TestWriteKeepsEdits(t *testing.T) {
 		put(t, clone, map[string]string{inDir(1): c.text})
 		s := opened(t, clone)
 		o := WriteOptions{
-			Random:         bytes.NewReader(make([]byte, 10)),
-			OwnEntryHashes: map[string]bool{EntryHash(wrote): true},
+			Random:          bytes.NewReader(make([]byte, 10)),
+			UserEntryHashes: map[string]bool{EntryHash(wrote): true},
 		}
 		_, changed, err := s.tree.WriteEntry(t.Context(), s, oxbow.Entry{Name: "a", Content: "from the home"}, o)
 		now, rerr := os.ReadFile(filepath.Join(clone, inDir(1)))
@@ -197,7 +197,7 @@ func TestWriteSeesOtherWriters(t *testing.T) {
 	_, clone := shared(t, map[string]string{inDir(1): noteFile("a", "one")})
 	first, second := opened(t, clone), opened(t, clone)
 	e := oxbow.Entry{Name: "b", Content: "two"}
-	o := WriteOptions{Random: bytes.NewReader(make([]byte, 20)), OwnEntryHashes: map[string]bool{EntryHash(e): true}}
+	o := WriteOptions{Random: bytes.NewReader(make([]byte, 20)), UserEntryHashes: map[string]bool{EntryHash(e): true}}
 	file, _, err := first.tree.WriteEntry(t.Context(), first, e, o)
 	if err != nil {
 		t.Fatal(err)
@@ -218,7 +218,7 @@ func TestCheckRefuses(t *testing.T) {
 		e    oxbow.Entry
 		want string
 	}{
-		{oxbow.Entry{Name: "a", Content: strings.Repeat("é", maxContent/2)}, ""},
+		{oxbow.Entry{Name: "a", Content: strings.Repeat("é", maxContentBytes/2)}, ""},
 		{
 			oxbow.Entry{
 				Name:    "a",
@@ -229,7 +229,8 @@ func TestCheckRefuses(t *testing.T) {
 			"",
 		},
 		{oxbow.Entry{Name: " a"}, "white space"},
-		{oxbow.Entry{Name: "a", Content: strings.Repeat("x", maxContent+1)}, "the most that a team file has is 16384"},
+		{oxbow.Entry{Name: "a", Content: strings.Repeat("x", maxContentBytes+1)},
+			"the most that a team file has is 16384"},
 		{oxbow.Entry{Name: "a", Content: "<<<<<<< x\n=======\n>>>>>>> y\n"}, "indent them"},
 		{oxbow.Entry{Content: "x"}, "does not say the entry's name"},
 		{oxbow.Entry{Name: "a", Kind: oxbow.Handoff}, "team files are notes"},
@@ -249,7 +250,7 @@ func TestLint(t *testing.T) {
 		"notes.txt": "x",
 		nth(2):      noteFile("a", "again"), strings.ToLower(nth(3)): noteFile("c", "lower"), nth(4): "no block\n",
 		nth(5): noteFile("d", "<<<<<<< ours\nx\n=======\ny\n>>>>>>> theirs"), nth(6): "\xff\xfe",
-		nth(7): strings.Repeat("x", maxFile+1),
+		nth(7): strings.Repeat("x", maxFileBytes+1),
 		nth(8): FormatEntry(oxbow.Entry{Name: "e", Labels: []oxbow.Label{{Key: "conflict", Value: "content"}}}),
 		nth(9): strings.ReplaceAll(noteFile("crlf", "one\ntwo"), "\n", "\r\n"), nth(10) + ".tmp": "",
 	})

@@ -17,20 +17,20 @@ const (
 
 // Health serves /healthz. It answers with an error if memories cannot be read. A nil Health always reports success.
 type Health struct {
-	checkMemory func(context.Context) error
-	now         func() time.Time
+	checkMemories func(context.Context) error
+	now           func() time.Time
 
 	// fieldsLock is the lock for the fields below. It is a channel with capacity 1 that contains a value while the
 	// fields are in use.
 	fieldsLock chan struct{}
-	checkTime  time.Time // time when checkMemory was last called
+	checkTime  time.Time // time when checkMemories was last called
 	err        error
 }
 
-// NewHealth returns a Health that calls checkMemory to find out whether memories can be read. Everybody can see the
-// text of the error that checkMemory returns.
-func NewHealth(checkMemory func(context.Context) error, now func() time.Time) *Health {
-	return &Health{checkMemory: checkMemory, now: now, fieldsLock: make(chan struct{}, 1)}
+// NewHealth returns a Health that calls checkMemories to find out whether memories can be read. Everybody can see the
+// text of the error that checkMemories returns.
+func NewHealth(checkMemories func(context.Context) error, now func() time.Time) *Health {
+	return &Health{checkMemories: checkMemories, now: now, fieldsLock: make(chan struct{}, 1)}
 }
 
 // ServeHTTP implements [http.Handler].
@@ -43,9 +43,9 @@ func (h *Health) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "ok\n")
 }
 
-// checkReady returns the error that checkMemory returned, which is nil if memories can be read. If the last call of
-// checkMemory was less than healthMaxAge ago, checkReady returns the result of that call. Otherwise checkReady calls
-// checkMemory again. If h is nil, checkReady returns nil.
+// checkReady returns the error that checkMemories returned, which is nil if memories can be read. If the last call of
+// checkMemories was less than healthMaxAge ago, checkReady returns the result of that call. Otherwise checkReady calls
+// checkMemories again. If h is nil, checkReady returns nil.
 func (h *Health) checkReady() error {
 	if h == nil {
 		return nil
@@ -56,7 +56,7 @@ func (h *Health) checkReady() error {
 		// Do not use the request's context, because the result of the check also answers other requests.
 		ctx, cancel := context.WithTimeout(context.Background(), healthTimeout)
 		defer cancel()
-		h.err = h.checkMemory(ctx)
+		h.err = h.checkMemories(ctx)
 		h.checkTime = h.now()
 	}
 	return h.err

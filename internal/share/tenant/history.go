@@ -28,11 +28,11 @@ type limitedHistory struct {
 // ReadsFrom returns the history from which s reads (see [oxbow.Options.History]).
 func (s *limitedHistory) ReadsFrom() oxbow.Historian { return s.Historian }
 
-// allowOps is like [Limit.Allow], but returns err if err is not nil. It allows a call without ops, so that the store
-// can report the mistake.
-func (s *limitedHistory) allowOps(ctx context.Context, ops []oxbow.Op, err error) error {
-	if err != nil || len(ops) == 0 {
-		return err
+// checkOpsAllowed is like [Limit.Allow], but returns opsErr if it is not nil. It allows a call without ops, so that the
+// store can report the mistake.
+func (s *limitedHistory) checkOpsAllowed(ctx context.Context, ops []oxbow.Op, opsErr error) error {
+	if opsErr != nil || len(ops) == 0 {
+		return opsErr
 	}
 	return s.limit.Allow(ctx, s.Historian, ops)
 }
@@ -40,7 +40,7 @@ func (s *limitedHistory) allowOps(ctx context.Context, ops []oxbow.Op, err error
 // Apply implements [oxbow.Store]. It returns an error if the tenant's limit does not allow the ops. The limit must also
 // be checked here, because some packages plan an undo by themselves and then call Apply.
 func (s *limitedHistory) Apply(ctx context.Context, ops ...oxbow.Op) error {
-	if err := s.allowOps(ctx, ops, nil); err != nil {
+	if err := s.checkOpsAllowed(ctx, ops, nil); err != nil {
 		return err
 	}
 	return s.Historian.Apply(ctx, ops...)
@@ -48,7 +48,7 @@ func (s *limitedHistory) Apply(ctx context.Context, ops ...oxbow.Op) error {
 
 // Commit implements [oxbow.Committer].
 func (s *limitedHistory) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, error) {
-	if err := s.allowOps(ctx, ops, nil); err != nil {
+	if err := s.checkOpsAllowed(ctx, ops, nil); err != nil {
 		return oxbow.Change{}, err
 	}
 	return oxbow.Commit(ctx, s.Historian, ops...)
@@ -57,7 +57,7 @@ func (s *limitedHistory) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Cha
 // Revert implements [oxbow.Historian].
 func (s *limitedHistory) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	ops, err := s.opsToUndo(ctx, seqs)
-	if err := s.allowOps(ctx, ops, err); err != nil {
+	if err := s.checkOpsAllowed(ctx, ops, err); err != nil {
 		return 0, err
 	}
 	return s.Historian.Revert(ctx, seqs...)
@@ -65,7 +65,7 @@ func (s *limitedHistory) Revert(ctx context.Context, seqs ...uint64) (uint64, er
 
 // Restore implements [oxbow.Historian].
 func (s *limitedHistory) Restore(ctx context.Context, name string, seq uint64) (uint64, error) {
-	if err := s.allowRestore(ctx, name, seq); err != nil {
+	if err := s.checkRestoreAllowed(ctx, name, seq); err != nil {
 		return 0, err
 	}
 	return s.Historian.Restore(ctx, name, seq)
@@ -73,15 +73,15 @@ func (s *limitedHistory) Restore(ctx context.Context, name string, seq uint64) (
 
 // RestoreIf implements [oxbow.Historian].
 func (s *limitedHistory) RestoreIf(ctx context.Context, name string, seq, version uint64) (uint64, error) {
-	if err := s.allowRestore(ctx, name, seq); err != nil {
+	if err := s.checkRestoreAllowed(ctx, name, seq); err != nil {
 		return 0, err
 	}
 	return s.Historian.RestoreIf(ctx, name, seq, version)
 }
 
-func (s *limitedHistory) allowRestore(ctx context.Context, name string, seq uint64) error {
+func (s *limitedHistory) checkRestoreAllowed(ctx context.Context, name string, seq uint64) error {
 	ops, err := s.appendRestoreOp(ctx, nil, name, seq)
-	return s.allowOps(ctx, ops, err)
+	return s.checkOpsAllowed(ctx, ops, err)
 }
 
 // opsToUndo returns ops with the same effect as undoing the changes: the ops restore each entry to its version before

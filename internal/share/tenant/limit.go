@@ -27,7 +27,7 @@ type Limit struct {
 type allowedChangeSize struct {
 	addedEntries int
 	addedBytes   int64
-	time         time.Time
+	changeTime   time.Time
 }
 
 // An allowed change that is not in the store after maxPendingChangeAge has failed.
@@ -60,7 +60,7 @@ func (l *Limit) Allow(ctx context.Context, s oxbow.Store, ops []oxbow.Op) error 
 		}
 	}
 	g := measureAllowedChange(ops)
-	g.time = now
+	g.changeTime = now
 	hasQuota := l.quota.MaxEntries > 0 || l.quota.MaxBytes > 0
 	if hasQuota && g.addedBytes > 0 {
 		if err := l.checkQuota(ctx, s, g); err != nil {
@@ -72,8 +72,9 @@ func (l *Limit) Allow(ctx context.Context, s oxbow.Store, ops []oxbow.Op) error 
 	return nil
 }
 
-// checkQuota returns an error if the memory would exceed the quota after the change g. The caller must hold l.mu.
-func (l *Limit) checkQuota(ctx context.Context, s oxbow.Store, g allowedChangeSize) error {
+// checkQuota returns an error if the memory would exceed the quota after a change of the size changeSize. The caller
+// must hold l.mu.
+func (l *Limit) checkQuota(ctx context.Context, s oxbow.Store, changeSize allowedChangeSize) error {
 	counter := oxbow.CapabilitiesOf(s).Counter
 	if counter == nil {
 		return oxbow.ErrUnsupported
@@ -82,17 +83,18 @@ func (l *Limit) checkQuota(ctx context.Context, s oxbow.Store, g allowedChangeSi
 	if err != nil {
 		return err
 	}
-	for ; len(l.pendingChanges) > 0 && (l.lastSeq < stats.Last ||
-		g.time.Sub(l.pendingChanges[0].time) > maxPendingChangeAge); l.pendingChanges = l.pendingChanges[1:] {
+	for len(l.pendingChanges) > 0 && (l.lastSeq < stats.Last ||
+		changeSize.changeTime.Sub(l.pendingChanges[0].changeTime) > maxPendingChangeAge) {
+		l.pendingChanges = l.pendingChanges[1:]
 		l.lastSeq++
 	}
 	l.lastSeq = stats.Last
-	entries, bytes := stats.Entries+g.addedEntries, stats.Used+g.addedBytes
+	entries, bytes := stats.Entries+changeSize.addedEntries, stats.Used+changeSize.addedBytes
 	for _, o := range l.pendingChanges {
 		entries, bytes = entries+o.addedEntries, bytes+o.addedBytes
 	}
 	switch {
-	case l.quota.MaxEntries > 0 && g.addedEntries > 0 && entries > l.quota.MaxEntries:
+	case l.quota.MaxEntries > 0 && changeSize.addedEntries > 0 && entries > l.quota.MaxEntries:
 		return &oxbow.QuotaError{Bound: "entries", Most: int64(l.quota.MaxEntries)}
 	case l.quota.MaxBytes > 0 && bytes > l.quota.MaxBytes:
 		return &oxbow.QuotaError{Bound: "bytes", Most: l.quota.MaxBytes}

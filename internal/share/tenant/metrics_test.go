@@ -20,7 +20,7 @@ func TestMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &Server{Pool: s.pool, Guard: auth.Guard{Tokens: tokens}, NoTenantHandler: http.NotFoundHandler(),
+	server := &Server{Pool: s.pool, Guard: auth.RequestGuard{Tokens: tokens}, NoTenantHandler: http.NotFoundHandler(),
 		Metrics:       NewMetrics("v1 \"quoted\\\"", time.Unix(7, 0)),
 		VisitorTenant: func(http.ResponseWriter, *http.Request) string { return "" }}
 	get := func(path, host, secret string) (int, string) {

@@ -24,9 +24,9 @@ type TenantHome interface {
 
 // Options configure a Pool, which opens and closes the homes of tenants. A zero field means the default.
 type Options struct {
-	MaxOpen     int           // maximum number of homes that are open at the same time (0 means 64)
-	IdleTimeout time.Duration // time after which an unused home is closed (0 means 10 minutes)
-	Logger      *slog.Logger  // receives errors from closing homes (nil discards them)
+	MaxOpenHomes int           // maximum number of homes that are open at the same time (0 means 64)
+	IdleTimeout  time.Duration // time after which an unused home is closed (0 means 10 minutes)
+	Logger       *slog.Logger  // receives errors from closing homes (nil discards them)
 }
 
 // Pool keeps the homes of tenants open. It closes a home that was not used for a while. It also closes the home that
@@ -39,7 +39,7 @@ type Pool struct {
 	mu            sync.Mutex // guards the fields below and the fields of all elements of slotsByTenant
 	slotsByTenant map[string]*tenantHomeSlot
 	isClosed      bool
-	openCount     int // number of times that homes were opened
+	openingCount  int // number of times that homes were opened
 }
 
 // tenantHomeSlot is a home that is being opened, is open, or is being closed.
@@ -63,7 +63,7 @@ func New(open func(ctx context.Context, tenant string) (TenantHome, error), o *O
 	if o != nil {
 		p.opts = *o
 	}
-	p.opts.MaxOpen = cmp.Or(p.opts.MaxOpen, 64)
+	p.opts.MaxOpenHomes = cmp.Or(p.opts.MaxOpenHomes, 64)
 	p.opts.IdleTimeout = cmp.Or(p.opts.IdleTimeout, 10*time.Minute)
 	p.opts.Logger = cmp.Or(p.opts.Logger, slog.New(slog.DiscardHandler))
 	return p
@@ -71,13 +71,13 @@ func New(open func(ctx context.Context, tenant string) (TenantHome, error), o *O
 
 var (
 	errPoolClosed    = errors.New("the server is ending")
-	errOpening       = errors.New("the memory of the tenant could not be opened")
+	errOpenMemory    = errors.New("the memory of the tenant could not be opened")
 	errAllHomesInUse = errors.New("all homes that may be open at once are in use")
 )
 
-// useHome returns the home of a tenant, which it opens if necessary. The home stays open until the caller calls
+// acquireHome returns the home of a tenant, which it opens if necessary. The home stays open until the caller calls
 // release.
-func (p *Pool) useHome(ctx context.Context, tenant string) (_ TenantHome, release func(), err error) {
+func (p *Pool) acquireHome(ctx context.Context, tenant string) (_ TenantHome, release func(), err error) {
 	for {
 		s, wait, mustFill, err := p.acquireSlot(tenant)
 		switch {
@@ -130,7 +130,7 @@ func (p *Pool) acquireSlot(tenant string) (_ *tenantHomeSlot, wait <-chan struct
 			s.idleTimer.Stop()
 		}
 		return s, nil, false, nil
-	case len(p.slotsByTenant) >= p.opts.MaxOpen:
+	case len(p.slotsByTenant) >= p.opts.MaxOpenHomes:
 		idle := p.chooseHomeToClose()
 		if idle == nil {
 			return nil, nil, false, errAllHomesInUse
@@ -142,15 +142,15 @@ func (p *Pool) acquireSlot(tenant string) (_ *tenantHomeSlot, wait <-chan struct
 	}
 	s = &tenantHomeSlot{tenant: tenant, ready: make(chan struct{}), closed: make(chan struct{}), requestsInProgress: 1}
 	p.slotsByTenant[tenant] = s
-	p.openCount++
+	p.openingCount++
 	return s, nil, true, nil
 }
 
 // countHomes returns how many homes are open, and how many times homes were opened.
-func (p *Pool) countHomes() (open, opened int) {
+func (p *Pool) countHomes() (openHomeCount, openingCount int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.slotsByTenant), p.openCount
+	return len(p.slotsByTenant), p.openingCount
 }
 
 // chooseHomeToClose returns the home to close so that another can be opened. It prefers a home that is already
@@ -170,7 +170,8 @@ func (p *Pool) chooseHomeToClose() (idle *tenantHomeSlot) {
 // openTenantHome opens the home of a tenant for all requests that wait for this home. If this fails, the next request
 // opens the home again.
 func (p *Pool) openTenantHome(ctx context.Context, s *tenantHomeSlot) {
-	s.openError = errOpening // Set an error first, so that the slot does not count as open if the function open panics.
+	// Set an error first, so that the slot does not count as open if the function open panics.
+	s.openError = errOpenMemory
 	defer func() {
 		if s.openError != nil {
 			p.mu.Lock()

@@ -117,7 +117,7 @@ func (s *street) want(t *testing.T, log ...string) {
 
 func TestPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStreet(Options{MaxOpen: 2, IdleTimeout: time.Minute})
+		s := newStreet(Options{MaxOpenHomes: 2, IdleTimeout: time.Minute})
 		s.slow = time.Second
 		get := func(name string) {
 			t.Helper()
@@ -154,7 +154,7 @@ func TestPool(t *testing.T) {
 // TestInUse tests that a home is not closed while it serves a request, however long the request takes.
 func TestInUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStreet(Options{MaxOpen: 2, IdleTimeout: time.Minute})
+		s := newStreet(Options{MaxOpenHomes: 2, IdleTimeout: time.Minute})
 		var held sync.WaitGroup
 		for _, name := range []string{"a", "b"} {
 			held.Go(func() {
@@ -188,7 +188,7 @@ func TestInUse(t *testing.T) {
 // which contains a tenant's memory, must not be opened twice. A home must not be closed while it serves a request.
 func TestManyTenants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStreet(Options{MaxOpen: 2, IdleTimeout: 20 * time.Millisecond})
+		s := newStreet(Options{MaxOpenHomes: 2, IdleTimeout: 20 * time.Millisecond})
 		s.slow = 7 * time.Millisecond
 		var wg sync.WaitGroup
 		var busy, served int
@@ -257,7 +257,7 @@ func TestTooLarge(t *testing.T) {
 	token.Tenant = "a"
 	server := &Server{
 		Pool:            s.pool,
-		Guard:           auth.Guard{Tokens: auth.Tokens{token}},
+		Guard:           auth.RequestGuard{Tokens: auth.Tokens{token}},
 		NoTenantHandler: http.NotFoundHandler(),
 		Metrics:         NewMetrics("test", time.Now()),
 	}

@@ -16,7 +16,7 @@ import (
 // Server serves the requests of all tenants.
 type Server struct {
 	Pool  *Pool
-	Guard auth.Guard // guard that checks the tokens of all tenants
+	Guard auth.RequestGuard // guard that checks the tokens of all tenants
 
 	// NoTenantHandler serves requests without a tenant. These are requests for the server's own home, and requests
 	// that it must refuse.
@@ -48,7 +48,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/metrics":
 		s.serveMetrics(answer, r)
 	default:
-		tenant = s.requestTenant(answer, r)
+		tenant = s.findRequestTenant(answer, r)
 		s.serveTenant(answer, r, tenant)
 	}
 }
@@ -62,7 +62,7 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, refused.Reason, refused.Status)
 		return
 	}
-	if !t.ReadsMetrics() {
+	if !t.MayReadMetrics() {
 		http.Error(w, "this token is not for metrics; give one the right only=metrics", http.StatusForbidden)
 		return
 	}
@@ -76,7 +76,7 @@ func (s *Server) serveTenant(w http.ResponseWriter, r *http.Request, tenant stri
 		s.NoTenantHandler.ServeHTTP(w, r)
 		return
 	}
-	home, release, err := s.Pool.useHome(r.Context(), tenant)
+	home, release, err := s.Pool.acquireHome(r.Context(), tenant)
 	if err != nil {
 		p := remote.MakeProblem(err)
 		p.LogErrorWithFileNames(s.Logger)
@@ -94,10 +94,10 @@ func (s *Server) serveTenant(w http.ResponseWriter, r *http.Request, tenant stri
 	home.ServeHTTP(w, r)
 }
 
-// requestTenant returns the tenant of a request. If the request has both a token and a cookie, the token decides.
-// requestTenant returns "" if the request has no tenant, or if the guard refuses the request.
-func (s *Server) requestTenant(w http.ResponseWriter, r *http.Request) string {
-	if s.Guard.CheckSite(r) != nil {
+// findRequestTenant returns the tenant of a request. If the request has both a token and a cookie, the token decides.
+// findRequestTenant returns "" if the request has no tenant, or if the guard refuses the request.
+func (s *Server) findRequestTenant(w http.ResponseWriter, r *http.Request) string {
+	if s.Guard.CheckHostAndOrigin(r) != nil {
 		return ""
 	}
 	if r.Header.Get("Authorization") != "" {

@@ -11,16 +11,16 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// instructiveLabels lists the labels of entries that agents receive without searching for them, so that the text works
+// instructionLabels lists the labels of entries that agents receive without searching for them, so that the text works
 // like an instruction.
-var instructiveLabels = []string{"pinned", "process"}
+var instructionLabels = []string{"pinned", "process"}
 
 // NewForeignMemory returns a read-only memory with the entries of m. In the returned memory, the source of each entry
-// has the actor [oxbow.Foreign], and no entry has a label in instructiveLabels. The history cannot be read. Each
-// change returns the error that the caller passed as the argument refused. Closing the returned memory closes m.
-func NewForeignMemory(m *oxbow.Memory, refused error) *oxbow.Memory {
+// has the actor [oxbow.Foreign], and no entry has a label in instructionLabels. The history cannot be read. Each
+// change returns the error that the caller passed as the argument changeError. Closing the returned memory closes m.
+func NewForeignMemory(m *oxbow.Memory, changeError error) *oxbow.Memory {
 	o := m.Options()
-	return oxbow.New(&foreignStore{m.Store(), m.Close, refused}, &o)
+	return oxbow.New(&foreignStore{m.Store(), m.Close, changeError}, &o)
 }
 
 // foreignStore marks all entries of another store as written by others. It lacks the optional interfaces of that
@@ -28,7 +28,7 @@ func NewForeignMemory(m *oxbow.Memory, refused error) *oxbow.Memory {
 type foreignStore struct {
 	store       oxbow.Store
 	closeMemory func() error
-	refusal     error
+	changeError error
 }
 
 // Close implements [oxbow.Store].
@@ -55,16 +55,16 @@ func (f *foreignStore) Entries(ctx context.Context, filter oxbow.Filter) iter.Se
 }
 
 // Apply implements [oxbow.Store].
-func (f *foreignStore) Apply(context.Context, ...oxbow.Op) error { return f.refusal }
+func (f *foreignStore) Apply(context.Context, ...oxbow.Op) error { return f.changeError }
 
 // DryRun implements [oxbow.DryRunner].
-func (f *foreignStore) DryRun(context.Context, ...oxbow.Op) error { return f.refusal }
+func (f *foreignStore) DryRun(context.Context, ...oxbow.Op) error { return f.changeError }
 
 func markForeign(e oxbow.Entry) oxbow.Entry {
 	e = e.Clone()
 	e.Source = oxbow.Source{Time: e.Source.Time, Actor: oxbow.Foreign}
 	e.Labels = slices.DeleteFunc(e.Labels, func(l oxbow.Label) bool {
-		return slices.Contains(instructiveLabels,
+		return slices.Contains(instructionLabels,
 			l.Key)
 	})
 	return e

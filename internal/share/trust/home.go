@@ -20,9 +20,9 @@ import (
 // contains annotations, team files, profiles and skills of the project.
 const DirName = ".oxbow"
 
-// sharedNames lists the names in a home's directory that people commit on purpose, and the names of files that desktop
-// environments create in any directory. A directory that contains only such names is not a home.
-var sharedNames = []string{"annotations", "team", "profiles", "memory-profiles", "skills", ".gitignore",
+// teamSharedNames lists the names in a home's directory that people commit on purpose, and the names of files that
+// desktop environments create in any directory. A directory that contains only such names is not a home.
+var teamSharedNames = []string{"annotations", "team", "profiles", "memory-profiles", "skills", ".gitignore",
 	".gitattributes",
 	".ds_store", "desktop.ini", "thumbs.db"}
 
@@ -31,7 +31,7 @@ var sharedNames = []string{"annotations", "team", "profiles", "memory-profiles",
 // is ignored, as on most file systems of macOS and Windows.
 func isTeamSharedName(name string) bool {
 	name = strings.ToLower(name)
-	return slices.Contains(sharedNames, name) || strings.HasSuffix(name, ".off")
+	return slices.Contains(teamSharedNames, name) || strings.HasSuffix(name, ".off")
 }
 
 // MayDirBeHome reports whether a directory may be an oxbow home, judged by the names of the files in it. An empty
@@ -62,7 +62,7 @@ type homeOwnershipFacts struct {
 	// names in namesProvingHome that git tracks. A tracked file does not prove that the home belongs to the user,
 	// because it may come from a cloned repository. The name "." means the directory of the home itself.
 	gitTrackedNames []string
-	trackedErr      error // error because of which gitTrackedNames is not known
+	gitTrackedErr   error // error because of which gitTrackedNames is not known
 }
 
 // isGitTrackedName reports whether git tracks the name.
@@ -70,9 +70,14 @@ func (f *homeOwnershipFacts) isGitTrackedName(name string) bool {
 	return slices.Contains(f.gitTrackedNames, name)
 }
 
-// examineHome collects the facts about a home. store is the path of its store file, or the home itself.
-func examineHome(home, store string) (homeOwnershipFacts, error) {
-	f := homeOwnershipFacts{home: home, store: store, resolvedHomePath: realPath(home), id: sysinfo.ReadFileID(home)}
+// collectHomeFacts collects the facts about a home. storePath is the path of its store file, or the home itself.
+func collectHomeFacts(home, storePath string) (homeOwnershipFacts, error) {
+	f := homeOwnershipFacts{
+		home:             home,
+		store:            storePath,
+		resolvedHomePath: realPath(home),
+		id:               sysinfo.ReadFileID(home),
+	}
 	fi, err := os.Lstat(home)
 	if err != nil {
 		return f, err
@@ -81,13 +86,13 @@ func examineHome(home, store string) (homeOwnershipFacts, error) {
 		f.linkToHomePath, f.oldestFileChangeTime = filepath.Join(realPath(filepath.Dir(home)), filepath.Base(home)),
 			sysinfo.LastChangeTime(fi)
 	}
-	f.homeFingerprint, err = Fingerprint(home, store)
+	f.homeFingerprint, err = Fingerprint(home, storePath)
 	if err != nil {
 		// Ignore the error, because opening the memory reports the same error to the user.
 		f.homeFingerprint = otherLayoutFingerprint
 	}
-	// If store and home are equal, the home is a single file, which is the memory.
-	if err := f.readUnsharedNames(); err != nil && store != home {
+	// If storePath and home are equal, the home is a single file, which is the memory.
+	if err := f.readUnsharedNames(); err != nil && storePath != home {
 		return f, err
 	}
 	f.readGitTrackedNames()
@@ -123,12 +128,12 @@ func (f *homeOwnershipFacts) updateOldestChange(t time.Time) {
 
 // readGitTrackedNames stores in gitTrackedNames the names of the files in the home that git tracks. It leaves out team
 // files and other names that people share on purpose. It asks git about the path of the home with and without symbolic
-// links, and stores the first error in trackedErr.
+// links, and stores the first error in gitTrackedErr.
 func (f *homeOwnershipFacts) readGitTrackedNames() {
 	for _, path := range slices.Compact([]string{f.home, f.resolvedHomePath}) {
-		names, err := git.IndexNames(path)
-		if err != nil && f.trackedErr == nil {
-			f.trackedErr = err
+		names, err := git.ListTrackedFiles(path)
+		if err != nil && f.gitTrackedErr == nil {
+			f.gitTrackedErr = err
 		}
 		for _, n := range names {
 			if top, _, _ := strings.Cut(n, "/"); !isTeamSharedName(top) {

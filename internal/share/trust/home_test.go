@@ -46,7 +46,7 @@ func newGit(t *testing.T, dir string, add ...string) {
 func begunRecord(t *testing.T) List {
 	t.Helper()
 	l := List{Dir: filepath.Join(t.TempDir(), "config")}
-	l.StartRecord()
+	l.StartHomeRecord()
 	past := time.Now().Add(-time.Hour)
 	if err := os.Chtimes(filepath.Join(l.Dir, trustRecordStartFile), past, past); err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestJudgeUnrecorded(t *testing.T) {
 			tt.make(t, home)
 			store := filepath.Join(home, "memory.oxbow")
 			l := tt.record(t)
-			v := l.Judge(home, store)
+			v := l.JudgeHome(home, store)
 			if v.Ownership != tt.want || (v.Ownership != OwnHome && (v.Reason == "" || v.Mend == "")) {
 				t.Errorf("Judge() = %+v, want %s", v, tt.want)
 			}
@@ -142,7 +142,8 @@ func TestJudgeUnrecorded(t *testing.T) {
 			if _, err := l.TrustHome(t.Context(), home, store, "", time.Now()); err != nil {
 				t.Fatal(err)
 			}
-			if v := l.Judge(home, store); (v.Ownership != OwnHome && v.Ownership != Trusted) || v.LacksTrustRecord {
+			if v := l.JudgeHome(home, store); (v.Ownership != OwnHome && v.Ownership != TrustedHome) ||
+				v.LacksTrustRecord {
 				t.Errorf("Judge() of a home that a person trusted = %+v", v)
 			}
 		})
@@ -208,7 +209,7 @@ func TestJudgeRecorded(t *testing.T) {
 		{"tracked store", func(t *testing.T, home string) string {
 			newGit(t, filepath.Dir(home), ".oxbow/memory.oxbow")
 			return home
-		}, Trusted},
+		}, TrustedHome},
 		{"tracked store in a new clone at the same path", func(t *testing.T, home string) string {
 			old := rename(t, home)
 			if err := os.CopyFS(home, os.DirFS(old)); err != nil {
@@ -231,7 +232,7 @@ func TestJudgeRecorded(t *testing.T) {
 				t.Fatal(err)
 			}
 			home = tt.change(t, home)
-			if v := l.Judge(home, filepath.Join(home, "memory.oxbow")); v.Ownership != tt.want {
+			if v := l.JudgeHome(home, filepath.Join(home, "memory.oxbow")); v.Ownership != tt.want {
 				t.Errorf("Judge() = %+v, want %s", v, tt.want)
 			}
 		})
@@ -282,10 +283,10 @@ func TestRevokedStaysRevoked(t *testing.T) {
 	if err := l.RecordHome(t.Context(), home, store, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if was, err := l.RevokeHome(t.Context(), home); !was || err != nil {
+	if was, err := l.RevokeHomeTrust(t.Context(), home); !was || err != nil {
 		t.Fatalf("Remove() = %t, %v", was, err)
 	}
-	if v := l.Judge(home, store); v.Ownership != ForeignHome || !strings.Contains(v.Reason, "revoked") {
+	if v := l.JudgeHome(home, store); v.Ownership != ForeignHome || !strings.Contains(v.Reason, "revoked") {
 		t.Errorf("Judge() = %+v, want foreign", v)
 	}
 	if n := len(l.Homes()); n != 0 {

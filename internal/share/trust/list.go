@@ -36,11 +36,11 @@ type Home struct {
 	TrackedFiles []string       `json:"parts,omitempty"`
 	ID           sysinfo.FileID `json:"id,omitzero"` // identity of the home's directory in the file system
 	// path of the link that leads to the home ("" without a link)
-	Link string `json:"link,omitempty"`
+	LinkPath string `json:"link,omitempty"`
 	// IsCreatedHere is set if this machine created the home. Otherwise the user has declared the home trusted.
 	IsCreatedHere bool      `json:"made,omitempty"`
 	Revoked       bool      `json:"revoked,omitempty"` // The user has revoked the trust.
-	Since         time.Time `json:"since"`
+	RecordTime    time.Time `json:"since"`
 }
 
 // matchesExactly reports whether the recorded home h is the home that was examined and has the facts f. The path, the
@@ -49,12 +49,12 @@ type Home struct {
 func (h *Home) matchesExactly(f homeOwnershipFacts) bool {
 	isSameStore := h.Fingerprint == f.homeFingerprint || f.homeFingerprint == damagedStoreFingerprint ||
 		f.homeFingerprint == ""
-	return h.Path == f.resolvedHomePath && h.Link == f.linkToHomePath && isSameStore && h.ID == f.id
+	return h.Path == f.resolvedHomePath && h.LinkPath == f.linkToHomePath && isSameStore && h.ID == f.id
 }
 
-// isForHome reports whether h, a line of the trust list, is about the home that has the facts f. The links to the home
-// in h and f (h.Link and f.linkToHomePath) must be equal. The other conditions depend on the memory in the home, which
-// is identified by a fingerprint. The first of these cases that applies decides:
+// describesHome reports whether h, a line of the trust list, is about the home that has the facts f. The links to the
+// home in h and f (h.LinkPath and f.linkToHomePath) must be equal. The other conditions depend on the memory in the
+// home, which is identified by a fingerprint. The first of these cases that applies decides:
 //   - If the user has revoked the trust, the paths in h and f must be equal.
 //   - If the home has the same memory as in h, and the memory has an ID, the home must be the same directory as in h.
 //     The directory may have been moved. Another directory at the same path also matches if git tracks no file in the
@@ -66,8 +66,8 @@ func (h *Home) matchesExactly(f homeOwnershipFacts) bool {
 //   - Otherwise h is not about the home.
 //
 // Therefore a copy or a clone of a home at another path never matches.
-func (h *Home) isForHome(f homeOwnershipFacts) bool {
-	if h.Link != f.linkToHomePath {
+func (h *Home) describesHome(f homeOwnershipFacts) bool {
+	if h.LinkPath != f.linkToHomePath {
 		return false
 	}
 	isSamePath := h.Path == f.resolvedHomePath
@@ -107,10 +107,10 @@ func (f *homeOwnershipFacts) hasStoreID() bool {
 	return strings.HasPrefix(f.homeFingerprint, storeFingerprintPrefix)
 }
 
-// findHomeLine returns the line of the record for a home. The second result is false if the record lacks such a line.
-func (l List) findHomeLine(f homeOwnershipFacts) (Home, bool) {
-	homes := l.homesContaining(f.resolvedHomePath, f.homeFingerprint, f.id.Inode)
-	if i := slices.IndexFunc(homes, func(h Home) bool { return h.isForHome(f) }); i >= 0 {
+// findHomeRecord returns the line of the record for a home. The second result is false if the record lacks such a line.
+func (l List) findHomeRecord(f homeOwnershipFacts) (Home, bool) {
+	homes := l.findHomesWithWords(f.resolvedHomePath, f.homeFingerprint, f.id.Inode)
+	if i := slices.IndexFunc(homes, func(h Home) bool { return h.describesHome(f) }); i >= 0 {
 		return homes[i], true
 	}
 	return Home{}, false
@@ -126,11 +126,11 @@ const (
 	maxLockWait          = 5 * time.Second
 )
 
-// recordStart returns the time at which this machine began to record the homes that oxbow creates. Every home that
-// oxbow created here after this time is in the record. The time is the modification time of an empty file. If the file
-// does not exist, recordStart creates it, so that recording starts with this call. recordStart fails if l.Dir is empty,
-// or if the file cannot be created or examined.
-func (l List) recordStart() (time.Time, error) {
+// readRecordStartTime returns the time at which this machine began to record the homes that oxbow creates. Every home
+// that oxbow created here after this time is in the record. The time is the modification time of an empty file. If the
+// file does not exist, readRecordStartTime creates it, so that recording starts with this call. readRecordStartTime
+// fails if l.Dir is empty, or if the file cannot be created or examined.
+func (l List) readRecordStartTime() (time.Time, error) {
 	if l.Dir == "" {
 		return time.Time{}, errors.New("no configuration directory is known")
 	}
@@ -151,9 +151,9 @@ func (l List) recordStart() (time.Time, error) {
 	return fi.ModTime(), nil
 }
 
-// StartRecord starts the record of the homes that oxbow creates on this machine, unless the record was started before.
-// A home that is older than the record counts as created by an earlier version of oxbow.
-func (l List) StartRecord() { _, _ = l.recordStart() }
+// StartHomeRecord starts the record of the homes that oxbow creates on this machine, unless the record was started
+// before. A home that is older than the record counts as created by an earlier version of oxbow.
+func (l List) StartHomeRecord() { _, _ = l.readRecordStartTime() }
 
 // Homes returns the recorded homes, without the homes for which the user has revoked the trust. A home is a directory
 // with a memory. Lines that cannot be read are ignored.
@@ -161,9 +161,9 @@ func (l List) Homes() []Home {
 	return slices.DeleteFunc(parseHomes(l.readFile(homesFileName)), func(h Home) bool { return h.Revoked })
 }
 
-// homesContaining searches the file of recorded homes for lines that contain at least one of the words. It returns the
-// homes that these lines list. The other lines are not parsed, so that a command with a long record stays fast.
-func (l List) homesContaining(words ...string) (homes []Home) {
+// findHomesWithWords searches the file of recorded homes for lines that contain at least one of the words. It returns
+// the homes that these lines list. The other lines are not parsed, so that a command with a long record stays fast.
+func (l List) findHomesWithWords(words ...string) (homes []Home) {
 	for line := range bytes.Lines(l.readFile(homesFileName)) {
 		if slices.ContainsFunc(words, func(w string) bool { return w != "" && bytes.Contains(line, quoteWord(w)) }) {
 			homes = append(homes, parseHomes(line)...)
@@ -208,15 +208,15 @@ func parseHomes(file []byte) []Home {
 }
 
 // TrustHome records that the user trusts a home in its present state. The record contains the digests of the home's
-// documents and of the settings file. The argument settings is the path of the settings file, or "" if no settings file
-// is trusted. TrustHome returns the recorded line.
-func (l List) TrustHome(ctx context.Context, home, store, settings string, now time.Time) (Home, error) {
-	f, err := examineHome(home, store)
+// documents and of the settings file. The argument settingsPath is the path of the settings file, or "" if no settings
+// file is trusted. TrustHome returns the recorded line.
+func (l List) TrustHome(ctx context.Context, home, storePath, settingsPath string, now time.Time) (Home, error) {
+	f, err := collectHomeFacts(home, storePath)
 	if err != nil {
 		return Home{}, err
 	}
 	h := f.newHomeRecord(now)
-	h.SettingsDigest, err = fileDigest(settings)
+	h.SettingsDigest, err = fileDigest(settingsPath)
 	if err != nil {
 		return Home{}, err
 	}
@@ -260,28 +260,28 @@ func (h *Home) addDocument(home, path string) error {
 func (f *homeOwnershipFacts) newHomeRecord(now time.Time) Home {
 	return Home{
 		Path:        f.resolvedHomePath,
-		Link:        f.linkToHomePath,
+		LinkPath:    f.linkToHomePath,
 		Fingerprint: f.homeFingerprint,
 		ID:          f.id,
-		Since:       now.UTC(),
+		RecordTime:  now.UTC(),
 	}
 }
 
 // RecordHome records in the list that this machine created a home. If the list already contains the home and the user
 // has not revoked the trust, the old record's origin and time are kept. The settings and documents that the user
 // trusted also stay trusted.
-func (l List) RecordHome(ctx context.Context, home, store string, now time.Time) error {
-	f, err := examineHome(home, store)
+func (l List) RecordHome(ctx context.Context, home, storePath string, now time.Time) error {
+	f, err := collectHomeFacts(home, storePath)
 	if err != nil {
 		return err
 	}
 	h := f.newHomeRecord(now)
 	h.IsCreatedHere = true
-	if old, found := l.findHomeLine(f); found && !old.Revoked {
+	if old, found := l.findHomeRecord(f); found && !old.Revoked {
 		if old.matchesExactly(f) {
 			return nil
 		}
-		h.IsCreatedHere, h.Since = old.IsCreatedHere, old.Since
+		h.IsCreatedHere, h.RecordTime = old.IsCreatedHere, old.RecordTime
 		h.SettingsDigest = old.SettingsDigest
 		h.Documents = old.Documents
 		h.TrackedFiles = old.TrackedFiles
@@ -294,16 +294,16 @@ func (l List) RecordHome(ctx context.Context, home, store string, now time.Time)
 // before.
 func (l List) replaceHomeRecord(ctx context.Context, h Home) error {
 	if err := l.updateHomes(ctx, func(homes []Home) []Home {
-		return append(withoutHome(homes, h.Path, h.Link), h)
+		return append(withoutHome(homes, h.Path, h.LinkPath), h)
 	}); err != nil {
 		return err
 	}
-	l.StartRecord()
+	l.StartHomeRecord()
 	return nil
 }
 
-// RevokeHome revokes the trust in a home. wasRecorded reports whether the home was in the record.
-func (l List) RevokeHome(ctx context.Context, home string) (wasRecorded bool, err error) {
+// RevokeHomeTrust revokes the trust in a home. wasRecorded reports whether the home was in the record.
+func (l List) RevokeHomeTrust(ctx context.Context, home string) (wasRecorded bool, err error) {
 	path := realPath(home)
 	if l.Dir == "" || !slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == path }) {
 		return false, nil
@@ -311,7 +311,7 @@ func (l List) RevokeHome(ctx context.Context, home string) (wasRecorded bool, er
 	return true, l.updateHomes(ctx, func(homes []Home) []Home {
 		for i := range homes {
 			if homes[i].Path == path {
-				homes[i] = Home{Path: path, Link: homes[i].Link, Revoked: true, Since: homes[i].Since}
+				homes[i] = Home{Path: path, LinkPath: homes[i].LinkPath, Revoked: true, RecordTime: homes[i].RecordTime}
 			}
 		}
 		return homes
@@ -319,7 +319,7 @@ func (l List) RevokeHome(ctx context.Context, home string) (wasRecorded bool, er
 }
 
 func withoutHome(homes []Home, path, link string) []Home {
-	return slices.DeleteFunc(homes, func(h Home) bool { return h.Path == path && h.Link == link })
+	return slices.DeleteFunc(homes, func(h Home) bool { return h.Path == path && h.LinkPath == link })
 }
 
 // TrustsSettings reports whether the user has trusted the settings file of a home in its present state.
@@ -335,7 +335,7 @@ func (l List) TrustsSettings(home, settings string) bool {
 // or a checkout may have changed the document.
 func (l List) DocumentRefusalReason(home, name string) string {
 	path := filepath.Join(home, filepath.FromSlash(name))
-	names, err := git.IndexNames(path)
+	names, err := git.ListTrackedFiles(path)
 	if err == nil && len(names) == 0 {
 		return ""
 	}

@@ -15,27 +15,33 @@ type writtenFileDigest struct {
 	Digest       string `json:"digest"`
 }
 
-const outputsFile = "outputs"
+const writtenFilesFileName = "outputs"
 
-// maxRecordedOutputs is the maximum number of files in the record of files that oxbow has written. If there are more,
-// the oldest is removed from the record.
-const maxRecordedOutputs = 1000
+// maxWrittenFileRecords is the maximum number of files in the record of files that oxbow has written. If there are
+// more, the oldest is removed from the record.
+const maxWrittenFileRecords = 1000
 
-// AddOutput records that oxbow wrote a text to the file at path. digest is the digest of the text.
-func (l List) AddOutput(ctx context.Context, path, digest string) error {
+// RecordWrittenFile records that oxbow wrote a text to the file at path. digest is the digest of the text.
+func (l List) RecordWrittenFile(ctx context.Context, path, digest string) error {
 	path = realPath(path)
-	return l.replaceFile(ctx, outputsFile, func(old []byte) ([]byte, error) {
-		all := slices.DeleteFunc(parseOutputs(old), func(o writtenFileDigest) bool { return o.ResolvedPath == path })
+	return l.replaceFile(ctx, writtenFilesFileName, func(old []byte) ([]byte, error) {
+		all := slices.DeleteFunc(
+			parseWrittenFiles(old),
+			func(o writtenFileDigest) bool { return o.ResolvedPath == path },
+		)
 		all = append(all, writtenFileDigest{path, digest})
-		return encodeJSONLines(all[max(0, len(all)-maxRecordedOutputs):])
+		return encodeJSONLines(all[max(0, len(all)-maxWrittenFileRecords):])
 	})
 }
 
-// HasWrittenDigest reports whether the text that oxbow last wrote to the file at path has this digest.
-func (l List) HasWrittenDigest(path, digest string) bool {
-	return slices.Contains(parseOutputs(l.readFile(outputsFile)), writtenFileDigest{realPath(path), digest})
+// IsLastWrittenDigest reports whether the text that oxbow last wrote to the file at path has this digest.
+func (l List) IsLastWrittenDigest(path, digest string) bool {
+	return slices.Contains(
+		parseWrittenFiles(l.readFile(writtenFilesFileName)),
+		writtenFileDigest{realPath(path), digest},
+	)
 }
 
-func parseOutputs(file []byte) []writtenFileDigest {
+func parseWrittenFiles(file []byte) []writtenFileDigest {
 	return parseJSONLines(file, func(o *writtenFileDigest) string { return o.ResolvedPath })
 }

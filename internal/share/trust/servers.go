@@ -13,10 +13,10 @@ import (
 
 // Server is a server with which the user synchronizes a home.
 type Server struct {
-	Home      string    `json:"home"`
-	URL       string    `json:"url"`
-	TokenFile string    `json:"token_file,omitempty"` // file with the token for the server ("" if the user named none)
-	Since     time.Time `json:"since"`
+	Home       string    `json:"home"`
+	URL        string    `json:"url"`
+	TokenFile  string    `json:"token_file,omitempty"` // file with the token for the server ("" if the user named none)
+	RecordTime time.Time `json:"since"`
 }
 
 const serversFile = "servers"

@@ -12,8 +12,8 @@ import (
 
 // Team is a repository whose team files the user trusts.
 type Team struct {
-	ID    string    `json:"team"` // URL of the repository's remote, or the repository's path
-	Since time.Time `json:"since"`
+	ID         string    `json:"team"` // URL of the repository's remote, or the repository's path
+	RecordTime time.Time `json:"since"`
 }
 
 const teamsFile = "trusted-teams"

@@ -32,7 +32,7 @@ const (
 	// The user named the home, the home is in the data directory, or this machine created it.
 	OwnHome HomeOwnership = "own"
 	// Git tracks the home, and according to the record the home belongs to the user.
-	Trusted     HomeOwnership = "trusted"
+	TrustedHome HomeOwnership = "trusted"
 	ForeignHome HomeOwnership = "foreign" // The home contains a memory, and nothing shows that it belongs to the user.
 	Refused     HomeOwnership = "refused" // The home is refused, because another user owns it or can write to it.
 	// The directory is not a home, because a usable memory is missing or because oxbow refuses to follow the link.
@@ -53,13 +53,13 @@ type OwnershipVerdict struct {
 	LacksTrustRecord bool `json:"-"`
 }
 
-// Judge decides whether a home that was found from the working directory belongs to the user. store is the path of its
-// store file, or the home itself if the layout uses several files.
-func (l List) Judge(home, store string) OwnershipVerdict {
-	if v, refused := refuseOtherUsersHome(home, store); refused {
+// JudgeHome decides whether a home that was found from the working directory belongs to the user. storePath is the path
+// of its store file, or the home itself if the layout uses several files.
+func (l List) JudgeHome(home, storePath string) OwnershipVerdict {
+	if v, refused := refuseOtherUsersHome(home, storePath); refused {
 		return v
 	}
-	f, err := examineHome(home, store)
+	f, err := collectHomeFacts(home, storePath)
 	if err != nil {
 		// Ignore the error, because the caller opens the home next. That fails with the same error, and the message
 		// names a remedy.
@@ -73,7 +73,7 @@ func (l List) Judge(home, store string) OwnershipVerdict {
 			Mend:              "name the home that you mean: --home DIR",
 		}
 	}
-	record, found := l.findHomeLine(f)
+	record, found := l.findHomeRecord(f)
 	switch {
 	case !found:
 		return l.judgeUnrecordedHome(f)
@@ -85,15 +85,15 @@ func (l List) Judge(home, store string) OwnershipVerdict {
 	}
 	v := OwnershipVerdict{Ownership: OwnHome, LacksTrustRecord: !record.matchesExactly(f)}
 	if len(f.gitTrackedNames) > 0 {
-		v.Ownership, v.Reason = Trusted, "git tracks it ("+f.firstGitTrackedPath()+")"
+		v.Ownership, v.Reason = TrustedHome, "git tracks it ("+f.firstGitTrackedPath()+")"
 	}
 	return v
 }
 
 // refuseOtherUsersHome refuses a home or a store that belongs to another user or that other users can write to. On
 // Windows, it checks neither owners nor access lists.
-func refuseOtherUsersHome(home, store string) (v OwnershipVerdict, refused bool) {
-	for _, path := range []string{home, store} {
+func refuseOtherUsersHome(home, storePath string) (verdict OwnershipVerdict, refused bool) {
+	for _, path := range []string{home, storePath} {
 		switch owner := sysinfo.ReadOwner(path); {
 		case owner.IsOtherUser:
 			return OwnershipVerdict{Ownership: Refused, Reason: fmt.Sprintf("another user owns %s", path),
@@ -116,10 +116,10 @@ func refuseOtherUsersHome(home, store string) (v OwnershipVerdict, refused bool)
 // is empty or older than the record, because earlier versions of oxbow recorded only few homes. A home with files that
 // is newer than the record does not belong to the user, because it comes from an archive, a copy or a clone.
 func (l List) judgeUnrecordedHome(f homeOwnershipFacts) OwnershipVerdict {
-	if f.trackedErr != nil {
+	if f.gitTrackedErr != nil {
 		return f.verdictForUnknownOwner(fmt.Sprintf(
 			"it is in a working tree of git, and whether it came with a clone is unknown: %v",
-			f.trackedErr,
+			f.gitTrackedErr,
 		))
 	}
 	if len(f.gitTrackedNames) > 0 {
@@ -127,15 +127,15 @@ func (l List) judgeUnrecordedHome(f homeOwnershipFacts) OwnershipVerdict {
 	}
 	if f.linkToHomePath != "" {
 		storePath, err := filepath.Rel(f.home, f.store)
-		target := l.Judge(f.resolvedHomePath, filepath.Join(f.resolvedHomePath, storePath))
-		isUsable := target.Ownership == OwnHome || target.Ownership == Trusted
+		target := l.JudgeHome(f.resolvedHomePath, filepath.Join(f.resolvedHomePath, storePath))
+		isUsable := target.Ownership == OwnHome || target.Ownership == TrustedHome
 		if err != nil || !isUsable {
 			return f.verdictForUnknownOwner(
 				"it is a link to " + f.resolvedHomePath + ", which is not recorded as yours",
 			)
 		}
 	}
-	began, err := l.recordStart()
+	began, err := l.readRecordStartTime()
 	switch {
 	case err != nil: // This machine cannot record homes.
 		return OwnershipVerdict{Ownership: OwnHome}
@@ -150,9 +150,9 @@ func (l List) judgeUnrecordedHome(f homeOwnershipFacts) OwnershipVerdict {
 
 // verdictForUnknownOwner returns the verdict for a home if nothing shows that the home belongs to the user. If the home
 // contains a memory and was not found through a link, the home is foreign. Otherwise the verdict is NotAHome, so that
-// the home is ignored and does not hide a memory of the user. The argument why becomes the reason in the verdict.
-func (f *homeOwnershipFacts) verdictForUnknownOwner(why string) OwnershipVerdict {
-	v := OwnershipVerdict{Ownership: ForeignHome, Reason: why, Mend: "oxbow trust " + text.ShellQuote(f.home)}
+// the home is ignored and does not hide a memory of the user. The argument reason becomes the reason in the verdict.
+func (f *homeOwnershipFacts) verdictForUnknownOwner(reason string) OwnershipVerdict {
+	v := OwnershipVerdict{Ownership: ForeignHome, Reason: reason, Mend: "oxbow trust " + text.ShellQuote(f.home)}
 	if f.homeFingerprint == "" || f.linkToHomePath != "" {
 		v.Ownership = NotAHome
 	}

@@ -40,7 +40,7 @@ func TestJudgeOwner(t *testing.T) {
 	home, store := made(t)
 	want := func(state HomeOwnership, why string) {
 		t.Helper()
-		if v := l.Judge(home, store); v.Ownership != state || !strings.Contains(v.Reason, why) ||
+		if v := l.JudgeHome(home, store); v.Ownership != state || !strings.Contains(v.Reason, why) ||
 			(why != "" && v.Mend == "") {
 			t.Errorf("Judge() = %+v, want %s, %q, and what mends it", v, state, why)
 		}
@@ -146,7 +146,7 @@ func TestList(t *testing.T) {
 		t.Errorf("%d homes are trusted, want %d", n, len(homes))
 	}
 	for _, want := range []bool{true, false} {
-		if was, err := l.RevokeHome(t.Context(), homes[0]); was != want || err != nil {
+		if was, err := l.RevokeHomeTrust(t.Context(), homes[0]); was != want || err != nil {
 			t.Errorf("Remove() = %t, %v, want %t", was, err, want)
 		}
 	}

@@ -23,8 +23,9 @@ const (
 	sshKeyPrefix    = "ssh-"
 )
 
-// IsKey reports whether a text is an encryption key for backups. Otherwise it is the name of a file with keys.
-func IsKey(s string) bool {
+// IsEncryptionKey reports whether a text is an encryption key for backups. Otherwise it is the name of a file with
+// keys.
+func IsEncryptionKey(s string) bool {
 	return strings.HasPrefix(s, publicKeyPrefix) || strings.HasPrefix(s, secretKeyPrefix) ||
 		strings.HasPrefix(s, sshKeyPrefix)
 }
@@ -51,7 +52,7 @@ func (k Keys) CanDecrypt() bool { return k.SecretKeyFile != "" || k.Passphrase !
 func (k Keys) readRecipientKeys() ([]age.Recipient, error) {
 	if k.Passphrase != "" {
 		if len(k.Recipients) > 0 {
-			return nil, invalidf("a backup is encrypted to keys or with a passphrase, not both")
+			return nil, invalidErrorf("a backup is encrypted to keys or with a passphrase, not both")
 		}
 		pass, err := readPassphrase(k.Passphrase)
 		if err != nil {
@@ -65,14 +66,14 @@ func (k Keys) readRecipientKeys() ([]age.Recipient, error) {
 		from, text := "--to", []byte(to)
 		switch {
 		case strings.HasPrefix(to, secretKeyPrefix):
-			return nil, invalidf(
+			return nil, invalidErrorf(
 				"--to takes the public key, and this is a secret one: age-keygen -y KEYFILE prints the public key",
 			)
-		case !IsKey(to):
+		case !IsEncryptionKey(to):
 			var err error
 			text, err = readKeyFile(to)
 			if errors.Is(err, os.ErrNotExist) {
-				return nil, invalidf("%q is neither a public key, which begins with age1, nor a file of them", to)
+				return nil, invalidErrorf("%q is neither a public key, which begins with age1, nor a file of them", to)
 			} else if err != nil {
 				return nil, err
 			}
@@ -80,7 +81,7 @@ func (k Keys) readRecipientKeys() ([]age.Recipient, error) {
 		}
 		rs, err := age.ParseRecipients(bytes.NewReader(text))
 		if err != nil {
-			return nil, invalidf(
+			return nil, invalidErrorf(
 				"%s: %v; public keys that age-keygen prints are taken, those of ssh and of plugins are not",
 				from,
 				err,
@@ -101,7 +102,7 @@ func (k Keys) readIdentityKeys() ([]age.Identity, error) {
 		}
 		all, err = age.ParseIdentities(bytes.NewReader(bytes.ReplaceAll(text, []byte("\r"), nil)))
 		if err != nil {
-			return nil, invalidf("%s holds no secret keys as age-keygen writes them: %v", k.SecretKeyFile, err)
+			return nil, invalidErrorf("%s holds no secret keys as age-keygen writes them: %v", k.SecretKeyFile, err)
 		}
 	}
 	if k.Passphrase != "" {
@@ -127,7 +128,7 @@ func readPassphrase(file string) (string, error) {
 	}
 	pass := strings.TrimRight(string(text), "\r\n")
 	if pass == "" || strings.ContainsAny(pass, "\r\n") {
-		return "", invalidf("%s must hold the passphrase, in one line", file)
+		return "", invalidErrorf("%s must hold the passphrase, in one line", file)
 	}
 	return pass, nil
 }
@@ -144,13 +145,15 @@ func readKeyFile(file string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("reading keys: %w", err)
 	case len(b) > maxKeyFileBytes:
-		return nil, invalidf("%s is too long for a file of keys", file)
+		return nil, invalidErrorf("%s is too long for a file of keys", file)
 	}
 	return b, nil
 }
 
-// invalidf returns an error about an argument of the caller. It matches [oxbow.ErrInvalid].
-func invalidf(format string, args ...any) error { return &invalidError{fmt.Sprintf(format, args...)} }
+// invalidErrorf returns an error about an argument of the caller. It matches [oxbow.ErrInvalid].
+func invalidErrorf(format string, args ...any) error {
+	return &invalidError{fmt.Sprintf(format, args...)}
+}
 
 type invalidError struct{ message string }
 

@@ -41,7 +41,7 @@ func IsEncrypted(head []byte) bool {
 
 // Restore writes the store in a backup to a new temporary file in target's directory, and returns the name of this
 // file. The caller must rename or remove it. If Restore fails, no file remains.
-func Restore(ctx context.Context, file string, k Keys, target string) (temp string, err error) {
+func Restore(ctx context.Context, file string, k Keys, target string) (tempFile string, err error) {
 	ids, err := k.readIdentityKeys()
 	if err != nil {
 		return "", err
@@ -60,7 +60,7 @@ func Restore(ctx context.Context, file string, k Keys, target string) (temp stri
 		return "", err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	f, temp, err := vfs.CreateTemp(dir, name, 0o600)
+	f, tempFile, err := vfs.CreateTemp(dir, name, 0o600)
 	if err != nil {
 		return "", err
 	}
@@ -70,24 +70,24 @@ func Restore(ctx context.Context, file string, k Keys, target string) (temp stri
 	}
 	err = errors.Join(err, f.Close())
 	if err != nil {
-		return "", errors.Join(err, dir.Remove(temp))
+		return "", errors.Join(err, dir.Remove(tempFile))
 	}
-	return temp, nil
+	return tempFile, nil
 }
 
 // copyStepBytes is how many bytes are written between two checks of the context.
 const copyStepBytes = 256 << 10
 
-// RenameRestored renames a restored file and syncs the directory. The argument temp is the name of the temporary file,
-// which [Restore] returned. The argument file is the new path, which must be in the same directory. If file already
-// exists, the error matches [fs.ErrExist].
-func RenameRestored(temp, file string) (err error) {
+// RenameRestoredFile renames a restored file and syncs the directory. The argument tempFile is the name of the
+// temporary file, which [Restore] returned. The argument file is the new path, which must be in the same directory. If
+// file already exists, the error matches [fs.ErrExist].
+func RenameRestoredFile(tempFile, file string) (err error) {
 	dir, name, err := openFileDir(file)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	return errors.Join(vfs.RenameNew(dir, temp, name), dir.SyncDir("."))
+	return errors.Join(vfs.RenameNew(dir, tempFile, name), dir.SyncDir("."))
 }
 
 // newDecryptReader returns a reader for the decrypted content of src. If src is not encrypted, it returns src.
@@ -117,20 +117,21 @@ func newDecryptReader(src io.Reader, ids []age.Identity) (io.Reader, error) {
 	case err != nil:
 		return nil, decryptionDamageError(err, 0)
 	}
-	return &damageReader{decrypted: text}, nil
+	return &damageLocatingReader{decrypted: text}, nil
 }
 
-// damageReader reads decrypted data. If reading fails, it returns an error that says where the backup is damaged.
-type damageReader struct {
-	decrypted io.Reader
-	readBytes int64
+// damageLocatingReader reads decrypted data. If reading fails, it returns an error that says where the backup is
+// damaged.
+type damageLocatingReader struct {
+	decrypted     io.Reader
+	readByteCount int64
 }
 
-func (s *damageReader) Read(b []byte) (int, error) {
+func (s *damageLocatingReader) Read(b []byte) (int, error) {
 	n, err := s.decrypted.Read(b)
-	s.readBytes += int64(n)
+	s.readByteCount += int64(n)
 	if err != nil && err != io.EOF {
-		err = decryptionDamageError(err, s.readBytes)
+		err = decryptionDamageError(err, s.readByteCount)
 	}
 	return n, err
 }

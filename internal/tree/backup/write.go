@@ -47,7 +47,7 @@ func Write(ctx context.Context, m *oxbow.Memory, file string, k Keys, replace bo
 	if err != nil {
 		return out, err
 	}
-	err = out.writeVerified(ctx, m, d, &contextWriter{ctx: ctx, writer: d, sum: sha256.New()}, to, ids)
+	err = out.writeAndVerify(ctx, m, d, &contextWriter{ctx: ctx, writer: d, sum: sha256.New()}, to, ids)
 	if err == nil {
 		err = commitDraft(d, replace)
 	}
@@ -55,26 +55,26 @@ func Write(ctx context.Context, m *oxbow.Memory, file string, k Keys, replace bo
 }
 
 // commitDraft gives the complete new file its final name and makes the name durable. If a file with the final name
-// exists, commitDraft replaces the file if replace is true. Otherwise it returns an error that matches fs.ErrExist.
-func commitDraft(d *vfs.Draft, replace bool) error {
-	if !replace {
+// exists, commitDraft replaces the file if mayReplace is true. Otherwise it returns an error that matches fs.ErrExist.
+func commitDraft(d *vfs.Draft, mayReplace bool) error {
+	if !mayReplace {
 		return d.CommitNew()
 	}
 	return d.Commit(nil)
 }
 
-// writeVerified writes the encrypted store to the draft d, and reads the draft again to check that it contains the
+// writeAndVerify writes the encrypted store to the draft d, and reads the draft again to check that it contains the
 // written bytes. If ids contains keys, it also decrypts the draft and sets o.IsVerified if the content equals the
 // store.
-func (o *WrittenBackup) writeVerified(
+func (o *WrittenBackup) writeAndVerify(
 	ctx context.Context,
 	m *oxbow.Memory,
 	d *vfs.Draft,
 	s *contextWriter,
-	to []age.Recipient,
+	recipients []age.Recipient,
 	ids []age.Identity,
 ) error {
-	enc, err := age.Encrypt(s, to...)
+	enc, err := age.Encrypt(s, recipients...)
 	if err != nil {
 		return fmt.Errorf("encrypting: %w", err)
 	}

@@ -144,7 +144,7 @@ func (s *Store) withLock(ctx context.Context, fn func() error) error {
 	if err := s.checkWritable(ctx); err != nil {
 		return err
 	}
-	if err := s.syncParents(); err != nil {
+	if err := s.syncParentDirs(); err != nil {
 		return fmt.Errorf("writing %s: %w", s.pathForMessages, err)
 	}
 	if err := s.acquireLock(ctx); err != nil {
@@ -154,12 +154,12 @@ func (s *Store) withLock(ctx context.Context, fn func() error) error {
 	return errors.Join(err, s.processLock.Unlock())
 }
 
-// syncParents creates the missing parent directories of the store's file. It syncs all parent directories, including
-// those that existed before, because another process may have created them without a sync. If s.isCleaned is set, it
+// syncParentDirs creates the missing parent directories of the store's file. It syncs all parent directories, including
+// those that existed before, because another process may have created them without a sync. If s.isDirCleaned is set, it
 // does nothing.
-func (s *Store) syncParents() error {
+func (s *Store) syncParentDirs() error {
 	dir := path.Dir(s.fileName)
-	if s.isCleaned || dir == "." {
+	if s.isDirCleaned || dir == "." {
 		return nil
 	}
 	if err := s.fs.MkdirAll(dir, 0o700); err != nil {
@@ -192,7 +192,7 @@ func (s *Store) commitRequests(requests []*commitRequest) error {
 		// This process holds the lock of the file, so only a program that ignores the lock can change the file now. In
 		// that case, the changes are applied again to the new content.
 		s.mu.RLock()
-		st, seen := s.st, s.lastImage
+		st, seen := s.st, s.lastFileState
 		s.mu.RUnlock()
 		g := newUnwrittenRecordChanges(st, s.clock())
 		errs := make([]error, len(requests))
@@ -208,7 +208,7 @@ func (s *Store) commitRequests(requests []*commitRequest) error {
 		}
 		var err error
 		if write {
-			err = s.writeStaged(g, seen)
+			err = s.writeStagedChanges(g, seen)
 			if errors.Is(err, errFileOverwritten) {
 				continue
 			}
@@ -252,13 +252,13 @@ func (s *Store) reloadIfChanged() error {
 	if s.closed {
 		return oxbow.ErrClosed
 	}
-	if s.lastImage.file != nil && !s.lastImage.isOwnWrite {
+	if s.lastFileState.file != nil && !s.lastFileState.isWrittenByStore {
 		if img, data, err := s.readFileState(); err == nil {
 			img.close()
-			if fileChecksum(data) != s.lastImage.checksum {
-				s.lastImage.close()
+			if fileChecksum(data) != s.lastFileState.checksum {
+				s.lastFileState.close()
 				// forget the stored facts about the file, so that its content is read again
-				s.lastImage = openFileState{}
+				s.lastFileState = openFileState{}
 			}
 		}
 	}
@@ -269,19 +269,19 @@ func (s *Store) reloadIfChanged() error {
 // stay in the processor's cache until the operating system has copied the chunk.
 const writeChunkSize = 128 << 10
 
-// writeStaged writes the whole file anew, with the staged changes g. After the file is synced and renamed, the staged
-// changes become part of the store's state. basedOn is the state of the old file from which the changes were planned.
-// If that file has been changed since, writeStaged returns errFileOverwritten.
-func (s *Store) writeStaged(g *unwrittenRecordChanges, basedOn openFileState) (err error) {
+// writeStagedChanges writes the whole file anew, with the staged changes g. After the file is synced and renamed, the
+// staged changes become part of the store's state. baseFileState is the state of the old file from which the changes
+// were planned. If that file has been changed since, writeStagedChanges returns errFileOverwritten.
+func (s *Store) writeStagedChanges(g *unwrittenRecordChanges, baseFileState openFileState) (err error) {
 	order := g.orderedRecords()
 	if uint64(len(order)) > 1<<32-1 {
 		return unsupportedError("counts up to 4294967295 entries")
 	}
-	f, temp, err := s.createTemp(basedOn)
+	f, temp, err := s.createTemp(baseFileState)
 	if err != nil {
-		return s.writeError(err)
+		return s.wrapWriteError(err)
 	}
-	img := openFileState{file: f, isOwnWrite: true}
+	img := openFileState{file: f, isWrittenByStore: true}
 	renamed := false
 	defer func() {
 		if err != nil && !renamed {
@@ -293,24 +293,24 @@ func (s *Store) writeStaged(g *unwrittenRecordChanges, basedOn openFileState) (e
 	}()
 	err = s.writeAndSync(f, g.nextID, order)
 	if err != nil {
-		return s.writeError(err)
+		return s.wrapWriteError(err)
 	}
 	img.info, err = f.Stat()
 	if err != nil {
-		return s.writeError(err)
+		return s.wrapWriteError(err)
 	}
 	switch info, err := s.fs.Stat(s.fileName); {
-	case errors.Is(err, fs.ErrNotExist) && basedOn.file == nil:
+	case errors.Is(err, fs.ErrNotExist) && baseFileState.file == nil:
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return s.writeError(err)
-	case !basedOn.isUnchanged(info):
+		return s.wrapWriteError(err)
+	case !baseFileState.isUnchanged(info):
 		return errFileOverwritten
 	}
 	if err := s.fs.Rename(temp, s.fileName); err != nil {
 		// The memory file may have been renamed in spite of the error, for example on a network file system.
 		info, serr := s.fs.Stat(s.fileName)
 		if serr != nil || !vfs.SameFile(info, img.info) {
-			return s.writeError(err)
+			return s.wrapWriteError(err)
 		}
 	}
 	renamed = true
@@ -324,7 +324,7 @@ func (s *Store) writeStaged(g *unwrittenRecordChanges, basedOn openFileState) (e
 	return nil
 }
 
-func (s *Store) writeError(err error) error {
+func (s *Store) wrapWriteError(err error) error {
 	if vfs.IsFull(err) {
 		return fmt.Errorf("%w: %s: nothing was changed: %w", oxbow.ErrFull, s.pathForMessages, err)
 	}
@@ -334,10 +334,10 @@ func (s *Store) writeError(err error) error {
 // createTemp creates a temporary file whose mode is the mode of the store's file. RFC 0150 of crabtalk, which specifies
 // the file format, names the temporary file NAME.tmp. createTemp uses another name, because a running crabtalk would
 // truncate a file with the name NAME.tmp.
-func (s *Store) createTemp(basedOn openFileState) (vfs.File, string, error) {
+func (s *Store) createTemp(baseFileState openFileState) (vfs.File, string, error) {
 	perm := fs.FileMode(0o600)
-	if basedOn.file != nil {
-		perm = basedOn.info.Mode().Perm() | 0o200
+	if baseFileState.file != nil {
+		perm = baseFileState.info.Mode().Perm() | 0o200
 	}
 	return vfs.CreateTemp(s.fs, s.fileName, perm)
 }
@@ -383,11 +383,11 @@ func fileChecksum(data []byte) uint64 {
 }
 
 // publishChanges makes the staged changes part of the state, and reports the changes to the watchers.
-func (s *Store) publishChanges(g *unwrittenRecordChanges, records []*record, image openFileState) {
+func (s *Store) publishChanges(g *unwrittenRecordChanges, records []*record, fileState openFileState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lastImage.close()
-	s.lastImage, s.fileContentErr = image, nil
+	s.lastFileState.close()
+	s.lastFileState, s.fileContentErr = fileState, nil
 	next := &state{byName: g.base.byName, sortedRecords: records, nextID: g.nextID}
 	if s.st != g.base {
 		// s.st has changed since these changes were applied to g.base. A program that ignores the lock wrote a
@@ -427,10 +427,10 @@ var tempNamePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustC
 // removeTemps removes the temporary files of crashed writers. It does so only once. The caller must have the lock
 // between processes, so that no other writer is running.
 func (s *Store) removeTemps() {
-	if s.isCleaned {
+	if s.isDirCleaned {
 		return
 	}
-	s.isCleaned = true
+	s.isDirCleaned = true
 	for _, name := range s.tempNames() {
 		_ = s.fs.Remove(path.Join(path.Dir(s.fileName), name))
 	}

@@ -28,7 +28,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 			return rep, err
 		}
 		s.mu.RLock()
-		seen := s.lastImage
+		seen := s.lastFileState
 		s.mu.RUnlock()
 		if seen.file == nil {
 			rep.Problems = append(rep.Problems, s.leftoverFileProblems()...)
@@ -55,7 +55,7 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 		}
 		rep.Records, rep.Entries = len(f.Entries), len(f.Entries)
 		s.mu.RLock()
-		current := s.lastImage.isUnchanged(img.info)
+		current := s.lastFileState.isUnchanged(img.info)
 		if current {
 			rep.Problems = append(rep.Problems, compareStates(s.st, newState(f, names))...)
 		}

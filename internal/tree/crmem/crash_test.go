@@ -47,7 +47,7 @@ func TestCrashAnywhere(t *testing.T) {
 	for at, done := 1, false; !done; at++ {
 		disk := crashfs.New(nil)
 		disk.StopAt(at)
-		s, err := Open("home/memory.db", &oxbow.Options{FS: disk.Process()})
+		s, err := Open("home/memory.db", &oxbow.Options{FS: disk.StartProcess()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,14 +99,14 @@ func TestFaults(t *testing.T) {
 	add(t, s, "a", "1")
 	for _, fault := range []crashfs.OpFault{
 		{Err: syscall.EIO},
-		{Err: syscall.ENOSPC, Short: 5},
+		{Err: syscall.ENOSPC, WrittenBytes: 5},
 		{Err: syscall.EIO, Done: true},
 	} {
 		for at, struck := 1, true; struck; at++ {
 			disk := crashfs.New(start)
-			fault.At = at
+			fault.FirstOpNumber = at
 			disk.Inject(fault)
-			fsys := disk.Process()
+			fsys := disk.StartProcess()
 			s, err := Open("memory.db", &oxbow.Options{FS: fsys})
 			if err != nil {
 				t.Fatal(err)

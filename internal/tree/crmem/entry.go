@@ -17,7 +17,7 @@ const lastSecondShownAsDate = 253402300799 // 9999-12-31T23:59:59Z in seconds si
 // toEntry returns the record as an entry. If the date is after the year 9999, the entry has the last second of that
 // year. The file is not changed.
 func (r *record) toEntry() oxbow.Entry {
-	created := time.Unix(int64(min(r.Created, lastSecondShownAsDate)), 0).UTC()
+	created := time.Unix(int64(min(r.CreatedUnixSeconds, lastSecondShownAsDate)), 0).UTC()
 	e := oxbow.Entry{ID: r.ID, Name: r.Name, Content: r.Content, Aliases: r.Aliases,
 		Created: created, Updated: created, Version: r.computedVersion}
 	if r.Kind == kindNumberArchive {
@@ -58,9 +58,9 @@ func checkLabels(ls []oxbow.Label) error {
 
 // unwrittenRecordChanges contains changes of a store's records that are not written yet.
 type unwrittenRecordChanges struct {
-	base       *state
-	nextID     uint64
-	commitTime uint64
+	base              *state
+	nextID            uint64
+	commitUnixSeconds uint64
 
 	// records of the memory file that were changed but not yet written, by name (nil for a removed record)
 	stagedRecords map[string]*record
@@ -68,7 +68,7 @@ type unwrittenRecordChanges struct {
 }
 
 func newUnwrittenRecordChanges(st *state, now time.Time) *unwrittenRecordChanges {
-	return &unwrittenRecordChanges{base: st, nextID: st.nextID, commitTime: uint64(max(now.Unix(), 0)),
+	return &unwrittenRecordChanges{base: st, nextID: st.nextID, commitUnixSeconds: uint64(max(now.Unix(), 0)),
 		stagedRecords: map[string]*record{}}
 }
 
@@ -80,15 +80,15 @@ func (g *unwrittenRecordChanges) findRecord(name string) *record {
 	return g.base.byName[name]
 }
 
-// nameOwner returns the name of the entry to which the argument word refers. This is the entry whose name equals word.
-// If no entry has this name, it is the oldest entry that has word as an alias. The entry with the name exceptName is
-// ignored. If no entry is found, ok is false.
-func (g *unwrittenRecordChanges) nameOwner(word, exceptName string) (name string, ok bool) {
-	if word != exceptName && g.findRecord(word) != nil {
-		return word, true
+// nameOwner returns the name of the entry to which the argument nameOrAlias refers. This is the entry whose name equals
+// nameOrAlias. If no entry has this name, it is the oldest entry that has nameOrAlias as an alias. The entry with the
+// name exceptName is ignored. If no entry is found, ok is false.
+func (g *unwrittenRecordChanges) nameOwner(nameOrAlias, exceptName string) (name string, ok bool) {
+	if nameOrAlias != exceptName && g.findRecord(nameOrAlias) != nil {
+		return nameOrAlias, true
 	}
 	for _, r := range g.orderedRecords() {
-		if r.Name != exceptName && slices.Contains(r.Aliases, word) {
+		if r.Name != exceptName && slices.Contains(r.Aliases, nameOrAlias) {
 			return r.Name, true
 		}
 	}
@@ -108,7 +108,7 @@ func (g *unwrittenRecordChanges) stageRecord(name string, r *record) {
 }
 
 // stageOps stages either all ops or none, and returns the entry after each op.
-func (g *unwrittenRecordChanges) stageOps(ops []oxbow.Op) (written []oxbow.Version, err error) {
+func (g *unwrittenRecordChanges) stageOps(ops []oxbow.Op) (stagedVersions []oxbow.Version, err error) {
 	g.undoFuncs = g.undoFuncs[:0]
 	id := g.nextID
 	for _, op := range ops {
@@ -124,9 +124,9 @@ func (g *unwrittenRecordChanges) stageOps(ops []oxbow.Op) (written []oxbow.Versi
 		if now == nil {
 			now = old // The op removed the entry, so return the entry's last version before the removal.
 		}
-		written = append(written, oxbow.WrittenBy(op, now.toEntry()))
+		stagedVersions = append(stagedVersions, oxbow.WrittenBy(op, now.toEntry()))
 	}
-	return written, nil
+	return stagedVersions, nil
 }
 
 // stageOp stages a single op. The caller must have checked the op (see checkOp).
@@ -185,7 +185,7 @@ func (g *unwrittenRecordChanges) stageAdd(op oxbow.Add, old *record) error {
 	if err := oxbow.CheckAliases(op, nil, g.nameOwner); err != nil {
 		return err
 	}
-	created := g.commitTime
+	created := g.commitUnixSeconds
 	if !op.Created.IsZero() {
 		created, err = unixSeconds(op.Created)
 		if err != nil {
@@ -198,7 +198,7 @@ func (g *unwrittenRecordChanges) stageAdd(op oxbow.Add, old *record) error {
 	if g.nextID == math.MaxUint64 || !isAfterLast {
 		return unsupportedError("counts ids up to %d, and the store has reached it", uint64(math.MaxUint64))
 	}
-	r := &record{ID: g.nextID, Created: created, Kind: kind, Name: op.Name, Content: op.Content,
+	r := &record{ID: g.nextID, CreatedUnixSeconds: created, Kind: kind, Name: op.Name, Content: op.Content,
 		Aliases: slices.Clone(op.Aliases)}
 	r.computedVersion = entryVersion(r.appendEncoded(nil))
 	g.nextID++

@@ -35,12 +35,12 @@ type memoryFile struct {
 
 // record is an entry as stored in the file.
 type record struct {
-	ID      uint64
-	Created uint64 // seconds since 1970
-	Kind    uint32 // kind of the entry: kindNumberNote or kindNumberArchive
-	Name    string
-	Content string
-	Aliases []string
+	ID                 uint64
+	CreatedUnixSeconds uint64 // seconds since 1970
+	Kind               uint32 // kind of the entry: kindNumberNote or kindNumberArchive
+	Name               string
+	Content            string
+	Aliases            []string
 
 	computedVersion uint64 // number that [entryVersion] computes from the encoded record
 }
@@ -247,7 +247,7 @@ func (d *entryDecoder) readString() string {
 
 func (d *entryDecoder) readRecord(r *record, maxKind uint32) {
 	start := d.readOffset
-	r.ID, r.Created = d.readUint64(), d.readUint64()
+	r.ID, r.CreatedUnixSeconds = d.readUint64(), d.readUint64()
 	kindAt := d.readOffset
 	r.Kind = d.readUint32()
 	if d.err == nil && r.Kind > maxKind {
@@ -281,7 +281,7 @@ func appendHeader(b []byte, nextID uint64, count int) []byte {
 // appendEncoded appends the entry to b, encoded as in the memory file.
 func (r *record) appendEncoded(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint64(b, r.ID)
-	b = binary.LittleEndian.AppendUint64(b, r.Created)
+	b = binary.LittleEndian.AppendUint64(b, r.CreatedUnixSeconds)
 	b = binary.LittleEndian.AppendUint32(b, r.Kind)
 	b = appendString(b, r.Name)
 	b = appendString(b, r.Content)

@@ -17,15 +17,15 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// Layout is the layout of a file.
-type Layout uint8
+// FileLayout is the layout of a file.
+type FileLayout uint8
 
 // Layouts of a file that begins like a crabtalk memory file. Three file formats of crabtalk begin in this way: CRMEM
 // v1, a newer version of CRMEM that also stores topics, and crabdb. The first bytes do not tell them apart, because all
 // three have the same magic number, version and flags.
 const (
-	layoutUnknown Layout = iota // the file has a different layout or is damaged
-	layoutV1                    // file format CRMEM v1, which [Open] can open
+	layoutUnknown FileLayout = iota // the file has a different layout or is damaged
+	layoutV1                        // file format CRMEM v1, which [Open] can open
 	// like CRMEM v1, but with entries of a third kind, which a later crabtalk writes
 	layoutCRMEMWithTopics
 	layoutCrabDB // the key-value log that crabtalk has written since August 2026
@@ -42,12 +42,12 @@ var layoutNames = [...]string{
 }
 
 // String describes the layout in words.
-func (l Layout) String() string { return layoutNames[l] }
+func (l FileLayout) String() string { return layoutNames[l] }
 
 // detectLayout determines the layout of a whole file. The layouts have the same first 16 bytes, so that only the rest
 // of the file shows which it is. In CRMEM, the entries must end at the end of the file. In a crabdb, the index and the
 // records after the header must be consistent.
-func detectLayout(data []byte) Layout {
+func detectLayout(data []byte) FileLayout {
 	if checkHeader(data) != nil {
 		return layoutUnknown
 	}
@@ -78,7 +78,7 @@ var topicLabel = oxbow.Label{Key: oxbow.LabelTag, Value: "topic"}
 
 // ImportedFile is a file's content in any of the layouts.
 type ImportedFile struct {
-	Layout Layout
+	Layout FileLayout
 
 	// Entries have the fields Name, Kind, Content, Aliases, Labels and Created. They are sorted by ID, or by key if the
 	// file is a crabdb, crabtalk's newer format. A topic of crabtalk becomes a note with topicLabel. Names are unique.

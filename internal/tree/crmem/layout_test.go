@@ -61,7 +61,7 @@ func TestRecognise(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		data []byte
-		want Layout
+		want FileLayout
 	}{
 		{"empty v1", empty, layoutV1},
 		{"v1", memoryFile{NextID: 2, Entries: []record{note}}.encode(), layoutV1},

@@ -38,7 +38,7 @@ func (s *Store) acquireLock(ctx context.Context) error {
 	if s.processLock == nil {
 		k, err := s.fs.OpenLock(s.lockName())
 		if err != nil {
-			return s.lockError(err)
+			return s.wrapLockError(err)
 		}
 		s.processLock = k
 	}
@@ -47,7 +47,7 @@ func (s *Store) acquireLock(ctx context.Context) error {
 	case ctx.Err() != nil && err != nil:
 		return err
 	case err != nil:
-		return s.lockError(err)
+		return s.wrapLockError(err)
 	case !ok:
 		h := s.readLockHolder()
 		return &oxbow.BusyError{
@@ -62,7 +62,7 @@ func (s *Store) acquireLock(ctx context.Context) error {
 	return nil
 }
 
-func (s *Store) lockError(err error) error {
+func (s *Store) wrapLockError(err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return fmt.Errorf("%w: %s: %w", oxbow.ErrReadOnly, s.pathForMessages, err)
 	}

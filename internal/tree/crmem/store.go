@@ -40,13 +40,13 @@ type Store struct {
 	queue       []*commitRequest // requests that wait to be committed
 	// lock that other processes respect (nil until this store makes the first change; only the writing goroutine uses
 	// it)
-	processLock vfs.Lock
-	isCleaned   bool   // temporary files of crashed writers were removed, and the directories were synced
-	writeBuffer []byte // buffer for encoding the file, which is used again for the next write
+	processLock  vfs.Lock
+	isDirCleaned bool   // temporary files of crashed writers were removed, and the directories were synced
+	writeBuffer  []byte // buffer for encoding the file, which is used again for the next write
 
 	mu             sync.RWMutex // guards all fields below
 	st             *state
-	lastImage      openFileState // the file from which the field st was read
+	lastFileState  openFileState // the file from which the field st was read
 	fileContentErr error         // error in the file's content, or nil
 	closed         bool
 
@@ -72,10 +72,10 @@ func compareByID(a, b *record) int { return cmp.Compare(a.ID, b.ID) }
 // knowledge. If the file were closed, the system could reuse its inode number for another file, and the store would
 // mistake that file for its own file.
 type openFileState struct {
-	file       vfs.File // nil if the file does not exist
-	info       fs.FileInfo
-	checksum   uint64 // checksum of the file's content (not set if this store wrote the file)
-	isOwnWrite bool   // this store wrote the file
+	file             vfs.File // nil if the file does not exist
+	info             fs.FileInfo
+	checksum         uint64 // checksum of the file's content (not set if this store wrote the file)
+	isWrittenByStore bool   // this store wrote the file
 }
 
 // isUnchanged reports whether the file at the path is still the file m. info is the present description of the file at
@@ -146,7 +146,7 @@ func Open(file string, o *oxbow.Options) (*Store, error) {
 	err := s.refreshFromFile()
 	s.mu.Unlock()
 	if err == nil {
-		err = s.refuseLink()
+		err = s.checkNotSymlink()
 	}
 	if err != nil {
 		_ = s.Close()
@@ -155,10 +155,10 @@ func Open(file string, o *oxbow.Options) (*Store, error) {
 	return s, nil
 }
 
-// refuseLink returns an error if the file is a symbolic link. A rename would replace the link, and leave the target of
-// the link unchanged.
-func (s *Store) refuseLink() error {
-	if s.isReadOnly || s.lastImage.file == nil {
+// checkNotSymlink returns an error if the file is a symbolic link. A rename would replace the link, and leave the
+// target of the link unchanged.
+func (s *Store) checkNotSymlink() error {
+	if s.isReadOnly || s.lastFileState.file == nil {
 		return nil
 	}
 	es, err := s.fs.ReadDir(path.Dir(s.fileName))
@@ -188,7 +188,7 @@ func (s *Store) refreshFromFile() error {
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", s.pathForMessages, err)
 		}
-		if s.lastImage.isUnchanged(info) {
+		if s.lastFileState.isUnchanged(info) {
 			return s.fileContentErr
 		}
 		img, data, err := s.readFileState()
@@ -198,11 +198,11 @@ func (s *Store) refreshFromFile() error {
 		case err != nil:
 			return fmt.Errorf("reading %s: %w", s.pathForMessages, err)
 		}
-		s.lastImage.close()
-		unchanged := s.lastImage.file != nil && !s.lastImage.isOwnWrite && s.fileContentErr == nil &&
-			s.lastImage.checksum == img.checksum &&
-			s.lastImage.info.Size() == img.info.Size()
-		s.lastImage = img
+		s.lastFileState.close()
+		unchanged := s.lastFileState.file != nil && !s.lastFileState.isWrittenByStore && s.fileContentErr == nil &&
+			s.lastFileState.checksum == img.checksum &&
+			s.lastFileState.info.Size() == img.info.Size()
+		s.lastFileState = img
 		if unchanged {
 			return nil // the content of the file is the same, and only its modification time has changed
 		}
@@ -267,14 +267,14 @@ func hasSameSizeAndTime(a, b fs.FileInfo) bool {
 // handleMissingFile returns an error that matches [oxbow.ErrVanished], because otherwise the store would appear to be
 // empty. If the store was empty, handleMissingFile forgets the file and returns nil.
 func (s *Store) handleMissingFile() error {
-	if s.lastImage.file == nil {
+	if s.lastFileState.file == nil {
 		return nil
 	}
 	if len(s.st.sortedRecords) > 0 || s.fileContentErr != nil {
 		return fmt.Errorf("%w: %s", oxbow.ErrVanished, s.pathForMessages)
 	}
-	s.lastImage.close()
-	s.lastImage = openFileState{}
+	s.lastFileState.close()
+	s.lastFileState = openFileState{}
 	return nil
 }
 
@@ -307,15 +307,15 @@ func newState(f *memoryFile, recordsByName map[string]*record) *state {
 
 // replaceState replaces the state, and reports the changes to the watchers. The caller must have acquired mu for
 // writing.
-func (s *Store) replaceState(next *state) {
+func (s *Store) replaceState(nextState *state) {
 	old := s.st
-	s.st = next
+	s.st = nextState
 	if s.watchers.Len() == 0 {
 		return
 	}
 	var deltas []oxbow.Delta
 	o := old.sortedRecords
-	for _, r := range next.sortedRecords {
+	for _, r := range nextState.sortedRecords {
 		for ; len(o) > 0 && o[0].ID < r.ID; o = o[1:] {
 			deltas = append(deltas, oxbow.Delta{ID: o[0].ID})
 		}
@@ -352,7 +352,7 @@ func (s *Store) Refresh(ctx context.Context) error {
 	}
 	s.mu.RLock()
 	closed := s.closed
-	fresh := err == nil && s.lastImage.isUnchanged(info)
+	fresh := err == nil && s.lastFileState.isUnchanged(info)
 	broken := s.fileContentErr
 	s.mu.RUnlock()
 	switch {
@@ -414,8 +414,8 @@ func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	st := oxbow.Stats{Path: s.pathForMessages, Entries: len(s.st.sortedRecords)}
-	if s.lastImage.file != nil {
-		st.Bytes = s.lastImage.info.Size()
+	if s.lastFileState.file != nil {
+		st.Bytes = s.lastFileState.info.Size()
 		st.Used = st.Bytes
 	}
 	return st, nil
@@ -431,7 +431,7 @@ func (s *Store) Close() error {
 		return oxbow.ErrClosed
 	}
 	s.closed = true
-	s.lastImage.close()
+	s.lastFileState.close()
 	var err error
 	if s.processLock != nil {
 		err = s.processLock.Close()

@@ -176,7 +176,7 @@ func TestStrangeEntries(t *testing.T) {
 	putFile(t, fsys, "memory.db", memoryFile{NextID: 0, Entries: []record{
 		{ID: 0, Name: "", Content: "no name"},
 		{ID: 3, Name: " padded\n", Content: "nul\x00", Aliases: []string{"", "x", "x", " pad "},
-			Created: math.MaxUint64},
+			CreatedUnixSeconds: math.MaxUint64},
 		{ID: 9, Name: "ok", Content: "x", Kind: kindNumberArchive},
 	}}.encode())
 	s := open(t, fsys)
@@ -208,7 +208,8 @@ func TestStrangeEntries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, err := decodeFile(b); err != nil || f.Entries[0].Created != math.MaxUint64 || len(f.Entries[0].Aliases) != 4 {
+	if f, err := decodeFile(b); err != nil || f.Entries[0].CreatedUnixSeconds != math.MaxUint64 ||
+		len(f.Entries[0].Aliases) != 4 {
 		t.Errorf("a date and aliases that cannot be shown did not survive a rewrite: %+v, %v", f, err)
 	}
 	checkStore(t, s)

@@ -123,7 +123,7 @@ func applyUnchecked(ctx context.Context, s *Store, ops ...oxbow.Op) error {
 		if _, err := g.stageOps(ops); err != nil {
 			return err
 		}
-		return s.writeStaged(g, s.lastImage)
+		return s.writeStagedChanges(g, s.lastFileState)
 	})
 }
 
@@ -198,7 +198,7 @@ func TestDecodeVectors(t *testing.T) {
 			}
 			var got []string
 			for _, r := range f.Entries {
-				e := map[string]any{"id": r.ID, "created_at": r.Created, "kind": r.toEntry().Kind.String(),
+				e := map[string]any{"id": r.ID, "created_at": r.CreatedUnixSeconds, "kind": r.toEntry().Kind.String(),
 					"name":    r.Name,
 					"content": r.Content, "aliases": append([]string{}, r.Aliases...)}
 				j, err := json.Marshal(e)
@@ -234,7 +234,9 @@ func TestDecodeVectors(t *testing.T) {
 
 // TestDecodeByHand decodes files that the vectors do not contain.
 func TestDecodeByHand(t *testing.T) {
-	entry := func(id uint64, name string) record { return record{ID: id, Created: 5, Name: name, Content: "c"} }
+	entry := func(id uint64, name string) record {
+		return record{ID: id, CreatedUnixSeconds: 5, Name: name, Content: "c"}
+	}
 	enc := func(next uint64, rs ...record) []byte {
 		b := appendHeader(nil, next, len(rs))
 		for _, r := range rs {

@@ -101,13 +101,13 @@ func (s *blockScanner) scanLine(text string, offset, end, lineNumber int, yield 
 
 // isInCodeOrComment reports whether a line is in a code block or a comment. It also records the end of the code block
 // or comment.
-func (s *blockScanner) isInCodeOrComment(text string, indented bool) bool {
+func (s *blockScanner) isInCodeOrComment(text string, isIndented bool) bool {
 	switch {
 	case s.fence != "":
 		// A line that ends a code block consists of a marker that is at least as long as the marker at the block's
 		// beginning.
 		isClosing := strings.HasPrefix(text, s.fence) && strings.Trim(text, s.fence[:1]) == ""
-		if isClosing && !indented {
+		if isClosing && !isIndented {
 			s.fence = ""
 		}
 		return true

@@ -28,14 +28,14 @@ import (
 // Each session becomes an entry of the kind archive. The entry's name is the session's ID, and the content consists of
 // the turns: "user: Hello\n\nassistant: Hello!". If a message's content is a list of parts, only parts with the type
 // text are used. The time of creation is the session's field date or created. If the session lacks both fields, the
-// time is the session's date in o.Dates. Without any date, the time stays zero, and the store uses the present time.
-// Fields that an archive cannot store are listed in the item's warnings.
-func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+// time is the session's date in o.SessionDates. Without any date, the time stays zero, and the store uses the present
+// time. Fields that an archive cannot store are listed in the item's warnings.
+func readChat(r io.Reader, sourceName string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var turns []json.RawMessage
 		size := 0
-		for l, err := range eachJSONObject(r, ref) {
-			it := Item{Ref: l.ref, Origin: ref}
+		for l, err := range eachJSONObject(r, sourceName) {
+			it := Item{Position: l.position, Origin: sourceName}
 			if _, turn := l.fields.rawValue("role"); err == nil && turn {
 				size += len(l.text)
 				if size > maxGraphBytes {
@@ -43,7 +43,7 @@ func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 						Item{},
 						fmt.Errorf(
 							"reading %s: has more than the %d MiB of one session that are read; cut it",
-							ref,
+							sourceName,
 							maxGraphBytes>>20,
 						),
 					)
@@ -54,11 +54,11 @@ func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 					turns = append(turns, slices.Clone(l.text))
 					continue
 				}
-				err = newItemError(l.ref, fmt.Errorf("turn %w", err))
+				err = newItemError(l.position, fmt.Errorf("turn %w", err))
 			} else if err == nil {
 				err = it.parseSession(l.fields, o)
 				if err != nil {
-					err = newItemError(l.ref, err)
+					err = newItemError(l.position, err)
 				}
 			}
 			if err != nil {
@@ -70,11 +70,11 @@ func readChat(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
 			}
 		}
 		if len(turns) > 0 {
-			it := Item{Ref: lineRef(ref, 1), Origin: ref}
+			it := Item{Position: lineRef(sourceName, 1), Origin: sourceName}
 			it.Entry.Kind = oxbow.Archive
-			it.Entry.Name, _ = titleFromFileName(ref)
+			it.Entry.Name, _ = titleFromFileName(sourceName)
 			if o != nil {
-				it.Entry.Created = o.Dates[it.Entry.Name]
+				it.Entry.Created = o.SessionDates[it.Entry.Name]
 			}
 			it.setContentFromTurns(turns)
 			yieldItem(yield, it)
@@ -87,11 +87,11 @@ func (it *Item) setContentFromTurns(turns []json.RawMessage) {
 	raw, err := json.Marshal(turns)
 	if err == nil {
 		var left []string
-		it.Entry.Content, it.Spoken, left, err = formatSessionTurns(raw)
-		it.Losses = omittedFieldsWarning(it.Ref, left)
+		it.Entry.Content, it.ConversationText, left, err = formatSessionTurns(raw)
+		it.LossMessages = omittedFieldsWarning(it.Position, left)
 	}
 	if err != nil {
-		it.Losses = append(it.Losses, it.Ref+": "+err.Error())
+		it.LossMessages = append(it.LossMessages, it.Position+": "+err.Error())
 	}
 }
 
@@ -99,14 +99,14 @@ func (it *Item) setContentFromTurns(turns []json.RawMessage) {
 func (it *Item) parseSession(fields jsonObject, o *ReadOptions) (err error) {
 	e := &it.Entry
 	e.Kind = oxbow.Archive
-	e.Name, err = eitherField(fields, "id", "session_id", jsonObject.textOrNumber)
+	e.Name, err = readEitherField(fields, "id", "session_id", jsonObject.textOrNumber)
 	if err != nil {
 		return err
 	}
 	if e.Name == "" {
 		return errors.New("session has no id")
 	}
-	date, err := eitherField(fields, "date", "created", jsonObject.textValue)
+	date, err := readEitherField(fields, "date", "created", jsonObject.textValue)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (it *Item) parseSession(fields jsonObject, o *ReadOptions) (err error) {
 			return err
 		}
 	case o != nil:
-		e.Created = o.Dates[e.Name]
+		e.Created = o.SessionDates[e.Name]
 	}
 	raw, ok := fields.rawValue("turns")
 	if other, both := fields.rawValue("messages"); both {
@@ -130,29 +130,40 @@ func (it *Item) parseSession(fields jsonObject, o *ReadOptions) (err error) {
 		return errors.New("session has no turns")
 	}
 	var left []string
-	e.Content, it.Spoken, left, err = formatSessionTurns(raw)
+	e.Content, it.ConversationText, left, err = formatSessionTurns(raw)
 	if err != nil {
 		return err
 	}
 	known := []string{"id", "session_id", "date", "created", "turns", "messages"}
-	it.Losses = omittedFieldsWarning(it.Ref, slices.Concat(fields.otherFields(known), left))
+	it.LossMessages = omittedFieldsWarning(it.Position, slices.Concat(fields.otherFields(known), left))
 	return nil
 }
 
-// eitherField returns the value of the field a or b. If the object has both, their values must be equal.
-func eitherField(o jsonObject, a, b string, get func(jsonObject, string) (string, error)) (string, error) {
-	va, err := get(o, a)
+// readEitherField returns the value of the field firstName or secondName. If the object has both, their values must be
+// equal.
+func readEitherField(
+	o jsonObject,
+	firstName, secondName string,
+	get func(jsonObject, string) (string, error),
+) (string, error) {
+	va, err := get(o, firstName)
 	if err != nil {
 		return "", err
 	}
-	vb, err := get(o, b)
+	vb, err := get(o, secondName)
 	switch {
 	case err != nil:
 		return "", err
 	case va == "":
 		return vb, nil
 	case vb != "" && va != vb:
-		return "", fmt.Errorf("%s %s and %s %s differ", a, quoteShort(va), b, quoteShort(vb))
+		return "", fmt.Errorf(
+			"%s %s and %s %s differ",
+			firstName,
+			truncateAndQuote(va),
+			secondName,
+			truncateAndQuote(vb),
+		)
 	}
 	return va, nil
 }
@@ -172,7 +183,7 @@ func (o jsonObject) textOrNumber(key string) (string, error) {
 // turn.
 func formatSessionTurns(raw json.RawMessage) (content, textWithoutRoles string, omittedFields []string, err error) {
 	if raw[0] != '[' {
-		return "", "", nil, fmt.Errorf("turns must be a list, not %s", quoteShort(string(raw)))
+		return "", "", nil, fmt.Errorf("turns must be a list, not %s", truncateAndQuote(string(raw)))
 	}
 	var b, texts strings.Builder
 	n := 0
@@ -223,7 +234,7 @@ func parseTurn(raw json.RawMessage) (role, message string, omittedFields []strin
 			return "", "", nil, fmt.Errorf("is not [role, text]: %w", err)
 		}
 		if len(pair) != 2 || pair[0] == "" {
-			return "", "", nil, fmt.Errorf("is not [role, text]: %s", quoteShort(string(raw)))
+			return "", "", nil, fmt.Errorf("is not [role, text]: %s", truncateAndQuote(string(raw)))
 		}
 		return pair[0], pair[1], nil, nil
 	}
@@ -269,7 +280,7 @@ func joinMessageParts(raw json.RawMessage) (text string, omittedFields []string,
 			return "", nil, fmt.Errorf("has a bad part: %w", err)
 		}
 		if typ != "text" {
-			omittedFields = append(omittedFields, "part of type "+quoteShort(typ))
+			omittedFields = append(omittedFields, "part of type "+truncateAndQuote(typ))
 			continue
 		}
 		t, err := o.textValue("text")
@@ -290,9 +301,9 @@ func joinMessageParts(raw json.RawMessage) (text string, omittedFields []string,
 // the earliest, so that the order of the lines does not matter. Other fields are ignored. The returned sequence yields
 // an [*ItemError] for each invalid line or date. It yields an error of another type as the last error if the file has
 // too many dates or cannot be read.
-func readSessionDates(r io.Reader, ref string, loc *time.Location, dates map[string]time.Time) iter.Seq[error] {
+func readSessionDates(r io.Reader, sourceName string, loc *time.Location, dates map[string]time.Time) iter.Seq[error] {
 	return func(yield func(error) bool) {
-		for l, err := range scanLines(r, ref) {
+		for l, err := range scanLines(r, sourceName) {
 			if err != nil {
 				if !yield(err) {
 					return
@@ -300,11 +311,11 @@ func readSessionDates(r io.Reader, ref string, loc *time.Location, dates map[str
 				continue
 			}
 			for _, err := range addSessionDates(l.text, loc, dates) {
-				if errors.Is(err, errTooManyDates) {
-					yield(fmt.Errorf("reading %s: %w", lineRef(ref, l.number), err))
+				if errors.Is(err, errTooManySessions) {
+					yield(fmt.Errorf("reading %s: %w", lineRef(sourceName, l.number), err))
 					return
 				}
-				if !yield(newItemError(lineRef(ref, l.number), err)) {
+				if !yield(newItemError(lineRef(sourceName, l.number), err)) {
 					return
 				}
 			}
@@ -312,9 +323,9 @@ func readSessionDates(r io.Reader, ref string, loc *time.Location, dates map[str
 	}
 }
 
-var errTooManyDates = fmt.Errorf("more than %d sessions", maxSessionsWithDates)
+var errTooManySessions = fmt.Errorf("more than %d sessions", maxSessionsWithDates)
 
-func addSessionDates(text []byte, loc *time.Location, dates map[string]time.Time) (bad []error) {
+func addSessionDates(text []byte, loc *time.Location, dates map[string]time.Time) (lineErrors []error) {
 	o, err := parseLine(text)
 	if err != nil {
 		return []error{err}
@@ -324,30 +335,30 @@ func addSessionDates(text []byte, loc *time.Location, dates map[string]time.Time
 		return []error{errors.New("has no haystack")}
 	}
 	if raw[0] != '[' {
-		return []error{fmt.Errorf("haystack must be a list, not %s", quoteShort(string(raw)))}
+		return []error{fmt.Errorf("haystack must be a list, not %s", truncateAndQuote(string(raw)))}
 	}
 	n := 0
 	for p := range rawjson.EachElement(raw) {
 		n++
 		pair, err := decodeList("haystack", p)
 		if err == nil && len(pair) != 2 {
-			err = fmt.Errorf("is not [session id, date]: %s", quoteShort(string(p)))
+			err = fmt.Errorf("is not [session id, date]: %s", truncateAndQuote(string(p)))
 		}
 		var t time.Time
 		if err == nil {
 			t, err = parseDate(pair[1], loc)
 		}
 		if err != nil {
-			bad = append(bad, fmt.Errorf("session %d of the haystack: %w", n, err))
+			lineErrors = append(lineErrors, fmt.Errorf("session %d of the haystack: %w", n, err))
 			continue
 		}
 		have, ok := dates[pair[0]]
 		if !ok && len(dates) == maxSessionsWithDates {
-			return append(bad, errTooManyDates)
+			return append(lineErrors, errTooManySessions)
 		}
 		if !ok || t.Before(have) {
 			dates[pair[0]] = t
 		}
 	}
-	return bad
+	return lineErrors
 }

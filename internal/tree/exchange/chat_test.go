@@ -16,7 +16,7 @@ func chat(text string) ([]Item, []string) {
 	return collect(readChat(
 		strings.NewReader(text),
 		"c.jsonl",
-		&ReadOptions{Dates: map[string]time.Time{"dated": time.Date(2023, 4, 30, 13, 59, 0, 0, time.UTC)}},
+		&ReadOptions{SessionDates: map[string]time.Time{"dated": time.Date(2023, 4, 30, 13, 59, 0, 0, time.UTC)}},
 	))
 }
 
@@ -46,7 +46,7 @@ func TestReadChatGood(t *testing.T) {
 		if e.Name != tt.name || e.Content != tt.content || created != tt.created || e.Kind != oxbow.Archive {
 			t.Errorf("chat(%s) = %+v, want %+v", tt.in, e, tt)
 		}
-		if got := strings.Join(items[0].Losses, "\n"); (got == "") != (tt.warning == "") ||
+		if got := strings.Join(items[0].LossMessages, "\n"); (got == "") != (tt.warning == "") ||
 			!strings.HasSuffix(got, tt.warning) {
 			t.Errorf("chat(%s) warns %q, want %q", tt.in, got, tt.warning)
 		}

@@ -19,13 +19,13 @@ import (
 
 // readClaudeExport yields an item for each memory, for each project's instructions, and for each document of a
 // project.
-func readClaudeExport(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+func readClaudeExport(r *bufio.Reader, sourceName string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		for rec, err := range documentObjects(r, ref, documentListNames{}) {
+		for rec, err := range documentObjects(r, sourceName, documentListNames{}) {
 			items, itemErr := []Item(nil), err
 			if err == nil {
 				items, itemErr = claudeExportItems(rec, o)
-				if itemErr == errNotMemory {
+				if itemErr == errRecordWithoutMemory {
 					continue
 				}
 				itemErr = rec.itemError(itemErr)
@@ -43,7 +43,7 @@ func readClaudeExport(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Ite
 }
 
 var (
-	errConversation = errors.New("is a conversation, which belongs to the archive of sessions; oxbow import FILE " +
+	errIsConversation = errors.New("is a conversation, which belongs to the archive of sessions; oxbow import FILE " +
 		"--from claude-export brings it there")
 	errNoClaudeRecord = errors.New("is neither a memory nor a project of claude.ai")
 )
@@ -54,11 +54,11 @@ func claudeExportItems(rec locatedJSONObject, o *ReadOptions) ([]Item, error) {
 	case f.hasKey("conversations_memory") || f.hasKey("project_memories"):
 		return claudeMemories(rec)
 	case f.hasKey("chat_messages"):
-		return nil, errConversation
+		return nil, errIsConversation
 	case f.hasKey("docs") || f.hasKey("prompt_template"):
-		return claudeProject(rec, o)
+		return claudeProjectItems(rec, o)
 	case f.hasKey("email_address") || f.hasKey("full_name"):
-		return nil, errNotMemory // Skip the objects of users.json, which describe the account.
+		return nil, errRecordWithoutMemory // Skip the objects of users.json, which describe the account.
 	}
 	return nil, errNoClaudeRecord
 }
@@ -70,7 +70,7 @@ func claudeMemories(rec locatedJSONObject) (items []Item, err error) {
 		if strings.TrimSpace(content) == "" {
 			return
 		}
-		it := Item{Ref: rec.ref, Origin: string(ClaudeExport)}
+		it := Item{Position: rec.position, Origin: string(ClaudeExport)}
 		it.Entry.Name, it.Entry.Content = name, content
 		it.ID = makeValidName(id, oxbow.MaxName)
 		it.addLabel("type", "memory")
@@ -114,7 +114,7 @@ func claudeAccount(rec locatedJSONObject) (string, error) {
 			return "/" + id, err
 		}
 	}
-	file := fileOfRef(rec.ref)
+	file := fileOfRef(rec.position)
 	if path.Base(path.Dir(file)) == "memories" {
 		return "/" + strings.TrimSuffix(path.Base(file), path.Ext(file)), nil
 	}
@@ -140,8 +140,9 @@ var (
 		frontMatterKeyByField: map[string]string{"created_at": "created", "filename": ""}}
 )
 
-// claudeProject returns the items of a project: one for its description and instructions, and one for each document.
-func claudeProject(rec locatedJSONObject, o *ReadOptions) (items []Item, err error) {
+// claudeProjectItems returns the items of a project: one for its description and instructions, and one for each
+// document.
+func claudeProjectItems(rec locatedJSONObject, o *ReadOptions) (items []Item, err error) {
 	name, err := rec.fields.textValue("name")
 	if err != nil {
 		return nil, err
@@ -152,7 +153,7 @@ func claudeProject(rec locatedJSONObject, o *ReadOptions) (items []Item, err err
 		it.Entry.Name = makeValidName("Project "+name, 200)
 		it.addLabel("type", "project")
 		items = append(items, it)
-	case !errors.Is(err, errEmptyFile):
+	case !errors.Is(err, errFileWithoutText):
 		return nil, err
 	}
 	raw, ok := rec.fields.rawValue("docs")
@@ -160,7 +161,7 @@ func claudeProject(rec locatedJSONObject, o *ReadOptions) (items []Item, err err
 		return items, nil
 	}
 	for part := range rawjson.EachElement(raw) {
-		doc, err := claudeDocument(part, rec, name, o)
+		doc, err := claudeDocumentItem(part, rec, name, o)
 		if err != nil {
 			return items, err
 		}
@@ -169,9 +170,14 @@ func claudeProject(rec locatedJSONObject, o *ReadOptions) (items []Item, err err
 	return items, nil
 }
 
-// claudeDocument returns the item to import for a document that a Claude user added to a project.
-func claudeDocument(raw json.RawMessage, project locatedJSONObject, projectName string, o *ReadOptions) (Item, error) {
-	doc := locatedJSONObject{ref: project.ref}
+// claudeDocumentItem returns the item to import for a document that a Claude user added to a project.
+func claudeDocumentItem(
+	raw json.RawMessage,
+	project locatedJSONObject,
+	projectName string,
+	o *ReadOptions,
+) (Item, error) {
+	doc := locatedJSONObject{position: project.position}
 	var err error
 	doc.fields, err = parseValidObject(raw)
 	if err != nil {

@@ -49,10 +49,10 @@ var claudeMemSections = [][2]string{
 	{"next_steps", "Next steps"}, {"notes", "Notes"},
 }
 
-var claudeMemProgram = programRecordFormat{
+var claudeMemProgram = programExportFormat{
 	format: claudeMem,
-	listNames: documentListNames{
-		recordLists:      []string{"observations", "summaries", "prompts"},
+	jsonListNames: documentListNames{
+		recordListNames:  []string{"observations", "summaries", "prompts"},
 		ignoredListNames: []string{"sessions"},
 	},
 	convert: func(rec locatedJSONObject, o *ReadOptions) (Item, error) {
@@ -67,8 +67,8 @@ var claudeMemProgram = programRecordFormat{
 }
 
 // readClaudeMem yields an item for each observation and for each session summary.
-func readClaudeMem(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
-	return claudeMemProgram.readRecords(documentObjects(r, ref, claudeMemProgram.listNames), o)
+func readClaudeMem(r *bufio.Reader, sourceName string, o *ReadOptions) iter.Seq2[Item, error] {
+	return claudeMemProgram.readRecords(documentObjects(r, sourceName, claudeMemProgram.jsonListNames), o)
 }
 
 // claudeMemItem converts an observation to an item. The content is the narrative and a list of the facts.
@@ -123,16 +123,16 @@ func claudeMemSummaryItem(rec locatedJSONObject, o *ReadOptions) (Item, error) {
 		}
 	}
 	if len(sections) == 0 {
-		return Item{}, errEmptyFile
+		return Item{}, errFileWithoutText
 	}
 	it, err := form.toItem(rec, o)
 	if err != nil {
 		return it, err
 	}
 	request, _ := rec.fields.textValue("request")
-	it.Entry.Name = makeValidName("Session: "+nameOrFromContent("", request), 100)
+	it.Entry.Name = makeValidName("Session: "+deriveMissingName("", request), 100)
 	if request == "" {
-		it.Entry.Name = makeValidName("Session: "+nameOrFromContent("", it.Entry.Content), 100)
+		it.Entry.Name = makeValidName("Session: "+deriveMissingName("", it.Entry.Content), 100)
 	}
 	it.Entry.Content = strings.Join(sections, "\n\n")
 	if it.ID != "" {
@@ -164,5 +164,5 @@ func decodeListStrings(o jsonObject) jsonObject {
 func isClaudeMem(h jsonHead) bool {
 	row := containsAny(h.keys, "memory_session_id", "sdk_session_id")
 	return containsAll(h.keys, "exportedAt", "totalObservations") || row ||
-		containsAny(h.listElementKeys["observations"], "memory_session_id", "sdk_session_id")
+		containsAny(h.elementKeysByListName["observations"], "memory_session_id", "sdk_session_id")
 }

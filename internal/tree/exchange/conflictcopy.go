@@ -28,21 +28,21 @@ var conflictCopyPattern = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // isConflictCopy reports whether a file name, with or without its extension, is the name of a conflict copy.
-func isConflictCopy(base string) bool {
-	if !mayBeConflictCopy(base) {
+func isConflictCopy(fileName string) bool {
+	if !mayBeConflictCopy(fileName) {
 		return false
 	}
-	base = strings.TrimSuffix(base, ".gz")
-	return conflictCopyPattern().MatchString(strings.TrimSuffix(base, path.Ext(base)))
+	fileName = strings.TrimSuffix(fileName, ".gz")
+	return conflictCopyPattern().MatchString(strings.TrimSuffix(fileName, path.Ext(fileName)))
 }
 
 // mayBeConflictCopy is a fast test of a file name. If it returns false, the name does not match conflictCopyPattern.
 // The test is used because matching the pattern takes longer than reading a short file. Every alternative of the
 // pattern contains "onfli" or a character that is not ASCII, and mayBeConflictCopy searches for these.
-func mayBeConflictCopy(base string) bool {
-	for i := range len(base) {
-		isStart := base[i]|0x20 == 'o' && len(base)-i >= len("onfli")
-		if base[i] >= utf8.RuneSelf || (isStart && strings.EqualFold(base[i:i+len("onfli")], "onfli")) {
+func mayBeConflictCopy(fileName string) bool {
+	for i := range len(fileName) {
+		isStart := fileName[i]|0x20 == 'o' && len(fileName)-i >= len("onfli")
+		if fileName[i] >= utf8.RuneSelf || (isStart && strings.EqualFold(fileName[i:i+len("onfli")], "onfli")) {
 			return true
 		}
 	}

@@ -17,11 +17,11 @@ import (
 
 // ConvertOptions are the options of [Convert].
 type ConvertOptions struct {
-	// If AdaptEntries is set and the new store refuses an entry, parts of the entry are removed in steps until the
+	// If MayAdaptEntries is set and the new store refuses an entry, parts of the entry are removed in steps until the
 	// store accepts it. First the labels are removed, unless the entry could then be shown to a model that must not
 	// see it (see [oxbow.WithoutLabels]). Then the aliases are removed. Then the entry becomes a note. The report
-	// lists the lost parts. If AdaptEntries is not set, such an entry is only reported as refused.
-	AdaptEntries bool
+	// lists the lost parts. If MayAdaptEntries is not set, such an entry is only reported as refused.
+	MayAdaptEntries bool
 	// Progress, if not nil, is called after each batch with the number of entries that were written
 	// or refused so far.
 	Progress func(done int)
@@ -29,10 +29,10 @@ type ConvertOptions struct {
 
 // ConvertReport is the result of [Convert].
 type ConvertReport struct {
-	Entries int // number of entries written to the new store, including entries from which some parts were removed
+	EntryCount int // number of entries written to the new store, including entries from which some parts were removed
 	// entries that were written to the new store without some parts, such as labels, which this store cannot contain
 	AdaptedEntries []AdaptedEntry
-	Refused        []RejectedEntry // entries that are missing in the new store, because it did not accept them
+	RefusedEntries []RejectedEntry // entries that are missing in the new store, because it did not accept them
 }
 
 // AdaptedEntry is an entry that was changed so that the new store accepts it.
@@ -69,7 +69,7 @@ func Convert(ctx context.Context, from, to oxbow.Store, o *ConvertOptions) (Conv
 		}
 		batch = batch[:0]
 		if o.Progress != nil {
-			o.Progress(c.report.Entries + len(c.report.Refused))
+			o.Progress(c.report.EntryCount + len(c.report.RefusedEntries))
 		}
 		return nil
 	}
@@ -78,7 +78,7 @@ func Convert(ctx context.Context, from, to oxbow.Store, o *ConvertOptions) (Conv
 			return c.report, fmt.Errorf("reading the old store: %w", err)
 		}
 		e = e.Clone()
-		batch = append(batch, threeway.AddOp(&e))
+		batch = append(batch, threeway.NewAddOp(&e))
 		if len(batch) == convertBatchSize {
 			if err := flush(); err != nil {
 				return c.report, err
@@ -87,7 +87,7 @@ func Convert(ctx context.Context, from, to oxbow.Store, o *ConvertOptions) (Conv
 	}
 	err := flush()
 	if err == nil {
-		err = c.compareWritten(ctx)
+		err = c.compareWrittenEntries(ctx)
 	}
 	return c.report, err
 }
@@ -115,13 +115,13 @@ func (c *converter) recordWrittenEntry(add oxbow.Add) {
 		c.writtenEntries = map[string]writtenEntry{}
 	}
 	c.writtenEntries[add.Name] = writtenEntry{add.Kind, add.Created, add.Aliases, add.Labels, digestParts(add.Content)}
-	c.report.Entries++
+	c.report.EntryCount++
 }
 
-// compareWritten reads the new store, and adds to the report the entries and the parts of entries that it has not
-// kept. A store may accept an entry although it cannot store all the entry's parts. For example, a file without front
-// matter cannot contain a date.
-func (c *converter) compareWritten(ctx context.Context) error {
+// compareWrittenEntries reads the new store, and adds to the report the entries and the parts of entries that it has
+// not kept. A store may accept an entry although it cannot store all the entry's parts. For example, a file without
+// front matter cannot contain a date.
+func (c *converter) compareWrittenEntries(ctx context.Context) error {
 	rows := map[string]int{} // index of an entry in c.report.AdaptedEntries, by the entry's name
 	for i, a := range c.report.AdaptedEntries {
 		rows[a.Name] = i
@@ -146,8 +146,11 @@ func (c *converter) compareWritten(ctx context.Context) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.writtenEntries)) {
-		c.report.Entries--
-		c.report.Refused = append(c.report.Refused, RejectedEntry{name, errNotStored, errNotStored.Error()})
+		c.report.EntryCount--
+		c.report.RefusedEntries = append(
+			c.report.RefusedEntries,
+			RejectedEntry{name, errNotStored, errNotStored.Error()},
+		)
 	}
 	return nil
 }
@@ -229,7 +232,7 @@ func (c *converter) writeEntry(ctx context.Context, add oxbow.Add) error {
 			return fmt.Errorf("writing entry %q: %w", add.Name, err)
 		}
 		switch {
-		case !c.opts.AdaptEntries || errors.Is(err, oxbow.ErrExists):
+		case !c.opts.MayAdaptEntries || errors.Is(err, oxbow.ErrExists):
 		case len(add.Labels) > 0:
 			if e := (oxbow.Entry{Labels: add.Labels}); !e.MayShow(oxbow.WithoutLabels) {
 				err = fmt.Errorf("%w: it is held back, which the layout has no place for", err)
@@ -245,7 +248,7 @@ func (c *converter) writeEntry(ctx context.Context, add oxbow.Add) error {
 			add.Kind = oxbow.Note
 			continue
 		}
-		c.report.Refused = append(c.report.Refused, RejectedEntry{add.Name, err, refusalReason(err)})
+		c.report.RefusedEntries = append(c.report.RefusedEntries, RejectedEntry{add.Name, err, refusalReason(err)})
 		return nil
 	}
 }

@@ -81,9 +81,9 @@ func TestConvertNamesWhatIsNotKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := fmt.Sprintf("%d %q %q", rep.Entries, rep.AdaptedEntries, rep.Refused[0].Name)
+	got := fmt.Sprintf("%d %q %q", rep.EntryCount, rep.AdaptedEntries, rep.RefusedEntries[0].Name)
 	want := `3 [{"all" ["kind note" "labels" "characters of the text" "date 2020-02-03"]} {"labels" ["labels"]}] "gone"`
-	if got != want || len(rep.Refused) != 1 {
+	if got != want || len(rep.RefusedEntries) != 1 {
 		t.Errorf("Convert() = %s, want %s", got, want)
 	}
 }
@@ -125,15 +125,15 @@ func TestConvert(t *testing.T) {
 			ctx,
 			from,
 			tt.to(m),
-			&exchange.ConvertOptions{AdaptEntries: tt.adapt, Progress: func(n int) {
+			&exchange.ConvertOptions{MayAdaptEntries: tt.adapt, Progress: func(n int) {
 				progress = n
 			}},
 		)
-		if err != nil || rep.Entries != tt.entries || progress != 603 {
+		if err != nil || rep.EntryCount != tt.entries || progress != 603 {
 			t.Errorf(
 				"%s: Convert() = %d entries, %v, after %d; want %d of 603",
 				tt.name,
-				rep.Entries,
+				rep.EntryCount,
 				err,
 				progress,
 				tt.entries,
@@ -143,7 +143,7 @@ func TestConvert(t *testing.T) {
 		for _, a := range rep.AdaptedEntries {
 			adapted = append(adapted, a.Name+": "+strings.Join(a.LostParts, ", "))
 		}
-		for _, r := range rep.Refused {
+		for _, r := range rep.RefusedEntries {
 			refused = append(refused, r.Name)
 		}
 		if !slices.Equal(adapted, tt.adapted) || !slices.Equal(refused, tt.refused) {

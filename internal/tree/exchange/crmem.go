@@ -15,10 +15,10 @@ import (
 // maxCRMEMBytes is the maximum size, in bytes, of a crabtalk memory, because the whole file is read into memory.
 const maxCRMEMBytes = 1 << 30
 
-// readCRMEM reads a crabtalk memory in any version of the format, and yields its entries. The argument ref names the
-// file. The Ref of an item consists of ref and the position of the entry in the file, from 1 on, in place of a line
-// number. A name that oxbow does not allow is changed, and the item gets a warning.
-func readCRMEM(r io.Reader, ref string) iter.Seq2[Item, error] {
+// readCRMEM reads a crabtalk memory in any version of the format, and yields its entries. The argument inputName names
+// the file. The field Position of an item consists of inputName and the position of the entry in the file, from 1 on,
+// in place of a line number. A name that oxbow does not allow is changed, and the item gets a warning.
+func readCRMEM(r io.Reader, inputName string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		data, err := io.ReadAll(&boundedReader{
 			r:         r,
@@ -30,21 +30,26 @@ func readCRMEM(r io.Reader, ref string) iter.Seq2[Item, error] {
 			in, err = crmem.Import(data)
 		}
 		if err != nil {
-			yield(Item{}, fmt.Errorf("reading %s: %w", ref, err))
+			yield(Item{}, fmt.Errorf("reading %s: %w", inputName, err))
 			return
 		}
 		for i, e := range in.Entries {
-			it := Item{Entry: e, Ref: lineRef(ref, i+1), Origin: ref}
+			it := Item{Entry: e, Position: lineRef(inputName, i+1), Origin: inputName}
 			if i == 0 {
 				for _, w := range in.Warnings {
-					it.Warnings = append(it.Warnings, ref+": "+w)
+					it.Warnings = append(it.Warnings, inputName+": "+w)
 				}
 			}
 			if name := makeValidName(e.Name, oxbow.MaxName); name != e.Name && name != "" {
 				it.Entry.Name = name
 				it.Warnings = append(
 					it.Warnings,
-					fmt.Sprintf("%s: the name %s is no name here: it is %q", it.Ref, quoteShort(e.Name), name),
+					fmt.Sprintf(
+						"%s: the name %s is no name here: it is %q",
+						it.Position,
+						truncateAndQuote(e.Name),
+						name,
+					),
 				)
 			}
 			it.Entry.Aliases = tidyAliases(it.Entry.Name, e.Aliases)

@@ -64,17 +64,17 @@ func guessCSVSeparator(head string) rune {
 }
 
 // readCSV yields an item for each row of a table.
-func readCSV(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
-	p := programRecordFormat{format: csvTable, convert: func(row locatedJSONObject, o *ReadOptions) (Item, error) {
+func readCSV(r *bufio.Reader, inputName string, o *ReadOptions) iter.Seq2[Item, error] {
+	p := programExportFormat{format: csvTable, convert: func(row locatedJSONObject, o *ReadOptions) (Item, error) {
 		if !slices.ContainsFunc(row.fields, isCSVTextField) {
 			return Item{}, errors.New("has no text in the column of the content")
 		}
 		it, err := csvRowForm.toItem(row, o)
 		// Another table may contain a record with the same id, so the origin of the item names the table's file.
-		it.Origin = ref
+		it.Origin = inputName
 		return it, err
 	}}
-	return p.readRecords(csvRows(r, ref), o)
+	return p.readRecords(csvRows(r, inputName), o)
 }
 
 // isCSVTextField reports whether a column contains a part of the content.
@@ -91,8 +91,8 @@ func csvRows(r *bufio.Reader, ref string) iter.Seq2[locatedJSONObject, error] {
 			_, _ = r.Discard(len("\uFEFF")) // The bytes were peeked, so discarding them cannot fail.
 			head = head[len("\uFEFF"):]
 		}
-		t := csvReader{ref: ref, limited: &limitedReader{r: r, remaining: maxLineBytes}}
-		t.rows = csv.NewReader(t.limited)
+		t := csvReader{inputName: ref, limitedInput: &limitedReader{r: r, remaining: maxLineBytes}}
+		t.rows = csv.NewReader(t.limitedInput)
 		t.rows.Comma = guessCSVSeparator(string(head))
 		t.rows.FieldsPerRecord = -1
 		if err := t.readNames(); err != nil {
@@ -113,39 +113,39 @@ func csvRows(r *bufio.Reader, ref string) iter.Seq2[locatedJSONObject, error] {
 
 // csvReader is the state of reading a table.
 type csvReader struct {
-	ref       string
-	limited   *limitedReader
-	rows      *csv.Reader
-	names     []string // names of the columns
-	isDamaged bool     // The CSV file is damaged, so that it is unknown where the next row begins.
+	inputName    string
+	limitedInput *limitedReader
+	rows         *csv.Reader
+	columnNames  []string // names of the columns
+	isDamaged    bool     // The CSV file is damaged, so that it is unknown where the next row begins.
 }
 
 // readNames reads the names of the columns from the first line.
 func (t *csvReader) readNames() error {
 	names, err := t.rows.Read()
 	if err == io.EOF {
-		return errEmptyFile
+		return errFileWithoutText
 	}
 	if err == nil {
-		t.names, err = csvColumns(names)
+		t.columnNames, err = csvColumns(names)
 	}
 	return err
 }
 
 // readRow returns the next row. After the last row, the error is io.EOF.
 func (t *csvReader) readRow() (locatedJSONObject, error) {
-	t.limited.remaining = maxLineBytes
+	t.limitedInput.remaining = maxLineBytes
 	row, err := t.rows.Read()
 	if err == io.EOF {
 		return locatedJSONObject{}, err
 	}
 	if err != nil {
 		t.isDamaged = true
-		return locatedJSONObject{}, csvReadError(t.ref, 1, err)
+		return locatedJSONObject{}, csvReadError(t.inputName, 1, err)
 	}
 	line, _ := t.rows.FieldPos(0)
-	o := locatedJSONObject{ref: lineRef(t.ref, line)}
-	o.fields, err = csvFields(t.names, row)
+	o := locatedJSONObject{position: lineRef(t.inputName, line)}
+	o.fields, err = csvFields(t.columnNames, row)
 	return o, o.itemError(err)
 }
 
@@ -158,7 +158,7 @@ func csvReadError(ref string, line int, err error) error {
 	case isParse:
 		err = fmt.Errorf("is not CSV: %w; what comes before was read", parse.Err)
 		return newItemError(lineRef(ref, parse.StartLine), err)
-	case errors.Is(err, errEmptyFile) || errors.Is(err, errRecordTooLong) || errors.Is(err, errNoTextColumn):
+	case errors.Is(err, errFileWithoutText) || errors.Is(err, errRecordTooLong) || errors.Is(err, errNoTextColumn):
 		return newItemError(lineRef(ref, line), err)
 	}
 	return fmt.Errorf("reading %s: %w", ref, err)
@@ -197,7 +197,7 @@ func csvColumns(names []string) (keys []string, err error) {
 	}
 	return nil, fmt.Errorf("%w: the first line must name the columns, one of them %s. It is %s. Put a line such as "+
 		"name,content,tags above the rows", errNoTextColumn, strings.Join(csvTextColumns, ", "),
-		quoteShort(strings.Join(names, ", ")))
+		truncateAndQuote(strings.Join(names, ", ")))
 }
 
 // csvFields returns the fields of a row as text. It skips blank values. A field whose column has no name is named after
@@ -214,7 +214,7 @@ func csvFields(names, row []string) (jsonObject, error) {
 		case !utf8.ValidString(value):
 			return nil, errors.New("is not UTF-8; save the table as UTF-8")
 		case fields.hasKey(names[i]):
-			return nil, fmt.Errorf("column %s is given twice", quoteShort(names[i]))
+			return nil, fmt.Errorf("column %s is given twice", truncateAndQuote(names[i]))
 		}
 		key := names[i]
 		if key == "" {

@@ -19,9 +19,9 @@ const globsFrontKey = "globs"
 
 // readCursorRules reads a rule of the editor Cursor with [ReadMarkdown], which puts the description above the text.
 // Each file pattern becomes a label. The entry gets the tag rule.
-func readCursorRules(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+func readCursorRules(r *bufio.Reader, inputName string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		for it, err := range ReadMarkdown(r, ref, o) {
+		for it, err := range ReadMarkdown(r, inputName, o) {
 			if err == nil {
 				labels := []oxbow.Label{{Key: oxbow.LabelTag, Value: "rule"}}
 				for _, l := range it.Entry.Labels {
@@ -85,14 +85,15 @@ func cursorRuleRoots(fsys vfs.FS, dir string) []string {
 	return roots
 }
 
-// isCursorDir reports whether a directory that contains these files is a directory with rules of the editor Cursor.
-func isCursorDir(files []string) bool {
+// hasCursorRuleFile reports whether a directory that contains these files is a directory with rules of the editor
+// Cursor.
+func hasCursorRuleFile(files []string) bool {
 	return slices.ContainsFunc(files, func(name string) bool { return path.Ext(name) == ".mdc" })
 }
 
-// checkCursorFile returns nil if a file in a directory with Cursor's rules contains a rule, according to the extension
-// of its name.
-func checkCursorFile(file string) error {
+// checkCursorRuleFile returns nil if a file in a directory with Cursor's rules contains a rule, according to the
+// extension of its name.
+func checkCursorRuleFile(file string) error {
 	if slices.Contains([]string{".mdc", ".md"}, strings.ToLower(path.Ext(file))) {
 		return nil
 	}

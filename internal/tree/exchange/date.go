@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// dateOnlyHour is the hour, in UTC, at which a date without a time is stored. At this hour, the day is the same in all
-// time zones from -10:00 (Hawaii) to +13:45 (Chatham Islands in summer), so a filter finds the entry on its day in
+// defaultUTCHour is the hour, in UTC, at which a date without a time is stored. At this hour, the day is the same in
+// all time zones from -10:00 (Hawaii) to +13:45 (Chatham Islands in summer), so a filter finds the entry on its day in
 // nearly all places. No hour is on the same day everywhere, because the time zones span 26 hours.
-const dateOnlyHour = 10
+const defaultUTCHour = 10
 
 // parseDate parses a date or a time and returns it in UTC. loc is the time zone of a time without a time zone, and nil
-// means UTC. A date without a time is stored at [dateOnlyHour].
+// means UTC. A date without a time is stored at [defaultUTCHour].
 func parseDate(s string, loc *time.Location) (time.Time, error) {
 	if loc == nil {
 		loc = time.UTC
@@ -28,7 +28,7 @@ func parseDate(s string, loc *time.Location) (time.Time, error) {
 	}
 	t, ok := parseUnixTime(text)
 	if !ok {
-		t, ok = parseStandardTime(text)
+		t, ok = parseRFC3339Time(text)
 	}
 	if !ok {
 		t, ok = parseWrittenDate(text, loc)
@@ -38,7 +38,7 @@ func parseDate(s string, loc *time.Location) (time.Time, error) {
 	if !ok || !isYear {
 		return time.Time{}, fmt.Errorf(
 			"date %s is not one of 2026-04-18, 2026-04-18T09:30:00Z, 2026/04/18 09:30 or April 18, 2026",
-			quoteShort(s),
+			truncateAndQuote(s),
 		)
 	}
 	return t, nil
@@ -58,9 +58,9 @@ func parseUnixTime(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// parseStandardTime parses a time in the form that most programs write, such as 2026-04-18T09:30:00Z or
+// parseRFC3339Time parses a time in the form that most programs write, such as 2026-04-18T09:30:00Z or
 // 2026-04-18T09:30:00.5+02:00. It returns false for any other form, even if parseWrittenDate accepts that form.
-func parseStandardTime(s string) (time.Time, bool) {
+func parseRFC3339Time(s string) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	return t, err == nil
 }
@@ -108,7 +108,7 @@ const timeZoneExpr = `([Zz]|(?:UTC|GMT)?[+-][0-9]{2}:?(?:[0-9]{2})?|UTC|GMT)`
 
 // parseWrittenDate parses a date in one of the dateForms. A weekday before the date is ignored. A time may follow the
 // date. It is in the time zone loc if it does not name a time zone. If no time follows, the result has the hour
-// dateOnlyHour. parseWrittenDate returns false if s contains anything else, or if the time is not valid.
+// defaultUTCHour. parseWrittenDate returns false if s contains anything else, or if the time is not valid.
 func parseWrittenDate(s string, loc *time.Location) (time.Time, bool) {
 	s = s[len(weekdayPattern().FindString(s)):]
 	for _, form := range dateForms() {
@@ -122,7 +122,7 @@ func parseWrittenDate(s string, loc *time.Location) (time.Time, bool) {
 		}
 		rest := s[len(m[0]):]
 		if rest == "" {
-			return day.Add(dateOnlyHour * time.Hour), true
+			return day.Add(defaultUTCHour * time.Hour), true
 		}
 		clock := timePattern().FindStringSubmatch(rest)
 		if clock == nil && len(m[0]) == len("20060102") {
@@ -189,14 +189,14 @@ func parseMonth(s string) int {
 	return parseDigits(s)
 }
 
-// withTimeOfDay returns the given day with the time of day in groups. The argument groups contains the texts that the
-// groups of timePattern matched: hour, minute, second, fraction, am or pm, and time zone. loc is the time zone if
-// groups contains none. The second result is false if the time of day or the time zone is invalid.
-func withTimeOfDay(day time.Time, groups []string, loc *time.Location) (time.Time, bool) {
-	hour, minute := parseDigits(groups[0]), parseDigits(groups[1])
-	second := parseDigits(groups[2])
-	nano := parseDigits((groups[3] + "000000000")[:9])
-	half := strings.ToLower(groups[4])
+// withTimeOfDay returns the given day with the time of day in timeParts. The argument timeParts contains the texts that
+// the groups of timePattern matched: hour, minute, second, fraction, am or pm, and time zone. loc is the time zone if
+// timeParts contains none. The second result is false if the time of day or the time zone is invalid.
+func withTimeOfDay(day time.Time, timeParts []string, loc *time.Location) (time.Time, bool) {
+	hour, minute := parseDigits(timeParts[0]), parseDigits(timeParts[1])
+	second := parseDigits(timeParts[2])
+	nano := parseDigits((timeParts[3] + "000000000")[:9])
+	half := strings.ToLower(timeParts[4])
 	isHalfHour := 1 <= hour && hour <= 12
 	if half != "" && !isHalfHour {
 		return time.Time{}, false
@@ -211,7 +211,7 @@ func withTimeOfDay(day time.Time, groups []string, loc *time.Location) (time.Tim
 	if !isTime {
 		return time.Time{}, false
 	}
-	loc, ok := parseTimeZone(groups[5], loc)
+	loc, ok := parseTimeZone(timeParts[5], loc)
 	if !ok {
 		return time.Time{}, false
 	}

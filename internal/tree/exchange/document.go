@@ -21,10 +21,10 @@ import (
 
 // documentListNames says which lists in a program's documents contain records.
 type documentListNames struct {
-	recordLists []string // names of JSON arrays whose elements are records to import
+	recordListNames []string // names of JSON arrays whose elements are records to import
 	// Names of other lists whose elements are records. They are read only if the JSON object that contains the lists
 	// is not a record itself.
-	tableLists       []string
+	tableListNames   []string
 	ignoredListNames []string // names of members without anything to import, such as the export's settings
 }
 
@@ -33,14 +33,14 @@ type documentListNames struct {
 // such lists is a record itself, as in a file with an object on each line. documentObjects yields an [*ItemError] for a
 // value that is not a record. It also yields an ItemError for a list with an unknown name, and does not read this list.
 // If a document is damaged, documentObjects yields the records before the damage and then an ItemError.
-func documentObjects(r io.Reader, ref string, lists documentListNames) iter.Seq2[locatedJSONObject, error] {
+func documentObjects(r io.Reader, inputName string, lists documentListNames) iter.Seq2[locatedJSONObject, error] {
 	return func(yield func(locatedJSONObject, error) bool) {
 		br := bufio.NewReaderSize(r, peekSize)
 		if bom, _ := br.Peek(3); string(bom) == "\uFEFF" {
 			_, _ = br.Discard(3) // The bytes were peeked, so discarding them cannot fail.
 		}
 		lines := &lineCounter{r: br, line: 1}
-		d := &documentReader{ref: ref, listNames: lists, lines: lines, yield: yield}
+		d := &documentReader{inputName: inputName, listNames: lists, lines: lines, yield: yield}
 		d.dec = json.NewDecoder(lines)
 		d.readAllValues()
 	}
@@ -48,7 +48,7 @@ func documentObjects(r io.Reader, ref string, lists documentListNames) iter.Seq2
 
 // documentReader is the state of [documentObjects].
 type documentReader struct {
-	ref       string
+	inputName string
 	listNames documentListNames
 	lines     *lineCounter
 	dec       *json.Decoder
@@ -71,8 +71,8 @@ func (d *documentReader) readAllValues() {
 		case tok == json.Delim('{'):
 			d.readObject()
 		default:
-			where := lineRef(d.ref, d.lines.lineAt(d.dec.InputOffset()))
-			err = fmt.Errorf("is not a JSON object or array, but %s", quoteShort(fmt.Sprint(tok)))
+			where := lineRef(d.inputName, d.lines.lineAt(d.dec.InputOffset()))
+			err = fmt.Errorf("is not a JSON object or array, but %s", truncateAndQuote(fmt.Sprint(tok)))
 			d.yieldObject(locatedJSONObject{}, newItemError(where, err))
 		}
 	}
@@ -87,7 +87,7 @@ func (d *documentReader) readToken() (json.Token, error) {
 // yieldError yields an error and ends the reading.
 func (d *documentReader) yieldError(err error) {
 	d.isDone = true
-	where := lineRef(d.ref, d.lines.nextValueLine(d.dec.InputOffset()))
+	where := lineRef(d.inputName, d.lines.nextValueLine(d.dec.InputOffset()))
 	syn, isSyntax := errors.AsType[*json.SyntaxError](err)
 	switch {
 	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
@@ -103,13 +103,13 @@ func (d *documentReader) yieldError(err error) {
 }
 
 // readList yields the records in a list. The caller has read the opening bracket.
-func (d *documentReader) readList(list string) {
+func (d *documentReader) readList(listName string) {
 	for num := 1; !d.isDone && d.dec.More(); num++ {
 		raw, line := d.readValue()
 		if d.isDone {
 			return
 		}
-		o := locatedJSONObject{listName: list, number: num, text: raw, ref: lineRef(d.ref, line)}
+		o := locatedJSONObject{listName: listName, numberInList: num, text: raw, position: lineRef(d.inputName, line)}
 		var err error
 		o.fields, err = parseValidObject(raw)
 		d.yieldObject(o, o.itemError(err))
@@ -123,7 +123,7 @@ func (d *documentReader) readList(list string) {
 
 // readObject reads an object. The caller has read the opening brace.
 func (d *documentReader) readObject() {
-	o := locatedJSONObject{ref: lineRef(d.ref, d.lines.lineAt(d.dec.InputOffset()))}
+	o := locatedJSONObject{position: lineRef(d.inputName, d.lines.lineAt(d.dec.InputOffset()))}
 	hasList := false
 	var bad error
 	for !d.isDone && d.dec.More() {
@@ -133,7 +133,7 @@ func (d *documentReader) readObject() {
 			return
 		}
 		name, _ := key.(string)
-		if slices.Contains(d.listNames.recordLists, name) {
+		if slices.Contains(d.listNames.recordListNames, name) {
 			hasList = true
 			d.readListMember(name)
 		} else {
@@ -160,13 +160,13 @@ func (d *documentReader) readField(o *locatedJSONObject, name string) error {
 	switch {
 	case d.isDone:
 		return nil
-	case slices.Contains(d.listNames.tableLists, name) && isTable(raw):
+	case slices.Contains(d.listNames.tableListNames, name) && isTable(raw):
 		d.yieldTableRows(name, raw, line)
 		return nil
 	case len(o.fields) >= maxObjectFields:
 		return fmt.Errorf("has more than %d fields", maxObjectFields)
 	case o.fields.hasKey(name):
-		return fmt.Errorf("field %s is given twice", quoteShort(name))
+		return fmt.Errorf("field %s is given twice", truncateAndQuote(name))
 	}
 	o.fields = append(o.fields, jsonField{name, raw})
 	return checkJSONText(raw)
@@ -184,14 +184,14 @@ func isTable(raw json.RawMessage) bool {
 }
 
 // yieldTableRows yields the records in a list that was read as a whole.
-func (d *documentReader) yieldTableRows(list string, raw json.RawMessage, line int) {
+func (d *documentReader) yieldTableRows(listName string, raw json.RawMessage, line int) {
 	num := 0
 	for row := range rawjson.EachElement(raw) {
 		num++
 		if d.isDone {
 			return
 		}
-		o := locatedJSONObject{listName: list, number: num, text: row, ref: lineRef(d.ref, line)}
+		o := locatedJSONObject{listName: listName, numberInList: num, text: row, position: lineRef(d.inputName, line)}
 		var err error
 		o.fields, err = parseValidObject(row)
 		d.yieldObject(o, o.itemError(err))
@@ -211,7 +211,7 @@ func (d *documentReader) readListMember(name string) {
 	case tok == json.Delim('{'):
 		d.yieldError(fmt.Errorf("%s is not a list", name))
 	case tok != nil:
-		where := lineRef(d.ref, d.lines.lineAt(d.dec.InputOffset()))
+		where := lineRef(d.inputName, d.lines.lineAt(d.dec.InputOffset()))
 		d.yieldObject(locatedJSONObject{}, newItemError(where, fmt.Errorf("%s is not a list", name)))
 	}
 }
@@ -229,8 +229,8 @@ func (d *documentReader) reportUnreadLists(o locatedJSONObject) {
 		}
 		if n > 0 {
 			err := fmt.Errorf("%s of the list %s %s left out, because oxbow does not know it",
-				text.FormatCount(n, "record", "records"), quoteShort(f.key), wasOrWere(n))
-			d.yieldObject(locatedJSONObject{}, newItemError(o.ref, err))
+				text.FormatCount(n, "record", "records"), truncateAndQuote(f.key), wasOrWere(n))
+			d.yieldObject(locatedJSONObject{}, newItemError(o.position, err))
 		}
 	}
 }
@@ -289,11 +289,11 @@ func (o locatedJSONObject) itemError(err error) error {
 	case err == nil:
 		return nil
 	case o.listName != "":
-		err = fmt.Errorf("record %d of %s: %w", o.number, o.listName, err)
-	case o.number > 0:
-		err = fmt.Errorf("record %d: %w", o.number, err)
+		err = fmt.Errorf("record %d of %s: %w", o.numberInList, o.listName, err)
+	case o.numberInList > 0:
+		err = fmt.Errorf("record %d: %w", o.numberInList, err)
 	}
-	return newItemError(o.ref, err)
+	return newItemError(o.position, err)
 }
 
 // errRecordTooLong is returned for a record that is longer than maxLineBytes.
@@ -342,7 +342,7 @@ type jsonHead struct {
 	isArray bool
 	keys    []string // keys of the object, or the first object in the array
 	// for each list in the document's first object, by name: the keys of the first element of the list
-	listElementKeys map[string][]string
+	elementKeysByListName map[string][]string
 }
 
 // readJSONHead reads the beginning of a JSON document. ok is false if the text begins with neither an object nor an
@@ -353,7 +353,7 @@ func readJSONHead(head []byte) (h jsonHead, ok bool) {
 	if err != nil {
 		return h, false
 	}
-	h.listElementKeys = map[string][]string{}
+	h.elementKeysByListName = map[string][]string{}
 	switch tok {
 	case json.Delim('['):
 		h.isArray = true
@@ -373,7 +373,7 @@ func readJSONHead(head []byte) (h jsonHead, ok bool) {
 		var raw json.RawMessage
 		rest := bytes.TrimLeft(head[dec.InputOffset():], ": \t\r\n")
 		if bytes.HasPrefix(rest, []byte("[")) {
-			h.listElementKeys[key] = objectKeys(json.NewDecoder(bytes.NewReader(rest[1:])))
+			h.elementKeysByListName[key] = objectKeys(json.NewDecoder(bytes.NewReader(rest[1:])))
 		}
 		if dec.Decode(&raw) != nil {
 			break
@@ -436,8 +436,8 @@ func unknownDocumentError(h jsonHead) error {
 	} else {
 		what += " whose keys are " + strings.Join(keys, ", ")
 	}
-	return errors.New(what + ", which is the format of no known program. " + howToConvert)
+	return errors.New(what + ", which is the format of no known program. " + conversionHint)
 }
 
-// howToConvert tells the user to which simple format any text can be converted.
-const howToConvert = `Lines such as {"name":"…","content":"…"} can always be imported`
+// conversionHint tells the user to which simple format any text can be converted.
+const conversionHint = `Lines such as {"name":"…","content":"…"} can always be imported`

@@ -9,7 +9,7 @@ import (
 	"iter"
 )
 
-var engramKeys = map[string]string{
+var engramKeyByField = map[string]string{
 	"created_at": "created", "updated_at": "updated", "started_at": "created", "session_id": "session",
 	"topic_key": "aliases", "tool_name": "tool", "revision_count": "", "duplicate_count": "", "last_seen_at": "",
 	"deleted_at": "", "normalized_hash": "", "ended_at": "", "sync_id": "", "id": "", "embedding": "",
@@ -20,19 +20,19 @@ var (
 		format:                engram,
 		idFields:              []string{"sync_id"},
 		textFields:            []string{"content"},
-		frontMatterKeyByField: engramKeys,
+		frontMatterKeyByField: engramKeyByField,
 	}
 	engramSessionForm = recordForm{
 		format:                engram,
 		idFields:              []string{"id"},
 		textFields:            []string{"summary"},
-		frontMatterKeyByField: engramKeys,
+		frontMatterKeyByField: engramKeyByField,
 	}
 )
 
-var engramProgram = programRecordFormat{
-	format:    engram,
-	listNames: documentListNames{recordLists: []string{"sessions", "observations", "prompts"}},
+var engramProgram = programExportFormat{
+	format:        engram,
+	jsonListNames: documentListNames{recordListNames: []string{"sessions", "observations", "prompts"}},
 	convert: func(rec locatedJSONObject, o *ReadOptions) (Item, error) {
 		if raw, ok := rec.fields.rawValue("deleted_at"); ok && raw[0] == '"' {
 			return Item{}, errDeleted
@@ -56,15 +56,15 @@ var engramProgram = programRecordFormat{
 }
 
 // readEngram yields an item for each observation and for each session that has a summary.
-func readEngram(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
-	return engramProgram.readRecords(documentObjects(r, ref, engramProgram.listNames), o)
+func readEngram(r *bufio.Reader, inputName string, o *ReadOptions) iter.Seq2[Item, error] {
+	return engramProgram.readRecords(documentObjects(r, inputName, engramProgram.jsonListNames), o)
 }
 
 // engramSessionItem converts a session to an item that contains the session's summary. If the session has no summary,
-// the error is errNotMemory.
+// the error is errRecordWithoutMemory.
 func engramSessionItem(rec locatedJSONObject, o *ReadOptions) (Item, error) {
 	if summary, _ := rec.fields.textValue("summary"); summary == "" {
-		return Item{}, errNotMemory
+		return Item{}, errRecordWithoutMemory
 	}
 	it, err := engramSessionForm.toItem(rec, o)
 	if err == nil {
@@ -77,5 +77,5 @@ func engramSessionItem(rec locatedJSONObject, o *ReadOptions) (Item, error) {
 // isEngram reports whether a JSON document has the keys of an engram export.
 func isEngram(h jsonHead) bool {
 	isExport := containsAll(h.keys, "version", "exported_at") && containsAny(h.keys, "sessions", "observations")
-	return isExport || containsAny(h.listElementKeys["observations"], "sync_id", "topic_key")
+	return isExport || containsAny(h.elementKeysByListName["observations"], "sync_id", "topic_key")
 }

@@ -38,10 +38,10 @@ func Read(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		info, err := fsys.Stat(name)
 		if err != nil {
-			yield(Item{}, fmt.Errorf("reading %s: %w", o.withBase(name), err))
+			yield(Item{}, fmt.Errorf("reading %s: %w", o.joinBasePath(name), err))
 			return
 		}
-		o := o.withCumulativeProgress()
+		o := o.withSummedProgress()
 		if !info.IsDir() {
 			o.addExpectedBytes(info.Size())
 			for it, err := range readFile(fsys, name, o) {
@@ -61,17 +61,17 @@ func readDir(fsys vfs.FS, dir string, o *ReadOptions, yield func(Item, error) bo
 	if opts.Format == "" {
 		opts.Format = detectDirFormat(fsys, dir)
 	}
-	opts.root = strings.TrimSuffix(o.withBase(dir), "/.")
-	src, _ := findFormatSource(opts.Format) // If the user named no format, each file is recognized separately.
+	opts.root = strings.TrimSuffix(o.joinBasePath(dir), "/.")
+	src, _ := findImportSource(opts.Format) // If the user named no format, each file is recognized separately.
 	roots := []string{dir}
 	if src.findRoots != nil {
 		roots = src.findRoots(fsys, dir)
 	}
 	w := fileWalker{
-		fsys:              fsys,
-		options:           &opts,
-		checkFormatFile:   src.checkFile,
-		bookContentsPaths: make(map[string]bool),
+		fsys:                 fsys,
+		options:              &opts,
+		checkFormatFile:      src.checkFile,
+		tableOfContentsPaths: make(map[string]bool),
 	}
 	for _, root := range roots {
 		if err := w.walkRoot(root); err != nil {
@@ -99,15 +99,15 @@ func (w *fileWalker) noFilesError(dir string) error {
 	if w.checkFormatFile != nil {
 		return fmt.Errorf(
 			"reading %s: no file below it is one of %s%s",
-			strings.TrimSuffix(w.options.withBase(dir), "/."),
+			strings.TrimSuffix(w.options.joinBasePath(dir), "/."),
 			w.options.Format,
-			w.otherFilesHint(),
+			w.skippedFileHint(),
 		)
 	}
 	return fmt.Errorf(
 		"reading %s: no file below it ends in .md, .markdown, .jsonl or .ndjson%s",
-		strings.TrimSuffix(w.options.withBase(dir), "/."),
-		w.otherFilesHint(),
+		strings.TrimSuffix(w.options.joinBasePath(dir), "/."),
+		w.skippedFileHint(),
 	)
 }
 
@@ -135,10 +135,10 @@ func (w *fileWalker) checkFile(name string) error {
 	return nil
 }
 
-// otherFilesHint returns a hint how to import the first file that was skipped, for example because of its extension.
+// skippedFileHint returns a hint how to import the first file that was skipped, for example because of its extension.
 // The user must pass the path of such a file to oxbow import. If the file is in a ZIP archive, the user must first
 // unpack the archive. The hint is "" if no such file was skipped.
-func (w *fileWalker) otherFilesHint() string {
+func (w *fileWalker) skippedFileHint() string {
 	for _, err := range w.skippedFileErrors {
 		item, ok := errors.AsType[*ItemError](err)
 		if !ok {
@@ -148,9 +148,9 @@ func (w *fileWalker) otherFilesHint() string {
 			continue
 		}
 		if _, isArchive := w.fsys.(*zipFS); isArchive {
-			return "; unpack the archive, and give oxbow the file in it that you mean, such as " + item.Ref
+			return "; unpack the archive, and give oxbow the file in it that you mean, such as " + item.Position
 		}
-		return "; a file with another ending is read by its own name: oxbow import " + text.ShellQuote(item.Ref)
+		return "; a file with another ending is read by its own name: oxbow import " + text.ShellQuote(item.Position)
 	}
 	return ""
 }
@@ -207,8 +207,8 @@ type fileWalker struct {
 	files    []string
 	problems []error
 	// errors for files that are not imported because they are hidden, or because their extension is unknown
-	skippedFileErrors []error
-	bookContentsPaths map[string]bool // paths at which mdBooks have tables of contents
+	skippedFileErrors    []error
+	tableOfContentsPaths map[string]bool // paths at which mdBooks have tables of contents
 
 	// Decides by the name whether a file is read. It is set if the format has its own rule for file names, as the
 	// format of Cursor rules does (may be nil).
@@ -233,7 +233,7 @@ func (w *fileWalker) recordBookContentsPath(dir string) {
 	if m := bookSourcePattern().FindSubmatch(text); err == nil && m != nil {
 		src = string(m[1])
 	}
-	w.bookContentsPaths[path.Join(dir, "SUMMARY.md")], w.bookContentsPaths[path.Join(dir, src,
+	w.tableOfContentsPaths[path.Join(dir, "SUMMARY.md")], w.tableOfContentsPaths[path.Join(dir, src,
 		"SUMMARY.md")] = true, true
 }
 
@@ -258,14 +258,14 @@ func (w *fileWalker) hasImportableFile(dir string, depth int) bool {
 // walkDir collects the files below a directory. depth is the number of directories above it.
 func (w *fileWalker) walkDir(dir string, depth int) error {
 	if depth > maxDirDepth {
-		return fmt.Errorf("reading %s: directories are more than %d deep", w.options.withBase(dir), maxDirDepth)
+		return fmt.Errorf("reading %s: directories are more than %d deep", w.options.joinBasePath(dir), maxDirDepth)
 	}
 	list, err := w.fsys.ReadDir(dir)
 	if err != nil {
 		if depth == 0 {
-			return fmt.Errorf("reading %s: %w", w.options.withBase(dir), err)
+			return fmt.Errorf("reading %s: %w", w.options.joinBasePath(dir), err)
 		}
-		w.problems = append(w.problems, newItemError(w.options.withBase(dir), err))
+		w.problems = append(w.problems, newItemError(w.options.joinBasePath(dir), err))
 		return nil
 	}
 	if slices.ContainsFunc(list, func(d fs.DirEntry) bool { return d.Name() == bookFile }) {
@@ -279,12 +279,12 @@ func (w *fileWalker) walkDir(dir string, depth int) error {
 	return nil
 }
 
-// linkReason says why a symbolic link is not read.
-const linkReason = "is a symbolic link, which is not followed"
+// skippedSymlinkReason says why a symbolic link is not read.
+const skippedSymlinkReason = "is a symbolic link, which is not followed"
 
-// isHiddenImportable reports whether a file or directory would be read if its name did not begin with a dot. Files of
-// git, and the metadata that macOS stores beside other files, would not be read.
-func (w *fileWalker) isHiddenImportable(name string, d fs.DirEntry, depth int) bool {
+// isImportableIfVisible reports whether a file or directory would be read if its name did not begin with a dot. Files
+// of git, and the metadata that macOS stores beside other files, would not be read.
+func (w *fileWalker) isImportableIfVisible(name string, d fs.DirEntry, depth int) bool {
 	switch {
 	case d.Name() == ".git" || strings.HasPrefix(d.Name(), "._"):
 		return false
@@ -301,10 +301,10 @@ func (w *fileWalker) isHiddenImportable(name string, d fs.DirEntry, depth int) b
 // errIgnoredFile. visitFile returns an error if there are more than maxImportFiles files.
 func (w *fileWalker) visitFile(name string, d fs.DirEntry, depth int) error {
 	switch {
-	case d.Name() == bookFile, w.bookContentsPaths[name]:
+	case d.Name() == bookFile, w.tableOfContentsPaths[name]:
 	case strings.HasPrefix(d.Name(), "."):
-		if w.isHiddenImportable(name, d, depth) {
-			w.skippedFileErrors = append(w.skippedFileErrors, newItemError(w.options.withBase(name), errHidden))
+		if w.isImportableIfVisible(name, d, depth) {
+			w.skippedFileErrors = append(w.skippedFileErrors, newItemError(w.options.joinBasePath(name), errHidden))
 		}
 	case d.IsDir():
 		return w.walkDir(name, depth+1)
@@ -313,16 +313,16 @@ func (w *fileWalker) visitFile(name string, d fs.DirEntry, depth int) error {
 			w.hasIgnoredFile = true
 		} else {
 			if d.Type()&fs.ModeSymlink != 0 { // The link may lead to a directory with notes.
-				err = &skippedError{"was passed over: it " + linkReason}
+				err = &skippedError{"was passed over: it " + skippedSymlinkReason}
 			}
-			w.skippedFileErrors = append(w.skippedFileErrors, newItemError(w.options.withBase(name), err))
+			w.skippedFileErrors = append(w.skippedFileErrors, newItemError(w.options.joinBasePath(name), err))
 		}
 	case d.Type()&fs.ModeSymlink != 0:
-		w.problems = append(w.problems, newItemError(w.options.withBase(name), errors.New(linkReason)))
+		w.problems = append(w.problems, newItemError(w.options.joinBasePath(name), errors.New(skippedSymlinkReason)))
 	case !d.Type().IsRegular():
-		w.problems = append(w.problems, newItemError(w.options.withBase(name), errors.New("is not a regular file")))
+		w.problems = append(w.problems, newItemError(w.options.joinBasePath(name), errors.New("is not a regular file")))
 	case len(w.files) == maxImportFiles:
-		return fmt.Errorf("reading %s: more than %d files", w.options.withBase(path.Dir(name)), maxImportFiles)
+		return fmt.Errorf("reading %s: more than %d files", w.options.joinBasePath(path.Dir(name)), maxImportFiles)
 	default:
 		w.files = append(w.files, name)
 	}
@@ -350,10 +350,10 @@ func withoutExtension(name string) string {
 	return name
 }
 
-// compareFiles orders the files in a directory, so that a note comes before its copies. First come the files that are
-// not conflict copies, and then the conflict copies. Each of these two groups is sorted by name without extension.
+// compareFilePaths orders the files in a directory, so that a note comes before its copies. First come the files that
+// are not conflict copies, and then the conflict copies. Each of these two groups is sorted by name without extension.
 // Therefore "Note.md" comes before "Note (1).md" and "Note 2.md".
-func compareFiles(a, b string) int {
+func compareFilePaths(a, b string) int {
 	if byCopy := compareBool(isConflictCopy(path.Base(a)), isConflictCopy(path.Base(b))); byCopy != 0 {
 		return byCopy
 	}
@@ -364,12 +364,12 @@ func compareFiles(a, b string) int {
 }
 
 // readFiles reads the files and yields their items. Files with the dates of chat sessions are read first, because the
-// other files in the same directory need the dates. The other files are read in the order of compareFiles. In this
+// other files in the same directory need the dates. The other files are read in the order of compareFilePaths. In this
 // order, a conflict copy, which a synchronization program makes of a note that was edited twice, comes after the note,
 // so that the note gets the name and aliases. readFiles yields an error if the files contain dates of sessions, but no
 // sessions.
 func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, error) bool) {
-	slices.SortFunc(files, compareFiles)
+	slices.SortFunc(files, compareFilePaths)
 	dates, rest, ok := readChatSessionDates(fsys, files, o, yield)
 	if !ok {
 		return
@@ -377,7 +377,7 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 	if len(rest) == 0 && len(dates) > 0 {
 		yield(
 			Item{},
-			fmt.Errorf("reading %s: holds dates of sessions, but no sessions", o.withBase(path.Dir(files[0]))),
+			fmt.Errorf("reading %s: holds dates of sessions, but no sessions", o.joinBasePath(path.Dir(files[0]))),
 		)
 		return
 	}
@@ -389,12 +389,12 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 	for _, name := range rest {
 		opts := o.orDefault()
 		if d := dates[path.Dir(name)]; d != nil {
-			opts.Dates = d
+			opts.SessionDates = d
 		}
 		for it, err := range readFile(fsys, name, &opts) {
 			// Continue with the next file, even if the error ended the reading of this file.
 			if err != nil && !isItemError(err) {
-				err = &ItemError{Ref: o.withBase(name), Err: err}
+				err = &ItemError{Position: o.joinBasePath(name), Err: err}
 			}
 			if !yield(it, err) {
 				return
@@ -421,7 +421,7 @@ func readChatSessionDates(
 		dir := path.Dir(name)
 		if dates[dir] == nil {
 			dates[dir] = make(map[string]time.Time)
-			maps.Copy(dates[dir], o.orDefault().Dates)
+			maps.Copy(dates[dir], o.orDefault().SessionDates)
 		}
 		for err := range readDatesFile(fsys, name, o, dates[dir]) {
 			if !yield(Item{}, err) || !isItemError(err) {
@@ -454,16 +454,16 @@ func readDatesFile(fsys vfs.FS, name string, o *ReadOptions, dates map[string]ti
 	return func(yield func(error) bool) {
 		f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 		if err != nil {
-			yield(newItemError(o.withBase(name), err))
+			yield(newItemError(o.joinBasePath(name), err))
 			return
 		}
 		defer f.Close()
 		r, err := decompressInput(bufio.NewReaderSize(o.cancelableReader(wholeFileReader(f)), peekSize), o)
 		if err != nil {
-			yield(newItemError(o.withBase(name), err))
+			yield(newItemError(o.joinBasePath(name), err))
 			return
 		}
-		for err := range readSessionDates(r, o.withBase(name), o.orDefault().Location, dates) {
+		for err := range readSessionDates(r, o.joinBasePath(name), o.orDefault().Location, dates) {
 			if !yield(err) {
 				return
 			}
@@ -475,7 +475,7 @@ func readFile(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
 		if err != nil {
-			yield(Item{}, fmt.Errorf("opening %s: %w", o.withBase(name), err))
+			yield(Item{}, fmt.Errorf("opening %s: %w", o.joinBasePath(name), err))
 			return
 		}
 		defer f.Close()
@@ -484,12 +484,12 @@ func readFile(fsys vfs.FS, name string, o *ReadOptions) iter.Seq2[Item, error] {
 			opts.ModTime, size = info.ModTime(), min(size, info.Size()+bytes.MinRead)
 		}
 		if isZipFile(f) {
-			readZip(f, o.withBase(name), &opts, yield)
+			readZip(f, o.joinBasePath(name), &opts, yield)
 			return
 		}
 		for it, err := range readStream(
 			bufio.NewReaderSize(o.readerWithProgress(o.cancelableReader(wholeFileReader(f))), int(size)),
-			o.withBase(name),
+			o.joinBasePath(name),
 			&opts,
 		) {
 			if !yield(it, err) {
@@ -506,52 +506,54 @@ func isZipFile(f vfs.File) bool {
 	return isZipHead(head[:n])
 }
 
-// readZip yields the items from the files in a ZIP archive. ref is the name of the archive.
-func readZip(f vfs.File, ref string, o *ReadOptions, yield func(Item, error) bool) {
+// readZip yields the items from the files in a ZIP archive. archiveName is the name of the archive.
+func readZip(f vfs.File, archiveName string, o *ReadOptions, yield func(Item, error) bool) {
 	fsys, root, err := openZip(f)
 	if err != nil {
-		yield(Item{}, fmt.Errorf("reading %s: %w", ref, err))
+		yield(Item{}, fmt.Errorf("reading %s: %w", archiveName, err))
 		return
 	}
 	opts := *o
-	opts.BasePath = ref
+	opts.BasePath = archiveName
 	readDir(fsys, root, &opts, yield)
 }
 
 // wholeFileReader returns a reader for the whole file.
 func wholeFileReader(f vfs.File) io.Reader { return io.NewSectionReader(f, 0, math.MaxInt64) }
 
-// ReadStream reads a single input, which may be compressed with gzip. ref is its name. If o does not specify a format,
-// the format is determined from the name and the first bytes.
-func ReadStream(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
-	return readStream(bufio.NewReaderSize(o.cancelableReader(r), peekSize), ref, o)
+// ReadStream reads a single input, which may be compressed with gzip. inputName is its name. If o does not specify a
+// format, the format is determined from the name and the first bytes.
+func ReadStream(r io.Reader, inputName string, o *ReadOptions) iter.Seq2[Item, error] {
+	return readStream(bufio.NewReaderSize(o.cancelableReader(r), peekSize), inputName, o)
 }
 
-func readStream(br *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+func readStream(br *bufio.Reader, inputName string, o *ReadOptions) iter.Seq2[Item, error] {
 	plain, err := decompressInput(br, o)
 	if err != nil {
-		return fatalErrorSeq(fmt.Errorf("reading %s: %w", ref, err))
+		return fatalErrorSeq(fmt.Errorf("reading %s: %w", inputName, err))
 	}
 	format := o.orDefault().Format
 	if format == "" {
 		head, err := plain.Peek(peekSize)
-		if isPeekError(err) {
-			return fatalErrorSeq(fmt.Errorf("reading %s: %w", ref, err))
+		if hasPeekFailed(err) {
+			return fatalErrorSeq(fmt.Errorf("reading %s: %w", inputName, err))
 		}
-		format, err = detectFormat(ref, head)
+		format, err = detectFormat(inputName, head)
 		if err != nil {
 			return fatalErrorSeq(err)
 		}
 	}
-	src, ok := findFormatSource(format)
+	src, ok := findImportSource(format)
 	if !ok {
-		return fatalErrorSeq(fmt.Errorf("reading %s: format %s is unknown", ref, quoteShort(string(format))))
+		return fatalErrorSeq(
+			fmt.Errorf("reading %s: format %s is unknown", inputName, truncateAndQuote(string(format))),
+		)
 	}
-	return src.readItems(plain, ref, o)
+	return src.readItems(plain, inputName, o)
 }
 
 // decompressInput returns a reader of the decompressed input. The reader fails if the result is longer than
-// [ReadOptions.MaxExpanded]. If the input is not compressed, decompressInput returns it unchanged.
+// [ReadOptions.MaxDecompressedBytes]. If the input is not compressed, decompressInput returns it unchanged.
 func decompressInput(br *bufio.Reader, o *ReadOptions) (*bufio.Reader, error) {
 	head, err := br.Peek(3)
 	if err != nil && err != io.EOF {
@@ -564,9 +566,9 @@ func decompressInput(br *bufio.Reader, o *ReadOptions) (*bufio.Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unpacking: %w", err)
 	}
-	limit := o.orDefault().MaxExpanded
+	limit := o.orDefault().MaxDecompressedBytes
 	if limit <= 0 {
-		limit = maxExpandedBytes
+		limit = maxDecompressedBytes
 	}
 	over := fmt.Errorf("%w: %d", errExpandedInputTooLarge, limit)
 	return bufio.NewReaderSize(&boundedReader{r: zr, remaining: limit, err: over}, peekSize), nil

@@ -119,7 +119,7 @@ func TestReadDirectory(t *testing.T) {
 	items, errs := collect(Read(fsys, "d", &ReadOptions{BasePath: "/home/me/"}))
 	var got []string
 	for _, it := range items {
-		got = append(got, it.Ref+"="+it.Entry.Name)
+		got = append(got, it.Position+"="+it.Entry.Name)
 	}
 	want := []string{
 		"/home/me/d/a/z.markdown:1=z",
@@ -150,7 +150,7 @@ func TestReadDirectory(t *testing.T) {
 	}
 	for _, it := range items {
 		if it.Entry.Created.IsZero() {
-			t.Errorf("%s has no date, want that of its file", it.Ref)
+			t.Errorf("%s has no date, want that of its file", it.Position)
 		}
 	}
 }
@@ -285,7 +285,7 @@ func TestReadSymlink(t *testing.T) {
 
 func TestReadStream(t *testing.T) {
 	it := one(t, ReadStream(strings.NewReader(pack(t, entryLine)), "-", nil))
-	if it.Entry.Name != "a" || it.Ref != "-:1" {
+	if it.Entry.Name != "a" || it.Position != "-:1" {
 		t.Errorf("ReadStream = %+v, want a at -:1", it)
 	}
 	// If a compressed file is cut off, ReadStream returns all complete items before it returns the error.
@@ -323,7 +323,9 @@ func TestReadBomb(t *testing.T) {
 		limit int64
 		whole bool
 	}{{size, true}, {size - 1, false}, {100, false}} {
-		_, errs := collect(ReadStream(strings.NewReader(packed), "x.jsonl.gz", &ReadOptions{MaxExpanded: tt.limit}))
+		_, errs := collect(
+			ReadStream(strings.NewReader(packed), "x.jsonl.gz", &ReadOptions{MaxDecompressedBytes: tt.limit}),
+		)
 		if whole := len(errs) == 0; whole != tt.whole {
 			t.Errorf("expanding %d bytes within %d: errors %q, want whole = %v", size, tt.limit, errs, tt.whole)
 		}

@@ -24,9 +24,9 @@ func ReadFiles(fsys vfs.FS, files []string, o *ReadOptions) iter.Seq2[Item, erro
 	}
 }
 
-// NoteFormat returns Obsidian if a directory is a vault of Obsidian. Otherwise it returns "", because each file in the
-// directory can have a different format.
-func NoteFormat(fsys vfs.FS, dir string) Format {
+// DetectNoteFormat returns Obsidian if a directory is a vault of Obsidian. Otherwise it returns "", because each file
+// in the directory can have a different format.
+func DetectNoteFormat(fsys vfs.FS, dir string) Format {
 	if detectDirFormat(fsys, dir) == Obsidian {
 		return Obsidian
 	}
@@ -44,11 +44,11 @@ func LabelsWithImportLabels(e oxbow.Entry, file string) []oxbow.Label {
 	return withImportLabels(Item{Entry: e.Clone(), Origin: file}).Entry.Labels
 }
 
-// WithImportMarks replaces the import labels of an entry, by which an import records the entry's origin. It returns the
-// argument labels without their import labels, together with the import labels in the argument marked.
-func WithImportMarks(labels, marked []oxbow.Label) []oxbow.Label {
+// ReplaceImportLabels replaces the import labels of an entry, by which an import records the entry's origin. It returns
+// the argument labels without their import labels, together with the import labels in the argument importedLabels.
+func ReplaceImportLabels(labels, importedLabels []oxbow.Label) []oxbow.Label {
 	labels = slices.DeleteFunc(slices.Clone(labels), isImportLabel)
-	for _, l := range marked {
+	for _, l := range importedLabels {
 		if isImportLabel(l) {
 			labels = append(labels, l)
 		}
@@ -71,20 +71,20 @@ func trimLineBreaks(s string) string { return strings.Trim(s, "\r\n") }
 // ReplaceContent returns the text of a Markdown file in which content replaces the item's text. The rest of the file
 // does not change. It fails if the item's text does not occur exactly once in the file, or if content does not begin
 // with the description in the front matter.
-func ReplaceContent(file string, it Item, content string) (string, error) {
+func ReplaceContent(fileText string, it Item, content string) (string, error) {
 	above, was := it.Entry.Content[:it.frontMatterTextLen], trimLineBreaks(it.Entry.Content[it.frontMatterTextLen:])
 	body, ok := strings.CutPrefix(content, above)
 	switch {
 	case !ok:
 		return "", errors.New("its text no longer begins with the description in the front matter of the file")
-	case strings.TrimSpace(was) == "" || strings.Count(file, was) != 1:
+	case strings.TrimSpace(was) == "" || strings.Count(fileText, was) != 1:
 		return "", errors.New("its text cannot be found in the file")
 	}
-	return strings.Replace(file, was, trimLineBreaks(body), 1), nil
+	return strings.Replace(fileText, was, trimLineBreaks(body), 1), nil
 }
 
-// SetFrontTitle returns the text of a Markdown file with this title in its front matter.
-func SetFrontTitle(file, title string) (string, error) {
+// SetFrontMatterTitle returns the text of a Markdown file with this title in its front matter.
+func SetFrontMatterTitle(fileText, title string) (string, error) {
 	top := &yaml.Node{Kind: yaml.MappingNode}
 	addTextKey(top, "title", title)
 	b, err := yaml.Marshal(top)
@@ -92,25 +92,25 @@ func SetFrontTitle(file, title string) (string, error) {
 		return "", err
 	}
 	const rule = "---\n"
-	if _, size, _ := parseYAMLFront(file); size > 0 && strings.HasPrefix(file, rule) {
-		return rule + string(b) + file[len(rule):], nil
+	if _, size, _ := parseYAMLFrontMatter(fileText); size > 0 && strings.HasPrefix(fileText, rule) {
+		return rule + string(b) + fileText[len(rule):], nil
 	}
-	return rule + string(b) + rule + "\n" + file, nil
+	return rule + string(b) + rule + "\n" + fileText, nil
 }
 
 // FormatNote returns an entry as the text of a Markdown file. The front matter contains the aliases and the labels,
 // except labels that record the origin, labels that programs set automatically, and the label [oxbow.LabelVerified]. If
-// withName is true, the front matter contains the name as well. This is necessary if the name of the file is different.
-// FormatNote returns an error if the front matter cannot be encoded as YAML.
-func FormatNote(e oxbow.Entry, withName bool) (string, error) {
+// includesName is true, the front matter contains the name as well. This is necessary if the name of the file is
+// different. FormatNote returns an error if the front matter cannot be encoded as YAML.
+func FormatNote(e oxbow.Entry, includesName bool) (string, error) {
 	top := &yaml.Node{Kind: yaml.MappingNode}
-	if withName {
+	if includesName {
 		addTextKey(top, "title", e.Name)
 	}
 	addKeyWithValues(top, "aliases", e.Aliases)
 	values := map[string][]string{}
 	for _, l := range omitOriginLabels(e.Labels) {
-		if !isAutomaticLabel(l) && l.Key != oxbow.LabelVerified {
+		if !isLabelSetByProgram(l) && l.Key != oxbow.LabelVerified {
 			values[l.Key] = append(values[l.Key], l.Value)
 		}
 	}

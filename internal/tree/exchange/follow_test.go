@@ -161,7 +161,7 @@ func TestFormatNote(t *testing.T) {
 			t.Errorf("%s is read as %v %v %v, %v; want %v", text, got, got.Aliases, got.Labels, err, e)
 		}
 	}
-	titled, err := SetFrontTitle("---\ntags: [a]\n---\nText.\n", "A: b")
+	titled, err := SetFrontMatterTitle("---\ntags: [a]\n---\nText.\n", "A: b")
 	if want := "---\ntitle: 'A: b'\ntags: [a]\n---\nText.\n"; titled != want || err != nil {
 		t.Errorf("WithTitle() = %q, %v; want %q", titled, err, want)
 	}

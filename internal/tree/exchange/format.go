@@ -31,7 +31,7 @@ func detectFormat(name string, head []byte) (Format, error) {
 	if format != "" {
 		return format, nil
 	}
-	format, err := formatByText(name, head)
+	format, err := detectTextFormat(name, head)
 	if err != nil {
 		return "", fmt.Errorf("detecting the format of %s: %w", name, err)
 	}
@@ -43,12 +43,12 @@ func detectFormat(name string, head []byte) (Format, error) {
 func formatByName(name string, head []byte) Format {
 	switch {
 	case bytes.HasPrefix(head, []byte("CRMEM\x00")):
-		return crmemFile
+		return crabtalkMemory
 	case strings.HasSuffix(strings.ToLower(name), ".mdc"), path.Base(name) == ".cursorrules":
 		return cursorRules
 	case isTableFile(name):
 		return csvTable
-	case formatByExtension(name) == Markdown && isBasicMemory(head):
+	case formatByExtension(name) == Markdown && isBasicMemoryNote(head):
 		return basicMemory
 	case formatByExtension(name) == Markdown:
 		return Markdown
@@ -56,45 +56,45 @@ func formatByName(name string, head []byte) Format {
 	return ""
 }
 
-// formatByText returns the format of a text.
-func formatByText(name string, head []byte) (Format, error) {
-	text := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\uFEFF")))
+// detectTextFormat returns the format of a text.
+func detectTextFormat(name string, firstBytes []byte) (Format, error) {
+	text := bytes.TrimSpace(bytes.TrimPrefix(firstBytes, []byte("\uFEFF")))
 	first, _, _ := bytes.Cut(text, []byte("\n"))
 	first = bytes.TrimSpace(first)
 	switch {
 	case bytes.HasPrefix(text, []byte("{")) || isJSONArrayLine(first):
-		return formatOfJSON(text, first)
+		return detectJSONFormat(text, first)
 	case formatByExtension(name) == JSONL:
 		// The first line has an error, but the extension says JSONL. Return JSONL, because the function that reads
 		// JSON lines reports the error.
 		return JSONL, nil
-	case isUTF16(head):
+	case isUTF16(firstBytes):
 		return "", errUTF16
 	case len(text) == 0:
 		return "", errors.New("is empty")
-	case bytes.HasPrefix(head, []byte("SQLite format 3\x00")):
+	case bytes.HasPrefix(firstBytes, []byte("SQLite format 3\x00")):
 		return "", errDatabase
-	case bytes.IndexByte(head, 0) >= 0 || !isUTF8Text(head):
+	case bytes.IndexByte(firstBytes, 0) >= 0 || !isUTF8Text(firstBytes):
 		return "", errors.New("is not a text")
 	}
 	return Markdown, nil
 }
 
-// formatOfJSON returns the format of a JSON document or JSON lines. text is the file's text, and the argument first is
-// its first line of text. Errors are errChatService for exports of chat services, errTranscript for other text without
-// a known format, and an unknownDocumentError for a JSON document over several lines.
-func formatOfJSON(text, first []byte) (Format, error) {
+// detectJSONFormat returns the format of a JSON document or JSON lines. text is the file's text, and the argument
+// firstLine is its first line of text. Errors are errChatServiceExport for exports of chat services, errTranscript for
+// other text without a known format, and an unknownDocumentError for a JSON document over several lines.
+func detectJSONFormat(text, firstLine []byte) (Format, error) {
 	h, isKnown := readJSONHead(text)
 	if f := detectDocumentFormat(h); isKnown && f != "" {
 		return f, nil
 	}
 	if isKnown && containsAny(h.keys, "mapping", "chat_messages") {
-		return "", errChatService
+		return "", errChatServiceExport
 	}
-	if isKnown && isMultilineDocument(first) {
+	if isKnown && isMultilineDocument(firstLine) {
 		return "", unknownDocumentError(h)
 	}
-	f := formatByKeys(text)
+	f := detectFormatByKeys(text)
 	if f == "" {
 		return "", errTranscript
 	}
@@ -113,9 +113,9 @@ var errDatabase = errors.New("is a database of SQLite, which oxbow does not read
 	"'SELECT * FROM observations' > observations.json writes a table of claude-mem or engram that it reads; " +
 	"engram export and mem0's get_all write files that it reads, too")
 
-// errChatService is returned for a file with conversations of ChatGPT or Claude, because such a file is imported only
-// if the user names the format.
-var errChatService = errors.New(
+// errChatServiceExport is returned for a file with conversations of ChatGPT or Claude, because such a file is imported
+// only if the user names the format.
+var errChatServiceExport = errors.New(
 	"holds conversations of a chat service, which are read only from a file: oxbow import " +
 		"--from chatgpt FILE, or --from claude-export FILE",
 )
@@ -126,9 +126,9 @@ var errTranscript = errors.New(
 		"session; oxbow annotate --from-transcript FILE takes why it edited code",
 )
 
-// formatByKeys distinguishes the JSON formats by the keys in the first line, whose end may be missing. It returns ""
-// for a transcript of an agent.
-func formatByKeys(text []byte) Format {
+// detectFormatByKeys distinguishes the JSON formats by the keys in the first line, whose end may be missing. It returns
+// "" for a transcript of an agent.
+func detectFormatByKeys(text []byte) Format {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if _, err := dec.Token(); err != nil {
 		return JSONL

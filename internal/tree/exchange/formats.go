@@ -19,21 +19,21 @@ const (
 	ChatDates Format = "dates"    // dates of chat sessions
 	Obsidian  Format = "obsidian" // Markdown in which #tags in the text are tags
 
-	basicMemory  Format = "basic-memory"
-	csvTable     Format = "csv"           // a table with an entry in each row
-	ClaudeExport Format = "claude-export" // export of claude.ai, without the conversations
-	claudeMem    Format = "claude-mem"
-	cursorRules  Format = "cursor-rules"
-	engram       Format = "engram"
-	mem0         Format = "mem0"
-	okf          Format = "okf" // bundle in the Open Knowledge Format
-	openClaw     Format = "openclaw"
-	serverMemory Format = "server-memory"
+	basicMemory         Format = "basic-memory"
+	csvTable            Format = "csv"           // a table with an entry in each row
+	ClaudeExport        Format = "claude-export" // export of claude.ai, without the conversations
+	claudeMem           Format = "claude-mem"
+	cursorRules         Format = "cursor-rules"
+	engram              Format = "engram"
+	mem0                Format = "mem0"
+	openKnowledgeFormat Format = "okf" // bundle in the Open Knowledge Format
+	openClaw            Format = "openclaw"
+	serverMemory        Format = "server-memory"
 )
 
-// crmemFile is the format of a crabtalk memory. It is recognized by the content of the file, and users cannot name
+// crabtalkMemory is the format of a crabtalk memory. It is recognized by the content of the file, and users cannot name
 // this format.
-const crmemFile Format = "crmem"
+const crabtalkMemory Format = "crmem"
 
 // peekSize is the number of bytes that are read from a file to determine its format.
 const peekSize = 64 << 10

@@ -18,32 +18,33 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// frontKey is a key of front matter with its values. A nested mapping becomes several keys, such as owner.name.
-type frontKey struct {
-	name     string // name of the key as it is written in the file
-	key      string // name of the front matter key in lower case, with _ instead of - and spaces
-	line     int    // number of the line in the file, from 1
-	values   []string
-	isList   bool   // the value is a list
-	isEmpty  bool   // The key is without a value, or its value is null, "", [] or {}.
-	comment  string // YAML comments that follow the key's value or are inside it, such as "# …"
-	rawLines string // lines that contain no key and value, or lines whose value has an error; if set, values is empty
-	err      error  // reason why the value could not be read; if set, values is empty
+// frontMatterKey is a key of front matter with its values. A nested mapping becomes several keys, such as owner.name.
+type frontMatterKey struct {
+	name          string // name of the key as it is written in the file
+	normalizedKey string // name of the front matter key in lower case, with _ instead of - and spaces
+	line          int    // number of the line in the file, from 1
+	values        []string
+	isList        bool   // the value is a list
+	isEmpty       bool   // The key is without a value, or its value is null, "", [] or {}.
+	comment       string // YAML comments that follow the key's value or are inside it, such as "# …"
+	// lines that contain no key and value, or lines whose value has an error; if set, values is empty
+	rawLines string
+	err      error // reason why the value could not be read; if set, values is empty
 }
 
 // value returns the value of the key if there is exactly one, otherwise "".
-func (k *frontKey) value() string {
+func (k *frontMatterKey) value() string {
 	if len(k.values) == 1 {
 		return k.values[0]
 	}
 	return ""
 }
 
-// parseYAMLFront returns the keys in a text's front matter, which is the text between two lines "---". size is the
-// front matter's number of bytes, and count is its number of lines. If the text has no front matter, all results are
-// zero. Text between two lines "---" is front matter only if its first line is a key. Blank lines and comments before
-// this key are ignored.
-func parseYAMLFront(text string) (keys []frontKey, size, count int) {
+// parseYAMLFrontMatter returns the keys in a text's front matter, which is the text between two lines "---". byteCount
+// is the front matter's number of bytes, and lineCount is its number of lines. If the text has no front matter, all
+// results are zero. Text between two lines "---" is front matter only if its first line is a key. Blank lines and
+// comments before this key are ignored.
+func parseYAMLFrontMatter(text string) (keys []frontMatterKey, byteCount, lineCount int) {
 	data, body, ok := frontmatter.SplitFrontMatter(text)
 	if !ok {
 		return nil, 0, 0
@@ -60,7 +61,7 @@ func parseYAMLFront(text string) (keys []frontKey, size, count int) {
 			continue
 		}
 		if strings.HasPrefix(strings.TrimSpace(l), "#") {
-			keys = append(keys, frontKey{line: i + 2, rawLines: strings.TrimSpace(l)})
+			keys = append(keys, frontMatterKey{line: i + 2, rawLines: strings.TrimSpace(l)})
 			i++
 			continue
 		}
@@ -69,8 +70,8 @@ func parseYAMLFront(text string) (keys []frontKey, size, count int) {
 			if !hasKey {
 				return nil, 0, 0
 			}
-			keys = append(keys, frontKey{
-				line: i + 2, rawLines: l, err: fmt.Errorf("line %s is not key: value", quoteShort(l))})
+			keys = append(keys, frontMatterKey{
+				line: i + 2, rawLines: l, err: fmt.Errorf("line %s is not key: value", truncateAndQuote(l))})
 			i++
 			continue
 		}
@@ -81,7 +82,7 @@ func parseYAMLFront(text string) (keys []frontKey, size, count int) {
 			isBullet(lines[end])) {
 			end++
 		}
-		k := frontKey{name: name, line: i + 2}
+		k := frontMatterKey{name: name, line: i + 2}
 		keys = append(keys, k.readNestedKeys(value, lines[i+1:end])...)
 		i = end
 	}
@@ -93,9 +94,9 @@ func parseYAMLFront(text string) (keys []frontKey, size, count int) {
 	return keys, len(text) - len(body), len(lines) + 2
 }
 
-// textKeys lists the keys whose value is a text. Programs omit the quotes of such a text even if it contains a space
-// and a "#". Therefore a "#" after a space does not begin a comment there.
-var textKeys = []string{"name", "title", "description"}
+// textValueKeys lists the keys whose value is a text. Programs omit the quotes of such a text even if it contains a
+// space and a "#". Therefore a "#" after a space does not begin a comment there.
+var textValueKeys = []string{"name", "title", "description"}
 
 // maxHeaderLabels is the maximum number of labels made from front matter. An entry needs room for more labels: origin
 // labels, and tags in the text.
@@ -107,9 +108,9 @@ var usualKeyBySpelling = map[string]string{
 	"tag": "tags", "alias": "aliases", "created_at": "created", "createdat": "created", "date_created": "created",
 }
 
-// maxKeyWords is the maximum number of words in a key, such as "date created". If more words precede a colon, the line
-// is a sentence.
-const maxKeyWords = 3
+// maxWordsInKey is the maximum number of words in a key, such as "date created". If more words precede a colon, the
+// line is a sentence.
+const maxWordsInKey = 3
 
 // quotedKeyPattern matches a line that begins with a key in quotes.
 var quotedKeyPattern = sync.OnceValue(
@@ -117,13 +118,13 @@ var quotedKeyPattern = sync.OnceValue(
 )
 
 // cutKey splits a line "Key: value". The key may be in quotes. ok is false if the line has another form.
-func cutKey(l string) (name, value string, ok bool) {
-	if m := quotedKeyPattern().FindStringSubmatch(l); m != nil {
+func cutKey(line string) (name, value string, ok bool) {
+	if m := quotedKeyPattern().FindStringSubmatch(line); m != nil {
 		name = m[1] + m[2] // A key in quotes may contain a colon, so use the text between the quotes.
 		value = m[3]
 		ok = true
 	} else {
-		name, value, ok = strings.Cut(l, ":")
+		name, value, ok = strings.Cut(line, ":")
 	}
 	isApart := value == "" || value[0] == ' ' || value[0] == '\t'
 	if !ok || !isApart {
@@ -136,7 +137,7 @@ func cutKey(l string) (name, value string, ok bool) {
 		}
 	}
 	words := len(strings.Fields(name))
-	if words == 0 || words > maxKeyWords {
+	if words == 0 || words > maxWordsInKey {
 		return "", "", false
 	}
 	if name[0] == ' ' || isBullet(name) {
@@ -148,17 +149,17 @@ func cutKey(l string) (name, value string, ok bool) {
 func isBullet(l string) bool { return l == "-" || strings.HasPrefix(l, "- ") }
 
 var (
-	errNoText       = errors.New("its escapes make no text")
-	errNoPlainValue = errors.New("its lines are no plain YAML value, so they stay as they are")
+	errInvalidEscapes = errors.New("its escapes make no text")
+	errNoPlainValue   = errors.New("its lines are no plain YAML value, so they stay as they are")
 )
 
 // readNestedKeys parses the value of the front matter key k. It returns k with the values. If the value is a nested
 // mapping, it returns a key for each member of the mapping. value is the text on the line of the key, and lines are
 // the lines that continue the value.
-func (k frontKey) readNestedKeys(value string, lines []string) []frontKey {
-	k.key = frontmatter.FoldKeySpelling(k.name)
+func (k frontMatterKey) readNestedKeys(value string, lines []string) []frontMatterKey {
+	k.normalizedKey = frontmatter.FoldKeySpelling(k.name)
 	comment := ""
-	if rest, end := cutComment(value); rest == "" || !slices.Contains(textKeys, k.key) {
+	if rest, end := cutComment(value); rest == "" || !slices.Contains(textValueKeys, k.normalizedKey) {
 		value, comment = rest, end
 	}
 	var node *yaml.Node
@@ -167,18 +168,18 @@ func (k frontKey) readNestedKeys(value string, lines []string) []frontKey {
 	} else {
 		node = decodeValue(value, lines)
 		if node == nil {
-			node = decodeLoosely(value, lines)
+			node = decodeInvalidYAML(value, lines)
 		}
 		if node == nil {
 			k.rawLines = strings.TrimRight(strings.TrimSpace(k.name+": "+value)+"\n"+strings.Join(lines, "\n"), " \n")
 			k.err = fmt.Errorf("%s: %w", k.name, errNoPlainValue)
-			return []frontKey{k}
+			return []frontMatterKey{k}
 		}
 	}
 	keys := k.flattenNode(node)
 	if len(keys) == 0 { // The mapping is empty.
 		k.isEmpty = true
-		keys = []frontKey{k}
+		keys = []frontMatterKey{k}
 	}
 	keys[0].comment = strings.TrimSpace(comment + " " + nodeComments(node))
 	return keys
@@ -223,16 +224,17 @@ func cutComment(value string) (rest, comment string) {
 // maxFrontMatterNesting is the maximum depth of lists and mappings in front matter.
 const maxFrontMatterNesting = 64
 
-// decodeValue decodes a YAML value that may extend over several lines. The parameter value is the text on the value's
-// first line. The parameter lines contains the lines that follow. decodeValue returns nil if the text is not valid
-// YAML. A text in lines that contains a # sign is put in quotes first, because YAML would read the rest of such a text
-// as a comment. If the value begins with | or >, its lines are a block of text, so nothing is put in quotes.
-func decodeValue(value string, lines []string) *yaml.Node {
+// decodeValue decodes a YAML value that may extend over several lines. The parameter firstLine is the text on the
+// value's first line. The parameter followingLines contains the lines that follow. decodeValue returns nil if the text
+// is not valid YAML. A text in followingLines that contains a # sign is put in quotes first, because YAML would read
+// the rest of such a text as a comment. If the value begins with | or >, its lines are a block of text, so nothing is
+// put in quotes.
+func decodeValue(firstLine string, followingLines []string) *yaml.Node {
 	r := frontmatter.MappingReader{MaxDepth: maxFrontMatterNesting}
-	if !strings.HasPrefix(value, "|") && !strings.HasPrefix(value, ">") {
-		lines = quoteTextsWithHashSign(lines)
+	if !strings.HasPrefix(firstLine, "|") && !strings.HasPrefix(firstLine, ">") {
+		followingLines = quoteTextsWithHashSign(followingLines)
 	}
-	top := r.ReadMapping("k: " + value + "\n" + strings.Join(lines, "\n"))
+	top := r.ReadMapping("k: " + firstLine + "\n" + strings.Join(followingLines, "\n"))
 	if top == nil {
 		return nil
 	}
@@ -285,8 +287,8 @@ func quoteTextWithHashSign(text string) string {
 }
 
 // flattenNode returns a key for each value in a node (see [frontmatter.FlattenProperty]).
-func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
-	var keys []frontKey
+func (k frontMatterKey) flattenNode(n *yaml.Node) []frontMatterKey {
+	var keys []frontMatterKey
 	properties := frontmatter.FlattenProperty(k.name, n)
 	for i, p := range properties {
 		hasNested := i+1 < len(properties) && strings.HasPrefix(properties[i+1].Name, p.Name+".")
@@ -297,7 +299,7 @@ func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 		}
 		sub := k
 		sub.name = p.Name
-		sub.key = frontmatter.FoldKeySpelling(p.Name)
+		sub.normalizedKey = frontmatter.FoldKeySpelling(p.Name)
 		sub.isList = p.IsList
 		sub.isEmpty = len(p.ValueNodes) == 0
 		keys = append(keys, sub.readScalarNodes(p.ValueNodes)...)
@@ -307,8 +309,8 @@ func (k frontKey) flattenNode(n *yaml.Node) []frontKey {
 
 // readScalarNodes returns k with the values of the nodes, followed by a key with an error for each node that cannot be
 // read. If k is not a list and a node cannot be read, readScalarNodes returns only the keys with errors.
-func (k frontKey) readScalarNodes(nodes []*yaml.Node) []frontKey {
-	var unread []frontKey
+func (k frontMatterKey) readScalarNodes(nodes []*yaml.Node) []frontMatterKey {
+	var unread []frontMatterKey
 	for _, n := range nodes {
 		s := n.Value
 		if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
@@ -319,7 +321,7 @@ func (k frontKey) readScalarNodes(nodes []*yaml.Node) []frontKey {
 			bad := k
 			bad.values = nil
 			bad.comment = ""
-			bad.err = fmt.Errorf("%s: %w: %s", k.name, errNoText, quoteShort(s))
+			bad.err = fmt.Errorf("%s: %w: %s", k.name, errInvalidEscapes, truncateAndQuote(s))
 			bad.rawLines = k.name + ": " + strings.ReplaceAll(s, "\x00", `\0`)
 			unread = append(unread, bad)
 		case s == "" || frontmatter.IsNull(n):
@@ -331,31 +333,31 @@ func (k frontKey) readScalarNodes(nodes []*yaml.Node) []frontKey {
 	if !k.isList && len(unread) > 0 {
 		return unread
 	}
-	return append([]frontKey{k}, unread...)
+	return append([]frontMatterKey{k}, unread...)
 }
 
-// decodeLoosely reads a value that is not valid YAML, for example because of items such as *.md and #tag, an open
+// decodeInvalidYAML reads a value that is not valid YAML, for example because of items such as *.md and #tag, an open
 // quote, or an anchor. If the value has several lines that are not a list, it returns nil, because line breaks and
 // indentation may have a meaning.
-func decodeLoosely(value string, lines []string) *yaml.Node {
-	whole := joinLines(value, lines)
+func decodeInvalidYAML(firstLine string, followingLines []string) *yaml.Node {
+	whole := joinLines(firstLine, followingLines)
 	list := &yaml.Node{Kind: yaml.SequenceNode}
 	switch {
-	case value == "" && isList(lines):
-		for _, l := range lines {
+	case firstLine == "" && isList(followingLines):
+		for _, l := range followingLines {
 			l = strings.TrimSpace(l)
 			if l != "" {
 				list.Content = append(list.Content, invalidYAMLItemNode(strings.TrimPrefix(l, "-")))
 			}
 		}
 		return list
-	case strings.HasPrefix(value, "[") && strings.HasSuffix(whole, "]") && !strings.ContainsAny(whole[1:], "[{"):
+	case strings.HasPrefix(firstLine, "[") && strings.HasSuffix(whole, "]") && !strings.ContainsAny(whole[1:], "[{"):
 		for item := range strings.SplitSeq(whole[1:len(whole)-1], ",") {
 			list.Content = append(list.Content, invalidYAMLItemNode(item))
 		}
 		return list
 	}
-	if whole != joinLines(value, nil) {
+	if whole != joinLines(firstLine, nil) {
 		return nil
 	}
 	return textNode(whole)
@@ -390,14 +392,14 @@ func textNode(s string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: strings.ReplaceAll(s, "\x00", "")}
 }
 
-// joinLines returns the text value followed by the lines that continue the text. The parts are separated by spaces.
+// joinLines returns the text firstLine followed by the lines that continue the text. The parts are separated by spaces.
 // Blank lines are skipped.
-func joinLines(value string, lines []string) string {
-	for _, l := range lines {
+func joinLines(firstLine string, followingLines []string) string {
+	for _, l := range followingLines {
 		l = strings.TrimSpace(l)
 		if l != "" {
-			value = strings.TrimSpace(value + " " + l)
+			firstLine = strings.TrimSpace(firstLine + " " + l)
 		}
 	}
-	return value
+	return firstLine
 }

@@ -22,7 +22,8 @@ import (
 func checkItems(t *testing.T, format Format, in []byte) {
 	t.Helper()
 	fatal := false
-	for it, err := range ReadStream(bytes.NewReader(in), "f", &ReadOptions{Format: format, MaxExpanded: 1 << 20}) {
+	for it, err := range ReadStream(bytes.NewReader(in), "f", &ReadOptions{Format: format,
+		MaxDecompressedBytes: 1 << 20}) {
 		if fatal {
 			t.Fatalf("%s: something follows a fatal error: %+v, %v", format, it, err)
 		}
@@ -35,8 +36,8 @@ func checkItems(t *testing.T, format Format, in []byte) {
 			Labels: e.Labels}).Check(); err != nil {
 			t.Fatalf("%s: item %+v: %v", format, it, err)
 		}
-		if !strings.HasPrefix(it.Ref, "f:") {
-			t.Fatalf("%s: item at %q, want f:line", format, it.Ref)
+		if !strings.HasPrefix(it.Position, "f:") {
+			t.Fatalf("%s: item at %q, want f:line", format, it.Position)
 		}
 	}
 }
@@ -112,7 +113,7 @@ func FuzzFrontMatter(f *testing.F) {
 	f.Add("---\na: |\n  x\n\n y\nb: 'it''s' # c\n...\n")
 	f.Add("---\nname: x\ntags: a, b\nconfidence: 1\ncreated: 2026-04-18\nkind: world\n---\n# T\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		keys, size, count := parseYAMLFront(in)
+		keys, size, count := parseYAMLFrontMatter(in)
 		if size < 0 || size > len(in) || (size > 0 && strings.Count(in[:size], "\n") > count) {
 			t.Fatalf("front matter takes %d of %d bytes, %d lines", size, len(in), count)
 		}
@@ -132,7 +133,7 @@ func FuzzFrontMatter(f *testing.F) {
 // checkWordsKept checks that each word of the front matter, which is the first size bytes of the text in, is found in
 // an entry. It ignores keys without values, words that the format defines, such as the keys of fields, and numbers. It
 // checks nothing if the text has errors or the front matter contains a backslash.
-func checkWordsKept(t *testing.T, in string, keys []frontKey, size int) {
+func checkWordsKept(t *testing.T, in string, keys []frontMatterKey, size int) {
 	items, errs := collect(markdown("f.md", in))
 	if len(errs) > 0 || strings.Contains(in[:size], `\`) {
 		return
@@ -153,7 +154,7 @@ func checkWordsKept(t *testing.T, in string, keys []frontKey, size int) {
 	fmt.Fprintln(&kept, "metadata null world tag alias created_at createdat date_created")
 	all := strings.ToLower(kept.String())
 	all += strings.NewReplacer("_", " ").Replace(all)
-	for _, w := range nameWords(in[:size]) {
+	for _, w := range splitNameIntoWords(in[:size]) {
 		if strings.Trim(w, "0123456789") != "" && !strings.Contains(all, strings.ToLower(w)) {
 			t.Fatalf("%q: the word %q is lost; kept are %+v", in, w, items)
 		}
@@ -164,7 +165,7 @@ func FuzzJSONFront(f *testing.F) {
 	f.Add("{\n\"title\": \"x\",\n\"a\": [1, {\"b\": null}]\n}\nbody")
 	f.Add("{\n}\n\n{")
 	f.Fuzz(func(t *testing.T, in string) {
-		keys, size, count := parseJSONFront(in)
+		keys, size, count := parseJSONFrontMatter(in)
 		if size < 0 || size > len(in) || strings.Count(in[:size], "\n") != count {
 			t.Fatalf("front matter takes %d of %d bytes and %d lines, with keys %+v", size, len(in), count, keys)
 		}
@@ -176,7 +177,7 @@ func FuzzTOMLFront(f *testing.F) {
 	f.Add("+++\ntitle = \"x\"\ntags = [\"a\"]\ndate = 2024-01-02\n[p]\nq = [[1], {r = 2}]\n+++\nbody")
 	f.Add("+++\n= x\n+++\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		keys, size, count := parseTOMLFront(in)
+		keys, size, count := parseTOMLFrontMatter(in)
 		if size < 0 || size > len(in) || (size == 0 && len(keys) > 1) || strings.Count(in[:size], "\n") > count {
 			t.Fatalf("front matter takes %d of %d bytes and %d lines, with keys %+v", size, len(in), count, keys)
 		}

@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// MissingFileCheck returns a function that reports whether the file from which an entry was imported no longer exists.
-// The function's argument origin is the path of this file. The function returns true only if the file was in one of the
-// directories dirs, and if that directory existed when MissingFileCheck was called. The paths in dirs are absolute. For
-// the argument root, see [ReadPath].
-func MissingFileCheck(root string, dirs []string) func(origin string) bool {
+// NewMissingFileCheck returns a function that reports whether the file from which an entry was imported no longer
+// exists. The function's argument origin is the path of this file. The function returns true only if the file was in
+// one of the directories dirs, and if that directory existed when NewMissingFileCheck was called. The paths in dirs are
+// absolute. For the argument root, see [ReadPath].
+func NewMissingFileCheck(root string, dirs []string) func(origin string) bool {
 	// Directories of dirs that exist, by path prefix. An entry belongs to a directory if its origin (the path of the
 	// imported file) begins with the prefix.
 	byPrefix := map[string]string{}
@@ -36,9 +36,9 @@ func MissingFileCheck(root string, dirs []string) func(origin string) bool {
 	}
 }
 
-// IsVault reports whether a directory is an Obsidian vault. In the notes of a vault, a word such as #idea in the text
-// is a tag.
-func IsVault(dir string) bool {
+// IsObsidianVault reports whether a directory is an Obsidian vault. In the notes of a vault, a word such as #idea in
+// the text is a tag.
+func IsObsidianVault(dir string) bool {
 	info, err := os.Stat(filepath.Join(dir, ".obsidian"))
 	return err == nil && info.IsDir()
 }

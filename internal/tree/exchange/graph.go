@@ -16,42 +16,42 @@ import (
 
 // knowledgeGraph is the knowledge graph in a file of the MCP memory server.
 type knowledgeGraph struct {
-	nodes     []graphNode
-	byName    map[string]int // for each name, the index in nodes of the first node with this name
-	edges     []graphEdge
-	textBytes int // total size of the texts in nodes and edges, in bytes
+	nodes           []graphNode
+	nodeIndexByName map[string]int // for each name, the index in nodes of the first node with this name
+	edges           []graphEdge
+	textBytes       int // total size of the texts in nodes and edges, in bytes
 }
 
 type graphNode struct {
-	name, entityType, ref string
-	observations          []string
-	relations             []string
+	name, entityType, position string
+	observations               []string
+	relations                  []string
 	// JSON members of the entity that the official MCP memory server does not write, but other programs do
-	unofficialMembers jsonObject
+	additionalFields jsonObject
 }
 
 type graphEdge struct {
-	fromName, toName, relationType, ref string
+	fromName, toName, relationType, position string
 	// "key: value" for each member that the official memory server does not write
-	unofficialMembers []string
+	additionalFields []string
 }
 
-// These are the names that JSON members have in the descriptions of relations (fromKeys, toKeys and relationKeys) and
-// entities (entityTypeKeys). The official memory server writes the first name in each list. Its forks write the other
-// names.
+// These are the names that JSON members have in the descriptions of relations (sourceEntityKeys, targetEntityKeys and
+// relationKeys) and entities (entityTypeKeys). The official memory server writes the first name in each list. Its forks
+// write the other names.
 var (
-	fromKeys       = []string{"from", "from_entity", "fromEntity", "source"}
-	toKeys         = []string{"to", "to_entity", "toEntity", "target"}
-	relationKeys   = []string{"relationType", "relation_type", "relation"}
-	entityTypeKeys = []string{"entityType", "entity_type"}
+	sourceEntityKeys = []string{"from", "from_entity", "fromEntity", "source"}
+	targetEntityKeys = []string{"to", "to_entity", "toEntity", "target"}
+	relationKeys     = []string{"relationType", "relation_type", "relation"}
+	entityTypeKeys   = []string{"entityType", "entity_type"}
 )
 
 var errGraphSize = fmt.Errorf("the knowledge graph has more than %d MiB of text; cut the file", maxGraphBytes>>20)
 
 // addGraphLine adds the object o to the graph. The object becomes a relation if typ is "relation", and otherwise an
-// entity. The argument where is the object's position, for messages. addGraphLine fails if a required field is missing
-// or empty, or if the graph becomes too large.
-func (g *knowledgeGraph) addGraphLine(typ string, o jsonObject, where string) error {
+// entity. The argument position is the object's position, for messages. addGraphLine fails if a required field is
+// missing or empty, or if the graph becomes too large.
+func (g *knowledgeGraph) addGraphLine(typ string, o jsonObject, position string) error {
 	need := func(key string) (s string, err error) {
 		s, err = o.textValue(key)
 		if err == nil && s == "" {
@@ -62,13 +62,13 @@ func (g *knowledgeGraph) addGraphLine(typ string, o jsonObject, where string) er
 		return s, err
 	}
 	if typ == "relation" {
-		return g.addRelation(o, where, need)
+		return g.addRelation(o, position, need)
 	}
 	name, err := need("name")
 	if err != nil {
 		return err
 	}
-	n := graphNode{name: name, ref: where}
+	n := graphNode{name: name, position: position}
 	typeKey := o.firstPresentKey(entityTypeKeys...)
 	n.entityType, err = o.textValue(typeKey)
 	if err != nil {
@@ -80,15 +80,15 @@ func (g *knowledgeGraph) addGraphLine(typ string, o jsonObject, where string) er
 	for _, s := range n.observations {
 		g.textBytes += len(s) + 64
 	}
-	n.unofficialMembers = o.withoutFields("type", "name", typeKey, "observations")
-	for _, f := range n.unofficialMembers {
+	n.additionalFields = o.withoutFields("type", "name", typeKey, "observations")
+	for _, f := range n.additionalFields {
 		g.textBytes += len(f.key) + len(f.rawValue) + 64
 	}
-	if g.byName == nil {
-		g.byName = make(map[string]int)
+	if g.nodeIndexByName == nil {
+		g.nodeIndexByName = make(map[string]int)
 	}
-	if _, ok := g.byName[n.name]; !ok {
-		g.byName[n.name] = len(g.nodes)
+	if _, ok := g.nodeIndexByName[n.name]; !ok {
+		g.nodeIndexByName[n.name] = len(g.nodes)
 	}
 	g.nodes = append(g.nodes, n)
 	return g.checkSize()
@@ -98,11 +98,11 @@ func (g *knowledgeGraph) addGraphLine(typ string, o jsonObject, where string) er
 // the value of a field of o, or an error if the field is empty.
 func (g *knowledgeGraph) addRelation(
 	o jsonObject,
-	where string,
+	position string,
 	requiredField func(key string) (string, error),
 ) (err error) {
-	e := graphEdge{ref: where}
-	from, to := o.firstPresentKey(fromKeys...), o.firstPresentKey(toKeys...)
+	e := graphEdge{position: position}
+	from, to := o.firstPresentKey(sourceEntityKeys...), o.firstPresentKey(targetEntityKeys...)
 	relation := o.firstPresentKey(relationKeys...)
 	e.fromName, err = requiredField(from)
 	if err != nil {
@@ -118,7 +118,7 @@ func (g *knowledgeGraph) addRelation(
 	}
 	for _, f := range o.withoutFields("type", from, to, relation) {
 		if s := memberText(f.rawValue); s != "" {
-			e.unofficialMembers = append(e.unofficialMembers, f.key+": "+s)
+			e.additionalFields = append(e.additionalFields, f.key+": "+s)
 			g.textBytes += len(f.key) + len(s) + 64
 		}
 	}
@@ -171,22 +171,22 @@ func (g *knowledgeGraph) checkSize() error {
 // (toName), whose name becomes part of the note's text.
 func (g *knowledgeGraph) yieldEntityNotes(ref string, yield func(Item, error) bool) {
 	for _, e := range g.edges {
-		i, ok := g.byName[e.fromName]
+		i, ok := g.nodeIndexByName[e.fromName]
 		if !ok {
 			err := fmt.Errorf(
 				"relation %s → %s is from %s, which is no entity of this file",
-				quoteShort(e.relationType),
-				quoteShort(e.toName),
-				quoteShort(e.fromName),
+				truncateAndQuote(e.relationType),
+				truncateAndQuote(e.toName),
+				truncateAndQuote(e.fromName),
 			)
-			if !yield(Item{}, newItemError(e.ref, err)) {
+			if !yield(Item{}, newItemError(e.position, err)) {
 				return
 			}
 			continue
 		}
 		text := e.relationType + " → " + e.toName
-		if len(e.unofficialMembers) > 0 {
-			text += " (" + strings.Join(e.unofficialMembers, ", ") + ")"
+		if len(e.additionalFields) > 0 {
+			text += " (" + strings.Join(e.additionalFields, ", ") + ")"
 		}
 		g.nodes[i].relations = append(g.nodes[i].relations, text)
 	}
@@ -198,12 +198,12 @@ func (g *knowledgeGraph) yieldEntityNotes(ref string, yield func(Item, error) bo
 }
 
 // toItem returns the note for an entity.
-func (n *graphNode) toItem(ref string) Item {
-	it := Item{Ref: n.ref, Origin: ref}
+func (n *graphNode) toItem(inputName string) Item {
+	it := Item{Position: n.position, Origin: inputName}
 	it.Entry = oxbow.Entry{Name: n.name}
 	texts := slices.Concat(n.observations, n.relations)
 	addLabel := func(key, value string) {
-		l := oxbow.Label{Key: frontmatter.LabelKey(key), Value: value}
+		l := oxbow.Label{Key: frontmatter.MakeLabelKey(key), Value: value}
 		if l.Check() != nil || len(it.Entry.Labels) >= maxHeaderLabels {
 			texts = append(texts, key+": "+value)
 			return
@@ -215,7 +215,7 @@ func (n *graphNode) toItem(ref string) Item {
 			addLabel(oxbow.LabelTag, tag)
 		}
 	}
-	for _, f := range n.unofficialMembers {
+	for _, f := range n.additionalFields {
 		value := memberText(f.rawValue)
 		if usualKeyBySpelling[frontmatter.FoldKeySpelling(f.key)] == "created" {
 			if t, err := parseDate(value, nil); err == nil {

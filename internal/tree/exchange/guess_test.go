@@ -75,7 +75,7 @@ func TestMayBeConflictCopy(t *testing.T) {
 	}
 }
 
-// TestMayHavePermalink tests that isBasicMemory finds the key permalink in several spellings, and no other text. It
+// TestMayHavePermalink tests that isBasicMemoryNote finds the key permalink in several spellings, and no other text. It
 // also tests that mayHavePermalink does not read the text below the front matter.
 func TestMayHavePermalink(t *testing.T) {
 	for front, want := range map[string]bool{
@@ -87,7 +87,7 @@ func TestMayHavePermalink(t *testing.T) {
 		"title: a\ntype: note\npermalink: [b, c]\n":  false,
 		"title: a\ntype: note\nx:\n  permalink: b\n": false,
 	} {
-		if got := isBasicMemory([]byte("---\n" + front + "---\npermalink: x\n")); got != want {
+		if got := isBasicMemoryNote([]byte("---\n" + front + "---\npermalink: x\n")); got != want {
 			t.Errorf("isBasicMemory of %q is %v", front, got)
 		}
 	}

@@ -24,16 +24,16 @@ type noteHeader struct {
 	warnings         []string
 	unknownKeyLabels []oxbow.Label // labels made from keys that no field of an entry corresponds to
 
-	ref      string
-	opts     *ReadOptions
-	seenKeys map[string]bool // keys of the front matter that were already read, to notice a key that occurs twice
+	inputName string
+	opts      *ReadOptions
+	seenKeys  map[string]bool // keys of the front matter that were already read, to notice a key that occurs twice
 }
 
 // headerField is a front matter key that corresponds to a field of an entry.
 type headerField struct {
-	key        string
-	allowsMany bool // The key may have several values.
-	setValue   func(*noteHeader, frontKey)
+	key              string
+	allowsManyValues bool // The key may have several values.
+	setValue         func(*noteHeader, frontMatterKey)
 }
 
 // headerFields lists the front matter keys that set a field of an entry, such as its name. All other keys become
@@ -41,24 +41,24 @@ type headerField struct {
 var headerFields = []headerField{
 	{"name", false, (*noteHeader).setName},
 	{"title", false, (*noteHeader).setName},
-	{"description", false, func(h *noteHeader, k frontKey) { h.description = strings.TrimSpace(k.value()) }},
+	{"description", false, func(h *noteHeader, k frontMatterKey) { h.description = strings.TrimSpace(k.value()) }},
 	{"tags", true, (*noteHeader).addTags},
 	{"aliases", true, (*noteHeader).addAliases},
-	{"project", true, func(h *noteHeader, k frontKey) { h.addLabels(k, oxbow.LabelProject, k.values...) }},
-	{"related_files", true, func(h *noteHeader, k frontKey) { h.addLabels(k, oxbow.LabelFile, k.values...) }},
+	{"project", true, func(h *noteHeader, k frontMatterKey) { h.addLabels(k, oxbow.LabelProject, k.values...) }},
+	{"related_files", true, func(h *noteHeader, k frontMatterKey) { h.addLabels(k, oxbow.LabelFile, k.values...) }},
 	{"confidence", false, (*noteHeader).setConfidence},
-	{"created", false, (*noteHeader).setCreated},
-	{"date", false, (*noteHeader).setCreated},
+	{"created", false, (*noteHeader).setCreationTime},
+	{"date", false, (*noteHeader).setCreationTime},
 	{"kind", false, (*noteHeader).setKind},
 	// If the value is not a kind of entries, such as fact, setType adds a label with the value.
 	{"type", false, (*noteHeader).setType},
 }
 
 // readHeader converts the keys of front matter. Values that it cannot use become warnings.
-func readHeader(keys []frontKey, ref string, o *ReadOptions) noteHeader {
-	h := noteHeader{ref: ref, opts: o, seenKeys: make(map[string]bool)}
+func readHeader(keys []frontMatterKey, inputName string, o *ReadOptions) noteHeader {
+	h := noteHeader{inputName: inputName, opts: o, seenKeys: make(map[string]bool)}
 	for _, k := range keys {
-		h.applyFrontKey(k)
+		h.applyFrontMatterKey(k)
 	}
 	h.entry.Aliases = tidyAliases(h.entry.Name, h.entry.Aliases)
 	return h
@@ -66,8 +66,8 @@ func readHeader(keys []frontKey, ref string, o *ReadOptions) noteHeader {
 
 // addSecondFrontMatter adds the values of a second block of front matter, with which the content begins. This block is
 // not removed from the content. If both blocks have a value for the same key, the value in the first block is used.
-func (h *noteHeader) addSecondFrontMatter(keys []frontKey) {
-	second := readHeader(keys, h.ref, h.opts)
+func (h *noteHeader) addSecondFrontMatter(keys []frontMatterKey) {
+	second := readHeader(keys, h.inputName, h.opts)
 	e := &h.entry
 	e.Name = cmp.Or(e.Name, second.entry.Name)
 	if e.Created.IsZero() {
@@ -83,11 +83,11 @@ func (h *noteHeader) addSecondFrontMatter(keys []frontKey) {
 	h.unknownKeyLabels = append(h.unknownKeyLabels, second.unknownKeyLabels...)
 }
 
-// applyFrontKey sets the field of a key. A value that is not valid for the field is kept as a label or a paragraph,
-// with a warning.
-func (h *noteHeader) applyFrontKey(k frontKey) {
-	if twin, ok := usualKeyBySpelling[k.key]; ok {
-		k.key = twin
+// applyFrontMatterKey sets the field of a key. A value that is not valid for the field is kept as a label or a
+// paragraph, with a warning.
+func (h *noteHeader) applyFrontMatterKey(k frontMatterKey) {
+	if twin, ok := usualKeyBySpelling[k.normalizedKey]; ok {
+		k.normalizedKey = twin
 	}
 	if k.err != nil {
 		h.addWarning(k, "front matter is kept with the text: %v", k.err)
@@ -103,38 +103,38 @@ func (h *noteHeader) applyFrontKey(k frontKey) {
 		return
 	}
 	for _, f := range headerFields {
-		if f.key != k.key {
+		if f.key != k.normalizedKey {
 			continue
 		}
 		switch {
-		case h.seenKeys[k.key] && !f.allowsMany:
+		case h.seenKeys[k.normalizedKey] && !f.allowsManyValues:
 			h.addWarning(
 				k,
 				"%s is given twice; the first is used, and %s is kept with the text",
 				k.name,
-				quoteShort(strings.Join(k.values, ", ")),
+				truncateAndQuote(strings.Join(k.values, ", ")),
 			)
 			h.addParagraph(k, strings.Join(k.values, ", "))
-		case !f.allowsMany && len(k.values) != 1:
+		case !f.allowsManyValues && len(k.values) != 1:
 			h.addWarning(
 				k,
 				"%s takes one value; %s is kept with the text",
 				k.name,
-				quoteShort(strings.Join(k.values, ", ")),
+				truncateAndQuote(strings.Join(k.values, ", ")),
 			)
 			h.addParagraph(k, strings.Join(k.values, ", "))
 		default:
-			h.seenKeys[k.key] = true
+			h.seenKeys[k.normalizedKey] = true
 			f.setValue(h, k)
 		}
 		return
 	}
-	if near := findMisspeltField(k.key); near != "" && !h.seenKeys[k.key] {
-		h.addWarning(k, "key %s is kept as a label; did you mean %s?", quoteShort(k.name), near)
+	if near := findMisspeltField(k.normalizedKey); near != "" && !h.seenKeys[k.normalizedKey] {
+		h.addWarning(k, "key %s is kept as a label; did you mean %s?", truncateAndQuote(k.name), near)
 	}
-	h.seenKeys[k.key] = true
+	h.seenKeys[k.normalizedKey] = true
 	at := len(h.entry.Labels)
-	h.addLabels(k, frontmatter.LabelKey(k.key), k.values...)
+	h.addLabels(k, frontmatter.MakeLabelKey(k.normalizedKey), k.values...)
 	h.unknownKeyLabels = append(h.unknownKeyLabels, h.entry.Labels[at:]...)
 }
 
@@ -174,16 +174,16 @@ func mayDifferByOneTypingError(a, b string) bool {
 // warnEmptyKey adds a warning if the key k has no value, because such a key cannot become a label. For the keys in
 // headerFields, such as tags, it adds no warning, because an empty key of this kind has the same effect as a missing
 // key.
-func (h *noteHeader) warnEmptyKey(k frontKey) {
-	isField := slices.ContainsFunc(headerFields, func(f headerField) bool { return f.key == k.key })
+func (h *noteHeader) warnEmptyKey(k frontMatterKey) {
+	isField := slices.ContainsFunc(headerFields, func(f headerField) bool { return f.key == k.normalizedKey })
 	if k.isEmpty && !isField {
-		h.addWarning(k, "property %s has no value, so it is left out", quoteShort(k.name))
+		h.addWarning(k, "property %s has no value, so it is left out", truncateAndQuote(k.name))
 	}
 }
 
 // addParagraph keeps a front matter value that cannot become a label. The key and the value are put above the text of
 // the file's first entry.
-func (h *noteHeader) addParagraph(k frontKey, value string) {
+func (h *noteHeader) addParagraph(k frontMatterKey, value string) {
 	h.paragraphs = append(h.paragraphs, k.name+": "+value)
 }
 
@@ -196,32 +196,37 @@ func (h *noteHeader) addRawLines(raw string) {
 	h.paragraphs = append(h.paragraphs, raw)
 }
 
-func (h *noteHeader) addWarning(k frontKey, format string, args ...any) {
-	h.warnings = append(h.warnings, fmt.Sprintf("%s: %s", lineRef(h.ref, k.line), fmt.Sprintf(format, args...)))
+func (h *noteHeader) addWarning(k frontMatterKey, format string, args ...any) {
+	h.warnings = append(h.warnings, fmt.Sprintf("%s: %s", lineRef(h.inputName, k.line), fmt.Sprintf(format, args...)))
 }
 
 // setName sets the entry's name to the value of the key k, which is a name or a title in the front matter. If the entry
 // already has another name, the value of the key "name" becomes the name, and the other value becomes an alias. If the
 // value is too long, setName shortens it, adds a warning, and adds the whole value to the entry's text.
-func (h *noteHeader) setName(k frontKey) {
+func (h *noteHeader) setName(k frontMatterKey) {
 	e := &h.entry
 	name := makeValidName(k.value(), oxbow.MaxName)
 	if len(name) < len(strings.TrimSpace(k.value())) && len(k.value()) > oxbow.MaxName {
-		h.addWarning(k, "%s has %d bytes; the most is %d, so it is cut, and the whole is kept with the text", k.key,
-			len(k.value()), oxbow.MaxName)
+		h.addWarning(
+			k,
+			"%s has %d bytes; the most is %d, so it is cut, and the whole is kept with the text",
+			k.normalizedKey,
+			len(k.value()),
+			oxbow.MaxName,
+		)
 		h.addParagraph(k, k.value())
 	}
 	switch {
 	case e.Name == "":
 		e.Name = name
-	case e.Name != name && k.key == "name":
+	case e.Name != name && k.normalizedKey == "name":
 		e.Name, e.Aliases = name, append(e.Aliases, e.Name)
 	case e.Name != name:
 		e.Aliases = append(e.Aliases, name)
 	}
 }
 
-func (h *noteHeader) addTags(k frontKey) {
+func (h *noteHeader) addTags(k frontMatterKey) {
 	tags := k.values
 	if !k.isList {
 		tags = []string{k.value()}
@@ -231,7 +236,7 @@ func (h *noteHeader) addTags(k frontKey) {
 	}
 }
 
-func (h *noteHeader) addAliases(k frontKey) {
+func (h *noteHeader) addAliases(k frontMatterKey) {
 	for _, v := range k.values {
 		if err := oxbow.CheckName(v); err != nil {
 			h.addWarning(k, "an alias is kept with the text: %v", err)
@@ -239,7 +244,12 @@ func (h *noteHeader) addAliases(k frontKey) {
 			continue
 		}
 		if len(h.entry.Aliases) == oxbow.MaxAliases {
-			h.addWarning(k, "alias %s is kept with the text: an entry has at most %d", quoteShort(v), oxbow.MaxAliases)
+			h.addWarning(
+				k,
+				"alias %s is kept with the text: an entry has at most %d",
+				truncateAndQuote(v),
+				oxbow.MaxAliases,
+			)
 			h.addParagraph(k, v)
 			continue
 		}
@@ -250,46 +260,50 @@ func (h *noteHeader) addAliases(k frontKey) {
 // addLabels adds a label for each value. If a value has several lines, the label contains them as one line, and the
 // value is also kept as a paragraph. A value that is not allowed in a label, for example because it is too long, is
 // kept only as a paragraph.
-func (h *noteHeader) addLabels(k frontKey, key string, values ...string) {
+func (h *noteHeader) addLabels(sourceKey frontMatterKey, labelKey string, values ...string) {
 	for _, v := range values {
-		l := oxbow.Label{Key: key, Value: strings.Join(strings.Fields(v), " ")}
+		l := oxbow.Label{Key: labelKey, Value: strings.Join(strings.Fields(v), " ")}
 		if l.Value == "" {
 			continue
 		}
 		if l.Check() != nil || len(h.entry.Labels) >= maxHeaderLabels {
-			h.addParagraph(k, v)
+			h.addParagraph(sourceKey, v)
 			continue
 		}
 		if strings.Contains(strings.TrimSpace(v), "\n") {
-			h.addParagraph(k, v)
+			h.addParagraph(sourceKey, v)
 		}
 		h.entry.Labels = append(h.entry.Labels, l)
 	}
 }
 
-func (h *noteHeader) setConfidence(k frontKey) {
+func (h *noteHeader) setConfidence(k frontMatterKey) {
 	c, err := strconv.ParseFloat(k.value(), 64)
 	if err != nil || !(c >= 0 && c <= 1) {
-		h.addWarning(k, "confidence %s is kept with the text: it is not a number from 0 to 1", quoteShort(k.value()))
+		h.addWarning(
+			k,
+			"confidence %s is kept with the text: it is not a number from 0 to 1",
+			truncateAndQuote(k.value()),
+		)
 		h.addParagraph(k, k.value())
 		return
 	}
 	h.entry.Labels = append(h.entry.Labels, oxbow.Confidence(c))
 }
 
-// setCreated sets the creation time. If the front matter has the keys created and date, created is used.
-func (h *noteHeader) setCreated(k frontKey) {
+// setCreationTime sets the creation time. If the front matter has the keys created and date, created is used.
+func (h *noteHeader) setCreationTime(k frontMatterKey) {
 	t, err := parseDate(k.value(), h.opts.location())
 	switch {
 	case err != nil:
 		h.addWarning(k, "%s is kept with the text: %v", k.name, err)
 		h.addParagraph(k, k.value())
-	case h.entry.Created.IsZero() || k.key == "created":
+	case h.entry.Created.IsZero() || k.normalizedKey == "created":
 		h.entry.Created = t
 	}
 }
 
-func (h *noteHeader) setKind(k frontKey) {
+func (h *noteHeader) setKind(k frontMatterKey) {
 	kind, err := parseKind(k.value())
 	if err != nil {
 		h.addWarning(k, "kind is kept with the text: %v", err)
@@ -301,7 +315,7 @@ func (h *noteHeader) setKind(k frontKey) {
 
 // setType sets the kind of the entry. A value that is not a kind becomes a label, because many programs have types of
 // their own.
-func (h *noteHeader) setType(k frontKey) {
+func (h *noteHeader) setType(k frontMatterKey) {
 	if kind, err := oxbow.ParseKind(k.value()); err == nil && !h.seenKeys["kind"] {
 		h.entry.Kind = kind
 		return

@@ -86,7 +86,7 @@ func isDecoration(text string) bool {
 }
 
 // visibleText returns the text that a reader of the Markdown sees, and the images' alternative texts.
-func visibleText(source string) (shown, images string) {
+func visibleText(source string) (shownText, imageAltTexts string) {
 	r := headingReader{source: []byte(source)}
 	r.addText(headingParser().Parse(text.NewReader(r.source)))
 	return strings.Join(

@@ -53,18 +53,19 @@ type ImportOptions struct {
 	ImportsOverEdits bool
 
 	// IsOriginMissing reports whether the file from which an entry was imported has been deleted or renamed. It must
-	// return true only for a file in a directory that this import reads again. It may be nil. See [MissingFileCheck].
+	// return true only for a file in a directory that this import reads again. It may be nil. See
+	// [NewMissingFileCheck].
 	IsOriginMissing func(origin string) bool
 
 	// If DryRun is set, Import reports the changes but does not make them.
 	DryRun bool
 
-	// If NoChanges is set, Report.Changes stays empty, which saves memory in a long import.
-	NoChanges bool
+	// If NoChangeList is set, Report.Changes stays empty, which saves memory in a long import.
+	NoChangeList bool
 
-	// Ref is recorded as the origin of each change that the import makes in the store. If it is "", the import records
-	// the file of the imported items, or the directory that contains all their files.
-	Ref string
+	// ChangeOrigin is recorded as the origin of each change that the import makes in the store. If it is "", the import
+	// records the file of the imported items, or the directory that contains all their files.
+	ChangeOrigin string
 
 	// Progress is called after each batch with the number of items that were processed, including invalid items.
 	Progress func(done int)
@@ -89,12 +90,12 @@ type Report struct {
 	Notes               []string
 	OmittedMessageCount int
 
-	// Changes lists the added and updated entries in order. It is empty if NoChanges is set.
+	// Changes lists the added and updated entries in order. It is empty if NoChangeList is set.
 	Changes []Change
 
-	// FirstEntryNames contains the names of at most maxFirstEntryNames added or updated entries, the first in the
-	// import.
-	FirstEntryNames []string
+	// FirstChangedEntries contains the names of at most maxFirstChangedEntries added or updated entries, the first in
+	// the import.
+	FirstChangedEntries []string
 
 	// EntriesMissingFromFile lists the entries that an earlier import made from a file and that the file no longer
 	// contains. Import does not change them.
@@ -105,20 +106,22 @@ type Report struct {
 	EntriesOfMissingFiles []string
 	// For each entry that an imported item belongs to, by a digest of the entry's name: 2 if the import changed the
 	// entry, 1 otherwise.
-	entryMatchStates map[digest]byte
+	importStateByEntry map[digest]byte
 }
 
-// maxFirstEntryNames is the maximum number of names in Report.FirstEntryNames.
-const maxFirstEntryNames = 3
+// maxFirstChangedEntries is the maximum number of names in Report.FirstChangedEntries.
+const maxFirstChangedEntries = 3
 
 // IsEntryChanged reports whether the import has added or updated the entry with this name.
-func (r *Report) IsEntryChanged(name string) bool { return r.entryMatchStates[digestParts(name)] == 2 }
+func (r *Report) IsEntryChanged(name string) bool {
+	return r.importStateByEntry[digestParts(name)] == 2
+}
 
 // Change says how an import changed an entry.
 type Change struct {
-	Name string     `json:"name"`
-	Verb oxbow.Verb `json:"verb"` // "add" or "update"
-	Ref  string     `json:"ref"`  // place of the item, as file:line
+	Name         string     `json:"name"`
+	Verb         oxbow.Verb `json:"verb"` // "add" or "update"
+	ItemPosition string     `json:"ref"`  // place of the item, as file:line
 }
 
 func (r *Report) addMessage(list *[]string, format string, args ...any) {
@@ -164,7 +167,7 @@ func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o 
 		opts:                o,
 		report:              Report{Changes: []Change{}},
 		usedNames:           newUsedNames(),
-		importedOrigins:     make(map[string]bool),
+		originLabelValues:   make(map[string]bool),
 		fileNames:           make(map[string]bool),
 	}
 	// Use the store of the memory, because a Memory would search all aliases for a name that does not exist, which is
@@ -176,7 +179,7 @@ func Import(ctx context.Context, s oxbow.Store, items iter.Seq2[Item, error], o 
 		stats, err := c.Stats(ctx)
 		im.wasStoreEmpty = err == nil && stats.Entries == 0
 	}
-	im.report.entryMatchStates = im.usedNames.entryMatchStates
+	im.report.importStateByEntry = im.usedNames.importStateByEntry
 	err := im.importItems(readAhead(items, o.Interrupt))
 	if err == nil {
 		err = im.findStaleEntries()
@@ -193,7 +196,7 @@ type importer struct {
 	opts                *ImportOptions
 	report              Report
 	usedNames           *usedNames      // names and digests of the items in all batches that were already written
-	importedOrigins     map[string]bool // values of the origin label, for all items that were imported so far
+	originLabelValues   map[string]bool // values of the origin label, for all items that were imported so far
 	// names of Markdown files that an entry already has as an alias, so that no other entry gets the same alias
 	fileNames map[string]bool
 	// For the digest of each alias in the store, the name of the entry with this alias. The map is nil before it is
@@ -204,7 +207,7 @@ type importer struct {
 	entryNameByRecord map[digest]string
 	itemCount         int  // number of imported items that were written or refused so far
 	wasStoreEmpty     bool // The store was empty when the import began.
-	storesNoLabels    bool // The store lacks support for labels, so imported items do not get labels for their origin.
+	noLabelSupport    bool // The store lacks support for labels, so imported items do not get labels for their origin.
 }
 
 func (im *importer) importItems(items iter.Seq2[Item, error]) error {
@@ -228,21 +231,21 @@ func (im *importer) importItems(items iter.Seq2[Item, error]) error {
 			return fmt.Errorf("importing: %w", cerr)
 		}
 		switch {
-		case errors.Is(err, errEmptyFile), errors.Is(err, errOtherExtension), errors.Is(err, errHidden),
+		case errors.Is(err, errFileWithoutText), errors.Is(err, errOtherExtension), errors.Is(err, errHidden),
 			errors.Is(err, errDeleted), isSkippedError(err):
 			im.report.addMessage(&im.report.Notes, "%v", err)
 			im.report.SkippedCount++
 			im.itemCount++
 			continue
 		case err != nil && isItemError(err):
-			im.reportSkipped(1, "%v", err)
+			im.reportSkippedItems(1, "%v", err)
 			im.itemCount++
 			continue
 		case err != nil:
 			// Write the items that were read before the error.
 			return errors.Join(err, flush())
 		}
-		it, ok := im.addImportLabelsAndCheck(it)
+		it, ok := im.addLabelsAndCheckItem(it)
 		if !ok {
 			continue
 		}
@@ -300,11 +303,11 @@ func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, e
 	}
 }
 
-// addImportLabelsAndCheck adds the item's warnings to the import's report, and returns the item with an alias for its
+// addLabelsAndCheckItem adds the item's warnings to the import's report, and returns the item with an alias for its
 // file name. It adds import labels to the item, unless the options or the store do not allow them. The bool result is
 // false if the item is not valid. Then the reason is added to the report.
-func (im *importer) addImportLabelsAndCheck(it Item) (Item, bool) {
-	for _, s := range it.Losses {
+func (im *importer) addLabelsAndCheckItem(it Item) (Item, bool) {
+	for _, s := range it.LossMessages {
 		im.report.addMessage(&im.report.Problems, "%s", s)
 	}
 	for _, w := range it.Warnings {
@@ -321,24 +324,24 @@ func (im *importer) addImportLabelsAndCheck(it Item) (Item, bool) {
 		// missing in the file must not count as deleted. For this reason, the origin is recorded only for an item
 		// without a record ID.
 		if it.ID == "" {
-			im.importedOrigins[originLabel(it.Origin)] = true
+			im.originLabelValues[originLabel(it.Origin)] = true
 		}
-		if !im.opts.NoOriginLabels && !im.storesNoLabels {
+		if !im.opts.NoOriginLabels && !im.noLabelSupport {
 			it = withImportLabels(it)
 		}
 	}
 	if err := it.checkValid(); err != nil {
-		im.reportSkipped(1, "%s: %v", it.Ref, err)
+		im.reportSkippedItems(1, "%s: %v", it.Position, err)
 		im.itemCount++
 		return it, false
 	}
 	return it, true
 }
 
-// reportSkipped adds to the report why n items were not imported.
-func (im *importer) reportSkipped(n int, format string, args ...any) {
+// reportSkippedItems adds to the report why skippedCount items were not imported.
+func (im *importer) reportSkippedItems(skippedCount int, format string, args ...any) {
 	im.report.addMessage(&im.report.Problems, format, args...)
-	im.report.SkippedCount += n
+	im.report.SkippedCount += skippedCount
 }
 
 // importBatch contains the imported items that are written to the store in one change.
@@ -352,18 +355,18 @@ type importBatch struct {
 // skipped.
 func (im *importer) writeBatch(batch importBatch) error {
 	items := batch.items
-	if im.storesNoLabels {
-		items = withoutImportMarks(items)
+	if im.noLabelSupport {
+		items = withoutImportMetadata(items)
 	}
 	p, err := im.applyBatch(items)
 	refused := errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrUnsupported)
 	switch {
 	case p == nil:
-		return fmt.Errorf("importing %s: %w", items[0].Ref, err)
+		return fmt.Errorf("importing %s: %w", items[0].Position, err)
 	case err == nil:
-		isFirstUnmarked := batch.hasNoImportLabels && !im.storesNoLabels
+		isFirstUnmarked := batch.hasNoImportLabels && !im.noLabelSupport
 		if isFirstUnmarked && len(p.changeOps) > 0 {
-			im.storesNoLabels = true
+			im.noLabelSupport = true
 			im.report.addMessage(
 				&im.report.Notes,
 				"the store keeps no labels: it does not know where the entries came from, and a file that is changed "+
@@ -372,9 +375,10 @@ func (im *importer) writeBatch(batch importBatch) error {
 		}
 		im.addPlanToReport(p)
 		return nil
-	case errors.Is(err, oxbow.ErrUnsupported) && !batch.hasNoImportLabels && slices.ContainsFunc(items, hasImportMarks):
+	case errors.Is(err, oxbow.ErrUnsupported) && !batch.hasNoImportLabels && slices.ContainsFunc(items,
+		hasImportMetadata):
 		// The store may be unable to store import marks, so try without them.
-		return im.writeBatch(importBatch{items: withoutImportMarks(items), hasNoImportLabels: true})
+		return im.writeBatch(importBatch{items: withoutImportMetadata(items), hasNoImportLabels: true})
 	case refused && len(items) > 1:
 		// The store refuses an item, for example because its limits are narrower than usual. Halve the batch to find
 		// this item, and write all other items.
@@ -388,10 +392,10 @@ func (im *importer) writeBatch(batch importBatch) error {
 		if errors.Is(err, oxbow.ErrUnsupported) {
 			advice = "; oxbow convert DIR copies the memory into a store that can"
 		}
-		im.reportSkipped(1, "%s: %v%s", items[0].Ref, err, advice)
+		im.reportSkippedItems(1, "%s: %v%s", items[0].Position, err, advice)
 		return nil
 	}
-	return fmt.Errorf("importing %s to %s: %w", items[0].Ref, items[len(items)-1].Ref, err)
+	return fmt.Errorf("importing %s to %s: %w", items[0].Position, items[len(items)-1].Position, err)
 }
 
 // applyBatch plans a batch and writes it. If another writer changes an entry of the plan in the meantime, it plans
@@ -424,11 +428,12 @@ func (im *importer) addPlanToReport(p *batchPlan) {
 	im.report.UpdatedCount += p.report.UpdatedCount
 	im.report.UnchangedCount += p.report.UnchangedCount
 	im.report.SkippedCount += p.report.SkippedCount
-	if !im.opts.NoChanges {
+	if !im.opts.NoChangeList {
 		im.report.Changes = append(im.report.Changes, p.report.Changes...)
 	}
-	for _, c := range p.report.Changes[:min(len(p.report.Changes), maxFirstEntryNames-len(im.report.FirstEntryNames))] {
-		im.report.FirstEntryNames = append(im.report.FirstEntryNames, c.Name)
+	for _, c := range p.report.Changes[:min(len(p.report.Changes),
+		maxFirstChangedEntries-len(im.report.FirstChangedEntries))] {
+		im.report.FirstChangedEntries = append(im.report.FirstChangedEntries, c.Name)
 	}
 	for _, m := range p.report.Problems {
 		im.report.addMessage(&im.report.Problems, "%s", m)
@@ -442,7 +447,7 @@ func (im *importer) addPlanToReport(p *batchPlan) {
 func (im *importer) contextWithSource(items []Item) context.Context {
 	src, _ := oxbow.SourceFrom(im.ctx)
 	src.Actor = cmp.Or(im.opts.Author, oxbow.Imported)
-	origin := im.opts.Ref
+	origin := im.opts.ChangeOrigin
 	if origin == "" {
 		origin = commonFileOrDirectory(items)
 	}
@@ -452,9 +457,9 @@ func (im *importer) contextWithSource(items []Item) context.Context {
 // commonFileOrDirectory returns the file or the directory from which all items come, or "" if they do not have a common
 // directory.
 func commonFileOrDirectory(items []Item) string {
-	origin := fileOfRef(items[0].Ref)
+	origin := fileOfRef(items[0].Position)
 	for _, it := range items[1:] {
-		for origin != fileOfRef(it.Ref) && !strings.HasPrefix(it.Ref, origin+"/") {
+		for origin != fileOfRef(it.Position) && !strings.HasPrefix(it.Position, origin+"/") {
 			up := path.Dir(origin)
 			if up == origin || up == "." {
 				return ""
@@ -477,10 +482,10 @@ func fileOfRef(ref string) string {
 // contains the entries whose file was read now, but no longer contains the entry. EntriesOfMissingFiles contains the
 // entries whose file no longer exists.
 func (im *importer) findStaleEntries() error {
-	if im.opts.NoOriginLabels || im.storesNoLabels {
+	if im.opts.NoOriginLabels || im.noLabelSupport {
 		return nil
 	}
-	if len(im.importedOrigins) == 0 && im.opts.IsOriginMissing == nil {
+	if len(im.originLabelValues) == 0 && im.opts.IsOriginMissing == nil {
 		return nil
 	}
 	f := oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{originLabelKey}}}}
@@ -492,7 +497,7 @@ func (im *importer) findStaleEntries() error {
 		switch {
 		case im.isMissingFromItsFile(&e, origin):
 			im.report.EntriesMissingFromFile = append(im.report.EntriesMissingFromFile, e.Name)
-		case im.opts.IsOriginMissing != nil && im.usedNames.entryMatchStates[digestParts(e.Name)] == 0 &&
+		case im.opts.IsOriginMissing != nil && im.usedNames.importStateByEntry[digestParts(e.Name)] == 0 &&
 			im.opts.IsOriginMissing(origin):
 			im.report.EntriesOfMissingFiles = append(
 				im.report.EntriesOfMissingFiles,
@@ -506,5 +511,5 @@ func (im *importer) findStaleEntries() error {
 // isMissingFromItsFile reports whether an entry was imported from a file that this import has read, and the file does
 // not contain the entry's item any more.
 func (im *importer) isMissingFromItsFile(e *oxbow.Entry, origin string) bool {
-	return im.importedOrigins[origin] && im.usedNames.entryMatchStates[digestParts(e.Name)] == 0
+	return im.originLabelValues[origin] && im.usedNames.importStateByEntry[digestParts(e.Name)] == 0
 }

@@ -100,7 +100,7 @@ func TestImportExportItems(t *testing.T) {
 	}
 }
 
-// TestImportWithoutChanges tests that an import with NoChanges lists no changes but still knows which entries it has
+// TestImportWithoutChanges tests that an import with NoChangeList lists no changes but still knows which entries it has
 // changed.
 func TestImportWithoutChanges(t *testing.T) {
 	s := newStore()
@@ -110,7 +110,7 @@ func TestImportWithoutChanges(t *testing.T) {
 {"name":"skipped","content":"2"}
 {"name":"added","content":"2"}
 {"name":"updated","content":"2","updated":"2030-01-01T00:00:00Z"}
-`), &ImportOptions{NoChanges: true})
+`), &ImportOptions{NoChangeList: true})
 	if counts(rep) != [4]int{1, 1, 1, 1} || len(rep.Changes) > 0 {
 		t.Errorf("Import = %+v", rep)
 	}
@@ -274,8 +274,8 @@ func many(n, size int) (items []any) {
 		items = append(
 			items,
 			Item{
-				Entry: oxbow.Entry{Name: fmt.Sprint("n", i), Content: strings.Repeat("x", size)},
-				Ref:   fmt.Sprintf("d/f%d.md:%d", i/2, i),
+				Entry:    oxbow.Entry{Name: fmt.Sprint("n", i), Content: strings.Repeat("x", size)},
+				Position: fmt.Sprintf("d/f%d.md:%d", i/2, i),
 			},
 		)
 	}
@@ -387,12 +387,12 @@ func TestImportWithoutPlaceForOrigin(t *testing.T) {
 			}
 		}
 		it := Item{
-			Entry:  oxbow.Entry{Name: "tagged", Content: "x", Labels: []oxbow.Label{{Key: "tag", Value: "x"}}},
-			Ref:    "c.md",
-			Origin: "c.md",
+			Entry:    oxbow.Entry{Name: "tagged", Content: "x", Labels: []oxbow.Label{{Key: "tag", Value: "x"}}},
+			Position: "c.md",
+			Origin:   "c.md",
 		}
 		_ = yield(it, nil) &&
-			yield(Item{Entry: oxbow.Entry{Name: "d", Content: "x"}, Ref: "d.md", Origin: "d.md"}, nil)
+			yield(Item{Entry: oxbow.Entry{Name: "d", Content: "x"}, Position: "d.md", Origin: "d.md"}, nil)
 	}
 	rep := load(t, s, files, nil)
 	if counts(rep) != [4]int{3, 0, 1, 1} || len(rep.Problems) != 1 || !strings.HasPrefix(rep.Problems[0], "c.md: ") ||
@@ -459,8 +459,8 @@ func TestImportBesideWriter(t *testing.T) {
 		if err := m.Apply(t.Context(), oxbow.Add{Name: "a", Content: "of the writer"}); err != nil {
 			t.Error(err)
 		}
-		_ = yield(Item{Entry: oxbow.Entry{Name: "a", Content: "of the import"}, Ref: "f:1", Origin: "f"}, nil) &&
-			yield(Item{Entry: oxbow.Entry{Name: "b", Content: "free"}, Ref: "f:2", Origin: "f"}, nil)
+		_ = yield(Item{Entry: oxbow.Entry{Name: "a", Content: "of the import"}, Position: "f:1", Origin: "f"}, nil) &&
+			yield(Item{Entry: oxbow.Entry{Name: "b", Content: "free"}, Position: "f:2", Origin: "f"}, nil)
 	}
 	rep, err := Import(t.Context(), m, items, nil)
 	if err != nil || rep.AddedCount != 2 || len(rep.Notes) != 1 || !strings.Contains(rep.Notes[0], `named "a (2)"`) {
@@ -508,7 +508,7 @@ func TestImportInterrupts(t *testing.T) {
 	waits := make(chan struct{})
 	items := func(yield func(Item, error) bool) {
 		for i := range maxBatchItems + 1 {
-			if !yield(Item{Entry: oxbow.Entry{Name: fmt.Sprint(i), Content: "x"}, Ref: "f:1"}, nil) {
+			if !yield(Item{Entry: oxbow.Entry{Name: fmt.Sprint(i), Content: "x"}, Position: "f:1"}, nil) {
 				return
 			}
 		}
@@ -587,17 +587,17 @@ func TestImportMarkdownAliasTaken(t *testing.T) {
 		items := func(yield func(Item, error) bool) {
 			_ = yield(
 				Item{
-					Entry:  oxbow.Entry{Name: "A", Content: "a", Aliases: []string{"al"}},
-					Ref:    "a.md:1",
-					Origin: "a.md",
+					Entry:    oxbow.Entry{Name: "A", Content: "a", Aliases: []string{"al"}},
+					Position: "a.md:1",
+					Origin:   "a.md",
 				},
 				nil,
 			) &&
 				yield(
 					Item{
-						Entry:  oxbow.Entry{Name: "B", Content: "b", Aliases: []string{"al"}},
-						Ref:    "b.md:1",
-						Origin: "b.md",
+						Entry:    oxbow.Entry{Name: "B", Content: "b", Aliases: []string{"al"}},
+						Position: "b.md:1",
+						Origin:   "b.md",
 					},
 					nil,
 				)

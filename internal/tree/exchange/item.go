@@ -31,8 +31,8 @@ const (
 	// maxImportFiles is the maximum number of files that are read from a directory and its subdirectories.
 	maxImportFiles = 100_000
 
-	// maxExpandedBytes is the default of [ReadOptions.MaxExpanded].
-	maxExpandedBytes = 4 << 30
+	// maxDecompressedBytes is the default of [ReadOptions.MaxDecompressedBytes].
+	maxDecompressedBytes = 4 << 30
 
 	maxDirDepth          = 64      // maximum depth of nested directories
 	maxSessionsWithDates = 1 << 20 // maximum number of chat sessions in the files that contain the sessions' dates
@@ -44,8 +44,8 @@ type Item struct {
 	// is unknown. Updated is zero if the input does not contain the time of the last change.
 	Entry oxbow.Entry
 
-	// Ref is the place of the item in the input, as file:line.
-	Ref string
+	// Position is the place of the item in the input, as file:line.
+	Position string
 
 	// Origin is the item's file, if the reader made up the item's name or the file contains no times of changes. For a
 	// record of a program, it is the program's name. Origin is "" for an exported entry, which is recognized by its
@@ -57,29 +57,29 @@ type Item struct {
 	ID string
 
 	// FileName is the name of the Markdown file from which the entry comes, if the entry has another name. Import adds
-	// this name as an alias to the first entry from the file. The list Further contains the labels in Entry.Labels that
-	// were made from unknown keys in the file's front matter. If the store cannot contain aliases or labels, Import
-	// omits both the alias FileName and the labels in the list Further.
-	FileName string
-	Further  []oxbow.Label
+	// this name as an alias to the first entry from the file. The list UnknownKeyLabels contains the labels in
+	// Entry.Labels that were made from unknown keys in the file's front matter. If the store cannot contain aliases or
+	// labels, Import omits both the alias FileName and the labels in the list UnknownKeyLabels.
+	FileName         string
+	UnknownKeyLabels []oxbow.Label
 
-	// Spoken contains the texts of a conversation without the roles. Entry.Content contains the same texts, with the
-	// role of the speaker before each text. If the item is not a conversation, Spoken is "".
-	Spoken string
+	// ConversationText contains the texts of a conversation without the roles. Entry.Content contains the same texts,
+	// with the role of the speaker before each text. If the item is not a conversation, ConversationText is "".
+	ConversationText string
 
-	// Losses describes input that an entry cannot store, each with its file:line. Warnings describes other facts that
-	// the user should know.
-	Losses   []string
-	Warnings []string
+	// LossMessages describes input that an entry cannot store, each with its file:line. Warnings describes other facts
+	// that the user should know.
+	LossMessages []string
+	Warnings     []string
 
 	// length in bytes of the text at the beginning of the content that consists of values from front matter
 	frontMatterTextLen  int
 	cachedContentDigest string // importableContentDigest of Entry ("" before it is computed)
 }
 
-// errEmptyFile is returned for a file without text. The report lists it among the notes and not among the problems,
-// because nothing is lost.
-var errEmptyFile = errors.New("holds no text")
+// errFileWithoutText is returned for a file without text. The report lists it among the notes and not among the
+// problems, because nothing is lost.
+var errFileWithoutText = errors.New("holds no text")
 
 // errOtherExtension is returned for a file in a directory if the extension of the file belongs to no format. The report
 // lists the file among the notes and not among the problems.
@@ -106,16 +106,16 @@ var errIgnoredFile = errors.New("is ignored")
 
 // ItemError is the reason why an item or a line was not imported. A reader continues after it.
 type ItemError struct {
-	Ref string // file:line, or only the file if no line is known
-	Err error
+	Position string // file:line, or only the file if no line is known
+	Err      error
 }
 
 func (e *ItemError) Error() string {
 	// Do not put the file name before the message if the message already contains the file name.
-	if msg := e.Err.Error(); strings.Contains(msg, e.Ref) {
+	if msg := e.Err.Error(); strings.Contains(msg, e.Position) {
 		return msg
 	}
-	return e.Ref + ": " + e.Err.Error()
+	return e.Position + ": " + e.Err.Error()
 }
 
 func (e *ItemError) Unwrap() error { return e.Err }
@@ -125,7 +125,7 @@ func isItemError(err error) bool {
 	return ok
 }
 
-func newItemError(ref string, err error) error { return &ItemError{Ref: ref, Err: err} }
+func newItemError(ref string, err error) error { return &ItemError{Position: ref, Err: err} }
 
 func lineRef(ref string, line int) string { return ref + ":" + strconv.Itoa(line) }
 
@@ -139,7 +139,7 @@ func (it *Item) checkValid() error {
 func yieldItem(yield func(Item, error) bool, it Item) bool {
 	it.Entry.Labels = oxbow.SortLabels(it.Entry.Labels)
 	if err := it.checkValid(); err != nil {
-		return yield(Item{}, newItemError(it.Ref, err))
+		return yield(Item{}, newItemError(it.Position, err))
 	}
 	return yield(it, nil)
 }
@@ -169,8 +169,8 @@ func numberedName(name string, n int) string {
 	return makeValidName(name, oxbow.MaxName-len(suffix)) + suffix
 }
 
-// quoteShort returns the beginning of a text in quotes, for an error message.
-func quoteShort(s string) string { return fmt.Sprintf("%q", text.TruncateWithEllipsis(s, 60)) }
+// truncateAndQuote returns the beginning of a text in quotes, for an error message.
+func truncateAndQuote(s string) string { return fmt.Sprintf("%q", text.TruncateWithEllipsis(s, 60)) }
 
 // boundedReader is a reader that returns an error if r contains more bytes than the field remaining allows.
 type boundedReader struct {

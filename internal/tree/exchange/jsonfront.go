@@ -11,11 +11,11 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/frontmatter"
 )
 
-// parseJSONFront is like [parseYAMLFront], but the front matter is a JSON object at the beginning of the text. It
-// returns the keys of the object, and the size of the front matter in bytes (size) and in lines (count). All results
-// are zero if the text does not begin with a JSON object. They are also zero if no text follows the object, because the
-// object is then the content of the file.
-func parseJSONFront(text string) (keys []frontKey, size, count int) {
+// parseJSONFrontMatter is like [parseYAMLFrontMatter], but the front matter is a JSON object at the beginning of the
+// text. It returns the keys of the object, and the size of the front matter in bytes (byteCount) and in lines
+// (lineCount). All results are zero if the text does not begin with a JSON object. They are also zero if no text
+// follows the object, because the object is then the content of the file.
+func parseJSONFrontMatter(text string) (keys []frontMatterKey, byteCount, lineCount int) {
 	first, _, _ := strings.Cut(text, "\n")
 	if strings.TrimRight(first, " \t\r") != "{" {
 		return nil, 0, 0
@@ -31,17 +31,21 @@ func parseJSONFront(text string) (keys []frontKey, size, count int) {
 	if strings.TrimSpace(last) != "" || strings.TrimSpace(body) == "" {
 		return nil, 0, 0
 	}
-	size = len(text) - len(body)
+	byteCount = len(text) - len(body)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		k := frontKey{name: name, key: frontmatter.FoldKeySpelling(name), line: jsonKeyLine(text[:end], name)}
+		k := frontMatterKey{
+			name:          name,
+			normalizedKey: frontmatter.FoldKeySpelling(name),
+			line:          jsonKeyLineNumber(text[:end], name),
+		}
 		keys = append(keys, k.flattenNode(yamlNode(values[name]))...)
 	}
-	return keys, size, strings.Count(text[:size], "\n")
+	return keys, byteCount, strings.Count(text[:byteCount], "\n")
 }
 
-// jsonKeyLine returns the number of the line on which the key name is written in a JSON object. Lines are numbered from
-// 1. It returns 1 if the key is not found, for example because it is written with escapes.
-func jsonKeyLine(data, name string) int {
+// jsonKeyLineNumber returns the number of the line on which the key name is written in a JSON object. Lines are
+// numbered from 1. It returns 1 if the key is not found, for example because it is written with escapes.
+func jsonKeyLineNumber(data, name string) int {
 	before, _, ok := strings.Cut(data, `"`+name+`"`)
 	if !ok {
 		return 1

@@ -27,8 +27,8 @@ var keySynonyms = map[string]string{
 	"label": "labels", "metadata": "labels", "date": "created", "created_at": "created", "updated_at": "updated",
 }
 
-// readJSONL reads JSON objects, such as the lines written by [Export]. The argument ref is the name of the input. It
-// appears in messages and origins.
+// readJSONL reads JSON objects, such as the lines written by [Export]. The argument inputName is the name of the input.
+// It appears in messages and origins.
 //
 // The keys "name" and "content" are required. The keys "kind" (default: note), "aliases", "created" and "labels" are
 // optional. "labels" is a list of {"key":…,"value":…} or an object such as {"project":"x","tag":["a","b"]}. "updated"
@@ -40,22 +40,22 @@ var keySynonyms = map[string]string{
 // An entity becomes a note. The content of the note lists the entity's observations, then its relations ("- works at →
 // Acme"). The type of the entity becomes a tag. These notes are yielded after all other items. The texts in the graph
 // of an input may have at most maxGraphBytes bytes.
-func readJSONL(r io.Reader, ref string) iter.Seq2[Item, error] {
-	return readObjects(eachJSONObject(r, ref), ref)
+func readJSONL(r io.Reader, inputName string) iter.Seq2[Item, error] {
+	return readObjects(eachJSONObject(r, inputName), inputName)
 }
 
 // readObjects converts the JSON objects in lines to items, and yields the items. The objects have the form that
 // [readJSONL] describes. They come from the lines of a file or from a JSON document. readObjects collects objects that
 // describe the entities and relations of a knowledge graph. At the end, it yields a note for each entity.
-func readObjects(lines iter.Seq2[locatedJSONObject, error], ref string) iter.Seq2[Item, error] {
+func readObjects(lines iter.Seq2[locatedJSONObject, error], inputName string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var g knowledgeGraph
 		for l, err := range lines {
-			it := Item{Ref: l.ref}
+			it := Item{Position: l.position}
 			read := err == nil
 			if read {
 				if typ := graphRecordType(l); typ != "" {
-					err = g.addGraphLine(typ, l.fields, l.ref)
+					err = g.addGraphLine(typ, l.fields, l.position)
 					if err == nil {
 						continue
 					}
@@ -65,7 +65,7 @@ func readObjects(lines iter.Seq2[locatedJSONObject, error], ref string) iter.Seq
 			}
 			switch {
 			case errors.Is(err, errGraphSize):
-				err = fmt.Errorf("reading %s: %w", l.ref, err)
+				err = fmt.Errorf("reading %s: %w", l.position, err)
 			case err != nil && read:
 				err = l.itemError(err)
 			}
@@ -77,7 +77,7 @@ func readObjects(lines iter.Seq2[locatedJSONObject, error], ref string) iter.Seq
 				return
 			}
 		}
-		g.yieldEntityNotes(ref, yield)
+		g.yieldEntityNotes(inputName, yield)
 	}
 }
 
@@ -98,7 +98,7 @@ func graphRecordType(o locatedJSONObject) string {
 // parseEntry converts an object to an entry. The caller must check the name, the content and the labels.
 func parseEntry(o jsonObject) (e oxbow.Entry, err error) {
 	if others := o.otherFields(entryFields); len(others) > 0 {
-		return e, unknownField(others[0])
+		return e, newUnknownFieldError(others[0])
 	}
 	for _, key := range []string{"name", "content"} {
 		if _, ok := o.rawValue(key); !ok {
@@ -154,17 +154,17 @@ func (o jsonObject) timeValue(key string, loc *time.Location) (time.Time, error)
 	return t, nil
 }
 
-func unknownField(key string) error {
+func newUnknownFieldError(key string) error {
 	switch word, ok := keySynonyms[strings.ToLower(key)]; {
 	case ok:
-		return fmt.Errorf("field %s is unknown; did you mean %s?", quoteShort(key), word)
+		return fmt.Errorf("field %s is unknown; did you mean %s?", truncateAndQuote(key), word)
 	case key == "turns" || key == "messages" || key == "session_id":
-		return fmt.Errorf("field %s is unknown in an entry; is this a chat log?", quoteShort(key))
+		return fmt.Errorf("field %s is unknown in an entry; is this a chat log?", truncateAndQuote(key))
 	}
 	if h := nearestCandidateHint(key, entryFields); h != "" {
-		return fmt.Errorf("field %s is unknown%s", quoteShort(key), h)
+		return fmt.Errorf("field %s is unknown%s", truncateAndQuote(key), h)
 	}
-	return fmt.Errorf("field %s is unknown; there are %s", quoteShort(key), strings.Join(entryFields, ", "))
+	return fmt.Errorf("field %s is unknown; there are %s", truncateAndQuote(key), strings.Join(entryFields, ", "))
 }
 
 // parseKind parses the name of a kind. If such a kind does not exist, the error suggests the most similar kind.
@@ -192,7 +192,7 @@ func parseLabels(o jsonObject) ([]oxbow.Label, error) {
 		case '{':
 			ls, err = parseLabelObject(raw)
 		default:
-			err = fmt.Errorf("labels must be a list or an object, not %s", quoteShort(string(raw)))
+			err = fmt.Errorf("labels must be a list or an object, not %s", truncateAndQuote(string(raw)))
 		}
 		if err != nil {
 			return nil, err
@@ -215,7 +215,7 @@ func parseLabels(o jsonObject) ([]oxbow.Label, error) {
 	if raw, ok := o.rawValue("confidence"); ok {
 		var c float64
 		if err := json.Unmarshal(raw, &c); err != nil || !(c >= 0 && c <= 1) {
-			return nil, fmt.Errorf("confidence must be a number from 0 to 1, not %s", quoteShort(string(raw)))
+			return nil, fmt.Errorf("confidence must be a number from 0 to 1, not %s", truncateAndQuote(string(raw)))
 		}
 		ls = append(ls, oxbow.Confidence(c))
 	}
@@ -234,7 +234,7 @@ func parseLabelList(raw json.RawMessage) ([]oxbow.Label, error) {
 			return nil, fmt.Errorf(
 				"label %d has the unknown field %s%s",
 				len(ls)+1,
-				quoteShort(others[0]),
+				truncateAndQuote(others[0]),
 				nearestCandidateHint(others[0], known),
 			)
 		}

@@ -83,8 +83,8 @@ func TestReadJSONLGood(t *testing.T) {
 			if got := labels(e); got != tt.labels {
 				t.Errorf("readJSONL(%s) has the labels %q, want %q", tt.in, got, tt.labels)
 			}
-			if it.Ref != "in.jsonl:1" || it.Origin != "" {
-				t.Errorf("readJSONL(%s) is at %q from %q, want in.jsonl:1 from nowhere", tt.in, it.Ref, it.Origin)
+			if it.Position != "in.jsonl:1" || it.Origin != "" {
+				t.Errorf("readJSONL(%s) is at %q from %q, want in.jsonl:1 from nowhere", tt.in, it.Position, it.Origin)
 			}
 		})
 	}
@@ -132,14 +132,14 @@ func TestReadJSONLBad(t *testing.T) {
 		if len(items) != 2 || len(errs) != 1 {
 			t.Errorf(
 				"readJSONL(%s) gave %d items and %q, want the two good ones and one error",
-				quoteShort(tt.in),
+				truncateAndQuote(tt.in),
 				len(items),
 				errs,
 			)
 			continue
 		}
 		if !strings.HasPrefix(errs[0], "in.jsonl:3: ") || !strings.Contains(errs[0], tt.want) {
-			t.Errorf("readJSONL(%s) = %q, want in.jsonl:3 and %q", quoteShort(tt.in), errs[0], tt.want)
+			t.Errorf("readJSONL(%s) = %q, want in.jsonl:3 and %q", truncateAndQuote(tt.in), errs[0], tt.want)
 		}
 	}
 }
@@ -209,7 +209,7 @@ func TestGraph(t *testing.T) {
 		labels(ada.Entry) != "tag:person" {
 		t.Errorf("Ada = %q with %q, want %q with tag:person", ada.Entry.Content, labels(ada.Entry), want)
 	}
-	if acme.Entry.Content != "" || acme.Ref != "in.jsonl:3" || labels(acme.Entry) != "createdat:x tag:company" {
+	if acme.Entry.Content != "" || acme.Position != "in.jsonl:3" || labels(acme.Entry) != "createdat:x tag:company" {
 		t.Errorf("Acme = %+v, want no content and a label for createdAt", acme)
 	}
 	for i, want := range []string{

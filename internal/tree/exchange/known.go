@@ -10,10 +10,10 @@ import (
 	"slices"
 )
 
-// KnownRecordFormat returns the format of a JSON file that contains a known program's records, or entries. It returns
+// DetectRecordFormat returns the format of a JSON file that contains a known program's records, or entries. It returns
 // "" for any other file, also if the file may be an agent's transcript or a chat service's export. It reads at most 64
 // KiB.
-func KnownRecordFormat(path string) Format {
+func DetectRecordFormat(path string) Format {
 	if checkJSONFile(path) != nil {
 		return ""
 	}

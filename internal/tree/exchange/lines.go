@@ -39,7 +39,7 @@ type numberedLine struct {
 
 // scanLines yields the lines of r that are not blank. For a line that is longer than maxLineBytes or not
 // UTF-8, it yields an [*ItemError] and continues. For a file in UTF-16, it yields a single error.
-func scanLines(r io.Reader, ref string) iter.Seq2[numberedLine, error] {
+func scanLines(r io.Reader, inputName string) iter.Seq2[numberedLine, error] {
 	return func(yield func(numberedLine, error) bool) {
 		br := bufio.NewReaderSize(r, 64<<10)
 		var buf []byte
@@ -58,23 +58,23 @@ func scanLines(r io.Reader, ref string) iter.Seq2[numberedLine, error] {
 			bad := checkLineUTF8AndLength(data, len(buf), rest)
 			switch {
 			case num == 1 && isUTF16(data):
-				yield(numberedLine{number: num}, newItemError(ref, errUTF16))
+				yield(numberedLine{number: num}, newItemError(inputName, errUTF16))
 				return
 			case err != nil && err != io.EOF:
-				yield(numberedLine{number: num}, fmt.Errorf("reading %s: %w", lineRef(ref, num), err))
+				yield(numberedLine{number: num}, fmt.Errorf("reading %s: %w", lineRef(inputName, num), err))
 				return
 			case blank > maxBlankLineBytes:
 				yield(
 					numberedLine{number: num},
 					fmt.Errorf(
 						"reading %s: more than %d bytes of blank lines follow each other",
-						lineRef(ref, num),
+						lineRef(inputName, num),
 						maxBlankLineBytes,
 					),
 				)
 				return
 			case bad != nil:
-				if !yield(numberedLine{number: num}, newItemError(lineRef(ref, num), bad)) {
+				if !yield(numberedLine{number: num}, newItemError(lineRef(inputName, num), bad)) {
 					return
 				}
 			case len(data) > 0:
@@ -90,29 +90,34 @@ func scanLines(r io.Reader, ref string) iter.Seq2[numberedLine, error] {
 }
 
 // checkLineUTF8AndLength returns an error if a line of a file is longer than the limit maxLineBytes, or is not UTF-8.
-// data contains the bytes of the line that were read. The argument read is the number of these bytes, before spaces
-// were trimmed from data. unread is the number of bytes beyond the limit, which were skipped.
-func checkLineUTF8AndLength(data []byte, read, unread int) error {
+// data contains the bytes of the line that were read. The argument readByteCount is the number of these bytes, before
+// spaces were trimmed from data. skippedByteCount is the number of bytes beyond the limit, which were skipped.
+func checkLineUTF8AndLength(data []byte, readByteCount, skippedByteCount int) error {
 	switch {
-	case unread > 0:
-		return fmt.Errorf("line of %d bytes is longer than the %d that are read", read+unread, maxLineBytes)
+	case skippedByteCount > 0:
+		return fmt.Errorf(
+			"line of %d bytes is longer than the %d that are read",
+			readByteCount+skippedByteCount,
+			maxLineBytes,
+		)
 	case !utf8.Valid(data):
 		return fmt.Errorf("is not UTF-8 at byte %d of the line", text.FirstInvalidUTF8(string(data)))
 	}
 	return nil
 }
 
-// readLine appends at most the first maxLineBytes bytes of a line to buf. rest is how many more bytes the line has.
-func readLine(br *bufio.Reader, buf []byte) (text []byte, rest int, err error) {
+// readLine appends at most the first maxLineBytes bytes of a line to buf. skippedByteCount is how many more bytes the
+// line has.
+func readLine(br *bufio.Reader, buf []byte) (text []byte, skippedByteCount int, err error) {
 	for {
 		part, err := br.ReadSlice('\n')
 		if n := maxLineBytes - len(buf); len(bytes.TrimSuffix(part, []byte("\n"))) > n {
-			rest += len(part) - n
+			skippedByteCount += len(part) - n
 			part = part[:n]
 		}
 		buf = append(buf, part...)
 		if err != bufio.ErrBufferFull {
-			return buf, rest, err
+			return buf, skippedByteCount, err
 		}
 	}
 }
@@ -155,7 +160,7 @@ func parseObject(b []byte) (jsonObject, error) {
 			continue
 		}
 		if o.hasKey(key) {
-			return nil, fmt.Errorf("field %s is given twice", quoteShort(key))
+			return nil, fmt.Errorf("field %s is given twice", truncateAndQuote(key))
 		}
 		if len(o) == maxObjectFields {
 			return nil, fmt.Errorf("has more than %d fields", maxObjectFields)
@@ -167,31 +172,31 @@ func parseObject(b []byte) (jsonObject, error) {
 
 // locatedJSONObject is an object with its place in the input.
 type locatedJSONObject struct {
-	fields   jsonObject
-	text     []byte // text of the object, which is valid until the next object is read
-	ref      string
-	listName string // name of the JSON array that contains this object, or "" if none does
-	number   int    // number of this object in the JSON array, from 1 (0 without an array)
+	fields       jsonObject
+	text         []byte // text of the object, which is valid until the next object is read
+	position     string
+	listName     string // name of the JSON array that contains this object, or "" if none does
+	numberInList int    // number of this object in the JSON array, from 1 (0 without an array)
 }
 
 // eachJSONObject yields the object in each line of the input. For a line that contains no object, it yields an
 // [*ItemError]. If the first line begins a JSON document of several lines, it yields errJSONDocument and ends.
-func eachJSONObject(r io.Reader, ref string) iter.Seq2[locatedJSONObject, error] {
+func eachJSONObject(r io.Reader, inputName string) iter.Seq2[locatedJSONObject, error] {
 	return func(yield func(locatedJSONObject, error) bool) {
 		first := true
-		for l, err := range scanLines(r, ref) {
+		for l, err := range scanLines(r, inputName) {
 			begins := first
 			first = false
 			mayBeDocument := err == nil && begins
 			if mayBeDocument && isMultilineDocument(l.text) {
-				yield(locatedJSONObject{}, fmt.Errorf("reading %s: %w", ref, errJSONDocument))
+				yield(locatedJSONObject{}, fmt.Errorf("reading %s: %w", inputName, errJSONDocument))
 				return
 			}
-			o := locatedJSONObject{text: l.text, ref: lineRef(ref, l.number)}
+			o := locatedJSONObject{text: l.text, position: lineRef(inputName, l.number)}
 			if err == nil {
 				o.fields, err = parseLine(l.text)
 				if err != nil {
-					err = newItemError(o.ref, err)
+					err = newItemError(o.position, err)
 				}
 			}
 			if !yield(o, err) {
@@ -275,12 +280,12 @@ func (o jsonObject) otherFields(known []string) []string {
 	return ks
 }
 
-// withoutFields returns the object's fields whose names are not in the list known. The fields are copied, so that they
-// do not keep the whole parsed text in memory.
-func (o jsonObject) withoutFields(known ...string) jsonObject {
+// withoutFields returns the object's fields whose names are not in the list excludedNames. The fields are copied, so
+// that they do not keep the whole parsed text in memory.
+func (o jsonObject) withoutFields(excludedNames ...string) jsonObject {
 	var rest jsonObject
 	for _, f := range o {
-		if !slices.Contains(known, f.key) {
+		if !slices.Contains(excludedNames, f.key) {
 			rest = append(rest, jsonField{key: strings.Clone(f.key), rawValue: bytes.Clone(f.rawValue)})
 		}
 	}
@@ -288,23 +293,23 @@ func (o jsonObject) withoutFields(known ...string) jsonObject {
 }
 
 // omittedFieldsWarning returns a warning about the fields that an entry cannot store, or nothing without such fields.
-func omittedFieldsWarning(where string, fields []string) []string {
+func omittedFieldsWarning(position string, fields []string) []string {
 	if len(fields) == 0 {
 		return nil
 	}
-	return []string{where + ": left out what an entry has no place for: " + strings.Join(fields, ", ")}
+	return []string{position + ": left out what an entry has no place for: " + strings.Join(fields, ", ")}
 }
 
 func decodeText(key string, raw json.RawMessage) (string, error) {
 	if raw[0] != '"' {
-		return "", fmt.Errorf("%s must be a string, not %s", key, quoteShort(string(raw)))
+		return "", fmt.Errorf("%s must be a string, not %s", key, truncateAndQuote(string(raw)))
 	}
 	return rawjson.UnquoteString(raw), nil
 }
 
 func decodeList(key string, raw json.RawMessage) (ss []string, err error) {
 	if raw[0] != '[' {
-		return nil, fmt.Errorf("%s must be a list of strings, not %s", key, quoteShort(string(raw)))
+		return nil, fmt.Errorf("%s must be a list of strings, not %s", key, truncateAndQuote(string(raw)))
 	}
 	for p := range rawjson.EachElement(raw) {
 		s, err := decodeText("each of "+key, p)

@@ -20,8 +20,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// ReadMarkdown reads a Markdown file of at most maxMarkdownBytes bytes. The parameter ref is the name of the file. The
-// name appears in messages and origins, and is used as the title if the file lacks a title.
+// ReadMarkdown reads a Markdown file of at most maxMarkdownBytes bytes. The parameter inputName is the name of the
+// file. The name appears in messages and origins, and is used as the title if the file lacks a title.
 //
 // Front matter is YAML between "---" lines, TOML between "+++" lines, or a JSON object that begins with a line "{" and
 // ends with a line "}". The following keys have a meaning: "name" or "title", "kind" or "type", "tags", "aliases",
@@ -61,18 +61,18 @@ import (
 //
 // The creation time (Created) of an entry is the date in the front matter. If the front matter has no date, Created is
 // the date in the file name (such as 2026-04-18). If the file name has no date, Created is o.ModTime.
-func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+func ReadMarkdown(r io.Reader, inputName string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		b, err := io.ReadAll(io.LimitReader(r, maxMarkdownBytes+1))
 		switch {
 		case err != nil:
-			yield(Item{}, fmt.Errorf("reading %s: %w", ref, err))
+			yield(Item{}, fmt.Errorf("reading %s: %w", inputName, err))
 			return
 		case len(b) > maxMarkdownBytes:
 			yield(
 				Item{},
 				newItemError(
-					ref,
+					inputName,
 					fmt.Errorf(
 						"has more than the %d MiB of a Markdown file that are read; cut it",
 						maxMarkdownBytes>>20,
@@ -85,7 +85,7 @@ func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 			yield(
 				Item{},
 				newItemError(
-					lineRef(ref, 1+strings.Count(string(b[:i]), "\n")),
+					lineRef(inputName, 1+strings.Count(string(b[:i]), "\n")),
 					errors.New("is not UTF-8; convert it first, for example with iconv -t UTF-8"),
 				),
 			)
@@ -95,15 +95,15 @@ func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 			yield(
 				Item{},
 				newItemError(
-					lineRef(ref, 1+strings.Count(string(b[:i]), "\n")),
+					lineRef(inputName, 1+strings.Count(string(b[:i]), "\n")),
 					errors.New("holds a NUL: this is not a text"),
 				),
 			)
 			return
 		}
-		items := markdownItems(strings.TrimPrefix(string(b), "\uFEFF"), ref, o)
+		items := markdownItems(strings.TrimPrefix(string(b), "\uFEFF"), inputName, o)
 		if len(items) == 1 && strings.TrimSpace(items[0].Entry.Content) == "" {
-			yield(Item{}, newItemError(lineRef(ref, 1), errEmptyFile))
+			yield(Item{}, newItemError(lineRef(inputName, 1), errFileWithoutText))
 			return
 		}
 		for _, it := range items {
@@ -115,9 +115,9 @@ func ReadMarkdown(r io.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error
 }
 
 // markdownItems returns the items of a text. The caller must check them.
-func markdownItems(text, ref string, o *ReadOptions) []Item {
+func markdownItems(text, inputName string, o *ReadOptions) []Item {
 	keys, size, count := parseAnyFrontMatter(text)
-	h := readHeader(keys, ref, o)
+	h := readHeader(keys, inputName, o)
 	body := text[size:]
 	second, titleFrom := findSecondFrontMatter(body)
 	if size == 0 {
@@ -125,14 +125,14 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 	} else {
 		h.addSecondFrontMatter(second)
 	}
-	if isConflictCopy(path.Base(ref)) {
-		name, _ := titleFromFileName(ref)
+	if isConflictCopy(path.Base(inputName)) {
+		name, _ := titleFromFileName(inputName)
 		h.entry.Name = name
-		h.warnings = append(h.warnings, lineRef(ref, 1)+
+		h.warnings = append(h.warnings, lineRef(inputName, 1)+
 			": is another version of a note, from a conflict of a sync program; keep the one that is right")
 	}
 	hasOnlyFront := size > 0 && strings.TrimSpace(body) == ""
-	if hasOnlyFront && hasValues(keys) {
+	if hasOnlyFront && hasKeyWithValue(keys) {
 		body = frontMatterText(text[:size]) // Use the front matter as the text, because the note lacks other text.
 		titleFrom = 0
 		h.paragraphs, h.description = nil, ""
@@ -142,20 +142,25 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 	}
 	h.setFileDate()
 	top := firstTitle(body[titleFrom:])
-	file, common := titleFromFileName(ref)
+	file, common := titleFromFileName(inputName)
 	title := cmp.Or(h.entry.Name, top, file)
 	var items []Item
 	used := make(map[string]int)
 	for i, p := range splitText(body) {
-		it := Item{Entry: h.entry.Clone(), Ref: lineRef(ref, p.line+count), Origin: ref, Further: h.unknownKeyLabels}
+		it := Item{
+			Entry:            h.entry.Clone(),
+			Position:         lineRef(inputName, p.line+count),
+			Origin:           inputName,
+			UnknownKeyLabels: h.unknownKeyLabels,
+		}
 		it.Entry.Name = uniqueName(nameForTextPiece(title, top, p), used)
 		it.Entry.Content = body[p.start:p.end]
 		if o.orDefault().Format == Obsidian {
 			it.Entry.Labels = append(it.Entry.Labels, findInlineTags(it.Entry.Content)...)
 		}
 		if i == 0 {
-			it.Ref = lineRef(ref, 1)
-			if !common && !slices.Equal(nameWords(file), nameWords(it.Entry.Name)) {
+			it.Position = lineRef(inputName, 1)
+			if !common && !slices.Equal(splitNameIntoWords(file), splitNameIntoWords(it.Entry.Name)) {
 				it.FileName = file
 			}
 			it.Warnings = h.warnings
@@ -172,19 +177,20 @@ func markdownItems(text, ref string, o *ReadOptions) []Item {
 	return items
 }
 
-// parseAnyFrontMatter is like [parseYAMLFront] for front matter in YAML, TOML or JSON.
-func parseAnyFrontMatter(text string) (keys []frontKey, size, count int) {
-	for _, parse := range []func(string) ([]frontKey, int, int){parseYAMLFront, parseTOMLFront, parseJSONFront} {
-		keys, size, count = parse(text)
-		if size > 0 || len(keys) > 0 {
+// parseAnyFrontMatter is like [parseYAMLFrontMatter] for front matter in YAML, TOML or JSON.
+func parseAnyFrontMatter(text string) (keys []frontMatterKey, byteCount, lineCount int) {
+	for _, parse := range []func(string) ([]frontMatterKey, int, int){parseYAMLFrontMatter, parseTOMLFrontMatter,
+		parseJSONFrontMatter} {
+		keys, byteCount, lineCount = parse(text)
+		if byteCount > 0 || len(keys) > 0 {
 			break
 		}
 	}
-	return keys, size, count
+	return keys, byteCount, lineCount
 }
 
-func hasValues(keys []frontKey) bool {
-	return slices.ContainsFunc(keys, func(k frontKey) bool { return len(k.values) > 0 || k.err != nil })
+func hasKeyWithValue(keys []frontMatterKey) bool {
+	return slices.ContainsFunc(keys, func(k frontMatterKey) bool { return len(k.values) > 0 || k.err != nil })
 }
 
 // setFileDate sets the creation time, if the front matter lacks a date. It uses the date in the file's name, or else
@@ -193,7 +199,7 @@ func (h *noteHeader) setFileDate() {
 	if !h.entry.Created.IsZero() {
 		return
 	}
-	if t, ok := dateInName(path.Base(h.ref), h.opts.location()); ok {
+	if t, ok := dateInName(path.Base(h.inputName), h.opts.location()); ok {
 		h.entry.Created = t
 	} else if h.opts != nil && !h.opts.ModTime.IsZero() {
 		h.entry.Created = h.opts.ModTime.UTC()
@@ -203,9 +209,9 @@ func (h *noteHeader) setFileDate() {
 // findSecondFrontMatter looks for a second front matter at the beginning of body, the text after the first front
 // matter. It returns the second front matter's keys and end offset. A second front matter exists if a program has put
 // its own front matter before the note's front matter.
-func findSecondFrontMatter(body string) (keys []frontKey, end int) {
+func findSecondFrontMatter(body string) (keys []frontMatterKey, end int) {
 	blank := len(body) - len(strings.TrimLeft(body, " \t\r\n"))
-	keys, size, _ := parseYAMLFront(body[blank:])
+	keys, size, _ := parseYAMLFrontMatter(body[blank:])
 	for _, k := range keys {
 		if k.err != nil {
 			return nil, 0 // The text is between two horizontal rules and is not front matter.
@@ -218,8 +224,8 @@ func findSecondFrontMatter(body string) (keys []frontKey, end int) {
 }
 
 // frontMatterText returns front matter without the first and the last line.
-func frontMatterText(front string) string {
-	_, data, _ := strings.Cut(front, "\n")
+func frontMatterText(frontMatter string) string {
+	_, data, _ := strings.Cut(frontMatter, "\n")
 	return data[:strings.LastIndexByte(strings.TrimRight(data, "\r\n"), '\n')+1]
 }
 
@@ -265,16 +271,16 @@ var commonFileNames = []string{
 	"notice",
 }
 
-// titleFromFileName returns the name of the file ref without its extension. If the name is in the list commonFileNames
-// (names such as README, which occur in many directories), isCommon is true, and the title also contains the name of
-// the directory: "directory/name". If no valid title results, the title is "untitled".
-func titleFromFileName(ref string) (title string, isCommon bool) {
-	base := path.Base(ref)
+// titleFromFileName returns the name of the file filePath without its extension. If the name is in the list
+// commonFileNames (names such as README, which occur in many directories), isCommon is true, and the title also
+// contains the name of the directory: "directory/name". If no valid title results, the title is "untitled".
+func titleFromFileName(filePath string) (title string, isCommon bool) {
+	base := path.Base(filePath)
 	base = strings.TrimSuffix(base, ".gz")
 	if t := strings.TrimSuffix(base, path.Ext(base)); t != "" {
 		base = t
 	}
-	dir := path.Base(path.Dir(ref))
+	dir := path.Base(path.Dir(filePath))
 	isCommon = slices.Contains(commonFileNames, strings.ToLower(base))
 	isNamed := dir != "." && dir != "/"
 	if isCommon && isNamed {
@@ -283,8 +289,8 @@ func titleFromFileName(ref string) (title string, isCommon bool) {
 	return cmp.Or(makeValidName(base, oxbow.MaxName), "untitled"), isCommon
 }
 
-// nameWords returns the words of a name in lower case. A word consists of letters and digits.
-func nameWords(name string) []string {
+// splitNameIntoWords returns the words of a name in lower case. A word consists of letters and digits.
+func splitNameIntoWords(name string) []string {
 	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
@@ -328,13 +334,14 @@ func findInlineTags(text string) (ls []oxbow.Label) {
 // nameForTextPiece returns a name for a piece of a text. The name need not be unique. It consists of title and the
 // headings above the piece, joined by " > ", and the number of the piece if the section was split. Each part is cut to
 // a third of the maximum length, so that the headings, which distinguish the pieces, fit into the name. If the first
-// heading is top, which is the title of the whole text, the heading is left out.
-func nameForTextPiece(title, top string, p textPiece) string {
+// heading is titleHeading, which is the title of the whole text, the heading is left out.
+func nameForTextPiece(title, titleHeading string, p textPiece) string {
 	path := p.headingPath
-	if len(path) > 0 && top != "" && makeValidName(visibleHeadingText(path[0]), oxbow.MaxName) == top {
+	if len(path) > 0 && titleHeading != "" &&
+		makeValidName(visibleHeadingText(path[0]), oxbow.MaxName) == titleHeading {
 		path = path[1:]
 	}
-	if len(path) == 0 && p.partNumber < 2 {
+	if len(path) == 0 && p.numberInSection < 2 {
 		return title
 	}
 	names := []string{makeValidName(title, oxbow.MaxName/3)}
@@ -346,8 +353,8 @@ func nameForTextPiece(title, top string, p textPiece) string {
 		names = append(names, h)
 	}
 	name := makeValidName(strings.Join(names, " > "), oxbow.MaxName)
-	if p.partNumber > 1 {
-		suffix := fmt.Sprintf(" (part %d)", p.partNumber)
+	if p.numberInSection > 1 {
+		suffix := fmt.Sprintf(" (part %d)", p.numberInSection)
 		name = makeValidName(name, oxbow.MaxName-len(suffix)) + suffix
 	}
 	return name

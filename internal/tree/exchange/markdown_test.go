@@ -84,14 +84,14 @@ func TestFrontMatter(t *testing.T) {
 			"",
 		},
 	} {
-		keys, size, _ := parseYAMLFront(tt.in)
+		keys, size, _ := parseYAMLFrontMatter(tt.in)
 		var got []string
 		for _, k := range keys {
 			if k.err != nil {
-				got = append(got, "!"+k.key)
+				got = append(got, "!"+k.normalizedKey)
 				continue
 			}
-			got = append(got, k.key+"="+strings.Join(k.values, "|"))
+			got = append(got, k.normalizedKey+"="+strings.Join(k.values, "|"))
 		}
 		if g := strings.Join(got, " "); g != tt.want || tt.in[size:] != tt.rest {
 			t.Errorf(
@@ -146,8 +146,8 @@ text
 	if want := time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC); !e.Created.Equal(want) {
 		t.Errorf("created = %v, want %v", e.Created, want)
 	}
-	if it.Ref != "d/x.md:1" || it.Origin != "d/x.md" {
-		t.Errorf("ref, origin = %q, %q", it.Ref, it.Origin)
+	if it.Position != "d/x.md:1" || it.Origin != "d/x.md" {
+		t.Errorf("ref, origin = %q, %q", it.Position, it.Origin)
 	}
 	if len(it.Warnings) > 0 {
 		t.Errorf("warnings = %q, want none: every key has a place", it.Warnings)
@@ -393,7 +393,7 @@ func TestIsConflictCopy(t *testing.T) {
 
 func TestMarkdownNameAndDate(t *testing.T) {
 	mod := time.Date(2025, 5, 5, 5, 5, 5, 0, time.UTC)
-	day := time.Date(2026, 4, 18, dateOnlyHour, 0, 0, 0, time.UTC)
+	day := time.Date(2026, 4, 18, defaultUTCHour, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {
 		ref, in, name string
 		created       time.Time
@@ -508,9 +508,9 @@ func TestMarkdownSplit(t *testing.T) {
 	lines := strings.SplitAfter(in, "\n")
 	for _, it := range items {
 		var n int
-		if _, err := fmt.Sscanf(it.Ref, "d/guide.md:%d", &n); err != nil ||
+		if _, err := fmt.Sscanf(it.Position, "d/guide.md:%d", &n); err != nil ||
 			!strings.HasPrefix(it.Entry.Content, lines[n-1]) {
-			t.Errorf("%s begins with %.20q, but the line is %.20q", it.Ref, it.Entry.Content, lines[n-1])
+			t.Errorf("%s begins with %.20q, but the line is %.20q", it.Position, it.Entry.Content, lines[n-1])
 		}
 	}
 	one := one(t, markdown("x.md", "# A\n## B\nshort\n"))
@@ -528,12 +528,12 @@ func TestMarkdownSplitTitle(t *testing.T) {
 		t.Fatalf("ReadMarkdown = %d items, %q", len(items), errs)
 	}
 	a, b := items[0], items[1]
-	if a.Entry.Name != "Guide" || b.Entry.Name != "Guide > Setup" || b.Ref != "g.md:7" {
+	if a.Entry.Name != "Guide" || b.Entry.Name != "Guide > Setup" || b.Position != "g.md:7" {
 		t.Errorf(
 			"items are %q and %q at %s, want Guide and Guide > Setup at g.md:7",
 			a.Entry.Name,
 			b.Entry.Name,
-			b.Ref,
+			b.Position,
 		)
 	}
 	if len(a.Entry.Aliases) != 1 || len(b.Entry.Aliases) != 0 || labels(b.Entry) != "tag:x" {

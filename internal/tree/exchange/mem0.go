@@ -27,23 +27,23 @@ var mem0Form = recordForm{
 	},
 }
 
-// mem0Lists says which lists in mem0's documents are read. The lists in recordLists contain memories. The lists in
-// tableLists contain the names of the categories and apps to which the memories refer. The lists in ignoredListNames
-// are ignored. All other tables of OpenMemory contain users, settings and history.
+// mem0Lists says which lists in mem0's documents are read. The lists in recordListNames contain memories. The lists in
+// tableListNames contain the names of the categories and apps to which the memories refer. The lists in
+// ignoredListNames are ignored. All other tables of OpenMemory contain users, settings and history.
 var mem0Lists = documentListNames{
-	recordLists:      []string{"results", "memories"},
-	tableLists:       []string{"categories", "apps"},
+	recordListNames:  []string{"results", "memories"},
+	tableListNames:   []string{"categories", "apps"},
 	ignoredListNames: []string{"memory_categories", "status_history", "access_controls", "relations"},
 }
 
 // readMem0 yields an item for each memory.
-func readMem0(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+func readMem0(r *bufio.Reader, inputName string, o *ReadOptions) iter.Seq2[Item, error] {
 	names := map[string]string{} // name of each category and app that the mem0 backup mentions, by ID
-	p := programRecordFormat{format: mem0, convert: func(rec locatedJSONObject, o *ReadOptions) (Item, error) {
+	p := programExportFormat{format: mem0, convert: func(rec locatedJSONObject, o *ReadOptions) (Item, error) {
 		return mem0Item(rec, names, o)
 	}}
 	objects := func(yield func(locatedJSONObject, error) bool) {
-		for rec, err := range documentObjects(r, ref, mem0Lists) {
+		for rec, err := range documentObjects(r, inputName, mem0Lists) {
 			isName := rec.listName == "categories" || rec.listName == "apps"
 			if err == nil && isName {
 				id, _ := rec.fields.textValue("id") // A name without an ID is stored under "", and is never used.
@@ -83,7 +83,7 @@ func mem0Item(rec locatedJSONObject, names map[string]string, o *ReadOptions) (I
 		return f.key == "state" && string(f.rawValue) == `"active"`
 	})
 	it, err := mem0Form.toItem(rec, o)
-	for _, id := range listStrings(rec.fields, "category_ids") {
+	for _, id := range stringListValue(rec.fields, "category_ids") {
 		it.addLabel(oxbow.LabelTag, names[id])
 	}
 	if id, _ := rec.fields.textValue("app_id"); names[id] != "" {
@@ -92,18 +92,18 @@ func mem0Item(rec locatedJSONObject, names map[string]string, o *ReadOptions) (I
 	return it, err
 }
 
-// listStrings returns the strings in a field that is a list, or nil for any other field.
-func listStrings(o jsonObject, key string) (ids []string) {
+// stringListValue returns the strings in a field that is a list, or nil for any other field.
+func stringListValue(o jsonObject, key string) (values []string) {
 	raw, ok := o.rawValue(key)
 	if !ok || raw[0] != '[' {
 		return nil
 	}
 	for part := range rawjson.EachElement(json.RawMessage(raw)) {
 		if part[0] == '"' {
-			ids = append(ids, rawjson.UnquoteString(part))
+			values = append(values, rawjson.UnquoteString(part))
 		}
 	}
-	return ids
+	return values
 }
 
 // isMem0 reports whether a JSON document has the keys of mem0's documents.
@@ -112,11 +112,11 @@ func isMem0(h jsonHead) bool {
 		return containsAll(keys, "memory") && containsAny(keys, "id", "user_id", "hash", "created_at")
 	}
 	switch {
-	case memory(h.keys) || memory(h.listElementKeys["results"]) || memory(h.listElementKeys["memories"]):
+	case memory(h.keys) || memory(h.elementKeysByListName["results"]) || memory(h.elementKeysByListName["memories"]):
 		return true
 	case containsAll(h.keys, "id", "payload") || containsAll(h.keys, "user", "apps"):
 		return true
 	}
 	line := []string{"content", "state", "categories"}
-	return containsAll(h.keys, line...) || containsAll(h.listElementKeys["memories"], "content", "state")
+	return containsAll(h.keys, line...) || containsAll(h.elementKeysByListName["memories"], "content", "state")
 }

@@ -18,7 +18,7 @@ import (
 func (im *importer) planChangeOfEditedEntry(it Item, old oxbow.Entry, p *batchPlan) error {
 	// First plan a change to exactly the text of the file. This version of the entry is always stored, even if a
 	// merged version follows, because a later import compares it with the file.
-	p.planDecision(decisionReplace, it, old, "")
+	p.addItemOperations(decisionReplaceEntry, it, old, "")
 	base, err := im.importedVersion(old)
 	if err != nil {
 		return err
@@ -65,20 +65,20 @@ func (im *importer) addConflictCopy(it Item, old oxbow.Entry, p *batchPlan) erro
 			name = numberedName(name, n)
 		}
 		id := digestParts(name)
-		owner, err := im.nameOwner(name, p)
+		owner, err := im.findNameOwner(name, p)
 		if err != nil {
 			return err
 		}
 		if owner != "" {
 			continue
 		}
-		p.namesUsedInBatch.entryMatchStates[id] = 2
+		p.namesUsedInBatch.importStateByEntry[id] = 2
 		p.changeOps = append(p.changeOps, oxbow.Add{Name: name, Kind: old.Kind, Content: old.Content,
 			Labels: omitOriginLabels(old.Labels)})
-		p.report.Changes = append(p.report.Changes, Change{name, oxbow.VerbAdd, it.Ref})
+		p.report.Changes = append(p.report.Changes, Change{name, oxbow.VerbAdd, it.Position})
 		p.report.Notes = append(p.report.Notes, fmt.Sprintf(
 			"%s: %q was edited in the memory, and its file was edited too: the file's text is in %q, the memory's in %q",
-			it.Ref,
+			it.Position,
 			old.Name,
 			old.Name,
 			name,
@@ -95,7 +95,7 @@ const conflictCopySuffix = " (conflict copy)"
 // from base to store. Labels that oxbow added automatically to the stored entry are omitted. If the result has more
 // than oxbow.MaxLabels labels, the last labels that are not in file are omitted.
 func mergeLabels(base, store, file []oxbow.Label) []oxbow.Label {
-	isOwn := func(l oxbow.Label) bool { return isAutomaticLabel(l) && !slices.Contains(base, l) }
+	isOwn := func(l oxbow.Label) bool { return isLabelSetByProgram(l) && !slices.Contains(base, l) }
 	store = slices.DeleteFunc(omitOriginLabels(store), isOwn)
 	merged := threeway.MergeLabels(omitOriginLabels(base), file, store)
 	for i := len(merged) - 1; i >= 0 && len(merged) > oxbow.MaxLabels; i-- {

@@ -26,20 +26,20 @@ import (
 // These are the front matter keys that correspond to a field of an entry. All other keys become labels, so that an
 // export can write the key again.
 const (
-	okfTypeKey      = "type"
-	okfTitleKey     = "title"
-	okfTagsKey      = "tags"
-	okfAliasesKey   = "aliases"
-	okfGeneratedKey = "generated"
-	okfTimestampKey = "timestamp" // The format had this key in version 0.1.
+	conceptTypeKey      = "type"
+	conceptTitleKey     = "title"
+	conceptTagsKey      = "tags"
+	conceptAliasesKey   = "aliases"
+	conceptGeneratedKey = "generated"
+	conceptTimestampKey = "timestamp" // The format had this key in version 0.1.
 	// An entry has properties that the Open Knowledge Format cannot store. Exports of oxbow write these properties
 	// below this key.
-	okfOxbowKey = "oxbow"
+	oxbowPropertiesKey = "oxbow"
 )
 
-// okfLabelKey is a label key for front matter keys that are not valid as label keys. The label's value is a JSON object
-// with the front matter key and its value.
-const okfLabelKey = "okf"
+// fallbackLabelKey is a label key for front matter keys that are not valid as label keys. The label's value is a JSON
+// object with the front matter key and its value.
+const fallbackLabelKey = "okf"
 
 // okfHeader contains the properties of an entry that an oxbow export writes in the front matter below the key "oxbow".
 // Files from other programs do not have this key.
@@ -48,68 +48,68 @@ type okfHeader struct {
 	Updated time.Time `yaml:"updated"`
 	Kind    string    `yaml:"kind"`
 	// keys that the export computed from the entry; an import ignores them
-	ComputedByExport []string `yaml:"derived"`
+	ComputedKeys []string `yaml:"derived"`
 	// labels of the entry that cannot be front matter keys of their own, because the Open Knowledge Format gives these
 	// keys another meaning
 	Labels map[string][]string `yaml:"labels"`
 }
 
-// readOKF reads a concept, a Markdown file in the Open Knowledge Format, and yields the concept as one item. If oxbow
-// exported the concept, the item is equal to the exported entry. Otherwise the concept's path becomes an alias of the
-// entry. If the file is not a concept, readOKF yields an error and then reads the file as Markdown.
-func readOKF(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+// readConcept reads a concept, a Markdown file in the Open Knowledge Format, and yields the concept as one item. If
+// oxbow exported the concept, the item is equal to the exported entry. Otherwise the concept's path becomes an alias of
+// the entry. If the file is not a concept, readConcept yields an error and then reads the file as Markdown.
+func readConcept(r *bufio.Reader, inputName string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		b, err := io.ReadAll(io.LimitReader(r, maxMarkdownBytes+1))
 		if err != nil {
-			yield(Item{}, fmt.Errorf("reading %s: %w", ref, err))
+			yield(Item{}, fmt.Errorf("reading %s: %w", inputName, err))
 			return
 		}
 		data, body, hasFront := frontmatter.SplitFrontMatter(string(b))
 		var doc yaml.Node
 		mayBeConcept := hasFront && len(b) <= maxMarkdownBytes
 		if !mayBeConcept || !decodeMapping(data, &doc) {
-			if !yield(Item{}, newItemError(lineRef(ref, 1), errNoConcept)) {
+			if !yield(Item{}, newItemError(lineRef(inputName, 1), errNotConcept)) {
 				return
 			}
 			// Read the file as Markdown, so that its text is kept in any case.
-			ReadMarkdown(bytes.NewReader(b), ref, o)(yield)
+			ReadMarkdown(bytes.NewReader(b), inputName, o)(yield)
 			return
 		}
-		it, err := okfItem(doc.Content[0], body, ref, o)
+		it, err := convertConcept(doc.Content[0], body, inputName, o)
 		if err != nil {
-			yield(Item{}, newItemError(lineRef(ref, 1), err))
+			yield(Item{}, newItemError(lineRef(inputName, 1), err))
 			return
 		}
 		yieldItem(yield, it)
 	}
 }
 
-// errNoConcept is returned for a file that has no front matter although it is in a bundle. A bundle is a directory of
+// errNotConcept is returned for a file that has no front matter although it is in a bundle. A bundle is a directory of
 // concepts, which are Markdown files with front matter. The text of the file is imported as Markdown.
-var errNoConcept = errors.New(
+var errNotConcept = errors.New(
 	"is no concept of OKF, because its front matter is missing or is not YAML; it is read as " +
 		"plain Markdown",
 )
 
-// okfItem converts a concept to an item. front is the concept's front matter, and body is the concept's text. If oxbow
-// exported the concept, the item has the labels, the kind and the times of the exported entry. Otherwise the path of
-// the concept becomes an alias.
-func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
-	it := Item{Ref: lineRef(ref, 1), Origin: ref}
+// convertConcept converts a concept to an item. frontMatter is the concept's front matter, and body is the concept's
+// text. If oxbow exported the concept, the item has the labels, the kind and the times of the exported entry. Otherwise
+// the path of the concept becomes an alias.
+func convertConcept(frontMatter *yaml.Node, body, inputName string, o *ReadOptions) (Item, error) {
+	it := Item{Position: lineRef(inputName, 1), Origin: inputName}
 	var own okfHeader
 	isOwn := false
-	for key, value := range mappingPairs(front) {
-		mayBeOwn := key.Value == okfOxbowKey && value.Kind == yaml.MappingNode
+	for key, value := range mappingPairs(frontMatter) {
+		mayBeOwn := key.Value == oxbowPropertiesKey && value.Kind == yaml.MappingNode
 		if mayBeOwn && value.Decode(&own) == nil {
 			isOwn = true
 		}
 	}
-	for key, value := range mappingPairs(front) {
-		if key.Value != okfOxbowKey && !slices.Contains(own.ComputedByExport, key.Value) {
-			it.applyOKF(key.Value, value)
+	for key, value := range mappingPairs(frontMatter) {
+		if key.Value != oxbowPropertiesKey && !slices.Contains(own.ComputedKeys, key.Value) {
+			it.applyConceptKey(key.Value, value)
 		}
-		isFirstTime := key.Value == okfTimestampKey && it.Entry.Updated.IsZero()
-		if key.Value == okfGeneratedKey || isFirstTime {
+		isFirstTime := key.Value == conceptTimestampKey && it.Entry.Updated.IsZero()
+		if key.Value == conceptGeneratedKey || isFirstTime {
 			it.Entry.Updated = parseOKFTime(value, o)
 		}
 	}
@@ -118,13 +118,13 @@ func okfItem(front *yaml.Node, body, ref string, o *ReadOptions) (Item, error) {
 	// it.Entry.Content now contains the front matter values that cannot become labels. Append these values to the text
 	// of the file.
 	it.Entry.Content = body + it.Entry.Content
-	title, _ := titleFromFileName(ref)
+	title, _ := titleFromFileName(inputName)
 	if it.Entry.Name == "" {
 		it.Entry.Name = title
 	}
 	if !isOwn {
 		it.Entry.Created = it.Entry.Updated
-		id := strings.TrimSuffix(strings.TrimPrefix(ref, o.orDefault().root+"/"), path.Ext(ref))
+		id := strings.TrimSuffix(strings.TrimPrefix(inputName, o.orDefault().root+"/"), path.Ext(inputName))
 		it.Entry.Aliases = tidyAliases(it.Entry.Name, append(it.Entry.Aliases, makeValidName(id, oxbow.MaxName)))
 		return it, nil
 	}
@@ -176,19 +176,19 @@ func parseOKFTime(n *yaml.Node, o *ReadOptions) time.Time {
 	return t
 }
 
-// applyOKF sets the field of the entry that corresponds to a front matter key, such as the name for the key title. A
-// key without such a field becomes labels.
-func (it *Item) applyOKF(key string, value *yaml.Node) {
+// applyConceptKey sets the field of the entry that corresponds to a front matter key, such as the name for the key
+// title. A key without such a field becomes labels.
+func (it *Item) applyConceptKey(key string, value *yaml.Node) {
 	values := []*yaml.Node{value}
 	if value.Kind == yaml.SequenceNode {
 		values = value.Content
 	}
 	isScalar := value.Kind == yaml.ScalarNode
 	switch {
-	case key == okfTitleKey && isScalar:
+	case key == conceptTitleKey && isScalar:
 		it.Entry.Name = makeValidName(value.Value, oxbow.MaxName)
 		return
-	case key == okfTypeKey && isScalar:
+	case key == conceptTypeKey && isScalar:
 		if kind, err := oxbow.ParseKind(value.Value); err == nil {
 			it.Entry.Kind = kind
 			return
@@ -203,36 +203,41 @@ func (it *Item) applyOKF(key string, value *yaml.Node) {
 func (it *Item) applyOKFValue(key string, v *yaml.Node) {
 	switch {
 	case frontmatter.IsNull(v):
-	case key == okfAliasesKey && v.Kind == yaml.ScalarNode && oxbow.CheckName(v.Value) == nil:
+	case key == conceptAliasesKey && v.Kind == yaml.ScalarNode && oxbow.CheckName(v.Value) == nil:
 		it.Entry.Aliases = append(it.Entry.Aliases, v.Value)
-	case key == okfTagsKey && v.Kind == yaml.ScalarNode:
+	case key == conceptTagsKey && v.Kind == yaml.ScalarNode:
 		for _, tag := range oxbow.SplitTags(v.Value) {
-			it.addOKFLabel(oxbow.LabelTag, key, tag)
+			it.addConceptLabel(oxbow.LabelTag, key, tag)
 		}
 	case v.Kind == yaml.ScalarNode:
-		it.addOKFLabel(key, key, v.Value)
+		it.addConceptLabel(key, key, v.Value)
 	default:
-		it.addOKFLabel(key, key, nodeToJSON(v))
+		it.addConceptLabel(key, key, nodeToJSON(v))
 	}
 }
 
-// addOKFLabel adds a label with the key labelKey and the given value to the item. If such a label is not valid, or if
-// only programs may set such a label, addOKFLabel adds a label with the key okf instead. The value of this label is a
-// JSON object with key and value. If this label is not valid either, because it is too long, or if the entry has too
-// many labels, addOKFLabel puts key and value below the text and adds a warning. It ignores an empty value.
-func (it *Item) addOKFLabel(labelKey, key, value string) {
+// addConceptLabel adds a label with the key labelKey and the given value to the item. If such a label is not valid, or
+// if only programs may set such a label, addConceptLabel adds a label with the key okf instead. The value of this label
+// is a JSON object with originalKey and value. If this label is not valid either, because it is too long, or if the
+// entry has too many labels, addConceptLabel puts originalKey and value below the text and adds a warning. It ignores
+// an empty value.
+func (it *Item) addConceptLabel(labelKey, originalKey, value string) {
 	l := oxbow.Label{Key: labelKey, Value: value}
 	if value == "" {
 		return
 	}
-	isProgram := isAutomaticLabel(l) || isImportLabel(l) || l.Key == oxbow.LabelVerified || l.Key == oxbow.LabelPersonal
+	isProgram := isLabelSetByProgram(l) || isImportLabel(l) || l.Key == oxbow.LabelVerified ||
+		l.Key == oxbow.LabelPersonal
 	if l.Check() != nil || isProgram {
-		l = oxbow.Label{Key: okfLabelKey, Value: fmt.Sprintf("{%s:%s}", quoteJSONText(key), jsonOrText(value))}
+		l = oxbow.Label{
+			Key:   fallbackLabelKey,
+			Value: fmt.Sprintf("{%s:%s}", quoteJSONText(originalKey), jsonOrText(value)),
+		}
 	}
 	if l.Check() != nil || len(it.Entry.Labels) >= maxHeaderLabels {
-		it.Entry.Content += "\n\n" + key + ": " + value
+		it.Entry.Content += "\n\n" + originalKey + ": " + value
 		it.Warnings = append(it.Warnings,
-			fmt.Sprintf("%s: %s is kept with the text, because it is too long for a label", it.Ref, key))
+			fmt.Sprintf("%s: %s is kept with the text, because it is too long for a label", it.Position, originalKey))
 		return
 	}
 	it.Entry.Labels = append(it.Entry.Labels, l)
@@ -275,9 +280,9 @@ func nodeToJSON(n *yaml.Node) string {
 	return string(quoteJSONText(n.Value))
 }
 
-// isOKFIndex reports whether the front matter of the text contains the key okf_version. A directory whose index has
+// isBundleIndex reports whether the front matter of the text contains the key okf_version. A directory whose index has
 // this key is an OKF bundle.
-func isOKFIndex(text []byte) bool {
+func isBundleIndex(text []byte) bool {
 	data, _, ok := frontmatter.SplitFrontMatter(string(text))
 	return ok && strings.Contains(data, "okf_version:")
 }
@@ -286,10 +291,10 @@ func isOKFIndex(text []byte) bool {
 // Markdown files in the Open Knowledge Format. The front matter of the sampled files is read.
 const maxSampledFiles = 20
 
-// isOKFBundle reports whether a directory is an OKF bundle (a directory of Markdown files, each with a type in its
+// isConceptBundle reports whether a directory is an OKF bundle (a directory of Markdown files, each with a type in its
 // front matter) although its index lacks okf_version. It reads a sample of the files in the directory and its
 // subdirectories. Each file in the sample must have a type. At least one file must name its generator in generated.by.
-func isOKFBundle(fsys vfs.FS, dir string) bool {
+func isConceptBundle(fsys vfs.FS, dir string) bool {
 	isGenerated := false
 	for _, file := range findSampleConceptFiles(fsys, dir) {
 		head, err := vfs.ReadFile(fsys, file, maxMarkdownBytes)
@@ -332,17 +337,17 @@ func findSampleConceptFiles(fsys vfs.FS, dir string) (files []string) {
 		}
 	}
 	for _, file := range all {
-		if path.Ext(file) == ".md" && checkOKFFile(file) == nil && len(files) < maxSampledFiles {
+		if path.Ext(file) == ".md" && checkConceptFile(file) == nil && len(files) < maxSampledFiles {
 			files = append(files, file)
 		}
 	}
 	return files
 }
 
-// checkOKFFile returns nil if the file contains a concept, the unit of text that becomes an entry. It returns an error
-// for index.md, which is derived from the concepts, for log.md, which contains the history of the concepts, and for
-// each file that is not Markdown.
-func checkOKFFile(file string) error {
+// checkConceptFile returns nil if the file contains a concept, the unit of text that becomes an entry. It returns an
+// error for index.md, which is derived from the concepts, for log.md, which contains the history of the concepts, and
+// for each file that is not Markdown.
+func checkConceptFile(file string) error {
 	switch base := path.Base(file); {
 	case base == "index.md":
 		return errIgnoredFile

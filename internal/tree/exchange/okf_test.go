@@ -131,7 +131,7 @@ func conforms(t *testing.T, fsys vfs.FS) {
 				t.Errorf("%s does not begin with a heading:\n%s", name, b)
 			}
 		default:
-			if typ, _ := frontOf(t, fsys, name)[okfTypeKey].(string); typ == "" {
+			if typ, _ := frontOf(t, fsys, name)[conceptTypeKey].(string); typ == "" {
 				t.Errorf("%s has no type:\n%s", name, b)
 			}
 		}
@@ -151,7 +151,7 @@ func TestOKFOfOthers(t *testing.T) {
 		"okf/computations/depth.md": "note/depth-of-a-berth.md",
 	} {
 		want, got := frontOf(t, fsys, file), frontOf(t, mem, written)
-		for _, key := range []string{okfOxbowKey, okfAliasesKey, LabelImportFile, importDigestLabelKey} {
+		for _, key := range []string{oxbowPropertiesKey, conceptAliasesKey, LabelImportFile, importDigestLabelKey} {
 			delete(got, key)
 		}
 		if want["description"] == nil {
@@ -184,11 +184,11 @@ func TestOKFExample(t *testing.T) {
 	mem := bundle(t, s)
 	conforms(t, mem)
 	for _, name := range bundleFiles(t, fsys, "ferries") {
-		if path.Ext(name) != ".md" || checkOKFFile(name) != nil {
+		if path.Ext(name) != ".md" || checkConceptFile(name) != nil {
 			continue
 		}
 		want := frontOf(t, fsys, name)
-		e, err := s.Get(t.Context(), want[okfTitleKey].(string))
+		e, err := s.Get(t.Context(), want[conceptTitleKey].(string))
 		id := strings.TrimSuffix(strings.TrimPrefix(name, "ferries/"), ".md")
 		if err != nil || !slices.Contains(e.Aliases, id) {
 			t.Errorf("%s is %+v, %v", name, e, err)
@@ -196,14 +196,14 @@ func TestOKFExample(t *testing.T) {
 		}
 		written := "note/" + text.MakeSlug(e.Name) + ".md"
 		got := frontOf(t, mem, written)
-		derived, _ := got[okfOxbowKey].(map[string]any)["derived"].([]any)
+		derived, _ := got[oxbowPropertiesKey].(map[string]any)["derived"].([]any)
 		for _, key := range derived {
-			if key != okfTypeKey {
+			if key != conceptTypeKey {
 				delete(got, key.(string))
 			}
 		}
-		delete(got, okfOxbowKey)
-		delete(got, okfAliasesKey)
+		delete(got, oxbowPropertiesKey)
+		delete(got, conceptAliasesKey)
 		sortTags(got)
 		sortTags(want)
 		if !reflect.DeepEqual(got, want) {
@@ -233,7 +233,7 @@ func TestOKFExample(t *testing.T) {
 
 // sortTags sorts the tags of front matter, because the labels of an entry have no order.
 func sortTags(front map[string]any) {
-	if tags, ok := front[okfTagsKey].([]any); ok {
+	if tags, ok := front[conceptTagsKey].([]any); ok {
 		slices.SortFunc(tags, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
 	}
 }
@@ -261,9 +261,10 @@ func FuzzOKF(f *testing.F) {
 	f.Add([]byte("---\ntype: x\na: &a [*a]\n? [b]\n: c\n---\n"))
 	f.Add([]byte("---\ntype: x\noxbow: {kind: note, labels: {tag: [a]}}\n---\n\nx"))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		checkItems(t, okf, in)
+		checkItems(t, openKnowledgeFormat, in)
 		s := newStore()
-		if _, err := Import(t.Context(), s, ReadStream(strings.NewReader(string(in)), "f", &ReadOptions{Format: okf}),
+		if _, err := Import(t.Context(), s, ReadStream(strings.NewReader(string(in)), "f",
+			&ReadOptions{Format: openKnowledgeFormat}),
 			nil); err != nil {
 			return
 		}

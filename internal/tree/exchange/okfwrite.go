@@ -19,12 +19,18 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// okfReservedKeys lists the keys of the format that cannot be written for a label with the same key, because they
+// reservedConceptKeys lists the keys of the format that cannot be written for a label with the same key, because they
 // have another meaning.
-var okfReservedKeys = []string{okfTypeKey, okfTitleKey, okfTagsKey, okfAliasesKey, okfOxbowKey}
+var reservedConceptKeys = []string{
+	conceptTypeKey,
+	conceptTitleKey,
+	conceptTagsKey,
+	conceptAliasesKey,
+	oxbowPropertiesKey,
+}
 
-// okfConcept describes an exported Markdown file. Each export also writes index files, which list these files.
-type okfConcept struct {
+// exportedConcept describes an exported Markdown file. Each export also writes index files, which list these files.
+type exportedConcept struct {
 	name, file, description string
 	created, updated        time.Time
 }
@@ -34,7 +40,7 @@ type okfConcept struct {
 // bundle. dir must be empty.
 func ExportOKF(ctx context.Context, s oxbow.Store, f oxbow.Filter, dir vfs.FS) (int, error) {
 	used := map[string]bool{}
-	concepts := map[string][]okfConcept{} // concepts, by directory
+	concepts := map[string][]exportedConcept{} // concepts, by directory
 	n, tell := 0, progress.NewCountReporter(ctx, progress.UnitEntries)
 	for e, err := range s.Entries(ctx, f) {
 		if err == nil {
@@ -51,14 +57,14 @@ func ExportOKF(ctx context.Context, s oxbow.Store, f oxbow.Filter, dir vfs.FS) (
 		concepts[path.Dir(c.file)] = append(concepts[path.Dir(c.file)], c)
 		n++
 	}
-	return n, writeOKFIndexes(dir, concepts)
+	return n, writeBundleIndexes(dir, concepts)
 }
 
 // writeConcept writes an entry as a Markdown file with front matter, which is called a concept in the Open Knowledge
-// Format. used contains the paths of the files that were already written.
-func writeConcept(dir vfs.FS, e oxbow.Entry, used map[string]bool) (okfConcept, error) {
-	c := okfConcept{name: e.Name, created: e.Created, updated: e.Updated}
-	front, err := formatOKFFront(e, &c)
+// Format. usedPaths contains the paths of the files that were already written.
+func writeConcept(dir vfs.FS, e oxbow.Entry, usedPaths map[string]bool) (exportedConcept, error) {
+	c := exportedConcept{name: e.Name, created: e.Created, updated: e.Updated}
+	front, err := formatConceptFrontMatter(e, &c)
 	if err != nil {
 		return c, err
 	}
@@ -67,18 +73,18 @@ func writeConcept(dir vfs.FS, e oxbow.Entry, used map[string]bool) (okfConcept, 
 		stem = strings.TrimPrefix(fmt.Sprintf("%s-%d", stem, e.ID), "-")
 	}
 	c.file = path.Join(e.Kind.String(), stem+".md")
-	for i := 2; used[strings.ToLower(c.file)]; i++ {
+	for i := 2; usedPaths[strings.ToLower(c.file)]; i++ {
 		c.file = path.Join(e.Kind.String(), fmt.Sprintf("%s-%d.md", stem, i))
 	}
-	used[strings.ToLower(c.file)] = true
+	usedPaths[strings.ToLower(c.file)] = true
 	if err := dir.MkdirAll(path.Dir(c.file), 0o700); err != nil {
 		return c, err
 	}
 	return c, vfs.WriteFile(dir, c.file, []byte("---\n"+front+"---\n\n"+e.Content+"\n"), 0o600)
 }
 
-// formatOKFFront returns the front matter of an entry. It also sets the description of the concept c.
-func formatOKFFront(e oxbow.Entry, c *okfConcept) (string, error) {
+// formatConceptFrontMatter returns the front matter of an entry. It also sets the description of the concept c.
+func formatConceptFrontMatter(e oxbow.Entry, c *exportedConcept) (string, error) {
 	top := &yaml.Node{Kind: yaml.MappingNode}
 	own := okfHeader{Created: e.Created.UTC(), Updated: e.Updated.UTC(), Kind: e.Kind.String()}
 	own.Labels = map[string][]string{}
@@ -87,8 +93,8 @@ func formatOKFFront(e oxbow.Entry, c *okfConcept) (string, error) {
 	for _, l := range e.Labels {
 		switch {
 		case l.IsLocal():
-		case l.Key == okfLabelKey && isJSONCollection(l.Value):
-			key, value := splitOKFLabel(l.Value)
+		case l.Key == fallbackLabelKey && isJSONCollection(l.Value):
+			key, value := splitFallbackLabel(l.Value)
 			if values[key] == nil {
 				keys = append(keys, key)
 			}
@@ -102,10 +108,10 @@ func formatOKFFront(e oxbow.Entry, c *okfConcept) (string, error) {
 			values[l.Key] = append(values[l.Key], l.Value)
 		}
 	}
-	addTextKey(top, okfTypeKey, conceptType(e, &own))
-	addTextKey(top, okfTitleKey, e.Name)
-	addKeyWithValues(top, okfAliasesKey, e.Aliases)
-	addKeyWithValues(top, okfTagsKey, values[oxbow.LabelTag])
+	addTextKey(top, conceptTypeKey, conceptType(e, &own))
+	addTextKey(top, conceptTitleKey, e.Name)
+	addKeyWithValues(top, conceptAliasesKey, e.Aliases)
+	addKeyWithValues(top, conceptTagsKey, values[oxbow.LabelTag])
 	for _, key := range keys {
 		if key != oxbow.LabelTag {
 			addKeyWithValues(top, key, values[key])
@@ -116,52 +122,52 @@ func formatOKFFront(e oxbow.Entry, c *okfConcept) (string, error) {
 		c.description = d[0]
 	} else if c.description != "" && !mappingHasKey(top, "description") {
 		addTextKey(top, "description", c.description)
-		own.ComputedByExport = append(own.ComputedByExport, "description")
+		own.ComputedKeys = append(own.ComputedKeys, "description")
 	}
 	addOriginAndTrustKeys(top, e, &own)
 	node := &yaml.Node{}
 	if err := node.Encode(own); err != nil {
 		return "", err
 	}
-	appendPairs(top, &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{newTextScalar(okfOxbowKey), node}})
+	appendPairs(top, &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{newTextScalar(oxbowPropertiesKey), node}})
 	b, err := yaml.Marshal(top)
 	return string(b), err
 }
 
-// splitOKFLabel splits the value of a label okf, which is a JSON object with one member such as {"key":"text"}. It
-// returns the key of the object as key, and the value that belongs to this key as member.
-func splitOKFLabel(value string) (key, member string) {
+// splitFallbackLabel splits the value of a label okf, which is a JSON object with one member such as {"key":"text"}. It
+// returns the key of the object as key, and the value that belongs to this key as memberValue.
+func splitFallbackLabel(value string) (key, memberValue string) {
 	isKey := true
 	for part := range rawjson.EachElement([]byte(value)) {
 		switch {
 		case isKey && part[0] == '"':
 			key = rawjson.UnquoteString(part)
 		case part[0] == '"':
-			member = rawjson.UnquoteString(part)
+			memberValue = rawjson.UnquoteString(part)
 		default:
-			member = string(part)
+			memberValue = string(part)
 		}
 		isKey = false
 	}
-	return key, member
+	return key, memberValue
 }
 
-// needsOxbowSection reports whether a label must be written below okfOxbowKey, because its key has another meaning in
-// the format or only programs may set the label.
+// needsOxbowSection reports whether a label must be written below oxbowPropertiesKey, because its key has another
+// meaning in the format or only programs may set the label.
 func needsOxbowSection(l oxbow.Label) bool {
-	return slices.Contains(okfReservedKeys, l.Key) || isAutomaticLabel(l) || isImportLabel(l) ||
+	return slices.Contains(reservedConceptKeys, l.Key) || isLabelSetByProgram(l) || isImportLabel(l) ||
 		l.Key == oxbow.LabelVerified ||
 		l.Key == oxbow.LabelPersonal ||
-		l.Key == okfLabelKey
+		l.Key == fallbackLabelKey
 }
 
-// conceptType returns the type of the concept as which an entry is exported. If the entry is a note and own.Labels
-// contains exactly one label with the key okfTypeKey, the type is the value of this label. Otherwise the type is the
-// kind of the entry. conceptType also adds okfTypeKey to own.ComputedByExport, which lists the keys that the export
-// computed.
-func conceptType(e oxbow.Entry, own *okfHeader) string {
-	types := own.Labels[okfTypeKey]
-	own.ComputedByExport = append(own.ComputedByExport, okfTypeKey)
+// conceptType returns the type of the concept as which an entry is exported. If the entry is a note and header.Labels
+// contains exactly one label with the key conceptTypeKey, the type is the value of this label. Otherwise the type is
+// the kind of the entry. conceptType also adds conceptTypeKey to header.ComputedKeys, which lists the keys that the
+// export computed.
+func conceptType(e oxbow.Entry, header *okfHeader) string {
+	types := header.Labels[conceptTypeKey]
+	header.ComputedKeys = append(header.ComputedKeys, conceptTypeKey)
 	if e.Kind == oxbow.Note && len(types) == 1 {
 		return types[0]
 	}
@@ -170,19 +176,19 @@ func conceptType(e oxbow.Entry, own *okfHeader) string {
 
 // addOriginAndTrustKeys adds keys that tell other programs what oxbow knows about the origin of an entry and its
 // trust. An import ignores these keys.
-func addOriginAndTrustKeys(top *yaml.Node, e oxbow.Entry, own *okfHeader) {
+func addOriginAndTrustKeys(mapping *yaml.Node, e oxbow.Entry, header *okfHeader) {
 	at := e.Updated.UTC().Format(time.RFC3339Nano)
 	add := func(key string, by string) {
-		if mappingHasKey(top, key) {
+		if mappingHasKey(mapping, key) {
 			return // Do not write the key again: it came from another program's file and was kept in a label.
 		}
 		pair := &yaml.Node{Kind: yaml.MappingNode}
 		addTextKey(pair, "by", by)
 		pair.Content = append(pair.Content, newTextScalar("at"), &yaml.Node{Kind: yaml.ScalarNode, Value: at})
-		top.Content = append(top.Content, newTextScalar(key), pair)
-		own.ComputedByExport = append(own.ComputedByExport, key)
+		mapping.Content = append(mapping.Content, newTextScalar(key), pair)
+		header.ComputedKeys = append(header.ComputedKeys, key)
 	}
-	add(okfGeneratedKey, okfActor(e))
+	add(conceptGeneratedKey, formatTextAuthor(e))
 	switch {
 	case e.TextBy() != oxbow.Person && slices.ContainsFunc(e.Labels, func(l oxbow.Label) bool {
 		return l.Key == oxbow.LabelApproved
@@ -191,14 +197,15 @@ func addOriginAndTrustKeys(top *yaml.Node, e oxbow.Entry, own *okfHeader) {
 	case len(e.Values(oxbow.LabelVerified)) > 0:
 		add("verified", "process:"+e.Values(oxbow.LabelVerified)[0])
 	}
-	if !e.MayShow(oxbow.UnaskedByLabels) && !mappingHasKey(top, "status") {
-		addTextKey(top, "status", "draft")
-		own.ComputedByExport = append(own.ComputedByExport, "status")
+	if !e.MayShow(oxbow.UnaskedByLabels) && !mappingHasKey(mapping, "status") {
+		addTextKey(mapping, "status", "draft")
+		header.ComputedKeys = append(header.ComputedKeys, "status")
 	}
 }
 
-// okfActor returns the author of an entry's text in the Open Knowledge Format's notation, such as "human:owner".
-func okfActor(e oxbow.Entry) string {
+// formatTextAuthor returns the author of an entry's text in the Open Knowledge Format's notation, such as
+// "human:owner".
+func formatTextAuthor(e oxbow.Entry) string {
 	switch by := e.TextBy(); by {
 	case oxbow.Person:
 		return "human:owner"
@@ -214,8 +221,8 @@ func okfActor(e oxbow.Entry) string {
 }
 
 // mappingHasKey reports whether a mapping has a key.
-func mappingHasKey(top *yaml.Node, key string) bool {
-	for k := range mappingPairs(top) {
+func mappingHasKey(mapping *yaml.Node, key string) bool {
+	for k := range mappingPairs(mapping) {
 		if k.Value == key {
 			return true
 		}
@@ -227,12 +234,12 @@ func newTextScalar(s string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
 }
 
-func addTextKey(top *yaml.Node, key, value string) {
-	top.Content = append(top.Content, newTextScalar(key), newTextScalar(value))
+func addTextKey(mapping *yaml.Node, key, value string) {
+	mapping.Content = append(mapping.Content, newTextScalar(key), newTextScalar(value))
 }
 
 // okfListKeys contains the keys whose values are always written as lists.
-var okfListKeys = []string{okfTagsKey, okfAliasesKey, "sources", "verified", "parameters"}
+var okfListKeys = []string{conceptTagsKey, conceptAliasesKey, "sources", "verified", "parameters"}
 
 // addKeyWithValues adds a key with its values. One value is written as a scalar and several values as a list. For the
 // keys in okfListKeys, there is always a list. A value that is JSON is written as a mapping or list.
@@ -281,7 +288,9 @@ func unquoteDates(n *yaml.Node) {
 // isYAMLNullText reports whether YAML would read the text as null.
 func isYAMLNullText(s string) bool { return s == "~" || strings.EqualFold(s, "null") || s == "" }
 
-func appendPairs(top, pairs *yaml.Node) { top.Content = append(top.Content, pairs.Content...) }
+func appendPairs(mapping, pairs *yaml.Node) {
+	mapping.Content = append(mapping.Content, pairs.Content...)
+}
 
 // firstSentence returns the first sentence in the Markdown text content, without the Markdown characters at the start
 // of the line, and shortened to 160 bytes. It reads only the first line with text. If the line does not contain the end
@@ -300,11 +309,11 @@ func firstSentence(content string) string {
 	return ""
 }
 
-// writeOKFIndexes writes an index of each directory, the bundle's index, and the bundle's log.
-func writeOKFIndexes(dir vfs.FS, concepts map[string][]okfConcept) error {
+// writeBundleIndexes writes an index of each directory, the bundle's index, and the bundle's log.
+func writeBundleIndexes(dir vfs.FS, concepts map[string][]exportedConcept) error {
 	var top strings.Builder
 	top.WriteString("---\nokf_version: \"0.2\"\n---\n\n# Contents\n\n")
-	var all []okfConcept
+	var all []exportedConcept
 	for _, kind := range sortedKeys(concepts) {
 		fmt.Fprintf(
 			&top,
@@ -330,12 +339,12 @@ func writeOKFIndexes(dir vfs.FS, concepts map[string][]okfConcept) error {
 	if err := vfs.WriteFile(dir, "index.md", []byte(top.String()), 0o600); err != nil {
 		return err
 	}
-	return vfs.WriteFile(dir, "log.md", []byte(formatOKFLog(all)), 0o600)
+	return vfs.WriteFile(dir, "log.md", []byte(formatBundleLog(all)), 0o600)
 }
 
-// formatOKFLog returns a bundle's log, which lists the last change of each concept, newest first.
-func formatOKFLog(all []okfConcept) string {
-	slices.SortStableFunc(all, func(a, b okfConcept) int { return b.updated.Compare(a.updated) })
+// formatBundleLog returns a bundle's log, which lists the last change of each concept, newest first.
+func formatBundleLog(all []exportedConcept) string {
+	slices.SortStableFunc(all, func(a, b exportedConcept) int { return b.updated.Compare(a.updated) })
 	var b strings.Builder
 	b.WriteString("# Log\n")
 	day := ""
@@ -358,7 +367,7 @@ func escapeLinkText(name string) string {
 	return strings.NewReplacer("[", `\[`, "]", `\]`).Replace(name)
 }
 
-func sortedKeys(m map[string][]okfConcept) []string {
+func sortedKeys(m map[string][]exportedConcept) []string {
 	var keys []string
 	for k := range m {
 		keys = append(keys, k)

@@ -26,13 +26,13 @@ var openClawMarkerFiles = []string{"SOUL.md", "IDENTITY.md", "HEARTBEAT.md", "AG
 
 // readOpenClaw reads a file of an OpenClaw workspace like a Markdown file. If the file name shows the type of the
 // memories in the file, such as "daily" for a name with a date, it adds a label with the key type to each item.
-func readOpenClaw(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
+func readOpenClaw(r *bufio.Reader, inputName string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		typ := openClawMemoryTypes[strings.ToLower(path.Base(ref))]
-		if _, isDaily := dateInName(path.Base(ref), nil); isDaily {
+		typ := openClawMemoryTypes[strings.ToLower(path.Base(inputName))]
+		if _, isDaily := dateInName(path.Base(inputName), nil); isDaily {
 			typ = "daily"
 		}
-		for it, err := range ReadMarkdown(r, ref, o) {
+		for it, err := range ReadMarkdown(r, inputName, o) {
 			if err == nil && typ != "" {
 				it.Entry.Labels = oxbow.SortLabels(append(it.Entry.Labels, oxbow.Label{Key: "type", Value: typ}))
 			}

@@ -26,9 +26,9 @@ type ReadOptions struct {
 	// present time. [Read] uses the modification time of the file instead.
 	ModTime time.Time
 
-	// Dates contains the dates of chat sessions, by session ID. For a chat log, [Read] also takes dates from other
-	// files in the log's directory.
-	Dates map[string]time.Time
+	// SessionDates contains the dates of chat sessions, by session ID. For a chat log, [Read] also takes dates from
+	// other files in the log's directory.
+	SessionDates map[string]time.Time
 
 	// Progress is called while files are read, with the number of bytes that were read and the total number. It may be
 	// nil.
@@ -40,8 +40,8 @@ type ReadOptions struct {
 	// root is the directory that is read, as it is written in references ("" for a single file).
 	root string
 
-	// MaxExpanded is the maximum size of a decompressed gzip file, in bytes. 0 means 4 GiB.
-	MaxExpanded int64
+	// MaxDecompressedBytes is the maximum size of a decompressed gzip file, in bytes. 0 means 4 GiB.
+	MaxDecompressedBytes int64
 }
 
 // cancelableReader returns a reader that fails when the context of the options is done.
@@ -83,9 +83,9 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// withCumulativeProgress returns options whose Progress function receives increments. The increments are added up, and
+// withSummedProgress returns options whose Progress function receives increments. The increments are added up, and
 // the sums are passed to the original function.
-func (o *ReadOptions) withCumulativeProgress() *ReadOptions {
+func (o *ReadOptions) withSummedProgress() *ReadOptions {
 	if o == nil || o.Progress == nil {
 		return o
 	}
@@ -106,7 +106,7 @@ func (o *ReadOptions) orDefault() ReadOptions {
 	return *o
 }
 
-func (o *ReadOptions) withBase(name string) string {
+func (o *ReadOptions) joinBasePath(name string) string {
 	if o == nil || o.BasePath == "" {
 		return name
 	}

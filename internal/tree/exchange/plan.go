@@ -30,14 +30,14 @@ const (
 	recordIDLabelKey     = "import-id" // ID of a record in the program that wrote it
 )
 
-// isAutomaticLabel reports whether programs add labels with this key to imported entries by themselves. Such a label
+// isLabelSetByProgram reports whether programs add labels with this key to imported entries by themselves. Such a label
 // does not count as an edit.
-func isAutomaticLabel(l oxbow.Label) bool {
-	return l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy || slices.Contains(heldBackLabelKeys(), l.Key)
+func isLabelSetByProgram(l oxbow.Label) bool {
+	return l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy || slices.Contains(entryHidingLabelKeys(), l.Key)
 }
 
-// heldBackLabelKeys returns the keys of the labels that prevent showing an entry to a model that did not ask for it.
-var heldBackLabelKeys = sync.OnceValue(oxbow.Unasked.HeldLabels)
+// entryHidingLabelKeys returns the keys of the labels that prevent showing an entry to a model that did not ask for it.
+var entryHidingLabelKeys = sync.OnceValue(oxbow.Unasked.HeldLabels)
 
 // withImportLabels returns the item with the labels by which a later import recognizes its entry.
 func withImportLabels(it Item) Item {
@@ -57,27 +57,28 @@ func withImportLabels(it Item) Item {
 	return it
 }
 
-// hasImportMarks reports whether [withoutImportMarks] would remove something from the item.
-func hasImportMarks(it Item) bool {
-	return it.FileName != "" || len(it.Further) > 0 || slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool {
-		return isImportLabel(l)
-	})
+// hasImportMetadata reports whether [withoutImportMetadata] would remove something from the item.
+func hasImportMetadata(it Item) bool {
+	return it.FileName != "" || len(it.UnknownKeyLabels) > 0 ||
+		slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool {
+			return isImportLabel(l)
+		})
 }
 
 func isImportLabel(l oxbow.Label) bool {
 	return l.Key == originLabelKey || l.Key == importDigestLabelKey || l.Key == recordIDLabelKey
 }
 
-// withoutImportMarks returns the items without the labels that record an item's origin. It also removes the alias
+// withoutImportMetadata returns the items without the labels that record an item's origin. It also removes the alias
 // FileName and the labels in Further, because not every store can store them. Therefore items from different stores can
 // be compared.
-func withoutImportMarks(items []Item) []Item {
+func withoutImportMetadata(items []Item) []Item {
 	bare := slices.Clone(items)
 	for i := range bare {
 		it := &bare[i]
 		it.cachedContentDigest = ""
 		it.Entry.Labels = slices.DeleteFunc(omitOriginLabels(it.Entry.Labels), func(l oxbow.Label) bool {
-			return slices.Contains(it.Further, l)
+			return slices.Contains(it.UnknownKeyLabels, l)
 		})
 		it.Entry.Aliases = slices.DeleteFunc(slices.Clone(it.Entry.Aliases), func(a string) bool {
 			return a == it.FileName
@@ -128,7 +129,7 @@ func importableContentDigest(e oxbow.Entry) string {
 // isImportableLabel reports whether an import may change a label. An import may not change labels that are local to
 // this memory, that record the origin, or that oxbow sets when an entry is written.
 func isImportableLabel(l oxbow.Label) bool {
-	return !l.IsLocal() && !isImportLabel(l) && !isAutomaticLabel(l)
+	return !l.IsLocal() && !isImportLabel(l) && !isLabelSetByProgram(l)
 }
 
 // areSortedLabels reports whether the labels are in the order of [oxbow.SortLabels] and contain no label twice.
@@ -165,8 +166,8 @@ func digestParts(parts ...string) digest {
 type usedNames struct {
 	// Entries in the store for which the import found an item, by a digest of the entry's name. The value is 1 if the
 	// entry is unchanged, and 2 if the import has changed it.
-	entryMatchStates map[digest]byte
-	itemHashes       map[digest]bool // digests of all items that the import has read so far
+	importStateByEntry map[digest]byte
+	itemHashes         map[digest]bool // digests of all items that the import has read so far
 	// last number that was appended to each item name to make the name unique (0 if none was)
 	lastNumberByName map[digest]int
 
@@ -180,7 +181,7 @@ func newUsedNames() *usedNames {
 }
 
 func (n *usedNames) addNamesFrom(m *usedNames) {
-	maps.Copy(n.entryMatchStates, m.entryMatchStates)
+	maps.Copy(n.importStateByEntry, m.importStateByEntry)
 	maps.Copy(n.itemHashes, m.itemHashes)
 	maps.Copy(n.lastNumberByName, m.lastNumberByName)
 	maps.Copy(n.entryNameByAlias, m.entryNameByAlias)
@@ -207,9 +208,9 @@ func (im *importer) planBatchChange(items []Item, skipsLookups bool) (*batchPlan
 
 // planItem finds the entry to which an item belongs, and adds the change to the plan.
 func (im *importer) planItem(it Item, p *batchPlan) error {
-	it, err := im.normalizedItem(it, p)
+	it, err := im.normalizeItem(it, p)
 	if err == nil {
-		it, err = im.withNameFromEarlierImport(it, p)
+		it, err = im.reuseImportedName(it, p)
 	}
 	if err != nil {
 		return err
@@ -231,16 +232,16 @@ func (im *importer) planItem(it Item, p *batchPlan) error {
 			name = numberedName(name, n)
 			id = digestParts(name)
 		}
-		if im.usedNames.entryMatchStates[id]+p.namesUsedInBatch.entryMatchStates[id] > 0 {
+		if im.usedNames.importStateByEntry[id]+p.namesUsedInBatch.importStateByEntry[id] > 0 {
 			continue
 		}
-		v, reason := decisionAdd, ""
+		v, reason := decisionAddEntry, ""
 		var old oxbow.Entry
 		if !p.skipsNameLookups {
 			var err error
 			old, err = oxbow.GetNamed(im.ctx, im.storeWithExactNames, name)
 			if err == nil {
-				v, name = decisionUnchanged, old.Name
+				v, name = decisionKeepUnchanged, old.Name
 			} else if err != nil && !errors.Is(err, oxbow.ErrNotFound) {
 				return err
 			}
@@ -249,8 +250,8 @@ func (im *importer) planItem(it Item, p *batchPlan) error {
 		if err != nil {
 			return err
 		}
-		if v == decisionUnchanged {
-			v, reason = im.decideItem(it, old, n)
+		if v == decisionKeepUnchanged {
+			v, reason = im.decideItemImport(it, old, n)
 		}
 		if v == decisionUseOtherName {
 			continue
@@ -258,7 +259,7 @@ func (im *importer) planItem(it Item, p *batchPlan) error {
 		if v == decisionMergeBothChanged && !im.opts.ImportsOverEdits {
 			v = decisionSkip
 		}
-		p.namesUsedInBatch.entryMatchStates[id] = 1
+		p.namesUsedInBatch.importStateByEntry[id] = 1
 		if n > 1 {
 			p.namesUsedInBatch.lastNumberByName[own] = n
 		}
@@ -266,29 +267,29 @@ func (im *importer) planItem(it Item, p *batchPlan) error {
 			p.namesUsedInBatch.itemHashes[whole] = true
 		}
 		it.Entry.Name = name
-		if n > 1 && v != decisionUnchanged {
+		if n > 1 && v != decisionKeepUnchanged {
 			p.report.Notes = append(
 				p.report.Notes,
-				fmt.Sprintf("%s: named %q, since another entry has its name", it.Ref, name),
+				fmt.Sprintf("%s: named %q, since another entry has its name", it.Position, name),
 			)
 		}
-		if slices.Contains([]importDecision{decisionAdd, decisionReplace, decisionMergeBothChanged}, v) {
+		if slices.Contains([]importDecision{decisionAddEntry, decisionReplaceEntry, decisionMergeBothChanged}, v) {
 			p.report.Notes = append(p.report.Notes, left...)
-			p.namesUsedInBatch.entryMatchStates[id] = 2
+			p.namesUsedInBatch.importStateByEntry[id] = 2
 		}
 		if v == decisionMergeBothChanged {
 			return im.planChangeOfEditedEntry(it, old, p)
 		}
-		p.planDecision(v, it, old, reason)
+		p.addItemOperations(v, it, old, reason)
 		return nil
 	}
 }
 
-// normalizedItem returns the item with the name, the aliases and the labels in the form in which the store keeps them.
+// normalizeItem returns the item with the name, the aliases and the labels in the form in which the store keeps them.
 // The labels that describe the import are updated if the aliases or labels change. If the store already has an entry
-// with exactly the original name, the item gets this name unchanged. If p.skipsNameLookups is set, normalizedItem does
+// with exactly the original name, the item gets this name unchanged. If p.skipsNameLookups is set, normalizeItem does
 // not search for such an entry.
-func (im *importer) normalizedItem(it Item, p *batchPlan) (Item, error) {
+func (im *importer) normalizeItem(it Item, p *batchPlan) (Item, error) {
 	was := it.Entry
 	it.Entry = oxbow.NormalEntry(was)
 	changedWords := !slices.Equal(it.Entry.Aliases, was.Aliases) || !slices.Equal(it.Entry.Labels, was.Labels)
@@ -308,9 +309,9 @@ func (im *importer) normalizedItem(it Item, p *batchPlan) (Item, error) {
 	return it, nil
 }
 
-// withNameFromEarlierImport returns the item with the name of the entry that an earlier import made from the same
+// reuseImportedName returns the item with the name of the entry that an earlier import made from the same
 // record. Without such an entry, it returns the item unchanged.
-func (im *importer) withNameFromEarlierImport(it Item, p *batchPlan) (Item, error) {
+func (im *importer) reuseImportedName(it Item, p *batchPlan) (Item, error) {
 	if it.ID == "" || p.skipsNameLookups {
 		return it, nil
 	}
@@ -342,17 +343,18 @@ func (im *importer) readEntryNamesByRecord() error {
 }
 
 // withoutTakenAliases returns the item without the aliases that belong to another entry, because an alias of two
-// entries would be ambiguous. The parameter name is the name that the imported entry will have. The list had contains
-// the aliases that the entry already has in the store. These aliases are never removed. The second result contains a
-// message for each removed alias. withoutTakenAliases returns an error if it cannot find out which entry has an alias.
+// entries would be ambiguous. The parameter name is the name that the imported entry will have. The list storedAliases
+// contains the aliases that the entry already has in the store. These aliases are never removed. The second result
+// contains a message for each removed alias. withoutTakenAliases returns an error if it cannot find out which entry has
+// an alias.
 func (im *importer) withoutTakenAliases(
 	it Item,
 	name string,
-	had []string,
+	storedAliases []string,
 	p *batchPlan,
-) (_ Item, left []string, err error) {
-	free, taken := oxbow.FreeAliases(name, it.Entry.Aliases, had, func(word, but string) (string, bool) {
-		owner, ownerErr := im.nameOwner(word, p)
+) (_ Item, removalMessages []string, err error) {
+	free, taken := oxbow.FreeAliases(name, it.Entry.Aliases, storedAliases, func(word, but string) (string, bool) {
+		owner, ownerErr := im.findNameOwner(word, p)
 		err = errors.Join(err, ownerErr)
 		return owner, owner != "" && owner != but
 	})
@@ -360,22 +362,25 @@ func (im *importer) withoutTakenAliases(
 		return it, nil, err
 	}
 	for _, t := range taken {
-		left = append(left, fmt.Sprintf("%s: alias %q was left off: %q has it", it.Ref, t.Alias, t.Owner))
+		removalMessages = append(
+			removalMessages,
+			fmt.Sprintf("%s: alias %q was left off: %q has it", it.Position, t.Alias, t.Owner),
+		)
 	}
-	if len(left) == 0 {
+	if len(removalMessages) == 0 {
 		return it, nil, nil
 	}
 	it.Entry.Aliases = free
 	if slices.ContainsFunc(it.Entry.Labels, func(l oxbow.Label) bool { return l.Key == importDigestLabelKey }) {
 		it = withImportLabels(it)
 	}
-	return it, left, nil
+	return it, removalMessages, nil
 }
 
-// nameOwner returns the name of the entry that has the word as its name or as an alias, or "" if none has.
-func (im *importer) nameOwner(word string, p *batchPlan) (string, error) {
+// findNameOwner returns the name of the entry that has the word as its name or as an alias, or "" if none has.
+func (im *importer) findNameOwner(word string, p *batchPlan) (string, error) {
 	id := digestParts(word)
-	if im.usedNames.entryMatchStates[id]+p.namesUsedInBatch.entryMatchStates[id] > 0 {
+	if im.usedNames.importStateByEntry[id]+p.namesUsedInBatch.importStateByEntry[id] > 0 {
 		return word, nil
 	}
 	for _, n := range []*usedNames{p.namesUsedInBatch, im.usedNames} {
@@ -411,9 +416,9 @@ type importDecision uint8
 
 const (
 	// The store has no entry with the name of the imported item, so a new entry is added.
-	decisionAdd              importDecision = iota
-	decisionUnchanged                       // The entry has the same content as the item.
-	decisionReplace                         // The imported item replaces the existing entry with the same name.
+	decisionAddEntry         importDecision = iota
+	decisionKeepUnchanged                   // The entry has the same content as the item.
+	decisionReplaceEntry                    // The imported item replaces the existing entry with the same name.
 	decisionSkip                            // The existing entry stays unchanged, and the item is not imported.
 	decisionMergeBothChanged                // The entry and its file were both changed since the last import.
 	// The entry in the store and the imported item have the same name, but are different things. The item gets another
@@ -421,50 +426,50 @@ const (
 	decisionUseOtherName
 )
 
-// decideItem decides what to do with an imported item and an existing entry, old. old has the same name as the item. If
-// nameNumber is above 0, this number was appended to the item's name.
-func (im *importer) decideItem(it Item, old oxbow.Entry, nameNumber int) (importDecision, string) {
+// decideItemImport decides what to do with an imported item and an existing entry, old. old has the same name as the
+// item. If nameSuffixNumber is above 0, this number was appended to the item's name.
+func (im *importer) decideItemImport(it Item, old oxbow.Entry, nameSuffixNumber int) (importDecision, string) {
 	// Some stores return an entry of kind note with another kind. Therefore an item of kind note equals an entry of
 	// any kind if the rest is equal.
 	equal := (it.Entry.Kind == old.Kind || it.Entry.Kind == oxbow.Note) && it.Entry.Content == old.Content &&
 		slices.Equal(it.Entry.Aliases, old.Aliases)
 	// Ignore labels that oxbow has added to the entry since the import, such as a person's approval. They are no
 	// difference between the entry and the item.
-	stamped := func(l oxbow.Label) bool { return isAutomaticLabel(l) && !slices.Contains(it.Entry.Labels, l) }
+	stamped := func(l oxbow.Label) bool { return isLabelSetByProgram(l) && !slices.Contains(it.Entry.Labels, l) }
 	if it.Origin == "" {
 		if equal &&
 			slices.Equal(
 				withoutLocalLabels(it.Entry.Labels),
 				slices.DeleteFunc(withoutLocalLabels(old.Labels), stamped),
 			) {
-			return decisionUnchanged, ""
+			return decisionKeepUnchanged, ""
 		}
-		return im.judgeExported(it, old, nameNumber)
+		return im.decideExportedItem(it, old, nameSuffixNumber)
 	}
 	if equal &&
 		slices.Equal(
 			omitOriginLabels(it.Entry.Labels),
 			slices.DeleteFunc(omitOriginLabels(old.Labels), stamped),
 		) {
-		return decisionUnchanged, ""
+		return decisionKeepUnchanged, ""
 	}
-	return im.decideItemOfProgram(it, old)
+	return im.decideOtherProgramsItem(it, old)
 }
 
-// judgeExported decides whether an item from an export by oxbow replaces the entry old, which has the same name but
-// differs from the item. Otherwise the item is skipped or gets another name. nameNumber is the number that was appended
-// to the item's name to get the name of old (1 if no number was appended). The second result is the reason if the item
-// is skipped, and "" otherwise. A later date in the file is not a sufficient reason to replace the entry, because
-// anybody can write a date.
-func (im *importer) judgeExported(it Item, old oxbow.Entry, nameNumber int) (importDecision, string) {
+// decideExportedItem decides whether an item from an export by oxbow replaces the entry old, which has the same name
+// but differs from the item. Otherwise the item is skipped or gets another name. nameSuffixNumber is the number that
+// was appended to the item's name to get the name of old (1 if no number was appended). The second result is the reason
+// if the item is skipped, and "" otherwise. A later date in the file is not a sufficient reason to replace the entry,
+// because anybody can write a date.
+func (im *importer) decideExportedItem(it Item, old oxbow.Entry, nameSuffixNumber int) (importDecision, string) {
 	known := isCopyOfEntry(it, old) || isImportedFromFile(it, old)
 	switch {
-	case nameNumber > 1 && !known:
+	case nameSuffixNumber > 1 && !known:
 		// An earlier import appended a number to the name of this entry, because the name was taken. Therefore the
 		// equal name does not show that the entry belongs to this item.
 		return decisionUseOtherName, ""
-	case nameNumber == 1 && im.opts.Overwrite:
-		return decisionReplace, ""
+	case nameSuffixNumber == 1 && im.opts.Overwrite:
+		return decisionReplaceEntry, ""
 	case !known && !it.Entry.Created.IsZero():
 		return decisionUseOtherName, ""
 	case it.Entry.Kind != old.Kind:
@@ -482,7 +487,7 @@ func (im *importer) judgeExported(it Item, old oxbow.Entry, nameNumber int) (imp
 			old.Name,
 		)
 	}
-	return decisionReplace, ""
+	return decisionReplaceEntry, ""
 }
 
 // isCopyOfEntry reports whether an exported item is a copy of the entry old, which has the same name. This is the case
@@ -495,17 +500,17 @@ func isCopyOfEntry(it Item, old oxbow.Entry) bool {
 // isImportedFromFile reports whether the present version of an entry was imported from the item's file, or from a
 // directory that contains the file. It returns false for standard input.
 func isImportedFromFile(it Item, old oxbow.Entry) bool {
-	file := fileOfRef(it.Ref)
+	file := fileOfRef(it.Position)
 	return old.Source.Actor == oxbow.Imported && file != "-" && old.Source.Ref != "" &&
 		(file == old.Source.Ref || strings.HasPrefix(file, old.Source.Ref+"/"))
 }
 
-// decideItemOfProgram decides what an import does with an item from another program. old is the entry in the store that
-// has the same name and differs from the item. The item can replace the entry, be skipped, or get another name. The
-// decision can also be that the entry needs no change (decisionUnchanged), or that the entry and the file were both
-// changed (decisionMergeBothChanged). The second result explains the decisions decisionSkip and
+// decideOtherProgramsItem decides what an import does with an item from another program. old is the entry in the store
+// that has the same name and differs from the item. The item can replace the entry, be skipped, or get another name.
+// The decision can also be that the entry needs no change (decisionKeepUnchanged), or that the entry and the file were
+// both changed (decisionMergeBothChanged). The second result explains the decisions decisionSkip and
 // decisionMergeBothChanged, and is "" otherwise.
-func (im *importer) decideItemOfProgram(it Item, old oxbow.Entry) (importDecision, string) {
+func (im *importer) decideOtherProgramsItem(it Item, old oxbow.Entry) (importDecision, string) {
 	was, _ := old.Label(importDigestLabelKey)
 	switch {
 	case !slices.Contains(old.Labels, oxbow.Label{Key: originLabelKey, Value: originLabel(it.Origin)}):
@@ -514,27 +519,27 @@ func (im *importer) decideItemOfProgram(it Item, old oxbow.Entry) (importDecisio
 		// The entry was imported from another record of the same program, which has the same name.
 		return decisionUseOtherName, ""
 	case im.opts.Overwrite:
-		return decisionReplace, ""
+		return decisionReplaceEntry, ""
 	case it.Entry.Kind != old.Kind:
 		return decisionSkip, fmt.Sprintf("%q was imported as a kind %s, and a kind is fixed", old.Name, old.Kind)
 	case was == importableContentDigest(it.Entry):
-		return decisionUnchanged, "" // Keep the entry, because it was edited here and the file has not changed.
+		return decisionKeepUnchanged, "" // Keep the entry, because it was edited here and the file has not changed.
 	case was != importableContentDigest(old):
 		return decisionMergeBothChanged, fmt.Sprintf(
 			"%q was edited in the store, and the file has changed too",
 			old.Name,
 		)
 	}
-	return decisionReplace, ""
+	return decisionReplaceEntry, ""
 }
 
-// planDecision adds the store operations for one imported item to the plan, and counts the item in the report. The
-// decision v says whether the item is added, replaces the entry old, is skipped or is unchanged. A replacement is made
-// only if the stored entry still has the version of old, so that an edit in the meantime is not lost. For a skipped
-// item, the report contains the argument reason.
-func (p *batchPlan) planDecision(v importDecision, it Item, old oxbow.Entry, reason string) {
+// addItemOperations adds the store operations for one imported item to the plan, and counts the item in the report. The
+// parameter decision says whether the item is added, replaces the entry old, is skipped or is unchanged. A replacement
+// is made only if the stored entry still has the version of old, so that an edit in the meantime is not lost. For a
+// skipped item, the report contains the argument reason.
+func (p *batchPlan) addItemOperations(decision importDecision, it Item, old oxbow.Entry, reason string) {
 	e := &it.Entry
-	if v == decisionAdd || v == decisionReplace {
+	if decision == decisionAddEntry || decision == decisionReplaceEntry {
 		for _, a := range old.Aliases {
 			p.namesUsedInBatch.entryNameByAlias[digestParts(a)] = ""
 		}
@@ -542,23 +547,23 @@ func (p *batchPlan) planDecision(v importDecision, it Item, old oxbow.Entry, rea
 			p.namesUsedInBatch.entryNameByAlias[digestParts(a)] = e.Name
 		}
 	}
-	switch v {
-	case decisionAdd:
-		p.changeOps = append(p.changeOps, threeway.AddOp(e))
+	switch decision {
+	case decisionAddEntry:
+		p.changeOps = append(p.changeOps, threeway.NewAddOp(e))
 		p.report.AddedCount++
-		p.report.Changes = append(p.report.Changes, Change{e.Name, oxbow.VerbAdd, it.Ref})
-	case decisionReplace:
+		p.report.Changes = append(p.report.Changes, Change{e.Name, oxbow.VerbAdd, it.Position})
+	case decisionReplaceEntry:
 		to := *e
 		if to.Created.IsZero() {
 			to.Created = old.Created
 		}
-		p.changeOps = append(p.changeOps, threeway.ReplaceVersionOps(&old, &to)...)
+		p.changeOps = append(p.changeOps, threeway.NewReplaceVersionOps(&old, &to)...)
 		p.report.UpdatedCount++
-		p.report.Changes = append(p.report.Changes, Change{e.Name, oxbow.VerbUpdate, it.Ref})
+		p.report.Changes = append(p.report.Changes, Change{e.Name, oxbow.VerbUpdate, it.Position})
 	case decisionSkip:
-		p.report.Problems = append(p.report.Problems, it.Ref+": "+reason)
+		p.report.Problems = append(p.report.Problems, it.Position+": "+reason)
 		p.report.SkippedCount++
-	case decisionUnchanged:
+	case decisionKeepUnchanged:
 		p.report.UnchangedCount++
 	}
 }

@@ -26,7 +26,7 @@ func describeItems(items []Item, errs []string) string {
 	var b strings.Builder
 	for _, it := range items {
 		e := it.Entry
-		fmt.Fprintf(&b, "== %s\nat %s, from %s, id %q\n", e.Name, it.Ref, it.Origin, it.ID)
+		fmt.Fprintf(&b, "== %s\nat %s, from %s, id %q\n", e.Name, it.Position, it.Origin, it.ID)
 		fmt.Fprintf(&b, "%s %s, aliases %q\n", e.Kind, e.Created.Format(time.RFC3339), e.Aliases)
 		fmt.Fprintf(&b, "labels %s\n", labels(e))
 		for _, w := range it.Warnings {
@@ -109,7 +109,7 @@ func TestPrograms(t *testing.T) {
 func withoutFileTimes(t *testing.T, fsys vfs.FS, items []Item) []Item {
 	t.Helper()
 	for i, it := range items {
-		info, err := fsys.Stat(fileOfRef(it.Ref))
+		info, err := fsys.Stat(fileOfRef(it.Position))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,8 +124,8 @@ func withoutFileTimes(t *testing.T, fsys vfs.FS, items []Item) []Item {
 func TestProgramsAreRecognized(t *testing.T) {
 	fsys := openPrograms(t)
 	dirs := examples(t)
-	for _, s := range allFormatSources() {
-		isPlain := slices.Contains([]Format{Markdown, JSONL, Chat, ChatDates, crmemFile}, s.format)
+	for _, s := range supportedImportSources() {
+		isPlain := slices.Contains([]Format{Markdown, JSONL, Chat, ChatDates, crabtalkMemory}, s.format)
 		isExample := func(dir string) bool { return exampleFormat(dir) == s.format }
 		if !isPlain && !slices.ContainsFunc(dirs, isExample) {
 			t.Errorf("there is no example of %s", s.format)
@@ -290,7 +290,7 @@ func FuzzDialects(f *testing.F) {
 				t.Errorf("splitGlobs(%q) has %q", in, glob)
 			}
 		}
-		isBasicMemory([]byte(in))
+		isBasicMemoryNote([]byte(in))
 	})
 }
 

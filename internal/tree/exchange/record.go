@@ -23,14 +23,14 @@ import (
 // and not among the problems.
 var errDeleted = errors.New("was passed over: it is deleted in the program that wrote it")
 
-// errNotMemory is returned for a record that only describes other records, such as a session without a summary. Such a
-// record is skipped and does not appear in the report.
-var errNotMemory = errors.New("is no memory")
+// errRecordWithoutMemory is returned for a record that only describes other records, such as a session without a
+// summary. Such a record is skipped and does not appear in the report.
+var errRecordWithoutMemory = errors.New("is no memory")
 
-// programRecordFormat specifies how records are read from an export of another memory program.
-type programRecordFormat struct {
-	format    Format
-	listNames documentListNames
+// programExportFormat specifies how records are read from an export of another memory program.
+type programExportFormat struct {
+	format        Format
+	jsonListNames documentListNames
 
 	// convert returns the item for a record. If the record contains nothing to import, it returns an error such as
 	// errDeleted.
@@ -38,9 +38,9 @@ type programRecordFormat struct {
 }
 
 // readRecords converts each record (JSON object) that another program has exported to an item. It skips records for
-// which the function convert returns errNotMemory, because they are not memories. It yields an error for a record that
-// cannot be converted, and continues with the next record. Any other error ends the sequence.
-func (p programRecordFormat) readRecords(
+// which the function convert returns errRecordWithoutMemory, because they are not memories. It yields an error for a
+// record that cannot be converted, and continues with the next record. Any other error ends the sequence.
+func (p programExportFormat) readRecords(
 	objects iter.Seq2[locatedJSONObject, error],
 	o *ReadOptions,
 ) iter.Seq2[Item, error] {
@@ -49,7 +49,7 @@ func (p programRecordFormat) readRecords(
 			var it Item
 			if err == nil {
 				it, err = p.convert(rec, o)
-				if err == errNotMemory {
+				if err == errRecordWithoutMemory {
 					continue
 				}
 				err = rec.itemError(err)
@@ -80,7 +80,7 @@ type recordForm struct {
 
 // toItem returns the item for a record.
 func (f recordForm) toItem(o locatedJSONObject, opts *ReadOptions) (Item, error) {
-	it := Item{Ref: o.ref, Origin: string(f.format)}
+	it := Item{Position: o.position, Origin: string(f.format)}
 	var paragraphs []string
 	for _, name := range f.textFields {
 		s, err := o.fields.textValue(name)
@@ -96,18 +96,18 @@ func (f recordForm) toItem(o locatedJSONObject, opts *ReadOptions) (Item, error)
 	if err != nil {
 		return it, err
 	}
-	h := readHeader(f.frontKeys(o), o.ref, utcOptions(opts))
+	h := readHeader(f.frontMatterKeys(o), o.position, withUTCLocation(opts))
 	it.Entry = h.entry
-	it.Further = h.unknownKeyLabels
+	it.UnknownKeyLabels = h.unknownKeyLabels
 	it.Warnings = h.warnings
 	it.Entry.Content = strings.TrimRight(h.textAboveContent(), "\n")
 	for _, p := range paragraphs {
 		it.appendText(p)
 	}
 	if it.Entry.Content == "" {
-		return it, errEmptyFile
+		return it, errFileWithoutText
 	}
-	it.Entry.Name = nameOrFromContent(it.Entry.Name, it.Entry.Content)
+	it.Entry.Name = deriveMissingName(it.Entry.Name, it.Entry.Content)
 	it.ID = makeValidName(id, oxbow.MaxName)
 	return it, nil
 }
@@ -145,25 +145,25 @@ func (it *Item) appendText(paragraph string) {
 	it.Entry.Content += paragraph
 }
 
-// nameOrFromContent returns the name. For an empty name, it returns a name made from the content.
-func nameOrFromContent(name, content string) string {
+// deriveMissingName returns the name. For an empty name, it returns a name made from the content.
+func deriveMissingName(name, content string) string {
 	if name != "" {
 		return name
 	}
 	return text.DeriveName(content)
 }
 
-// utcOptions returns options with UTC as the time zone, because databases write dates in UTC without a time zone.
-func utcOptions(o *ReadOptions) *ReadOptions {
+// withUTCLocation returns options with UTC as the time zone, because databases write dates in UTC without a time zone.
+func withUTCLocation(o *ReadOptions) *ReadOptions {
 	opts := o.orDefault()
 	opts.Location = time.UTC
 	return &opts
 }
 
-// frontKeys returns those fields of a record that are not used otherwise, as front matter keys.
-func (f recordForm) frontKeys(o locatedJSONObject) []frontKey {
-	keys := make([]frontKey, 0, len(o.fields))
-	line := lineOfRef(o.ref)
+// frontMatterKeys returns those fields of a record that are not used otherwise, as front matter keys.
+func (f recordForm) frontMatterKeys(o locatedJSONObject) []frontMatterKey {
+	keys := make([]frontMatterKey, 0, len(o.fields))
+	line := lineOfRef(o.position)
 	for _, fd := range o.fields {
 		name, isListed := f.frontMatterKeyByField[fd.key]
 		isID := len(f.idFields) > 0 && fd.key == f.idFields[len(f.idFields)-1]
@@ -182,8 +182,10 @@ func (f recordForm) frontKeys(o locatedJSONObject) []frontKey {
 }
 
 // lineOfRef returns the line number in a reference file:line.
-func lineOfRef(ref string) int {
-	line, _ := strconv.Atoi(strings.TrimPrefix(ref[len(fileOfRef(ref)):], ":")) // Without a line number, line is 0.
+func lineOfRef(position string) int {
+	line, _ := strconv.Atoi(
+		strings.TrimPrefix(position[len(fileOfRef(position)):], ":"),
+	) // Without a line number, line is 0.
 	return line
 }
 
@@ -191,8 +193,8 @@ func lineOfRef(ref string) int {
 // An object becomes one key for each of its members, and the key is named after the object and the member, such as
 // owner.name. If the object itself is named metadata, its members get their own names without "metadata." before them.
 // Objects in a list become keys of their own, which follow the key of the list.
-func appendJSONKeys(keys []frontKey, name string, raw json.RawMessage, line int) []frontKey {
-	k := frontKey{name: name, key: frontmatter.FoldKeySpelling(name), line: line}
+func appendJSONKeys(keys []frontMatterKey, name string, raw json.RawMessage, line int) []frontMatterKey {
+	k := frontMatterKey{name: name, normalizedKey: frontmatter.FoldKeySpelling(name), line: line}
 	switch raw[0] {
 	case '{':
 		member := ""
@@ -203,7 +205,7 @@ func appendJSONKeys(keys []frontKey, name string, raw json.RawMessage, line int)
 				member = rawjson.UnquoteString(part)
 				continue
 			}
-			if k.key != "metadata" {
+			if k.normalizedKey != "metadata" {
 				member = name + "." + member
 			}
 			keys = appendJSONKeys(keys, member, part, line)
@@ -211,10 +213,10 @@ func appendJSONKeys(keys []frontKey, name string, raw json.RawMessage, line int)
 		return keys
 	case '[':
 		k.isList = true
-		var nested []frontKey
+		var nested []frontMatterKey
 		for part := range rawjson.EachElement(raw) {
 			for _, sub := range appendJSONKeys(nil, name, part, line) {
-				if sub.key == k.key {
+				if sub.normalizedKey == k.normalizedKey {
 					k.values = append(k.values, sub.values...)
 				} else {
 					nested = append(nested, sub)
@@ -228,7 +230,7 @@ func appendJSONKeys(keys []frontKey, name string, raw json.RawMessage, line int)
 		s = rawjson.UnquoteString(raw)
 	}
 	if strings.IndexByte(s, 0) >= 0 {
-		k.err = fmt.Errorf("%s: %w: %s", k.name, errNoText, quoteShort(s))
+		k.err = fmt.Errorf("%s: %w: %s", k.name, errInvalidEscapes, truncateAndQuote(s))
 	} else if s != "" && s != "null" {
 		k.values = []string{s}
 	}
@@ -258,7 +260,7 @@ func hasTextField(o jsonObject, keys ...string) bool {
 
 // missingTextFieldError returns the error for a record without the field that should contain its text.
 func missingTextFieldError(key string) error {
-	return fmt.Errorf("has no text in the field %s", quoteShort(key))
+	return fmt.Errorf("has no text in the field %s", truncateAndQuote(key))
 }
 
 // quoteJSONText returns a text as a JSON string.

@@ -38,20 +38,20 @@ type formatSource struct {
 	checkFile func(file string) error
 }
 
-// allFormatSources returns the import sources that oxbow supports: file formats, such as Markdown, and the data of
-// other programs, such as Obsidian.
-func allFormatSources() []formatSource {
+// supportedImportSources returns the import sources that oxbow supports: file formats, such as Markdown, and the data
+// of other programs, such as Obsidian.
+func supportedImportSources() []formatSource {
 	return []formatSource{
 		{format: Markdown, readItems: readMarkdownFrom},
 		{format: JSONL, readItems: readExportedEntries, isFormatDocument: isEntriesDocument},
 		{format: Chat, readItems: readChatFrom},
-		{format: ChatDates, readItems: readNoSessionItems},
-		{format: crmemFile, readItems: readCRMEMFrom},
+		{format: ChatDates, readItems: refuseDatesWithoutSessions},
+		{format: crabtalkMemory, readItems: readCRMEMFrom},
 		{format: Obsidian, readItems: readMarkdownFrom, isFormatDir: isObsidianDir},
 		{
 			format:           serverMemory,
 			readItems:        readExportedEntries,
-			isFormatDocument: isServerMemory,
+			isFormatDocument: isServerMemoryDocument,
 			checkFile:        checkJSONFile,
 		},
 		{
@@ -71,12 +71,12 @@ func allFormatSources() []formatSource {
 		{
 			format:      cursorRules,
 			readItems:   readCursorRules,
-			isFormatDir: isCursorDir,
+			isFormatDir: hasCursorRuleFile,
 			findRoots:   cursorRuleRoots,
-			checkFile:   checkCursorFile,
+			checkFile:   checkCursorRuleFile,
 		},
-		{format: okf, readItems: readOKF, checkFile: checkOKFFile},
-		{format: basicMemory, readItems: readBasicMemory},
+		{format: openKnowledgeFormat, readItems: readConcept, checkFile: checkConceptFile},
+		{format: basicMemory, readItems: readBasicMemoryNote},
 		{format: csvTable, readItems: readCSV, checkFile: checkTableFile},
 		{
 			format:           mem0,
@@ -90,9 +90,9 @@ func allFormatSources() []formatSource {
 	}
 }
 
-// findFormatSource returns the source of a format. ok is false for a format without a source.
-func findFormatSource(f Format) (s formatSource, ok bool) {
-	for _, s := range allFormatSources() {
+// findImportSource returns the source of a format. ok is false for a format without a source.
+func findImportSource(f Format) (s formatSource, ok bool) {
+	for _, s := range supportedImportSources() {
 		if s.format == f {
 			return s, true
 		}
@@ -103,8 +103,8 @@ func findFormatSource(f Format) (s formatSource, ok bool) {
 // FormatNames returns the names of the formats that a user can name, in alphabetical order.
 func FormatNames() []string {
 	var names []string
-	for _, s := range allFormatSources() {
-		if s.format != crmemFile {
+	for _, s := range supportedImportSources() {
+		if s.format != crabtalkMemory {
 			names = append(names, string(s.format))
 		}
 	}
@@ -114,7 +114,7 @@ func FormatNames() []string {
 
 // detectDocumentFormat returns the format of a JSON document, or "" if no known program writes such documents.
 func detectDocumentFormat(h jsonHead) Format {
-	for _, s := range allFormatSources() {
+	for _, s := range supportedImportSources() {
 		if s.isFormatDocument != nil && s.isFormatDocument(h) {
 			return s.format
 		}
@@ -131,11 +131,11 @@ func detectDirFormat(fsys vfs.FS, dir string) Format {
 	files := fileNames(list)
 	if slices.Contains(files, "index.md") {
 		index, err := vfs.ReadFile(fsys, path.Join(dir, "index.md"), peekSize)
-		if err == nil && (isOKFIndex(index) || isOKFBundle(fsys, dir)) {
-			return okf
+		if err == nil && (isBundleIndex(index) || isConceptBundle(fsys, dir)) {
+			return openKnowledgeFormat
 		}
 	}
-	for _, s := range allFormatSources() {
+	for _, s := range supportedImportSources() {
 		if s.isFormatDir != nil && s.isFormatDir(files) {
 			return s.format
 		}
@@ -143,21 +143,21 @@ func detectDirFormat(fsys vfs.FS, dir string) Format {
 	return ""
 }
 
-func readMarkdownFrom(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
-	return ReadMarkdown(r, ref, o)
+func readMarkdownFrom(r *bufio.Reader, inputName string, o *ReadOptions) iter.Seq2[Item, error] {
+	return ReadMarkdown(r, inputName, o)
 }
 
-func readChatFrom(r *bufio.Reader, ref string, o *ReadOptions) iter.Seq2[Item, error] {
-	return readChat(r, ref, o)
+func readChatFrom(r *bufio.Reader, inputName string, o *ReadOptions) iter.Seq2[Item, error] {
+	return readChat(r, inputName, o)
 }
 
-func readCRMEMFrom(r *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, error] {
-	return readCRMEM(r, ref)
+func readCRMEMFrom(r *bufio.Reader, inputName string, _ *ReadOptions) iter.Seq2[Item, error] {
+	return readCRMEM(r, inputName)
 }
 
-func readNoSessionItems(_ *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, error] {
+func refuseDatesWithoutSessions(_ *bufio.Reader, inputName string, _ *ReadOptions) iter.Seq2[Item, error] {
 	return fatalErrorSeq(fmt.Errorf(
-		"reading %s: holds dates of sessions, but no sessions; name the directory that holds both", ref))
+		"reading %s: holds dates of sessions, but no sessions; name the directory that holds both", inputName))
 }
 
 // isObsidianDir reports whether a directory is a vault of Obsidian. The argument files contains the names of the files
@@ -187,8 +187,8 @@ func checkClaudeExportFile(file string) error {
 	return &skippedError{"was passed over: oxbow does not know what Claude writes into this file"}
 }
 
-// isPeekError reports whether a peek failed. A short input or a full buffer is not a failure.
-func isPeekError(err error) bool {
+// hasPeekFailed reports whether a peek failed. A short input or a full buffer is not a failure.
+func hasPeekFailed(err error) bool {
 	return err != nil && err != io.EOF && err != bufio.ErrBufferFull
 }
 
@@ -221,14 +221,14 @@ func isEntriesDocument(h jsonHead) bool { return containsAll(h.keys, "name", "co
 
 // readExportedEntries yields the items in an export file. The file contains entries that oxbow exported, or the
 // knowledge graph of the MCP memory server. It is either a JSON document or has one JSON object on each line.
-func readExportedEntries(r *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[Item, error] {
+func readExportedEntries(r *bufio.Reader, inputName string, _ *ReadOptions) iter.Seq2[Item, error] {
 	if isDocumentStart(r) {
 		return readObjects(
-			documentObjects(r, ref, documentListNames{recordLists: []string{"entities", "relations"}}),
-			ref,
+			documentObjects(r, inputName, documentListNames{recordListNames: []string{"entities", "relations"}}),
+			inputName,
 		)
 	}
-	return readJSONL(r, ref)
+	return readJSONL(r, inputName)
 }
 
 // isDocumentStart reports whether the input is one JSON document, and not JSON lines (one object per line). The input
@@ -239,18 +239,19 @@ func readExportedEntries(r *bufio.Reader, ref string, _ *ReadOptions) iter.Seq2[
 //   - Its first object has the key "entities", and the value of this key is a list with an object.
 func isDocumentStart(r *bufio.Reader) bool {
 	head, err := r.Peek(peekSize)
-	if isPeekError(err) {
+	if hasPeekFailed(err) {
 		return false // Ignore the error, because the function that reads the input after this reports it.
 	}
 	head = bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\uFEFF")))
 	first, _, _ := bytes.Cut(head, []byte("\n"))
 	h, ok := readJSONHead(head)
-	return ok && (h.isArray || isMultilineDocument(bytes.TrimSpace(first)) || h.listElementKeys["entities"] != nil ||
-		slices.Contains(h.keys, "relations"))
+	return ok &&
+		(h.isArray || isMultilineDocument(bytes.TrimSpace(first)) || h.elementKeysByListName["entities"] != nil ||
+			slices.Contains(h.keys, "relations"))
 }
 
-// isServerMemory reports whether a JSON document has the keys of the MCP memory server's knowledge graph.
-func isServerMemory(h jsonHead) bool {
+// isServerMemoryDocument reports whether a JSON document has the keys of the MCP memory server's knowledge graph.
+func isServerMemoryDocument(h jsonHead) bool {
 	return containsAll(h.keys, "entities", "relations") || containsAll(h.keys, "type", "entityType") ||
 		containsAll(h.keys, "type", "relationType")
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// An imported text with fewer than maxWholeTextBytes bytes becomes one entry. A longer text is divided at its
+// An imported text with fewer than maxUnsplitTextBytes bytes becomes one entry. A longer text is divided at its
 // headings. If a section then has more than maxSectionBytes bytes, the section is divided again.
 const (
-	maxWholeTextBytes = 4 << 10
-	maxSectionBytes   = 16 << 10
-	maxSplitHeadings  = 10_000 // maximum number of headings at which a text is split; later headings are ignored
+	maxUnsplitTextBytes = 4 << 10
+	maxSectionBytes     = 16 << 10
+	maxSplitHeadings    = 10_000 // maximum number of headings at which a text is split; later headings are ignored
 )
 
 // textPiece is a part of a text. All pieces of a text in order, joined, are the text.
@@ -24,12 +24,12 @@ type textPiece struct {
 	line        int      // number of the piece's first line in the whole text, from 1
 	headingPath []string // headings of the sections that contain this piece, outermost first
 	// number of this piece among the pieces of its section, from 1 (0 if the section is not split)
-	partNumber int
+	numberInSection int
 }
 
 // splitText splits a text at its headings of level 1 and 2. If a section is longer than maxSectionBytes, it is split at
 // headings of level 3, and then between paragraphs. A paragraph or a code block is split only if it is too long for an
-// entry. A text shorter than maxWholeTextBytes stays whole, as does a text without headings that has at most
+// entry. A text shorter than maxUnsplitTextBytes stays whole, as does a text without headings that has at most
 // maxSectionBytes.
 func splitText(text string) []textPiece {
 	var heads []splitPosition
@@ -43,7 +43,7 @@ func splitText(text string) []textPiece {
 	}
 	whole := textPiece{start: 0, end: len(text), line: 1}
 	isSection := len(heads) == 0 && len(text) <= maxSectionBytes
-	if isSection || len(text) < maxWholeTextBytes {
+	if isSection || len(text) < maxUnsplitTextBytes {
 		return []textPiece{whole}
 	}
 	var ps []textPiece
@@ -59,23 +59,23 @@ func splitText(text string) []textPiece {
 	return ps
 }
 
-// splitPieceAtHeadings splits the piece p of a text at its headings whose level is at least low and at most high. A
-// section that consists only of a heading is joined with the next section. Blank text before the first heading is
-// joined with the first section.
-func splitPieceAtHeadings(text string, p textPiece, heads []splitPosition, low, high int) []textPiece {
+// splitPieceAtHeadings splits the piece p of a text at its headings whose level is at least minLevel and at most
+// maxLevel. A section that consists only of a heading is joined with the next section. Blank text before the first
+// heading is joined with the first section.
+func splitPieceAtHeadings(text string, p textPiece, headings []splitPosition, minLevel, maxLevel int) []textPiece {
 	var ps []textPiece
 	path := slices.Clone(p.headingPath)
 	// level of each heading in path, such as 2 for "##" (0 for a heading before the piece p)
 	levels := make([]int, len(path))
 	cur := p
 	body := p.start // position after the headings at the beginning of the current section
-	for _, h := range heads {
+	for _, h := range headings {
 		isInPiece := p.start <= h.offset && h.offset < p.end
-		if !isInPiece || h.level > high {
+		if !isInPiece || h.level > maxLevel {
 			continue
 		}
 		blank := strings.TrimSpace(text[body:h.offset]) == ""
-		if h.level < low {
+		if h.level < minLevel {
 			if blank {
 				body = h.end
 			}
@@ -127,7 +127,7 @@ func splitParagraphs(text string, p textPiece) []textPiece {
 	}
 	if len(all) > 1 {
 		for i := range all {
-			all[i].partNumber = i + 1
+			all[i].numberInSection = i + 1
 		}
 	}
 	return all

@@ -20,10 +20,11 @@ import (
 // tomlFrontMark is the line before and after front matter in TOML.
 const tomlFrontMark = "+++"
 
-// parseTOMLFront parses the TOML front matter at the start of a text. It returns the keys in the front matter, the
-// number of its bytes (size) and the number of its lines (count). If the text has no front matter, all results are
-// zero. If the front matter is not valid TOML, size and count are 0, and the first key contains the error.
-func parseTOMLFront(text string) (keys []frontKey, size, count int) {
+// parseTOMLFrontMatter parses the TOML front matter at the start of a text. It returns the keys in the front matter,
+// the number of its bytes (byteCount) and the number of its lines (lineCount). If the text has no front matter, all
+// results are zero. If the front matter is not valid TOML, byteCount and lineCount are 0, and the first key contains
+// the error.
+func parseTOMLFrontMatter(text string) (keys []frontMatterKey, byteCount, lineCount int) {
 	open, rest, _ := strings.Cut(text, "\n")
 	if strings.TrimRight(open, " \t\r") != tomlFrontMark {
 		return nil, 0, 0
@@ -37,7 +38,7 @@ func parseTOMLFront(text string) (keys []frontKey, size, count int) {
 			if len(keys) > 0 && keys[0].err != nil {
 				return keys, 0, 0 // Leave the front matter in the text, because the text is not TOML.
 			}
-			return append(keys, tomlComments(text[start:at])...), len(text) - len(rest),
+			return append(keys, tomlCommentKeys(text[start:at])...), len(text) - len(rest),
 				strings.Count(text[:at], "\n") + 1
 		}
 	}
@@ -46,18 +47,18 @@ func parseTOMLFront(text string) (keys []frontKey, size, count int) {
 
 // tomlKeys returns the keys in a text in TOML, sorted. If the text is not TOML, it returns a single key with the
 // error.
-func tomlKeys(data string) []frontKey {
+func tomlKeys(data string) []frontMatterKey {
 	var values map[string]any
 	if err := toml.Unmarshal([]byte(data), &values); err != nil {
-		return []frontKey{{line: 2, err: fmt.Errorf("not TOML: %w", err)}}
+		return []frontMatterKey{{line: 2, err: fmt.Errorf("not TOML: %w", err)}}
 	}
-	var keys []frontKey
+	var keys []frontMatterKey
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		line := 2
 		if m := regexp.MustCompile(`(?m)^\s*\[*["']?` + regexp.QuoteMeta(name)).FindStringIndex(data); m != nil {
 			line += strings.Count(data[:m[0]], "\n")
 		}
-		k := frontKey{name: name, key: frontmatter.FoldKeySpelling(name), line: line}
+		k := frontMatterKey{name: name, normalizedKey: frontmatter.FoldKeySpelling(name), line: line}
 		keys = append(keys, k.flattenNode(yamlNode(values[name]))...)
 	}
 	return keys
@@ -68,10 +69,10 @@ var tomlStringPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("\"\"\"|'''|\"(?:[^\"\\\\]|\\\\.)*\"|'[^']*'|#.*")
 })
 
-// tomlComments returns the comments in the TOML front matter data. Each comment is returned as a frontKey without a
-// name, whose field rawLines contains the comment. Therefore the caller can treat comments like other lines that it
-// cannot interpret.
-func tomlComments(data string) (keys []frontKey) {
+// tomlCommentKeys returns the comments in the TOML front matter data. Each comment is returned as a frontMatterKey
+// without a name, whose field rawLines contains the comment. Therefore the caller can treat comments like other lines
+// that it cannot interpret.
+func tomlCommentKeys(data string) (commentKeys []frontMatterKey) {
 	// open contains the quotes that will close the current multi-line string (""" or '''), or "" outside of such a
 	// string.
 	line, open := 2, ""
@@ -85,12 +86,12 @@ func tomlComments(data string) (keys []frontKey) {
 			case m == `"""` || m == "'''":
 				open = m
 			case m[0] == '#':
-				keys = append(keys, frontKey{line: line, rawLines: m})
+				commentKeys = append(commentKeys, frontMatterKey{line: line, rawLines: m})
 			}
 		}
 		line++
 	}
-	return keys
+	return commentKeys
 }
 
 // yamlNode returns the YAML node of a value that was decoded from TOML or JSON.

@@ -34,10 +34,10 @@ const (
 	// their notes stay in the memory until the person confirms the removal.
 	maxMissingFiles = 10
 
-	// maxMissingFromEmptyDirs is the maximum number of notes that are removed from the memory without asking the
+	// maxUnconfirmedRemovals is the maximum number of notes that are removed from the memory without asking the
 	// person, if all files of a directory have disappeared. If more notes are missing, the person is asked first,
 	// because an empty directory may be the mount point of a disk that is not mounted.
-	maxMissingFromEmptyDirs = 3
+	maxUnconfirmedRemovals = 3
 )
 
 // ErrUnavailable is returned for a folder that cannot be read as a whole, for example because its disk is not mounted.
@@ -47,8 +47,8 @@ var ErrUnavailable = errors.New("the folder cannot be read")
 type Options struct {
 	Now time.Time
 
-	// Prune specifies that all missing files are treated as deleted, even if no file of the folder is left.
-	Prune bool
+	// PruneMissingFiles specifies that all missing files are treated as deleted, even if no file of the folder is left.
+	PruneMissingFiles bool
 }
 
 // A FolderComparison is the difference between a folder and its state.
@@ -57,10 +57,10 @@ type FolderComparison struct {
 	RenamedFiles map[string]string // present name of each renamed file, by its former name
 	DeletedFiles []string          // names of deleted files
 
-	// WithheldFiles contains the names of files that are missing but may not have been deleted. WithholdReason explains
-	// why the files are not reported as deleted.
-	WithheldFiles  []string
-	WithholdReason string
+	// UnconfirmedDeletions contains the names of files that are missing but may not have been deleted.
+	// UnconfirmedReason explains why the files are not reported as deleted.
+	UnconfirmedDeletions []string
+	UnconfirmedReason    string
 
 	NewProblems []string // problems with files that did not exist when the folder was compared before
 
@@ -112,25 +112,25 @@ func Compare(fsys vfs.FS, old *State, o Options) (*FolderComparison, error) {
 	c := &FolderComparison{
 		RenamedFiles: map[string]string{},
 		State: &State{Position: old.Position, files: make(map[string]fileStamp, len(w.fileInfos)),
-			problems: w.problems, notes: old.notes},
+			problemByFile: w.problems, notes: old.notes},
 	}
 	c.isStateChanged = old.isNew
 	for name, info := range w.fileInfos {
 		c.compareFile(fsys, name, info, old, o.Now)
 	}
 	c.sortMissingFiles(&w, old, o)
-	if !maps.Equal(c.State.problems, old.problems) {
+	if !maps.Equal(c.State.problemByFile, old.problemByFile) {
 		c.isStateChanged = true
 	}
-	for name, why := range c.State.problems {
-		if old.problems[name] != why {
+	for name, why := range c.State.problemByFile {
+		if old.problemByFile[name] != why {
 			c.NewProblems = append(c.NewProblems, name+": "+why)
 		}
 	}
 	slices.Sort(c.NewProblems)
 	slices.Sort(c.ChangedFiles)
 	slices.Sort(c.DeletedFiles)
-	slices.Sort(c.WithheldFiles)
+	slices.Sort(c.UnconfirmedDeletions)
 	if len(c.ChangedFiles)+len(c.DeletedFiles)+len(c.RenamedFiles) > 0 {
 		c.isStateChanged = true
 	}
@@ -151,7 +151,7 @@ func (c *FolderComparison) compareFile(fsys vfs.FS, name string, info fs.FileInf
 	st.isRacy = sysinfo.LastChangeTime(info).After(now.Add(-racyFileAge))
 	sum, err := hashFile(fsys, name)
 	if err != nil {
-		c.State.problems[name] = err.Error()
+		c.State.problemByFile[name] = err.Error()
 		if isKnown {
 			c.State.files[name] = was
 		}
@@ -168,18 +168,18 @@ func (c *FolderComparison) compareFile(fsys vfs.FS, name string, info fs.FileInf
 // a program such as rsync -t may write a text of the same size and then set the modification time back.
 func newFileStamp(info fs.FileInfo, contentDigest string) fileStamp {
 	return fileStamp{
-		size:          info.Size(),
-		modTime:       info.ModTime().UnixNano(),
-		changeTime:    sysinfo.LastChangeTime(info).UnixNano(),
-		inode:         sysinfo.InodeNumber(info),
-		contentDigest: contentDigest,
+		size:            info.Size(),
+		modTimeNanos:    info.ModTime().UnixNano(),
+		changeTimeNanos: sysinfo.LastChangeTime(info).UnixNano(),
+		inode:           sysinfo.InodeNumber(info),
+		contentDigest:   contentDigest,
 	}
 }
 
 // sortMissingFiles finds the files that are in the state (the argument old) but no longer in the folder. It adds each
 // missing file to the renamed, deleted or withheld files of c. The caller does not delete the notes of withheld files,
 // because these files may be missing only for a time, for example if a disk is not mounted. Files are withheld if
-// o.Prune is false and so many files are missing that the folder may be incomplete.
+// o.PruneMissingFiles is false and so many files are missing that the folder may be incomplete.
 func (c *FolderComparison) sortMissingFiles(lister *noteFileLister, old *State, o Options) {
 	var missing []string
 	for name, was := range old.files {
@@ -196,34 +196,37 @@ func (c *FolderComparison) sortMissingFiles(lister *noteFileLister, old *State, 
 	slices.Sort(missing)
 	missing = c.findRenamedFiles(missing, old)
 	for _, name := range missing {
-		if !o.Prune && lister.hasParent(name, func(dir string) bool { return lister.emptyDirNames[dir] }) {
-			c.WithheldFiles = append(c.WithheldFiles, name)
+		if !o.PruneMissingFiles && lister.hasParent(name, func(dir string) bool { return lister.emptyDirNames[dir] }) {
+			c.UnconfirmedDeletions = append(c.UnconfirmedDeletions, name)
 		} else {
 			c.DeletedFiles = append(c.DeletedFiles, name)
 		}
 	}
-	if len(c.WithheldFiles) <= maxMissingFromEmptyDirs {
-		c.DeletedFiles, c.WithheldFiles = append(c.DeletedFiles, c.WithheldFiles...), nil
+	if len(c.UnconfirmedDeletions) <= maxUnconfirmedRemovals {
+		c.DeletedFiles, c.UnconfirmedDeletions = append(c.DeletedFiles, c.UnconfirmedDeletions...), nil
 	}
 	hasNone := len(lister.fileInfos) == 0
 	isMost := len(c.DeletedFiles) > maxMissingFiles && 2*len(c.DeletedFiles) > len(old.files)
 	switch {
-	case len(missing) == 0 || o.Prune:
+	case len(missing) == 0 || o.PruneMissingFiles:
 	case hasNone || isMost:
-		c.WithheldFiles, c.DeletedFiles = append(c.WithheldFiles, c.DeletedFiles...), nil
-		c.WithholdReason = fmt.Sprintf("%d of %d notes are missing", len(missing), len(old.files))
-	case len(c.WithheldFiles) > 0:
-		c.WithholdReason = fmt.Sprintf("%d of %d notes are missing, and their directory is empty", len(c.WithheldFiles),
-			len(old.files))
+		c.UnconfirmedDeletions, c.DeletedFiles = append(c.UnconfirmedDeletions, c.DeletedFiles...), nil
+		c.UnconfirmedReason = fmt.Sprintf("%d of %d notes are missing", len(missing), len(old.files))
+	case len(c.UnconfirmedDeletions) > 0:
+		c.UnconfirmedReason = fmt.Sprintf(
+			"%d of %d notes are missing, and their directory is empty",
+			len(c.UnconfirmedDeletions),
+			len(old.files),
+		)
 	}
-	for _, name := range c.WithheldFiles {
+	for _, name := range c.UnconfirmedDeletions {
 		c.State.files[name] = old.files[name]
 	}
 }
 
 // findRenamedFiles finds the missing files that still exist under another name. The file under the new name has the
 // same content or the same inode. findRenamedFiles returns the remaining missing files.
-func (c *FolderComparison) findRenamedFiles(missing []string, old *State) (others []string) {
+func (c *FolderComparison) findRenamedFiles(missing []string, old *State) (remainingFiles []string) {
 	if len(missing) == 0 {
 		return nil
 	}
@@ -253,13 +256,13 @@ func (c *FolderComparison) findRenamedFiles(missing []string, old *State) (other
 		was := old.files[name]
 		to := cmp.Or(byInode[was.inode], bySum[was.contentDigest])
 		if to == "" || isTaken[to] {
-			others = append(others, name)
+			remainingFiles = append(remainingFiles, name)
 			continue
 		}
 		isTaken[to] = true
 		c.RenamedFiles[name] = to
 	}
-	return others
+	return remainingFiles
 }
 
 // noteFileLister lists the notes below a folder.
@@ -350,8 +353,8 @@ func hashFile(fsys vfs.FS, name string) (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// RecordWritten records that content from the memory was written to a file.
-func (c *FolderComparison) RecordWritten(fsys vfs.FS, name string, content []byte) error {
+// RecordWrittenFile records that content from the memory was written to a file.
+func (c *FolderComparison) RecordWrittenFile(fsys vfs.FS, name string, content []byte) error {
 	info, err := fsys.Stat(name)
 	if err != nil {
 		return err

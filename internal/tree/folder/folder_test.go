@@ -76,7 +76,7 @@ func (tr *tree) compare(prune bool) *FolderComparison {
 		tr.t.Fatal(err)
 	}
 	defer fsys.Close()
-	c, err := Compare(fsys, st, Options{Now: later(), Prune: prune})
+	c, err := Compare(fsys, st, Options{Now: later(), PruneMissingFiles: prune})
 	if err != nil {
 		tr.t.Fatal(err)
 	}
@@ -163,17 +163,17 @@ func TestCompare(t *testing.T) {
 			if !slices.Equal(c.DeletedFiles, tt.gone) && len(c.DeletedFiles)+len(tt.gone) > 0 {
 				t.Errorf("gone are %v, want %v", c.DeletedFiles, tt.gone)
 			}
-			if len(c.WithheldFiles) != tt.withheld || (c.WithholdReason != "") != (tt.withheld > 0) {
-				t.Errorf("%d withheld (%s), want %d", len(c.WithheldFiles), c.WithholdReason, tt.withheld)
+			if len(c.UnconfirmedDeletions) != tt.withheld || (c.UnconfirmedReason != "") != (tt.withheld > 0) {
+				t.Errorf("%d withheld (%s), want %d", len(c.UnconfirmedDeletions), c.UnconfirmedReason, tt.withheld)
 			}
 			again := tr.compare(false)
-			if !again.IsEmpty() || len(again.WithheldFiles) != tt.withheld {
+			if !again.IsEmpty() || len(again.UnconfirmedDeletions) != tt.withheld {
 				t.Errorf(
 					"again: %v, %v, %v, %d withheld; want nothing new",
 					again.ChangedFiles,
 					again.RenamedFiles,
 					again.DeletedFiles,
-					len(again.WithheldFiles),
+					len(again.UnconfirmedDeletions),
 				)
 			}
 		})
@@ -291,7 +291,7 @@ func TestStateOfVersion1(t *testing.T) {
 	lines := "at 0102\n"
 	for _, name := range c.FileNames() {
 		st := c.State.files[name]
-		lines += fmt.Sprintf("f %d %d %d %s 0 %q\n", st.size, st.modTime, st.inode, st.contentDigest, name)
+		lines += fmt.Sprintf("f %d %d %d %s 0 %q\n", st.size, st.modTimeNanos, st.inode, st.contentDigest, name)
 	}
 	old := stateHeaderV1 + stateChecksum([]byte(lines)) + "\n" + lines
 	if err := os.WriteFile(filepath.Join(tr.home, stateFilePrefix+"f"), []byte(old), 0o600); err != nil {
@@ -354,7 +354,8 @@ func FuzzParseState(f *testing.F) {
 			t.Fatal(err)
 		}
 		again, err := LoadState(home, "f")
-		if err != nil || !reflect.DeepEqual(s.files, again.files) || !reflect.DeepEqual(s.problems, again.problems) ||
+		if err != nil || !reflect.DeepEqual(s.files, again.files) ||
+			!reflect.DeepEqual(s.problemByFile, again.problemByFile) ||
 			!slices.Equal(s.notes, again.notes) {
 			t.Errorf("%q: saved and loaded, %v and %v, %v", lines, s, again, err)
 		}

@@ -22,11 +22,11 @@ import (
 const LabelFolder = "folder"
 
 const (
-	listFileName    = "memory.oxbow.folders"
-	stateFilePrefix = "memory.oxbow.folder."
-	listVersion     = 1
+	listFileName      = "memory.oxbow.folders"
+	stateFilePrefix   = "memory.oxbow.folder."
+	folderListVersion = 1
 	// maximum size, in bytes, of the file that lists the note directories which a memory follows
-	maxListBytes = 1 << 20
+	maxFolderListBytes = 1 << 20
 )
 
 // A Folder is a directory of notes that a memory follows.
@@ -59,7 +59,7 @@ func ListFolders(home string) ([]Folder, error) {
 		return nil, err
 	}
 	defer fsys.Close()
-	b, err := vfs.ReadFile(fsys, listFileName, maxListBytes)
+	b, err := vfs.ReadFile(fsys, listFileName, maxFolderListBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -70,12 +70,12 @@ func ListFolders(home string) ([]Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the list of folders %s: %w", filepath.Join(home, listFileName), err)
 	}
-	if l.Version != listVersion {
+	if l.Version != folderListVersion {
 		return nil, fmt.Errorf("the list of folders %s has version %d, and %d is known: %w",
-			filepath.Join(home, listFileName), l.Version, listVersion, oxbow.ErrVersion)
+			filepath.Join(home, listFileName), l.Version, folderListVersion, oxbow.ErrVersion)
 	}
 	for _, f := range l.Folders {
-		if !isName(f.Name) || !filepath.IsAbs(f.Path) {
+		if !isSafeFolderName(f.Name) || !filepath.IsAbs(f.Path) {
 			return nil, fmt.Errorf(
 				"the list of folders %s names %q in %q: %w",
 				filepath.Join(
@@ -100,7 +100,7 @@ func SaveFolders(home string, folders []Folder) error {
 		}
 		return err
 	}
-	b, err := json.MarshalIndent(folderList{listVersion, folders}, "", "\t")
+	b, err := json.MarshalIndent(folderList{folderListVersion, folders}, "", "\t")
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func ChooseName(folders []Folder, path string) string {
 		}
 		return r
 	}, filepath.Base(path))
-	if !isName(base) {
+	if !isSafeFolderName(base) {
 		base = "notes"
 	}
 	name := base
@@ -141,15 +141,15 @@ func ChooseName(folders []Folder, path string) string {
 
 // CheckName returns an error if the name is not valid for a folder.
 func CheckName(name string) error {
-	if !isName(name) {
+	if !isSafeFolderName(name) {
 		return fmt.Errorf("%w: %q cannot name a folder: use letters, digits, - and _", oxbow.ErrInvalid,
 			text.TruncateWithEllipsis(name, 60))
 	}
 	return nil
 }
 
-// isName reports whether a name can safely be used as a label's value and as a part of a file name.
-func isName(name string) bool {
+// isSafeFolderName reports whether a name can safely be used as a label's value and as a part of a file name.
+func isSafeFolderName(name string) bool {
 	return name != "" && len(name) <= 100 && !strings.ContainsAny(name, " \t\n\\/:*?<>|\"'") && name[0] != '.' &&
 		(oxbow.Label{Key: LabelFolder, Value: name}).Check() == nil
 }

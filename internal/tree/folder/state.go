@@ -41,32 +41,32 @@ const maxStateBytes = 256 << 20
 
 // fileStamp describes a file at the time at which the file was read.
 type fileStamp struct {
-	size    int64
-	modTime int64 // modification time in nanoseconds
+	size         int64
+	modTimeNanos int64 // modification time in nanoseconds
 	// time at which the file or its inode last changed, in nanoseconds (programs cannot set this time back)
-	changeTime    int64
-	inode         uint64
-	contentDigest string // digest of the file's content
+	changeTimeNanos int64
+	inode           uint64
+	contentDigest   string // digest of the file's content
 	// The file was changed just before it was read. A later change may have the same times, so the times prove
 	// nothing.
 	isRacy bool
 }
 
 // isSame reports whether a file is certainly unchanged and need not be read again. The receiver s contains the file's
-// recorded size, times and inode. The argument now contains the file's present values. If s.isRacy is set, the result
-// is false.
-func (s fileStamp) isSame(now fileStamp) bool {
-	isSameTime := s.modTime == now.modTime && s.changeTime == now.changeTime
-	return !s.isRacy && s.size == now.size && isSameTime && s.inode == now.inode
+// recorded size, times and inode. The argument currentStamp contains the file's present values. If s.isRacy is set, the
+// result is false.
+func (s fileStamp) isSame(currentStamp fileStamp) bool {
+	isSameTime := s.modTimeNanos == currentStamp.modTimeNanos && s.changeTimeNanos == currentStamp.changeTimeNanos
+	return !s.isRacy && s.size == currentStamp.size && isSameTime && s.inode == currentStamp.inode
 }
 
 // State is the state of a folder when it was last compared.
 type State struct {
-	Position oxbow.Position // position in the memory's history when the folder was compared with the memory
-	files    map[string]fileStamp
-	problems map[string]string
-	notes    []string // at most maxComparisonNotes notes (the newest is last)
-	isNew    bool     // no state was stored before, so nothing is known about files that existed earlier
+	Position      oxbow.Position // position in the memory's history when the folder was compared with the memory
+	files         map[string]fileStamp
+	problemByFile map[string]string
+	notes         []string // at most maxComparisonNotes notes (the newest is last)
+	isNew         bool     // no state was stored before, so nothing is known about files that existed earlier
 }
 
 // FileCount returns the number of files in the folder, which are all notes.
@@ -75,8 +75,8 @@ func (s *State) FileCount() int { return len(s.files) }
 // Problems returns the problems, ordered by the names of their files.
 func (s *State) Problems() []string {
 	var all []string
-	for _, name := range slices.Sorted(maps.Keys(s.problems)) {
-		all = append(all, name+": "+s.problems[name])
+	for _, name := range slices.Sorted(maps.Keys(s.problemByFile)) {
+		all = append(all, name+": "+s.problemByFile[name])
 	}
 	return all
 }
@@ -91,7 +91,7 @@ func (s *State) Notes() []string { return s.notes }
 // LoadState returns the state of a folder from a home. If the state is missing or damaged, LoadState returns an empty
 // state.
 func LoadState(home, name string) (*State, error) {
-	empty := &State{files: map[string]fileStamp{}, problems: map[string]string{}, isNew: true}
+	empty := &State{files: map[string]fileStamp{}, problemByFile: map[string]string{}, isNew: true}
 	fsys, err := vfs.Dir(home)
 	if errors.Is(err, fs.ErrNotExist) {
 		return empty, nil
@@ -129,7 +129,7 @@ func parseState(b []byte) (*State, error) {
 		return nil, errDamagedState
 	}
 	hasChanged := bytes.HasPrefix(head, []byte(stateHeader))
-	s := &State{files: make(map[string]fileStamp, bytes.Count(rest, []byte("\n"))), problems: map[string]string{}}
+	s := &State{files: make(map[string]fileStamp, bytes.Count(rest, []byte("\n"))), problemByFile: map[string]string{}}
 	for line := range strings.Lines(string(rest)) {
 		if err := s.parseStateLine(strings.TrimSuffix(line, "\n"), hasChanged); err != nil {
 			return nil, err
@@ -157,7 +157,7 @@ func (s *State) parseStateLine(line string, hasChangeTime bool) error {
 		if err != nil {
 			return errDamagedState
 		}
-		s.problems[name], err = strconv.Unquote(why)
+		s.problemByFile[name], err = strconv.Unquote(why)
 		return err
 	case "f":
 		st, name, err := parseFileLine(rest, hasChangeTime)
@@ -183,9 +183,9 @@ func parseFileLine(line string, hasChangeTime bool) (st fileStamp, name string, 
 		return n
 	}
 	st.size = nextInt()
-	st.modTime = nextInt()
+	st.modTimeNanos = nextInt()
 	if hasChangeTime {
-		st.changeTime = nextInt()
+		st.changeTimeNanos = nextInt()
 	}
 	var inodeErr, nameErr error
 	st.inode, inodeErr = strconv.ParseUint(next(), 10, 64)
@@ -212,16 +212,16 @@ func (s *State) save(home, name string) error {
 			&b,
 			"f %d %d %d %d %s %d %q\n",
 			st.size,
-			st.modTime,
-			st.changeTime,
+			st.modTimeNanos,
+			st.changeTimeNanos,
 			st.inode,
 			st.contentDigest,
 			racy,
 			file,
 		)
 	}
-	for _, file := range slices.Sorted(maps.Keys(s.problems)) {
-		fmt.Fprintf(&b, "p %q\t%q\n", file, s.problems[file])
+	for _, file := range slices.Sorted(maps.Keys(s.problemByFile)) {
+		fmt.Fprintf(&b, "p %q\t%q\n", file, s.problemByFile[file])
 	}
 	for _, note := range s.notes {
 		fmt.Fprintf(&b, "n %q\n", note)

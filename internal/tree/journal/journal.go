@@ -45,8 +45,8 @@ const MaxJournalBytes = 1 << 30
 
 // These are the errors of [StagingDir.LoadJournal].
 var (
-	ErrInvalid = errors.New("the journal cannot be read")
-	ErrVersion = errors.New("the journal is of an unknown version")
+	ErrUnreadable     = errors.New("the journal cannot be read")
+	ErrUnknownVersion = errors.New("the journal is of an unknown version")
 )
 
 // Journal describes a change of several files, so that the next writer can complete an interrupted change. It is
@@ -56,9 +56,9 @@ type Journal struct {
 	Writes   []StagedWrite   `json:"write"`
 	Removals []StagedRemoval `json:"remove"`
 
-	// Dirs lists directories that do not exist yet. Each directory is staged as a whole: it is built in the staging
+	// NewDirs lists directories that do not exist yet. Each directory is staged as a whole: it is built in the staging
 	// directory under its final name. The files in it are not listed in Writes.
-	Dirs []string `json:"dirs,omitempty"`
+	NewDirs []string `json:"dirs,omitempty"`
 }
 
 // StagedWrite is a file that the change writes. In the staging directory, the file's name is the index of this
@@ -71,8 +71,8 @@ type StagedWrite struct {
 
 // StagedRemoval is a file that the change removes.
 type StagedRemoval struct {
-	Path   string `json:"path"`
-	OldSum string `json:"was"`
+	Path        string `json:"path"`
+	OldFileHash string `json:"was"`
 }
 
 // HexSum returns the SHA-256 hash of data in hexadecimal digits.
@@ -82,30 +82,30 @@ func HexSum(data []byte) string {
 }
 
 // parseJournal parses a journal, which lists files to write, files to remove and directories. It returns an error that
-// matches [ErrInvalid] in three cases: if isBadWrite returns true for a file to write, if isBadRemoval returns true for
-// a file to remove, or if a directory is not in s.Dirs. Errors for invalid JSON also match [ErrInvalid]. Errors for an
-// unknown version match [ErrVersion].
+// matches [ErrUnreadable] in three cases: if isBadWrite returns true for a file to write, if isBadRemoval returns true
+// for a file to remove, or if a directory is not in s.Dirs. Errors for invalid JSON also match [ErrUnreadable]. Errors
+// for an unknown version match [ErrUnknownVersion].
 func (s StagingDir) parseJournal(data []byte, isBadWrite, isBadRemoval func(path string) bool) (*Journal, error) {
 	var j Journal
 	if err := json.Unmarshal(data, &j); err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrInvalid, err)
+		return nil, fmt.Errorf("%w: %v", ErrUnreadable, err)
 	}
 	if j.Version < 1 || j.Version > FormatVersion {
-		return nil, fmt.Errorf("%w: %d", ErrVersion, j.Version)
+		return nil, fmt.Errorf("%w: %d", ErrUnknownVersion, j.Version)
 	}
 	for _, c := range j.Writes {
 		if isBadWrite(c.Path) {
-			return nil, fmt.Errorf("%w: it names %q", ErrInvalid, clipText(c.Path))
+			return nil, fmt.Errorf("%w: it names %q", ErrUnreadable, clipText(c.Path))
 		}
 	}
 	for _, r := range j.Removals {
 		if isBadRemoval(r.Path) {
-			return nil, fmt.Errorf("%w: it names %q", ErrInvalid, clipText(r.Path))
+			return nil, fmt.Errorf("%w: it names %q", ErrUnreadable, clipText(r.Path))
 		}
 	}
-	for _, d := range j.Dirs {
+	for _, d := range j.NewDirs {
 		if !slices.Contains(s.Dirs, d) {
-			return nil, fmt.Errorf("%w: it names %q", ErrInvalid, clipText(d))
+			return nil, fmt.Errorf("%w: it names %q", ErrUnreadable, clipText(d))
 		}
 	}
 	return &j, nil
@@ -150,9 +150,9 @@ func (s StagingDir) CreateFile(name string, data []byte, perm fs.FileMode) error
 	return errors.Join(err, f.Close())
 }
 
-// CreateStream is like [StagingDir.CreateFile], but the function write writes the content to a writer. Therefore the
-// content need not be in memory as a whole.
-func (s StagingDir) CreateStream(name string, perm fs.FileMode, write func(w io.Writer) error) error {
+// CreateStreamedFile is like [StagingDir.CreateFile], but the function write writes the content to a writer. Therefore
+// the content need not be in memory as a whole.
+func (s StagingDir) CreateStreamedFile(name string, perm fs.FileMode, write func(w io.Writer) error) error {
 	f, err := s.createFile(name, perm)
 	if err != nil {
 		return err
@@ -160,9 +160,9 @@ func (s StagingDir) CreateStream(name string, perm fs.FileMode, write func(w io.
 	return errors.Join(writeStream(f, write), f.Close())
 }
 
-// CreateStreamSync is like [StagingDir.CreateFileSync], but the function write writes the content to a writer.
+// CreateStreamedFileSync is like [StagingDir.CreateFileSync], but the function write writes the content to a writer.
 // Therefore the content need not be in memory as a whole.
-func (s StagingDir) CreateStreamSync(name string, perm fs.FileMode, write func(w io.Writer) error) error {
+func (s StagingDir) CreateStreamedFileSync(name string, perm fs.FileMode, write func(w io.Writer) error) error {
 	f, err := s.createFile(name, perm)
 	if err != nil {
 		return err
@@ -219,7 +219,7 @@ func (s StagingDir) Commit(j *Journal) error {
 	}
 	// Sync the names of the staged files before the journal that refers to them. A directory that is missing was
 	// already moved into place.
-	for _, d := range j.Dirs {
+	for _, d := range j.NewDirs {
 		if err := s.FS.SyncDir(s.StagedPath(d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -240,17 +240,17 @@ func (s StagingDir) Commit(j *Journal) error {
 	return s.FS.SyncDir(dir)
 }
 
-// RemoveCompleted removes the journal of a completed change and then the staging directory. If a crash brings the
-// journal back, the change is completed a second time, which does not change anything.
-func (s StagingDir) RemoveCompleted() error {
+// RemoveCompletedJournal removes the journal of a completed change and then the staging directory. If a crash brings
+// the journal back, the change is completed a second time, which does not change anything.
+func (s StagingDir) RemoveCompletedJournal() error {
 	if err := s.FS.Remove(s.JournalPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return s.RemoveUncommitted()
+	return s.RemoveUncommittedFiles()
 }
 
-// RemoveUncommitted removes the staged files of a change that was not committed.
-func (s StagingDir) RemoveUncommitted() error {
+// RemoveUncommittedFiles removes the staged files of a change that was not committed.
+func (s StagingDir) RemoveUncommittedFiles() error {
 	dir := s.StagedPath(".")
 	items, err := s.FS.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

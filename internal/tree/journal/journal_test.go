@@ -41,12 +41,12 @@ func TestStage(t *testing.T) {
 	for _, bad := range []string{"a.md", "b.md"} {
 		badWrite := func(p string) bool { return p == bad && bad == "a.md" }
 		badRemoval := func(p string) bool { return p == bad && bad == "b.md" }
-		if _, err := s.LoadJournal(badWrite, badRemoval); !errors.Is(err, ErrInvalid) {
+		if _, err := s.LoadJournal(badWrite, badRemoval); !errors.Is(err, ErrUnreadable) {
 			t.Errorf("Load() of a journal with %s = %v", bad, err)
 		}
 	}
 	for range 2 {
-		if err := s.RemoveCompleted(); err != nil {
+		if err := s.RemoveCompletedJournal(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -64,7 +64,7 @@ func FuzzParse(f *testing.F) {
 		bad := func(p string) bool { return p == "bad" }
 		j, err := StagingDir{Dirs: []string{"notes"}}.parseJournal([]byte(text), bad, bad)
 		switch {
-		case err != nil && !errors.Is(err, ErrInvalid) && !errors.Is(err, ErrVersion):
+		case err != nil && !errors.Is(err, ErrUnreadable) && !errors.Is(err, ErrUnknownVersion):
 			t.Errorf("Parse(%q) = %v", text, err)
 		case err == nil && (j.Version < 1 || j.Version > FormatVersion):
 			t.Errorf("Parse(%q) = %+v", text, j)
@@ -74,7 +74,7 @@ func FuzzParse(f *testing.F) {
 					t.Errorf("Parse(%q) let a bad path through", text)
 				}
 			}
-			for _, d := range j.Dirs {
+			for _, d := range j.NewDirs {
 				if d != "notes" {
 					t.Errorf("Parse(%q) let the directory %q through", text, d)
 				}

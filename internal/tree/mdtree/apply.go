@@ -41,7 +41,7 @@ func (s *Store) Commit(ctx context.Context, ops ...oxbow.Op) (oxbow.Change, erro
 // planOps returns a function that plans all ops.
 func (s *Store) planOps(ops []oxbow.Op) func(v *treeWithPlannedEdits, now time.Time) (*opPlanEffects, error) {
 	return func(v *treeWithPlannedEdits, now time.Time) (*opPlanEffects, error) {
-		own := &opPlanEffects{removedNames: map[string]bool{}, conflictCopies: map[string]string{}}
+		own := &opPlanEffects{removedNames: map[string]bool{}, conflictReasonByFile: map[string]string{}}
 		for _, op := range ops {
 			if err := s.planOp(v, op, now, own); err != nil {
 				return nil, err
@@ -53,7 +53,7 @@ func (s *Store) planOps(ops []oxbow.Op) func(v *treeWithPlannedEdits, now time.T
 
 // DryRun implements [oxbow.DryRunner].
 func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
-	if err := s.scanUnlessManual(ctx); err != nil {
+	if err := s.scanBeforeRead(ctx); err != nil {
 		return err
 	}
 	s.scanner.mu.Lock()
@@ -66,7 +66,7 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 // receives the tree and returns the edits. If another program changes a file in the meantime, Edit
 // calls plan again. plan must not call the store. The edits may include files that the layout does
 // not match.
-func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Edit, error)) error {
+func (s *Store) Edit(ctx context.Context, plan func(v TreeView, now time.Time) ([]Edit, error)) error {
 	if err := s.checkReady(ctx); err != nil {
 		return err
 	}
@@ -76,25 +76,25 @@ func (s *Store) Edit(ctx context.Context, plan func(v View, now time.Time) ([]Ed
 			return nil, err
 		}
 		_, _, err = v.addPlannedEdits(edits)
-		return &opPlanEffects{conflictCopies: map[string]string{}}, err
+		return &opPlanEffects{conflictReasonByFile: map[string]string{}}, err
 	})
 	return err
 }
 
 // planOp plans an op, and adds the resulting edits of files to v, which contains the tree and the edits planned before.
 // If another program has changed the entry's file meanwhile, planOp merges the changes. planOp adds the versions that
-// the op writes and the names that it removes to outcome. It returns an error if the op is not allowed, if it would
+// the op writes and the names that it removes to effects. It returns an error if the op is not allowed, if it would
 // change another entry, or if the layout cannot store the entry.
-func (s *Store) planOp(v *treeWithPlannedEdits, op oxbow.Op, now time.Time, outcome *opPlanEffects) error {
+func (s *Store) planOp(v *treeWithPlannedEdits, op oxbow.Op, now time.Time, effects *opPlanEffects) error {
 	name := op.Target()
 	old, found := v.Find(name)
-	if err := checkTarget(op, old, found); err != nil {
+	if err := checkOpTarget(op, old, found); err != nil {
 		return err
 	}
 	e := v.plannedFileByPath[old.Path]
 	isUnedited := e == nil || !e.isChanged
 	if found && isUnedited {
-		op = s.mergeWithOtherPrograms(op, old, outcome)
+		op = s.mergeOtherProgramsChange(op, old, effects)
 	}
 	if err := oxbow.CheckAliases(op, old.Entry.Aliases, v.nameOwner); err != nil {
 		return err
@@ -114,8 +114,8 @@ func (s *Store) planOp(v *treeWithPlannedEdits, op oxbow.Op, now time.Time, outc
 		if len(have[name]) >= len(had[name]) {
 			return &oxbow.InvalidError{Field: "entry", Value: name, Reason: "cannot be removed from this layout"}
 		}
-		outcome.removedNames[name] = true
-		outcome.writtenVersions = append(outcome.writtenVersions, oxbow.WrittenBy(op, old.Entry))
+		effects.removedNames[name] = true
+		effects.writtenVersions = append(effects.writtenVersions, oxbow.WrittenBy(op, old.Entry))
 		return nil
 	}
 	if len(have[name]) > max(1, len(had[name])) {
@@ -135,13 +135,13 @@ func (s *Store) planOp(v *treeWithPlannedEdits, op oxbow.Op, now time.Time, outc
 	}
 	want := op.ApplyTo(old.Entry)
 	want.Labels = oxbow.SortLabels(want.Labels)
-	outcome.writtenVersions = append(outcome.writtenVersions, oxbow.WrittenBy(op, place.Entry))
+	effects.writtenVersions = append(effects.writtenVersions, oxbow.WrittenBy(op, place.Entry))
 	return checkParsedEntry(want, place.Entry)
 }
 
-// checkTarget returns an error if the op's entry does not exist, exists already, or has a different
+// checkOpTarget returns an error if the op's entry does not exist, exists already, or has a different
 // version than the op requires.
-func checkTarget(op oxbow.Op, current FileItem, found bool) error {
+func checkOpTarget(op oxbow.Op, current FileItem, found bool) error {
 	name := op.Target()
 	if _, add := op.(oxbow.Add); add && found {
 		return &oxbow.NameError{Name: name, Err: oxbow.ErrExists}
@@ -167,20 +167,20 @@ func checkOtherEntriesUnchanged(name string, versionsBefore, versionsAfter map[s
 	return nil
 }
 
-// mergeWithOtherPrograms merges an op with a change that another program has made to the same entry. The caller made
+// mergeOtherProgramsChange merges an op with a change that another program has made to the same entry. The caller made
 // the op for the version of the entry that this store last returned. The parameter current is the entry as it is now.
 //
-// If the op is an update and both changes can be merged, mergeWithOtherPrograms returns an update that contains both
-// changes. If the changes cannot be merged, or if the op removes the entry, mergeWithOtherPrograms returns the op
-// unchanged and adds the file to outcome.conflictCopies, so that a copy of the file is kept. If the entry with the
-// merged labels and aliases would not be valid, mergeWithOtherPrograms merges only the content, and also adds the file
-// to outcome.conflictCopies.
+// If the op is an update and both changes can be merged, mergeOtherProgramsChange returns an update that contains both
+// changes. If the changes cannot be merged, or if the op removes the entry, mergeOtherProgramsChange returns the op
+// unchanged and adds the file to effects.conflictReasonByFile, so that a copy of the file is kept. If the entry with
+// the merged labels and aliases would not be valid, mergeOtherProgramsChange merges only the content, and also adds the
+// file to effects.conflictReasonByFile.
 //
 // The op is returned unchanged, without a copy of the file, if no other program has changed the entry, if the op itself
 // requires a version of the entry (op.IfVersion), or if the op is neither an update nor a removal.
-func (s *Store) mergeWithOtherPrograms(op oxbow.Op, current FileItem, outcome *opPlanEffects) oxbow.Op {
+func (s *Store) mergeOtherProgramsChange(op oxbow.Op, current FileItem, effects *opPlanEffects) oxbow.Op {
 	name := current.Entry.Name
-	base := s.servedEntries.base[name]
+	base := s.servedEntries.receivedEntryByName[name]
 	isChanged := base != nil && base.Version != current.Entry.Version
 	if !isChanged || op.IfVersion() != 0 {
 		return op
@@ -188,7 +188,7 @@ func (s *Store) mergeWithOtherPrograms(op oxbow.Op, current FileItem, outcome *o
 	u, ok := op.(oxbow.Update)
 	if !ok {
 		if _, gone := op.(oxbow.Remove); gone {
-			outcome.conflictCopies[current.Path] = fmt.Sprintf(
+			effects.conflictReasonByFile[current.Path] = fmt.Sprintf(
 				"entry %q was removed while somebody else changed it",
 				name,
 			)
@@ -198,7 +198,7 @@ func (s *Store) mergeWithOtherPrograms(op oxbow.Op, current FileItem, outcome *o
 	ours := oxbow.Entry{Content: u.Content, Aliases: u.Aliases, Labels: u.Labels}
 	both, isClean := threeway.MergeEntry(base, &ours, &current.Entry)
 	if !isClean {
-		outcome.conflictCopies[current.Path] = fmt.Sprintf(
+		effects.conflictReasonByFile[current.Path] = fmt.Sprintf(
 			"entry %q was written while somebody else changed the same lines",
 			name,
 		)
@@ -210,7 +210,7 @@ func (s *Store) mergeWithOtherPrograms(op oxbow.Op, current FileItem, outcome *o
 	// the entry that contains both the store's and the other writer's changes is not valid, for example because it has
 	// too many labels
 	if merged.Check() != nil {
-		outcome.conflictCopies[current.Path] = fmt.Sprintf(
+		effects.conflictReasonByFile[current.Path] = fmt.Sprintf(
 			"entry %q was given labels or aliases while somebody else gave it others",
 			name,
 		)
@@ -219,27 +219,27 @@ func (s *Store) mergeWithOtherPrograms(op oxbow.Op, current FileItem, outcome *o
 	return merged
 }
 
-// checkParsedEntry returns an error if parsed, the entry as the edited file contains it, differs from requested, the
-// entry that was to be written. Such an entry cannot be stored in this layout of files.
-func checkParsedEntry(requested, parsed oxbow.Entry) error {
+// checkParsedEntry returns an error if parsedEntry, the entry as the edited file contains it, differs from
+// requestedEntry, the entry that was to be written. Such an entry cannot be stored in this layout of files.
+func checkParsedEntry(requestedEntry, parsedEntry oxbow.Entry) error {
 	refuse := func(field, value string) error {
 		return &oxbow.InvalidError{Field: field, Value: value,
 			Reason: fmt.Sprintf(
 				"cannot be held by this layout: the files would give it back as %q",
-				entryFieldText(field, parsed),
+				entryFieldText(field, parsedEntry),
 			)}
 	}
 	switch {
-	case requested.Name != parsed.Name:
-		return refuse("name", requested.Name)
-	case requested.Kind != parsed.Kind:
-		return refuse("kind", requested.Kind.String())
-	case requested.Content != parsed.Content:
-		return refuse("content", shortenText(requested.Content))
-	case !slices.Equal(requested.Aliases, parsed.Aliases):
-		return refuse("aliases", shortenText(fmt.Sprint(requested.Aliases)))
-	case !slices.Equal(requested.Labels, parsed.Labels):
-		return refuse("labels", shortenText(fmt.Sprint(requested.Labels)))
+	case requestedEntry.Name != parsedEntry.Name:
+		return refuse("name", requestedEntry.Name)
+	case requestedEntry.Kind != parsedEntry.Kind:
+		return refuse("kind", requestedEntry.Kind.String())
+	case requestedEntry.Content != parsedEntry.Content:
+		return refuse("content", shortenText(requestedEntry.Content))
+	case !slices.Equal(requestedEntry.Aliases, parsedEntry.Aliases):
+		return refuse("aliases", shortenText(fmt.Sprint(requestedEntry.Aliases)))
+	case !slices.Equal(requestedEntry.Labels, parsedEntry.Labels):
+		return refuse("labels", shortenText(fmt.Sprint(requestedEntry.Labels)))
 	}
 	return nil
 }

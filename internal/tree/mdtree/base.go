@@ -27,25 +27,26 @@ type StoreIdentity struct {
 	ChangesSince func(ctx context.Context, was string) iter.Seq2[oxbow.Delta, error]
 }
 
-// isThisStore reports whether a manifest belongs to this store. manifestName is the name of the store in the manifest.
-func (o StoreIdentity) isThisStore(manifestName string) bool {
+// isManifestOfStore reports whether a manifest belongs to this store. manifestName is the name of the store in the
+// manifest.
+func (o StoreIdentity) isManifestOfStore(manifestName string) bool {
 	return manifestName != "" && o.IsNameOfStore != nil && o.IsNameOfStore(manifestName)
 }
 
-// isForeign reports whether a manifest belongs to a different store. manifestName is the name of the store in the
-// manifest. It returns false if this cannot be decided.
-func (o StoreIdentity) isForeign(manifestName string) bool {
+// isManifestOfOtherStore reports whether a manifest belongs to a different store. manifestName is the name of the store
+// in the manifest. It returns false if this cannot be decided.
+func (o StoreIdentity) isManifestOfOtherStore(manifestName string) bool {
 	return manifestName != "" && o.IsNameOfStore != nil && !o.IsNameOfStore(manifestName)
 }
 
 // matchesEntry reports whether a dump of the entry would write exactly the file that the manifest item describes.
 func (f manifestItem) matchesEntry(e *oxbow.Entry) bool {
-	if !f.Sum.isKnown() || path.Dir(f.Path) != kindDirectory(e.Kind) {
+	if !f.Sum.isSet() || path.Dir(f.Path) != kindDirectory(e.Kind) {
 		return false
 	}
 	buf := readBuffers.Get().(*[]byte)
 	defer readBuffers.Put(buf)
-	text, nameAt := entryText{Entry: e}.appendWithoutName((*buf)[:0])
+	text, nameAt := entryText{Entry: e}.appendTextWithoutName((*buf)[:0])
 	if f.matchesBytes(text) {
 		return true
 	}
@@ -63,24 +64,25 @@ func (f manifestItem) matchesText(e entryText) bool { return f.matchesBytes(e.ap
 // entry e and showName, which is set if the text contains the name of e, serve to compare the texts although the line
 // endings, or the line breaks before and after the content, differ.
 func (f manifestItem) matchesFileText(dir, text string, e *oxbow.Entry, showName bool) bool {
-	return f.Sum.isKnown() && path.Dir(f.Path) == dir &&
-		(f.matchesBytes([]byte(text)) || f.matchesText(entryText{Entry: e, withName: showName}))
+	return f.Sum.isSet() && path.Dir(f.Path) == dir &&
+		(f.matchesBytes([]byte(text)) || f.matchesText(entryText{Entry: e, includesName: showName}))
 }
 
 // kindDirectory returns a kind's directory, or "" for an unknown kind.
 func kindDirectory(k oxbow.Kind) string {
-	i := slices.IndexFunc(kindDirs[:], func(s entryKindDir) bool { return s.kind == k && !s.isTopic })
+	i := slices.IndexFunc(entryKindDirs[:], func(s entryKindDir) bool { return s.kind == k && !s.isTopic })
 	if i < 0 {
 		return ""
 	}
-	return kindDirs[i].dir
+	return entryKindDirs[i].dir
 }
 
-// unixLines converts CRLF to LF if all lines of the text end in CRLF and the text begins with a metaBlockStart line,
-// which starts an entry's metadata. In a file that a dump wrote, the lines of the metadata end in LF. Therefore CRLF
-// shows that another program has converted the line ends of the whole file. Any other text is returned unchanged.
-func unixLines(text string) string {
-	if !strings.HasPrefix(strings.TrimPrefix(text, byteOrderMark), metaBlockStart+"\r\n") {
+// convertCRLFToLF converts CRLF to LF if all lines of the text end in CRLF and the text begins with a
+// propertyBlockStart line, which starts an entry's metadata. In a file that a dump wrote, the lines of the metadata end
+// in LF. Therefore CRLF shows that another program has converted the line ends of the whole file. Any other text is
+// returned unchanged.
+func convertCRLFToLF(text string) string {
+	if !strings.HasPrefix(strings.TrimPrefix(text, byteOrderMark), propertyBlockStart+"\r\n") {
 		return text
 	}
 	if lf := strings.ReplaceAll(text, "\r\n", "\n"); len(text)-len(lf) == strings.Count(lf, "\n") {

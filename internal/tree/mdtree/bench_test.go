@@ -55,8 +55,8 @@ func BenchmarkDumpOneChanged(b *testing.B) {
 	mustDump(b, s, fsys, "brain")
 	for i := 0; b.Loop(); i++ {
 		s.entries[i%benchEntries].Content = fmt.Sprintf("changed %d", i)
-		if r := mustDump(b, s, fsys, "brain"); r.WrittenFiles != 1 {
-			b.Fatalf("wrote %d files, want 1", r.WrittenFiles)
+		if r := mustDump(b, s, fsys, "brain"); r.WrittenFileCount != 1 {
+			b.Fatalf("wrote %d files, want 1", r.WrittenFileCount)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func BenchmarkReadAndPlan(b *testing.B) {
 	s, fsys := benchStore(b), benchDir(b)
 	mustDump(b, s, fsys, "brain")
 	for b.Loop() {
-		p, err := mustRead(b, fsys, "brain").PlanLoad(b.Context(), s, nil)
+		p, err := mustRead(b, fsys, "brain").PlanLoadIntoStore(b.Context(), s, nil)
 		if err != nil || len(p.UnchangedNames) != benchEntries {
 			b.Fatalf("Plan: %d same, %v", len(p.UnchangedNames), err)
 		}

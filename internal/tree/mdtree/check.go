@@ -16,22 +16,22 @@ import (
 // which the store uses an earlier valid state, unreadable files, names that occur in several files, documents that were
 // emptied, directories that cannot be listed, and conflict copies.
 func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
-	if err := s.scanWith(ctx, s.rereadAllFiles); err != nil {
+	if err := s.runScan(ctx, s.rereadAllFiles); err != nil {
 		return oxbow.CheckReport{}, err
 	}
 	s.scanner.mu.Lock()
 	defer s.scanner.mu.Unlock()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	rep := oxbow.CheckReport{Path: s.options.DirectoryName, Entries: len(s.st.entriesByID)}
+	rep := oxbow.CheckReport{Path: s.options.DirectoryName, Entries: len(s.state.entriesByID)}
 	found := func(what, mend string) {
 		rep.Problems = append(rep.Problems, oxbow.Problem{Offset: -1, What: what, Mend: mend})
 	}
-	for _, p := range s.st.paths {
-		f := s.st.files[p]
+	for _, p := range s.state.paths {
+		f := s.state.files[p]
 		rep.Records += len(f.items)
 		rep.Bytes += int64(len(f.lastValidText))
-		s.st.reportFileProblems(f, found)
+		s.state.reportFileProblems(f, found)
 	}
 	for _, p := range slices.Sorted(maps.Keys(s.servedEntries.documentsEmptiedOnDisk)) {
 		found(p+" is empty; it is held as it was last good", "write it again, or remove it")
@@ -52,12 +52,12 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 			continue // Ignore the error. Either the directory does not exist, or its error is already in the report.
 		}
 		for _, it := range items {
-			if p := path.Join(dir, it.Name()); IsConflict(p) {
+			if p := path.Join(dir, it.Name()); IsConflictCopy(p) {
 				found(
 					p+" is what somebody wrote and could not be merged",
 					"take from it what is wanted, then remove it",
 				)
-			} else if !it.IsDir() && s.isTextLayoutIgnores(p) {
+			} else if !it.IsDir() && s.isTextIgnoredByLayout(p) {
 				rep.Unread = append(rep.Unread, p)
 			}
 		}
@@ -65,23 +65,23 @@ func (s *Store) Check(ctx context.Context) (oxbow.CheckReport, error) {
 	return rep, nil
 }
 
-// isTextLayoutIgnores reports whether a file is a text that the layout does not read, although the file is in one of
-// its directories (see [IgnoredTextReporter]).
-func (s *Store) isTextLayoutIgnores(p string) bool {
-	o, ok := s.layout.(IgnoredTextReporter)
+// isTextIgnoredByLayout reports whether a file is a text that the layout does not read, although the file is in one of
+// its directories (see [LayoutWithIgnoredTexts]).
+func (s *Store) isTextIgnoredByLayout(p string) bool {
+	o, ok := s.layout.(LayoutWithIgnoredTexts)
 	return ok && !s.layout.Match(p) && o.IsIgnoredText(p)
 }
 
 // reportFileProblems reports the problems in a file.
 func (st *treeState) reportFileProblems(f *treeFile, addProblem func(what, mend string)) {
 	switch {
-	case f.staleTextReason != "" && !f.wasNeverValid:
+	case f.unusableDiskTextReason != "" && !f.wasNeverValid:
 		addProblem(
-			f.path+" "+f.staleTextReason+"; it is held as it was last good",
+			f.path+" "+f.unusableDiskTextReason+"; it is held as it was last good",
 			"mend the file, or remove it if it is done with; writing one of its entries puts it back",
 		)
-	case f.staleTextReason != "":
-		addProblem(f.path+" "+f.staleTextReason, "mend the file, or remove it")
+	case f.unusableDiskTextReason != "":
+		addProblem(f.path+" "+f.unusableDiskTextReason, "mend the file, or remove it")
 	}
 	if f.ignoredEntriesText != "" {
 		addProblem(f.path+": "+f.ignoredEntriesText, "mend the file")

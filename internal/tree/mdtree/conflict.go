@@ -16,10 +16,10 @@ import (
 // maxConflictCopies is the maximum number of conflict copies for a file.
 const maxConflictCopies = 10_000
 
-// IsConflict reports whether the path belongs to a conflict copy, such as note.conflict-1.md.
+// IsConflictCopy reports whether the path belongs to a conflict copy, such as note.conflict-1.md.
 // Conflict copies are not read as entries.
-func IsConflict(p string) bool {
-	base := strings.TrimSuffix(path.Base(p), path.Ext(p))
+func IsConflictCopy(filePath string) bool {
+	base := strings.TrimSuffix(path.Base(filePath), path.Ext(filePath))
 	i := strings.LastIndex(base, ".conflict-")
 	if i < 0 {
 		return false
@@ -28,12 +28,13 @@ func IsConflict(p string) bool {
 	return n != "" && strings.Trim(n, "0123456789") == ""
 }
 
-// conflictName returns an unused file name for a conflict copy of the file p. The name is neither the name of an
-// existing file nor a key of takenNames. If p already has maxConflictCopies copies, conflictName returns an error.
-func conflictName(fsys vfs.FS, p string, takenNames map[string]bool) (string, error) {
-	ext := path.Ext(p)
+// conflictCopyName returns an unused file name for a conflict copy of the file filePath. The name is neither the name
+// of an existing file nor a key of takenNames. If filePath already has maxConflictCopies copies, conflictCopyName
+// returns an error.
+func conflictCopyName(fsys vfs.FS, filePath string, takenNames map[string]bool) (string, error) {
+	ext := path.Ext(filePath)
 	for n := 1; n <= maxConflictCopies; n++ {
-		name := fmt.Sprintf("%s.conflict-%d%s", strings.TrimSuffix(p, ext), n, ext)
+		name := fmt.Sprintf("%s.conflict-%d%s", strings.TrimSuffix(filePath, ext), n, ext)
 		if takenNames[name] {
 			continue
 		}
@@ -45,7 +46,7 @@ func conflictName(fsys vfs.FS, p string, takenNames map[string]bool) (string, er
 	}
 	return "", fmt.Errorf(
 		"%s has %d conflict copies: look at them, and remove those that are done with",
-		p,
+		filePath,
 		maxConflictCopies,
 	)
 }

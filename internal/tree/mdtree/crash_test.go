@@ -256,7 +256,7 @@ func TestCrashAnywhere(t *testing.T) {
 		for at, done := 1, false; !done; at++ {
 			disk := crashfs.New(img)
 			disk.StopAt(at)
-			_, err := Dump(ctx, next, disk.Process(), "brain", o)
+			_, err := Dump(ctx, next, disk.StartProcess(), "brain", o)
 			done = err == nil
 			if !done && !disk.HasCrashed() {
 				t.Fatalf("crash at %d: %v", at, err)
@@ -278,7 +278,7 @@ func TestCrashAnywhere(t *testing.T) {
 				if second {
 					again := crashfs.New(img)
 					again.StopAt(1 + (n+at)%40)
-					_, err := Dump(ctx, next, again.Process(), "brain", o)
+					_, err := Dump(ctx, next, again.StartProcess(), "brain", o)
 					for twice := range again.EachCrashContent {
 						done := done || err == nil
 						key := crashed{twice.HashFiles(nil), first, done}
@@ -314,8 +314,8 @@ func testSyncFails(t *testing.T, o *DumpOptions) {
 	oldWant, newWant := describeAll(old.entries), describeAll(next.entries)
 	for at, failed := 1, true; failed; at++ {
 		disk := crashfs.New(start)
-		disk.Inject(crashfs.OpFault{At: at, Err: syscall.EIO})
-		fsys := disk.Process()
+		disk.Inject(crashfs.OpFault{FirstOpNumber: at, Err: syscall.EIO})
+		fsys := disk.StartProcess()
 		_, err := Dump(t.Context(), next, fsys, "brain", o)
 		failed = err != nil
 		if failed && !errors.Is(err, syscall.EIO) {
@@ -332,7 +332,7 @@ func testSyncFails(t *testing.T, o *DumpOptions) {
 		for stop := 1; failed && stop < 12; stop++ {
 			crashing := disk.Clone()
 			crashing.StopAt(crashing.CountOps() + stop)
-			_, err := Dump(t.Context(), next, crashing.Process(), "brain", o)
+			_, err := Dump(t.Context(), next, crashing.StartProcess(), "brain", o)
 			done := err == nil
 			n := 0
 			for img, label := range crashing.EachCrashFileSystem {
@@ -380,7 +380,7 @@ func TestEditAfterCrash(t *testing.T) {
 				t.Fatalf("stop after %d: Read gives %q as %v, want %q", calls, name, tree.Entries, want)
 			}
 		}
-		if _, err := Dump(t.Context(), next, fsys, "brain", nil); !errors.Is(err, ErrEdited) {
+		if _, err := Dump(t.Context(), next, fsys, "brain", nil); !errors.Is(err, ErrFilesEdited) {
 			t.Fatalf("stop after %d: Dump over the edits: %v, want ErrEdited", calls, err)
 		}
 		for name, want := range map[string]string{"change": "mine", "go": "also mine"} {
@@ -392,8 +392,8 @@ func TestEditAfterCrash(t *testing.T) {
 }
 
 // TestEditAfterFirstCrash checks files that a user writes to a directory after the first dump to this directory
-// crashed. The next dump must fail with ErrEdited or ErrForeign, and must not change the user's files. Reading the tree
-// must return the same entries before and after this dump.
+// crashed. The next dump must fail with ErrFilesEdited or ErrNotDumpDir, and must not change the user's files. Reading
+// the tree must return the same entries before and after this dump.
 func TestEditAfterFirstCrash(t *testing.T) {
 	_, next := history(t)
 	finished := 0
@@ -406,8 +406,8 @@ func TestEditAfterFirstCrash(t *testing.T) {
 		put(t, fsys, "brain/notes/change.md", "mine")
 		put(t, fsys, "brain/notes/own.md", "my own")
 		got := describeAll(mustRead(t, fsys, "brain").Entries)
-		if _, err := Dump(t.Context(), next, fsys, "brain", nil); !errors.Is(err, ErrEdited) &&
-			!errors.Is(err, ErrForeign) {
+		if _, err := Dump(t.Context(), next, fsys, "brain", nil); !errors.Is(err, ErrFilesEdited) &&
+			!errors.Is(err, ErrNotDumpDir) {
 			t.Fatalf("stop after %d: Dump over the edits: %v, want ErrEdited or ErrForeign", calls, err)
 		}
 		for name, want := range map[string]string{"change": "mine", "own": "my own"} {

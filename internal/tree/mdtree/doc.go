@@ -74,7 +74,7 @@
 //
 // A load compares three states: the files, the store, and the manifest as their base. Files that were not edited change
 // nothing. A change that was made only in the store is kept. If both were changed, the load is refused; see
-// [Tree.PlanLoad]. It is not an edit to convert a file's line ends to CRLF, or to add or remove line breaks at the end
-// of the file. A different store's manifest, or the manifest of a state that the store has not reached, is not used as
-// a base.
+// [Tree.PlanLoadIntoStore]. It is not an edit to convert a file's line ends to CRLF, or to add or remove line breaks at
+// the end of the file. A different store's manifest, or the manifest of a state that the store has not reached, is not
+// used as a base.
 package mdtree

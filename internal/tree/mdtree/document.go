@@ -20,7 +20,7 @@ func (s *Store) Document(ctx context.Context, path string) (text string, ok bool
 	if err := s.checkReady(ctx); err != nil {
 		return "", false, err
 	}
-	if err := s.waitForOpenChange(ctx); err != nil {
+	if err := s.waitForIncompleteChange(ctx); err != nil {
 		return "", false, err
 	}
 	s.scanner.mu.Lock()
@@ -41,7 +41,7 @@ func (s *Store) Document(ctx context.Context, path string) (text string, ok bool
 		}
 		return last, true, nil
 	}
-	if why := CheckText(text); why != "" {
+	if why := InvalidTextReason(text); why != "" {
 		return "", false, &oxbow.InvalidError{Field: "file", Value: path, Reason: why}
 	}
 	delete(s.servedEntries.documentsEmptiedOnDisk, path)

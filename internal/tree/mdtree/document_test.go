@@ -13,7 +13,10 @@ import (
 // setDocument replaces the text of a document.
 func setDocument(t *testing.T, s *Store, path, text string) error {
 	t.Helper()
-	return s.Edit(t.Context(), func(View, time.Time) ([]Edit, error) { return []Edit{{Path: path, Text: text}}, nil })
+	return s.Edit(
+		t.Context(),
+		func(TreeView, time.Time) ([]Edit, error) { return []Edit{{Path: path, Text: text}}, nil },
+	)
 }
 
 func TestDocuments(t *testing.T) {
@@ -55,8 +58,8 @@ func TestDocuments(t *testing.T) {
 		t.Error("Edit() left the tree")
 	}
 	// A single change can contain an entry and a document.
-	err := s.Edit(ctx, func(v View, _ time.Time) ([]Edit, error) {
-		if _, ok := v.File("deep/INDEX.md"); ok {
+	err := s.Edit(ctx, func(v TreeView, _ time.Time) ([]Edit, error) {
+		if _, ok := v.FileText("deep/INDEX.md"); ok {
 			t.Error("a document that was removed is there")
 		}
 		return []Edit{{Path: "deep/INDEX.md", Text: "x"}, {Path: "cards/e.md", Text: "name: e\n\nedited\n"}}, nil
@@ -65,8 +68,8 @@ func TestDocuments(t *testing.T) {
 		t.Errorf("Edit() = %v", err)
 	}
 	// The documents that Edit wrote are visible immediately.
-	if err := s.View(ctx, func(v View) error {
-		text, ok := v.File("deep/INDEX.md")
+	if err := s.ViewTree(ctx, func(v TreeView) error {
+		text, ok := v.FileText("deep/INDEX.md")
 		if files := slices.Collect(v.Files()); !ok || text != "x" || !slices.Contains(files, "cards/e.md") ||
 			v.Items("cards/e.md")[0].Entry.Content != "edited" {
 			t.Errorf("Look() shows %q, %q", text, files)

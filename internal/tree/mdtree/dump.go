@@ -29,11 +29,12 @@ type DumpOptions struct {
 
 	Filter oxbow.Filter // selects the entries that are dumped
 
-	// Origin contains the name under which the manifest (the list of the dumped files) refers to the store. If the
-	// existing manifest names a different store, the manifest is ignored, and all existing files count as edited.
-	Origin StoreIdentity
+	// DumpedStoreIdentity contains the name under which the manifest (the list of the dumped files) refers to the
+	// store. If the existing manifest names a different store, the manifest is ignored, and all existing files count as
+	// edited.
+	DumpedStoreIdentity StoreIdentity
 
-	DirectoryName string // name of the directory in errors (its path by default)
+	DirNameInErrors string // name of the directory in errors (its path by default)
 
 	// Progress is called once with done = 0, and after each entry.
 	Progress func(done, total int)
@@ -49,9 +50,9 @@ type DumpOptions struct {
 // DumpReport describes a dump's changes to the tree's files, except the manifest.
 type DumpReport struct {
 	EntryCount           int  // number of entries in the store
-	WrittenFiles         int  // number of files created or replaced
-	UnchangedFiles       int  // number of files that were up to date
-	RemovedFiles         int  // number of files removed because their entries do not exist any more
+	WrittenFileCount     int  // number of files created or replaced
+	UnchangedFileCount   int  // number of files that were up to date
+	RemovedFileCount     int  // number of files removed because their entries do not exist any more
 	CompletedEarlierDump bool // the dump first completed an earlier dump that was interrupted
 
 	// EditedFileCopies lists copies of files that were edited after the last dump. This dump replaced or removed the
@@ -72,29 +73,36 @@ type DumpReport struct {
 // For [ReadTree] and for the next Dump, the dump is always atomic: both functions read either the old tree or the new
 // tree. After a crash, other programs may see a mixture of new and old files until the next Dump.
 //
-// If the directory contains other files, Dump returns an error that matches [ErrForeign]. Files whose names start with
-// a dot are ignored. If somebody has changed files of entries since the last dump, and the store lacks a text from
-// these files, Dump returns a [*FilesError] that matches [ErrEdited]. If another process is dumping to the directory,
-// the error matches [oxbow.ErrBusy]. See [DumpOptions] for the option Force.
+// If the directory contains other files, Dump returns an error that matches [ErrNotDumpDir]. Files whose names start
+// with a dot are ignored. If somebody has changed files of entries since the last dump, and the store lacks a text from
+// these files, Dump returns a [*FilesError] that matches [ErrFilesEdited]. If another process is dumping to the
+// directory, the error matches [oxbow.ErrBusy]. See [DumpOptions] for the option Force.
 func Dump(ctx context.Context, s oxbow.Store, fsys vfs.FS, dir string, o *DumpOptions) (DumpReport, error) {
 	if o == nil {
 		o = &DumpOptions{}
 	}
-	d := &dumper{dumpTree: newDumpTree(fsys, dir), store: s, isForced: o.Force, origin: o.Origin, progress: o.Progress,
+	d := &dumper{
+		dumpTree: newDumpTree(fsys, dir),
+		store:    s,
+		isForced: o.Force,
+		origin:   o.DumpedStoreIdentity,
+		progress: o.Progress,
 		history: newStoreHistory(
 			ctx,
 			s,
-		), maxTextBytesInMemory: cmp.Or(o.maxNewFileBytesInMemory, defaultMaxTextBytesInMemory)}
+		),
+		maxTextBytesInMemory: cmp.Or(o.maxNewFileBytesInMemory, defaultMaxTextBytesInMemory),
+	}
 	d.filter = o.Filter
 	d.clockResolution = o.clockResolution
 	if o.minFilesForBulkSync > 0 {
-		d.minBulkSync = o.minFilesForBulkSync
+		d.minFilesForBulkSync = o.minFilesForBulkSync
 	}
 	if d.progress == nil {
 		d.progress = func(int, int) {}
 	}
 	if err := d.dumpWithRetries(ctx); err != nil {
-		return DumpReport{}, fmt.Errorf("dumping to %s: %w", cmp.Or(o.DirectoryName, d.dir), err)
+		return DumpReport{}, fmt.Errorf("dumping to %s: %w", cmp.Or(o.DirNameInErrors, d.dir), err)
 	}
 	return d.report, nil
 }
@@ -109,8 +117,8 @@ type dumper struct {
 	progress func(done, total int)
 	report   DumpReport
 
-	outputs outputTable
-	spool   textTempStore
+	outputs       outputTable
+	tempTextStore textTempStore
 	// If keepsAllTexts is set, the spool (a temporary buffer) stores the new text of each entry until the entry's file
 	// is written. If it is not set, the spool does not store a text that the entry's file probably contains already.
 	keepsAllTexts      bool
@@ -118,32 +126,32 @@ type dumper struct {
 	// files in the directories for entries that belong to no entry in the dump, sorted by path
 	filesWithoutEntry []entryDirFile
 	// the spelling of each path on disk, by its Unicode normal form C (only for paths that are not ASCII)
-	pathByNFC map[string]string
-	lastDump  lastDump
+	diskPathByNormalForm map[string]string
+	lastDump             lastDump
 
 	newManifestDigest sha256Digest // hash of the manifest after the dump
 	newSummaryDigest  sha256Digest // hash that the file with the table of contents has after the dump
 	memoryName        string       // name of the store in the manifest after the dump
 
-	knownFiles          knownHashListHeader
+	hashListHeader      knownHashListHeader
 	knownFileCount      int // how many rows the list of known files has
 	unchangedKnownFiles int // number of rows in the list of known files that were read and are still valid
-	stableFileTest      fileStabilityTest
+	stabilityTest       fileStabilityTest
 	// a file was read that can be added to the list of files that later dumps need not read again
 	hasNewFileForHashList bool
 
-	rowsToWrite []int32 // indexes in outputs of the entries whose files are written
+	outputsToWrite []int32 // indexes in outputs of the entries whose files are written
 	// hash, in hex, of the old content of each file that the dump replaces; the key is the index in outputs of the
 	// file's entry
-	replacedFileHashByRow map[int32]string
+	replacedFileHashByOutput map[int32]string
 	// files other than the entries' files that the dump writes, such as the manifest
 	nonEntryFilesToWrite []nonEntryFile
 	removals             []journal.StagedRemoval
 	editedFiles          []string
 	editedFilesToCopy    []string // edited files that are copied because the dump replaces or removes them
 
-	maxTextBytesInMemory int
-	reportsDirectives    bool // see Report.Directives
+	maxTextBytesInMemory    int
+	reportsMdBookDirectives bool // see Report.Directives
 }
 
 // nonEntryFile is a file that a dump writes besides the files of the entries, such as the manifest.
@@ -153,7 +161,7 @@ type nonEntryFile struct {
 }
 
 func (d *dumper) dumpWithRetries(ctx context.Context) error {
-	if err := d.checkOnlyDumpedFiles(); err != nil {
+	if err := d.checkNoUndumpedFiles(); err != nil {
 		return err
 	}
 	if err := d.fs.MkdirAll(d.dir, d.dirPerm); err != nil {
@@ -183,8 +191,8 @@ func (d *dumper) discardPlan() {
 	d.report = DumpReport{}
 	d.outputs = outputTable{}
 	d.filesWithoutEntry = nil
-	d.rowsToWrite = nil
-	d.replacedFileHashByRow = nil
+	d.outputsToWrite = nil
+	d.replacedFileHashByOutput = nil
 	d.nonEntryFilesToWrite = nil
 	d.removals = nil
 	d.editedFiles = nil
@@ -202,13 +210,13 @@ func (d *dumper) dumpOnce(ctx context.Context) error {
 	if err := d.readLastDumpState(); err != nil {
 		return err
 	}
-	d.spool = textTempStore{tempFileTree: &d.fileTree, maxMemoryBytes: d.maxTextBytesInMemory}
+	d.tempTextStore = textTempStore{tempFileTree: &d.fileTree, maxMemoryBytes: d.maxTextBytesInMemory}
 	err := d.planFiles(ctx)
-	written := &fileStabilityTest{isStableTimeUnknown: true}
-	if err != nil || len(d.rowsToWrite)+len(d.nonEntryFilesToWrite)+len(d.removals) == 0 {
-		err = errors.Join(err, d.deleteUnusedSpool())
+	written := &fileStabilityTest{isCutoffUnknown: true}
+	if err != nil || len(d.outputsToWrite)+len(d.nonEntryFilesToWrite)+len(d.removals) == 0 {
+		err = errors.Join(err, d.deleteUnusedTempTexts())
 	} else {
-		written, err = d.stageAndMove(ctx)
+		written, err = d.stageAndMoveFiles(ctx)
 	}
 	if err == nil {
 		d.saveKnownHashList(written)
@@ -227,25 +235,25 @@ func (d *dumper) planFiles(ctx context.Context) error {
 	err := d.planChanges(ctx)
 	if err == nil && len(d.editedFiles) > 0 {
 		slices.Sort(d.editedFiles)
-		err = &FilesError{Dir: d.dir, Err: ErrEdited, Files: d.editedFiles,
+		err = &FilesError{Dir: d.dir, Err: ErrFilesEdited, Files: d.editedFiles,
 			Hint: "load the tree first, or force the dump, which keeps a copy of each of them"}
 	}
 	return err
 }
 
-// deleteUnusedSpool is called if the dump writes no files. It deletes the temporary file with the texts of entries (the
-// spool), and the staged files. It does nothing if there is no spool.
-func (d *dumper) deleteUnusedSpool() error {
-	if d.spool.spoolFile == nil {
+// deleteUnusedTempTexts is called if the dump writes no files. It deletes the temporary file with the texts of entries
+// (the spool), and the staged files. It does nothing if there is no spool.
+func (d *dumper) deleteUnusedTempTexts() error {
+	if d.tempTextStore.spoolFile == nil {
 		return nil
 	}
-	return errors.Join(d.spool.deleteSpoolFile(), d.stagingArea.RemoveUncommitted())
+	return errors.Join(d.tempTextStore.deleteSpoolFile(), d.stagingArea.RemoveUncommittedFiles())
 }
 
-// checkOnlyDumpedFiles returns an error if the directory seems to contain files that no dump wrote. The directory is
+// checkNoUndumpedFiles returns an error if the directory seems to contain files that no dump wrote. The directory is
 // accepted if it contains the manifest or a dump's staging directory, or a table of contents that a dump wrote. It is
 // also accepted if all its files are hidden, or if the user forced the dump.
-func (d *dumper) checkOnlyDumpedFiles() error {
+func (d *dumper) checkNoUndumpedFiles() error {
 	if d.isForced {
 		return nil
 	}
@@ -264,19 +272,19 @@ func (d *dumper) checkOnlyDumpedFiles() error {
 			return nil
 		case name[0] != '.':
 			visible = append(visible, name)
-			book = book || name == bookFile
+			book = book || name == mdBookSettingsFile
 		}
 	}
 	if len(visible) == 0 {
 		return nil
 	}
 	if book {
-		text, err := d.readText(summaryFile, maxListSize)
+		text, err := d.readText(summaryFile, maxEntryListBytes)
 		if err == nil && isSummary(text) {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: it has %s; choose another directory, or force the dump", ErrForeign, visible[0])
+	return fmt.Errorf("%w: it has %s; choose another directory, or force the dump", ErrNotDumpDir, visible[0])
 }
 
 // lockDumps prevents concurrent dumps. It does nothing on a file system without locks.
@@ -307,38 +315,38 @@ func (d *dumper) recoverDump() error {
 		return err
 	}
 	if j == nil {
-		return d.stagingArea.RemoveUncommitted()
+		return d.stagingArea.RemoveUncommittedFiles()
 	}
 	d.report.CompletedEarlierDump = true
 	return d.resumeChange(j)
 }
 
 // readLastDumpState reads the last dump's manifest into d.lastDump. It also determines whether mdBook would execute
-// directives in the entries (see checkMdBookRunsDirectives).
+// directives in the entries (see detectDirectiveExecution).
 func (d *dumper) readLastDumpState() error {
 	if err := d.checkTopDirectory(); err != nil {
 		return err
 	}
-	d.stableFileTest = fileStabilityTest{}
+	d.stabilityTest = fileStabilityTest{}
 	last, err := d.readLastDump(d.origin)
 	if err != nil {
 		return err
 	}
 	d.lastDump = last
-	return d.checkMdBookRunsDirectives()
+	return d.detectDirectiveExecution()
 }
 
 // matchFilesToOutputs compares the files in the directory with the files that the dump will write. It notes which
 // files exist, and which files are unchanged since an earlier dump recorded their hash.
 func (d *dumper) matchFilesToOutputs() error {
 	outs := &d.outputs
-	d.knownFiles, _ = d.loadKnownFiles(func(f fileWithKnownHash) {
+	d.hashListHeader, _ = d.loadKnownFiles(func(f fileWithKnownHash) {
 		d.knownFileCount++
 		if i, ok := outs.findPath(f.path); ok && outs.outputFiles[i].fileDigest == f.contentDigest {
 			outs.outputFiles[i].stamp = d.hashFileStamp(f.fileStamp)
 		}
 	})
-	d.pathByNFC = make(map[string]string)
+	d.diskPathByNormalForm = make(map[string]string)
 	err := d.eachEntry(func(e dirEntry) error {
 		isEntry := !e.isKindDir() && isEntryFile(path.Base(e.path))
 		if !e.isKindDir() && !isEntry {
@@ -349,14 +357,14 @@ func (d *dumper) matchFilesToOutputs() error {
 		}
 		i, ok := outs.findPath(e.path)
 		if !ok {
-			d.filesWithoutEntry = append(d.filesWithoutEntry, entryDirFile{e.path, e.kind})
+			d.filesWithoutEntry = append(d.filesWithoutEntry, entryDirFile{e.path, e.kindDir})
 			if !isASCII(e.path) {
-				d.pathByNFC[normalizeNFC(e.path)] = e.path
+				d.diskPathByNormalForm[normalizeNFC(e.path)] = e.path
 			}
 			return nil
 		}
 		out := &outs.outputFiles[i]
-		out.state = outputFileUnread
+		out.state = outputFileToRead
 		if out.stamp != 0 && out.stamp == d.hashEntryStamp(e) {
 			out.state = outputFileUnchanged
 			d.unchangedKnownFiles++
@@ -375,12 +383,12 @@ func (d *dumper) checkTopDirectory() error {
 		return err
 	}
 	for _, e := range top {
-		if of, ok := vfs.TempOf(e.Name()); ok && of == knownFilesFile {
+		if of, ok := vfs.TempOf(e.Name()); ok && of == knownHashListFile {
 			// Ignore the error, because a leftover temporary file does no harm.
 			_ = d.fs.Remove(d.fullPath(e.Name()))
 			continue
 		}
-		isDumped := e.Name() == summaryFile || e.Name() == bookFile || e.Name() == manifestFile
+		isDumped := e.Name() == summaryFile || e.Name() == mdBookSettingsFile || e.Name() == manifestFile
 		if isDumped && !e.Type().IsRegular() {
 			return fmt.Errorf("%s is %s, which a dump does not touch; move it away", e.Name(), describeMode(e.Type()))
 		}
@@ -388,13 +396,13 @@ func (d *dumper) checkTopDirectory() error {
 	return nil
 }
 
-// stageAndMove writes the new files to a temporary directory, commits the dump, and moves the files to their places. It
-// returns a test that decides for each new file whether later dumps must read the file again. A dump notices a later
-// change of a file by the file's modification time. If a file was written just now, another change in the same tick of
-// the clock would not change this time. Therefore later dumps can skip a file only if the file's last change is old
-// enough.
-func (d *dumper) stageAndMove(ctx context.Context) (*fileStabilityTest, error) {
-	written := &fileStabilityTest{isStableTimeUnknown: true}
+// stageAndMoveFiles writes the new files to a temporary directory, commits the dump, and moves the files to their
+// places. It returns a test that decides for each new file whether later dumps must read the file again. A dump notices
+// a later change of a file by the file's modification time. If a file was written just now, another change in the same
+// tick of the clock would not change this time. Therefore later dumps can skip a file only if the file's last change is
+// old enough.
+func (d *dumper) stageAndMoveFiles(ctx context.Context) (*fileStabilityTest, error) {
+	written := &fileStabilityTest{isCutoffUnknown: true}
 	j, staged, err := d.makeJournal()
 	if err == nil {
 		err = d.stageFiles(ctx, len(staged), func(i int, buf *[]byte) (stagedFile, error) {
@@ -404,14 +412,14 @@ func (d *dumper) stageAndMove(ctx context.Context) (*fileStabilityTest, error) {
 	if err == nil {
 		err = d.copyEditedFiles()
 	}
-	err = errors.Join(err, d.spool.deleteSpoolFile())
+	err = errors.Join(err, d.tempTextStore.deleteSpoolFile())
 	if err != nil {
 		// The dump has not changed the tree yet. If a temporary file cannot be deleted now, the next dump deletes it.
-		return written, errors.Join(err, d.stagingArea.RemoveUncommitted())
+		return written, errors.Join(err, d.stagingArea.RemoveUncommittedFiles())
 	}
 	if d.supportsFileStamps() {
-		settled, ok := d.settledTime()
-		written = &fileStabilityTest{stableIfChangedBefore: settled, isStableTimeUnknown: !ok}
+		settled, ok := d.measureStabilityCutoff()
+		written = &fileStabilityTest{stabilityCutoffNanos: settled, isCutoffUnknown: !ok}
 	}
 	if err := d.stagingArea.Commit(j); err != nil {
 		return written, fmt.Errorf("committing: %w", err)
@@ -422,10 +430,10 @@ func (d *dumper) stageAndMove(ctx context.Context) (*fileStabilityTest, error) {
 	return written, nil
 }
 
-// fileToStage returns the i-th file to be staged. The entries' files come before other files. journalIndex is the
-// file's index in the journal, or -1. buf is reused for the texts of entries.
-func (d *dumper) fileToStage(ctx context.Context, i int, journalIndex int32, buf *[]byte) (stagedFile, error) {
-	p, was := d.pathAndOldHash(i)
+// fileToStage returns the fileIndex-th file to be staged. The entries' files come before other files. journalIndex is
+// the file's index in the journal, or -1. buf is reused for the texts of entries.
+func (d *dumper) fileToStage(ctx context.Context, fileIndex int, journalIndex int32, buf *[]byte) (stagedFile, error) {
+	p, was := d.pathAndOldHash(fileIndex)
 	f := stagedFile{name: d.stagingArea.StagedPath(p), perm: 0o600}
 	if journalIndex >= 0 {
 		f.name = d.stagingArea.StagedFile(int(journalIndex))
@@ -435,12 +443,12 @@ func (d *dumper) fileToStage(ctx context.Context, i int, journalIndex int32, buf
 			f.perm = info.Mode().Perm()
 		}
 	}
-	if i >= len(d.rowsToWrite) {
-		f.writeContent = d.nonEntryFilesToWrite[i-len(d.rowsToWrite)].writeContent
+	if fileIndex >= len(d.outputsToWrite) {
+		f.writeContent = d.nonEntryFilesToWrite[fileIndex-len(d.outputsToWrite)].writeContent
 		return f, nil
 	}
 	var err error
-	*buf, err = d.appendText(ctx, (*buf)[:0], d.rowsToWrite[i])
+	*buf, err = d.appendText(ctx, (*buf)[:0], d.outputsToWrite[fileIndex])
 	f.data = *buf
 	if err == nil {
 		d.reportProgress()
@@ -451,33 +459,33 @@ func (d *dumper) fileToStage(ctx context.Context, i int, journalIndex int32, buf
 // pathAndOldHash returns the path to which the i-th file is written, and the hash, in hex, of the file that is
 // replaced.
 func (d *dumper) pathAndOldHash(i int) (p, oldHash string) {
-	if i >= len(d.rowsToWrite) {
-		l := d.nonEntryFilesToWrite[i-len(d.rowsToWrite)]
+	if i >= len(d.outputsToWrite) {
+		l := d.nonEntryFilesToWrite[i-len(d.outputsToWrite)]
 		return l.Path, l.OldFileHash
 	}
-	return d.outputs.pathOfRow(d.rowsToWrite[i]), d.replacedFileHashByRow[d.rowsToWrite[i]]
+	return d.outputs.pathOfRow(d.outputsToWrite[i]), d.replacedFileHashByOutput[d.outputsToWrite[i]]
 }
 
-// journalChange returns, for the dump's journal, the description of the i-th file that the dump writes.
-func (d *dumper) journalChange(i int) journal.StagedWrite {
-	if i >= len(d.rowsToWrite) {
-		return d.nonEntryFilesToWrite[i-len(d.rowsToWrite)].StagedWrite
+// describeStagedWrite returns, for the dump's journal, the description of the fileIndex-th file that the dump writes.
+func (d *dumper) describeStagedWrite(fileIndex int) journal.StagedWrite {
+	if fileIndex >= len(d.outputsToWrite) {
+		return d.nonEntryFilesToWrite[fileIndex-len(d.outputsToWrite)].StagedWrite
 	}
-	p, was := d.pathAndOldHash(i)
+	p, was := d.pathAndOldHash(fileIndex)
 	return journal.StagedWrite{
 		Path:        p,
 		OldFileHash: was,
-		NewFileHash: d.outputs.outputFiles[d.rowsToWrite[i]].fileDigest.hexText(),
+		NewFileHash: d.outputs.outputFiles[d.outputsToWrite[fileIndex]].fileDigest.hexText(),
 	}
 }
 
 // makeJournal returns a journal with the changes that this dump makes to files. It also returns, for each new file, the
 // file's index in j.Writes. If the directory of a file does not exist yet, makeJournal creates the directory in the
-// staging area and adds it to j.Dirs. The dump later moves this directory with all its files as a whole, so the index
-// of such a file is -1.
+// staging area and adds it to j.NewDirs. The dump later moves this directory with all its files as a whole, so the
+// index of such a file is -1.
 func (d *dumper) makeJournal() (*journal.Journal, []int32, error) {
 	j := &journal.Journal{Version: journal.FormatVersion, Removals: d.removals}
-	staged := make([]int32, len(d.rowsToWrite)+len(d.nonEntryFilesToWrite))
+	staged := make([]int32, len(d.outputsToWrite)+len(d.nonEntryFilesToWrite))
 	missing := map[string]bool{".": false}
 	for i := range staged {
 		p, _ := d.pathAndOldHash(i)
@@ -487,7 +495,7 @@ func (d *dumper) makeJournal() (*journal.Journal, []int32, error) {
 			there, err := d.nameExists(d.fullPath(dir))
 			whole = !there
 			if err == nil && whole {
-				j.Dirs = append(j.Dirs, dir)
+				j.NewDirs = append(j.NewDirs, dir)
 				err = d.fs.MkdirAll(d.stagingArea.StagedPath(dir), d.dirPerm)
 			}
 			if err != nil {
@@ -500,7 +508,7 @@ func (d *dumper) makeJournal() (*journal.Journal, []int32, error) {
 			continue
 		}
 		staged[i] = int32(len(j.Writes))
-		j.Writes = append(j.Writes, d.journalChange(i))
+		j.Writes = append(j.Writes, d.describeStagedWrite(i))
 	}
 	return j, staged, nil
 }

@@ -85,7 +85,7 @@ func TestRoundTrip(t *testing.T) {
 			if len(tree.Warnings)+len(tree.MissingFiles) > 0 {
 				t.Errorf("warnings %v, missing %v; want none", tree.Warnings, tree.MissingFiles)
 			}
-			if p, err := tree.PlanLoad(t.Context(), s, &PlanOptions{Mode: ReplaceMode}); err != nil ||
+			if p, err := tree.PlanLoadIntoStore(t.Context(), s, &PlanOptions{Mode: ReplaceMode}); err != nil ||
 				len(p.StoreOps) > 0 ||
 				len(p.UnchangedNames) != len(s.entries) {
 				t.Errorf(
@@ -154,14 +154,14 @@ func TestDumpAgain(t *testing.T) {
 	fsys := &countFS{FS: vfs.NewMem()}
 	s := storeOf(t, note("a", "one"), note("b", "two"),
 		oxbow.Add{Name: "s", Kind: oxbow.Archive, Content: "sum", Created: noon})
-	want := DumpReport{EntryCount: 3, WrittenFiles: 5}
+	want := DumpReport{EntryCount: 3, WrittenFileCount: 5}
 	if got := mustDump(t, s, fsys, "brain"); !reflect.DeepEqual(got, want) {
 		t.Errorf("first Dump = %+v, want %+v", got, want)
 	}
 
 	// If nothing has changed, the dump writes nothing.
 	fsys.changes = nil
-	want = DumpReport{EntryCount: 3, UnchangedFiles: 5}
+	want = DumpReport{EntryCount: 3, UnchangedFileCount: 5}
 	if got := mustDump(t, s, fsys, "brain"); !reflect.DeepEqual(got, want) {
 		t.Errorf("Dump again = %+v, want %+v", got, want)
 	}
@@ -178,7 +178,7 @@ func TestDumpAgain(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	want = DumpReport{EntryCount: 3, WrittenFiles: 3, UnchangedFiles: 2, RemovedFiles: 1}
+	want = DumpReport{EntryCount: 3, WrittenFileCount: 3, UnchangedFileCount: 2, RemovedFileCount: 1}
 	if got := mustDump(t, s, fsys, "brain"); !reflect.DeepEqual(got, want) {
 		t.Errorf("Dump after changes = %+v, want %+v", got, want)
 	}
@@ -287,7 +287,7 @@ func TestDumpRefusesForeign(t *testing.T) {
 			put(t, fsys, "brain/"+p, text)
 		}
 		before := files(t, fsys, "brain")
-		if _, err := Dump(t.Context(), s, fsys, "brain", nil); !errors.Is(err, ErrForeign) {
+		if _, err := Dump(t.Context(), s, fsys, "brain", nil); !errors.Is(err, ErrNotDumpDir) {
 			t.Errorf("Dump over %s: error %v, want ErrForeign", what, err)
 		}
 		if d := diffFiles(files(t, fsys, "brain"), before); d != "" {
@@ -320,7 +320,7 @@ func TestDumpRefusesEdited(t *testing.T) {
 
 	_, err := Dump(t.Context(), s, fsys, "brain", nil)
 	var fe *FilesError
-	if !errors.As(err, &fe) || !errors.Is(err, ErrEdited) ||
+	if !errors.As(err, &fe) || !errors.Is(err, ErrFilesEdited) ||
 		!slices.Equal(fe.Files, []string{"notes/a.md", "notes/new.md"}) {
 		t.Fatalf("Dump over edits: %v, want ErrEdited naming notes/a.md and notes/new.md", err)
 	}
@@ -373,7 +373,7 @@ func TestDumpForcedKeepsEdits(t *testing.T) {
 	}
 	if r, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Force: true}); err != nil ||
 		r.EditedFileCopies != nil ||
-		r.WrittenFiles > 0 {
+		r.WrittenFileCount > 0 {
 		t.Errorf("forced Dump without edits = %+v, %v; want nothing written or kept", r, err)
 	}
 }
@@ -460,7 +460,7 @@ func TestDumpRenameCase(t *testing.T) {
 			if !slices.Equal(describeAll(got.Entries), describeAll(s.entries)) {
 				t.Errorf("tree has %q, want %q", describeAll(got.Entries), describeAll(s.entries))
 			}
-			if r := mustDump(t, s, fsys, "brain"); r.WrittenFiles+r.RemovedFiles > 0 {
+			if r := mustDump(t, s, fsys, "brain"); r.WrittenFileCount+r.RemovedFileCount > 0 {
 				t.Errorf("dump again = %+v, want nothing to do", r)
 			}
 		})
@@ -617,10 +617,10 @@ func TestDumpOverLongTableOfContents(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := mustDump(t, s, fsys, "brain")
-	if r.WrittenFiles != 2 || len(r.EditedFileCopies) != 1 {
+	if r.WrittenFileCount != 2 || len(r.EditedFileCopies) != 1 {
 		t.Errorf("Dump() = %+v, want two files written and the edited table of contents kept", r)
 	}
-	if again := mustDump(t, s, fsys, "brain"); again.WrittenFiles != 0 {
+	if again := mustDump(t, s, fsys, "brain"); again.WrittenFileCount != 0 {
 		t.Errorf("the dump after it = %+v, want no file written", again)
 	}
 	if got := mustRead(t, fsys, "brain"); len(got.Entries) != 2 {
@@ -634,7 +634,7 @@ func TestTextThatIsNotReadIsKept(t *testing.T) {
 	s := storeOf(t, note("a", "one"), note("b", "two"))
 	fsys := vfs.NewMem()
 	origin := StoreIdentity{Name: "x", IsNameOfStore: func(was string) bool { return was == "x" }}
-	o := &DumpOptions{Origin: origin}
+	o := &DumpOptions{DumpedStoreIdentity: origin}
 	if _, err := Dump(t.Context(), s, fsys, "brain", o); err != nil {
 		t.Fatal(err)
 	}
@@ -646,7 +646,7 @@ func TestTextThatIsNotReadIsKept(t *testing.T) {
 		from, to, _ := strings.Cut(edit, "|")
 		put(t, fsys, name, strings.Replace(get(t, fsys, name), from, to, 1))
 	}
-	put(t, fsys, "brain/notes/new.md", metaBlockStart+"\n<p>Ada</p>\n"+metaBlockEnd+"\n\nthree\n")
+	put(t, fsys, "brain/notes/new.md", propertyBlockStart+"\n<p>Ada</p>\n"+propertyBlockEnd+"\n\nthree\n")
 	tree, err := ReadTree(fsys, "brain", &ReadOptions{SkipUnchanged: true})
 	if err != nil {
 		t.Fatal(err)

@@ -46,7 +46,7 @@ func (d *dumper) collectEntries(ctx context.Context) error {
 			}
 		}
 		e.Labels = withoutLocalLabels(e.Labels)
-		if d.reportsDirectives && hasDirective(&e) {
+		if d.reportsMdBookDirectives && hasMdBookDirective(&e) {
 			d.report.EntriesWithDirectives = append(d.report.EntriesWithDirectives, strings.Clone(e.Name))
 		}
 		out, text, err := d.renderEntry(&e, buf)
@@ -62,8 +62,8 @@ func (d *dumper) collectEntries(ctx context.Context) error {
 	return d.assignFilePaths(ctx)
 }
 
-// hasDirective reports whether mdbook would execute a directive in the name or the content of the entry.
-func hasDirective(e *oxbow.Entry) bool {
+// hasMdBookDirective reports whether mdbook would execute a directive in the name or the content of the entry.
+func hasMdBookDirective(e *oxbow.Entry) bool {
 	return fileDirectivePattern().MatchString(e.Content) || fileDirectivePattern().MatchString(e.Name)
 }
 
@@ -76,26 +76,26 @@ func (d *dumper) renderEntry(e *oxbow.Entry, buf []byte) (outputFile, []byte, er
 	out := outputFile{
 		kind:                e.Kind,
 		name:                d.outputs.nameBlocks.copyNameIntoBlock(e.Name),
-		tempStoreTextNumber: notInTextTempStore,
+		tempStoreTextNumber: noTempTextNumber,
 	}
-	text, nameAt := entryText{Entry: e}.appendWithoutName(buf[:0])
+	text, nameAt := entryText{Entry: e}.appendTextWithoutName(buf[:0])
 	out.fileDigest = sha256.Sum256(text)
 	if !d.keepsAllTexts && d.lastDump.mayHaveFileHash(out.fileDigest) {
 		return out, text, nil
 	}
 	var err error
-	out.tempStoreTextNumber, err = d.spool.addText(text, nameAt)
+	out.tempStoreTextNumber, err = d.tempTextStore.addText(text, nameAt)
 	return out, text, err
 }
 
 // assignFilePaths assigns a path to the file of each entry. If the name of an entry cannot be recovered from the file
 // name, the file's text must contain the name. Therefore assignFilePaths computes the hash of each such file again.
 func (d *dumper) assignFilePaths(ctx context.Context) error {
-	if err := d.outputs.sortAndAssignPaths(); err != nil {
+	if err := d.outputs.sortEntriesAndAssignPaths(); err != nil {
 		return err
 	}
 	var buf []byte
-	for row := range d.outputs.nameLosingStemByRow {
+	for row := range d.outputs.lossyFileStemByRow {
 		out := &d.outputs.outputFiles[row]
 		out.fileDigest = sha256Digest{}
 		text, err := d.appendText(ctx, buf[:0], row)
@@ -110,18 +110,18 @@ func (d *dumper) assignFilePaths(ctx context.Context) error {
 
 // appendText appends the text of an output's file to b. If the text must be read from the store and
 // has changed there, the error is errEntryChanged.
-func (d *dumper) appendText(ctx context.Context, b []byte, outputRow int32) ([]byte, error) {
-	out := &d.outputs.outputFiles[outputRow]
+func (d *dumper) appendText(ctx context.Context, b []byte, outputIndex int32) ([]byte, error) {
+	out := &d.outputs.outputFiles[outputIndex]
 	switch {
-	case out.tempStoreTextNumber == notInTextTempStore:
-		return d.appendFromStore(ctx, b, out)
-	case out.withName:
-		return d.spool.appendSpooledText(b, out.tempStoreTextNumber, appendName(nil, out.name))
+	case out.tempStoreTextNumber == noTempTextNumber:
+		return d.appendTextFromStore(ctx, b, out)
+	case out.includesName:
+		return d.tempTextStore.appendStoredText(b, out.tempStoreTextNumber, appendName(nil, out.name))
 	}
-	return d.spool.appendSpooledText(b, out.tempStoreTextNumber, nil)
+	return d.tempTextStore.appendStoredText(b, out.tempStoreTextNumber, nil)
 }
 
-func (d *dumper) appendFromStore(ctx context.Context, b []byte, out *outputFile) ([]byte, error) {
+func (d *dumper) appendTextFromStore(ctx context.Context, b []byte, out *outputFile) ([]byte, error) {
 	e, err := d.store.Get(ctx, out.name)
 	if errors.Is(err, oxbow.ErrNotFound) {
 		return b, errEntryChanged
@@ -131,8 +131,8 @@ func (d *dumper) appendFromStore(ctx context.Context, b []byte, out *outputFile)
 	}
 	e.Labels = withoutLocalLabels(e.Labels)
 	start := len(b)
-	b = entryText{Entry: &e, withName: out.withName}.appendFileText(b)
-	hasSum := !out.fileDigest.isKnown() || sha256Digest(sha256.Sum256(b[start:])) == out.fileDigest
+	b = entryText{Entry: &e, includesName: out.includesName}.appendFileText(b)
+	hasSum := !out.fileDigest.isSet() || sha256Digest(sha256.Sum256(b[start:])) == out.fileDigest
 	if e.Kind != out.kind || !hasSum {
 		return b, errEntryChanged
 	}
@@ -143,13 +143,13 @@ func (d *dumper) appendFromStore(ctx context.Context, b []byte, out *outputFile)
 type outdatedEntryFile struct {
 	path string
 	// index of the entry in the dump's output list (-1 if the store does not have the entry to which the file belongs)
-	outputRow int32
+	outputIndex int32
 }
 
 // planChanges determines the files to write and remove.
 func (d *dumper) planChanges(ctx context.Context) error {
 	outs := &d.outputs
-	d.replacedFileHashByRow = map[int32]string{}
+	d.replacedFileHashByOutput = map[int32]string{}
 	// If the file system changes the spelling of names, like HFS+, a file with a different spelling
 	// may be the same file.
 	sameFile := make(map[string]bool)
@@ -165,7 +165,7 @@ func (d *dumper) planChanges(ctx context.Context) error {
 				return err
 			}
 		}
-		if out.state == outputFileUnread {
+		if out.state == outputFileToRead {
 			if err := d.examineFile(row); err != nil {
 				return err
 			}
@@ -173,10 +173,10 @@ func (d *dumper) planChanges(ctx context.Context) error {
 		switch {
 		case out.state == outputFileMissing:
 			d.planFileWrite(row)
-		case out.state == outputFileUnread:
+		case out.state == outputFileToRead:
 			differing = append(differing, outdatedEntryFile{outs.pathOfRow(row), row})
 		default:
-			d.report.UnchangedFiles++
+			d.report.UnchangedFileCount++
 			d.reportProgress()
 		}
 	}
@@ -188,65 +188,66 @@ func (d *dumper) planChanges(ctx context.Context) error {
 	if err := d.planOutdatedFiles(ctx, differing); err != nil {
 		return err
 	}
-	d.report.RemovedFiles = len(d.removals)
+	d.report.RemovedFileCount = len(d.removals)
 	return d.planNonEntryFiles()
 }
 
 // findOtherSpellingOnDisk searches the disk for a file whose path differs from the path of an output file only in its
 // Unicode normal form. If the file system treats both paths as the same file, it adds the path that is on the disk to
-// the map sameFile. The dump does not remove the files in this map, because otherwise it would remove the output file.
-func (d *dumper) findOtherSpellingOnDisk(outputRow int32, sameFile map[string]bool) error {
-	if len(d.pathByNFC) == 0 {
+// the map diskPathsOfOutputs. The dump does not remove the files in this map, because otherwise it would remove the
+// output file.
+func (d *dumper) findOtherSpellingOnDisk(outputIndex int32, diskPathsOfOutputs map[string]bool) error {
+	if len(d.diskPathByNormalForm) == 0 {
 		return nil
 	}
-	p := d.outputs.pathOfRow(outputRow)
-	spelled, like := d.pathByNFC[normalizeNFC(p)]
+	p := d.outputs.pathOfRow(outputIndex)
+	spelled, like := d.diskPathByNormalForm[normalizeNFC(p)]
 	if !like {
 		return nil
 	}
 	found, err := d.nameExists(d.fullPath(p))
 	if err == nil && found {
-		d.outputs.outputFiles[outputRow].state = outputFileUnread
-		sameFile[spelled] = true
+		d.outputs.outputFiles[outputIndex].state = outputFileToRead
+		diskPathsOfOutputs[spelled] = true
 	}
 	return err
 }
 
 func (d *dumper) planFileWrite(outputRow int32) {
 	d.outputs.outputFiles[outputRow].state = outputFileToWrite
-	d.rowsToWrite = append(d.rowsToWrite, outputRow)
-	d.report.WrittenFiles++
+	d.outputsToWrite = append(d.outputsToWrite, outputRow)
+	d.report.WrittenFileCount++
 }
 
-// planOutdatedFiles plans how to treat the files in differing, which differ from the text that the dump would write. It
-// plans to replace a file of an entry, and to remove a file without an entry. Files that somebody has edited are
-// skipped, unless the dump is forced.
-func (d *dumper) planOutdatedFiles(ctx context.Context, differing []outdatedEntryFile) error {
-	if len(differing) == 0 {
+// planOutdatedFiles plans how to treat the files in outdatedFiles, which differ from the text that the dump would
+// write. It plans to replace a file of an entry, and to remove a file without an entry. Files that somebody has edited
+// are skipped, unless the dump is forced.
+func (d *dumper) planOutdatedFiles(ctx context.Context, outdatedFiles []outdatedEntryFile) error {
+	if len(outdatedFiles) == 0 {
 		return nil
 	}
-	paths := make(map[string]bool, len(differing))
-	for _, f := range differing {
+	paths := make(map[string]bool, len(outdatedFiles))
+	for _, f := range outdatedFiles {
 		paths[f.path] = true
 	}
 	dumped, err := d.lastDump.itemsAt(&d.dumpTree, paths)
 	if err != nil {
 		return err
 	}
-	for _, f := range differing {
+	for _, f := range outdatedFiles {
 		sum, may, err := d.mayReplace(ctx, f.path, dumped[f.path])
 		if err != nil {
 			return err
 		}
 		switch {
-		case !may && f.outputRow >= 0:
+		case !may && f.outputIndex >= 0:
 			d.reportProgress()
 		case !may:
-		case f.outputRow >= 0:
-			d.replacedFileHashByRow[f.outputRow] = sum.hexText()
-			d.planFileWrite(f.outputRow)
+		case f.outputIndex >= 0:
+			d.replacedFileHashByOutput[f.outputIndex] = sum.hexText()
+			d.planFileWrite(f.outputIndex)
 		default:
-			d.removals = append(d.removals, journal.StagedRemoval{Path: f.path, OldSum: sum.hexText()})
+			d.removals = append(d.removals, journal.StagedRemoval{Path: f.path, OldFileHash: sum.hexText()})
 		}
 	}
 	return nil
@@ -256,11 +257,11 @@ func (d *dumper) planOutdatedFiles(ctx context.Context, differing []outdatedEntr
 // settings of mdBook.
 func (d *dumper) planNonEntryFiles() error {
 	d.memoryName = d.origin.Name
-	hasMemory := d.lastDump.hasManifest && d.lastDump.DumpedStore != ""
-	if hasMemory && len(d.rowsToWrite)+len(d.removals) == 0 {
+	hasMemory := d.lastDump.hasManifest && d.lastDump.DumpedStoreName != ""
+	if hasMemory && len(d.outputsToWrite)+len(d.removals) == 0 {
 		// Keep the old name of the memory. With a new name, the manifest would be written although no entry has
 		// changed.
-		d.memoryName = d.lastDump.DumpedStore
+		d.memoryName = d.lastDump.DumpedStoreName
 	}
 	var err error
 	d.newManifestDigest, _, err = d.planNonEntryFile(manifestFile, func(w io.Writer) error {
@@ -287,72 +288,72 @@ func (d *dumper) planNonEntryFiles() error {
 // planNonEntryFile adds a file to the files to write if its content changes. It returns the new content's hash, and the
 // hash of the present content in hex.
 func (d *dumper) planNonEntryFile(
-	p string,
+	filePath string,
 	content func(w io.Writer) error,
-) (newDigest sha256Digest, oldHash string, err error) {
-	oldHash, err = d.hashFile(p)
+) (newDigest sha256Digest, oldDigestHex string, err error) {
+	oldDigestHex, err = d.hashFile(filePath)
 	if err != nil {
-		return newDigest, oldHash, err
+		return newDigest, oldDigestHex, err
 	}
 	h := sha256.New()
 	w := bufio.NewWriterSize(h, 1<<16)
 	if err := errors.Join(content(w), w.Flush()); err != nil {
-		return newDigest, oldHash, err
+		return newDigest, oldDigestHex, err
 	}
 	newDigest = sha256Digest(h.Sum(nil))
-	if newDigest.hexText() != oldHash {
+	if newDigest.hexText() != oldDigestHex {
 		d.nonEntryFilesToWrite = append(
 			d.nonEntryFilesToWrite,
 			nonEntryFile{
-				journal.StagedWrite{Path: p, OldFileHash: oldHash, NewFileHash: newDigest.hexText()},
+				journal.StagedWrite{Path: filePath, OldFileHash: oldDigestHex, NewFileHash: newDigest.hexText()},
 				content,
 			},
 		)
 	}
-	return newDigest, oldHash, nil
+	return newDigest, oldDigestHex, nil
 }
 
 func (d *dumper) countNonEntryFile(isWritten bool) {
 	if isWritten {
-		d.report.WrittenFiles++
+		d.report.WrittenFileCount++
 	} else {
-		d.report.UnchangedFiles++
+		d.report.UnchangedFileCount++
 	}
 }
 
-// bookSettings returns the book's settings. isOurs reports whether a dump may replace the settings. This is so if the
-// settings do not exist, or if an earlier version of oxbow wrote them.
-func (d *dumper) bookSettings() (settings string, isOurs bool, err error) {
-	exists, err := d.nameExists(d.fullPath(bookFile))
+// readBookSettings returns the book's settings. isReplaceable reports whether a dump may replace the settings. This is
+// so if the settings do not exist, or if an earlier version of oxbow wrote them.
+func (d *dumper) readBookSettings() (settings string, isReplaceable bool, err error) {
+	exists, err := d.nameExists(d.fullPath(mdBookSettingsFile))
 	if err != nil || !exists {
 		return "", true, err
 	}
-	settings, err = d.readText(bookFile, maxEntryFileBytes)
+	settings, err = d.readText(mdBookSettingsFile, maxEntryFileBytes)
 	if err != nil {
 		return "", false, nil // leave the file unchanged, because it is not a text file
 	}
 	return settings, settings == oldBookSettings, nil
 }
 
-// checkMdBookRunsDirectives determines whether mdbook would execute directives, so that the report lists the entries
+// detectDirectiveExecution determines whether mdbook would execute directives, so that the report lists the entries
 // with directives.
-func (d *dumper) checkMdBookRunsDirectives() error {
-	settings, isOurs, err := d.bookSettings()
-	d.reportsDirectives = !isOurs && mdBookIncludesFiles(settings)
+func (d *dumper) detectDirectiveExecution() error {
+	settings, isOurs, err := d.readBookSettings()
+	d.reportsMdBookDirectives = !isOurs && mdBookIncludesFiles(settings)
 	return err
 }
 
 // planMdBookSettings plans to write the settings file for mdBook, unless the user has changed that file.
 func (d *dumper) planMdBookSettings() error {
-	_, isOurs, err := d.bookSettings()
+	_, isOurs, err := d.readBookSettings()
 	if err != nil {
 		return err
 	}
 	if !isOurs {
-		d.report.UnchangedFiles++
+		d.report.UnchangedFileCount++
 		return nil
 	}
-	sum, was, err := d.planNonEntryFile(bookFile, func(w io.Writer) error {
+	sum, was, err := d.planNonEntryFile(mdBookSettingsFile, func(w io.Writer) error {
 		_, err := io.WriteString(w, newBookSettings)
 		return err
 	})
@@ -385,44 +386,44 @@ func (d *dumper) examineFile(outputRow int32) error {
 // compares this stamp to recognize that the file is unchanged. stamp is 0 if the file may have been changed too
 // recently. Then its times might stay the same even after a further change. stamp is also 0 if the time resolution or
 // the file's properties are unknown.
-func (d *dumper) readTextAndStamp(p string) (text string, stamp fileStampHash, err error) {
-	if d.stableFileTest.stableIfChangedBefore == 0 && !d.stableFileTest.isStableTimeUnknown {
-		d.determineStableTime()
+func (d *dumper) readTextAndStamp(filePath string) (text string, stamp fileStampHash, err error) {
+	if d.stabilityTest.stabilityCutoffNanos == 0 && !d.stabilityTest.isCutoffUnknown {
+		d.determineStabilityCutoff()
 	}
-	text, info, err := d.fileTree.readText(p, maxEntryFileBytes)
+	text, info, err := d.fileTree.readText(filePath, maxEntryFileBytes)
 	if err != nil {
-		return "", 0, fmt.Errorf("reading %s: %w", d.fullPath(p), err)
+		return "", 0, fmt.Errorf("reading %s: %w", d.fullPath(filePath), err)
 	}
-	if d.stableFileTest.isStableTimeUnknown || info == nil {
+	if d.stabilityTest.isCutoffUnknown || info == nil {
 		return text, 0, nil
 	}
-	if s, ok := sysinfo.ReadFileStamp(info); ok && d.stableFileTest.isFileStable(s) {
+	if s, ok := sysinfo.ReadFileStamp(info); ok && d.stabilityTest.isFileStable(s) {
 		stamp = d.hashFileStamp(s)
 	}
 	return text, stamp, nil
 }
 
-// determineStableTime determines how old a file's last change must be so that the file can be added to the list of
+// determineStabilityCutoff determines how old a file's last change must be so that the file can be added to the list of
 // known files. Later dumps do not read the files in this list again.
-func (d *dumper) determineStableTime() {
+func (d *dumper) determineStabilityCutoff() {
 	ok := d.supportsFileStamps()
 	if ok {
-		d.stableFileTest.stableIfChangedBefore, ok = d.settledTime()
+		d.stabilityTest.stabilityCutoffNanos, ok = d.measureStabilityCutoff()
 	}
-	d.stableFileTest.isStableTimeUnknown = !ok
+	d.stabilityTest.isCutoffUnknown = !ok
 }
 
 // saveKnownHashList writes the list of known files (the files that the next dump or load need not read), if the list
-// has changed. The argument written decides which files of this dump are old enough for the list. Errors are ignored,
-// because without the list, the next dump and load only take longer.
-func (d *dumper) saveKnownHashList(written *fileStabilityTest) {
+// has changed. The argument stabilityTest decides which files of this dump are old enough for the list. Errors are
+// ignored, because without the list, the next dump and load only take longer.
+func (d *dumper) saveKnownHashList(stabilityTest *fileStabilityTest) {
 	head := knownHashListHeader{d.newManifestDigest, d.newSummaryDigest}
-	hasNewFiles := d.hasNewFileForHashList || len(d.rowsToWrite) > 0
+	hasNewFiles := d.hasNewFileForHashList || len(d.outputsToWrite) > 0
 	hasSameFiles := !hasNewFiles && d.unchangedKnownFiles == d.knownFileCount
-	if hasSameFiles && d.knownFiles == head {
+	if hasSameFiles && d.hashListHeader == head {
 		return
 	}
-	draft, err := vfs.NewDraft(d.fs, d.fullPath(knownFilesFile), 0o600)
+	draft, err := vfs.NewDraft(d.fs, d.fullPath(knownHashListFile), 0o600)
 	if err != nil {
 		return
 	}
@@ -432,7 +433,7 @@ func (d *dumper) saveKnownHashList(written *fileStabilityTest) {
 		if !ok || e.DirEntry == nil {
 			return nil
 		}
-		if s, ok := d.stampForKnownHashList(row, e, written); ok {
+		if s, ok := d.stableFileStamp(row, e, stabilityTest); ok {
 			w.addFile(fileWithKnownHash{e.path, s, d.outputs.outputFiles[row].fileDigest})
 		}
 		return nil
@@ -443,40 +444,40 @@ func (d *dumper) saveKnownHashList(written *fileStabilityTest) {
 	_ = draft.Discard() // does nothing after a commit
 }
 
-// stampForKnownHashList returns the size, the inode and the times of an entry's file. Later dumps compare them to
+// stableFileStamp returns the size, the inode and the times of an entry's file. Later dumps compare them to
 // recognize that the file is unchanged, so that they need not read the file. ok is false if a later change of the file
 // might not change these values, or if the file may not be the one that this dump read or wrote. Later dumps must then
 // read the file.
-func (d *dumper) stampForKnownHashList(
-	outputRow int32,
+func (d *dumper) stableFileStamp(
+	outputIndex int32,
 	e dirEntry,
-	written *fileStabilityTest,
+	stabilityTest *fileStabilityTest,
 ) (s sysinfo.FileStamp, ok bool) {
-	switch out := &d.outputs.outputFiles[outputRow]; out.state {
+	switch out := &d.outputs.outputFiles[outputIndex]; out.state {
 	case outputFileUnchanged, outputFileReadAndStable:
 		s, ok = fileStampOfDirEntry(e)
 		return s, ok && d.hashFileStamp(s) == out.stamp
 	case outputFileToWrite:
 		// Use these values only if this dump created the whole directory. In an older directory, the user may have
 		// replaced the file just before this dump moved its own file there.
-		isOurs := d.movedDirs[e.kind.dir] && !written.isStableTimeUnknown
+		isOurs := d.movedDirs[e.kindDir.dir] && !stabilityTest.isCutoffUnknown
 		if s, ok := fileStampOfDirEntry(e); ok && isOurs {
-			return s, written.isFileStable(s)
+			return s, stabilityTest.isFileStable(s)
 		}
 	}
 	return s, false
 }
 
-// mayReplace returns the hash of the file p, and reports whether the dump may replace or remove the file. lastItem is
-// the file's item in the last dump. The file may be replaced if it is unchanged since the last dump, or if the store's
-// history contains its text. Otherwise somebody has edited the file. If the dump is forced, the edited file may be
-// replaced and is added to d.editedFilesToCopy. If not, the file is added to d.editedFiles.
+// mayReplace returns the hash of the file filePath, and reports whether the dump may replace or remove the file.
+// lastItem is the file's item in the last dump. The file may be replaced if it is unchanged since the last dump, or if
+// the store's history contains its text. Otherwise somebody has edited the file. If the dump is forced, the edited file
+// may be replaced and is added to d.editedFilesToCopy. If not, the file is added to d.editedFiles.
 func (d *dumper) mayReplace(
 	ctx context.Context,
-	p string,
+	filePath string,
 	lastItem manifestItem,
-) (sum sha256Digest, may bool, err error) {
-	text, _, err := d.readTextAndStamp(p)
+) (sum sha256Digest, canReplace bool, err error) {
+	text, _, err := d.readTextAndStamp(filePath)
 	if err != nil {
 		return sum, false, err
 	}
@@ -484,26 +485,26 @@ func (d *dumper) mayReplace(
 	if lastItem.Sum == sum {
 		return sum, true, nil
 	}
-	isSaved, err := d.isTextInStoreHistory(ctx, p, text)
+	isSaved, err := d.isTextInStoreHistory(ctx, filePath, text)
 	switch {
 	case err != nil || isSaved:
 		return sum, true, err
 	case d.isForced:
-		d.editedFilesToCopy = append(d.editedFilesToCopy, p)
+		d.editedFilesToCopy = append(d.editedFilesToCopy, filePath)
 		return sum, true, nil
 	}
-	d.editedFiles = append(d.editedFiles, p)
+	d.editedFiles = append(d.editedFiles, filePath)
 	return sum, false, nil
 }
 
 // isTextInStoreHistory reports whether the file can be replaced without losing text, because the store contains the
 // text or contained it before.
-func (d *dumper) isTextInStoreHistory(ctx context.Context, p, text string) (bool, error) {
-	i := slices.IndexFunc(kindDirs[:], func(s entryKindDir) bool { return s.dir == path.Dir(p) })
+func (d *dumper) isTextInStoreHistory(ctx context.Context, filePath, text string) (bool, error) {
+	i := slices.IndexFunc(entryKindDirs[:], func(s entryKindDir) bool { return s.dir == path.Dir(filePath) })
 	if d.lastDump.hasManifest && d.lastDump.EntryCount > 0 {
-		text = unixLines(text)
+		text = convertCRLFToLF(text)
 	}
-	e, f, err := parseEntryFile(&kindDirs[i], p, text)
+	e, f, err := parseEntryFile(&entryKindDirs[i], filePath, text)
 	if err != nil || len(f.warnings) > 0 {
 		return false, nil
 	}
@@ -527,14 +528,14 @@ func (d *dumper) isTextInStoreHistory(ctx context.Context, p, text string) (bool
 // keepEditedSummary adds the table of contents to d.editedFilesToCopy if somebody has edited the table since the last
 // dump. Otherwise the dump would overwrite the edits. oldHash is the hash, in hex, of the present table.
 func (d *dumper) keepEditedSummary(oldHash string) error {
-	if oldHash == "" || oldHash == d.knownFiles.summaryDigest.hexText() {
+	if oldHash == "" || oldHash == d.hashListHeader.summaryDigest.hexText() {
 		return nil
 	}
-	text, err := d.readText(summaryFile, maxListSize)
+	text, err := d.readText(summaryFile, maxEntryListBytes)
 	if err != nil {
 		return err
 	}
-	links, err := d.lastDumpSummaryLinks()
+	links, err := d.readLastDumpSummaryLinks()
 	if err != nil {
 		return err
 	}

@@ -22,34 +22,35 @@ const (
 	commitFile   = dumpStageDir + "/commit.json"
 )
 
-// isForbiddenWrite returns true if a dump never writes a file with the path p. A dump writes only entry files, the book
-// file, the table of contents and the manifest. A journal that writes to a forbidden path was made by another program
-// and must not be executed.
-func isForbiddenWrite(p string) bool {
-	return isForbiddenRemoval(p) && p != bookFile && p != summaryFile && p != manifestFile
+// isForbiddenWritePath returns true if a dump never writes a file with the path filePath. A dump writes only entry
+// files, the book file, the table of contents and the manifest. A journal that writes to a forbidden path was made by
+// another program and must not be executed.
+func isForbiddenWritePath(filePath string) bool {
+	return isForbiddenRemovalPath(filePath) && filePath != mdBookSettingsFile && filePath != summaryFile &&
+		filePath != manifestFile
 }
 
-// isForbiddenRemoval reports whether p is a path that a dump never removes, because p cannot be the path of an entry's
-// file. If a journal removes such a path, the journal was not written by a dump.
-func isForbiddenRemoval(p string) bool { return !isEntryPath(p) }
+// isForbiddenRemovalPath reports whether filePath is a path that a dump never removes, because filePath cannot be the
+// path of an entry's file. If a journal removes such a path, the journal was not written by a dump.
+func isForbiddenRemovalPath(filePath string) bool { return !isEntryPath(filePath) }
 
 // dumpTree is a directory that a dump writes and a load reads.
 type dumpTree struct {
 	fileTree
-	clockResolution time.Duration // resolution of the file system's clock (if 0, it is estimated from a file's time)
-	stampHashSeed   maphash.Seed  // seed of fileStampHash
+	clockResolution   time.Duration // resolution of the file system's clock (if 0, it is estimated from a file's time)
+	fileStampHashSeed maphash.Seed  // seed of fileStampHash
 }
 
 func newDumpTree(fsys vfs.FS, dir string) dumpTree {
 	t := newTree(fsys, path.Clean(dir), dumpStageDir)
 	t.keepsEditedFiles = true
 	t.removesEmptyDirs = true
-	t.filesListingEntries = []string{manifestFile, summaryFile}
+	t.entryListFiles = []string{manifestFile, summaryFile}
 	t.dirPerm = 0o700
-	for _, k := range kindDirs {
+	for _, k := range entryKindDirs {
 		t.stagingArea.Dirs = append(t.stagingArea.Dirs, k.dir)
 	}
-	return dumpTree{fileTree: t, stampHashSeed: maphash.MakeSeed()}
+	return dumpTree{fileTree: t, fileStampHashSeed: maphash.MakeSeed()}
 }
 
 // readText returns the text of a file.
@@ -63,11 +64,11 @@ func (t *dumpTree) readText(p string, limit int64) (string, error) {
 
 // readJournal returns the journal of a dump that was committed but not completed, or nil without such a dump.
 func (t *dumpTree) readJournal() (*journal.Journal, error) {
-	j, err := t.stagingArea.LoadJournal(isForbiddenWrite, isForbiddenRemoval)
+	j, err := t.stagingArea.LoadJournal(isForbiddenWritePath, isForbiddenRemovalPath)
 	switch {
-	case errors.Is(err, journal.ErrVersion):
+	case errors.Is(err, journal.ErrUnknownVersion):
 		return nil, fmt.Errorf("reading %s: %w: %v", commitFile, oxbow.ErrVersion, err)
-	case errors.Is(err, journal.ErrInvalid):
+	case errors.Is(err, journal.ErrUnreadable):
 		return nil, fmt.Errorf("reading %s: %w: %v", commitFile, oxbow.ErrInvalid, err)
 	}
 	return j, err
@@ -83,15 +84,15 @@ type entryDirFile struct {
 // instead, dirEntry describes that file.
 type dirEntry struct {
 	fs.DirEntry
-	path string // path relative to the root of the dump's directory tree
-	kind *entryKindDir
-	mode fs.FileMode // type of the file
+	path    string // path relative to the root of the dump's directory tree
+	kindDir *entryKindDir
+	mode    fs.FileMode // type of the file
 }
 
 // isKindDir reports whether the path of e is the path that the directory for entries of one kind must have, such as
 // "notes". If so, e occupies the place of that directory, but is not a directory. It is for example a regular file or a
 // link.
-func (e *dirEntry) isKindDir() bool { return e.path == e.kind.dir }
+func (e *dirEntry) isKindDir() bool { return e.path == e.kindDir.dir }
 
 // eachEntry calls fn for each file in the directories that contain the files of entries. Hidden files are included, and
 // the files of a directory are in any order. If a dump was interrupted, some of its new files are still in the staging
@@ -102,8 +103,8 @@ func (t *dumpTree) eachEntry(fn func(e dirEntry) error) error {
 	if err != nil {
 		return err
 	}
-	for i := range kindDirs {
-		kind := &kindDirs[i]
+	for i := range entryKindDirs {
+		kind := &entryKindDirs[i]
 		for _, e := range top {
 			if e.Name() != kind.dir {
 				continue
@@ -121,7 +122,7 @@ func (t *dumpTree) eachEntry(fn func(e dirEntry) error) error {
 			if staged == "" || path.Dir(p) != kind.dir {
 				continue
 			}
-			if err := fn(dirEntry{path: p, kind: kind}); err != nil {
+			if err := fn(dirEntry{path: p, kindDir: kind}); err != nil {
 				return err
 			}
 		}

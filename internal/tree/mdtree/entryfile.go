@@ -21,7 +21,7 @@ func ParseEntry(text string) (e oxbow.Entry, warnings []string, err error) {
 // FormatEntry returns the text of an entry's file, which includes the name. Equal entries have
 // equal files.
 func FormatEntry(e oxbow.Entry) string {
-	return string(entryText{Entry: &e, withName: true}.appendFileText(nil))
+	return string(entryText{Entry: &e, includesName: true}.appendFileText(nil))
 }
 
 // ErrConflictMarkers is returned for a file with a merge conflict that nobody has resolved yet.

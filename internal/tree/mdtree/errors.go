@@ -15,19 +15,19 @@ var (
 	// ErrNoTree is returned if a directory does not exist or contains no entries.
 	ErrNoTree = errors.New("no tree of a memory")
 
-	// ErrForeign is returned if a directory contains files that are not from a dump.
-	ErrForeign = errors.New("directory is not empty and was not made by a dump")
+	// ErrNotDumpDir is returned if a directory contains files that are not from a dump.
+	ErrNotDumpDir = errors.New("directory is not empty and was not made by a dump")
 
-	// ErrEdited is returned if files of a tree contain text that is not in the store, because somebody has edited the
-	// files. A dump would overwrite this text.
-	ErrEdited = errors.New("files were changed since the last dump")
+	// ErrFilesEdited is returned if files of a tree contain text that is not in the store, because somebody has edited
+	// the files. A dump would overwrite this text.
+	ErrFilesEdited = errors.New("files were changed since the last dump")
 
 	// ErrDiverged is returned if a file and its entry in the store were both changed since the last
 	// dump, in different ways.
 	ErrDiverged = errors.New("files and the memory were both changed since the dump")
 
-	// ErrMissing is returned if files of the last dump do not exist any more.
-	ErrMissing = errors.New("files are gone since the last dump")
+	// ErrFilesMissing is returned if files of the last dump do not exist any more.
+	ErrFilesMissing = errors.New("files are gone since the last dump")
 )
 
 // maxListedProblems is the maximum number of problems or files listed in an error.
@@ -49,14 +49,14 @@ func (p Problem) String() string {
 // ProblemsError lists at most 20 problems in a directory tree with files of entries. It matches [oxbow.ErrInvalid] and
 // the errors of the listed problems.
 type ProblemsError struct {
-	Dir              string
-	Problems         []Problem
-	UnlistedProblems int // number of problems that are not listed
+	Dir                  string
+	Problems             []Problem
+	UnlistedProblemCount int // number of problems that are not listed
 }
 
 func (e *ProblemsError) Error() string {
 	var b strings.Builder
-	n := len(e.Problems) + e.UnlistedProblems
+	n := len(e.Problems) + e.UnlistedProblemCount
 	if n == 1 {
 		fmt.Fprintf(&b, "tree %s has a problem: %v", e.Dir, e.Problems[0])
 		return b.String()
@@ -65,8 +65,8 @@ func (e *ProblemsError) Error() string {
 	for _, p := range e.Problems {
 		fmt.Fprintf(&b, "\n  %v", p)
 	}
-	if e.UnlistedProblems > 0 {
-		fmt.Fprintf(&b, "\n  and %d more", e.UnlistedProblems)
+	if e.UnlistedProblemCount > 0 {
+		fmt.Fprintf(&b, "\n  and %d more", e.UnlistedProblemCount)
 	}
 	return b.String()
 }
@@ -88,7 +88,7 @@ func (e *ProblemsError) AddProblem(file string, err error) {
 	if len(e.Problems) < maxListedProblems {
 		e.Problems = append(e.Problems, Problem{file, err})
 	} else {
-		e.UnlistedProblems++
+		e.UnlistedProblemCount++
 	}
 }
 
@@ -101,7 +101,7 @@ func (e *ProblemsError) orNil() error {
 }
 
 // FilesError lists the files of a tree that prevent an operation. It matches Err, which is
-// [ErrEdited], [ErrMissing] or [ErrDiverged].
+// [ErrFilesEdited], [ErrFilesMissing] or [ErrDiverged].
 type FilesError struct {
 	Dir   string
 	Err   error

@@ -65,15 +65,15 @@ func (t *fileTree) finishChange(j *journal.Journal) error {
 			}
 		}
 	}
-	for _, d := range j.Dirs {
+	for _, d := range j.NewDirs {
 		if err := t.moveStagedDir(d, dirs); err != nil {
 			return err
 		}
 	}
-	if err := t.pruneAndSync(dirs); err != nil {
+	if err := t.pruneAndSyncDirs(dirs); err != nil {
 		return err
 	}
-	return t.stagingArea.RemoveCompleted()
+	return t.stagingArea.RemoveCompletedJournal()
 }
 
 // filesMovedIntoPlace returns the set of new files that were already moved from the staging directory to their places.
@@ -140,7 +140,7 @@ func (t *fileTree) finishRemoval(r journal.StagedRemoval) error {
 	switch {
 	case err != nil:
 		return err
-	case sum == r.OldSum:
+	case sum == r.OldFileHash:
 		err = t.fs.Remove(t.fullPath(r.Path))
 	case sum != "" && !t.keepsEditedFiles:
 		err = t.keepConflictCopy(r.Path)
@@ -151,7 +151,7 @@ func (t *fileTree) finishRemoval(r journal.StagedRemoval) error {
 	return err
 }
 
-func (t *fileTree) finishWrite(staged string, c journal.StagedWrite) error {
+func (t *fileTree) finishWrite(stagedPath string, c journal.StagedWrite) error {
 	sum, err := t.hashFile(c.Path)
 	if err != nil {
 		return err
@@ -165,27 +165,27 @@ func (t *fileTree) finishWrite(staged string, c journal.StagedWrite) error {
 			return err
 		}
 	}
-	err = t.fs.Rename(staged, t.fullPath(c.Path))
+	err = t.fs.Rename(stagedPath, t.fullPath(c.Path))
 	if err == nil || t.keepsEditedFiles {
 		return err
 	}
 	// The file may be on a different file system than the staging directory.
-	if cerr := t.copyFile(staged, t.fullPath(c.Path), t.maxFileSize(c.Path)); cerr != nil {
+	if cerr := t.copyFile(stagedPath, t.fullPath(c.Path), t.maxFileSize(c.Path)); cerr != nil {
 		return fmt.Errorf("%w; copying it instead: %w", err, cerr)
 	}
 	return nil
 }
 
 // keepConflictCopy renames an edited file to a conflict copy.
-func (t *fileTree) keepConflictCopy(p string) error {
-	name, err := conflictName(t.fs, t.fullPath(p), nil)
+func (t *fileTree) keepConflictCopy(filePath string) error {
+	name, err := conflictCopyName(t.fs, t.fullPath(filePath), nil)
 	if err != nil {
 		return err
 	}
-	if err := t.fs.Rename(t.fullPath(p), name); err != nil {
+	if err := t.fs.Rename(t.fullPath(filePath), name); err != nil {
 		return err
 	}
-	t.warn("%s was changed while it was being written; that text is kept beside as %s", p, name)
+	t.warn("%s was changed while it was being written; that text is kept beside as %s", filePath, name)
 	return nil
 }
 
@@ -205,9 +205,9 @@ func (t *fileTree) copyFile(from, to string, limit int64) error {
 	return t.fs.Remove(from)
 }
 
-// pruneAndSync syncs the directories in changedDirs. If t.removesEmptyDirs is set, it first removes each empty
+// pruneAndSyncDirs syncs the directories in changedDirs. If t.removesEmptyDirs is set, it first removes each empty
 // directory in changedDirs, except the root of the tree.
-func (t *fileTree) pruneAndSync(changedDirs map[string]bool) error {
+func (t *fileTree) pruneAndSyncDirs(changedDirs map[string]bool) error {
 	if t.removesEmptyDirs {
 		if err := t.removeEmptyDirs(changedDirs); err != nil {
 			return err

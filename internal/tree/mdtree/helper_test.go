@@ -143,7 +143,7 @@ func mustRead(t testing.TB, fsys vfs.FS, dir string) *Tree {
 // load makes the store equal to the tree.
 func load(t testing.TB, tree *Tree, s oxbow.Store, o *PlanOptions) LoadPlan {
 	t.Helper()
-	p, err := tree.PlanLoad(t.Context(), s, o)
+	p, err := tree.PlanLoadIntoStore(t.Context(), s, o)
 	if err != nil {
 		t.Fatalf("Plan: %v", err)
 	}
@@ -169,7 +169,7 @@ func files(t testing.TB, fsys vfs.FS, dir string) map[string]string {
 			switch {
 			case it.IsDir():
 				walk(sub)
-			case sub != dumpLockFile && sub != knownFilesFile:
+			case sub != dumpLockFile && sub != knownHashListFile:
 				data, err := vfs.ReadFile(fsys, path.Join(dir, sub), -1)
 				if err != nil {
 					t.Fatalf("ReadFile(%s): %v", sub, err)

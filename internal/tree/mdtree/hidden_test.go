@@ -17,7 +17,7 @@ type hiddenCards struct{ cards }
 
 func (hiddenCards) Dirs() []string { return []string{".house/cards", "days"} }
 
-func (l hiddenCards) Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error) {
+func (l hiddenCards) Plan(v TreeView, op oxbow.Op, now time.Time) ([]Edit, error) {
 	edits, err := l.cards.Plan(v, op, now)
 	for i := range edits {
 		edits[i].Path = ".house/" + edits[i].Path
@@ -37,7 +37,7 @@ func TestHiddenDirectory(t *testing.T) {
 		t.Error(err)
 	}
 	write := func(path string) error {
-		return s.Edit(t.Context(), func(View, time.Time) ([]Edit, error) {
+		return s.Edit(t.Context(), func(TreeView, time.Time) ([]Edit, error) {
 			return []Edit{{Path: path, Text: "x"}}, nil
 		})
 	}

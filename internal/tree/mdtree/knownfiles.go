@@ -29,15 +29,15 @@ import (
 )
 
 const (
-	knownFilesFile = ".oxbow-dump.files"
-	probeFile      = ".oxbow-dump.clock"
+	knownHashListFile = ".oxbow-dump.files"
+	clockProbeFile    = ".oxbow-dump.clock"
 
-	// knownFilesMagic is the name and version at the beginning of the list. These are the versions:
+	// knownHashListMagic is the name and version at the beginning of the list. These are the versions:
 	//
 	//	1: the first version
 	//	2: adds the hash of the manifest
 	//	3: adds the hash of the table of contents, and allows files in any order
-	knownFilesMagic = "known files of a dump of oxbow, version 3\n"
+	knownHashListMagic = "known files of a dump of oxbow, version 3\n"
 
 	// maxKnownHashRowBytes is the maximum length, in bytes, for a row in the list of known files.
 	maxKnownHashRowBytes = 1024
@@ -72,11 +72,11 @@ type knownHashListWriter struct {
 // files.
 const knownHashListBufferBytes = 1 << 16
 
-func newKnownHashListWriter(out io.Writer, head knownHashListHeader) *knownHashListWriter {
+func newKnownHashListWriter(out io.Writer, header knownHashListHeader) *knownHashListWriter {
 	w := &knownHashListWriter{out: out, knownHashListDigest: sha256.New()}
-	w.buf = append(w.buf, knownFilesMagic...)
-	w.buf = append(w.buf, head.manifestDigest[:]...)
-	w.buf = append(w.buf, head.summaryDigest[:]...)
+	w.buf = append(w.buf, knownHashListMagic...)
+	w.buf = append(w.buf, header.manifestDigest[:]...)
+	w.buf = append(w.buf, header.summaryDigest[:]...)
 	return w
 }
 
@@ -85,8 +85,8 @@ func (w *knownHashListWriter) addFile(f fileWithKnownHash) {
 	w.buf = append(w.buf, f.path...)
 	w.buf = append(w.buf, f.contentDigest[:]...)
 	w.buf = binary.AppendVarint(w.buf, f.fileStamp.Size)
-	w.buf = binary.AppendVarint(w.buf, f.fileStamp.ModTime)
-	w.buf = binary.AppendVarint(w.buf, f.fileStamp.ChangeTime)
+	w.buf = binary.AppendVarint(w.buf, f.fileStamp.ModUnixNano)
+	w.buf = binary.AppendVarint(w.buf, f.fileStamp.ChangeUnixNano)
 	w.buf = binary.AppendUvarint(w.buf, f.fileStamp.Inode)
 	if len(w.buf) >= knownHashListBufferBytes {
 		w.flushBuffer()
@@ -115,10 +115,10 @@ func (w *knownHashListWriter) finishKnownHashList() error {
 // readKnownHashList reads a list of known files and their hashes, and calls fn for each row. The parameter size is the
 // length of the whole list in bytes. If the list is damaged or has an unknown version, ok is false and fn is not
 // called.
-func readKnownHashList(file io.ReaderAt, size int64, fn func(fileWithKnownHash)) (head knownHashListHeader, ok bool) {
+func readKnownHashList(file io.ReaderAt, size int64, fn func(fileWithKnownHash)) (header knownHashListHeader, ok bool) {
 	body := size - sha256.Size
-	if body < int64(len(knownFilesMagic)) {
-		return head, false
+	if body < int64(len(knownHashListMagic)) {
+		return header, false
 	}
 	h := sha256.New()
 	var want sha256Digest
@@ -126,14 +126,14 @@ func readKnownHashList(file io.ReaderAt, size int64, fn func(fileWithKnownHash))
 	_, werr := io.ReadFull(io.NewSectionReader(file, body, sha256.Size), want[:])
 	isWhole := err == nil && werr == nil && sha256Digest(h.Sum(nil)) == want
 	if !isWhole {
-		return head, false
+		return header, false
 	}
 	r := bufio.NewReaderSize(io.NewSectionReader(file, 0, body), knownHashListBufferBytes)
-	magic := make([]byte, len(knownFilesMagic))
-	if _, err := io.ReadFull(r, magic); err != nil || string(magic) != knownFilesMagic {
-		return head, false
+	magic := make([]byte, len(knownHashListMagic))
+	if _, err := io.ReadFull(r, magic); err != nil || string(magic) != knownHashListMagic {
+		return header, false
 	}
-	for _, d := range []*sha256Digest{&head.manifestDigest, &head.summaryDigest} {
+	for _, d := range []*sha256Digest{&header.manifestDigest, &header.summaryDigest} {
 		if _, err := io.ReadFull(r, d[:]); err != nil {
 			return knownHashListHeader{}, false
 		}
@@ -144,15 +144,15 @@ func readKnownHashList(file io.ReaderAt, size int64, fn func(fileWithKnownHash))
 		row := rowReader{remainingBytes: rest}
 		f := fileWithKnownHash{path: string(row.readBytes(row.readUnsigned()))}
 		if f.path == "" || row.hasFailed {
-			return head, true
+			return header, true
 		}
 		f.contentDigest = sha256Digest(row.readBytes(sha256.Size))
-		f.fileStamp.Size = row.readSigned()
-		f.fileStamp.ModTime = row.readSigned()
-		f.fileStamp.ChangeTime = row.readSigned()
+		f.fileStamp.Size = row.readSignedNumber()
+		f.fileStamp.ModUnixNano = row.readSignedNumber()
+		f.fileStamp.ChangeUnixNano = row.readSignedNumber()
 		f.fileStamp.Inode = row.readUnsigned()
 		if row.hasFailed {
-			return head, true
+			return header, true
 		}
 		fn(f)
 		// Discard cannot fail, because it discards only bytes that Peek has already returned.
@@ -171,19 +171,19 @@ func (r *rowReader) readUnsigned() uint64 {
 	return v * uint64(r.skipDecodedNumber(n))
 }
 
-func (r *rowReader) readSigned() int64 {
+func (r *rowReader) readSignedNumber() int64 {
 	v, n := binary.Varint(r.remainingBytes)
 	return v * int64(r.skipDecodedNumber(n))
 }
 
-// skipDecodedNumber skips the n bytes of a number that was decoded. It returns 1, or 0 if the row is damaged. The
-// caller multiplies the number by this result, so that a damaged number becomes 0.
-func (r *rowReader) skipDecodedNumber(n int) int {
-	if n <= 0 || r.hasFailed {
+// skipDecodedNumber skips the byteCount bytes of a number that was decoded. It returns 1, or 0 if the row is damaged.
+// The caller multiplies the number by this result, so that a damaged number becomes 0.
+func (r *rowReader) skipDecodedNumber(byteCount int) int {
+	if byteCount <= 0 || r.hasFailed {
 		r.hasFailed = true
 		return 0
 	}
-	r.remainingBytes = r.remainingBytes[n:]
+	r.remainingBytes = r.remainingBytes[byteCount:]
 	return 1
 }
 
@@ -200,13 +200,13 @@ func (r *rowReader) readBytes(n uint64) []byte {
 // loadKnownFiles reads the list of known files, and calls fn for each row. A later dump need not read a known file
 // again if the file's size, inode and times are unchanged. ok is false if the list cannot be read.
 func (t *dumpTree) loadKnownFiles(fn func(fileWithKnownHash)) (head knownHashListHeader, ok bool) {
-	f, err := t.openFile(t.fullPath(knownFilesFile))
+	f, err := t.openFile(t.fullPath(knownHashListFile))
 	if err != nil {
 		return head, false
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || info.Size() > maxListSize {
+	if err != nil || info.Size() > maxEntryListBytes {
 		return head, false
 	}
 	return readKnownHashList(f, info.Size(), fn)
@@ -218,7 +218,7 @@ type fileStampHash uint64
 
 // hashFileStamp returns the hash of a file's stamp (size, inode and times).
 func (t *dumpTree) hashFileStamp(s sysinfo.FileStamp) fileStampHash {
-	return fileStampHash(maphash.Comparable(t.stampHashSeed, s) | 1)
+	return fileStampHash(maphash.Comparable(t.fileStampHashSeed, s) | 1)
 }
 
 // hashEntryStamp returns the hash of the stamp (size, inode and times) of a file in a directory. It returns 0 for a
@@ -246,15 +246,15 @@ func fileStampOfDirEntry(f fs.DirEntry) (s sysinfo.FileStamp, ok bool) {
 type fileStabilityTest struct {
 	// a file may be added to the list of known files only if its last change was before this time (0 until the time is
 	// determined)
-	stableIfChangedBefore int64
-	isStableTimeUnknown   bool // the time is unknown, so no file is added to the list of known files
+	stabilityCutoffNanos int64
+	isCutoffUnknown      bool // the time is unknown, so no file is added to the list of known files
 }
 
 // isFileStable reports whether the file's stamp s is old enough to add the file to the list of known files, which a
-// dump need not read again. The file must have been changed before x.stableIfChangedBefore. Each later change of such a
+// dump need not read again. The file must have been changed before x.stabilityCutoffNanos. Each later change of such a
 // file then sets a different time, so that a dump notices the change.
 func (x *fileStabilityTest) isFileStable(s sysinfo.FileStamp) bool {
-	return max(s.ModTime, s.ChangeTime) < x.stableIfChangedBefore
+	return max(s.ModUnixNano, s.ChangeUnixNano) < x.stabilityCutoffNanos
 }
 
 // supportsFileStamps reports whether the system returns stamps (size, inode and times) for the files of the tree.
@@ -267,31 +267,31 @@ func (t *dumpTree) supportsFileStamps() bool {
 	return ok
 }
 
-// settledTime returns a time in nanoseconds since 1970. A file may be added to the list of known files only if the
-// file's last change was before this time. The result is the present time minus the resolution of the clock, so that
-// any later change of such a file results in a later time. It uses the file system's clock, because the clock of a file
-// server may be different. The second result is false if the time cannot be determined.
-func (t *dumpTree) settledTime() (int64, bool) {
-	f, err := t.fs.OpenFile(t.fullPath(probeFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+// measureStabilityCutoff returns a time in nanoseconds since 1970. A file may be added to the list of known files only
+// if the file's last change was before this time. The result is the present time minus the resolution of the clock, so
+// that any later change of such a file results in a later time. It uses the file system's clock, because the clock of a
+// file server may be different. The second result is false if the time cannot be determined.
+func (t *dumpTree) measureStabilityCutoff() (int64, bool) {
+	f, err := t.fs.OpenFile(t.fullPath(clockProbeFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return 0, false
 	}
 	_, err = f.WriteAt([]byte("x"), 0)
 	info, serr := f.Stat()
 	cerr := f.Close()
-	rerr := t.fs.Remove(t.fullPath(probeFile))
+	rerr := t.fs.Remove(t.fullPath(clockProbeFile))
 	if errors.Join(err, serr, cerr, rerr) != nil {
 		return 0, false
 	}
 	s, ok := sysinfo.ReadFileStamp(info)
-	return s.ModTime - int64(cmp.Or(t.clockResolution, timeResolution(s.ModTime))), ok
+	return s.ModUnixNano - int64(cmp.Or(t.clockResolution, estimateClockResolution(s.ModUnixNano))), ok
 }
 
-// timeResolution returns an upper bound for the resolution of a file system's clock. The argument nanoseconds is a time
-// that this clock recorded. A time in whole milliseconds may come from a file system that records times in steps of up
-// to two seconds, so the bound is 3 s. Any other time comes from a clock that advances with each kernel tick, which
-// takes at most 10 ms. The bound is then 100 ms, which is more than enough.
-func timeResolution(nanoseconds int64) time.Duration {
+// estimateClockResolution returns an upper bound for the resolution of a file system's clock. The argument nanoseconds
+// is a time that this clock recorded. A time in whole milliseconds may come from a file system that records times in
+// steps of up to two seconds, so the bound is 3 s. Any other time comes from a clock that advances with each kernel
+// tick, which takes at most 10 ms. The bound is then 100 ms, which is more than enough.
+func estimateClockResolution(nanoseconds int64) time.Duration {
 	if nanoseconds%int64(time.Millisecond) == 0 {
 		return 3 * time.Second
 	}

@@ -24,12 +24,15 @@ import (
 func TestKnownFilesRoundTrip(t *testing.T) {
 	head := knownHashListHeader{manifestDigest: sha256Digest{1}, summaryDigest: sha256Digest{2}}
 	rows := []fileWithKnownHash{
-		{"notes/b c.md", sysinfo.FileStamp{Size: 1 << 40, ModTime: 1 << 62, ChangeTime: -1 << 62, Inode: 1<<64 - 1},
-			sha256Digest{31: 255}},
-		{"notes/a.md", sysinfo.FileStamp{Size: 1, ModTime: -2, ChangeTime: 3, Inode: 4}, sha256Digest{5}},
+		{
+			"notes/b c.md",
+			sysinfo.FileStamp{Size: 1 << 40, ModUnixNano: 1 << 62, ChangeUnixNano: -1 << 62, Inode: 1<<64 - 1},
+			sha256Digest{31: 255},
+		},
+		{"notes/a.md", sysinfo.FileStamp{Size: 1, ModUnixNano: -2, ChangeUnixNano: 3, Inode: 4}, sha256Digest{5}},
 	}
 	for i := range 3000 { // more rows than fit into the buffer
-		stamp := sysinfo.FileStamp{Size: int64(i), ModTime: 1, ChangeTime: 2, Inode: 3}
+		stamp := sysinfo.FileStamp{Size: int64(i), ModUnixNano: 1, ChangeUnixNano: 2, Inode: 3}
 		rows = append(rows, fileWithKnownHash{fmt.Sprintf("notes/%d.md", i), stamp, sha256Digest{6}})
 	}
 	read := func(data []byte) (got []fileWithKnownHash, head knownHashListHeader, ok bool) {
@@ -139,7 +142,7 @@ func TestUnchangedFilesAreNotRead(t *testing.T) {
 	// A dump skips an unchanged file only if the file was last changed before the last tick of the file system's clock,
 	// because a later change might otherwise have the same modification time. With a clock resolution of -1 hour, files
 	// that have just been changed are skipped, too.
-	o := &DumpOptions{Origin: origin, clockResolution: -time.Hour}
+	o := &DumpOptions{DumpedStoreIdentity: origin, clockResolution: -time.Hour}
 	dump := func() DumpReport {
 		t.Helper()
 		r, err := Dump(t.Context(), s, fsys, "brain", o)
@@ -150,8 +153,8 @@ func TestUnchangedFilesAreNotRead(t *testing.T) {
 	}
 	dump()
 	fsys.take()
-	if r := dump(); len(fsys.take()) > 0 || r.UnchangedFiles != 5 {
-		t.Errorf("the second dump read files or found %d of 5 unchanged", r.UnchangedFiles)
+	if r := dump(); len(fsys.take()) > 0 || r.UnchangedFileCount != 5 {
+		t.Errorf("the second dump read files or found %d of 5 unchanged", r.UnchangedFileCount)
 	}
 
 	file := filepath.Join(dir, "brain/notes/b.md")
@@ -177,8 +180,8 @@ func TestUnchangedFilesAreNotRead(t *testing.T) {
 	}
 	dump()
 	fsys.take()
-	if r := dump(); len(fsys.take()) > 0 || r.UnchangedFiles != 5 {
-		t.Errorf("the dump after the load read files or found %d of 5 unchanged", r.UnchangedFiles)
+	if r := dump(); len(fsys.take()) > 0 || r.UnchangedFileCount != 5 {
+		t.Errorf("the dump after the load read files or found %d of 5 unchanged", r.UnchangedFileCount)
 	}
 
 	// In a copy of the tree, the stamps differ, so that all files are read.
@@ -268,7 +271,7 @@ func TestTimeResolution(t *testing.T) {
 		{1_700_000_000_120_000_000, 3 * time.Second},
 		{1_700_000_000_123_456_789, 100 * time.Millisecond},
 	} {
-		if got := timeResolution(c.time); got != c.want {
+		if got := estimateClockResolution(c.time); got != c.want {
 			t.Errorf("timeResolution(%d) = %v, want %v", c.time, got, c.want)
 		}
 	}
@@ -376,8 +379,8 @@ func TestManifestLines(t *testing.T) {
 				t.Errorf("%s: findItem(%q) = %v, %v, want %v", what, m.nameOfRow(row), f, ok, m.itemOfRow(row))
 			}
 		}
-		if m.DumpedStore != "log:12" || !slices.Equal(got, items) {
-			t.Errorf("%s: the manifest is read as %v of %q, want %v", what, got, m.DumpedStore, items)
+		if m.DumpedStoreName != "log:12" || !slices.Equal(got, items) {
+			t.Errorf("%s: the manifest is read as %v of %q, want %v", what, got, m.DumpedStoreName, items)
 		}
 	}
 	if m, err := parseManifest(t, strings.Replace(lines, `"X"`, `"a"`, 1)); err != nil {

@@ -39,9 +39,9 @@ func (t *dumpTree) readLastDump(origin StoreIdentity) (last lastDump, err error)
 	if err != nil {
 		return last, err
 	}
-	sums := make([]uint64, 0, info.Size()/minManifestLine)
+	sums := make([]uint64, 0, info.Size()/minManifestLineBytes)
 	head, err := eachManifestItem(f, func(f manifestItem) {
-		if f.Sum.isKnown() {
+		if f.Sum.isSet() {
 			sums = append(sums, binary.BigEndian.Uint64(f.Sum[:]))
 		}
 	})
@@ -50,7 +50,7 @@ func (t *dumpTree) readLastDump(origin StoreIdentity) (last lastDump, err error)
 		return last, nil
 	case err != nil:
 		return last, fmt.Errorf("reading %s: %w", t.fullPath(manifestFile), err)
-	case origin.isForeign(head.DumpedStore):
+	case origin.isManifestOfOtherStore(head.DumpedStoreName):
 		return last, nil
 	}
 	slices.Sort(sums)
@@ -105,10 +105,10 @@ func (l *lastDump) itemByName(t *dumpTree, name string) (f manifestItem, err err
 	return f, nil
 }
 
-// lastDumpSummaryLinks returns a function that yields the links to the entries of a directory, sorted by the entry's
-// name. The links are those that the last dump wrote into the table of contents. They come from the manifest, even if
-// another store was dumped. If the manifest is missing or damaged, the function yields nothing.
-func (t *dumpTree) lastDumpSummaryLinks() (func(dir *entryKindDir) iter.Seq[summaryLink], error) {
+// readLastDumpSummaryLinks returns a function that yields the links to the entries of a directory, sorted by the
+// entry's name. The links are those that the last dump wrote into the table of contents. They come from the manifest,
+// even if another store was dumped. If the manifest is missing or damaged, the function yields nothing.
+func (t *dumpTree) readLastDumpSummaryLinks() (func(dir *entryKindDir) iter.Seq[summaryLink], error) {
 	m, err := t.readManifest()
 	isMissing := errors.Is(err, fs.ErrNotExist)
 	isDamaged := errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrVersion)

@@ -24,7 +24,7 @@ type Layout interface {
 	Dirs() []string
 
 	// Match reports whether a file in one of Dirs may contain entries. It is not called for hidden files (whose names
-	// start with a dot), temporary files, and conflict copies (see [IsConflict]).
+	// start with a dot), temporary files, and conflict copies (see [IsConflictCopy]).
 	Match(path string) bool
 
 	// Parse parses the text of a file. The text is non-empty UTF-8 without NUL. The items are in the order of their
@@ -34,7 +34,7 @@ type Layout interface {
 	// modification time. The store sets ID, Version and Source.
 	//
 	// The entries of a file must have different names. If entries in different files have the same name, only the first
-	// entry by path can be read (see Options.NewFilePreference), and Check reports the unreadable entries. Therefore
+	// entry by path can be read (see Options.NewFilePriorityTest), and Check reports the unreadable entries. Therefore
 	// the name should contain what distinguishes the file, such as its date. Text outside all spans is not shown as an
 	// entry, because people may have written it for themselves. The content of an entry that Plan wrote must be read
 	// back exactly, including spaces and line breaks at its ends. For example, a handoff ends with a line break.
@@ -56,12 +56,12 @@ type Layout interface {
 	// would change. Therefore Plan escapes content that Parse would read as the beginning of another entry. If a name,
 	// alias, label or kind cannot be written in the text itself, Plan stores it in another place, such as front matter
 	// or a comment, or returns an error.
-	Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error)
+	Plan(v TreeView, op oxbow.Op, now time.Time) ([]Edit, error)
 }
 
-// An IgnoredTextReporter is a [Layout] whose directories may contain texts that the layout does not read. The store's
-// method Check lists these texts.
-type IgnoredTextReporter interface {
+// An LayoutWithIgnoredTexts is a [Layout] whose directories may contain texts that the layout does not read. The
+// store's method Check lists these texts.
+type LayoutWithIgnoredTexts interface {
 	// IsIgnoredText reports whether a file contains text, but is not read by the layout. It is called only for paths
 	// for which Match returned false.
 	IsIgnoredText(path string) bool
@@ -69,8 +69,8 @@ type IgnoredTextReporter interface {
 
 // Item is an entry in the text of a file.
 type Item struct {
-	Entry      oxbow.Entry
-	Start, End int // The entry's part of the file's text is from byte Start to byte End, excluding End.
+	Entry                  oxbow.Entry
+	StartOffset, EndOffset int // The entry's part of the file's text is from byte StartOffset to before byte EndOffset.
 
 	hasNoCreationTime bool // the text does not contain the time of creation
 }
@@ -83,18 +83,18 @@ type FileItem struct {
 
 // Edit describes how one file is to be written or removed.
 type Edit struct {
-	Path   string
-	Text   string // whole text of the file ("" is written as a line break, because files must not be empty)
-	Remove bool   // remove the file (Text is then ignored)
+	Path      string
+	Text      string // whole text of the file ("" is written as a line break, because files must not be empty)
+	IsRemoval bool   // remove the file (Text is then ignored)
 }
 
-// View is the tree for which a plan is made. It includes the earlier edits of the same Apply.
-type View interface {
+// TreeView is the tree for which a plan is made. It includes the earlier edits of the same Apply.
+type TreeView interface {
 	// Find returns the entry with this name, the file's path, and the position of the entry's text in the file.
 	Find(name string) (FileItem, bool)
-	// File returns the text of a file for which Match returns true. If the file is damaged now, File returns the last
-	// text that could be read. ok is false if the file does not exist.
-	File(path string) (text string, ok bool)
+	// FileText returns the text of a file for which Match returns true. If the file is damaged now, FileText returns
+	// the last text that could be read. ok is false if the file does not exist.
+	FileText(path string) (text string, ok bool)
 	// Items returns the items of a file, in order. Callers must not change them.
 	Items(path string) []Item
 	// Files yields the paths of all files that the layout matches, sorted.

@@ -70,7 +70,7 @@ func (cards) Parse(p, text string) ([]Item, error) {
 	if e.Name == "" {
 		return nil, fmt.Errorf("there is no name")
 	}
-	return []Item{{Entry: e, End: len(text)}}, nil
+	return []Item{{Entry: e, EndOffset: len(text)}}, nil
 }
 
 func parseDay(text string) []Item {
@@ -80,27 +80,27 @@ func parseDay(text string) []Item {
 		if name, ok := strings.CutPrefix(l, "## "); ok {
 			items = append(
 				items,
-				Item{Entry: oxbow.Entry{Name: strings.TrimSpace(name), Kind: oxbow.Journal}, Start: at},
+				Item{Entry: oxbow.Entry{Name: strings.TrimSpace(name), Kind: oxbow.Journal}, StartOffset: at},
 			)
 		}
 		at += len(l)
 		if n := len(items); n > 0 {
-			items[n-1].End = at
+			items[n-1].EndOffset = at
 		}
 	}
 	for i := range items {
-		_, body, _ := strings.Cut(text[items[i].Start:items[i].End], "\n")
+		_, body, _ := strings.Cut(text[items[i].StartOffset:items[i].EndOffset], "\n")
 		items[i].Entry.Content = strings.TrimSuffix(body, "\n")
 	}
 	return items
 }
 
-func (cards) Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error) {
+func (cards) Plan(v TreeView, op oxbow.Op, now time.Time) ([]Edit, error) {
 	place, _ := v.Find(op.Target())
 	switch op := op.(type) {
 	case oxbow.Add:
 		if op.Kind == oxbow.Journal {
-			text, _ := v.File("days/log.md")
+			text, _ := v.FileText("days/log.md")
 			return []Edit{{Path: "days/log.md", Text: text + daySection(op.Name, op.Content)}}, nil
 		}
 		e := oxbow.Entry{Name: op.Name, Kind: op.Kind, Content: op.Content, Aliases: op.Aliases, Labels: op.Labels,
@@ -112,10 +112,10 @@ func (cards) Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error) {
 		return []Edit{{Path: p, Text: card(e, nil, "\n")}}, nil
 	case oxbow.Remove:
 		if place.Entry.Kind == oxbow.Journal {
-			text, _ := v.File(place.Path)
-			return []Edit{{Path: place.Path, Text: text[:place.Start] + text[place.End:]}}, nil
+			text, _ := v.FileText(place.Path)
+			return []Edit{{Path: place.Path, Text: text[:place.StartOffset] + text[place.EndOffset:]}}, nil
 		}
-		return []Edit{{Path: place.Path, Remove: true}}, nil
+		return []Edit{{Path: place.Path, IsRemoval: true}}, nil
 	}
 	e := place.Entry.Clone()
 	switch op := op.(type) {
@@ -128,10 +128,10 @@ func (cards) Plan(v View, op oxbow.Op, now time.Time) ([]Edit, error) {
 	case oxbow.Relabel:
 		e.Labels = op.Labels
 	}
-	text, _ := v.File(place.Path)
+	text, _ := v.FileText(place.Path)
 	if e.Kind == oxbow.Journal {
 		return []Edit{
-			{Path: place.Path, Text: text[:place.Start] + daySection(e.Name, e.Content) + text[place.End:]},
+			{Path: place.Path, Text: text[:place.StartOffset] + daySection(e.Name, e.Content) + text[place.EndOffset:]},
 		}, nil
 	}
 	eol := "\n"

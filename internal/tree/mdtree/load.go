@@ -27,16 +27,16 @@ const defaultMaxFiles = 100_000
 // ReadOptions configure [ReadTree]. Nil and zero fields mean the default.
 type ReadOptions struct {
 	// maximum number of entries in the files (0 means the number that the last dump wrote plus 100,000)
-	MaxEntries    int
-	DirectoryName string // name of the directory in errors (its path by default)
+	MaxEntries      int
+	DirNameInErrors string // name of the directory in errors (its path by default)
 
 	// Progress is called first with done = 0, then with the number of files that need not be read, and then after each
 	// file that was read.
 	Progress func(done, total int)
 
 	// SkipUnchanged leaves an entry out of [Tree.Entries] if the entry's file has not changed since the last dump.
-	// [Tree.PlanLoad] adds such an entry if the store has a different version. Files that are known to be unchanged are
-	// not read at all.
+	// [Tree.PlanLoadIntoStore] adds such an entry if the store has a different version. Files that are known to be
+	// unchanged are not read at all.
 	SkipUnchanged bool
 }
 
@@ -49,9 +49,9 @@ type Tree struct {
 	// EntryPaths contains the path of each entry's file, relative to the tree.
 	EntryPaths []string
 
-	// DumpedStore is the name of the store that was dumped to this tree, in the same form as [StoreIdentity.Name]. It
-	// is "" if the manifest does not exist or does not name a store.
-	DumpedStore string
+	// DumpedStoreName is the name of the store that was dumped to this tree, in the same form as [StoreIdentity.Name].
+	// It is "" if the manifest does not exist or does not name a store.
+	DumpedStoreName string
 
 	// MissingFiles lists the entries of the last dump whose files do not exist any more.
 	MissingFiles []MissingFile
@@ -66,20 +66,21 @@ type Tree struct {
 	dir   string
 	files dumpTree
 	// manifest, the list of files that the last dump wrote (nil if it is missing or damaged)
-	base                      *manifest
-	isManifestUnedited        bool   // nobody has edited the manifest (base) since a dump on this machine wrote it
+	lastDumpManifest *manifest
+	// nobody has edited the manifest (lastDumpManifest) since a dump on this machine wrote it
+	isManifestUnedited        bool
 	isUneditedEntry           []bool // for each entry, whether its file is unchanged since the last dump
 	hasConflictMarkersByEntry []bool // for each entry, whether its file contains git's conflict markers
 
-	// isUnchanged is true for each file in the manifest (base) that is unchanged since the last dump. Such a file is
-	// not in Files. The slice is nil without [ReadOptions.SkipUnchanged].
-	isUnchanged []bool
+	// isUnchangedByRow is true for each file in the manifest (lastDumpManifest) that is unchanged since the last dump.
+	// Such a file is not in Files. The slice is nil without [ReadOptions.SkipUnchanged].
+	isUnchangedByRow []bool
 }
 
 // MissingFile is an entry of the last dump whose file does not exist any more.
 type MissingFile struct {
-	Name string
-	File string
+	EntryName string
+	FilePath  string
 }
 
 // ReadTree reads a whole tree and changes nothing. If a crash interrupted a dump, ReadTree returns the tree either
@@ -104,7 +105,7 @@ func ReadTree(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 		opts.Progress = func(int, int) {}
 	}
 	r := newDumpTree(fsys, dir)
-	ref := cmp.Or(opts.DirectoryName, r.dir)
+	ref := cmp.Or(opts.DirNameInErrors, r.dir)
 	// Read the tree again if a dump changed it meanwhile. Every dump that changes a file changes the journal or the
 	// manifest. If both are unchanged, all files were read in the same state of the tree.
 	const tries = 3
@@ -150,15 +151,15 @@ func (r *dumpTree) readTree(opts ReadOptions, manifestHash string) (*Tree, error
 	if err != nil {
 		return nil, err
 	}
-	if err := r.showChangeAsComplete(j); err != nil {
+	if err := r.simulateCompletedChange(j); err != nil {
 		return nil, err
 	}
 	problems := &ProblemsError{Dir: r.dir}
-	m := r.manifest(problems)
-	t := &Tree{dir: r.dir, files: *r, base: m}
+	m := r.loadManifest(problems)
+	t := &Tree{dir: r.dir, files: *r, lastDumpManifest: m}
 	rd := &treeReader{tree: t, problems: problems, fileByEntryName: make(map[string]string)}
 	if opts.SkipUnchanged && m != nil {
-		rd.prepareToSkipUnchanged(manifestHash)
+		rd.prepareToSkipUnchangedFiles(manifestHash)
 	}
 	files, err := rd.listFiles(r)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -167,7 +168,7 @@ func (r *dumpTree) readTree(opts ReadOptions, manifestHash string) (*Tree, error
 	if err != nil {
 		return nil, err
 	}
-	count := len(files) + rd.unchangedFiles
+	count := len(files) + rd.unchangedFileCount
 	if most := opts.maxFiles(m); count > most {
 		problems.AddProblem("", fmt.Errorf("it has %d files of entries; the most is %d", count, most))
 		return nil, problems
@@ -184,10 +185,10 @@ func (r *dumpTree) readTree(opts ReadOptions, manifestHash string) (*Tree, error
 		)
 	}
 	if m != nil {
-		t.DumpedStore = m.DumpedStore
+		t.DumpedStoreName = m.DumpedStoreName
 	}
-	t.findMissing(m, rd.fileByEntryName)
-	t.warnTopDirectoryNames(r)
+	t.findMissingEntries(m, rd.fileByEntryName)
+	t.warnAboutIgnoredTopNames(r)
 	if err := problems.orNil(); err != nil {
 		return nil, err
 	}
@@ -231,8 +232,8 @@ func (t *Tree) addWarning(file string, err error) {
 }
 
 // listFiles returns the files with entries that must be read, sorted by kind and path. It omits the files that are
-// unchanged since the last dump, because hasKnownHash has marked them as unchanged. It reports files that do not
-// contain entries as problems or warnings.
+// unchanged since the last dump, because isUnchangedSinceDump has marked them as unchanged. It reports files that do
+// not contain entries as problems or warnings.
 func (r *treeReader) listFiles(t *dumpTree) ([]entryDirFile, error) {
 	var files []entryDirFile
 	var others []dirEntry
@@ -241,8 +242,8 @@ func (r *treeReader) listFiles(t *dumpTree) ([]entryDirFile, error) {
 		switch {
 		case !isEntry:
 			others = append(others, e)
-		case !r.hasKnownHash(t, &e):
-			files = append(files, entryDirFile{e.path, e.kind})
+		case !r.isUnchangedSinceDump(t, &e):
+			files = append(files, entryDirFile{e.path, e.kindDir})
 		}
 		return nil
 	})
@@ -252,7 +253,7 @@ func (r *treeReader) listFiles(t *dumpTree) ([]entryDirFile, error) {
 	)
 	slices.SortFunc(
 		others,
-		func(a, b dirEntry) int { return compareEntryKindDirPaths(a.kind, b.kind, a.path, b.path) },
+		func(a, b dirEntry) int { return compareEntryKindDirPaths(a.kindDir, b.kindDir, a.path, b.path) },
 	)
 	for i := range others {
 		r.reportNonEntryFile(&others[i])
@@ -261,9 +262,9 @@ func (r *treeReader) listFiles(t *dumpTree) ([]entryDirFile, error) {
 }
 
 // compareEntryKindDirPaths compares two paths of entry files. Each directory contains the entries of one kind. The
-// paths are ordered first by the number of the directory in kindDirs, and then by path.
+// paths are ordered first by the number of the directory in entryKindDirs, and then by path.
 func compareEntryKindDirPaths(aKind, bKind *entryKindDir, aPath, bPath string) int {
-	return cmp.Or(cmp.Compare(dirNumber(aKind.dir), dirNumber(bKind.dir)), strings.Compare(aPath, bPath))
+	return cmp.Or(cmp.Compare(kindDirIndex(aKind.dir), kindDirIndex(bKind.dir)), strings.Compare(aPath, bPath))
 }
 
 // reportNonEntryFile adds a problem or a warning for a file that does not belong to an entry.
@@ -283,9 +284,9 @@ func (r *treeReader) reportNonEntryFile(e *dirEntry) {
 	}
 }
 
-// manifest returns the manifest of the tree. It returns nil if the tree has no manifest, or if the manifest cannot be
-// read. In the second case, it adds the error to problems.
-func (t *dumpTree) manifest(problems *ProblemsError) *manifest {
+// loadManifest returns the manifest of the tree. It returns nil if the tree has no manifest, or if the manifest cannot
+// be read. In the second case, it adds the error to problems.
+func (t *dumpTree) loadManifest(problems *ProblemsError) *manifest {
 	m, err := t.readManifest()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -305,21 +306,22 @@ type treeReader struct {
 	// the path in the Unicode normal form C. The map is nil until it is needed.
 	lastDumpPathSpellings map[string]string
 	fileByEntryName       map[string]string // for each name of an entry, the file that contains it
-	unchangedFiles        int               // number of files that are known to be unchanged
+	unchangedFileCount    int               // number of files that are known to be unchanged
 
 	// fileStampByRow contains, for each row of the manifest, the size, inode and times of the file when its content had
 	// the hash in the row.
 	fileStampByRow []fileStampHash
 }
 
-// prepareToSkipUnchanged reads the information that is needed to read only the changed files. manifestHash is the hash
-// of the manifest in hex.
-func (r *treeReader) prepareToSkipUnchanged(manifestHash string) {
+// prepareToSkipUnchangedFiles reads the information that is needed to read only the changed files. manifestHash is the
+// hash of the manifest in hex.
+func (r *treeReader) prepareToSkipUnchangedFiles(manifestHash string) {
 	t := r.tree
-	t.isUnchanged = make([]bool, len(t.base.fileRows))
-	r.fileStampByRow = make([]fileStampHash, len(t.base.fileRows))
+	t.isUnchangedByRow = make([]bool, len(t.lastDumpManifest.fileRows))
+	r.fileStampByRow = make([]fileStampHash, len(t.lastDumpManifest.fileRows))
 	head, ok := t.files.loadKnownFiles(func(f fileWithKnownHash) {
-		if row, ok := t.base.rowAt(f.path); ok && t.base.fileRows[row].fileDigest == f.contentDigest {
+		if row, ok := t.lastDumpManifest.rowAt(f.path); ok &&
+			t.lastDumpManifest.fileRows[row].fileDigest == f.contentDigest {
 			r.fileStampByRow[row] = t.files.hashFileStamp(f.fileStamp)
 		}
 	})
@@ -329,12 +331,12 @@ func (r *treeReader) prepareToSkipUnchanged(manifestHash string) {
 // readAll reads the files with entries and adds the entries to the tree. It returns how many are topics, a kind of
 // entry that the program crabtalk has and oxbow lacks.
 func (r *treeReader) readAll(t *dumpTree, files []entryDirFile, progress func(done, total int)) (topicCount int) {
-	total := r.unchangedFiles + len(files)
+	total := r.unchangedFileCount + len(files)
 	progress(0, total)
-	if r.unchangedFiles > 0 {
-		progress(r.unchangedFiles, total)
+	if r.unchangedFileCount > 0 {
+		progress(r.unchangedFileCount, total)
 	}
-	done := r.unchangedFiles
+	done := r.unchangedFileCount
 	for i := range files {
 		it := &files[i]
 		if r.readFile(t, it) && it.kind.isTopic {
@@ -360,8 +362,8 @@ func (r *treeReader) readFile(t *dumpTree, it *entryDirFile) bool {
 	case err != nil:
 		r.problems.AddProblem(it.path, err)
 		return false
-	case isUnique && sha256Digest(sha256.Sum256([]byte(text))) == r.tree.base.fileRows[row].fileDigest:
-		r.tree.isUnchanged[row] = true
+	case isUnique && sha256Digest(sha256.Sum256([]byte(text))) == r.tree.lastDumpManifest.fileRows[row].fileDigest:
+		r.tree.isUnchangedByRow[row] = true
 	default:
 		r.addFile(it, text)
 	}
@@ -371,12 +373,12 @@ func (r *treeReader) readFile(t *dumpTree, it *entryDirFile) bool {
 // manifestRowOf returns the row of a file in the manifest. The result ok is true if the row describes the file
 // completely. In this case, the caller need not parse the file if the file has the hash in the row. The caller must
 // compare the hash.
-func (r *treeReader) manifestRowOf(p string, kind *entryKindDir) (row int, ok bool) {
-	base := r.tree.base
-	if r.tree.isUnchanged == nil || kind.isTopic {
+func (r *treeReader) manifestRowOf(filePath string, kind *entryKindDir) (row int, ok bool) {
+	base := r.tree.lastDumpManifest
+	if r.tree.isUnchangedByRow == nil || kind.isTopic {
 		return 0, false
 	}
-	row, ok = base.rowAt(p)
+	row, ok = base.rowAt(filePath)
 	if !ok {
 		return 0, false
 	}
@@ -390,26 +392,26 @@ func (r *treeReader) manifestRowOf(p string, kind *entryKindDir) (row int, ok bo
 	// Somebody may have edited the manifest. Use the entry's name in it only if the file's path represents the same
 	// name.
 	_, isUnique, _ := base.findName(name)
-	return row, isUnique && decodeStem(fileStem(p)) == name
+	return row, isUnique && decodeFileStem(fileStem(filePath)) == name
 }
 
-// hasKnownHash reports whether the file e is unchanged since the last dump, without reading the file. The file is
-// unchanged if its size, inode and times are equal to the values in the list of known files. In this case, hasKnownHash
-// also marks the file as unchanged.
-func (r *treeReader) hasKnownHash(t *dumpTree, e *dirEntry) bool {
+// isUnchangedSinceDump reports whether the file e is unchanged since the last dump, without reading the file. The file
+// is unchanged if its size, inode and times are equal to the values in the list of known files. In this case,
+// isUnchangedSinceDump also marks the file as unchanged.
+func (r *treeReader) isUnchangedSinceDump(t *dumpTree, e *dirEntry) bool {
 	isStaged := e.DirEntry == nil
 	if r.fileStampByRow == nil || isStaged {
 		return false
 	}
-	row, ok := r.manifestRowOf(e.path, e.kind)
+	row, ok := r.manifestRowOf(e.path, e.kindDir)
 	if !ok || r.fileStampByRow[row] == 0 {
 		return false
 	}
 	if r.fileStampByRow[row] != t.hashEntryStamp(e) {
 		return false
 	}
-	r.tree.isUnchanged[row] = true
-	r.unchangedFiles++
+	r.tree.isUnchangedByRow[row] = true
+	r.unchangedFileCount++
 	return true
 }
 
@@ -426,18 +428,18 @@ func (t *Tree) addEntry(e oxbow.Entry, file string, s entryState) {
 // unchangedManifestRow returns the manifest's row with this entry name, if the entry's file is unchanged since the
 // last dump.
 func (t *Tree) unchangedManifestRow(name string) (row int, ok bool) {
-	if t.isUnchanged == nil {
+	if t.isUnchangedByRow == nil {
 		return 0, false
 	}
-	row, isUnique, found := t.base.findName(name)
-	return row, found && isUnique && t.isUnchanged[row]
+	row, isUnique, found := t.lastDumpManifest.findName(name)
+	return row, found && isUnique && t.isUnchangedByRow[row]
 }
 
 // addFile parses the text of a file and adds the entry to the tree. If the file is invalid, or if another file has an
 // entry of the same name, it adds a problem instead.
 func (r *treeReader) addFile(it *entryDirFile, text string) {
 	p := it.path
-	if as := r.lastDumpPathSpelling(p); as != "" {
+	if as := r.findLastDumpPathSpelling(p); as != "" {
 		p = as
 	}
 	e, f, err := r.tree.parseFile(it.kind, p, text)
@@ -447,7 +449,7 @@ func (r *treeReader) addFile(it *entryDirFile, text string) {
 	}
 	first, isOwned := r.fileByEntryName[e.Name]
 	if row, isUnchanged := r.tree.unchangedManifestRow(e.Name); !isOwned && isUnchanged {
-		first, isOwned = r.tree.base.pathOfRow(row), true
+		first, isOwned = r.tree.lastDumpManifest.pathOfRow(row), true
 	}
 	if isOwned {
 		r.problems.AddProblem(it.path, fmt.Errorf("%w: %s has the name %q too", oxbow.ErrExists, first, e.Name))
@@ -461,29 +463,30 @@ func (r *treeReader) addFile(it *entryDirFile, text string) {
 		r.tree.PartlyReadFiles++
 	}
 	isDecoded := strings.Contains(p, "%") && !f.hasName && e.Name != fileStem(p)
-	if r.tree.base == nil && isDecoded {
+	if r.tree.lastDumpManifest == nil && isDecoded {
 		r.tree.addWarning(it.path, fmt.Errorf("its name is read as %q", e.Name))
 	}
-	last, _ := r.tree.base.findItem(e.Name)
+	last, _ := r.tree.lastDumpManifest.findItem(e.Name)
 	r.tree.addEntry(e, it.path, entryState{
 		isUnedited:            last.matchesFileText(it.kind.dir, text, &e, f.hasName),
 		hasGitConflictMarkers: HasConflictMarkers(text),
 	})
 }
 
-// parseFile parses the text of a file with path p.
-func (t *Tree) parseFile(kind *entryKindDir, p, text string) (oxbow.Entry, parsedFile, error) {
-	if t.base != nil {
-		text = unixLines(text)
+// parseFile parses the text of a file with path filePath.
+func (t *Tree) parseFile(kind *entryKindDir, filePath, text string) (oxbow.Entry, parsedFile, error) {
+	if t.lastDumpManifest != nil {
+		text = convertCRLFToLF(text)
 	}
-	return parseEntryFile(kind, p, text)
+	return parseEntryFile(kind, filePath, text)
 }
 
-// readUnchanged reads the file for the entry in a row of the last dump's list, and adds the entry to t.Entries. The
-// entry was not read before, because its file seemed to be unchanged since the last dump. If the file was edited in the
-// meantime, the entry has the new text. If the file's name for the entry has changed, the error matches oxbow.ErrBusy.
-func (t *Tree) readUnchanged(row int) error {
-	last, kind := t.base.itemOfRow(row), t.base.kindDirOfRow(row)
+// readUnchangedEntry reads the file for the entry in a row of the last dump's list, and adds the entry to t.Entries.
+// The entry was not read before, because its file seemed to be unchanged since the last dump. If the file was edited in
+// the meantime, the entry has the new text. If the file's name for the entry has changed, the error matches
+// oxbow.ErrBusy.
+func (t *Tree) readUnchangedEntry(row int) error {
+	last, kind := t.lastDumpManifest.itemOfRow(row), t.lastDumpManifest.kindDirOfRow(row)
 	text, err := t.files.readText(last.Path, maxEntryFileBytes)
 	if err != nil {
 		return err
@@ -502,23 +505,23 @@ func (t *Tree) readUnchanged(row int) error {
 	return nil
 }
 
-// lastDumpPathSpelling returns the spelling that the last dump used for the path p. It is needed because some file
-// systems (HFS+) and archives change names to another Unicode normal form, but the names of entries must not change. It
-// returns "" if p is ASCII, or if the last dump had no such path.
-func (r *treeReader) lastDumpPathSpelling(p string) string {
-	if isASCII(p) {
+// findLastDumpPathSpelling returns the spelling that the last dump used for the path filePath. It is needed because
+// some file systems (HFS+) and archives change names to another Unicode normal form, but the names of entries must not
+// change. It returns "" if filePath is ASCII, or if the last dump had no such path.
+func (r *treeReader) findLastDumpPathSpelling(filePath string) string {
+	if isASCII(filePath) {
 		return "" // An ASCII path has only one spelling in Unicode, so the dump cannot have spelled it differently.
 	}
 	if r.lastDumpPathSpellings == nil {
-		r.lastDumpPathSpellings = r.tree.base.dumpedSpellings()
+		r.lastDumpPathSpellings = r.tree.lastDumpManifest.dumpedPathSpellings()
 	}
-	return r.lastDumpPathSpellings[normalizeNFC(p)]
+	return r.lastDumpPathSpellings[normalizeNFC(filePath)]
 }
 
-// dumpedSpellings returns the spelling of each path in the manifest that contains other characters than ASCII. The keys
-// of the map are the paths in Unicode normal form C. The values are the paths as the dump wrote them. A value is "" if
-// two paths have the same normal form.
-func (m *manifest) dumpedSpellings() map[string]string {
+// dumpedPathSpellings returns the spelling of each path in the manifest that contains other characters than ASCII. The
+// keys of the map are the paths in Unicode normal form C. The values are the paths as the dump wrote them. A value is
+// "" if two paths have the same normal form.
+func (m *manifest) dumpedPathSpellings() map[string]string {
 	as := make(map[string]string)
 	if m == nil {
 		return as
@@ -543,9 +546,9 @@ func normalizeNFC(s string) string { return norm.NFC.String(s) }
 
 func fileStem(p string) string { return strings.TrimSuffix(path.Base(p), ".md") }
 
-// parseEntryFile parses the text of an entry's file with path p. The file need not exist.
-func parseEntryFile(s *entryKindDir, p, text string) (oxbow.Entry, parsedFile, error) {
-	if !utf8.ValidString(p) {
+// parseEntryFile parses the text of an entry's file with path filePath. The file need not exist.
+func parseEntryFile(s *entryKindDir, filePath, text string) (oxbow.Entry, parsedFile, error) {
+	if !utf8.ValidString(filePath) {
 		return oxbow.Entry{}, parsedFile{}, errors.New("its name is not UTF-8; rename it")
 	}
 	if !utf8.ValidString(text) {
@@ -574,7 +577,7 @@ func parseEntryFile(s *entryKindDir, p, text string) (oxbow.Entry, parsedFile, e
 	e := oxbow.Entry{Name: f.name, Kind: s.kind, Content: f.content,
 		Aliases: f.aliases, Labels: labels, Created: f.created}
 	if !f.hasName {
-		e.Name = decodeStem(fileStem(p))
+		e.Name = decodeFileStem(fileStem(filePath))
 	}
 	if s.isTopic {
 		e.Labels = oxbow.SortLabels(append(slices.Clone(e.Labels), topicLabel))
@@ -582,13 +585,13 @@ func parseEntryFile(s *entryKindDir, p, text string) (oxbow.Entry, parsedFile, e
 	return e, f, nil
 }
 
-// findMissing finds the entries of the last dump that the tree does not contain.
-func (t *Tree) findMissing(m *manifest, fileByEntryName map[string]string) {
+// findMissingEntries finds the entries of the last dump that the tree does not contain.
+func (t *Tree) findMissingEntries(m *manifest, fileByEntryName map[string]string) {
 	if m == nil {
 		return
 	}
 	for row := range m.fileRows {
-		if t.isUnchanged != nil && t.isUnchanged[row] {
+		if t.isUnchangedByRow != nil && t.isUnchangedByRow[row] {
 			continue
 		}
 		name := m.nameOfRow(row)
@@ -598,15 +601,15 @@ func (t *Tree) findMissing(m *manifest, fileByEntryName map[string]string) {
 	}
 }
 
-// warnTopDirectoryNames adds warnings for names in the top directory that the user may have intended for entries.
-func (t *Tree) warnTopDirectoryNames(r *dumpTree) {
+// warnAboutIgnoredTopNames adds warnings for names in the top directory that the user may have intended for entries.
+func (t *Tree) warnAboutIgnoredTopNames(r *dumpTree) {
 	items, err := r.fs.ReadDir(r.dir)
 	if err != nil {
 		return
 	}
 	for _, it := range items {
 		name := it.Name()
-		for _, s := range kindDirs {
+		for _, s := range entryKindDirs {
 			isSimilar := strings.EqualFold(name, s.dir) || strings.EqualFold(name, s.kind.String())
 			if isSimilar && it.IsDir() && name != s.dir {
 				t.addWarning(name, fmt.Errorf("it is not read; did you mean %s?", s.dir))

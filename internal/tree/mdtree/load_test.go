@@ -65,8 +65,8 @@ func TestReadProblems(t *testing.T) {
 			t.Errorf("problems %v\nlack %q of %s", err, text, file)
 		}
 	}
-	if len(pe.Problems) != 9 || pe.UnlistedProblems != 0 {
-		t.Errorf("%d problems and %d more, want 9 and none", len(pe.Problems), pe.UnlistedProblems)
+	if len(pe.Problems) != 9 || pe.UnlistedProblemCount != 0 {
+		t.Errorf("%d problems and %d more, want 9 and none", len(pe.Problems), pe.UnlistedProblemCount)
 	}
 	if d := diffFiles(files(t, fsys, "brain"), before); d != "" {
 		t.Errorf("Read changed files:\n%s", d)
@@ -101,7 +101,7 @@ func TestReadManyProblems(t *testing.T) {
 	}
 	_, err := ReadTree(fsys, "brain", nil)
 	var pe *ProblemsError
-	if !errors.As(err, &pe) || len(pe.Problems) != 20 || pe.UnlistedProblems != 5 ||
+	if !errors.As(err, &pe) || len(pe.Problems) != 20 || pe.UnlistedProblemCount != 5 ||
 		!strings.HasSuffix(err.Error(), "and 5 more") {
 		t.Errorf("Read = %v, want 20 problems and 5 more", err)
 	}

@@ -27,10 +27,10 @@ const (
 	maxWaitForWriterChange = 200 * time.Millisecond
 )
 
-// acquireWriter waits until the caller is the only writer among all processes, and completes an interrupted change.
+// acquireWriteLock waits until the caller is the only writer among all processes, and completes an interrupted change.
 // The caller must call release. If another process keeps the lock for longer than LockWait, the error is an
 // [oxbow.BusyError].
-func (s *Store) acquireWriter(ctx context.Context) (release func(), err error) {
+func (s *Store) acquireWriteLock(ctx context.Context) (release func(), err error) {
 	if s.options.ReadOnly {
 		return nil, oxbow.ErrReadOnly
 	}
@@ -53,17 +53,17 @@ func (s *Store) acquireWriter(ctx context.Context) (release func(), err error) {
 	}
 	if s.writer.processLock == nil {
 		if err := s.createAndSyncDir(path.Dir(s.options.LockPath)); err != nil {
-			return nil, s.storeError(err)
+			return nil, s.convertFileSystemError(err)
 		}
 		s.writer.processLock, err = s.fs.OpenLock(s.options.LockPath)
 		if err != nil {
 			s.writer.processLock = nil
-			return nil, s.storeError(err)
+			return nil, s.convertFileSystemError(err)
 		}
 	}
 	got, waited, err := vfs.AcquireLock(ctx, s.writer.processLock, s.options.LockWait)
 	if err != nil {
-		return nil, s.storeError(err)
+		return nil, s.convertFileSystemError(err)
 	}
 	if !got {
 		return nil, &oxbow.BusyError{Path: path.Join(s.options.DirectoryName, s.options.LockPath), Waited: waited}
@@ -78,14 +78,14 @@ func (s *Store) acquireWriter(ctx context.Context) (release func(), err error) {
 	}, nil
 }
 
-// waitForOpenChange ensures that no incomplete change is visible in the tree. If a change is in progress, a store that
-// can write waits for the writer, and completes the change if a crash has interrupted it. A read-only store waits at
-// most for maxWaitForWriterChange. If the change is still incomplete then, the store reads the files as they will be
+// waitForIncompleteChange ensures that no incomplete change is visible in the tree. If a change is in progress, a store
+// that can write waits for the writer, and completes the change if a crash has interrupted it. A read-only store waits
+// at most for maxWaitForWriterChange. If the change is still incomplete then, the store reads the files as they will be
 // after the change.
-func (s *Store) waitForOpenChange(ctx context.Context) error {
+func (s *Store) waitForIncompleteChange(ctx context.Context) error {
 	idle := !s.hasJournal()
 	if !idle && !s.options.ReadOnly {
-		release, err := s.acquireWriter(ctx)
+		release, err := s.acquireWriteLock(ctx)
 		if err == nil {
 			release()
 		}
@@ -114,7 +114,7 @@ func (s *Store) waitForOpenChange(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.showChangeAsComplete(j); err != nil {
+	if err := s.simulateCompletedChange(j); err != nil {
 		return err
 	}
 	s.rereadAtNextScan(slices.Collect(maps.Keys(s.newTextFileByPath))...)
@@ -152,7 +152,7 @@ func (s *Store) readJournal() (*journal.Journal, error) {
 		return j, nil
 	}
 	is := oxbow.ErrCorrupt
-	if errors.Is(err, journal.ErrVersion) {
+	if errors.Is(err, journal.ErrUnknownVersion) {
 		is = oxbow.ErrVersion
 	}
 	return nil, fmt.Errorf("%w: reading %s: %v; look at the files in %s and remove it when they are as they should be",
@@ -171,7 +171,7 @@ func (s *Store) recoverChange() error {
 		}
 		if j != nil {
 			if err := s.resumeChange(j); err != nil {
-				return fmt.Errorf("finishing a change that was cut off: %w", s.storeError(err))
+				return fmt.Errorf("finishing a change that was cut off: %w", s.convertFileSystemError(err))
 			}
 			for _, c := range j.Writes {
 				s.rereadAtNextScan(c.Path)
@@ -185,8 +185,8 @@ func (s *Store) recoverChange() error {
 		return nil
 	}
 	s.writer.hasRemovedTempFiles = true
-	if err := s.stagingArea.RemoveUncommitted(); err != nil {
-		return s.storeError(err)
+	if err := s.stagingArea.RemoveUncommittedFiles(); err != nil {
+		return s.convertFileSystemError(err)
 	}
 	dirs := map[string]bool{}
 	for _, d := range s.scanner.dirs {

@@ -25,16 +25,17 @@ const (
 	manifestFile    = ".oxbow-manifest.json"
 	manifestVersion = 1
 
-	// maxListSize is the maximum size, in bytes, of a file that lists all entries, such as the manifest. It equals the
-	// maximum size of a journal.
-	maxListSize = journal.MaxJournalBytes
+	// maxEntryListBytes is the maximum size, in bytes, of a file that lists all entries, such as the manifest. It
+	// equals the maximum size of a journal.
+	maxEntryListBytes = journal.MaxJournalBytes
 )
 
 // manifestHead is the manifest file's content before the list of files.
 type manifestHead struct {
-	Version     int    `json:"version"`
-	DumpedStore string `json:"memory,omitempty"` // name of the store that was dumped, see [DumpOptions.Origin]
-	EntryCount  int    `json:"count"`            // number of entries that the dump wrote
+	Version int `json:"version"`
+	// name of the store that was dumped, see [DumpOptions.DumpedStoreIdentity]
+	DumpedStoreName string `json:"memory,omitempty"`
+	EntryCount      int    `json:"count"` // number of entries that the dump wrote
 }
 
 // manifestItem is a file in the manifest.
@@ -63,8 +64,8 @@ type manifest struct {
 	namesInSeveralRows map[string]bool
 }
 
-// manifestRow is a file in the manifest. The field kindDirIndex is an index in kindDirs, and so selects the directory
-// of the file.
+// manifestRow is a file in the manifest. The field kindDirIndex is an index in entryKindDirs, and so selects the
+// directory of the file.
 type manifestRow struct {
 	fileStem     string
 	fileDigest   sha256Digest
@@ -72,7 +73,7 @@ type manifestRow struct {
 }
 
 func (m *manifest) kindDirOfRow(row int) *entryKindDir {
-	return &kindDirs[m.fileRows[row].kindDirIndex]
+	return &entryKindDirs[m.fileRows[row].kindDirIndex]
 }
 
 func (m *manifest) pathOfRow(row int) string {
@@ -83,7 +84,7 @@ func (m *manifest) nameOfRow(row int) string {
 	if name, ok := m.entryNameByRow[int32(row)]; ok {
 		return name
 	}
-	return decodeStem(m.fileRows[row].fileStem)
+	return decodeFileStem(m.fileRows[row].fileStem)
 }
 
 func (m *manifest) itemOfRow(row int) manifestItem {
@@ -92,11 +93,11 @@ func (m *manifest) itemOfRow(row int) manifestItem {
 
 // writeManifest writes a manifest with a line for each file, so that diffs of a tree in git are
 // readable. The files must be sorted by path.
-func writeManifest(w io.Writer, memory string, count int, files iter.Seq[manifestItem]) error {
-	if memory != "" {
-		memory = fmt.Sprintf("\"memory\": %q,\n", memory)
+func writeManifest(w io.Writer, storeName string, entryCount int, files iter.Seq[manifestItem]) error {
+	if storeName != "" {
+		storeName = fmt.Sprintf("\"memory\": %q,\n", storeName)
 	}
-	fmt.Fprintf(w, "{\n\"version\": %d,\n%s\"count\": %d,\n\"files\": [", manifestVersion, memory, count)
+	fmt.Fprintf(w, "{\n\"version\": %d,\n%s\"count\": %d,\n\"files\": [", manifestVersion, storeName, entryCount)
 	var buf bytes.Buffer
 	// The encoder ends each JSON value with a line break, so each file is on a line of its own.
 	enc := json.NewEncoder(&buf)
@@ -106,7 +107,7 @@ func writeManifest(w io.Writer, memory string, count int, files iter.Seq[manifes
 		buf.Reset()
 		buf.WriteString(separator)
 		separator = ","
-		if isPlainJSON(f.Path) && isPlainJSON(f.Name) {
+		if needsNoJSONEscape(f.Path) && needsNoJSONEscape(f.Name) {
 			buf.WriteString(`{"path":"`)
 			buf.WriteString(f.Path)
 			buf.WriteString(`","name":"`)
@@ -125,9 +126,9 @@ func writeManifest(w io.Writer, memory string, count int, files iter.Seq[manifes
 	return err
 }
 
-// isPlainJSON reports whether a text needs no escapes in JSON, because it consists of letters, digits, spaces and
+// needsNoJSONEscape reports whether a text needs no escapes in JSON, because it consists of letters, digits, spaces and
 // most punctuation in ASCII.
-func isPlainJSON(s string) bool {
+func needsNoJSONEscape(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		isControl := c < ' ' || c >= 0x7f
@@ -139,9 +140,9 @@ func isPlainJSON(s string) bool {
 	return true
 }
 
-// maxManifestLine is the maximum length, in bytes, of a line in the form that writeManifest writes. A manifest with
-// longer lines is read as a whole.
-const maxManifestLine = 64 << 10
+// maxManifestLineBytes is the maximum length, in bytes, of a line in the form that writeManifest writes. A manifest
+// with longer lines is read as a whole.
+const maxManifestLineBytes = 64 << 10
 
 // eachManifestItem reads a manifest. It calls fn for each file, in the order of the manifest. Strings of the items
 // share memory, so that fn must clone a string that it keeps. fn may store items, but must not rely on them until
@@ -153,13 +154,13 @@ func eachManifestItem(file io.ReaderAt, fn func(manifestItem)) (manifestHead, er
 	take := func(l manifestFileLine) {
 		if bad == nil && !isEntryPath(l.Path) {
 			bad = fmt.Errorf("%w: it lists %q, which is no file of an entry",
-				oxbow.ErrInvalid, text.TruncateWithEllipsis(l.Path, maxValueInMessage))
+				oxbow.ErrInvalid, text.TruncateWithEllipsis(l.Path, maxMessageValueBytes))
 		}
 		count++
 		fn(manifestItem{l.Path, l.Name, parseDigest(l.SHA256Hex)})
 	}
 	head, err := readManifestFileLines(io.NewSectionReader(file, 0, math.MaxInt64), take)
-	if errors.Is(err, errManifestNotByLine) {
+	if errors.Is(err, errManifestNotLineBased) {
 		head, err = readManifestJSON(io.NewSectionReader(file, 0, math.MaxInt64), count, take)
 	}
 	switch {
@@ -175,25 +176,25 @@ func eachManifestItem(file io.ReaderAt, fn func(manifestItem)) (manifestHead, er
 	return head, bad
 }
 
-// errManifestNotByLine reports that a manifest is not in the form with one line for each file, which writeManifest
+// errManifestNotLineBased reports that a manifest is not in the form with one line for each file, which writeManifest
 // writes. Such a manifest is read by package json instead.
-var errManifestNotByLine = errors.New("the manifest is written differently")
+var errManifestNotLineBased = errors.New("the manifest is written differently")
 
 // readManifestFileLines reads a manifest in the form that writeManifest writes. It calls the function addLine for each
 // file in the manifest. It needs little memory, and is several times as fast as package json. If the manifest has a
-// different form, the error is errManifestNotByLine. addLine may have been called before the error is returned.
+// different form, the error is errManifestNotLineBased. addLine may have been called before the error is returned.
 func readManifestFileLines(file io.Reader, addLine func(manifestFileLine)) (head manifestHead, err error) {
-	r := bufio.NewReaderSize(file, maxManifestLine)
+	r := bufio.NewReaderSize(file, maxManifestLineBytes)
 	var start []byte
 	for !bytes.HasSuffix(start, []byte("\"files\": [\n")) {
 		line, err := r.ReadSlice('\n')
-		if err != nil || len(start) > maxManifestLine {
+		if err != nil || len(start) > maxManifestLineBytes {
 			return head, manifestReadError(err)
 		}
 		start = append(start, line...)
 	}
 	if err := json.Unmarshal(append(start, "]}"...), &head); err != nil {
-		return head, errManifestNotByLine
+		return head, errManifestNotLineBased
 	}
 	for i := 0; ; i++ {
 		slice, err := r.ReadSlice('\n')
@@ -210,13 +211,13 @@ func readManifestFileLines(file io.Reader, addLine func(manifestFileLine)) (head
 		}
 		f, isItem := parseManifestFileLine(line)
 		if !hasComma || !isItem {
-			return head, errManifestNotByLine
+			return head, errManifestNotLineBased
 		}
 		addLine(f)
 	}
 	end, err := io.ReadAll(io.LimitReader(r, 3))
 	if err == nil && string(end) != "}\n" {
-		err = errManifestNotByLine
+		err = errManifestNotLineBased
 	}
 	return head, err
 }
@@ -225,7 +226,7 @@ func readManifestFileLines(file io.Reader, addLine func(manifestFileLine)) (head
 func manifestReadError(err error) error {
 	isForm := err == nil || errors.Is(err, io.EOF) || errors.Is(err, bufio.ErrBufferFull)
 	if isForm {
-		return errManifestNotByLine
+		return errManifestNotLineBased
 	}
 	return err
 }
@@ -237,12 +238,12 @@ func readManifestJSON(file io.Reader, skippedLines int, addLine func(manifestFil
 		manifestHead
 		Files []manifestFileLine `json:"files"`
 	}
-	data, err := io.ReadAll(io.LimitReader(file, maxListSize+1))
+	data, err := io.ReadAll(io.LimitReader(file, maxEntryListBytes+1))
 	if err != nil {
 		return m.manifestHead, err
 	}
-	if len(data) > maxListSize {
-		return m.manifestHead, fmt.Errorf("%w: the most is %d bytes", vfs.ErrTooLarge, maxListSize)
+	if len(data) > maxEntryListBytes {
+		return m.manifestHead, fmt.Errorf("%w: the most is %d bytes", vfs.ErrTooLarge, maxEntryListBytes)
 	}
 	if err := json.Unmarshal(data, &m); err != nil {
 		return m.manifestHead, fmt.Errorf("%w: it is damaged (%v); remove it to go on without", oxbow.ErrInvalid, err)
@@ -272,8 +273,8 @@ func parseManifestFileLine(line string) (f manifestFileLine, ok bool) {
 	return manifestFileLine{path, name, sum}, true
 }
 
-// minManifestLine is the approximate number of bytes in a manifest line for a file with a short name.
-const minManifestLine = 115
+// minManifestLineBytes is the approximate number of bytes in a manifest line for a file with a short name.
+const minManifestLineBytes = 115
 
 // readManifest returns the content of a manifest.
 func readManifest(file vfs.File) (*manifest, error) {
@@ -281,16 +282,19 @@ func readManifest(file vfs.File) (*manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &manifest{entryNameByRow: map[int32]string{}, fileRows: make([]manifestRow, 0, info.Size()/minManifestLine)}
+	m := &manifest{
+		entryNameByRow: map[int32]string{},
+		fileRows:       make([]manifestRow, 0, info.Size()/minManifestLineBytes),
+	}
 	var texts nameBlockAllocator
 	add := func(f manifestItem) {
 		dir, stem := splitEntryPath(f.Path)
 		row := manifestRow{
 			fileStem:     texts.copyNameIntoBlock(stem),
 			fileDigest:   f.Sum,
-			kindDirIndex: int8(dirNumber(dir)),
+			kindDirIndex: int8(kindDirIndex(dir)),
 		}
-		if f.Name != decodeStem(stem) {
+		if f.Name != decodeFileStem(stem) {
 			m.entryNameByRow[int32(len(m.fileRows))] = texts.copyNameIntoBlock(f.Name)
 		}
 		m.fileRows = append(m.fileRows, row)
@@ -302,13 +306,13 @@ func readManifest(file vfs.File) (*manifest, error) {
 	m.rowByPath = newRowIndex(len(m.fileRows))
 	for i := range m.fileRows {
 		p := m.pathOfRow(i)
-		m.rowByPath.addRow(p, i, func(row int) bool { return m.isAt(row, p) })
+		m.rowByPath.addRow(p, i, func(row int) bool { return m.isPathOfRow(row, p) })
 	}
 	return m, nil
 }
 
-func (m *manifest) isAt(row int, p string) bool {
-	dir, stem := splitEntryPath(p)
+func (m *manifest) isPathOfRow(row int, filePath string) bool {
+	dir, stem := splitEntryPath(filePath)
 	return m.fileRows[row].fileStem == stem && m.kindDirOfRow(row).dir == dir
 }
 
@@ -352,9 +356,9 @@ func (m *manifest) findItem(name string) (f manifestItem, found bool) {
 }
 
 // rowAt returns the manifest's row for the entry file with this path. m may be nil.
-func (m *manifest) rowAt(p string) (row int, found bool) {
+func (m *manifest) rowAt(filePath string) (row int, found bool) {
 	if m == nil {
 		return 0, false
 	}
-	return m.rowByPath.findRow(p, func(row int) bool { return m.isAt(row, p) })
+	return m.rowByPath.findRow(filePath, func(row int) bool { return m.isPathOfRow(row, filePath) })
 }

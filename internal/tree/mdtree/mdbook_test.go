@@ -117,8 +117,8 @@ func TestMdbookReadsTheDump(t *testing.T) {
 	fsys := vfs.NewMem()
 	mustDump(t, s, fsys, "brain")
 	tree := files(t, fsys, "brain")
-	if !strings.Contains(tree[bookFile], `src = "."`) {
-		t.Fatalf("book.toml does not say that the chapters are beside it: %q", tree[bookFile])
+	if !strings.Contains(tree[mdBookSettingsFile], `src = "."`) {
+		t.Fatalf("book.toml does not say that the chapters are beside it: %q", tree[mdBookSettingsFile])
 	}
 	var titles, paths []string
 	for _, c := range readBook(t, tree[summaryFile]) {

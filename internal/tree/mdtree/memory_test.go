@@ -34,7 +34,7 @@ func TestLoadIntoMemory(t *testing.T) {
 	var adds []oxbow.Op
 	for _, e := range nastyStore(t).entries {
 		e = storableEntry(&e)
-		add := threeway.AddOp(&e)
+		add := threeway.NewAddOp(&e)
 		if add.Check() != nil || oxbow.NormalName(e.Name) != e.Name {
 			continue // no store has such a name (see TestLoadSpellings)
 		}

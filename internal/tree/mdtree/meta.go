@@ -17,28 +17,28 @@ import (
 )
 
 const (
-	metaBlockStart       = `<div id="meta">`
-	metaBlockEnd         = `</div>`
-	lineEndsCommentStart = "<!-- content: "
-	lineEndsCommentEnd   = " -->"
-	byteOrderMark        = "\ufeff"
-	lineEnds             = "\r\n"
+	propertyBlockStart     = `<div id="meta">`
+	propertyBlockEnd       = `</div>`
+	lineEndingCommentStart = "<!-- content: "
+	lineEndingCommentEnd   = " -->"
+	byteOrderMark          = "\ufeff"
+	lineEnds               = "\r\n"
 
-	// maxValueInMessage is the maximum length, in bytes, of a value in a message.
-	maxValueInMessage = 60
+	// maxMessageValueBytes is the maximum length, in bytes, of a value in a message.
+	maxMessageValueBytes = 60
 )
 
 // entryText is an entry in the form in which it is written to its Markdown file.
 type entryText struct {
 	*oxbow.Entry
-	withName bool // the block with the entry's properties at the start of the file also contains the name
+	includesName bool // the block with the entry's properties at the start of the file also contains the name
 }
 
 // appendFileText appends the text of the entry's file to b.
 func (e entryText) appendFileText(b []byte) []byte {
 	start := len(b)
-	b, nameAt := e.appendWithoutName(b)
-	if !e.withName {
+	b, nameAt := e.appendTextWithoutName(b)
+	if !e.includesName {
 		return b
 	}
 	return slices.Insert(b, start+nameAt, appendName(nil, e.Name)...)
@@ -50,11 +50,11 @@ func appendName(b []byte, name string) []byte {
 	return append(b, "  <dt>Name</dt>\n  <dd>"+escapeTextAndOuterSpace(name)+"</dd>\n"...)
 }
 
-// appendWithoutName appends the text of the entry's file to b, without the lines for the entry's name. nameOffset is
-// the position in the appended text at which these lines belong.
-func (e entryText) appendWithoutName(b []byte) (text []byte, nameOffset int) {
+// appendTextWithoutName appends the text of the entry's file to b, without the lines for the entry's name. nameOffset
+// is the position in the appended text at which these lines belong.
+func (e entryText) appendTextWithoutName(b []byte) (text []byte, nameOffset int) {
 	start := len(b)
-	b = append(b, metaBlockStart+"\n<dl>\n"...)
+	b = append(b, propertyBlockStart+"\n<dl>\n"...)
 	if !e.Created.IsZero() {
 		t := formatTime(e.Created)
 		b = append(b, "  <dt>Created</dt>\n  <dd><time datetime=\""+t+"\">"+t+"</time></dd>\n"...)
@@ -68,7 +68,7 @@ func (e entryText) appendWithoutName(b []byte) (text []byte, nameOffset int) {
 	nameOffset = len(b) - start
 	head, _, tail := splitOuterLineBreaks(e.Content)
 	if head != "" || tail != "" {
-		b = append(b, "  "+lineEndsCommentStart...)
+		b = append(b, "  "+lineEndingCommentStart...)
 		if head != "" {
 			b = append(b, describeLineBreaks(head)+" before"...)
 		}
@@ -78,9 +78,9 @@ func (e entryText) appendWithoutName(b []byte) (text []byte, nameOffset int) {
 		if tail != "" {
 			b = append(b, describeLineBreaks(tail)+" after"...)
 		}
-		b = append(b, lineEndsCommentEnd+"\n"...)
+		b = append(b, lineEndingCommentEnd+"\n"...)
 	}
-	b = append(b, "</dl>\n"+metaBlockEnd+"\n\n"...)
+	b = append(b, "</dl>\n"+propertyBlockEnd+"\n\n"...)
 	content := strings.TrimLeft(e.Content, "\n")
 	b = append(b, content...)
 	if content != "" && !strings.HasSuffix(content, "\n") {
@@ -114,24 +114,24 @@ type parsedFile struct {
 
 // parseEntry parses an entry's file. Any text without a block of data is valid. The error lists the
 // parts of a block that cannot be understood.
-func parseEntry(file string) (parsedFile, error) {
+func parseEntry(fileText string) (parsedFile, error) {
 	var p parsedFile
-	file = strings.TrimPrefix(file, byteOrderMark)
-	rest, ok := strings.CutPrefix(file, metaBlockStart)
+	fileText = strings.TrimPrefix(fileText, byteOrderMark)
+	rest, ok := strings.CutPrefix(fileText, propertyBlockStart)
 	if !ok {
-		p.content = strings.TrimRight(file, lineEnds)
+		p.content = strings.TrimRight(fileText, lineEnds)
 		return p, nil
 	}
-	block, body, ok := strings.Cut(rest, metaBlockEnd)
+	block, body, ok := strings.Cut(rest, propertyBlockEnd)
 	if !ok {
-		p.content = strings.TrimRight(file, lineEnds)
+		p.content = strings.TrimRight(fileText, lineEnds)
 		p.warnings = append(p.warnings, "its block of data is never closed, so all of it is read as content")
 		return p, nil
 	}
 	p.content = strings.Trim(body, lineEnds)
 	var errs []error
-	if i := strings.Index(block, lineEndsCommentStart); i >= 0 {
-		mark, _, _ := strings.Cut(block[i+len(lineEndsCommentStart):], lineEndsCommentEnd)
+	if i := strings.Index(block, lineEndingCommentStart); i >= 0 {
+		mark, _, _ := strings.Cut(block[i+len(lineEndingCommentStart):], lineEndingCommentEnd)
 		head, tail, err := parseLineEndsComment(mark)
 		if err != nil {
 			errs = append(errs, err)
@@ -146,7 +146,7 @@ func parseEntry(file string) (parsedFile, error) {
 				p.warnings,
 				fmt.Sprintf(
 					"its date %q is not understood and so not read; write it like 2026-04-18T09:30:00Z",
-					text.TruncateWithEllipsis(s, maxValueInMessage),
+					text.TruncateWithEllipsis(s, maxMessageValueBytes),
 				),
 			)
 		}
@@ -166,39 +166,39 @@ func parseEntry(file string) (parsedFile, error) {
 		s, _, p.hasName = strings.Cut(s, "</dd>")
 		p.name = unescapeBlockText(strings.TrimSpace(s))
 	}
-	for _, t := range ignoredBlockTexts(block) {
+	for _, t := range ignoredPropertyTexts(block) {
 		p.hasIgnoredText = true
 		p.warnings = append(
 			p.warnings,
 			fmt.Sprintf(
 				"its block of data has %q, which is not read; to keep this text, move it below the block",
-				text.TruncateWithEllipsis(t, maxValueInMessage),
+				text.TruncateWithEllipsis(t, maxMessageValueBytes),
 			),
 		)
 	}
 	return p, errors.Join(errs...)
 }
 
-// blockTags removes the HTML tags that oxbow writes between the properties of an entry in the entry's file.
-var blockTags = strings.NewReplacer("<dl>", "", "</dl>", "", "<dd>", "", "</dd>", "", "<ul>", "", "</ul>", "")
+// propertyTagRemover removes the HTML tags that oxbow writes between the properties of an entry in the entry's file.
+var propertyTagRemover = strings.NewReplacer("<dl>", "", "</dl>", "", "<dd>", "", "</dd>", "", "<ul>", "", "</ul>", "")
 
-// ignoredBlockTexts returns the texts that parseEntry ignores in the block with the entry's properties. These are
+// ignoredPropertyTexts returns the texts that parseEntry ignores in the block with the entry's properties. These are
 // properties with unknown titles, and text at a place where oxbow never writes text.
-func ignoredBlockTexts(block string) []string {
+func ignoredPropertyTexts(propertyBlock string) []string {
 	var unread []string
-	rest := block
-	if from, to := strings.Index(rest, lineEndsCommentStart), strings.Index(rest, lineEndsCommentEnd); 0 <= from &&
+	rest := propertyBlock
+	if from, to := strings.Index(rest, lineEndingCommentStart), strings.Index(rest, lineEndingCommentEnd); 0 <= from &&
 		from < to {
-		rest = rest[:from] + rest[to+len(lineEndsCommentEnd):]
+		rest = rest[:from] + rest[to+len(lineEndingCommentEnd):]
 	}
 	if value, ok := findTime(rest); ok {
 		rest = removeDumpedTime(rest, value)
 	}
 	rest = strings.Replace(rest, "<dt>Created</dt>", "", 1)
 	for _, title := range []string{"Aliases", "Labels"} {
-		rest = replacePart(rest, title, removeListItems)
+		rest = replaceProperty(rest, title, removeListItems)
 	}
-	rest = replacePart(rest, "Name", func(s string) string {
+	rest = replaceProperty(rest, "Name", func(s string) string {
 		before, name, isOpen := strings.Cut(s, "<dd>")
 		_, after, isClosed := strings.Cut(name, "</dd>")
 		if !isOpen || !isClosed {
@@ -214,9 +214,9 @@ func ignoredBlockTexts(block string) []string {
 			continue
 		}
 		unread = append(unread, title)
-		rest = replacePart(rest, escapeText(title), func(string) string { return "" })
+		rest = replaceProperty(rest, escapeText(title), func(string) string { return "" })
 	}
-	if s := strings.TrimSpace(blockTags.Replace(rest)); s != "" {
+	if s := strings.TrimSpace(propertyTagRemover.Replace(rest)); s != "" {
 		unread = append(unread, s)
 	}
 	return unread
@@ -225,30 +225,31 @@ func ignoredBlockTexts(block string) []string {
 // removeDumpedTime removes the first <time> element with this value from the HTML block, if the element has the form in
 // which a dump writes it. If the visible time differs from the datetime attribute, only the tags are removed and the
 // visible time stays, because a person may have changed it.
-func removeDumpedTime(block, value string) string {
-	open := `<time datetime="` + value + `">`
-	before, s, ok := strings.Cut(block, open)
+func removeDumpedTime(propertyBlock, timeText string) string {
+	open := `<time datetime="` + timeText + `">`
+	before, s, ok := strings.Cut(propertyBlock, open)
 	shown, after, isClosed := strings.Cut(s, "</time>")
 	switch {
 	case !ok:
-		return block
+		return propertyBlock
 	case !isClosed:
 		return before + s
-	case shown == value || shown == "":
+	case shown == timeText || shown == "":
 		return before + after
 	}
 	return before + shown + after
 }
 
-// replacePart changes one property in block, which is the HTML text of an entry's properties. The argument title is the
-// title of the property, such as "Labels". replacePart removes the title, and replaces the text of the property by the
-// result of change. If block does not contain the title, replacePart returns block unchanged.
-func replacePart(block, title string, change func(part string) string) string {
-	before, s, ok := strings.Cut(block, "<dt>"+title+"</dt>")
+// replaceProperty changes one property in propertyBlock, which is the HTML text of an entry's properties. The argument
+// propertyTitle is the title of the property, such as "Labels". replaceProperty removes the title, and replaces the
+// text of the property by the result of change. If propertyBlock does not contain the title, replaceProperty returns
+// propertyBlock unchanged.
+func replaceProperty(propertyBlock, propertyTitle string, change func(part string) string) string {
+	before, s, ok := strings.Cut(propertyBlock, "<dt>"+propertyTitle+"</dt>")
 	if !ok {
-		return block
+		return propertyBlock
 	}
-	p := textAfterTitle(block, title)
+	p := textAfterTitle(propertyBlock, propertyTitle)
 	return before + change(p) + s[len(p):]
 }
 
@@ -432,7 +433,7 @@ func parseLineEndsComment(s string) (head, tail string, err error) {
 		if err != nil {
 			return "", "", fmt.Errorf(
 				"the comment on line breaks, %q, %w; write it like %sLF*2 before, CRLF after%s or take it out",
-				text.TruncateWithEllipsis(s, maxValueInMessage), err, lineEndsCommentStart, lineEndsCommentEnd,
+				text.TruncateWithEllipsis(s, maxMessageValueBytes), err, lineEndingCommentStart, lineEndingCommentEnd,
 			)
 		}
 	}

@@ -28,7 +28,7 @@ var nasty = []string{
 
 func roundTrip(t *testing.T, e *oxbow.Entry, showName bool) {
 	t.Helper()
-	text := string(entryText{Entry: e, withName: showName}.appendFileText(nil))
+	text := string(entryText{Entry: e, includesName: showName}.appendFileText(nil))
 	p, err := parseEntry(text)
 	if err != nil {
 		t.Errorf("parseEntry(%q): %v", text, err)
@@ -106,7 +106,7 @@ func TestEntryFile(t *testing.T) {
 
 steps
 `
-	if got := string(entryText{Entry: e, withName: true}.appendFileText(nil)); got != want {
+	if got := string(entryText{Entry: e, includesName: true}.appendFileText(nil)); got != want {
 		t.Errorf("appendEntry = %s\nwant %s", got, want)
 	}
 }
@@ -184,10 +184,10 @@ func FuzzParseEntry(f *testing.F) {
 	for _, s := range nasty {
 		f.Add(s)
 		e := &oxbow.Entry{Name: s, Content: s, Aliases: []string{s}, Created: noon}
-		f.Add(string(entryText{Entry: e, withName: true}.appendFileText(nil)))
+		f.Add(string(entryText{Entry: e, includesName: true}.appendFileText(nil)))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if len(text) > 1<<16 || (strings.Contains(text, "*") && strings.Contains(text, lineEndsCommentStart)) {
+		if len(text) > 1<<16 || (strings.Contains(text, "*") && strings.Contains(text, lineEndingCommentStart)) {
 			// remove *, because *N makes contents very long, which only takes time
 			text = strings.ReplaceAll(text, "*", "")
 		}
@@ -242,18 +242,18 @@ func TestEveryInsertedWordIsReadOrReported(t *testing.T) {
 	e := oxbow.Entry{Name: "why?", Kind: oxbow.Note, Content: "\n\nfirst line\n\nsecond\n", Created: noon,
 		Aliases: []string{"ship", "a & b"}, Labels: []oxbow.Label{{Key: "project", Value: "vtt"}}}
 	for _, showName := range []string{"", "shown"} {
-		text := string(entryText{Entry: &e, withName: showName != ""}.appendFileText(nil))
+		text := string(entryText{Entry: &e, includesName: showName != ""}.appendFileText(nil))
 		for i := range len(text) + 1 {
 			for _, word := range []string{"zebra", " zebra ", "<p>zebra</p>", "<!-- zebra -->", "\n<dt>zebra</dt>\n"} {
 				edited := text[:i] + word + text[i:]
-				got, f, err := parseEntryFile(&kindDirs[0], "notes/why%3F.md", edited)
+				got, f, err := parseEntryFile(&entryKindDirs[0], "notes/why%3F.md", edited)
 				read := fmt.Sprint(got.Name, got.Content, got.Aliases, got.Labels, f.warnings)
 				if err == nil && !strings.Contains(read, "zebra") && len(f.warnings) == 0 {
 					t.Errorf("%q at byte %d is neither read nor reported:\n%s", word, i, edited)
 				}
 			}
 		}
-		if _, f, err := parseEntryFile(&kindDirs[0], "notes/why%3F.md", text); err != nil || len(f.warnings) > 0 {
+		if _, f, err := parseEntryFile(&entryKindDirs[0], "notes/why%3F.md", text); err != nil || len(f.warnings) > 0 {
 			t.Errorf("the file of a dump has warnings %q (%v)", f.warnings, err)
 		}
 	}

@@ -31,14 +31,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxStemBytes is the maximum length, in bytes, of a stem that represents a name. With a suffix and
+// maxFileStemBytes is the maximum length, in bytes, of a stem that represents a name. With a suffix and
 // ".md", it is shorter than the 255 bytes that file systems allow.
-const maxStemBytes = 200
+const maxFileStemBytes = 200
 
 const upperHex = "0123456789ABCDEF"
 
 // encodeNameAsFileStem returns the stem for a name. isNameRecoverable is true if the stem represents the name, that
-// is, if decodeStem(stem) == name.
+// is, if decodeFileStem(stem) == name.
 func encodeNameAsFileStem(name string) (stem string, isNameRecoverable bool) {
 	if name == "" {
 		return "empty", false
@@ -65,11 +65,11 @@ func encodeNameAsFileStem(name string) (stem string, isNameRecoverable bool) {
 	}
 	stem = b.String()
 	last, _ := utf8.DecodeLastRuneInString(stem)
-	if len(stem) <= maxStemBytes && !unicode.IsSpace(last) {
+	if len(stem) <= maxFileStemBytes && !unicode.IsSpace(last) {
 		return stem, true
 	}
 	sum := sha256.Sum256([]byte(name))
-	return shortenStem(stem, maxStemBytes-40) + "~" + hex.EncodeToString(sum[:8]), false
+	return shortenStem(stem, maxFileStemBytes-40) + "~" + hex.EncodeToString(sum[:8]), false
 }
 
 // isNameUsableAsStem quickly checks whether an entry's name can be used unchanged as the name of its file without .md.
@@ -87,28 +87,28 @@ func isNameUsableAsStem(name string) bool {
 	}
 	// length of the longest name that Windows reserves for a device and that consists only of letters and digits
 	const longestDevice = 4
-	return len(name) <= maxStemBytes && (len(name) > longestDevice || !text.IsDeviceName(name))
+	return len(name) <= maxFileStemBytes && (len(name) > longestDevice || !text.IsDeviceName(name))
 }
 
-// shortenStem shortens a stem to at most n bytes. It does not cut within a character or an escape, and removes dots and
-// white space at the end.
-func shortenStem(stem string, n int) string {
-	if len(stem) > n {
-		n = len(text.TruncateBytes(stem, n))
+// shortenStem shortens a stem to at most maxBytes bytes. It does not cut within a character or an escape, and removes
+// dots and white space at the end.
+func shortenStem(stem string, maxBytes int) string {
+	if len(stem) > maxBytes {
+		maxBytes = len(text.TruncateBytes(stem, maxBytes))
 		for k := 1; k <= 2; k++ {
-			if n >= k && stem[n-k] == '%' {
-				n -= k
+			if maxBytes >= k && stem[maxBytes-k] == '%' {
+				maxBytes -= k
 				break
 			}
 		}
-		stem = stem[:n]
+		stem = stem[:maxBytes]
 	}
 	return strings.TrimRightFunc(stem, func(r rune) bool { return r == '.' || unicode.IsSpace(r) })
 }
 
-// decodeStem returns the entry name that a file name without extension (stem) represents. If encoding never results in
-// this stem, the stem itself is the name, because other programs write names without encoding.
-func decodeStem(stem string) string {
+// decodeFileStem returns the entry name that a file name without extension (stem) represents. If encoding never results
+// in this stem, the stem itself is the name, because other programs write names without encoding.
+func decodeFileStem(stem string) string {
 	if !strings.Contains(stem, "%") {
 		return stem
 	}
@@ -148,7 +148,7 @@ func fileStemsLackingNames(n int, nameAt func(i int) string) map[int]string {
 	var unshown []int
 	for i := range n {
 		if stem, ok := encodeNameAsFileStem(nameAt(i)); ok {
-			hashes = append(hashes, hashFoldedStem(stem))
+			hashes = append(hashes, hashFoldedFileStem(stem))
 		} else {
 			unshown = append(unshown, i)
 		}
@@ -159,7 +159,7 @@ func fileStemsLackingNames(n int, nameAt func(i int) string) map[int]string {
 	taken := map[string]bool{}
 	for i := range n {
 		stem, ok := encodeNameAsFileStem(nameAt(i))
-		if !ok || !isRepeatedHash(hashes, hashFoldedStem(stem)) {
+		if !ok || !isRepeatedHash(hashes, hashFoldedFileStem(stem)) {
 			continue
 		}
 		key := foldFileName(stem)
@@ -196,8 +196,8 @@ func isRepeatedHash(hashes []uint64, hash uint64) bool {
 	return i+1 < len(hashes) && hashes[i+1] == hash
 }
 
-// hashFoldedStem returns the hash of foldFileName(stem), where stem is a file name without extension.
-func hashFoldedStem(stem string) uint64 {
+// hashFoldedFileStem returns the hash of foldFileName(stem), where stem is a file name without extension.
+func hashFoldedFileStem(stem string) uint64 {
 	if !isASCII(stem) {
 		return hashKey(foldFileName(stem))
 	}

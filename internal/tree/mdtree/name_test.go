@@ -50,7 +50,7 @@ func TestEncodeName(t *testing.T) {
 		if stem != c.stem || !shown {
 			t.Errorf("encodeName(%q) = %q, %v, want %q, true", c.name, stem, shown, c.stem)
 		}
-		if got := decodeStem(stem); got != c.name {
+		if got := decodeFileStem(stem); got != c.name {
 			t.Errorf("decodeName(%q) = %q, want %q", stem, got, c.name)
 		}
 	}
@@ -62,7 +62,7 @@ func TestEncodeName(t *testing.T) {
 		{strings.Repeat("/", 256), strings.Repeat("%2F", 53) + "~"},
 	} {
 		stem, shown := encodeNameAsFileStem(c.name)
-		if shown || !strings.HasPrefix(stem, c.prefix) || len(stem) > maxStemBytes {
+		if shown || !strings.HasPrefix(stem, c.prefix) || len(stem) > maxFileStemBytes {
 			t.Errorf(
 				"encodeName(%q) = %q, %v, want a stem that begins with %q and does not show the name",
 				c.name,
@@ -87,7 +87,7 @@ func TestDecodeName(t *testing.T) {
 		{"con", "con"},
 		{"a%2Fb", "a/b"},
 	} {
-		if got := decodeStem(c.stem); got != c.name {
+		if got := decodeFileStem(c.stem); got != c.name {
 			t.Errorf("decodeName(%q) = %q, want %q", c.stem, got, c.name)
 		}
 	}
@@ -110,7 +110,7 @@ func TestAssignStems(t *testing.T) {
 		got, shown := assignStems(c.names)
 		want := slices.Clone(c.stems)
 		for i := range got {
-			if shown[i] != (decodeStem(got[i]) == c.names[i]) {
+			if shown[i] != (decodeFileStem(got[i]) == c.names[i]) {
 				t.Errorf("assignStems(%q): shown[%d] = %v for stem %q", c.names, i, shown[i], got[i])
 			}
 		}
@@ -124,7 +124,7 @@ func TestAssignStems(t *testing.T) {
 // safeStem returns the reason why a stem is not safe as a file name, or "" if it is safe.
 func safeStem(stem string) string {
 	switch {
-	case stem == "" || len(stem) > maxStemBytes+8:
+	case stem == "" || len(stem) > maxFileStemBytes+8:
 		return "its length"
 	case !utf8.ValidString(stem):
 		return "its bytes"
@@ -158,8 +158,8 @@ func FuzzNames(f *testing.F) {
 			if why := safeStem(stem); why != "" {
 				t.Errorf("stem %q of %q is not safe: %s", stem, names[i], why)
 			}
-			if shown[i] && decodeStem(stem) != names[i] {
-				t.Errorf("decodeName(%q) = %q, want %q", stem, decodeStem(stem), names[i])
+			if shown[i] && decodeFileStem(stem) != names[i] {
+				t.Errorf("decodeName(%q) = %q, want %q", stem, decodeFileStem(stem), names[i])
 			}
 			if other, ok := keys[foldFileName(stem)]; ok {
 				t.Errorf("names %q and %q have stems that fold to one: %q", other, names[i], stem)
@@ -171,7 +171,7 @@ func FuzzNames(f *testing.F) {
 			}
 		}
 		for _, stem := range names {
-			decodeStem(stem)
+			decodeFileStem(stem)
 		}
 	})
 }

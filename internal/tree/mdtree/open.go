@@ -24,17 +24,17 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 	if o.LockWait == 0 {
 		o.LockWait = vfs.DefaultLockWait
 	}
-	if o.MaxFile == 0 {
-		o.MaxFile = maxEntryFileBytes
+	if o.MaxFileBytes == 0 {
+		o.MaxFileBytes = maxEntryFileBytes
 	}
 	if o.LockPath == "" {
 		o.LockPath = storeLockFile
 	}
-	s := &Store{fileTree: newTree(fsys, ".", storeStageDir), layout: l, options: o, st: newState(),
+	s := &Store{fileTree: newTree(fsys, ".", storeStageDir), layout: l, options: o, state: newState(),
 		writer:  writerState{writerToken: make(chan struct{}, 1)},
 		scanner: scanState{dirtyFiles: map[string]bool{}},
 		servedEntries: returnedEntries{
-			base:                   map[string]*oxbow.Entry{},
+			receivedEntryByName:    map[string]*oxbow.Entry{},
 			documentTexts:          map[string]string{},
 			documentsEmptiedOnDisk: map[string]bool{},
 		}}
@@ -42,37 +42,37 @@ func Open(ctx context.Context, fsys vfs.FS, l Layout, o Options) (*Store, error)
 	for _, d := range l.Dirs() {
 		s.scanner.dirs = append(s.scanner.dirs, &layoutDirectory{path: d, hiddenPrefix: pathToLastHiddenElement(d)})
 	}
-	if err := s.scanUnlessManual(ctx); err != nil {
+	if err := s.scanBeforeRead(ctx); err != nil {
 		return nil, err
 	}
 	s.scanner.hasReadFiles = true
 	return s, nil
 }
 
-// scanUnlessManual scans for changes by other programs before a caller reads. If Options.ScansOnlyOnRequest is set, it
+// scanBeforeRead scans for changes by other programs before a caller reads. If Options.ScansOnlyOnRequest is set, it
 // scans only if the files were never read.
-func (s *Store) scanUnlessManual(ctx context.Context) error {
+func (s *Store) scanBeforeRead(ctx context.Context) error {
 	if s.options.ScansOnlyOnRequest && s.scanner.hasReadFiles {
 		return s.checkReady(ctx)
 	}
-	return s.scanWith(ctx, s.scanForChanges)
+	return s.runScan(ctx, s.scanForChanges)
 }
 
-// scanWith calls scan, which reads the files that other programs have changed. It waits until no other process is
+// runScan calls scan, which reads the files that other programs have changed. It waits until no other process is
 // changing several files of the tree, and repeats the scan if such a change began meanwhile.
-func (s *Store) scanWith(ctx context.Context, scan func(context.Context) error) error {
+func (s *Store) runScan(ctx context.Context, scan func(context.Context) error) error {
 	if err := s.checkReady(ctx); err != nil {
 		return err
 	}
 	for {
-		if err := s.waitForOpenChange(ctx); err != nil {
+		if err := s.waitForIncompleteChange(ctx); err != nil {
 			return err
 		}
 		s.scanner.mu.Lock()
 		err := scan(ctx)
 		isWhole := s.newTextFileByPath != nil || !s.hasJournal()
 		if err == nil && isWhole {
-			clear(s.servedEntries.base)
+			clear(s.servedEntries.receivedEntryByName)
 			s.scanner.mu.Unlock()
 			return nil
 		}
@@ -87,12 +87,12 @@ func (s *Store) scanWith(ctx context.Context, scan func(context.Context) error) 
 
 // Get implements [oxbow.Store].
 func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
-	if err := s.scanUnlessManual(ctx); err != nil {
+	if err := s.scanBeforeRead(ctx); err != nil {
 		return oxbow.Entry{}, err
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if c := s.st.entriesByName[name]; c != nil {
+	if c := s.state.entriesByName[name]; c != nil {
 		return *c.entry, nil
 	}
 	return oxbow.Entry{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
@@ -101,12 +101,12 @@ func (s *Store) Get(ctx context.Context, name string) (oxbow.Entry, error) {
 // Entries implements [oxbow.Store].
 func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Entry, error] {
 	return func(yield func(oxbow.Entry, error) bool) {
-		if err := s.scanUnlessManual(ctx); err != nil {
+		if err := s.scanBeforeRead(ctx); err != nil {
 			yield(oxbow.Entry{}, err)
 			return
 		}
 		s.mu.RLock()
-		order := slices.Clone(s.st.entriesByID)
+		order := slices.Clone(s.state.entriesByID)
 		s.mu.RUnlock()
 		for i, e := range order {
 			if i%1024 == 1023 {
@@ -124,12 +124,12 @@ func (s *Store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 
 // Locate returns the position of the entry with that name.
 func (s *Store) Locate(ctx context.Context, name string) (FileItem, error) {
-	if err := s.scanUnlessManual(ctx); err != nil {
+	if err := s.scanBeforeRead(ctx); err != nil {
 		return FileItem{}, err
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if c := s.st.entriesByName[name]; c != nil {
+	if c := s.state.entriesByName[name]; c != nil {
 		return FileItem{c.file.path, c.toItem()}, nil
 	}
 	return FileItem{}, &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}
@@ -146,17 +146,17 @@ func (c *namedEntry) toItem() Item {
 func (s *Store) Watch(fn func(oxbow.Event)) (stop func()) { return s.watchers.Add(fn) }
 
 // Refresh implements [oxbow.Watcher]. It scans for changes by other programs.
-func (s *Store) Refresh(ctx context.Context) error { return s.scanWith(ctx, s.scanForChanges) }
+func (s *Store) Refresh(ctx context.Context) error { return s.runScan(ctx, s.scanForChanges) }
 
 // Stats implements [oxbow.Counter].
 func (s *Store) Stats(ctx context.Context) (oxbow.Stats, error) {
-	if err := s.scanUnlessManual(ctx); err != nil {
+	if err := s.scanBeforeRead(ctx); err != nil {
 		return oxbow.Stats{}, err
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	st := oxbow.Stats{Path: s.options.DirectoryName, Entries: len(s.st.entriesByID)}
-	for _, f := range s.st.files {
+	st := oxbow.Stats{Path: s.options.DirectoryName, Entries: len(s.state.entriesByID)}
+	for _, f := range s.state.files {
 		st.Bytes += int64(len(f.lastValidText))
 	}
 	st.Used = st.Bytes
@@ -185,10 +185,10 @@ func (s *Store) Close() error {
 	return err
 }
 
-// View calls fn with a view of the present tree. The function fn must not call methods of the store, and must not use
-// the view after fn has returned.
-func (s *Store) View(ctx context.Context, fn func(v View) error) error {
-	if err := s.scanUnlessManual(ctx); err != nil {
+// ViewTree calls fn with a view of the present tree. The function fn must not call methods of the store, and must not
+// use the view after fn has returned.
+func (s *Store) ViewTree(ctx context.Context, fn func(v TreeView) error) error {
+	if err := s.scanBeforeRead(ctx); err != nil {
 		return err
 	}
 	s.scanner.mu.Lock()

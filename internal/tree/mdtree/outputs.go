@@ -18,7 +18,7 @@ type outputTable struct {
 	nameBlocks  nameBlockAllocator
 	// File names, without .md, for entries whose names cannot be recovered from the file name. The key is the index in
 	// outputFiles.
-	nameLosingStemByRow map[int32]string
+	lossyFileStemByRow map[int32]string
 
 	rowsByPath []int32      // indexes in outputFiles, sorted by the paths of the files
 	rowByPath  rowsByString // finds the index in outputFiles by the path of the file
@@ -32,19 +32,19 @@ type outputFile struct {
 	stamp      fileStampHash
 
 	// tempStoreTextNumber is the number under which the spool, a temporary buffer, contains the text. If the last dump
-	// probably wrote the same text to the file, the field is notInTextTempStore. The spool then does not contain the
+	// probably wrote the same text to the file, the field is noTempTextNumber. The spool then does not contain the
 	// text, because it can be read from the store again.
 	tempStoreTextNumber int32
 
 	kind oxbow.Kind
 	// the text of the file contains the entry's name, because the name cannot be recovered from the file name
-	withName bool
-	state    outputFileState
+	includesName bool
+	state        outputFileState
 }
 
-// notInTextTempStore is the text number of an entry whose text is not in the temporary store, where a dump keeps the
+// noTempTextNumber is the text number of an entry whose text is not in the temporary store, where a dump keeps the
 // texts of entries until it writes their files.
-const notInTextTempStore = -1
+const noTempTextNumber = -1
 
 // outputFileState contains the facts that a dump knows about the present file of an entry, before the dump writes
 // files.
@@ -52,7 +52,7 @@ type outputFileState uint8
 
 const (
 	outputFileMissing outputFileState = iota // the directory does not contain a file for the entry
-	outputFileUnread                         // the file must be read
+	outputFileToRead                         // the file must be read
 	// an earlier dump recorded the file's hash, which is the wanted hash, and the file is unchanged since
 	outputFileUnchanged
 	// The file was read and already has the wanted text. Later dumps need not read the file again while it stays
@@ -63,9 +63,9 @@ const (
 	outputFileToWrite // the file is missing or has another text, so the dump writes the file
 )
 
-func (o *outputTable) stemOfRow(row int32) string {
-	if o.outputFiles[row].withName {
-		return o.nameLosingStemByRow[row]
+func (o *outputTable) fileStemOfRow(row int32) string {
+	if o.outputFiles[row].includesName {
+		return o.lossyFileStemByRow[row]
 	}
 	stem, _ := encodeNameAsFileStem(o.outputFiles[row].name)
 	return stem
@@ -74,18 +74,18 @@ func (o *outputTable) stemOfRow(row int32) string {
 func (o *outputTable) dirOfRow(row int32) string { return kindDirectory(o.outputFiles[row].kind) }
 
 func (o *outputTable) pathOfRow(row int32) string {
-	return entryPath(o.dirOfRow(row), o.stemOfRow(row))
+	return entryPath(o.dirOfRow(row), o.fileStemOfRow(row))
 }
 
 // findPath returns the row with a path.
 func (o *outputTable) findPath(p string) (row int32, ok bool) {
-	i, ok := o.rowByPath.findRow(p, func(row int) bool { return o.isAt(int32(row), p) })
+	i, ok := o.rowByPath.findRow(p, func(row int) bool { return o.isPathOfRow(int32(row), p) })
 	return int32(i), ok
 }
 
-func (o *outputTable) isAt(row int32, p string) bool {
-	dir, stem := splitEntryPath(p)
-	return o.stemOfRow(row) == stem && o.dirOfRow(row) == dir
+func (o *outputTable) isPathOfRow(row int32, filePath string) bool {
+	dir, stem := splitEntryPath(filePath)
+	return o.fileStemOfRow(row) == stem && o.dirOfRow(row) == dir
 }
 
 // rowRangeOfKind returns the rows of the table that contain entries of the kind k. The result from is the first of
@@ -97,12 +97,12 @@ func (o *outputTable) rowRangeOfKind(k oxbow.Kind) (from, to int) {
 	return from, to
 }
 
-// sortAndAssignPaths sorts the entries of the dump by kind and name, and assigns a file path to each entry.
-func (o *outputTable) sortAndAssignPaths() error {
+// sortEntriesAndAssignPaths sorts the entries of the dump by kind and name, and assigns a file path to each entry.
+func (o *outputTable) sortEntriesAndAssignPaths() error {
 	slices.SortFunc(o.outputFiles, func(a, b outputFile) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), strings.Compare(a.name, b.name))
 	})
-	o.nameLosingStemByRow = map[int32]string{}
+	o.lossyFileStemByRow = map[int32]string{}
 	for from := 0; from < len(o.outputFiles); {
 		kind := o.outputFiles[from].kind
 		_, to := o.rowRangeOfKind(kind)
@@ -113,8 +113,8 @@ func (o *outputTable) sortAndAssignPaths() error {
 			}
 		}
 		for k, stem := range fileStemsLackingNames(to-from, func(k int) string { return o.outputFiles[from+k].name }) {
-			o.outputFiles[from+k].withName = true
-			o.nameLosingStemByRow[int32(from+k)] = stem
+			o.outputFiles[from+k].includesName = true
+			o.lossyFileStemByRow[int32(from+k)] = stem
 		}
 		from = to
 	}
@@ -131,15 +131,15 @@ func (o *outputTable) sortPaths() {
 	for i := range o.outputFiles {
 		row := int32(i)
 		o.rowsByPath[i] = row
-		stems[i] = o.stemOfRow(row)
+		stems[i] = o.fileStemOfRow(row)
 		p := entryPath(o.dirOfRow(row), stems[i])
-		o.rowByPath.addRow(p, i, func(other int) bool { return o.isAt(int32(other), p) })
+		o.rowByPath.addRow(p, i, func(other int) bool { return o.isPathOfRow(int32(other), p) })
 	}
 	slices.SortFunc(o.rowsByPath, func(a, b int32) int {
 		if o.outputFiles[a].kind != o.outputFiles[b].kind {
 			return strings.Compare(o.dirOfRow(a), o.dirOfRow(b))
 		}
-		return compareStems(stems[a], stems[b])
+		return compareFileStems(stems[a], stems[b])
 	})
 }
 

@@ -25,7 +25,7 @@ type treeWithPlannedEdits struct {
 // plannedFile is a file that a change edits, or a document that it reads.
 type plannedFile struct {
 	// text for which the change was planned: the text on disk or, if the file is damaged, the last good text
-	base           string
+	baseText       string
 	exists         bool // the file exists
 	newText        string
 	isRemoved      bool
@@ -42,18 +42,18 @@ func newTreeWithPlannedEdits(s *Store) *treeWithPlannedEdits {
 	}
 }
 
-// Find implements [View].
+// Find implements [TreeView].
 func (v *treeWithPlannedEdits) Find(name string) (FileItem, bool) {
 	// Several files may contain an entry with the name. Begin with the file that the store has chosen for the name. If
 	// the planned change has edited this file, begin with the first unedited file instead. Then use the first file by
 	// path among this file and the edited files that contain the name.
 	edited := func(f *treeFile) bool { e := v.plannedFileByPath[f.path]; return e != nil && e.isChanged }
 	best := ""
-	if c := v.store.st.entriesByName[name]; c != nil && !edited(c.file) {
+	if c := v.store.state.entriesByName[name]; c != nil && !edited(c.file) {
 		best = c.file.path
-	} else if i := slices.IndexFunc(v.store.st.filesByName[name],
+	} else if i := slices.IndexFunc(v.store.state.filesByName[name],
 		func(f *treeFile) bool { return !edited(f) }); i >= 0 {
-		best = v.store.st.filesByName[name][i].path
+		best = v.store.state.filesByName[name][i].path
 	}
 	for _, p := range v.editedFilesByName[name] {
 		if best == "" || p < best {
@@ -65,7 +65,7 @@ func (v *treeWithPlannedEdits) Find(name string) (FileItem, bool) {
 	}
 	for _, it := range v.Items(best) {
 		if it.Entry.Name == name {
-			if c := v.store.st.entriesByName[name]; c != nil {
+			if c := v.store.state.entriesByName[name]; c != nil {
 				it.Entry.ID = c.entry.ID
 			}
 			return FileItem{best, it}, true
@@ -74,13 +74,13 @@ func (v *treeWithPlannedEdits) Find(name string) (FileItem, bool) {
 	return FileItem{}, false
 }
 
-// nameOwner returns the name of an entry that has word as its name or alias. It ignores the entry with the name
+// nameOwner returns the name of an entry that has nameOrAlias as its name or alias. It ignores the entry with the name
 // exceptName.
-func (v *treeWithPlannedEdits) nameOwner(word, exceptName string) (name string, ok bool) {
+func (v *treeWithPlannedEdits) nameOwner(nameOrAlias, exceptName string) (name string, ok bool) {
 	for p := range v.Files() {
 		for _, it := range v.Items(p) {
 			e := &it.Entry
-			hasWord := e.Name == word || slices.Contains(e.Aliases, word)
+			hasWord := e.Name == nameOrAlias || slices.Contains(e.Aliases, nameOrAlias)
 			if hasWord && e.Name != exceptName {
 				return e.Name, true
 			}
@@ -89,12 +89,12 @@ func (v *treeWithPlannedEdits) nameOwner(word, exceptName string) (name string, 
 	return "", false
 }
 
-// File implements [View].
-func (v *treeWithPlannedEdits) File(p string) (string, bool) {
+// FileText implements [TreeView].
+func (v *treeWithPlannedEdits) FileText(p string) (string, bool) {
 	if e := v.plannedFileByPath[p]; e != nil {
 		return e.newText, (e.exists && !e.isChanged) || (e.isChanged && !e.isRemoved)
 	}
-	if f := v.store.st.files[p]; f != nil {
+	if f := v.store.state.files[p]; f != nil {
 		return f.lastValidText, !f.wasNeverValid
 	}
 	if v.store.mayHoldEntries(p) {
@@ -113,26 +113,26 @@ func (v *treeWithPlannedEdits) readNonEntryDocument(p string) (*plannedFile, err
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading %s: %w", p, err)
 	}
-	e := &plannedFile{base: text, newText: text, exists: err == nil}
+	e := &plannedFile{baseText: text, newText: text, exists: err == nil}
 	v.plannedFileByPath[p] = e
 	return e, nil
 }
 
-// Items implements [View].
+// Items implements [TreeView].
 func (v *treeWithPlannedEdits) Items(p string) []Item {
 	if e := v.plannedFileByPath[p]; e != nil && e.isChanged {
 		return e.items
 	}
-	if f := v.store.st.files[p]; f != nil {
+	if f := v.store.state.files[p]; f != nil {
 		return f.items
 	}
 	return nil
 }
 
-// Files implements [View].
+// Files implements [TreeView].
 func (v *treeWithPlannedEdits) Files() iter.Seq[string] {
 	there := map[string]bool{}
-	for p := range v.store.st.files {
+	for p := range v.store.state.files {
 		there[p] = true
 	}
 	for p, e := range v.plannedFileByPath {
@@ -144,7 +144,7 @@ func (v *treeWithPlannedEdits) Files() iter.Seq[string] {
 	return slices.Values(slices.Sorted(maps.Keys(there)))
 }
 
-// IsPathTaken implements [View].
+// IsPathTaken implements [TreeView].
 func (v *treeWithPlannedEdits) IsPathTaken(p string) bool {
 	if e := v.plannedFileByPath[p]; e != nil && e.isChanged {
 		return !e.isRemoved
@@ -163,7 +163,7 @@ func (v *treeWithPlannedEdits) addPlannedEdits(
 	versionsBefore, versionsAfter = map[string][]uint64{}, map[string][]uint64{}
 	for i, ed := range edits {
 		isFile := fs.ValidPath(ed.Path) && ed.Path != "."
-		isSpecial := !isFile || IsConflict(ed.Path)
+		isSpecial := !isFile || IsConflictCopy(ed.Path)
 		if isSpecial || v.store.isHiddenPath(ed.Path) {
 			return nil, nil, &oxbow.InvalidError{
 				Field:  "file",
@@ -209,20 +209,20 @@ func (v *treeWithPlannedEdits) pendingFile(p string) (*plannedFile, error) {
 		return v.readNonEntryDocument(p)
 	}
 	e := &plannedFile{}
-	if f := v.store.st.files[p]; f != nil {
-		e.base, e.exists = f.lastValidText, true
+	if f := v.store.state.files[p]; f != nil {
+		e.baseText, e.exists = f.lastValidText, true
 	}
 	v.plannedFileByPath[p] = e
 	return e, nil
 }
 
-// applyEdit applies the edit ed to the pending file e. If ed.Remove is set, it marks the file as removed. Otherwise
+// applyEdit applies the edit ed to the pending file e. If ed.IsRemoval is set, it marks the file as removed. Otherwise
 // ed.Text becomes the new text of the file, and an empty text becomes a line break. If the layout may store entries in
 // the file, applyEdit also parses the entries in the new text. It returns an [oxbow.InvalidError] if the new text
 // contains characters that are not allowed, is longer than maxEntryFileBytes, or cannot be parsed.
 func (v *treeWithPlannedEdits) applyEdit(e *plannedFile, ed Edit) error {
 	e.newText = ed.Text
-	e.isRemoved = ed.Remove
+	e.isRemoved = ed.IsRemoval
 	e.isChanged = true
 	e.mayHoldEntries = v.store.mayHoldEntries(ed.Path)
 	e.items = nil
@@ -233,7 +233,7 @@ func (v *treeWithPlannedEdits) applyEdit(e *plannedFile, ed Edit) error {
 	if e.newText == "" {
 		e.newText = "\n"
 	}
-	if why := CheckText(e.newText); why != "" {
+	if why := InvalidTextReason(e.newText); why != "" {
 		return &oxbow.InvalidError{Field: "file", Value: ed.Path, Reason: why}
 	}
 	if len(e.newText) > maxEntryFileBytes {
@@ -252,7 +252,7 @@ func (v *treeWithPlannedEdits) applyEdit(e *plannedFile, ed Edit) error {
 			" could not be read back: " + err.Error()}
 	}
 	var diagnostics []string
-	e.items, diagnostics = completeItems(items, v.store.options.Clock())
+	e.items, diagnostics = setItemMetadata(items, v.store.options.Clock())
 	if len(diagnostics) > 0 {
 		return &oxbow.InvalidError{Field: "entry", Reason: "cannot be held by this layout: " + diagnostics[0]}
 	}

@@ -23,7 +23,7 @@ const (
 	ReplaceMode                                   // remove entries of the store for which the tree has no file
 )
 
-// PlanOptions configure [Tree.PlanLoad]. Nil and zero fields mean the default.
+// PlanOptions configure [Tree.PlanLoadIntoStore]. Nil and zero fields mean the default.
 type PlanOptions struct {
 	Mode MissingFileMode
 
@@ -36,11 +36,11 @@ type PlanOptions struct {
 	// base of the comparison, so that changes made only in the store are kept.
 	Origin StoreIdentity
 
-	// FilesWin decides what happens to an entry that was changed both in the files and in the store since the last
-	// dump. With FilesWin, the file's version is used. Without FilesWin, both versions are merged, and a conflict is an
-	// error. With [ReplaceMode], FilesWin also removes entries that were added to the store since the last dump.
-	// Without FilesWin, such entries are kept.
-	FilesWin bool
+	// PrefersFiles decides what happens to an entry that was changed both in the files and in the store since the last
+	// dump. With PrefersFiles, the file's version is used. Without PrefersFiles, both versions are merged, and a
+	// conflict is an error. With [ReplaceMode], PrefersFiles also removes entries that were added to the store since
+	// the last dump. Without PrefersFiles, such entries are kept.
+	PrefersFiles bool
 }
 
 // LoadPlan is the shortest list of changes that makes a store equal to a tree. The lists of names are
@@ -59,40 +59,40 @@ type LoadPlan struct {
 	Warnings []Problem // warnings about aliases that another entry has, too
 }
 
-// PlanLoad compares the tree with a store, and plans the ops that load the tree into the store. It changes neither. The
-// caller should pass the ops to [oxbow.GroupOps] and [oxbow.CommitInParts], so that the change can be undone as a
-// whole. Each op requires the version of the entry for which it was planned. If an entry has changed since then, Apply
-// fails with [oxbow.ErrConflict].
+// PlanLoadIntoStore compares the tree with a store, and plans the ops that load the tree into the store. It changes
+// neither. The caller should pass the ops to [oxbow.GroupOps] and [oxbow.CommitInParts], so that the change can be
+// undone as a whole. Each op requires the version of the entry for which it was planned. If an entry has changed since
+// then, Apply fails with [oxbow.ErrConflict].
 //
-// If a file changes the kind or date of an entry, PlanLoad plans a removal and an addition with the same name. If a
-// file lacks a date, the store's date is kept. Aliases are trimmed, and empty and repeated aliases are left out,
+// If a file changes the kind or date of an entry, PlanLoadIntoStore plans a removal and an addition with the same name.
+// If a file lacks a date, the store's date is kept. Aliases are trimmed, and empty and repeated aliases are left out,
 // because stores do not accept them.
 //
-// If the manifest of the tree names this store, PlanLoad knows which files the last dump wrote. In this case, a file
-// that has not changed since the last dump causes no change. Neither does a file whose content the store has had at any
-// time since that dump. If the file and the entry in the store were changed in different ways, PlanLoad merges both
-// changes: texts by line, and aliases and labels as sets. If both changed the same or adjacent lines, or if the store
-// lacks a history, the file is listed in a [*FilesError] matching [ErrDiverged].
+// If the manifest of the tree names this store, PlanLoadIntoStore knows which files the last dump wrote. In this case,
+// a file that has not changed since the last dump causes no change. Neither does a file whose content the store has had
+// at any time since that dump. If the file and the entry in the store were changed in different ways, PlanLoadIntoStore
+// merges both changes: texts by line, and aliases and labels as sets. If both changed the same or adjacent lines, or if
+// the store lacks a history, the file is listed in a [*FilesError] matching [ErrDiverged].
 //
 // If the manifest does not name this store, entries get the content of their files.
 //
 // Entries that no store accepts are listed in a [*ProblemsError]. With [ReplaceMode], missing files are listed in a
-// [*FilesError] matching [ErrMissing], unless RemovesMissing is set.
-func (t *Tree) PlanLoad(ctx context.Context, s oxbow.Store, o *PlanOptions) (LoadPlan, error) {
+// [*FilesError] matching [ErrFilesMissing], unless RemovesMissing is set.
+func (t *Tree) PlanLoadIntoStore(ctx context.Context, s oxbow.Store, o *PlanOptions) (LoadPlan, error) {
 	opts := PlanOptions{}
 	if o != nil {
 		opts = *o
 	}
 	p := &loadPlanner{tree: t, opts: opts, history: newStoreHistory(ctx, s)}
-	p.nameUses, p.hasDuplicateNames = t.countNames()
-	p.UsedLastDumpAsBase = opts.Origin.isThisStore(t.DumpedStore)
+	p.entryCountByName, p.hasDuplicateNames = t.countNames()
+	p.UsedLastDumpAsBase = opts.Origin.isManifestOfStore(t.DumpedStoreName)
 	err := p.readStore(ctx, s)
 	if err == nil {
 		p.normalizeEntryNames()
 		err = p.makePlan()
 	}
 	if err == nil {
-		err = p.dropTakenAliases(ctx, s)
+		err = p.dropAliasesTakenByOthers(ctx, s)
 	}
 	if err != nil {
 		return LoadPlan{}, fmt.Errorf("planning the load of %s: %w", t.dir, err)
@@ -125,7 +125,7 @@ const maxEntriesReadSingly = 200
 // name or an alias with an entry in an edited file.
 func (p *loadPlanner) readStore(ctx context.Context, s oxbow.Store) error {
 	var f oxbow.Filter
-	changed, ok := p.changedSinceDump(ctx)
+	changed, ok := p.findNamesChangedSinceDump(ctx)
 	if ok {
 		p.namesChangedSinceDump = changed
 		names := slices.Collect(maps.Keys(changed))
@@ -142,12 +142,12 @@ func (p *loadPlanner) readStore(ctx context.Context, s oxbow.Store) error {
 	return err
 }
 
-// changedSinceDump returns the names of the entries that were added or changed in the store since the last dump. If ok
-// is false, the caller must read all entries of the store. This is the case if the changes are unknown, if an entry was
-// removed, or if more than maxEntriesReadSingly entries have changed. It is also the case if the caller needs the
-// unchanged entries too: in [ReplaceMode], with duplicate names, or if the tree has more than maxEntriesReadSingly
-// entries.
-func (p *loadPlanner) changedSinceDump(ctx context.Context) (names map[string]bool, ok bool) {
+// findNamesChangedSinceDump returns the names of the entries that were added or changed in the store since the last
+// dump. If ok is false, the caller must read all entries of the store. This is the case if the changes are unknown, if
+// an entry was removed, or if more than maxEntriesReadSingly entries have changed. It is also the case if the caller
+// needs the unchanged entries too: in [ReplaceMode], with duplicate names, or if the tree has more than
+// maxEntriesReadSingly entries.
+func (p *loadPlanner) findNamesChangedSinceDump(ctx context.Context) (names map[string]bool, ok bool) {
 	t := p.tree
 	isKnown := p.UsedLastDumpAsBase && t.isManifestUnedited && p.opts.Origin.ChangesSince != nil
 	needsAll := p.opts.Mode == ReplaceMode || p.hasDuplicateNames || len(t.Entries) > maxEntriesReadSingly
@@ -155,7 +155,7 @@ func (p *loadPlanner) changedSinceDump(ctx context.Context) (names map[string]bo
 		return nil, false
 	}
 	names = map[string]bool{}
-	for delta, err := range p.opts.Origin.ChangesSince(ctx, t.DumpedStore) {
+	for delta, err := range p.opts.Origin.ChangesSince(ctx, t.DumpedStoreName) {
 		if err != nil || delta.Entry == nil {
 			return nil, false
 		}
@@ -181,7 +181,7 @@ func (t *Tree) readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) (
 			return nil, err
 		}
 		e.Labels = withoutLocalLabels(e.Labels)
-		last, dumped := t.base.findItem(e.Name)
+		last, dumped := t.lastDumpManifest.findItem(e.Name)
 		stored := &storedEntry{version: e.Version, isUnchangedSinceDump: dumped && last.matchesEntry(&e)}
 		_, unchanged := t.unchangedManifestRow(e.Name)
 		// Keep the whole entry if its file did not change but the entry did, or if a file that was read may have the
@@ -214,7 +214,7 @@ func (t *Tree) readEntries(ctx context.Context, s oxbow.Store, f oxbow.Filter) (
 //   - The entry gets the name in normal form.
 func (p *loadPlanner) normalizeEntryNames() {
 	t := p.tree
-	have, used := p.storeEntryByName, p.nameUses
+	have, used := p.storeEntryByName, p.entryCountByName
 	for i := range t.Entries {
 		e := &t.Entries[i]
 		normal := oxbow.NormalName(e.Name)
@@ -222,7 +222,7 @@ func (p *loadPlanner) normalizeEntryNames() {
 		if isStored || e.Name == normal {
 			continue
 		}
-		_, dumped := t.base.findItem(e.Name)
+		_, dumped := t.lastDumpManifest.findItem(e.Name)
 		isTwin := used[normal] > 1
 		if dumped && !isTwin {
 			continue
@@ -265,22 +265,23 @@ func (t *Tree) countNames() (used map[string]int, hasDuplicateNames bool) {
 	if len(used) == 0 {
 		return used, false
 	}
-	for row, isUnchanged := range t.isUnchanged {
-		hasDuplicateNames = hasDuplicateNames || (isUnchanged && used[oxbow.NormalName(t.base.nameOfRow(row))] > 0)
+	for row, isUnchanged := range t.isUnchangedByRow {
+		hasDuplicateNames = hasDuplicateNames ||
+			(isUnchanged && used[oxbow.NormalName(t.lastDumpManifest.nameOfRow(row))] > 0)
 	}
-	for row, isUnchanged := range t.isUnchanged {
+	for row, isUnchanged := range t.isUnchangedByRow {
 		if hasDuplicateNames && isUnchanged {
-			used[oxbow.NormalName(t.base.nameOfRow(row))]++
+			used[oxbow.NormalName(t.lastDumpManifest.nameOfRow(row))]++
 		}
 	}
 	return used, hasDuplicateNames
 }
 
-// storedSpelling returns the spelling of the name that the map have contains. The spellings of a name are its Unicode
-// forms. If the map contains none of these, storedSpelling returns the name unchanged.
-func storedSpelling(name string, have map[string]*storedEntry) string {
+// storedSpelling returns the spelling of the name that the map storedEntryByName contains. The spellings of a name are
+// its Unicode forms. If the map contains none of these, storedSpelling returns the name unchanged.
+func storedSpelling(name string, storedEntryByName map[string]*storedEntry) string {
 	for _, form := range oxbow.AllNameForms([]string{name}) {
-		if _, ok := have[form]; ok {
+		if _, ok := storedEntryByName[form]; ok {
 			return form
 		}
 	}
@@ -302,12 +303,12 @@ type loadPlanner struct {
 	namesChangedSinceDump map[string]bool
 
 	// how many entries of the tree have each name, by normalized name (see [Tree.countNames])
-	nameUses          map[string]int
+	entryCountByName  map[string]int
 	hasDuplicateNames bool
 
 	// names of the store's entries, by each name or alias that an entry has (nil until needed)
-	namesByNameOrAlias map[string][]string
-	unmergeableFiles   []string // files whose changes cannot be merged with the store's changes
+	entryNamesByNameOrAlias map[string][]string
+	unmergeableFiles        []string // files whose changes cannot be merged with the store's changes
 }
 
 func (p *loadPlanner) makePlan() error {
@@ -325,7 +326,7 @@ func (p *loadPlanner) makePlan() error {
 		if err != nil {
 			return err
 		}
-		if err := p.checkContentIntended(i); len(ops) > 0 && err != nil {
+		if err := p.checkForAccidentalContent(i); len(ops) > 0 && err != nil {
 			problems.AddProblem(p.tree.EntryPaths[i], err)
 			continue
 		}
@@ -354,11 +355,11 @@ func (p *loadPlanner) makePlan() error {
 // last dump, it adds the name to ChangedOnlyInStore. Otherwise it reads the file, so that the entry is planned like the
 // entry of a changed file.
 func (p *loadPlanner) planUnchangedFiles() error {
-	for row, isUnchanged := range p.tree.isUnchanged {
+	for row, isUnchanged := range p.tree.isUnchangedByRow {
 		if !isUnchanged {
 			continue
 		}
-		name := p.tree.base.nameOfRow(row)
+		name := p.tree.lastDumpManifest.nameOfRow(row)
 		if p.namesChangedSinceDump != nil && !p.namesChangedSinceDump[name] {
 			p.UnchangedNames = append(p.UnchangedNames, name)
 			continue
@@ -370,7 +371,7 @@ func (p *loadPlanner) planUnchangedFiles() error {
 		case !exists && p.UsedLastDumpAsBase:
 			p.ChangedOnlyInStore = append(p.ChangedOnlyInStore, name)
 		default:
-			if err := p.tree.readUnchanged(row); err != nil {
+			if err := p.tree.readUnchangedEntry(row); err != nil {
 				return err
 			}
 		}
@@ -378,10 +379,10 @@ func (p *loadPlanner) planUnchangedFiles() error {
 	return nil
 }
 
-// checkContentIntended returns an error if a file's content is probably not intended: the file lost all
+// checkForAccidentalContent returns an error if a file's content is probably not intended: the file lost all
 // text, for example because the disk was full, or the file contains git's conflict markers. Blank
 // text or markers are accepted if the store's entry also has them.
-func (p *loadPlanner) checkContentIntended(i int) error {
+func (p *loadPlanner) checkForAccidentalContent(i int) error {
 	want := &p.tree.Entries[i]
 	e, exists := p.storeEntryByName[want.Name]
 	lostText := exists && isBlankText(want.Content) && !isBlankText(e.wholeEntry.Content)
@@ -396,9 +397,9 @@ func (p *loadPlanner) checkContentIntended(i int) error {
 
 func isBlankText(s string) bool { return strings.TrimSpace(s) == "" }
 
-// dropTakenAliases removes the aliases that another entry has, and warns about each. It also
+// dropAliasesTakenByOthers removes the aliases that another entry has, and warns about each. It also
 // warns if a new entry's name is an alias of another entry, because the name has precedence.
-func (p *loadPlanner) dropTakenAliases(ctx context.Context, s oxbow.Store) error {
+func (p *loadPlanner) dropAliasesTakenByOthers(ctx context.Context, s oxbow.Store) error {
 	file := map[string]string{}
 	for i, e := range p.tree.Entries {
 		file[e.Name] = p.tree.EntryPaths[i]
@@ -448,7 +449,7 @@ func (p *loadPlanner) planEntry(i int) ([]oxbow.Op, error) {
 		return nil, nil
 	}
 	if p.UsedLastDumpAsBase && !(exists && p.differsOnlyByTakenAliases(want, e.wholeEntry)) {
-		base, known := p.tree.base.findItem(want.Name)
+		base, known := p.tree.lastDumpManifest.findItem(want.Name)
 		kept := known && p.tree.isUneditedEntry[i]
 		storeChanged := exists != known || (exists && !e.isUnchangedSinceDump)
 		mayBeOlder := storeChanged || !exists
@@ -463,17 +464,17 @@ func (p *loadPlanner) planEntry(i int) ([]oxbow.Op, error) {
 		case kept:
 			p.ChangedOnlyInStore = append(p.ChangedOnlyInStore, want.Name)
 			return nil, nil
-		case storeChanged && !p.opts.FilesWin:
+		case storeChanged && !p.opts.PrefersFiles:
 			return p.mergeTreeEntry(i, e, base)
 		}
 	}
 	if !exists {
 		p.AddedNames = append(p.AddedNames, want.Name)
 		added := storableEntry(want)
-		return []oxbow.Op{threeway.AddOp(&added)}, nil
+		return []oxbow.Op{threeway.NewAddOp(&added)}, nil
 	}
 	p.ChangedNames = append(p.ChangedNames, want.Name)
-	return changeOps(want, e.wholeEntry), nil
+	return replacementOps(want, e.wholeEntry), nil
 }
 
 // mergeTreeEntry plans the change for an entry of the tree if both the file and the store were changed since the last
@@ -482,11 +483,11 @@ func (p *loadPlanner) planEntry(i int) ([]oxbow.Op, error) {
 //
 // The first op writes the entry of the file, and the second op writes the merged entry. Therefore the
 // history contains the text of the file, and the next dump may replace the file.
-func (p *loadPlanner) mergeTreeEntry(i int, e *storedEntry, base manifestItem) ([]oxbow.Op, error) {
+func (p *loadPlanner) mergeTreeEntry(i int, e *storedEntry, lastDumpItem manifestItem) ([]oxbow.Op, error) {
 	want := &p.tree.Entries[i]
 	canMerge := e != nil && want.Kind == e.wholeEntry.Kind && haveSameDate(want, e.wholeEntry)
 	if canMerge {
-		dumped, isKnown, err := p.history.dumpedEntry(want.Name, base)
+		dumped, isKnown, err := p.history.dumpedEntry(want.Name, lastDumpItem)
 		if err != nil {
 			return nil, err
 		}
@@ -494,10 +495,10 @@ func (p *loadPlanner) mergeTreeEntry(i int, e *storedEntry, base manifestItem) (
 		if isKnown && isClean {
 			p.ChangedNames = append(p.ChangedNames, want.Name)
 			p.ChangedInStoreAndFile = append(p.ChangedInStoreAndFile, want.Name)
-			return append(changeOps(want, e.wholeEntry), oxbow.Update{
+			return append(replacementOps(want, e.wholeEntry), oxbow.Update{
 				Name:    want.Name,
 				Content: merged.Content,
-				Aliases: tidyAliases(merged.Aliases),
+				Aliases: trimAndDeduplicateAliases(merged.Aliases),
 				Labels:  merged.Labels,
 			}), nil
 		}
@@ -512,25 +513,25 @@ func (p *loadPlanner) mergeTreeEntry(i int, e *storedEntry, base manifestItem) (
 func (p *loadPlanner) differsOnlyByTakenAliases(fileEntry, e *oxbow.Entry) bool {
 	free := *fileEntry
 	free.Aliases = slices.DeleteFunc(slices.Clone(fileEntry.Aliases), func(a string) bool {
-		return !slices.Contains(e.Aliases, a) && p.isWordTaken(a, e.Name)
+		return !slices.Contains(e.Aliases, a) && p.isNameOrAliasTaken(a, e.Name)
 	})
 	return isSameAsStored(&free, e)
 }
 
-// isWordTaken reports whether a word is the name or an alias of an entry in the store. It ignores the entry with the
-// name exceptName.
-func (p *loadPlanner) isWordTaken(word, exceptName string) bool {
-	if p.namesByNameOrAlias == nil {
-		p.namesByNameOrAlias = map[string][]string{}
+// isNameOrAliasTaken reports whether a word is the name or an alias of an entry in the store. It ignores the entry with
+// the name exceptName.
+func (p *loadPlanner) isNameOrAliasTaken(nameOrAlias, exceptName string) bool {
+	if p.entryNamesByNameOrAlias == nil {
+		p.entryNamesByNameOrAlias = map[string][]string{}
 		for name, e := range p.storeEntryByName {
 			for _, w := range append([]string{name}, e.aliases...) {
 				w = oxbow.NormalName(w)
-				p.namesByNameOrAlias[w] = append(p.namesByNameOrAlias[w], name)
+				p.entryNamesByNameOrAlias[w] = append(p.entryNamesByNameOrAlias[w], name)
 			}
 		}
 	}
 	return slices.ContainsFunc(
-		p.namesByNameOrAlias[oxbow.NormalName(word)],
+		p.entryNamesByNameOrAlias[oxbow.NormalName(nameOrAlias)],
 		func(name string) bool { return name != exceptName },
 	)
 }
@@ -539,38 +540,38 @@ func (p *loadPlanner) isWordTaken(word, exceptName string) bool {
 // files of the last dump are missing and p.opts.RemovesMissing is not set.
 //
 // If the last dump is the base of the comparison, entries that were changed in the store since the dump are not
-// removed, unless p.opts.FilesWin is set. If the last dump contains such an entry, the path of its file is added to
+// removed, unless p.opts.PrefersFiles is set. If the last dump contains such an entry, the path of its file is added to
 // p.unmergeableFiles. Otherwise the entry is new in the store, and its name is added to p.ChangedOnlyInStore.
 func (p *loadPlanner) planRemovals() error {
 	in := make(map[string]bool, len(p.tree.Entries))
 	for i := range p.tree.Entries {
 		in[p.tree.Entries[i].Name] = true
 	}
-	for row, isUnchanged := range p.tree.isUnchanged {
+	for row, isUnchanged := range p.tree.isUnchangedByRow {
 		if isUnchanged {
-			in[p.tree.base.nameOfRow(row)] = true
+			in[p.tree.lastDumpManifest.nameOfRow(row)] = true
 		}
 	}
 	if !p.opts.RemovesMissing {
 		var files []string
 		for _, g := range p.tree.MissingFiles {
-			if _, ok := p.storeEntryByName[g.Name]; ok {
-				files = append(files, g.File)
+			if _, ok := p.storeEntryByName[g.EntryName]; ok {
+				files = append(files, g.FilePath)
 			}
 		}
 		if len(files) > 0 {
 			slices.Sort(files)
-			return &FilesError{Dir: p.tree.dir, Err: ErrMissing, Files: files,
+			return &FilesError{Dir: p.tree.dir, Err: ErrFilesMissing, Files: files,
 				Hint: "put them back, merge instead of replacing, or prune to forget their entries"}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.storeEntryByName)) {
 		e := p.storeEntryByName[name]
-		base, known := p.tree.base.findItem(name)
+		base, known := p.tree.lastDumpManifest.findItem(name)
 		switch {
 		case in[name]:
 			continue
-		case !p.UsedLastDumpAsBase || p.opts.FilesWin || e.isUnchangedSinceDump:
+		case !p.UsedLastDumpAsBase || p.opts.PrefersFiles || e.isUnchangedSinceDump:
 		case known:
 			p.unmergeableFiles = append(p.unmergeableFiles, base.Path)
 			continue
@@ -587,14 +588,14 @@ func (p *loadPlanner) planRemovals() error {
 // storableEntry returns an entry of a file in the form in which a store has it.
 func storableEntry(fileEntry *oxbow.Entry) oxbow.Entry {
 	e := *fileEntry
-	e.Aliases = tidyAliases(fileEntry.Aliases)
+	e.Aliases = trimAndDeduplicateAliases(fileEntry.Aliases)
 	e.Labels = slices.Clone(fileEntry.Labels)
 	return e
 }
 
-// changeOps returns the ops that replace the store's entry e by fileEntry. The argument fileEntry is the same entry, as
-// a file contains it.
-func changeOps(fileEntry, e *oxbow.Entry) []oxbow.Op {
+// replacementOps returns the ops that replace the store's entry e by fileEntry. The argument fileEntry is the same
+// entry, as a file contains it.
+func replacementOps(fileEntry, e *oxbow.Entry) []oxbow.Op {
 	to := storableEntry(fileEntry)
 	isDated := haveSameDate(fileEntry, e)
 	if isDated {
@@ -603,13 +604,13 @@ func changeOps(fileEntry, e *oxbow.Entry) []oxbow.Op {
 	isSameText := isDated && fileEntry.Kind == e.Kind && fileEntry.Content == e.Content
 	switch {
 	case !isDated:
-		return threeway.RemoveAndAddVersionOps(e, &to)
+		return threeway.NewRemoveAndAddOps(e, &to)
 	case isSameText && slices.Equal(fileEntry.Labels, oxbow.SortLabels(e.Labels)):
 		return []oxbow.Op{oxbow.Alias{Name: e.Name, Aliases: to.Aliases, If: e.Version}}
 	case isSameText && haveSameAliases(fileEntry.Aliases, e.Aliases):
 		return []oxbow.Op{oxbow.Relabel{Name: e.Name, Labels: to.Labels, If: e.Version}}
 	}
-	return threeway.ReplaceVersionOps(e, &to)
+	return threeway.NewReplaceVersionOps(e, &to)
 }
 
 // isSameAsStored reports whether a store's entry equals the entry in a file. Two differences are ignored: white space
@@ -628,12 +629,12 @@ func withoutLocalLabels(ls []oxbow.Label) []oxbow.Label {
 }
 
 func haveSameAliases(a, b []string) bool {
-	return slices.Equal(a, b) || slices.Equal(tidyAliases(a), tidyAliases(b))
+	return slices.Equal(a, b) || slices.Equal(trimAndDeduplicateAliases(a), trimAndDeduplicateAliases(b))
 }
 
-// tidyAliases removes white space around aliases, and then removes empty and repeated aliases. A store changes aliases
-// in the same way.
-func tidyAliases(aliases []string) []string {
+// trimAndDeduplicateAliases removes white space around aliases, and then removes empty and repeated aliases. A store
+// changes aliases in the same way.
+func trimAndDeduplicateAliases(aliases []string) []string {
 	var tidy []string
 	for _, a := range aliases {
 		a = strings.TrimSpace(a)

@@ -56,7 +56,7 @@ func TestPlan(t *testing.T) {
 		}
 		return e.Version
 	}
-	p, err := tree.PlanLoad(t.Context(), s, nil)
+	p, err := tree.PlanLoadIntoStore(t.Context(), s, nil)
 	if err != nil {
 		t.Fatalf("Plan: %v", err)
 	}
@@ -79,14 +79,14 @@ func TestPlan(t *testing.T) {
 		t.Errorf("Plan lists %s, want %s", lists, want)
 	}
 
-	p, err = tree.PlanLoad(t.Context(), s, &PlanOptions{Mode: ReplaceMode})
+	p, err = tree.PlanLoadIntoStore(t.Context(), s, &PlanOptions{Mode: ReplaceMode})
 	if err != nil || !slices.Equal(p.RemovedNames, []string{"unknown to the tree"}) {
 		t.Fatalf("Plan to replace removes %q, %v; want the entry that the tree lacks", p.RemovedNames, err)
 	}
 	if err := s.Apply(t.Context(), p.StoreOps...); err != nil {
 		t.Fatalf("Apply: %v", err)
 	}
-	p, err = tree.PlanLoad(t.Context(), s, &PlanOptions{Mode: ReplaceMode})
+	p, err = tree.PlanLoadIntoStore(t.Context(), s, &PlanOptions{Mode: ReplaceMode})
 	if err != nil || len(p.StoreOps) > 0 {
 		t.Errorf("Plan after its Apply = %+v, %v; want nothing to do", p.StoreOps, err)
 	}
@@ -98,7 +98,7 @@ func TestPlanConflict(t *testing.T) {
 	s := storeOf(t, note("a", "one"))
 	mustDump(t, s, fsys, "brain")
 	edit(t, fsys, "brain/notes/a.md", "one", "two")
-	p, err := mustRead(t, fsys, "brain").PlanLoad(t.Context(), s, nil)
+	p, err := mustRead(t, fsys, "brain").PlanLoadIntoStore(t.Context(), s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,9 +110,9 @@ func TestPlanConflict(t *testing.T) {
 	}
 }
 
-// TestPlanMissing checks entries whose files are missing. Without RemovesMissing, PlanLoad removes no entry: it fails
-// with ErrMissing in ReplaceMode, and plans no change otherwise. With ReplaceMode and RemovesMissing, it removes the
-// entries.
+// TestPlanMissing checks entries whose files are missing. Without RemovesMissing, PlanLoadIntoStore removes no entry:
+// it fails with ErrFilesMissing in ReplaceMode, and plans no change otherwise. With ReplaceMode and RemovesMissing, it
+// removes the entries.
 func TestPlanMissing(t *testing.T) {
 	fsys := vfs.NewMem()
 	s := storeOf(t, note("a", "x"), note("b", "x"), note("c", "x"))
@@ -129,31 +129,32 @@ func TestPlanMissing(t *testing.T) {
 	if want := []MissingFile{{"a", "notes/a.md"}, {"b", "notes/b.md"}}; !slices.Equal(tree.MissingFiles, want) {
 		t.Errorf("Missing = %v, want %v", tree.MissingFiles, want)
 	}
-	_, err := tree.PlanLoad(t.Context(), s, &PlanOptions{Mode: ReplaceMode})
+	_, err := tree.PlanLoadIntoStore(t.Context(), s, &PlanOptions{Mode: ReplaceMode})
 	var fe *FilesError
-	if !errors.As(err, &fe) || !errors.Is(err, ErrMissing) || !slices.Equal(fe.Files, []string{"notes/a.md"}) {
+	if !errors.As(err, &fe) || !errors.Is(err, ErrFilesMissing) || !slices.Equal(fe.Files, []string{"notes/a.md"}) {
 		t.Errorf("Plan to replace: %v, want ErrMissing naming notes/a.md", err)
 	}
-	if p, err := tree.PlanLoad(t.Context(), s, nil); err != nil || len(p.StoreOps) > 0 {
+	if p, err := tree.PlanLoadIntoStore(t.Context(), s, nil); err != nil || len(p.StoreOps) > 0 {
 		t.Errorf("Plan to merge = %v, %v; want nothing to do", p.StoreOps, err)
 	}
-	p, err := tree.PlanLoad(t.Context(), s, &PlanOptions{Mode: ReplaceMode, RemovesMissing: true})
+	p, err := tree.PlanLoadIntoStore(t.Context(), s, &PlanOptions{Mode: ReplaceMode, RemovesMissing: true})
 	if err != nil || !slices.Equal(p.RemovedNames, []string{"a"}) || len(p.StoreOps) != 1 {
 		t.Errorf("Plan to prune = %+v, %v; want the removal of a", p, err)
 	}
 }
 
-// TestPlanProblems tests that PlanLoad returns a ProblemsError with the files whose entries are invalid. If the store
-// already contains the same invalid entries, PlanLoad must accept the files, because nothing has to be changed.
+// TestPlanProblems tests that PlanLoadIntoStore returns a ProblemsError with the files whose entries are invalid. If
+// the store already contains the same invalid entries, PlanLoadIntoStore must accept the files, because nothing has to
+// be changed.
 func TestPlanProblems(t *testing.T) {
 	fsys := vfs.NewMem()
 	bad := storeOf(t, note(" padded", "x"), note("zero", "x\x00"), note("good", "x"))
 	mustDump(t, bad, fsys, "brain")
 	tree := mustRead(t, fsys, "brain")
-	if p, err := tree.PlanLoad(t.Context(), bad, nil); err != nil || len(p.UnchangedNames) != 3 {
+	if p, err := tree.PlanLoadIntoStore(t.Context(), bad, nil); err != nil || len(p.UnchangedNames) != 3 {
 		t.Errorf("Plan over the same store = %+v, %v; want all the same", p, err)
 	}
-	_, err := tree.PlanLoad(t.Context(), storeOf(t), nil)
+	_, err := tree.PlanLoadIntoStore(t.Context(), storeOf(t), nil)
 	var pe *ProblemsError
 	if !errors.As(err, &pe) || len(pe.Problems) != 2 || pe.Problems[0].File != "notes/ padded.md" ||
 		pe.Problems[1].File != "notes/zero.md" {
@@ -173,25 +174,25 @@ func TestPlanBase(t *testing.T) {
 	}{
 		{"v1", "v1", PlanOptions{}, "[] [] [] [a] []"},
 		{"v1", "v2", PlanOptions{}, "[] [] [] [] [a]"},
-		{"v1", "v2", PlanOptions{FilesWin: true}, "[] [] [] [] [a]"},
+		{"v1", "v2", PlanOptions{PrefersFiles: true}, "[] [] [] [] [a]"},
 		{"v1", "", PlanOptions{}, "[] [] [] [] [a]"},
 		{"v2", "v1", PlanOptions{}, "[] [a] [] [] []"},
 		{"v2", "v2", PlanOptions{}, "[] [] [] [a] []"},
 		{"v2", "v3", PlanOptions{}, "ErrDiverged"},
-		{"v2", "v3", PlanOptions{FilesWin: true}, "[] [a] [] [] []"},
+		{"v2", "v3", PlanOptions{PrefersFiles: true}, "[] [a] [] [] []"},
 		{"v2", "", PlanOptions{}, "ErrDiverged"},
-		{"v2", "", PlanOptions{FilesWin: true}, "[a] [] [] [] []"},
+		{"v2", "", PlanOptions{PrefersFiles: true}, "[a] [] [] [] []"},
 		{"", "v1", PlanOptions{}, "[] [] [] [] []"},
 		{"", "v1", PlanOptions{Mode: ReplaceMode}, "ErrMissing"},
 		{"", "v1", PlanOptions{Mode: ReplaceMode, RemovesMissing: true}, "[] [] [a] [] []"},
 		{"", "v2", PlanOptions{Mode: ReplaceMode, RemovesMissing: true}, "ErrDiverged"},
-		{"", "v2", PlanOptions{Mode: ReplaceMode, RemovesMissing: true, FilesWin: true}, "[] [] [a] [] []"},
+		{"", "v2", PlanOptions{Mode: ReplaceMode, RemovesMissing: true, PrefersFiles: true}, "[] [] [a] [] []"},
 		{"", "", PlanOptions{Mode: ReplaceMode}, "[] [] [] [] []"},
 	} {
 		for _, skip := range []bool{false, true} {
 			fsys := vfs.NewMem()
 			s := storeOf(t, note("a", "v1"), note("b", "b"))
-			if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Origin: origin}); err != nil {
+			if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{DumpedStoreIdentity: origin}); err != nil {
 				t.Fatal(err)
 			}
 			switch c.store {
@@ -212,13 +213,13 @@ func TestPlanBase(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := tree.PlanLoad(t.Context(), s, &c.o)
+			p, err := tree.PlanLoadIntoStore(t.Context(), s, &c.o)
 			p.UnchangedNames = slices.DeleteFunc(p.UnchangedNames, func(n string) bool { return n == "b" })
 			got := fmt.Sprint(p.AddedNames, p.ChangedNames, p.RemovedNames, p.UnchangedNames, p.ChangedOnlyInStore)
 			switch {
 			case errors.Is(err, ErrDiverged):
 				got = "ErrDiverged"
-			case errors.Is(err, ErrMissing):
+			case errors.Is(err, ErrFilesMissing):
 				got = "ErrMissing"
 			case err != nil:
 				t.Fatal(err)
@@ -239,20 +240,20 @@ func TestPlanEditedManifest(t *testing.T) {
 	origin := StoreIdentity{Name: "x", IsNameOfStore: func(was string) bool { return was == "x" }}
 	fsys := vfs.NewMem()
 	s := storeOf(t, note("a", "v1"), note("b", "v1"))
-	if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{Origin: origin}); err != nil {
+	if _, err := Dump(t.Context(), s, fsys, "brain", &DumpOptions{DumpedStoreIdentity: origin}); err != nil {
 		t.Fatal(err)
 	}
 	edit(t, fsys, "brain/"+manifestFile, `"name":"a"`, `"name":"b"`)
 	mustApply(t, s, oxbow.Update{Name: "b", Content: "v2"})
-	_, err := mustRead(t, fsys, "brain").PlanLoad(t.Context(), s, &PlanOptions{Origin: origin})
+	_, err := mustRead(t, fsys, "brain").PlanLoadIntoStore(t.Context(), s, &PlanOptions{Origin: origin})
 	if fe, ok := errors.AsType[*FilesError](err); !ok || !slices.Equal(fe.Files, []string{"notes/b.md"}) {
 		t.Errorf("Plan = %v, want ErrDiverged naming notes/b.md", err)
 	}
 }
 
-// TestUnfinishedFiles tests files that have lost their text or contain git's conflict markers. PlanLoad must return an
-// error that names the file and its problem. If the entry in the store also has no text, or has the same markers,
-// PlanLoad must succeed.
+// TestUnfinishedFiles tests files that have lost their text or contain git's conflict markers. PlanLoadIntoStore must
+// return an error that names the file and its problem. If the entry in the store also has no text, or has the same
+// markers, PlanLoadIntoStore must succeed.
 func TestUnfinishedFiles(t *testing.T) {
 	const markers = "<<<<<<< ours\nx\n=======\ny\n>>>>>>> theirs\n"
 	for _, c := range []struct {
@@ -285,7 +286,7 @@ func TestUnfinishedFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_, err := mustRead(t, fsys, "brain").PlanLoad(t.Context(), s, nil)
+			_, err := mustRead(t, fsys, "brain").PlanLoadIntoStore(t.Context(), s, nil)
 			if c.problem == "" && err != nil {
 				t.Errorf("%s (with a base: %v): %v", c.name, hasBase, err)
 			}

@@ -13,11 +13,11 @@ import (
 // sha256Digest is a SHA-256 hash. The zero value means that the hash is not known.
 type sha256Digest [sha256.Size]byte
 
-func (d sha256Digest) isKnown() bool { return d != sha256Digest{} }
+func (d sha256Digest) isSet() bool { return d != sha256Digest{} }
 
 // hexText returns the hash in hex, or "" if it is not known.
 func (d sha256Digest) hexText() string {
-	if !d.isKnown() {
+	if !d.isSet() {
 		return ""
 	}
 	return hex.EncodeToString(d[:])
@@ -58,10 +58,10 @@ type rowsByString struct {
 	seed  maphash.Seed
 }
 
-// newRowIndex returns an index for at most n rows.
-func newRowIndex(n int) rowsByString {
+// newRowIndex returns an index for at most maxRowCount rows.
+func newRowIndex(maxRowCount int) rowsByString {
 	size := 16
-	for size < n+n/2 {
+	for size < maxRowCount+maxRowCount/2 {
 		size *= 2
 	}
 	return rowsByString{slots: make([]int32, size), seed: maphash.MakeSeed()}
@@ -79,7 +79,7 @@ func (x *rowsByString) findRow(key string, equal func(row int) bool) (row int, o
 // addRow adds the number row to the index under the given key. The function equal reports whether a row in the index
 // has the same key. If the index already contains a row with this key, addRow does not change the index, and returns
 // this row and true. Otherwise it returns the argument row and false.
-func (x *rowsByString) addRow(key string, row int, equal func(row int) bool) (other int, isTaken bool) {
+func (x *rowsByString) addRow(key string, row int, equal func(row int) bool) (rowWithKey int, isTaken bool) {
 	slot := x.findSlot(key, equal)
 	if x.slots[slot] != 0 {
 		return int(x.slots[slot]) - 1, true
@@ -98,10 +98,10 @@ func (x *rowsByString) findSlot(key string, equal func(row int) bool) int {
 	return slot
 }
 
-// dirNumber returns the index of a directory in kindDirs, or -1.
-func dirNumber(dir string) int {
-	for i := range kindDirs {
-		if kindDirs[i].dir == dir {
+// kindDirIndex returns the index of a directory in entryKindDirs, or -1.
+func kindDirIndex(dir string) int {
+	for i := range entryKindDirs {
+		if entryKindDirs[i].dir == dir {
 			return i
 		}
 	}
@@ -118,8 +118,8 @@ func splitEntryPath(p string) (dir, stem string) {
 	return dir, strings.TrimSuffix(file, ".md")
 }
 
-// compareStems compares two file names by their stems. The result is the same as if ".md" was appended to both.
-func compareStems(a, b string) int {
+// compareFileStems compares two file names by their stems. The result is the same as if ".md" was appended to both.
+func compareFileStems(a, b string) int {
 	n := min(len(a), len(b))
 	if c := strings.Compare(a[:n], b[:n]); c != 0 {
 		return c

@@ -63,7 +63,7 @@ func TestCompareStems(t *testing.T) {
 	stems := []string{"", "a", "a b", "a-", "a.", "a.m", "a.md", "a.md.md", "a.n", "a/", "ab", "a~2", "b", "日"}
 	for _, a := range stems {
 		for _, b := range stems {
-			if got, want := compareStems(a, b), strings.Compare(a+".md", b+".md"); got != want {
+			if got, want := compareFileStems(a, b), strings.Compare(a+".md", b+".md"); got != want {
 				t.Errorf("compareStems(%q, %q) = %d, want %d", a, b, got, want)
 			}
 		}

@@ -70,56 +70,56 @@ func (s *Store) scanFiles(ctx context.Context, r *fileScan) error {
 		}
 	}
 	clear(s.scanner.dirtyFiles)
-	if s.options.NewFilePreference != nil {
+	if s.options.NewFilePriorityTest != nil {
 		s.mu.Lock()
-		s.st.isPreferredFile = s.options.NewFilePreference(ctx)
+		s.state.isPreferredFile = s.options.NewFilePriorityTest(ctx)
 		s.mu.Unlock()
 	}
-	s.applyFiles(r.changedFiles, nil)
+	s.updateStateFromFiles(r.changedFiles, nil)
 	return nil
 }
 
-// applyFiles updates the state of the store after files were read again, and reports the changed entries to the
-// watchers. The map next contains the new state of each such file, by its path. If this store wrote the files, outcome
-// describes the change. If another program wrote them, outcome is nil.
-func (s *Store) applyFiles(next map[string]*treeFile, outcome *opPlanEffects) {
-	touched := s.st.namesChangingFile()
-	if len(next)+len(touched) == 0 {
+// updateStateFromFiles updates the state of the store after files were read again, and reports the changed entries to
+// the watchers. The map newFileByPath contains the new state of each such file, by its path. If this store wrote the
+// files, effects describes the change. If another program wrote them, effects is nil.
+func (s *Store) updateStateFromFiles(newFileByPath map[string]*treeFile, effects *opPlanEffects) {
+	touched := s.state.namesWithNewPreferredFile()
+	if len(newFileByPath)+len(touched) == 0 {
 		return
 	}
 	s.mu.Lock()
 	old := map[string]*oxbow.Entry{}
-	paths := make([]string, 0, len(next))
-	for p := range next {
+	paths := make([]string, 0, len(newFileByPath))
+	for p := range newFileByPath {
 		paths = append(paths, p)
 	}
 	slices.Sort(paths)
 	var deltas []oxbow.Delta
-	if len(s.st.files) == 0 && outcome == nil {
-		deltas = s.st.addAllFiles(paths, next)
+	if len(s.state.files) == 0 && effects == nil {
+		deltas = s.state.addAllFiles(paths, newFileByPath)
 	} else {
 		for _, p := range paths {
-			s.st.setFile(p, next[p], touched)
+			s.state.setFile(p, newFileByPath[p], touched)
 		}
 		for name := range touched {
-			if c := s.st.entriesByName[name]; c != nil {
+			if c := s.state.entriesByName[name]; c != nil {
 				old[name] = c.entry
 			}
 		}
 		var reborn map[string]bool
-		if outcome != nil {
-			reborn = outcome.removedNames
+		if effects != nil {
+			reborn = effects.removedNames
 		}
-		deltas = s.st.updateEntries(touched, reborn)
+		deltas = s.state.updateEntries(touched, reborn)
 	}
 	for name, e := range old {
-		now := s.st.entriesByName[name]
+		now := s.state.entriesByName[name]
 		switch {
-		case outcome != nil:
-			delete(s.servedEntries.base, name)
+		case effects != nil:
+			delete(s.servedEntries.receivedEntryByName, name)
 		case now == nil || now.entry.Version != e.Version:
-			if _, ok := s.servedEntries.base[name]; !ok {
-				s.servedEntries.base[name] = e
+			if _, ok := s.servedEntries.receivedEntryByName[name]; !ok {
+				s.servedEntries.receivedEntryByName[name] = e
 			}
 		}
 	}
@@ -131,19 +131,19 @@ func (s *Store) applyFiles(next map[string]*treeFile, outcome *opPlanEffects) {
 
 // watchEvents returns the events since the last call: the files to read, by directory, and the
 // directories that are not watched any more.
-func (s *Store) watchEvents() (changed map[string][]string, unwatchedDirs map[string]bool) {
+func (s *Store) watchEvents() (changedFilesByDir map[string][]string, unwatchedDirs map[string]bool) {
 	if s.scanner.fileWatch == nil {
 		return nil, nil
 	}
 	files, gone, err := s.scanner.fileWatch.Changed()
-	changed, unwatchedDirs = map[string][]string{}, map[string]bool{}
+	changedFilesByDir, unwatchedDirs = map[string][]string{}, map[string]bool{}
 	for _, d := range s.scanner.dirs {
 		unwatchedDirs[d.path] = err != nil || slices.Contains(gone, d.path)
 	}
 	for _, p := range files {
-		changed[path.Dir(p)] = append(changed[path.Dir(p)], p)
+		changedFilesByDir[path.Dir(p)] = append(changedFilesByDir[path.Dir(p)], p)
 	}
-	return changed, unwatchedDirs
+	return changedFilesByDir, unwatchedDirs
 }
 
 // scanDir reads the changed files in a directory.
@@ -151,19 +151,19 @@ func (s *Store) scanDir(
 	ctx context.Context,
 	d *layoutDirectory,
 	r *fileScan,
-	changed map[string][]string,
+	changedFilesByDir map[string][]string,
 	unwatchedDirs map[string]bool,
 ) error {
-	isWatched := d.watchedInfo != nil && !unwatchedDirs[d.path]
+	isWatched := d.watchedDirInfo != nil && !unwatchedDirs[d.path]
 	if isWatched && !r.readsAllFiles {
 		// Use the watcher's results only if the path still leads to the watched directory, because the directory may
 		// have been replaced.
-		if now, err := s.fs.Stat(d.path); err == nil && vfs.SameFile(now, d.watchedInfo) {
-			s.scanWatchedDir(d, r, changed[d.path])
+		if now, err := s.fs.Stat(d.path); err == nil && vfs.SameFile(now, d.watchedDirInfo) {
+			s.scanWatchedDir(d, r, changedFilesByDir[d.path])
 			return nil
 		}
 	}
-	d.watchedInfo = nil
+	d.watchedDirInfo = nil
 	if s.scanner.hasReadFiles && d.fileCount >= minFilesToWatchDir {
 		s.watchDir(d)
 	}
@@ -172,15 +172,15 @@ func (s *Store) scanDir(
 
 // scanWatchedDir reads the files that have changed according to the file system's watch on a directory. A watch does
 // not report changes to the targets of links, so it also checks the files that are links.
-func (s *Store) scanWatchedDir(d *layoutDirectory, r *fileScan, changed []string) {
-	for _, p := range changed {
+func (s *Store) scanWatchedDir(d *layoutDirectory, r *fileScan, changedFiles []string) {
+	for _, p := range changedFiles {
 		if s.mayHoldEntries(p) {
 			r.readAndCompareWithState(p)
 		}
 	}
 	for _, p := range d.linkFiles {
 		now, err := s.fs.Stat(p)
-		if err != nil && s.st.files[p] == nil {
+		if err != nil && s.state.files[p] == nil {
 			continue
 		}
 		if err == nil && s.isFileStateCurrent(p, now) {
@@ -194,8 +194,8 @@ func (s *Store) scanWatchedDir(d *layoutDirectory, r *fileScan, changed []string
 // of the file. isFileStateCurrent returns false if the store has not read the file. It also returns false if the file
 // had been changed so shortly before it was read that a further change might not show in its modification time.
 func (s *Store) isFileStateCurrent(p string, info fs.FileInfo) bool {
-	f := s.st.files[p]
-	return f != nil && !f.canChangeUnnoticed && f.info != nil && isSameUnchangedFile(info, f.info)
+	f := s.state.files[p]
+	return f != nil && !f.isRecentlyChanged && f.info != nil && isSameUnchangedFile(info, f.info)
 }
 
 // watchDir starts to watch a directory. It must be called before the directory is listed, so that no change is missed.
@@ -218,7 +218,7 @@ func (s *Store) watchDir(d *layoutDirectory) {
 		s.scanner.isWatchUnsupported = s.scanner.isWatchUnsupported || errors.Is(err, vfs.ErrUnsupported)
 		return
 	}
-	d.watchedInfo = info
+	d.watchedDirInfo = info
 }
 
 // listDir lists a directory and reads the changed files in it.
@@ -278,7 +278,7 @@ func (s *Store) filesToRead(
 			todo = append(todo, p)
 		}
 	}
-	for p := range s.st.files {
+	for p := range s.state.files {
 		if path.Dir(p) == d.path && !listed[p] {
 			todo = append(todo, p)
 		}
@@ -289,8 +289,8 @@ func (s *Store) filesToRead(
 // isUnchanged reports whether a file, which a directory listing contains, has not changed since this store last read
 // it.
 func (s *Store) isUnchanged(p string, e fs.DirEntry) bool {
-	f := s.st.files[p]
-	isExamined := f != nil && !f.canChangeUnnoticed && f.info != nil
+	f := s.state.files[p]
+	isExamined := f != nil && !f.isRecentlyChanged && f.info != nil
 	if !isExamined {
 		return false
 	}
@@ -298,14 +298,14 @@ func (s *Store) isUnchanged(p string, e fs.DirEntry) bool {
 	return err == nil && s.isFileStateCurrent(p, now)
 }
 
-// statFile returns the metadata of the file p. The argument e is the file's entry in the directory listing. For a
-// regular file, statFile returns the metadata in e. Otherwise, for example for a link, it returns the metadata of the
+// statFile returns the metadata of the file filePath. The argument e is the file's entry in the directory listing. For
+// a regular file, statFile returns the metadata in e. Otherwise, for example for a link, it returns the metadata of the
 // target.
-func (s *Store) statFile(p string, e fs.DirEntry) (fs.FileInfo, error) {
+func (s *Store) statFile(filePath string, e fs.DirEntry) (fs.FileInfo, error) {
 	if e.Type().IsRegular() {
 		return e.Info()
 	}
-	return s.fs.Stat(p)
+	return s.fs.Stat(filePath)
 }
 
 // isSameUnchangedFile reports whether a and b describe the same unchanged file.
@@ -322,15 +322,15 @@ type fileScan struct {
 
 // readResult is the result of reading a file, before it is compared with the state.
 type readResult struct {
-	file           *treeFile
-	err            error  // error from reading the file
-	distrustReason string // reason why the file's text cannot be used, such as invalid UTF-8 ("" if it can be used)
+	file               *treeFile
+	err                error  // error from reading the file
+	unusableTextReason string // reason why the file's text cannot be used, such as invalid UTF-8 ("" if it can be used)
 }
 
 // readAndCompareWithState reads a file and compares the text with the state.
-func (r *fileScan) readAndCompareWithState(p string) {
-	l := r.store.readFile(p)
-	r.compareWithState(p, &l)
+func (r *fileScan) readAndCompareWithState(filePath string) {
+	l := r.store.readFile(filePath)
+	r.compareWithState(filePath, &l)
 }
 
 // filesPerBatch is the number of files that a goroutine reads at a time.
@@ -373,8 +373,8 @@ func (r *fileScan) readFiles(ctx context.Context, paths []string) error {
 
 // readFile reads and parses a file. It does not change the state. The caller must have locked scanner.mu.
 func (s *Store) readFile(p string) (l readResult) {
-	old := s.st.files[p]
-	text, info, err := s.readText(p, s.options.MaxFile)
+	old := s.state.files[p]
+	text, info, err := s.readText(p, s.options.MaxFileBytes)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotFile) {
 		l.err = fs.ErrNotExist
 		return l
@@ -382,17 +382,17 @@ func (s *Store) readFile(p string) (l readResult) {
 	f := &treeFile{path: p, info: info, lastValidText: text}
 	l.file = f
 	// if it is unknown when the file was changed, let the next scan read the file again
-	f.canChangeUnnoticed = info == nil || info.ModTime().After(s.options.Clock().Add(-minFileAgeWhenRead))
+	f.isRecentlyChanged = info == nil || info.ModTime().After(s.options.Clock().Add(-minFileAgeWhenRead))
 	switch {
 	case err != nil:
-		l.err, l.distrustReason = err, "cannot be read: "+err.Error()
+		l.err, l.unusableTextReason = err, "cannot be read: "+err.Error()
 		return l
 	case strings.TrimPrefix(text, "\ufeff") == "":
-		l.distrustReason = "is empty"
+		l.unusableTextReason = "is empty"
 		return l
 	}
-	l.distrustReason = CheckText(text)
-	if l.distrustReason != "" {
+	l.unusableTextReason = InvalidTextReason(text)
+	if l.unusableTextReason != "" {
 		return l
 	}
 	if old != nil && old.hasSameText(f) {
@@ -400,52 +400,53 @@ func (s *Store) readFile(p string) (l readResult) {
 	}
 	items, err := s.layout.Parse(p, text)
 	if err != nil {
-		l.distrustReason = "cannot be understood: " + err.Error()
+		l.unusableTextReason = "cannot be understood: " + err.Error()
 	}
 	var wrong []string
-	f.items, wrong = completeItems(items, info.ModTime())
+	f.items, wrong = setItemMetadata(items, info.ModTime())
 	if len(wrong) > 0 {
 		f.ignoredEntriesText = strings.Join(wrong, "; ")
 	}
 	return l
 }
 
-// hasSameText reports whether a file is unchanged since the state f was recorded. The argument now is the file's new
-// state, which was just read. The file is unchanged if its text and its modification time are equal in both states.
+// hasSameText reports whether a file is unchanged since the state f was recorded. The argument newFile is the file's
+// new state, which was just read. The file is unchanged if its text and its modification time are equal in both states.
 // hasSameText returns false if the text in the state f was not valid.
-func (f *treeFile) hasSameText(now *treeFile) bool {
-	return f.staleTextReason == "" && !f.wasNeverValid && f.info != nil && f.lastValidText == now.lastValidText &&
-		f.info.ModTime().Equal(now.info.ModTime())
+func (f *treeFile) hasSameText(newFile *treeFile) bool {
+	return f.unusableDiskTextReason == "" && !f.wasNeverValid && f.info != nil &&
+		f.lastValidText == newFile.lastValidText &&
+		f.info.ModTime().Equal(newFile.info.ModTime())
 }
 
 // compareWithState compares the text of a file, which was just read, with the text that this store read before. If the
 // text has changed, it adds the file to r.changedFiles. It adds nil for a file that no longer exists. If the new text
 // is unusable, for example because it is not UTF-8, it adds the file with its last valid text and logs a warning.
-func (r *fileScan) compareWithState(p string, l *readResult) {
+func (r *fileScan) compareWithState(filePath string, result *readResult) {
 	s := r.store
-	old := r.store.st.files[p]
-	f := l.file
+	old := r.store.state.files[filePath]
+	f := result.file
 	if f == nil {
 		if old != nil {
-			r.changedFiles[p] = nil
+			r.changedFiles[filePath] = nil
 		}
 		return
 	}
-	if l.distrustReason == "" {
+	if result.unusableTextReason == "" {
 		if old != nil && old.hasSameText(f) {
-			old.info, old.canChangeUnnoticed = f.info, f.canChangeUnnoticed
+			old.info, old.isRecentlyChanged = f.info, f.isRecentlyChanged
 			return
 		}
 		isNew := old == nil || old.ignoredEntriesText != f.ignoredEntriesText
 		if isNew && f.ignoredEntriesText != "" {
-			s.warn("%s: %s", p, f.ignoredEntriesText)
+			s.warn("%s: %s", filePath, f.ignoredEntriesText)
 		}
-		r.changedFiles[p] = f
+		r.changedFiles[filePath] = f
 		return
 	}
-	f.staleTextReason = l.distrustReason
-	if l.err == nil {
-		f.diskText = f.lastValidText
+	f.unusableDiskTextReason = result.unusableTextReason
+	if result.err == nil {
+		f.unusableDiskText = f.lastValidText
 	}
 	said := "no entry is taken from it"
 	if old != nil && !old.wasNeverValid {
@@ -457,14 +458,14 @@ func (r *fileScan) compareWithState(p string, l *readResult) {
 			said = "only a part of it is taken"
 		}
 	}
-	if old == nil || old.staleTextReason != f.staleTextReason {
-		s.warn("%s %s; %s", p, l.distrustReason, said)
+	if old == nil || old.unusableDiskTextReason != f.unusableDiskTextReason {
+		s.warn("%s %s; %s", filePath, result.unusableTextReason, said)
 	}
-	r.changedFiles[p] = f
+	r.changedFiles[filePath] = f
 }
 
-// CheckText returns the reason why the bytes cannot be a valid text, or "" if they are valid.
-func CheckText(text string) string {
+// InvalidTextReason returns the reason why the bytes cannot be a valid text, or "" if they are valid.
+func InvalidTextReason(text string) string {
 	switch {
 	case !utf8.ValidString(text):
 		return "is not UTF-8 text"

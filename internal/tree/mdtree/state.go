@@ -18,19 +18,19 @@ type treeFile struct {
 	path string
 	info fs.FileInfo // metadata of the file before it was read
 	// the file had been changed so recently that a further change may have resulted in the same time
-	canChangeUnnoticed bool
-	lastValidText      string // the last text of the file that was valid
-	items              []Item
-	itemIndexByName    map[string]int // for each entry name, its index in items (nil until needed)
+	isRecentlyChanged bool
+	lastValidText     string // the last text of the file that was valid
+	items             []Item
+	itemIndexByName   map[string]int // for each entry name, its index in items (nil until needed)
 	// No text of the file was ever valid. In this case, lastValidText and items contain the parts of the invalid text
 	// that can be read.
 	wasNeverValid bool
 
-	// staleTextReason is the reason why the store uses lastValidText and not the text on disk. It is "" if the store
-	// uses the text on disk.
-	staleTextReason string
+	// unusableDiskTextReason is the reason why the store uses lastValidText and not the text on disk. It is "" if the
+	// store uses the text on disk.
+	unusableDiskTextReason string
 	// if lastValidText is used instead of the text on disk: the text on disk ("" if it is empty or could not be read)
-	diskText string
+	unusableDiskText string
 
 	ignoredEntriesText string // description of entries in the file that are ignored because no store accepts them
 }
@@ -46,7 +46,7 @@ type treeState struct {
 	nextID        uint64
 
 	namesInSeveralFiles map[string]bool              // names for which several files contain an entry
-	isPreferredFile     func(path, text string) bool // see Options.NewFilePreference (may be nil)
+	isPreferredFile     func(path, text string) bool // see Options.NewFilePriorityTest (may be nil)
 }
 
 // namedEntry is the entry with a certain name, and its position.
@@ -110,7 +110,7 @@ func (st *treeState) addAllFiles(paths []string, files map[string]*treeFile) []o
 			st.entriesByID = append(st.entriesByID, e)
 		}
 	}
-	st.updateEntries(st.namesChangingFile(), nil)
+	st.updateEntries(st.namesWithNewPreferredFile(), nil)
 	deltas := make([]oxbow.Delta, 0, len(st.entriesByID))
 	for _, e := range st.entriesByID {
 		deltas = append(deltas, oxbow.Delta{ID: e.ID, Entry: e})
@@ -185,9 +185,9 @@ func (st *treeState) fileUsedForName(name string) *treeFile {
 	return c[0]
 }
 
-// namesChangingFile returns a set of entry names that occur in several files. For each of these names, isPreferredFile
-// now chooses another file than before, so that the store must return the entry in that other file.
-func (st *treeState) namesChangingFile() map[string]bool {
+// namesWithNewPreferredFile returns a set of entry names that occur in several files. For each of these names,
+// isPreferredFile now chooses another file than before, so that the store must return the entry in that other file.
+func (st *treeState) namesWithNewPreferredFile() map[string]bool {
 	touched := map[string]bool{}
 	if st.isPreferredFile == nil {
 		return touched
@@ -279,10 +279,10 @@ func (st *treeState) removeEntry(id uint64) {
 	}
 }
 
-// completeItems sets the times, versions and sources of parsed entries. Entries that no store
+// setItemMetadata sets the times, versions and sources of parsed entries. Entries that no store
 // accepts are left out and reported in diagnostics.
-func completeItems(items []Item, fileTime time.Time) (kept []Item, diagnostics []string) {
-	kept = items[:0]
+func setItemMetadata(items []Item, fileTime time.Time) (validItems []Item, diagnostics []string) {
+	validItems = items[:0]
 	for _, it := range items {
 		e := &it.Entry
 		err := oxbow.CheckName(e.Name)
@@ -290,7 +290,7 @@ func completeItems(items []Item, fileTime time.Time) (kept []Item, diagnostics [
 			err = oxbow.CheckContent(e.Content)
 		}
 		if err != nil {
-			diagnostics = append(diagnostics, fmt.Sprintf("the entry at byte %d is left out: %v", it.Start, err))
+			diagnostics = append(diagnostics, fmt.Sprintf("the entry at byte %d is left out: %v", it.StartOffset, err))
 			continue
 		}
 		e.ID = 0
@@ -303,9 +303,9 @@ func completeItems(items []Item, fileTime time.Time) (kept []Item, diagnostics [
 			e.Created, it.hasNoCreationTime = e.Updated, true
 		}
 		e.Source = oxbow.Source{Time: e.Updated, Door: "files"}
-		kept = append(kept, it)
+		validItems = append(validItems, it)
 	}
-	return kept, diagnostics
+	return validItems, diagnostics
 }
 
 // entryVersion returns an entry's version. This is 53 bits of the 64-bit FNV-1a hash

@@ -38,15 +38,15 @@ type Options struct {
 	// ScansOnlyOnRequest lets only Open, Refresh and Check scan the directory for changed files. Other methods use the
 	// result of the last scan.
 	ScansOnlyOnRequest bool
-	// NewFilePreference chooses between several files that contain an entry with the same name. The store calls
-	// NewFilePreference at each scan for changed files. NewFilePreference returns a function. The returned function
+	// NewFilePriorityTest chooses between several files that contain an entry with the same name. The store calls
+	// NewFilePriorityTest at each scan for changed files. NewFilePriorityTest returns a function. The returned function
 	// reports whether the entry in a file with this path and text has priority over entries in files whose paths sort
 	// before this path. Neither function may call the store. A change to such an entry changes the preferred file. By
 	// default, the file whose path sorts first is used.
-	NewFilePreference func(ctx context.Context) func(path, text string) bool
-	// MaxFile is the maximum size, in bytes, of a file. The default is large enough for the longest
+	NewFilePriorityTest func(ctx context.Context) func(path, text string) bool
+	// MaxFileBytes is the maximum size, in bytes, of a file. The default is large enough for the longest
 	// content.
-	MaxFile int64
+	MaxFileBytes int64
 	// DirectoryName is the name of the directory in messages. It is never opened.
 	DirectoryName string
 	// Warn receives warnings that no method returns as an error, for example that the last good
@@ -76,7 +76,7 @@ type Store struct {
 	watchers      subscribers.List[oxbow.Event]
 
 	mu     sync.RWMutex // guards the fields below (to change them, scanner.mu must also be locked)
-	st     *treeState
+	state  *treeState
 	closed bool
 }
 
@@ -84,8 +84,8 @@ type Store struct {
 // since. scanner.mu guards it.
 type returnedEntries struct {
 	// entries as callers received them; an entry is in the map only if another program has changed it since
-	base          map[string]*oxbow.Entry
-	documentTexts map[string]string // texts of documents as callers received them
+	receivedEntryByName map[string]*oxbow.Entry
+	documentTexts       map[string]string // texts of documents as callers received them
 	// Documents that somebody made empty. The store returns their last text instead.
 	documentsEmptiedOnDisk map[string]bool
 }
@@ -140,9 +140,9 @@ type scanState struct {
 type layoutDirectory struct {
 	path string
 	// the part of path up to the last element that begins with a dot, such as ".notes/" ("" without such an element)
-	hiddenPrefix string
-	watchedInfo  fs.FileInfo // description of the watched directory (nil if it is not watched)
-	fileCount    int         // number of matching files in the last listing
+	hiddenPrefix   string
+	watchedDirInfo fs.FileInfo // description of the watched directory (nil if it is not watched)
+	fileCount      int         // number of matching files in the last listing
 	// Links in the directory whose names match the layout. A watch of the directory does not report changes to their
 	// targets.
 	linkFiles []string
@@ -161,7 +161,9 @@ func (s *Store) isHiddenPath(p string) bool {
 }
 
 // isHidden reports whether the path has an element that starts with a dot.
-func isHidden(p string) bool { return strings.HasPrefix(p, ".") || strings.Contains(p, "/.") }
+func isHidden(filePath string) bool {
+	return strings.HasPrefix(filePath, ".") || strings.Contains(filePath, "/.")
+}
 
 // pathToLastHiddenElement returns a directory's path up to its last hidden element, with a trailing
 // slash. It returns "" if no element is hidden.
@@ -176,8 +178,8 @@ func pathToLastHiddenElement(dir string) string {
 	return dir + "/"
 }
 
-// storeError converts file system errors to errors of package oxbow.
-func (s *Store) storeError(err error) error {
+// convertFileSystemError converts file system errors to errors of package oxbow.
+func (s *Store) convertFileSystemError(err error) error {
 	switch {
 	case err == nil || errors.Is(err, vfs.ErrChanged) || errors.Is(err, oxbow.ErrUnknownOutcome):
 		return err
@@ -190,16 +192,16 @@ func (s *Store) storeError(err error) error {
 }
 
 // mayHoldEntries reports whether the layout may store entries in the file.
-func (s *Store) mayHoldEntries(p string) bool {
-	base := path.Base(p)
+func (s *Store) mayHoldEntries(filePath string) bool {
+	base := path.Base(filePath)
 	isHidden := base[0] == '.'
-	isOther := strings.HasSuffix(base, ".tmp") || IsConflict(base)
+	isOther := strings.HasSuffix(base, ".tmp") || IsConflictCopy(base)
 	if isHidden || isOther {
 		return false
 	}
-	dir := path.Dir(p)
+	dir := path.Dir(filePath)
 	return slices.ContainsFunc(s.scanner.dirs, func(d *layoutDirectory) bool { return d.path == dir }) &&
-		s.layout.Match(p)
+		s.layout.Match(filePath)
 }
 
 // opPlanEffects lists what planned operations do to entries. It does not contain the edited texts of the files.
@@ -208,6 +210,6 @@ type opPlanEffects struct {
 	removedNames map[string]bool
 	// Files that another program has changed, if that change could not be merged with the operations. The value is the
 	// reason. Copies of these files are kept.
-	conflictCopies  map[string]string
-	writtenVersions []oxbow.Version // entry after each op
+	conflictReasonByFile map[string]string
+	writtenVersions      []oxbow.Version // entry after each op
 }

@@ -44,7 +44,7 @@ func TestContract(t *testing.T) {
 		make func(t *testing.T) vfs.FS
 	}{
 		{"mem", func(*testing.T) vfs.FS { return vfs.NewMem() }},
-		{"crashfs", func(*testing.T) vfs.FS { return crashfs.New(vfs.NewMem()).Process() }},
+		{"crashfs", func(*testing.T) vfs.FS { return crashfs.New(vfs.NewMem()).StartProcess() }},
 		{"os", func(t *testing.T) vfs.FS { fsys, _ := tempTree(t); return fsys }},
 	} {
 		t.Run(sys.name, func(t *testing.T) {

@@ -127,7 +127,7 @@ func TestStoreCrashAnywhere(t *testing.T) {
 			for stop := 1; ; stop++ {
 				disk := crashfs.New(tt.start)
 				disk.StopAt(stop)
-				s, err := Open(t.Context(), disk.Process(), cards{}, Options{})
+				s, err := Open(t.Context(), disk.StartProcess(), cards{}, Options{})
 				done := false
 				if err == nil {
 					err = s.Apply(t.Context(), tt.ops...)
@@ -143,7 +143,7 @@ func TestStoreCrashAnywhere(t *testing.T) {
 				for again := 1; again < 40; again += 3 {
 					second := crashfs.New(disk.CopyLiveFiles())
 					second.StopAt(again)
-					s, err := Open(t.Context(), second.Process(), cards{}, Options{})
+					s, err := Open(t.Context(), second.StartProcess(), cards{}, Options{})
 					if err == nil {
 						err = s.Apply(t.Context(), oxbow.Add{Name: "x", Content: "x"}, oxbow.Remove{Name: "x"})
 					}
@@ -185,7 +185,7 @@ func TestFailAnywhere(t *testing.T) {
 		struck, reported := 0, 0
 		for n := 1; n < 50; n++ {
 			disk := crashfs.New(nil)
-			s := openOn(t, disk.Process(), Options{})
+			s := openOn(t, disk.StartProcess(), Options{})
 			mustApply(
 				t,
 				s,
@@ -193,7 +193,7 @@ func TestFailAnywhere(t *testing.T) {
 				oxbow.Add{Name: "go", Content: "g", Created: noon},
 			)
 			old := problemsOf(t, s)
-			disk.Inject(crashfs.OpFault{At: disk.CountOps() + n, Err: broken, Done: done})
+			disk.Inject(crashfs.OpFault{FirstOpNumber: disk.CountOps() + n, Err: broken, Done: done})
 			err := s.Apply(t.Context(), oxbow.Update{Name: "change", Content: "after"}, oxbow.Remove{Name: "go"},
 				oxbow.Add{Name: "1", Kind: oxbow.Journal, Content: "one"})
 			disk.Mend()
@@ -215,7 +215,7 @@ func TestFailAnywhere(t *testing.T) {
 				reported++
 			}
 			mustApply(t, s, oxbow.Add{Name: "more", Content: "m"})
-			if !slices.Equal(problemsOf(t, openOn(t, disk.Process(), Options{})), problemsOf(t, s)) {
+			if !slices.Equal(problemsOf(t, openOn(t, disk.StartProcess(), Options{})), problemsOf(t, s)) {
 				t.Errorf("fault %v %d: another store sees another tree", done, n)
 			}
 		}
@@ -276,11 +276,11 @@ func TestCrashUnderDirectoryOfOthers(t *testing.T) {
 	} {
 		disk := crashfs.New(nil)
 		for _, dir := range (cards{}).Dirs() {
-			if err := disk.Process().MkdirAll(dir, 0o755); err != nil {
+			if err := disk.StartProcess().MkdirAll(dir, 0o755); err != nil {
 				t.Fatal(err)
 			}
 		}
-		s := openOn(t, disk.Process(), Options{})
+		s := openOn(t, disk.StartProcess(), Options{})
 		mustApply(t, s, op)
 		want := problemsOf(t, s)
 		images := 0
@@ -331,7 +331,7 @@ func TestCrashWithoutJournal(t *testing.T) {
 		for stop, done := 1, false; !done; stop++ {
 			disk := crashfs.New(start)
 			disk.StopAt(stop)
-			s, err := Open(t.Context(), disk.Process(), cards{}, Options{NoJournal: true})
+			s, err := Open(t.Context(), disk.StartProcess(), cards{}, Options{NoJournal: true})
 			if err == nil {
 				err = s.Apply(t.Context(), op)
 			}

@@ -26,8 +26,8 @@ type entryKindDir struct {
 	isTopic bool
 }
 
-// kindDirs lists all directories of entries, in the order in which they are read.
-var kindDirs = [...]entryKindDir{
+// entryKindDirs lists all directories of entries, in the order in which they are read.
+var entryKindDirs = [...]entryKindDir{
 	{"notes", "Notes", oxbow.Note, false},
 	{"archives", "Archives", oxbow.Archive, false},
 	{"topics", "Topics", oxbow.Note, true},
@@ -41,8 +41,8 @@ var kindDirs = [...]entryKindDir{
 var topicLabel = oxbow.Label{Key: oxbow.LabelTag, Value: "topic"}
 
 const (
-	bookFile    = "book.toml"
-	summaryFile = "SUMMARY.md"
+	mdBookSettingsFile = "book.toml"
+	summaryFile        = "SUMMARY.md"
 
 	// newBookSettings contains the settings with which mdbook serves the tree. The default preprocessors
 	// are disabled, because they include one that replaces directives in a text, such as {{#include
@@ -87,8 +87,8 @@ type summaryLink struct{ entryName, path string }
 // one directory, sorted by name.
 func writeSummary(w io.Writer, linksOfDir func(dir *entryKindDir) iter.Seq[summaryLink]) error {
 	b := []byte(summaryHead)
-	for i := range kindDirs {
-		kind := &kindDirs[i]
+	for i := range entryKindDirs {
+		kind := &entryKindDirs[i]
 		count := 0
 		for l := range linksOfDir(kind) {
 			if count == 0 {
@@ -122,7 +122,7 @@ func isSummary(text string) bool {
 			continue
 		}
 		found := false
-		for _, s := range kindDirs {
+		for _, s := range entryKindDirs {
 			found = found || line == "# "+s.sectionTitle ||
 				(strings.HasPrefix(line, "- [") &&
 					(strings.Contains(line, "]("+s.dir+"/") || strings.Contains(line, "](<"+s.dir+"/")))
@@ -143,7 +143,7 @@ func linkText(name string) string {
 	for i, r := range name {
 		after, _ := utf8.DecodeRuneInString(name[i+utf8.RuneLen(r):])
 		switch {
-		case strings.ContainsRune("\\[]*`<>&~!", r), r == '_' && !(isWord(before) && isWord(after)):
+		case strings.ContainsRune("\\[]*`<>&~!", r), r == '_' && !(isWordRune(before) && isWordRune(after)):
 			b.WriteByte('\\')
 			b.WriteRune(r)
 		case isReservedRune(r) && r >= utf8.RuneSelf, unicode.IsControl(r):
@@ -156,10 +156,10 @@ func linkText(name string) string {
 	return b.String()
 }
 
-func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// targetEscaper escapes the characters that have a meaning between angle brackets.
-var targetEscaper = strings.NewReplacer(`\`, `\\`, "<", `\<`, ">", `\>`, "&", `\&`)
+// linkTargetEscaper escapes the characters that have a meaning between angle brackets.
+var linkTargetEscaper = strings.NewReplacer(`\`, `\\`, "<", `\<`, ">", `\>`, "&", `\&`)
 
 // linkTarget returns a path as the target of a Markdown link. A path with characters that would end
 // the target is put in angle brackets. Paths are not percent-encoded, because mdbook uses the
@@ -171,14 +171,14 @@ func linkTarget(path string) string {
 	if plain {
 		return path
 	}
-	return "<" + targetEscaper.Replace(path) + ">"
+	return "<" + linkTargetEscaper.Replace(path) + ">"
 }
 
 // isEntryPath reports whether p could be the path of an entry's file. Such a path consists of the directory for an
 // entry kind, and a file name that ends in ".md" and is not hidden.
 func isEntryPath(p string) bool {
 	dir, file, _ := strings.Cut(p, "/")
-	return slices.ContainsFunc(kindDirs[:], func(s entryKindDir) bool { return s.dir == dir }) &&
+	return slices.ContainsFunc(entryKindDirs[:], func(s entryKindDir) bool { return s.dir == dir }) &&
 		isEntryFile(file) && !strings.ContainsAny(file, "/\\\x00")
 }
 

@@ -38,7 +38,7 @@ type fileTree struct {
 	stagingArea journal.StagingDir
 
 	// newTextFileByPath maps each file that an incomplete change writes to the file with the new text. It maps each
-	// file that this change removes to "". The map is nil unless [fileTree.showChangeAsComplete] has set it.
+	// file that this change removes to "". The map is nil unless [fileTree.simulateCompletedChange] has set it.
 	newTextFileByPath map[string]string
 
 	syncedDirs map[string]bool // directories whose creation is durable, because their parent directories were synced
@@ -53,13 +53,14 @@ type fileTree struct {
 
 	removesEmptyDirs bool // directories that become empty by a change are removed at the end of the change
 	// Files that list all entries. Such a file may be as large as a journal.
-	filesListingEntries []string
-	minBulkSync         int // minimum number of staged files for which the whole file system is synced at once
+	entryListFiles      []string
+	minFilesForBulkSync int // minimum number of staged files for which the whole file system is synced at once
 }
 
-func newTree(fsys vfs.FS, dir, stageDir string) fileTree {
-	return fileTree{fs: fsys, dir: dir, stagingArea: journal.StagingDir{FS: fsys, Home: dir, Name: stageDir},
-		syncedDirs: map[string]bool{}, movedDirs: map[string]bool{}, dirPerm: 0o755, minBulkSync: filesPerWorker}
+func newTree(fsys vfs.FS, dir, stagingDir string) fileTree {
+	return fileTree{fs: fsys, dir: dir, stagingArea: journal.StagingDir{FS: fsys, Home: dir, Name: stagingDir},
+		syncedDirs: map[string]bool{}, movedDirs: map[string]bool{}, dirPerm: 0o755,
+		minFilesForBulkSync: filesPerWorker}
 }
 
 // fullPath converts the path p, which is relative to the tree's directory, to a path for the file system t.fs.
@@ -78,8 +79,8 @@ var readBuffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return 
 var errNotFile = errors.New("not a regular file")
 
 // openForReading opens a file for reading. If a change is incomplete, it opens the staged file.
-func (t *fileTree) openForReading(p string) (vfs.File, error) {
-	if staged, ok := t.newTextFileByPath[p]; ok {
+func (t *fileTree) openForReading(filePath string) (vfs.File, error) {
+	if staged, ok := t.newTextFileByPath[filePath]; ok {
 		if staged == "" {
 			return nil, fs.ErrNotExist
 		}
@@ -89,7 +90,7 @@ func (t *fileTree) openForReading(p string) (vfs.File, error) {
 			return f, err
 		}
 	}
-	return t.openFile(t.fullPath(p))
+	return t.openFile(t.fullPath(filePath))
 }
 
 func (t *fileTree) openFile(name string) (vfs.File, error) {
@@ -143,8 +144,8 @@ func (t *fileTree) readText(p string, limit int64) (string, fs.FileInfo, error) 
 }
 
 // maxFileSize returns the maximum size of a file in bytes.
-func (t *fileTree) maxFileSize(p string) int64 {
-	if slices.Contains(t.filesListingEntries, p) {
+func (t *fileTree) maxFileSize(filePath string) int64 {
+	if slices.Contains(t.entryListFiles, filePath) {
 		return journal.MaxJournalBytes
 	}
 	return maxEntryFileBytes
@@ -152,7 +153,7 @@ func (t *fileTree) maxFileSize(p string) int64 {
 
 // hashFile returns the hash of a file, or "" if it does not exist.
 func (t *fileTree) hashFile(p string) (string, error) {
-	if slices.Contains(t.filesListingEntries, p) {
+	if slices.Contains(t.entryListFiles, p) {
 		return t.hashFileStream(p)
 	}
 	text, _, err := t.readText(p, t.maxFileSize(p))
@@ -167,8 +168,8 @@ func (t *fileTree) hashFile(p string) (string, error) {
 
 // hashFileStream returns the hash of a file, or "" if it does not exist. It does not need memory for the
 // whole file.
-func (t *fileTree) hashFileStream(p string) (string, error) {
-	f, err := t.openFile(t.fullPath(p))
+func (t *fileTree) hashFileStream(filePath string) (string, error) {
+	f, err := t.openFile(t.fullPath(filePath))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -241,9 +242,9 @@ type stagedFile struct {
 // all calls.
 type stagedFileFunc func(i int, buf *[]byte) (stagedFile, error)
 
-// stageFiles writes and syncs n new files. If there are many files and the file system supports it,
+// stageFiles writes and syncs fileCount new files. If there are many files and the file system supports it,
 // stageFiles syncs all files together.
-func (t *fileTree) stageFiles(ctx context.Context, n int, file stagedFileFunc) error {
+func (t *fileTree) stageFiles(ctx context.Context, fileCount int, getStagedFile stagedFileFunc) error {
 	if err := t.fs.MkdirAll(t.fullPath(t.stagingArea.Name), t.dirPerm); err != nil {
 		return err
 	}
@@ -251,13 +252,13 @@ func (t *fileTree) stageFiles(ctx context.Context, n int, file stagedFileFunc) e
 	defer opened.Close()
 	stage := t.stagingArea
 	stage.FS = opened
-	if bulk, ok := t.fs.(vfs.BulkSyncer); ok && n >= t.minBulkSync {
+	if bulk, ok := t.fs.(vfs.BulkSyncer); ok && fileCount >= t.minFilesForBulkSync {
 		err := bulk.SyncAfter(t.fullPath(t.stagingArea.Name), func() error {
 			// Use a single worker. A file system creates only one file in a directory at a time, so that several
 			// workers would mostly wait.
-			return t.writeFiles(ctx, n, 1, file, func(f stagedFile) error {
+			return t.writeFiles(ctx, fileCount, 1, getStagedFile, func(f stagedFile) error {
 				if f.writeContent != nil {
-					return stage.CreateStream(f.name, f.perm, f.writeContent)
+					return stage.CreateStreamedFile(f.name, f.perm, f.writeContent)
 				}
 				return stage.CreateFile(f.name, f.data, f.perm)
 			})
@@ -266,21 +267,27 @@ func (t *fileTree) stageFiles(ctx context.Context, n int, file stagedFileFunc) e
 			return err
 		}
 	}
-	return t.writeFiles(ctx, n, min(maxStagingWorkers, 1+n/filesPerWorker), file, func(f stagedFile) error {
-		if f.writeContent != nil {
-			return stage.CreateStreamSync(f.name, f.perm, f.writeContent)
-		}
-		return stage.CreateFileSync(f.name, f.data, f.perm)
-	})
+	return t.writeFiles(
+		ctx,
+		fileCount,
+		min(maxStagingWorkers, 1+fileCount/filesPerWorker),
+		getStagedFile,
+		func(f stagedFile) error {
+			if f.writeContent != nil {
+				return stage.CreateStreamedFileSync(f.name, f.perm, f.writeContent)
+			}
+			return stage.CreateFileSync(f.name, f.data, f.perm)
+		},
+	)
 }
 
-// writeFiles writes n new files, in as many goroutines as the parameter workers says. For each index from 0 to n-1, a
-// goroutine calls the function file, which returns the file with this index. It then calls the function putFile, which
-// writes the file. writeFiles stops after the first error and returns this error.
+// writeFiles writes fileCount new files, in as many goroutines as the parameter workers says. For each index from 0 to
+// fileCount-1, a goroutine calls the function getStagedFile, which returns the file with this index. It then calls the
+// function putFile, which writes the file. writeFiles stops after the first error and returns this error.
 func (t *fileTree) writeFiles(
 	ctx context.Context,
-	n, workers int,
-	file stagedFileFunc,
+	fileCount, workers int,
+	getStagedFile stagedFileFunc,
 	putFile func(stagedFile) error,
 ) error {
 	ctx, stop := context.WithCancelCause(ctx)
@@ -292,10 +299,10 @@ func (t *fileTree) writeFiles(
 			var buf []byte
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
-				if i >= n {
+				if i >= fileCount {
 					return
 				}
-				f, err := file(i, &buf)
+				f, err := getStagedFile(i, &buf)
 				if err == nil {
 					err = putFile(f)
 				}
@@ -309,9 +316,9 @@ func (t *fileTree) writeFiles(
 	return context.Cause(ctx)
 }
 
-// showChangeAsComplete makes [fileTree.readText] return the files as they will be when the change in the journal j is
-// complete. If j is nil, readText returns the files as they are now.
-func (t *fileTree) showChangeAsComplete(j *journal.Journal) error {
+// simulateCompletedChange makes [fileTree.readText] return the files as they will be when the change in the journal j
+// is complete. If j is nil, readText returns the files as they are now.
+func (t *fileTree) simulateCompletedChange(j *journal.Journal) error {
 	t.newTextFileByPath = nil
 	if j == nil {
 		return nil
@@ -334,11 +341,11 @@ func (t *fileTree) showChangeAsComplete(j *journal.Journal) error {
 		}
 	}
 	for _, r := range j.Removals {
-		if sum, err := t.hashFile(r.Path); err == nil && sum == r.OldSum {
+		if sum, err := t.hashFile(r.Path); err == nil && sum == r.OldFileHash {
 			overlay[r.Path] = ""
 		}
 	}
-	for _, d := range j.Dirs {
+	for _, d := range j.NewDirs {
 		if err := t.addStagedDir(d, overlay); err != nil {
 			return err
 		}
@@ -348,9 +355,9 @@ func (t *fileTree) showChangeAsComplete(j *journal.Journal) error {
 }
 
 // addStagedDir searches the staging directory of dir for new files. An interrupted change can leave such files. If no
-// file has the final path yet, addStagedDir adds the file to the map overlay. The key is the final path, and the value
-// is the path in the staging directory.
-func (t *fileTree) addStagedDir(dir string, overlay map[string]string) error {
+// file has the final path yet, addStagedDir adds the file to the map stagedPathByFinalPath. The key is the final path,
+// and the value is the path in the staging directory.
+func (t *fileTree) addStagedDir(dir string, stagedPathByFinalPath map[string]string) error {
 	items, err := t.fs.ReadDir(t.stagingArea.StagedPath(dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -362,7 +369,7 @@ func (t *fileTree) addStagedDir(dir string, overlay map[string]string) error {
 			return err
 		}
 		if !there {
-			overlay[p] = t.stagingArea.StagedPath(p)
+			stagedPathByFinalPath[p] = t.stagingArea.StagedPath(p)
 		}
 	}
 	return nil

@@ -142,7 +142,7 @@ func (r *twoSides) fill(t *testing.T) error {
 	r.rand.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	for _, name := range names[:2+r.rand.IntN(8)] {
 		e := r.entry(strings.TrimSpace(name))
-		if err := r.m.Apply(t.Context(), threeway.AddOp(&e)); err != nil {
+		if err := r.m.Apply(t.Context(), threeway.NewAddOp(&e)); err != nil {
 			return err
 		}
 	}
@@ -189,7 +189,7 @@ func (r *twoSides) dump(t *testing.T) error {
 		return err
 	}
 	if _, err := Dump(t.Context(), r.m, r.fsys, "brain",
-		&DumpOptions{Origin: origin, maxNewFileBytesInMemory: 200}); err != nil {
+		&DumpOptions{DumpedStoreIdentity: origin, maxNewFileBytesInMemory: 200}); err != nil {
 		return err
 	}
 	r.base, err = r.entries(t)
@@ -261,7 +261,7 @@ func (r *twoSides) editBoth(t *testing.T) error {
 	}
 	if r.rand.IntN(2) == 0 {
 		e := r.entry("new in memory")
-		return r.m.Apply(t.Context(), threeway.AddOp(&e))
+		return r.m.Apply(t.Context(), threeway.NewAddOp(&e))
 	}
 	return nil
 }
@@ -297,8 +297,8 @@ func (r *twoSides) changed(e oxbow.Entry) oxbow.Entry {
 // additional line break at its end.
 func (r *twoSides) edit(t *testing.T, e oxbow.Entry) {
 	p := r.paths[e.Name]
-	showName := decodeStem(fileStem(p)) != e.Name
-	text := string(entryText{Entry: &e, withName: showName}.appendFileText(nil))
+	showName := decodeFileStem(fileStem(p)) != e.Name
+	text := string(entryText{Entry: &e, includesName: showName}.appendFileText(nil))
 	if r.rand.IntN(4) == 0 {
 		text += "\n"
 	}
@@ -307,7 +307,7 @@ func (r *twoSides) edit(t *testing.T, e oxbow.Entry) {
 }
 
 // refusedDump tests a dump into files that were edited and not yet loaded into the memory. Dump must fail with
-// ErrEdited, name the files whose edits the memory does not have, and change no file. If there are no such files,
+// ErrFilesEdited, name the files whose edits the memory does not have, and change no file. If there are no such files,
 // refusedDump returns nil without a dump.
 func (r *twoSides) refusedDump(t *testing.T) error {
 	before := files(t, r.fsys, "brain")
@@ -331,10 +331,16 @@ func (r *twoSides) refusedDump(t *testing.T) error {
 	if len(lost) == 0 {
 		return nil
 	}
-	_, err = Dump(t.Context(), r.m, r.fsys, "brain", &DumpOptions{Origin: origin, maxNewFileBytesInMemory: 200})
+	_, err = Dump(
+		t.Context(),
+		r.m,
+		r.fsys,
+		"brain",
+		&DumpOptions{DumpedStoreIdentity: origin, maxNewFileBytesInMemory: 200},
+	)
 	fe, ok := errors.AsType[*FilesError](err)
 	slices.Sort(lost)
-	if !ok || !errors.Is(err, ErrEdited) || !slices.Equal(fe.Files, lost) {
+	if !ok || !errors.Is(err, ErrFilesEdited) || !slices.Equal(fe.Files, lost) {
 		return fmt.Errorf("a dump over edits = %v, want a refusal that names %q", err, lost)
 	}
 	if d := diffFiles(files(t, r.fsys, "brain"), before); d != "" {
@@ -345,7 +351,7 @@ func (r *twoSides) refusedDump(t *testing.T) error {
 
 // load loads the files of the directory brain into the memory, sometimes in ReplaceMode, and compares the memory with
 // the entries that expect returns. If files are in conflict with the memory, the first attempt must fail with
-// ErrDiverged and name these files. The second attempt has the option FilesWin. The load must not change files.
+// ErrDiverged and name these files. The second attempt has the option PrefersFiles. The load must not change files.
 func (r *twoSides) load(t *testing.T) error {
 	before := files(t, r.fsys, "brain")
 	have, err := r.entries(t)
@@ -366,7 +372,7 @@ func (r *twoSides) load(t *testing.T) error {
 			return fmt.Errorf("the load = %v, want a refusal that names the conflicts %q", err, conflicts)
 		}
 		r.count["files win"]++
-		o.FilesWin = true
+		o.PrefersFiles = true
 		want, _ = r.expect(have, o)
 		plan, err = r.plan(t, o)
 	}
@@ -403,13 +409,13 @@ func (r *twoSides) plan(t *testing.T, o PlanOptions) (LoadPlan, error) {
 		return LoadPlan{}, err
 	}
 	s := &scanCounter{Store: r.m}
-	plan, err := tree.PlanLoad(t.Context(), s, &o)
+	plan, err := tree.PlanLoadIntoStore(t.Context(), s, &o)
 	if read.SkipUnchanged && s.scans == 0 {
 		r.count["read in part"]++
 	}
 	// The plan must be the same if it reads all entries of the memory.
 	o.Origin.ChangesSince = nil
-	whole, wholeErr := again.PlanLoad(t.Context(), r.m, &o)
+	whole, wholeErr := again.PlanLoadIntoStore(t.Context(), r.m, &o)
 	if !reflect.DeepEqual(plan, whole) || fmt.Sprint(err) != fmt.Sprint(wholeErr) {
 		return plan, fmt.Errorf("the plan is\n%+v (%v)\nand, if all entries are read,\n%+v (%v)",
 			plan, err, whole, wholeErr)
@@ -452,7 +458,7 @@ func (r *twoSides) expect(have map[string]oxbow.Entry, o PlanOptions) (map[strin
 		switch {
 		case !fileChanged && storeChanged:
 			r.count["store changed"]++
-			if o.Mode == ReplaceMode && o.FilesWin && !dumped {
+			if o.Mode == ReplaceMode && o.PrefersFiles && !dumped {
 				delete(want, name)
 			}
 		case !fileChanged:
@@ -473,12 +479,12 @@ func (r *twoSides) expect(have map[string]oxbow.Entry, o PlanOptions) (map[strin
 			merged, ok := mergeSides(&was, &file, &now)
 			inConflict = !(known && dumped && ok)
 			want[name] = file
-			if !inConflict && !o.FilesWin {
+			if !inConflict && !o.PrefersFiles {
 				r.count["merged"]++
 				want[name] = merged
 			}
 		}
-		if inConflict && !o.FilesWin {
+		if inConflict && !o.PrefersFiles {
 			conflicts = append(conflicts, r.paths[name])
 		}
 	}

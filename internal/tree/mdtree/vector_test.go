@@ -82,10 +82,10 @@ func TestDumpVectors(t *testing.T) {
 		"# Topics\n\n- [Auth](topics/Auth.md)\n\n", "",
 	).Replace(v.Tree[summaryFile])
 	// crabtalk allows mdbook to execute directives in texts.
-	if want[bookFile] != oldBookSettings {
-		t.Errorf("crabtalk's book.toml is %q, which a dump would not replace", want[bookFile])
+	if want[mdBookSettingsFile] != oldBookSettings {
+		t.Errorf("crabtalk's book.toml is %q, which a dump would not replace", want[mdBookSettingsFile])
 	}
-	want[bookFile] = newBookSettings
+	want[mdBookSettingsFile] = newBookSettings
 	if d := diffFiles(got, want); d != "" {
 		t.Errorf("dump differs from crabtalk's:\n%s", d)
 	}
@@ -136,11 +136,12 @@ func TestReadCrabtalkTree(t *testing.T) {
 	s := storeOf(t)
 	load(t, tree, s, nil)
 	r := mustDump(t, s, fsys, "brain")
-	if r.RemovedFiles != 1 {
-		t.Errorf("dump over a loaded crabtalk tree removed %d files, want topics/Auth.md only", r.RemovedFiles)
+	if r.RemovedFileCount != 1 {
+		t.Errorf("dump over a loaded crabtalk tree removed %d files, want topics/Auth.md only", r.RemovedFileCount)
 	}
 	again := mustRead(t, fsys, "brain")
-	if p, err := again.PlanLoad(t.Context(), s, &PlanOptions{Mode: ReplaceMode}); err != nil || len(p.StoreOps) != 0 {
+	if p, err := again.PlanLoadIntoStore(t.Context(), s, &PlanOptions{Mode: ReplaceMode}); err != nil ||
+		len(p.StoreOps) != 0 {
 		t.Errorf("Plan after dump = %v ops, %v; want none", p.StoreOps, err)
 	}
 }

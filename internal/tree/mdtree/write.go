@@ -30,7 +30,7 @@ func (s *Store) makeChange(
 	ctx context.Context,
 	plan func(v *treeWithPlannedEdits, now time.Time) (*opPlanEffects, error),
 ) (*opPlanEffects, error) {
-	release, err := s.acquireWriter(ctx)
+	release, err := s.acquireWriteLock(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (s *Store) attemptChange(
 	case len(changes) > 1 && s.options.NoJournal:
 		return nil, fmt.Errorf("%w: a change of several files in a directory without a journal", oxbow.ErrUnsupported)
 	case len(changes) == 1 && changes[0].isRemoved:
-		err = s.removeChange(changes[0])
+		err = s.executeRemoval(changes[0])
 	case len(changes) == 1:
 		err = s.writeChange(changes[0])
 	case len(changes) > 1:
@@ -89,9 +89,9 @@ func (s *Store) attemptChange(
 		for _, w := range changes {
 			s.rereadAtNextScan(w.path)
 		}
-		return nil, s.storeError(err)
+		return nil, s.convertFileSystemError(err)
 	}
-	for p, why := range own.conflictCopies {
+	for p, why := range own.conflictReasonByFile {
 		s.warn("%s: %s; what they wrote is kept beside as a conflict copy", p, why)
 	}
 	r := &fileScan{store: s, changedFiles: map[string]*treeFile{}}
@@ -103,19 +103,19 @@ func (s *Store) attemptChange(
 			delete(s.servedEntries.documentsEmptiedOnDisk, w.path)
 		}
 	}
-	s.applyFiles(r.changedFiles, own)
-	s.completeEntries(own.writtenVersions)
+	s.updateStateFromFiles(r.changedFiles, own)
+	s.setEntryIDsAndTimes(own.writtenVersions)
 	return own, nil
 }
 
-// completeEntries adds the IDs and times to the entries that a change wrote. If another program has changed an entry
-// in the meantime, it only adds the ID. The caller must have locked scanner.mu.
-func (s *Store) completeEntries(written []oxbow.Version) {
+// setEntryIDsAndTimes adds the IDs and times to the entries that a change wrote. If another program has changed an
+// entry in the meantime, it only adds the ID. The caller must have locked scanner.mu.
+func (s *Store) setEntryIDsAndTimes(writtenVersions []oxbow.Version) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	for i := range written {
-		v := &written[i]
-		c := s.st.entriesByName[v.Entry.Name]
+	for i := range writtenVersions {
+		v := &writtenVersions[i]
+		c := s.state.entriesByName[v.Entry.Name]
 		switch {
 		case v.Verb == oxbow.VerbRemove || c == nil:
 		case c.entry.Version == v.Entry.Version:
@@ -138,11 +138,11 @@ func (s *Store) prepareChanges(v *treeWithPlannedEdits, outcome *opPlanEffects) 
 			continue
 		}
 		w := fileChange{path: p, newText: e.newText, isRemoved: e.isRemoved, perm: 0o644}
-		if err := s.readPresentFile(&w, e, outcome); err != nil {
+		if err := s.readCurrentFile(&w, e, outcome); err != nil {
 			return nil, err
 		}
-		if w.exists && outcome.conflictCopies[p] != "" {
-			name, err := conflictName(s.fs, p, taken)
+		if w.exists && outcome.conflictReasonByFile[p] != "" {
+			name, err := conflictCopyName(s.fs, p, taken)
 			if err != nil {
 				return nil, err
 			}
@@ -158,11 +158,11 @@ func (s *Store) prepareChanges(v *treeWithPlannedEdits, outcome *opPlanEffects) 
 	return changes, nil
 }
 
-// readPresentFile reads the present text of the file w.path into w, before the file is changed. If the text has changed
+// readCurrentFile reads the present text of the file w.path into w, before the file is changed. If the text has changed
 // since the change was planned, the error matches vfs.ErrChanged. If the text on disk is not valid, the change was
-// planned for the last valid text. In this case, readPresentFile adds the file to outcome.conflictCopies, so that the
-// invalid text is kept as a conflict copy, unless it is empty.
-func (s *Store) readPresentFile(w *fileChange, e *plannedFile, outcome *opPlanEffects) error {
+// planned for the last valid text. In this case, readCurrentFile adds the file to effects.conflictReasonByFile, so that
+// the invalid text is kept as a conflict copy, unless it is empty.
+func (s *Store) readCurrentFile(w *fileChange, e *plannedFile, effects *opPlanEffects) error {
 	text, info, err := s.readText(w.path, maxEntryFileBytes)
 	switch {
 	case err == nil:
@@ -172,18 +172,18 @@ func (s *Store) readPresentFile(w *fileChange, e *plannedFile, outcome *opPlanEf
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("reading %s before it is written: %w", w.path, err)
 	}
-	there, before := e.exists, e.base
-	f := s.st.files[w.path]
-	held := e.mayHoldEntries && f != nil && f.staleTextReason != ""
+	there, before := e.exists, e.baseText
+	f := s.state.files[w.path]
+	held := e.mayHoldEntries && f != nil && f.unusableDiskTextReason != ""
 	if held {
-		there, before = true, f.diskText
+		there, before = true, f.unusableDiskText
 	}
 	if w.exists != there || w.diskText != before {
 		s.rereadAtNextScan(w.path)
 		return fmt.Errorf("%s: %w", w.path, vfs.ErrChanged)
 	}
 	if held && strings.TrimPrefix(w.diskText, byteOrderMark) != "" {
-		outcome.conflictCopies[w.path] = "it " + f.staleTextReason
+		effects.conflictReasonByFile[w.path] = "it " + f.unusableDiskTextReason
 	}
 	return nil
 }
@@ -213,7 +213,7 @@ func (s *Store) writeChange(w fileChange) error {
 	return err
 }
 
-func (s *Store) removeChange(w fileChange) error {
+func (s *Store) executeRemoval(w fileChange) error {
 	err := vfs.RemoveUnchanged(s.fs, w.path, w.contentBefore())
 	if err == nil || errors.Is(err, vfs.ErrChanged) {
 		return err
@@ -227,7 +227,7 @@ func (s *Store) removeChange(w fileChange) error {
 
 // writeAll changes several files. It changes either all or none.
 func (s *Store) writeAll(ctx context.Context, changes []fileChange) error {
-	if err := s.stagingArea.RemoveUncommitted(); err != nil {
+	if err := s.stagingArea.RemoveUncommittedFiles(); err != nil {
 		return err
 	}
 	j := &journal.Journal{Version: journal.FormatVersion}
@@ -238,7 +238,7 @@ func (s *Store) writeAll(ctx context.Context, changes []fileChange) error {
 			was = journal.HexSum([]byte(w.diskText))
 		}
 		if w.isRemoved {
-			j.Removals = append(j.Removals, journal.StagedRemoval{Path: w.path, OldSum: was})
+			j.Removals = append(j.Removals, journal.StagedRemoval{Path: w.path, OldFileHash: was})
 			continue
 		}
 		staged = append(staged, w)
@@ -262,7 +262,7 @@ func (s *Store) writeAll(ctx context.Context, changes []fileChange) error {
 	}
 	if err != nil && !s.hasJournal() {
 		// Nothing has been committed. Ignore the error, because leftover staged files are harmless.
-		_ = s.stagingArea.RemoveUncommitted()
+		_ = s.stagingArea.RemoveUncommittedFiles()
 		return err
 	}
 	if err == nil {

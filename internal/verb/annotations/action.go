@@ -17,35 +17,35 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// BeforeActionIn is the argument of BeforeAction.
-type BeforeActionIn struct {
+// FindActionHintsIn is the argument of FindActionHints.
+type FindActionHintsIn struct {
 	FilesToEdit []string `json:"files,omitempty"` // paths of the files, relative to the project
 	// signature of the error of the last failed command ("" if no command failed)
 	Failure string `json:"failure,omitempty"`
 	Project string `json:"project,omitempty"`
 	// fingerprints of the files and failures that the session has asked about before
-	AskedFingerprints map[string]bool `json:"-"`
+	SearchedFingerprints map[string]bool `json:"-"`
 }
 
-// BeforeActionOut contains a line of hints that an agent gets before an edit. The line may be empty. The field
-// Fingerprints of [inject.Block] identifies the files and failures for which hints were searched, so that they are not
-// searched for again in this session.
-type BeforeActionOut struct{ inject.Block }
+// FindActionHintsOut contains a line of hints that an agent gets before an edit. The line may be empty. The field
+// Fingerprints of [inject.ShownBlock] identifies the files and failures for which hints were searched, so that they are
+// not searched for again in this session.
+type FindActionHintsOut struct{ inject.ShownBlock }
 
 const maxDecisionsPerFile = 2 // maximum number of decisions that the hints to an agent quote for each file
 
-// BeforeAction returns a line of hints for an agent before an edit. The line tells how the last failure was fixed in a
-// past session. It also cites decisions about the files, a reverted edit of a file, and a correction by a person. Each
-// file and each failure is searched for only once in a session.
-func BeforeAction(ctx context.Context, w *verb.Workspace, in BeforeActionIn) (BeforeActionOut, error) {
-	ctx, stop := context.WithTimeout(ctx, lookupTimeout)
+// FindActionHints returns a line of hints for an agent before an edit. The line tells how the last failure was fixed in
+// a past session. It also cites decisions about the files, a reverted edit of a file, and a correction by a person.
+// Each file and each failure is searched for only once in a session.
+func FindActionHints(ctx context.Context, w *verb.Workspace, in FindActionHintsIn) (FindActionHintsOut, error) {
+	ctx, stop := context.WithTimeout(ctx, hintLookupTimeout)
 	defer stop()
 	a := actionHints{input: in}
 	fresh := func(print string) bool {
-		if in.AskedFingerprints[print] {
+		if in.SearchedFingerprints[print] {
 			return false
 		}
-		a.output.Fingerprints = append(a.output.Fingerprints, print)
+		a.output.SentenceFingerprints = append(a.output.SentenceFingerprints, print)
 		return true
 	}
 	var past *oxbow.Memory // archive of past sessions (nil if it does not exist)
@@ -60,7 +60,7 @@ func BeforeAction(ctx context.Context, w *verb.Workspace, in BeforeActionIn) (Be
 			past,
 			inject.SourceKindSessions,
 			1,
-			pastFixSentence,
+			describePastFix,
 			"fix",
 			"yes",
 			"error",
@@ -73,14 +73,14 @@ func BeforeAction(ctx context.Context, w *verb.Workspace, in BeforeActionIn) (Be
 		}
 		m, err := w.Open(ctx, verb.Read)
 		if err != nil {
-			return BeforeActionOut{}, err
+			return FindActionHintsOut{}, err
 		}
 		a.addHintsAboutEntries(
 			ctx,
 			m,
 			inject.SourceKindNotes,
 			maxDecisionsPerFile,
-			decisionSentence(f),
+			decisionFormatter(f),
 			oxbow.LabelTag,
 			"decision",
 			oxbow.LabelFile,
@@ -100,7 +100,7 @@ func BeforeAction(ctx context.Context, w *verb.Workspace, in BeforeActionIn) (Be
 			past,
 			inject.SourceKindSessions,
 			1,
-			correctionSentence(f),
+			correctionFormatter(f),
 			inbox.LabelCorrectedByPerson,
 			f,
 		)
@@ -110,9 +110,9 @@ func BeforeAction(ctx context.Context, w *verb.Workspace, in BeforeActionIn) (Be
 	return a.output, ctx.Err()
 }
 
-// decisionSentence returns a function that cites a decision about the file. The function returns "" if the entry may
+// decisionFormatter returns a function that cites a decision about the file. The function returns "" if the entry may
 // not be shown unasked.
-func decisionSentence(file string) func(e *oxbow.Entry) string {
+func decisionFormatter(file string) func(e *oxbow.Entry) string {
 	return func(e *oxbow.Entry) string {
 		if !e.MayShow(oxbow.Unasked) {
 			return ""
@@ -121,11 +121,11 @@ func decisionSentence(file string) func(e *oxbow.Entry) string {
 	}
 }
 
-// pastFixSentence returns a sentence that tells how an earlier session fixed an error. The entry e describes the fix.
-// pastFixSentence returns "" if e is not a fix, or if e may be shown only to a model that asked for it, for example
+// describePastFix returns a sentence that tells how an earlier session fixed an error. The entry e describes the fix.
+// describePastFix returns "" if e is not a fix, or if e may be shown only to a model that asked for it, for example
 // because e looks like instructions.
-func pastFixSentence(e *oxbow.Entry) string {
-	f, ok := inbox.ParseFix(e)
+func describePastFix(e *oxbow.Entry) string {
+	f, ok := inbox.ParseFixEntry(e)
 	if !ok || !e.MayShow(oxbow.Unasked) {
 		return ""
 	}
@@ -152,22 +152,22 @@ func revertedEditSentence(file string) func(e *oxbow.Entry) string {
 		if err != nil || t.Prompt() == "" {
 			return ""
 		}
-		if screen.ReasonToDoubt(nil, t.Prompt()) != "" {
+		if screen.FindWarningReason(nil, t.Prompt()) != "" {
 			return ""
 		}
 		return "an edit of " + file + " was taken back; it was made for the prompt: " + quoteArg(t.Prompt())
 	}
 }
 
-// correctionSentence returns a function that quotes the words with which a person corrected an edit of the file.
-func correctionSentence(file string) func(e *oxbow.Entry) string {
+// correctionFormatter returns a function that quotes the words with which a person corrected an edit of the file.
+func correctionFormatter(file string) func(e *oxbow.Entry) string {
 	return func(e *oxbow.Entry) string {
 		t, err := session.ParseTurn(e.Content)
 		if err != nil {
 			return ""
 		}
 		said := extract.FindCorrection(t.Prompt())
-		if said == "" || screen.ReasonToDoubt(nil, t.Prompt()) != "" {
+		if said == "" || screen.FindWarningReason(nil, t.Prompt()) != "" {
 			return ""
 		}
 		return "an agent edited " + file + "; then the person said: " + quoteArg(said)
@@ -183,10 +183,10 @@ func firstParagraph(content string) string {
 }
 
 // actionHints collects the hints that an agent gets before it edits files. It contains the state during one call of
-// BeforeAction.
+// FindActionHints.
 type actionHints struct {
-	input         BeforeActionIn
-	output        BeforeActionOut
+	input         FindActionHintsIn
+	output        FindActionHintsOut
 	hintSentences []string
 	quotedEntries []session.ShownEntry // entries that the sentences in hintSentences quote
 }

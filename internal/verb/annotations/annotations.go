@@ -30,8 +30,8 @@ type GCAnnotationsIn struct {
 type GCAnnotationsOut struct {
 	DryRun              bool          `json:"dry_run,omitempty"`
 	GCRunName           string        `json:"run,omitempty"`
-	Files               int           `json:"files"`
-	Annotations         int           `json:"annotations"`
+	FileCount           int           `json:"files"`
+	AnnotationCount     int           `json:"annotations"`
 	Archived            []Annotation  `json:"archived"`
 	ReturnedFromArchive []Annotation  `json:"returned"`
 	Skipped             []SkippedFile `json:"skipped,omitempty"`
@@ -64,8 +64,8 @@ func GCAnnotations(ctx context.Context, w *verb.Workspace, in GCAnnotationsIn) (
 		DryRun:              in.DryRun,
 		Undo:                in.UndoLastGC,
 		GCRunName:           r.GCRunName,
-		Files:               r.ExaminedSidecars,
-		Annotations:         r.ExaminedAnnotations,
+		FileCount:           r.ExaminedSidecars,
+		AnnotationCount:     r.ExaminedAnnotations,
 		Archived:            annotationList(r.Archived),
 		ReturnedFromArchive: annotationList(r.Restored),
 		Skipped:             skippedFiles(r.SkippedFiles),
@@ -86,10 +86,10 @@ type AnnotationStatsIn struct{}
 
 // AnnotationStatsOut is the statistics of a tree's annotations.
 type AnnotationStatsOut struct {
-	Files                 int            `json:"files"`
-	Annotations           int            `json:"annotations"`
+	FileCount             int            `json:"files"`
+	AnnotationCount       int            `json:"annotations"`
 	CountByPlacing        map[string]int `json:"placed"`
-	Archived              int            `json:"archived"`
+	ArchivedCount         int            `json:"archived"`
 	CountByActor          map[string]int `json:"by"`
 	OldestTime            string         `json:"oldest,omitempty"`
 	MedianTime            string         `json:"median,omitempty"`
@@ -119,10 +119,17 @@ func AnnotationStats(ctx context.Context, w *verb.Workspace, _ AnnotationStatsIn
 	if err != nil {
 		return AnnotationStatsOut{}, err
 	}
-	out := AnnotationStatsOut{Files: st.AnnotatedFiles, Annotations: st.Annotations, CountByPlacing: map[string]int{},
-		Archived: st.Archived, CountByActor: map[string]int{},
-		Bytes: st.SidecarBytes, DamagedLineCount: st.DamagedLines, NewerVersionLineCount: st.NewerVersionLines,
-		Skipped: skippedFiles(st.SkippedFiles)}
+	out := AnnotationStatsOut{
+		FileCount:             st.AnnotatedFiles,
+		AnnotationCount:       st.Annotations,
+		CountByPlacing:        map[string]int{},
+		ArchivedCount:         st.ArchivedCount,
+		CountByActor:          map[string]int{},
+		Bytes:                 st.SidecarBytes,
+		DamagedLineCount:      st.DamagedLines,
+		NewerVersionLineCount: st.NewerFormatLines,
+		Skipped:               skippedFiles(st.SkippedFiles),
+	}
 	for _, p := range allPlacingKinds {
 		out.CountByPlacing[string(p)] = st.CountByPlacement[p]
 	}
@@ -192,9 +199,9 @@ type SetupAnnotationsOut struct {
 	Attributes AttributeLine `json:"attributes"`
 	Driver     MergeDriver   `json:"driver"`
 	// Git ignored the annotations before SetupAnnotations was called.
-	WasPrivate bool `json:"was_private,omitempty"`
+	WasIgnoredByGit bool `json:"was_private,omitempty"`
 
-	Install bool `json:"-"`
+	IsInstallRequested bool `json:"-"`
 }
 
 // MergeDriver is the git configuration of a clone. It tells git to run oxbow when annotations are merged.
@@ -203,7 +210,7 @@ type MergeDriver struct {
 	Config     map[string]string `json:"config"`
 	Attributes AttributeLine     `json:"attributes"`
 
-	Settings [][2]string `json:"-"` // the settings of git in Config, in the order in which they are shown
+	ConfigSettings [][2]string `json:"-"` // the settings of git in Config, in the order in which they are shown
 }
 
 // AttributeLine is a line in a file of git attributes.
@@ -222,7 +229,7 @@ func SetupAnnotations(ctx context.Context, w *verb.Workspace, in SetupAnnotation
 	}
 	r, err := s.SetUpGitMerge(
 		ctx,
-		annotate.SetupOptions{DriverCommand: in.Command, InstallDriver: in.Install, DryRun: in.DryRun},
+		annotate.SetupOptions{DriverCommand: in.Command, InstallMergeDriver: in.Install, DryRun: in.DryRun},
 	)
 	switch {
 	case errors.Is(err, oxbow.ErrUnsupported):
@@ -235,10 +242,10 @@ func SetupAnnotations(ctx context.Context, w *verb.Workspace, in SetupAnnotation
 	case err != nil:
 		return SetupAnnotationsOut{}, err
 	}
-	out := SetupAnnotationsOut{DryRun: in.DryRun, Install: in.Install, WasPrivate: r.WasIgnoredByGit,
+	out := SetupAnnotationsOut{DryRun: in.DryRun, IsInstallRequested: in.Install, WasIgnoredByGit: r.WasIgnoredByGit,
 		Attributes: AttributeLine(r.Attributes),
 		Driver: MergeDriver{Installed: r.LocalAttributes.AlreadyExists ||
-			(in.Install && !in.DryRun), Config: map[string]string{}, Settings: r.ConfigSettings,
+			(in.Install && !in.DryRun), Config: map[string]string{}, ConfigSettings: r.ConfigSettings,
 			Attributes: AttributeLine(r.LocalAttributes)}}
 	for _, kv := range r.ConfigSettings {
 		out.Driver.Config[kv[0]] = kv[1]
@@ -247,12 +254,12 @@ func SetupAnnotations(ctx context.Context, w *verb.Workspace, in SetupAnnotation
 }
 
 // MergeSidecarsIn is the argument of MergeSidecars. BasePath, OurPath and TheirPath are paths in the form of the
-// operating system. Name is a path relative to Dir.
+// operating system. FilePath is a path relative to Dir.
 type MergeSidecarsIn struct {
 	BasePath  string `json:"base"           flag:"-"`
 	OurPath   string `json:"ours"           flag:"-"`
 	TheirPath string `json:"theirs"         flag:"-"`
-	Name      string `json:"name,omitempty" flag:"-"`
+	FilePath  string `json:"name,omitempty" flag:"-"`
 	Dir       string `json:"dir,omitempty"  flag:"-"`
 }
 
@@ -268,8 +275,8 @@ const maxSidecarSize = 256 << 20
 
 // MergeSidecars merges two sidecars, which are files with annotations. It merges the sidecars at in.OurPath and
 // in.TheirPath, whose common base is at in.BasePath, and writes the result to in.OurPath. It adds lines that it cannot
-// read to the file NAME.damaged in the directory in.Dir, in which NAME is in.Name. If in.Name is empty, it appends
-// these lines to the result instead.
+// read to the file NAME.damaged in the directory in.Dir, in which NAME is in.FilePath. If in.FilePath is empty, it
+// appends these lines to the result instead.
 func MergeSidecars(_ context.Context, _ *verb.Workspace, in MergeSidecarsIn) (out MergeSidecarsOut, err error) {
 	defer func() {
 		if err != nil {
@@ -286,7 +293,7 @@ func MergeSidecars(_ context.Context, _ *verb.Workspace, in MergeSidecarsIn) (ou
 		}
 	}
 	m := annotate.MergeSidecars(texts[0], texts[1], texts[2])
-	if len(m.UnreadableLines) > 0 && in.Name == "" {
+	if len(m.UnreadableLines) > 0 && in.FilePath == "" {
 		m.Data = append(m.Data, m.UnreadableLines...)
 	} else if len(m.UnreadableLines) > 0 {
 		out, err = saveUnreadableLines(in, m.UnreadableLines)
@@ -312,7 +319,7 @@ func withOpenDir(name string, fn func(vfs.FS) error) error {
 // saveUnreadableLines appends lines, which could not be merged because they are unreadable, to the file NAME.damaged.
 // It skips lines that the file already contains.
 func saveUnreadableLines(in MergeSidecarsIn, lines []byte) (MergeSidecarsOut, error) {
-	name := filepath.ToSlash(in.Name)
+	name := filepath.ToSlash(in.FilePath)
 	if err := annotate.CheckFile(name); err != nil {
 		return MergeSidecarsOut{}, err
 	}

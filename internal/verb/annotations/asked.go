@@ -17,10 +17,10 @@ import (
 const maxPromptBytes = 300
 
 // addPromptsToAnnotations sets Prompt in each annotation that was written in a session that is in the archive.
-func addPromptsToAnnotations(ctx context.Context, w *verb.Workspace, all []Annotation) {
+func addPromptsToAnnotations(ctx context.Context, w *verb.Workspace, annotations []Annotation) {
 	turns := map[string][]session.Turn{} // turns of each session, by agent and session ID
-	for i := range all {
-		a := &all[i]
+	for i := range annotations {
+		a := &annotations[i]
 		at, err := time.Parse(time.RFC3339, a.Time)
 		if a.Session == "" || err != nil {
 			continue

@@ -27,13 +27,13 @@ type BlameLine struct {
 	Line   int    `json:"line"`
 	Commit string `json:"commit,omitempty"`
 	// line number in the version of the file at the commit that the field Commit names
-	LineInCommit  int      `json:"from,omitempty"`
-	Author        string   `json:"author,omitempty"`
-	Time          string   `json:"time,omitempty"`
-	Summary       string   `json:"summary,omitempty"`
-	PorcelainHead []string `json:"-"` // author, committer and summary in the format of git blame --porcelain
-	Text          string   `json:"text"`
-	AnnotationIDs []string `json:"why,omitempty"` // IDs of the line's annotations
+	LineInCommit    int      `json:"from,omitempty"`
+	Author          string   `json:"author,omitempty"`
+	Time            string   `json:"time,omitempty"`
+	Summary         string   `json:"summary,omitempty"`
+	PorcelainHeader []string `json:"-"` // author, committer and summary in the format of git blame --porcelain
+	Text            string   `json:"text"`
+	AnnotationIDs   []string `json:"why,omitempty"` // IDs of the line's annotations
 }
 
 // Blame returns the lines of a file in the working tree, each with the commit and the annotation IDs.
@@ -52,13 +52,13 @@ func Blame(ctx context.Context, w *verb.Workspace, in BlameIn) (BlameOut, error)
 	seen := map[string]bool{}
 	for _, l := range lines {
 		b := BlameLine{
-			Line:          l.Number,
-			Commit:        l.Commit,
-			LineInCommit:  l.CommitLine,
-			Author:        l.Author,
-			Summary:       l.Summary,
-			PorcelainHead: l.PorcelainHeader,
-			Text:          l.Text,
+			Line:            l.Number,
+			Commit:          l.Commit,
+			LineInCommit:    l.CommitLine,
+			Author:          l.Author,
+			Summary:         l.Summary,
+			PorcelainHeader: l.PorcelainHeader,
+			Text:            l.Text,
 		}
 		if l.Commit != "" {
 			b.Time = l.Time.UTC().Format(time.RFC3339)

@@ -17,7 +17,7 @@ func (o AnnotateTranscriptsOut) Report() (r report.Report) {
 			if a.StartLine > 0 {
 				at += ":" + annotate.LineSpan{First: a.StartLine, Last: a.EndLine}.String()
 			}
-			r.AddLinef("%s  %s", report.Name(at), report.QuotedText(a.Headline))
+			r.AddLinef("%s  %s", report.EntryName(at), report.QuotedText(a.Headline))
 		}
 	}
 	r.AddDetailf(
@@ -52,8 +52,8 @@ func (o AnnotateTranscriptsOut) Report() (r report.Report) {
 			)
 		}
 	}
-	if len(o.OutsideFiles) > 0 && o.AddedAnnotations+o.KnownAnnotations == 0 {
-		r.AddNotef("such as %s; was the tree elsewhere? then say where with --moved-from DIR", o.OutsideFiles[0])
+	if len(o.FilesOutsideTree) > 0 && o.AddedAnnotations+o.KnownAnnotations == 0 {
+		r.AddNotef("such as %s; was the tree elsewhere? then say where with --moved-from DIR", o.FilesOutsideTree[0])
 	}
 	return r
 }
@@ -72,8 +72,8 @@ func (o GCAnnotationsOut) Report() (r report.Report) {
 		len(o.Archived),
 		report.EffectVerb(o.DryRun, "returned", "return"),
 		len(o.ReturnedFromArchive),
-		countWithNoun(o.Annotations, "annotation", "annotations"),
-		countWithNoun(o.Files, "sidecar", "sidecars"),
+		countWithNoun(o.AnnotationCount, "annotation", "annotations"),
+		countWithNoun(o.FileCount, "sidecar", "sidecars"),
 	)
 	addSkippedNotes(&r, o.Skipped)
 	// Only a run that changed something can be undone. A dry run changes nothing, and there is no undo for an undo.
@@ -84,8 +84,8 @@ func (o GCAnnotationsOut) Report() (r report.Report) {
 	return r
 }
 
-// addAnnotationLines adds a line for each annotation. The line begins with the effect, such as "archived".
-func addAnnotationLines(r *report.Report, effect report.OxbowText, all []Annotation) {
+// addAnnotationLines adds a line for each annotation. The line begins with outcomeText, such as "archived".
+func addAnnotationLines(r *report.Report, outcomeText report.OxbowText, all []Annotation) {
 	for _, a := range all {
 		lines := a.FormerLines // Show where the annotated lines were if the file does not contain them any more.
 		if a.StartLine > 0 {
@@ -93,7 +93,7 @@ func addAnnotationLines(r *report.Report, effect report.OxbowText, all []Annotat
 		}
 		sentence := report.Sentencef(
 			"%s  %s:%s  %s",
-			effect,
+			outcomeText,
 			a.File,
 			report.OxbowText(lines),
 			report.QuotedText(a.Headline),

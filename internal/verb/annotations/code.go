@@ -28,9 +28,9 @@ var (
 	getAnnotationsDescription string
 )
 
-// CodeTools returns the verbs for annotations of code, which need [verb.Workspace.Annotations]. They are not in
+// AnnotationTools returns the verbs for annotations of code, which need [verb.Workspace.Annotations]. They are not in
 // [verb.Tools], because most memories do not belong to a repository.
-func CodeTools() []verb.Tool {
+func AnnotationTools() []verb.Tool {
 	return []verb.Tool{
 		verb.DefineTool(
 			verb.Tool{
@@ -53,7 +53,7 @@ type AnnotateIn struct {
 	File                 string   `json:"file"               also:"path,file_path"                     jsonschema:"Path below the root of the repository." usage:"Path of the file, slash-separated, below the root of the working tree."`
 	StartLine            int      `json:"start_line"         also:"line,start,from"                    jsonschema:"As it stands now, counted from 1."      usage:"First line of the block, counted from 1."`
 	EndLine              *int     `json:"end_line,omitempty" also:"end,to"                             jsonschema:"The first by default."                  usage:"Last line of the block; the first by default."`
-	Why                  string   `json:"why"                also:"reasoning,reason,text"              jsonschema:"The reasoning in a few sentences."      usage:"Why the lines are as they are."`
+	Reason               string   `json:"why"                also:"reasoning,reason,text"              jsonschema:"The reasoning in a few sentences."      usage:"Why the lines are as they are."`
 	RejectedAlternatives []string `json:"rejected,omitempty" also:"alternatives,alternatives_rejected" jsonschema:"Alternatives, each with why not."       usage:"An alternative that was rejected, and why."`
 	Model                string   `json:"model,omitempty"                                              jsonschema:"The model that you are."                usage:"The model that wrote the lines."`
 }
@@ -80,10 +80,10 @@ type Annotation struct {
 	EndLine              int      `json:"end_line,omitempty"   jsonschema:"last line now; absent when lost"`
 	PlacingStatus        string   `json:"placed"               jsonschema:"exact, moved, tracked, edited or lost"`
 	Confidence           float64  `json:"confidence"           jsonschema:"how sure that is, 0 to 1"`
-	Method               string   `json:"how,omitempty"        jsonschema:"how the lines were found"`
+	PlacingMethod        string   `json:"how,omitempty"        jsonschema:"how the lines were found"`
 	Reason               string   `json:"why"                  jsonschema:"the reasoning"`
 	RejectedAlternatives []string `json:"rejected,omitempty"   jsonschema:"alternatives, each with why not"`
-	ByActor              string   `json:"by,omitempty"         jsonschema:"person, agent, tool or import"`
+	ActorKind            string   `json:"by,omitempty"         jsonschema:"person, agent, tool or import"`
 	Agent                string   `json:"agent,omitempty"      jsonschema:"what the writer calls itself"`
 	Model                string   `json:"model,omitempty"`
 	Session              string   `json:"session,omitempty"`
@@ -106,8 +106,10 @@ type Annotation struct {
 	Headline string `json:"-"` // the reason for the annotated lines, shortened to one line
 }
 
-// LinesChanged reports whether the annotated lines have changed since the annotation was made.
-func (a Annotation) LinesChanged() bool { return a.PlacingStatus == string(annotate.PlacedAfterEdit) }
+// HaveLinesChanged reports whether the annotated lines have changed since the annotation was made.
+func (a Annotation) HaveLinesChanged() bool {
+	return a.PlacingStatus == string(annotate.PlacedAfterEdit)
+}
 
 // annotationList converts annotations to the form that verbs return. The result is never nil.
 func annotationList(found []annotate.FoundAnnotation) []Annotation {
@@ -120,20 +122,33 @@ func annotationList(found []annotate.FoundAnnotation) []Annotation {
 
 // makeAnnotation converts an annotation to the form that verbs return.
 func makeAnnotation(f annotate.FoundAnnotation) Annotation {
-	a := Annotation{ID: f.ID, File: f.In, StartLine: f.Now.First, EndLine: f.Now.Last, PlacingStatus: string(f.Placed),
-		Confidence: f.Confidence,
-		Method:     f.How, Reason: f.Reasoning(), RejectedAlternatives: f.Rejected, ByActor: string(f.By),
-		Agent: f.Agent, Model: f.Model,
-		Session: f.Session,
-		Profile: f.Profile, Time: verb.FormatTimestamp(f.Time), Commit: f.Commit, Archived: f.Archived,
-		Headline: f.Headline()}
-	if f.File != f.In {
+	a := Annotation{
+		ID:                   f.ID,
+		File:                 f.CurrentFile,
+		StartLine:            f.CurrentSpan.First,
+		EndLine:              f.CurrentSpan.Last,
+		PlacingStatus:        string(f.Placement),
+		Confidence:           f.Confidence,
+		PlacingMethod:        f.Explanation,
+		Reason:               f.Reasoning(),
+		RejectedAlternatives: f.RejectedAlternatives,
+		ActorKind:            string(f.Author),
+		Agent:                f.Agent,
+		Model:                f.Model,
+		Session:              f.Session,
+		Profile:              f.Profile,
+		Time:                 verb.FormatTimestamp(f.Time),
+		Commit:               f.Commit,
+		Archived:             f.Archived,
+		Headline:             f.Headline(),
+	}
+	if f.File != f.CurrentFile {
 		a.FormerFile = f.File
 	}
-	if f.Span != f.Now && f.Span.Len() > 0 {
+	if f.Span != f.CurrentSpan && f.Span.Len() > 0 {
 		a.FormerLines = f.Span.String()
 	}
-	if f.Placed == annotate.PlacedAfterEdit || f.Placed == annotate.NotPlaced {
+	if f.Placement == annotate.PlacedAfterEdit || f.Placement == annotate.NotPlaced {
 		a.OldLines = f.Block
 	}
 	return a
@@ -144,12 +159,12 @@ func makeAnnotation(f annotate.FoundAnnotation) Annotation {
 func markUnreviewedAnnotations(
 	ctx context.Context,
 	b *annotate.Store,
-	all []Annotation,
-	found []annotate.FoundAnnotation,
+	annotations []Annotation,
+	foundAnnotations []annotate.FoundAnnotation,
 ) {
-	for i, isUnreviewed := range b.FindUnreviewed(ctx, found) {
+	for i, isUnreviewed := range b.FindUnreviewedAnnotations(ctx, foundAnnotations) {
 		if isUnreviewed {
-			all[i].ReviewState = "unreviewed"
+			annotations[i].ReviewState = "unreviewed"
 		}
 	}
 }
@@ -178,12 +193,18 @@ func Annotate(ctx context.Context, w *verb.Workspace, in AnnotateIn) (AnnotateOu
 		return AnnotateOut{}, err
 	}
 	s := annotate.LineSpan{First: in.StartLine, Last: *cmp.Or(in.EndLine, &in.StartLine)}
-	r := annotate.Record{File: in.File, Span: s, Why: in.Why, Rejected: in.RejectedAlternatives, Model: in.Model}
+	r := annotate.Record{
+		File:                 in.File,
+		Span:                 s,
+		Why:                  in.Reason,
+		RejectedAlternatives: in.RejectedAlternatives,
+		Model:                in.Model,
+	}
 	if by, _ := oxbow.SourceFrom(ctx); by.Actor == oxbow.Agent {
 		r.Agent = cmp.Or(by.Claimed.Agent, by.Claimed.Client)
 	}
 	if err := provenance.CheckRepeatedForeignTexts(ctx, w, "why",
-		append([]string{in.Why}, in.RejectedAlternatives...)...); err != nil {
+		append([]string{in.Reason}, in.RejectedAlternatives...)...); err != nil {
 		return AnnotateOut{}, err
 	}
 	rs := []annotate.Record{r}
@@ -195,12 +216,12 @@ func Annotate(ctx context.Context, w *verb.Workspace, in AnnotateIn) (AnnotateOu
 		return AnnotateOut{}, err
 	}
 	f := annotate.FoundAnnotation{
-		Record:     rs[0],
-		In:         in.File,
-		Placed:     annotate.PlacedExactly,
-		Now:        s,
-		Confidence: 1,
-		How:        "just written",
+		Record:      rs[0],
+		CurrentFile: in.File,
+		Placement:   annotate.PlacedExactly,
+		CurrentSpan: s,
+		Confidence:  1,
+		Explanation: "just written",
 	}
 	return AnnotateOut{makeAnnotation(f), b.IsPrivate()}, nil
 }
@@ -287,7 +308,7 @@ func getAllAnnotations(
 		if !out.HasNoAnnotations {
 			note = fmt.Sprintf(
 				"no annotation stands in %s of %q; the file has %s",
-				LineSpanText(s.String()),
+				FormatLineSpan(s.String()),
 				in.File,
 				text.FormatCount(len(all), "annotation", "annotations"),
 			)
@@ -353,7 +374,7 @@ func searchAnnotations(
 	var found []annotate.FoundAnnotation
 	for _, h := range hits {
 		a := makeAnnotation(h.FoundAnnotation)
-		a.Score, a.FoundByLines = h.Score, h.MatchesOnlyLines
+		a.Score, a.FoundByLines = h.Score, h.MatchesOnlyCodeLines
 		out.Annotations, found = append(out.Annotations, a), append(found, h.FoundAnnotation)
 	}
 	markUnreviewedAnnotations(ctx, b, out.Annotations, found)
@@ -373,7 +394,7 @@ func searchAnnotations(
 		out.Notes = append(out.Notes, verb.PlainNote(err.Error()))
 		return out, nil
 	}
-	dates := verb.EntrySelection{}.DateTerms(w.CurrentTime(), in.Query, in.Filter)
+	dates := verb.EntrySelection{}.ParseDateFilterTerms(w.CurrentTime(), in.Query, in.Filter)
 	out.Notes = append(out.Notes, verb.EmptyResultReasons(g, q, dates, "annotation", "annotations")...)
 	if len(g.Near) > 0 {
 		out.Notes = append(out.Notes, verb.PlainNote("near to what was asked: "+text.QuoteAll(g.Near)))
@@ -405,8 +426,8 @@ func (o GetAnnotationsOut) Report() (r report.Report) {
 	return r
 }
 
-// LineSpanText returns a span such as "7" or "42-60" as "line 7" or "lines 42-60".
-func LineSpanText(span string) string {
+// FormatLineSpan returns a span such as "7" or "42-60" as "line 7" or "lines 42-60".
+func FormatLineSpan(span string) string {
 	if strings.Contains(span, "-") {
 		return "lines " + span
 	}
@@ -415,10 +436,10 @@ func LineSpanText(span string) string {
 
 // record describes an annotation.
 func (a Annotation) record() report.Record {
-	r := report.Record{Key: a.File, Subject: a}
+	r := report.Record{Key: a.File, DescribedValue: a}
 	add := func(name string, value any) { r.Cells = append(r.Cells, report.Cell{Name: name, Value: value}) }
 	if a.StartLine > 0 {
-		add("", report.OxbowText(LineSpanText(annotate.LineSpan{First: a.StartLine, Last: a.EndLine}.String())))
+		add("", report.OxbowText(FormatLineSpan(annotate.LineSpan{First: a.StartLine, Last: a.EndLine}.String())))
 		add("", report.OxbowText(a.PlacingStatus))
 		add("confidence", report.OxbowText(fmt.Sprintf("%.2f", a.Confidence)))
 	} else {
@@ -428,8 +449,8 @@ func (a Annotation) record() report.Record {
 		add("", report.OxbowText("archived"))
 	}
 	written := report.OxbowText(a.Time)
-	if a.ByActor != "" {
-		written += report.OxbowText(" by " + a.ByActor)
+	if a.ActorKind != "" {
+		written += report.OxbowText(" by " + a.ActorKind)
 	}
 	add("written", written)
 	add("memory profile", a.Profile)
@@ -459,6 +480,6 @@ func (o *GetAnnotationsOut) cutToPage(offset, maxTokens int) {
 	o.Annotations = o.Annotations[:n]
 	if n < all {
 		o.NextOffset = offset + n
-		o.Notes = append(o.Notes, verb.PageCutNote(all, n, offset, maxTokens, "annotation", "annotations"))
+		o.Notes = append(o.Notes, verb.TruncatedPageNote(all, n, offset, maxTokens, "annotation", "annotations"))
 	}
 }

@@ -29,7 +29,7 @@ func TestCodeVerbs(t *testing.T) {
 	d := &verb.Workspace{Annotations: func(context.Context) (verb.WorkingTree, error) { return book, nil },
 		Source: oxbow.Source{Actor: oxbow.Agent, Session: "s1"}}
 	verbs := map[string]verb.Tool{}
-	for _, v := range CodeTools() {
+	for _, v := range AnnotationTools() {
 		verbs[v.Name] = v
 		checkDescribed(t, v)
 		if len(v.Description) > 700 || !strings.Contains(v.Description, "Call it ") {
@@ -50,20 +50,23 @@ func TestCodeVerbs(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkAnnotationAnswer(t, verbs["get_annotations"], got)
-	out := got.Out.(GetAnnotationsOut)
+	out := got.Result.(GetAnnotationsOut)
 	if len(out.Annotations) != 1 {
 		t.Fatalf("%d annotations, want 1", len(out.Annotations))
 	}
 	a := out.Annotations[0]
-	if a.StartLine != 2 || a.EndLine != 3 || a.PlacingStatus != "exact" || a.ByActor != "agent" || a.Session != "s1" ||
-		a.Model != "m" || len(a.RejectedAlternatives) != 1 {
+	if a.StartLine != 2 || a.EndLine != 3 || a.PlacingStatus != "exact" || a.ActorKind != "agent" ||
+		a.Session != "s1" ||
+		a.Model != "m" ||
+		len(a.RejectedAlternatives) != 1 {
 		t.Errorf("get_annotations gives %+v", a)
 	}
 	if !strings.Contains(got.Text(), "````annotation\n") {
 		t.Errorf("the fence can be closed by what is in it:\n%s", got.Text())
 	}
 	got, err = call("get_annotations", `{"file":"a.go","start_line":1}`)
-	if err != nil || len(got.Out.(GetAnnotationsOut).Notes) != 1 || !strings.Contains(got.Text(), "has 1 annotation") {
+	if err != nil || len(got.Result.(GetAnnotationsOut).Notes) != 1 ||
+		!strings.Contains(got.Text(), "has 1 annotation") {
 		t.Errorf("of other lines: %v, %v", got, err)
 	}
 	for _, bad := range []string{
@@ -88,7 +91,7 @@ func TestCodeVerbs(t *testing.T) {
 			continue
 		}
 		checkAnnotationAnswer(t, verbs["get_annotations"], got)
-		out := got.Out.(GetAnnotationsOut)
+		out := got.Result.(GetAnnotationsOut)
 		lines := ""
 		for _, a := range out.Annotations {
 			lines += fmt.Sprint(a.StartLine)
@@ -130,7 +133,7 @@ func checkAnnotationAnswer(t *testing.T, tool verb.Tool, a verb.Answer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := json.Marshal(a.Out)
+	data, err := json.Marshal(a.Result)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,12 +17,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// HookReportIn is the argument of AnnotateHook and AnnotationsBeforeEdit.
+// HookReportIn is the argument of AnnotateHookEdit and FindAnnotationsBeforeEdit.
 type HookReportIn struct {
 	Report fileedits.HookInput `json:"-"`
 
-	// AnnotateEveryTree adds annotations even if the working tree does not contain any yet.
-	AnnotateEveryTree bool `json:"everywhere,omitempty" flag:"-"`
+	// IncludesUnannotatedTrees adds annotations even if the working tree does not contain any yet.
+	IncludesUnannotatedTrees bool `json:"everywhere,omitempty" flag:"-"`
 
 	// IsTainted reports whether the session has read text from outside, such as a web page, since the person's last
 	// prompt. Nil means that it has not.
@@ -36,40 +36,40 @@ type HookReportIn struct {
 	ShownAnnotationIDs map[string]bool `json:"-"`
 }
 
-// AnnotateHookOut is the result of AnnotateHook.
-type AnnotateHookOut struct {
-	Added int `json:"added"`
+// AnnotateHookEditOut is the result of AnnotateHookEdit.
+type AnnotateHookEditOut struct {
+	AddedCount int `json:"added"`
 }
 
-// AnnotateHook adds annotations for the edit that a hook reports. At the end of a turn, it adds annotations for all
-// edits in the turn. If the working tree contains no annotations yet, AnnotateHook adds annotations only if
-// in.AnnotateEveryTree is set and the tree is a git repository. In this case, the new annotations are private, so git
-// ignores them.
+// AnnotateHookEdit adds annotations for the edit that a hook reports. At the end of a turn, it adds annotations for all
+// edits in the turn. If the working tree contains no annotations yet, AnnotateHookEdit adds annotations only if
+// in.IncludesUnannotatedTrees is set and the tree is a git repository. In this case, the new annotations are private,
+// so git ignores them.
 //
 // An annotation contains the reason for an edit. The reason is shown to models that edit the annotated lines later, so
-// it must not contain instructions by others. Therefore AnnotateHook drops an annotation if the reason repeats text
-// from outside, such as a web page. If the session has read such text since the person's last prompt, AnnotateHook adds
-// no annotations. The transcript still contains the reasons.
-func AnnotateHook(ctx context.Context, w *verb.Workspace, in HookReportIn) (AnnotateHookOut, error) {
+// it must not contain instructions by others. Therefore AnnotateHookEdit drops an annotation if the reason repeats text
+// from outside, such as a web page. If the session has read such text since the person's last prompt, AnnotateHookEdit
+// adds no annotations. The transcript still contains the reasons.
+func AnnotateHookEdit(ctx context.Context, w *verb.Workspace, in HookReportIn) (AnnotateHookEditOut, error) {
 	ctx, s, err := OpenStore(ctx, w)
 	if err != nil {
-		return AnnotateHookOut{}, err
+		return AnnotateHookEditOut{}, err
 	}
-	mayBegin := in.AnnotateEveryTree && s.IsRepoOrAnnotated()
+	mayBegin := in.IncludesUnannotatedTrees && s.HasRepoOrAnnotations()
 	if !s.HasAnnotations() && !mayBegin {
-		return AnnotateHookOut{}, nil
+		return AnnotateHookEditOut{}, nil
 	}
 	s.KeepNewDirPrivate()
 	records, err := fileedits.AnnotationsForHook(ctx, s, in.Report)
 	if err != nil || len(records) == 0 {
-		return AnnotateHookOut{}, err
+		return AnnotateHookEditOut{}, err
 	}
 	if in.IsTainted != nil && in.IsTainted() {
-		return AnnotateHookOut{}, nil
+		return AnnotateHookEditOut{}, nil
 	}
 	if in.RepeatsForeignText != nil {
 		records = slices.DeleteFunc(records, func(r annotate.Record) bool {
-			return in.RepeatsForeignText(r.Why + "\n" + strings.Join(r.Rejected, "\n"))
+			return in.RepeatsForeignText(r.Why + "\n" + strings.Join(r.RejectedAlternatives, "\n"))
 		})
 	}
 	fresh, err := unstoredEditRecords(ctx, w, s, records)
@@ -81,45 +81,49 @@ func AnnotateHook(ctx context.Context, w *verb.Workspace, in HookReportIn) (Anno
 		}
 		_, err = s.Add(ctx, fresh...)
 	}
-	return AnnotateHookOut{len(fresh)}, err
+	return AnnotateHookEditOut{len(fresh)}, err
 }
 
 // These are the limits for annotations that are shown before an edit.
 const (
-	lookupTimeout = 300 * time.Millisecond
-	maxShownBytes = 300 // maximum length of a shown annotation, in bytes
+	hintLookupTimeout       = 300 * time.Millisecond
+	maxShownAnnotationBytes = 300 // maximum length of a shown annotation, in bytes
 
-	// maxSidecarRead is the maximum size, in bytes, of a file's annotations. Reading 1 MiB, which is about 4,000
-	// annotations, takes less than half of lookupTimeout.
-	maxSidecarRead = 1 << 20
+	// maxSidecarBytes is the maximum size, in bytes, of a file's annotations. Reading 1 MiB, which is about 4,000
+	// annotations, takes less than half of hintLookupTimeout.
+	maxSidecarBytes = 1 << 20
 )
 
-// AnnotationsBeforeEditOut is the result of AnnotationsBeforeEdit.
-type AnnotationsBeforeEditOut struct {
+// FindAnnotationsBeforeEditOut is the result of FindAnnotationsBeforeEdit.
+type FindAnnotationsBeforeEditOut struct {
 	// all annotations that the agent should see before the edit, on a single line ("" without annotations)
-	Line string   `json:"line,omitempty"`
-	IDs  []string `json:"ids,omitempty"` // IDs of the annotations whose texts Line contains
+	AnnotationLine string   `json:"line,omitempty"`
+	IDs            []string `json:"ids,omitempty"` // IDs of the annotations whose texts AnnotationLine contains
 }
 
-// AnnotationsBeforeEdit returns, in one line, the annotations of the lines that the agent is about to edit. It leaves
-// out annotations that the session has seen, annotations that only announce the agent's next step, and annotations that
-// look like instructions. An annotation that was not written on this machine is left out unless it is on the reviewed
-// branch. If the search takes longer than lookupTimeout, AnnotationsBeforeEdit returns nothing.
-func AnnotationsBeforeEdit(ctx context.Context, w *verb.Workspace, in HookReportIn) (AnnotationsBeforeEditOut, error) {
-	ctx, stop := context.WithTimeout(ctx, lookupTimeout)
+// FindAnnotationsBeforeEdit returns, in one line, the annotations of the lines that the agent is about to edit. It
+// leaves out annotations that the session has seen, annotations that only announce the agent's next step, and
+// annotations that look like instructions. An annotation that was not written on this machine is left out unless it is
+// on the reviewed branch. If the search takes longer than hintLookupTimeout, FindAnnotationsBeforeEdit returns nothing.
+func FindAnnotationsBeforeEdit(
+	ctx context.Context,
+	w *verb.Workspace,
+	in HookReportIn,
+) (FindAnnotationsBeforeEditOut, error) {
+	ctx, stop := context.WithTimeout(ctx, hintLookupTimeout)
 	defer stop()
 	ctx, s, err := OpenStore(ctx, w)
 	if err != nil || !s.HasAnnotations() {
-		return AnnotationsBeforeEditOut{}, err
+		return FindAnnotationsBeforeEditOut{}, err
 	}
-	s.SkipLargeSidecars(maxSidecarRead)
+	s.SkipLargeSidecars(maxSidecarBytes)
 	found, err := fileedits.AnnotationsBeforeEdit(ctx, s, in.Report)
 	if err != nil || len(found) == 0 {
-		return AnnotationsBeforeEditOut{}, err
+		return FindAnnotationsBeforeEditOut{}, err
 	}
 	if ctx.Err() != nil {
-		// The time limit lookupTimeout is exceeded, so the agent must not wait any longer for annotations.
-		return AnnotationsBeforeEditOut{}, nil
+		// The time limit hintLookupTimeout is exceeded, so the agent must not wait any longer for annotations.
+		return FindAnnotationsBeforeEditOut{}, nil
 	}
 	found = slices.DeleteFunc(
 		found,
@@ -127,24 +131,24 @@ func AnnotationsBeforeEdit(ctx context.Context, w *verb.Workspace, in HookReport
 			return in.ShownAnnotationIDs[f.ID] || f.IsNextStepAnnouncement()
 		},
 	)
-	line, ids := annotationsLine(annotationsToShowUnasked(ctx, s, found), in.Report.RemoveSecrets)
-	return AnnotationsBeforeEditOut{line, ids}, nil
+	line, ids := annotationsLine(filterShowableAnnotations(ctx, s, found), in.Report.RemoveSecrets)
+	return FindAnnotationsBeforeEditOut{line, ids}, nil
 }
 
-// annotationsToShowUnasked returns the annotations that may be shown to a model that did not ask for them. Such an
+// filterShowableAnnotations returns the annotations that may be shown to a model that did not ask for them. Such an
 // annotation was written on this machine or is on the reviewed branch, and it does not look like instructions.
-func annotationsToShowUnasked(
+func filterShowableAnnotations(
 	ctx context.Context,
 	s *annotate.Store,
 	found []annotate.FoundAnnotation,
 ) []annotate.FoundAnnotation {
 	var out []annotate.FoundAnnotation
 	for _, f := range found {
-		if screen.ReasonToDoubt(nil, f.In, f.Headline()) == "" {
+		if screen.FindWarningReason(nil, f.CurrentFile, f.Headline()) == "" {
 			out = append(out, f)
 		}
 	}
-	unreviewed := s.FindUnreviewed(ctx, out)
+	unreviewed := s.FindUnreviewedAnnotations(ctx, out)
 	i := -1
 	return slices.DeleteFunc(out, func(annotate.FoundAnnotation) bool { i++; return unreviewed[i] })
 }
@@ -154,7 +158,7 @@ func annotationsToShowUnasked(
 func annotationsLine(found []annotate.FoundAnnotation, clean func(string) string) (line string, ids []string) {
 	var parts []string
 	for _, f := range found {
-		parts = append(parts, strings.Join(strings.Fields(f.In), " ")+":"+f.Now.String()+": "+
+		parts = append(parts, strings.Join(strings.Fields(f.CurrentFile), " ")+":"+f.CurrentSpan.String()+": "+
 			joinToShortLine(clean(f.Headline())))
 		ids = append(ids, f.ID)
 	}
@@ -165,11 +169,11 @@ func annotationsLine(found []annotate.FoundAnnotation, clean func(string) string
 	return line, ids[:held]
 }
 
-// joinToShortLine joins the lines of a text and shortens it to maxShownBytes bytes. It breaks closing tags, so that
-// the text cannot end the surrounding element.
+// joinToShortLine joins the lines of a text and shortens it to maxShownAnnotationBytes bytes. It breaks closing tags,
+// so that the text cannot end the surrounding element.
 func joinToShortLine(s string) string {
 	return text.TruncateWithEllipsis(
 		strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "</", "< /"),
-		maxShownBytes,
+		maxShownAnnotationBytes,
 	)
 }

@@ -36,7 +36,7 @@ type InterchangeOut struct {
 	LossCounts map[string]int `json:"left,omitempty"`
 	Output     string         `json:"output,omitempty"` // path of the written file
 	// path to the copy of a file that was replaced although somebody had edited it
-	KeptCopy string `json:"kept,omitempty"`
+	KeptCopyPath string `json:"kept,omitempty"`
 
 	NewRecords []annotate.Record `json:"-"`
 
@@ -64,7 +64,7 @@ func (o InterchangeOut) Report() (r report.Report) {
 			o.Output,
 		)
 	}
-	output.AddKeptCopyNote(&r, o.KeptCopy)
+	output.AddEditedFileCopyNote(&r, o.KeptCopyPath)
 	for _, left := range slices.Sorted(maps.Keys(o.LossCounts)) {
 		r.AddNotef("%s (%d)", report.OxbowText(left), o.LossCounts[left])
 	}
@@ -79,8 +79,8 @@ type ExportAnnotationsIn struct {
 
 	Force bool `json:"force,omitempty" jsonschema:"replace an existing file of --output; if somebody edited it, a copy is kept"`
 
-	Path   string    `json:"-"` // path of the file to which Output refers, in the operating system's form
-	Stdout io.Writer `json:"-"` // receives the exported Agent Trace records if Output is ""
+	OutputPath string    `json:"-"` // path of the file to which Output refers, in the operating system's form
+	Stdout     io.Writer `json:"-"` // receives the exported Agent Trace records if Output is ""
 }
 
 // ExportAnnotations writes annotations as Agent Trace records to the file in.Output, or to in.Stdout if in.Output
@@ -123,14 +123,15 @@ func ExportAnnotations(ctx context.Context, w *verb.Workspace, in ExportAnnotati
 	out := InterchangeOut{
 		Format:             in.Format,
 		WrittenAnnotations: rep.WrittenCount,
-		LossCounts:         rep.LossCounts,
+		LossCounts:         rep.InformationLossCounts,
 		Output:             in.Output,
 	}
 	if in.Output == "" {
 		err = write(in.Stdout)
 	} else {
-		out.KeptCopy, err = output.Output{Path: in.Path, Name: in.Output, OperationName: "exporting", Force: in.Force,
-			TrustList:            w.Host.Trusted,
+		out.KeptCopyPath, err = output.Output{Path: in.OutputPath, UserPath: in.Output, OperationName: "exporting",
+			Force:                in.Force,
+			TrustList:            w.Host.TrustList,
 			AdviceForSpecialFile: "; a pipe or a device is written by: oxbow annotate export > FILE",
 		}.Write(ctx, 0o644, write)
 	}
@@ -185,5 +186,5 @@ func ImportAnnotations(ctx context.Context, w *verb.Workspace, in ImportAnnotati
 		return InterchangeOut{}, err
 	}
 	return InterchangeOut{Format: in.Format, DryRun: in.DryRun, isImport: true, WrittenAnnotations: len(fresh),
-		KnownAnnotations: len(records) - len(fresh), LossCounts: rep.LossCounts, NewRecords: fresh}, nil
+		KnownAnnotations: len(records) - len(fresh), LossCounts: rep.InformationLossCounts, NewRecords: fresh}, nil
 }

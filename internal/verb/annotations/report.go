@@ -12,8 +12,8 @@ import (
 )
 
 // countWithNoun returns a number with its noun, for a report.
-func countWithNoun(n int, one, many string) report.OxbowText {
-	return report.OxbowText(text.FormatCount(n, one, many))
+func countWithNoun(n int, singularNoun, pluralNoun string) report.OxbowText {
+	return report.OxbowText(text.FormatCount(n, singularNoun, pluralNoun))
 }
 
 // addSkippedNotes adds a note for each file whose annotations were not changed.
@@ -27,24 +27,24 @@ func addSkippedNotes(r *report.Report, skipped []SkippedFile) {
 func (o AnnotationStatsOut) Report() (r report.Report) {
 	var cells []report.Cell
 	add := func(name string, value any) { cells = append(cells, report.Cell{Name: name, Value: value}) }
-	add("annotations", report.Sentencef("%d of %s, %s", o.Annotations, countWithNoun(o.Files, "file", "files"),
+	add("annotations", report.Sentencef("%d of %s, %s", o.AnnotationCount, countWithNoun(o.FileCount, "file", "files"),
 		report.OxbowText(text.FormatBytes(o.Bytes))))
 	for _, p := range allPlacingKinds {
 		if n := o.CountByPlacing[string(p)]; n > 0 {
 			add(string(p), n)
 		}
 	}
-	if o.Archived > 0 {
-		add("archived", o.Archived)
+	if o.ArchivedCount > 0 {
+		add("archived", o.ArchivedCount)
 	}
 	for _, by := range slices.Sorted(maps.Keys(o.CountByActor)) {
 		if by != "unknown" {
 			add("by "+by, o.CountByActor[by])
 		}
 	}
-	if o.Annotations > 0 {
-		add("written", report.Sentencef("%s to %s, half of them by %s", report.TimeValue(o.OldestTime),
-			report.TimeValue(o.NewestTime), report.TimeValue(o.MedianTime)))
+	if o.AnnotationCount > 0 {
+		add("written", report.Sentencef("%s to %s, half of them by %s", report.ParseTimeOrText(o.OldestTime),
+			report.ParseTimeOrText(o.NewestTime), report.ParseTimeOrText(o.MedianTime)))
 	}
 	r.Add(report.Fields{Cells: cells})
 	if n := o.CountByPlacing[string(annotate.NotPlaced)]; n > 0 {

@@ -23,15 +23,15 @@ func screenAnnotationRecords(
 		if err != nil {
 			return nil, err
 		}
-		for _, who := range []*string{&rs[i].Model, &rs[i].Agent, &rs[i].Profile, &rs[i].Ref} {
+		for _, who := range []*string{&rs[i].Model, &rs[i].Agent, &rs[i].Profile, &rs[i].SourceRef} {
 			*who, err = s.ScreenText(ctx, "author", *who, &found)
 			if err != nil {
 				return nil, err
 			}
 		}
-		rs[i].Rejected = slices.Clone(rs[i].Rejected)
-		for j, t := range rs[i].Rejected {
-			rs[i].Rejected[j], err = s.ScreenText(ctx, "rejected way", t, &found)
+		rs[i].RejectedAlternatives = slices.Clone(rs[i].RejectedAlternatives)
+		for j, t := range rs[i].RejectedAlternatives {
+			rs[i].RejectedAlternatives[j], err = s.ScreenText(ctx, "rejected way", t, &found)
 			if err != nil {
 				return nil, err
 			}

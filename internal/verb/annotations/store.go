@@ -15,7 +15,7 @@ import (
 // OpenStore returns an error if the workspace serves no working tree.
 func OpenStore(ctx context.Context, w *verb.Workspace) (context.Context, *annotate.Store, error) {
 	if w.Annotations == nil {
-		return ctx, nil, verb.UnservedError(
+		return ctx, nil, verb.NewUnsupportedError(
 			"no working tree is served here",
 			"start the server inside the working tree of the code, and ask with a token that sees the whole memory",
 		)

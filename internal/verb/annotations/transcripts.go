@@ -22,9 +22,9 @@ import (
 
 // AnnotateTranscriptsIn is the argument of AnnotateTranscripts.
 type AnnotateTranscriptsIn struct {
-	Transcripts []string `json:"from"                 flag:"from-transcript" value:"FILE" jsonschema:"read a FILE, - for standard input, or the transcripts in a directory; you can name several"`
-	MovedFrom   string   `json:"moved_from,omitempty"                        value:"DIR"  jsonschema:"the DIR in which this tree was when the transcript was written"`
-	DryRun      bool     `json:"dry_run,omitempty"                                        jsonschema:"show what would be added, and add nothing"`
+	Transcripts   []string `json:"from"                 flag:"from-transcript" value:"FILE" jsonschema:"read a FILE, - for standard input, or the transcripts in a directory; you can name several"`
+	FormerTreeDir string   `json:"moved_from,omitempty"                        value:"DIR"  jsonschema:"the DIR in which this tree was when the transcript was written"`
+	DryRun        bool     `json:"dry_run,omitempty"                                        jsonschema:"show what would be added, and add nothing"`
 
 	Stdin io.Reader `json:"-"` // input if a name is "-"
 }
@@ -39,8 +39,8 @@ type AnnotateTranscriptsOut struct {
 	KnownAnnotations int               `json:"known"`
 	Annotations      []EditAnnotation  `json:"annotations"`
 	Skipped          SkippedItemCounts `json:"skipped"`
-	// edited files outside of the tree, at most maxListedOutsideFiles
-	OutsideFiles []string `json:"outside,omitempty"`
+	// edited files outside of the tree, at most maxListedFilesOutsideTree
+	FilesOutsideTree []string `json:"outside,omitempty"`
 }
 
 // EditAnnotation is a new annotation, made from an edit in a transcript.
@@ -68,11 +68,11 @@ type SkippedItemCounts struct {
 	NonTranscriptFiles  int `json:"others"`    // files in the given directories that are not transcripts
 }
 
-// maxListedOutsideFiles is the maximum number of listed files outside the tree.
-const maxListedOutsideFiles = 20
+// maxListedFilesOutsideTree is the maximum number of listed files outside the tree.
+const maxListedFilesOutsideTree = 20
 
 // AnnotateTranscripts adds annotations for the edits in transcripts. Files in a directory that are not transcripts are
-// skipped and counted. If the working tree had a different path when the edits were made, in.MovedFrom must be the
+// skipped and counted. If the working tree had a different path when the edits were made, in.FormerTreeDir must be the
 // former absolute path of the working tree. If in.DryRun is set, nothing is stored.
 func AnnotateTranscripts(
 	ctx context.Context,
@@ -84,10 +84,10 @@ func AnnotateTranscripts(
 	if err != nil {
 		return out, err
 	}
-	isAbsolute := strings.HasPrefix(in.MovedFrom, "/") || filepath.IsAbs(in.MovedFrom)
-	if in.MovedFrom != "" && !isAbsolute {
+	isAbsolute := strings.HasPrefix(in.FormerTreeDir, "/") || filepath.IsAbs(in.FormerTreeDir)
+	if in.FormerTreeDir != "" && !isAbsolute {
 		return out, verb.Advise(
-			verb.InvalidValue("--moved-from", in.MovedFrom, "is not absolute"),
+			verb.InvalidValue("--moved-from", in.FormerTreeDir, "is not absolute"),
 			"give the whole path",
 		)
 	}
@@ -111,19 +111,19 @@ func AnnotateTranscripts(
 
 // listTranscripts returns the files to which a name refers, and whether the name is a directory. For a directory,
 // these are the transcripts in it, at any depth.
-func listTranscripts(name string) ([]string, bool, error) {
-	if name == "-" {
-		return []string{name}, false, nil
+func listTranscripts(fileOrDir string) ([]string, bool, error) {
+	if fileOrDir == "-" {
+		return []string{fileOrDir}, false, nil
 	}
-	fi, err := os.Stat(name)
+	fi, err := os.Stat(fileOrDir)
 	if err != nil {
 		return nil, false, fmt.Errorf("reading a transcript: %w", err)
 	}
 	if !fi.IsDir() {
-		return []string{name}, false, nil
+		return []string{fileOrDir}, false, nil
 	}
 	var names []string
-	err = filepath.WalkDir(name, func(p string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(fileOrDir, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func listTranscripts(name string) ([]string, bool, error) {
 	}
 	if len(names) == 0 {
 		return nil, true, verb.Advise(
-			verb.Invalidf("there is no transcript in %s", name),
+			verb.Invalidf("there is no transcript in %s", fileOrDir),
 			"transcripts are files that end in .jsonl or .jsonl.zst, and session-*.json",
 		)
 	}
@@ -166,7 +166,7 @@ func (out *AnnotateTranscriptsOut) addTranscript(
 	if err != nil {
 		return err
 	}
-	j, err := fileedits.MakeRecords(s, t, &fileedits.Options{OldTreePath: in.MovedFrom})
+	j, err := fileedits.MakeRecords(s, t, &fileedits.Options{OldTreePath: in.FormerTreeDir})
 	if err != nil {
 		return err
 	}
@@ -182,19 +182,19 @@ func (out *AnnotateTranscriptsOut) addTranscript(
 			out.Annotations,
 			EditAnnotation{ID: r.ID, File: r.File, StartLine: r.Span.First, EndLine: r.Span.Last,
 				Reason: r.Why, Headline: r.Headline(), Agent: r.Agent, Model: r.Model, Session: r.Session,
-				EditReference: r.Ref},
+				EditReference: r.SourceRef},
 		)
 	}
 	sk := &out.Skipped
 	sk.RefusedEdits += t.FailedCalls
 	sk.EditsWithoutResult += t.PendingCalls
-	sk.EditsOutsideTree += j.EditsOutsideTree
+	sk.EditsOutsideTree += j.EditCountOutsideTree
 	sk.EditsOfDeletedFiles += t.DeletedFiles
-	sk.EditsWithoutLines += t.CallsWithUnknownChanges + j.UnlocatedEdits
+	sk.EditsWithoutLines += t.CallsWithUnknownChanges + j.UnlocatedEditCount
 	sk.UnreadableLines += t.UnreadableLines
 	for _, o := range j.FilesOutsideTree {
-		if len(out.OutsideFiles) < maxListedOutsideFiles && !slices.Contains(out.OutsideFiles, o) {
-			out.OutsideFiles = append(out.OutsideFiles, o)
+		if len(out.FilesOutsideTree) < maxListedFilesOutsideTree && !slices.Contains(out.FilesOutsideTree, o) {
+			out.FilesOutsideTree = append(out.FilesOutsideTree, o)
 		}
 	}
 	return nil

@@ -49,9 +49,9 @@ func AnnotationsInDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (Wh
 	d, err := s.Diff(
 		ctx,
 		annotate.DiffOptions{
-			Range:    in.CommitRange,
-			Staged:   in.Staged,
-			Progress: progress.NewCountReporter(ctx, progress.UnitFiles),
+			CommitRange: in.CommitRange,
+			Staged:      in.Staged,
+			Progress:    progress.NewCountReporter(ctx, progress.UnitFiles),
 		},
 	)
 	if errors.Is(err, oxbow.ErrUnsupported) {
@@ -60,7 +60,7 @@ func AnnotationsInDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (Wh
 	if err != nil {
 		return WhyDiffOut{}, err
 	}
-	out := WhyDiffOut{Base: d.Base, Head: d.Head, Files: d.ChangedFiles, TouchedAnnotations: []TouchedAnnotation{},
+	out := WhyDiffOut{Base: d.Base, Head: d.Head, Files: d.ChangedFileCount, TouchedAnnotations: []TouchedAnnotation{},
 		AddedAnnotations: annotationList(d.AddedAnnotations), Skipped: skippedFiles(d.SkippedFiles)}
 	for _, t := range d.TouchedAnnotations {
 		out.TouchedAnnotations = append(
@@ -118,16 +118,21 @@ func (o WhyDiffOut) Markdown() string {
 		case t.StartLine == 0:
 			now = ": its lines are gone"
 		case t.File != t.FileBeforeChange:
-			now = fmt.Sprintf(": now %s, %s, %s", t.File, LineSpanText(currentLineSpan(t.Annotation)), t.PlacingStatus)
+			now = fmt.Sprintf(
+				": now %s, %s, %s",
+				t.File,
+				FormatLineSpan(currentLineSpan(t.Annotation)),
+				t.PlacingStatus,
+			)
 		default:
-			now = fmt.Sprintf(": now %s, %s", LineSpanText(currentLineSpan(t.Annotation)), t.PlacingStatus)
+			now = fmt.Sprintf(": now %s, %s", FormatLineSpan(currentLineSpan(t.Annotation)), t.PlacingStatus)
 		}
-		item(t.FileBeforeChange+", "+LineSpanText(t.LinesBeforeChange), now, t.Annotation)
+		item(t.FileBeforeChange+", "+FormatLineSpan(t.LinesBeforeChange), now, t.Annotation)
 	}
 	for _, a := range o.AddedAnnotations {
 		at := a.File
 		if a.StartLine > 0 {
-			at += ", " + LineSpanText(currentLineSpan(a))
+			at += ", " + FormatLineSpan(currentLineSpan(a))
 		}
 		item(at, ": new", a)
 	}
@@ -150,8 +155,8 @@ func authorAndDate(a Annotation) string {
 			by = append(by, s)
 		}
 	}
-	if len(by) == 0 && a.ByActor != "" {
-		by = append(by, a.ByActor)
+	if len(by) == 0 && a.ActorKind != "" {
+		by = append(by, a.ActorKind)
 	}
 	return strings.Join(append(by, a.Time[:min(10, len(a.Time))]), ", ")
 }

@@ -8,27 +8,28 @@ import "github.com/oxbow-memory/oxbow/internal/base/report"
 func (o WhyDiffOut) Report() (r report.Report) {
 	emptyLine := report.Line{}
 	for _, touched := range o.TouchedAnnotations {
-		r.AddLinef("%s  touched", report.Name(touched.FileBeforeChange+":"+touched.LinesBeforeChange))
+		r.AddLinef("%s  touched", report.EntryName(touched.FileBeforeChange+":"+touched.LinesBeforeChange))
 		r.Add(touched.record(), emptyLine)
 	}
 	for _, n := range o.AddedAnnotations {
 		r.AddLinef("added")
 		r.Add(n.record(), emptyLine)
 	}
-	r.Append(o.remarkReport())
+	r.Append(o.buildWarningReport())
 	return r
 }
 
 // MarkdownReport is like Report, but contains the annotations as Markdown for a review.
 func (o WhyDiffOut) MarkdownReport() (r report.Report) {
-	r.Add(report.ModelDocument(o.Markdown()))
-	r.Append(o.remarkReport())
+	r.Add(report.TextForModel(o.Markdown()))
+	r.Append(o.buildWarningReport())
 	return r
 }
 
-// remarkReport returns a report with a warning for each skipped file, and the notes in o.Notes. If the change neither
-// touches nor adds an annotation, and o.Notes is empty, the report contains a note that no annotation is touched.
-func (o WhyDiffOut) remarkReport() (r report.Report) {
+// buildWarningReport returns a report with a warning for each skipped file, and the notes in o.Notes. If the change
+// neither touches nor adds an annotation, and o.Notes is empty, the report contains a note that no annotation is
+// touched.
+func (o WhyDiffOut) buildWarningReport() (r report.Report) {
 	for _, s := range o.Skipped {
 		r.Warnf("passed over %s: %s", s.File, report.QuotedText(s.Reason))
 	}

@@ -22,9 +22,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// mirrorFile is the name of a file in a home, which is a memory's directory. The file lists the clients whose own
-// memory files oxbow imports into the memory (mirrors).
-const mirrorFile = "mirror.json"
+// mirroredClientsFile is the name of a file in a home, which is a memory's directory. The file lists the clients whose
+// own memory files oxbow imports into the memory (mirrors).
+const mirroredClientsFile = "mirror.json"
 
 // memoryImportTimes records how far oxbow has imported the notes in the memory files of clients such as Claude Code. It
 // has two kinds of keys. The key for a client is its name, and the value is the modification time of the newest
@@ -32,9 +32,9 @@ const mirrorFile = "mirror.json"
 // until a hook reports the call that changed the file.
 type memoryImportTimes map[string]time.Time
 
-func readMirrors(home string) (m memoryImportTimes, err error) {
+func readMemoryImportTimes(home string) (m memoryImportTimes, err error) {
 	m = memoryImportTimes{}
-	b, err := os.ReadFile(filepath.Join(home, mirrorFile))
+	b, err := os.ReadFile(filepath.Join(home, mirroredClientsFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return m, nil
@@ -42,7 +42,7 @@ func readMirrors(home string) (m memoryImportTimes, err error) {
 		err = json.Unmarshal(b, &m)
 	}
 	if err != nil {
-		err = fmt.Errorf("%s: %w", filepath.Join(home, mirrorFile), err)
+		err = fmt.Errorf("%s: %w", filepath.Join(home, mirroredClientsFile), err)
 	}
 	return m, err
 }
@@ -50,7 +50,7 @@ func readMirrors(home string) (m memoryImportTimes, err error) {
 // save writes m to the file mirror.json in the directory home. If m is empty, it deletes the file.
 func (m memoryImportTimes) save(home string) error {
 	if len(m) == 0 {
-		return os.Remove(filepath.Join(home, mirrorFile))
+		return os.Remove(filepath.Join(home, mirroredClientsFile))
 	}
 	b, err := json.Marshal(m)
 	if err != nil {
@@ -64,45 +64,50 @@ func (m memoryImportTimes) save(home string) error {
 		return err
 	}
 	defer dir.Close()
-	return vfs.WriteFile(dir, mirrorFile, append(b, '\n'), 0o600)
+	return vfs.WriteFile(dir, mirroredClientsFile, append(b, '\n'), 0o600)
 }
 
-// HasMirrors reports whether the own memory of at least one client is mirrored into a home.
-func HasMirrors(home string) bool {
-	_, err := os.Stat(filepath.Join(home, mirrorFile))
+// HasMirroredClients reports whether the own memory of at least one client is mirrored into a home.
+func HasMirroredClients(home string) bool {
+	_, err := os.Stat(filepath.Join(home, mirroredClientsFile))
 	return err == nil
 }
 
-// If a file was changed less than maxAgeOfUnstableFile ago, a further change may leave the modification time unchanged.
-const maxAgeOfUnstableFile = 2 * time.Second
+// If a file was changed less than modTimeUncertaintyPeriod ago, a further change may leave the modification time
+// unchanged.
+const modTimeUncertaintyPeriod = 2 * time.Second
 
-// MirrorIn is the argument of Mirror.
-type MirrorIn struct {
+// MirrorClientMemoryIn is the argument of Mirror.
+type MirrorClientMemoryIn struct {
 	Client        string        `json:"client"`
 	ClientMachine setup.Machine `json:"-"`
 	// returns the name of the project to which a directory belongs (may be nil)
 	Project func(dir string) string `json:"-"`
 
-	// SessionStart is an event that a hook of a running session has reported, or nil. ForeignTextsRead returns the
+	// SessionStart is an event that a hook of a running session has reported, or nil. ListForeignTexts returns the
 	// names of texts by others that the session has read since the person's last prompt. Files in the list own do not
 	// count as texts by others.
 	SessionStart     *session.Event              `json:"-"`
-	ForeignTextsRead func(own []string) []string `json:"-"`
+	ListForeignTexts func(own []string) []string `json:"-"`
 }
 
-// Mirror imports the changes that were made in the memory files of an AI client since the last call. It does so only if
-// the client was set up with mirroring. It does not write to the client's files, and it does not replace a note that
-// was edited in oxbow's memory.
+// MirrorClientMemory imports the changes that were made in the memory files of an AI client since the last call. It
+// does so only if the client was set up with mirroring. It does not write to the client's files, and it does not
+// replace a note that was edited in oxbow's memory.
 //
 // Changes after the first import are marked as tainted, because text by others may have influenced them. There is one
 // exception. The change of a file is not marked if the client reported that one of its own calls wrote the file, and if
 // the model had not read text by others in the same turn.
-func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.ImportOut, err error) {
+func MirrorClientMemory(
+	ctx context.Context,
+	w *verb.Workspace,
+	in MirrorClientMemoryIn,
+) (out transfer.ImportOut, err error) {
 	p, err := w.FindPlace()
 	if err != nil {
 		return out, err
 	}
-	known, err := readMirrors(p.Dir())
+	known, err := readMemoryImportTimes(p.Dir())
 	if err != nil {
 		return out, err
 	}
@@ -111,7 +116,7 @@ func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.I
 	if !isMirrored || client == nil {
 		return out, nil
 	}
-	m := memoryMirroring{
+	m := memoryMirrorRun{
 		workspace:   w,
 		arguments:   in,
 		allFiles:    client.MemoryFiles(in.ClientMachine),
@@ -130,7 +135,7 @@ func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.I
 	if len(m.changedFiles) == 0 {
 		return out, nil
 	}
-	young := w.CurrentTime().Add(-maxAgeOfUnstableFile)
+	young := w.CurrentTime().Add(-modTimeUncertaintyPeriod)
 	if seen.IsZero() {
 		err = m.importFiles(ctx, m.changedFiles, nil)
 	} else {
@@ -146,10 +151,10 @@ func Mirror(ctx context.Context, w *verb.Workspace, in MirrorIn) (out transfer.I
 	return m.out, known.save(p.Dir())
 }
 
-// memoryMirroring is the state of one Mirror call.
-type memoryMirroring struct {
+// memoryMirrorRun is the state of one Mirror call.
+type memoryMirrorRun struct {
 	workspace              *verb.Workspace
-	arguments              MirrorIn
+	arguments              MirrorClientMemoryIn
 	allFiles, changedFiles []setup.MemoryFile
 	newestTime             time.Time
 	mirrorTimes            memoryImportTimes
@@ -158,30 +163,30 @@ type memoryMirroring struct {
 
 // importChangedFiles imports the client's memory files that have changed. It first imports the files that the hook's
 // report does not name. The files that the report names come last, because the agent may have read the other files
-// before it wrote them, and then their trust depends on the other files. The argument settledBefore is passed to
+// before it wrote them, and then their trust depends on the other files. The argument reportCutoffTime is passed to
 // importUnreportedFile. If an unreported file was changed after this time, a report about it may still follow, so its
 // import may be postponed.
-func (m *memoryMirroring) importChangedFiles(ctx context.Context, settledBefore time.Time) error {
+func (m *memoryMirrorRun) importChangedFiles(ctx context.Context, reportCutoffTime time.Time) error {
 	var named []setup.MemoryFile
 	for _, f := range m.changedFiles {
 		if r := m.arguments.SessionStart; r != nil && r.WritesFile(f.Path) {
 			named = append(named, f)
 			continue
 		}
-		if err := m.importUnreportedFile(ctx, f, settledBefore); err != nil {
+		if err := m.importUnreportedFile(ctx, f, reportCutoffTime); err != nil {
 			return err
 		}
 	}
 	for _, f := range named {
-		own, err := m.filesSafeToRead(ctx, nil)
+		own, err := m.listSafeFiles(ctx, nil)
 		if err != nil {
 			return err
 		}
-		taints := m.arguments.ForeignTextsRead(own)
+		taints := m.arguments.ListForeignTexts(own)
 		if at, ok := m.mirrorTimes[f.Path]; ok && !at.Equal(f.Time) {
 			// Somebody edited the file before the call that the hook has reported, so the notes may contain text by
 			// others.
-			taints = append(taints, editedFileTaint(f.Path))
+			taints = append(taints, editTaintLabelValue(f.Path))
 		}
 		if err := m.importFiles(ctx, []setup.MemoryFile{f}, taints); err != nil {
 			return err
@@ -194,49 +199,49 @@ func (m *memoryMirroring) importChangedFiles(ctx context.Context, settledBefore 
 // not name it. It first searches the archive of sessions for a call that wrote the file. A missing call does not mean
 // that nobody wrote the file, because a hook may not have reported the call yet. Therefore importUnreportedFile does
 // not import the file now if no call was found, a hook of a running session has reported an event
-// (arguments.SessionStart), and the file was changed after noReportExpectedBefore. A later call of Mirror then imports
+// (arguments.SessionStart), and the file was changed after reportCutoffTime. A later call of Mirror then imports
 // the file.
-func (m *memoryMirroring) importUnreportedFile(
+func (m *memoryMirrorRun) importUnreportedFile(
 	ctx context.Context,
 	f setup.MemoryFile,
-	noReportExpectedBefore time.Time,
+	reportCutoffTime time.Time,
 ) error {
-	own, err := m.filesSafeToRead(ctx, &f)
+	own, err := m.listSafeFiles(ctx, &f)
 	if err != nil {
 		return err
 	}
-	taints, wrote, err := m.archivedWrites(ctx, f, own)
+	taints, wrote, err := m.findArchivedWrite(ctx, f, own)
 	at, waited := m.mirrorTimes[f.Path]
 	switch {
 	case err != nil:
 		return err
-	case !wrote && m.arguments.SessionStart != nil && f.Time.After(noReportExpectedBefore):
+	case !wrote && m.arguments.SessionStart != nil && f.Time.After(reportCutoffTime):
 		return m.postponeFile(ctx, f)
 	case !wrote || (waited && !at.Equal(f.Time)):
-		taints = append(taints, editedFileTaint(f.Path))
+		taints = append(taints, editTaintLabelValue(f.Path))
 	}
 	return m.importFiles(ctx, []setup.MemoryFile{f}, taints)
 }
 
 // postponeFile leaves a file to a later call of Mirror if importing it would add or update a note.
-func (m *memoryMirroring) postponeFile(ctx context.Context, f setup.MemoryFile) error {
-	read, err := m.makeImportArgument(ctx, []setup.MemoryFile{f}, m.storedProject)
+func (m *memoryMirrorRun) postponeFile(ctx context.Context, f setup.MemoryFile) error {
+	read, err := m.makeImportArgument(ctx, []setup.MemoryFile{f}, m.findStoredProject)
 	if err != nil {
 		return err
 	}
 	read.DryRun = true
 	got, err := transfer.Import(ctx, m.workspace, read)
-	if _, waits := m.mirrorTimes[f.Path]; !waits && got.AddedEntries+got.UpdatedEntries > 0 {
+	if _, waits := m.mirrorTimes[f.Path]; !waits && got.AddedEntryCount+got.UpdatedEntryCount > 0 {
 		m.mirrorTimes[f.Path] = f.Time
 	}
 	return err
 }
 
-// archivedWrites searches the archive of sessions for calls of tools that have written the file f. It returns labels
+// findArchivedWrite searches the archive of sessions for calls of tools that have written the file f. It returns labels
 // (taints) for the texts by others that may have influenced these calls. It considers the calls from m.newestTime to
 // the time of f. Calls that only read files in the list ownFiles do not add labels. foundWrite is true if a call made
 // the latest change of the file. Calls are found only if the workspace has an archive of sessions.
-func (m *memoryMirroring) archivedWrites(
+func (m *memoryMirrorRun) findArchivedWrite(
 	ctx context.Context,
 	f setup.MemoryFile,
 	ownFiles []string,
@@ -251,10 +256,10 @@ func (m *memoryMirroring) archivedWrites(
 	return a.CheckFileWrite(ctx, m.arguments.Client, f.Path, m.newestTime, f.Time, ownFiles)
 }
 
-// filesSafeToRead returns the paths of the client files that are safe to read. A file is not safe if a note that was
+// listSafeFiles returns the paths of the client files that are safe to read. A file is not safe if a note that was
 // imported from the file is held back, or if its path is too long for a label. If exceptFile is not nil, the result
 // also leaves out all changed files except *exceptFile, because their changes still have to be examined.
-func (m *memoryMirroring) filesSafeToRead(ctx context.Context, exceptFile *setup.MemoryFile) ([]string, error) {
+func (m *memoryMirrorRun) listSafeFiles(ctx context.Context, exceptFile *setup.MemoryFile) ([]string, error) {
 	ctx, mem, err := m.workspace.OpenMemory(ctx, verb.Create)
 	if err != nil {
 		return nil, err
@@ -283,8 +288,8 @@ func (m *memoryMirroring) filesSafeToRead(ctx context.Context, exceptFile *setup
 	return own, nil
 }
 
-// editedFileTaint returns a label value which says that others may have edited the file from which a note comes.
-func editedFileTaint(file string) string {
+// editTaintLabelValue returns a label value which says that others may have edited the file from which a note comes.
+func editTaintLabelValue(file string) string {
 	s := "edit " + filepath.Base(file)
 	if (oxbow.Label{Key: oxbow.LabelTaint, Value: s}).Check() != nil {
 		return "edit of a file"
@@ -296,10 +301,10 @@ func editedFileTaint(file string) string {
 // taintLabels, which name texts by others that may have influenced the notes. With taint labels, notes stay in the
 // project in which they are stored. Without taint labels, they get the project to which the client's file belongs.
 // importFiles also deletes the files' times from m.mirrorTimes.
-func (m *memoryMirroring) importFiles(ctx context.Context, files []setup.MemoryFile, taintLabels []string) error {
+func (m *memoryMirrorRun) importFiles(ctx context.Context, files []setup.MemoryFile, taintLabels []string) error {
 	project := m.clientProject
 	if len(taintLabels) > 0 {
-		project = m.storedProject
+		project = m.findStoredProject
 	}
 	read, err := m.makeImportArgument(ctx, files, project)
 	if err != nil {
@@ -309,37 +314,37 @@ func (m *memoryMirroring) importFiles(ctx context.Context, files []setup.MemoryF
 		delete(m.mirrorTimes, f.Path)
 	}
 	got, err := transfer.Import(verb.WithTaintLabels(ctx, taintLabels), m.workspace, read)
-	m.out.AddedEntries = m.out.AddedEntries + got.AddedEntries
-	m.out.UpdatedEntries = m.out.UpdatedEntries + got.UpdatedEntries
-	m.out.QuarantinedEntries = m.out.QuarantinedEntries + got.QuarantinedEntries
+	m.out.AddedEntryCount = m.out.AddedEntryCount + got.AddedEntryCount
+	m.out.UpdatedEntryCount = m.out.UpdatedEntryCount + got.UpdatedEntryCount
+	m.out.QuarantinedEntryCount = m.out.QuarantinedEntryCount + got.QuarantinedEntryCount
 	m.out.Problems = append(m.out.Problems, got.Problems...)
 	return err
 }
 
 // makeImportArgument returns the argument with which [transfer.Import] imports a client's memory files. It calls
 // projectOf for the project of each file, and fails if projectOf fails.
-func (m *memoryMirroring) makeImportArgument(
+func (m *memoryMirrorRun) makeImportArgument(
 	ctx context.Context,
 	files []setup.MemoryFile,
 	projectOf func(context.Context, setup.MemoryFile) (string, error),
 ) (transfer.ImportIn, error) {
-	read := transfer.ImportIn{Author: oxbow.Agent, Formats: map[string]exchange.Format{},
-		Projects: map[string]string{}}
+	read := transfer.ImportIn{Author: oxbow.Agent, FormatByPath: map[string]exchange.Format{},
+		ProjectByPath: map[string]string{}}
 	for _, f := range files {
 		project, err := projectOf(ctx, f)
 		if err != nil {
 			return read, err
 		}
-		read.Paths, read.Projects[f.Path] = append(read.Paths, f.Path), project
-		read.Formats[f.Path] = exchange.Markdown
+		read.Paths, read.ProjectByPath[f.Path] = append(read.Paths, f.Path), project
+		read.FormatByPath[f.Path] = exchange.Markdown
 	}
 	return read, nil
 }
 
-// storedProject returns the project for the notes in the memory file f. If notes were imported from this file before,
-// it is the project of these notes, so that no note moves to another project. Otherwise it is the project to which the
-// file belongs.
-func (m *memoryMirroring) storedProject(ctx context.Context, f setup.MemoryFile) (string, error) {
+// findStoredProject returns the project for the notes in the memory file f. If notes were imported from this file
+// before, it is the project of these notes, so that no note moves to another project. Otherwise it is the project to
+// which the file belongs.
+func (m *memoryMirrorRun) findStoredProject(ctx context.Context, f setup.MemoryFile) (string, error) {
 	ctx, mem, err := m.workspace.OpenMemory(ctx, verb.Create)
 	if err != nil {
 		return "", err
@@ -358,7 +363,7 @@ func (m *memoryMirroring) storedProject(ctx context.Context, f setup.MemoryFile)
 
 // clientProject returns the name of the project to which a memory file of the client belongs, or "" if the project is
 // unknown.
-func (m *memoryMirroring) clientProject(_ context.Context, f setup.MemoryFile) (string, error) {
+func (m *memoryMirrorRun) clientProject(_ context.Context, f setup.MemoryFile) (string, error) {
 	if dir := f.Dir(); m.arguments.Project != nil && dir != "" {
 		return m.arguments.Project(dir), nil
 	}

@@ -27,8 +27,8 @@ type SetupIn struct {
 	Clients          []string `json:"clients,omitempty"     flag:"-" usage:"The clients, or all."`
 	Scope            string   `json:"scope,omitempty"                usage:"Change files of the user, or of this project."                                                                enum:"user,project"`
 	NoMCP            bool     `json:"no_mcp,omitempty"               usage:"Leave out the server."`
-	NoInject         bool     `json:"no_inject,omitempty"            usage:"Leave out the hooks that show texts to the agent."`
-	NoCapture        bool     `json:"no_capture,omitempty"           usage:"Leave out the hooks that record sessions."`
+	NoInjectionHooks bool     `json:"no_inject,omitempty"            usage:"Leave out the hooks that show texts to the agent."`
+	NoCaptureHooks   bool     `json:"no_capture,omitempty"           usage:"Leave out the hooks that record sessions."`
 	NoAnnotate       bool     `json:"no_annotate,omitempty"          usage:"Do not store the reasons for agents' edits next to the code."`
 	ClientMemoryMode string   `json:"own_memory,omitempty"           usage:"Leave the client's own memory unchanged, copy it into this memory now and during sessions, or switch it off." enum:"leave,mirror,off"`
 	MarkHooksTrusted bool     `json:"trust,omitempty"                usage:"Mark the hooks as trusted if the client (Codex) asks for it."`
@@ -40,13 +40,13 @@ type SetupIn struct {
 	Project      func(dir string) string `json:"-"` // returns the name of the project to which a directory belongs
 	Executable   string                  `json:"-"` // path of the program that clients start
 	// home that is written into the clients' configuration (may be empty)
-	Home             string `json:"-"`
-	HasForeignLayout bool   `json:"-"` // the home has another program's layout and tools
+	Home                  string `json:"-"`
+	HasOtherProgramLayout bool   `json:"-"` // the home has another program's layout and tools
 	// ApprovedTools are the tools that a client may call without asking the user. They are set only if the home's
 	// server offers tools of another memory program.
-	ApprovedTools []string                    `json:"-"`
-	PluginFile    func(argv []string) string  `json:"-"`
-	Confirm       func(all []SetupFile) error `json:"-"` // asks the user before anything is written (may be nil)
+	ApprovedTools  []string                    `json:"-"`
+	PluginFileText func(argv []string) string  `json:"-"`
+	Confirm        func(all []SetupFile) error `json:"-"` // asks the user before anything is written (may be nil)
 
 	// StartServer starts a server as the client would.
 	StartServer func(ctx context.Context, s setup.Server) setup.ServerAnswer `json:"-"`
@@ -61,7 +61,7 @@ type SetupOut struct {
 	Findings []setup.Finding `json:"findings,omitempty"`
 
 	// files that still contain oxbow after a removal, such as files of projects
-	RemainingFiles []string `json:"left,omitempty"`
+	FilesLeftAfterRemoval []string `json:"left,omitempty"`
 }
 
 // Failed reports whether a client could not be set up, or does not work.
@@ -76,12 +76,12 @@ func (o SetupOut) Failed() bool {
 // SetupClient is the result for one client. If the call names no client, it only says whether the client is installed
 // and set up.
 type SetupClient struct {
-	Client        string       `json:"client"`
-	Title         string       `json:"title"`
-	Installed     bool         `json:"installed"`
-	SetUp         bool         `json:"set_up"`
-	Files         []SetupFile  `json:"files,omitempty"`
-	StartedServer *SetupServer `json:"server,omitempty"`
+	Client        string         `json:"client"`
+	Title         string         `json:"title"`
+	Installed     bool           `json:"installed"`
+	IsSetUp       bool           `json:"set_up"`
+	Files         []SetupFile    `json:"files,omitempty"`
+	StartedServer *StartedServer `json:"server,omitempty"`
 	// name of the client's built-in memory, if that memory remains in use beside oxbow
 	EnabledClientMemory string `json:"memory,omitempty"`
 	IsMemoryMirrored    bool   `json:"mirrored,omitempty"`
@@ -103,8 +103,8 @@ type SetupFile struct {
 	Diff    string `json:"diff,omitempty"`
 }
 
-// SetupServer describes the server that the client starts, and its answer.
-type SetupServer struct {
+// StartedServer describes the server that the client starts, and its answer.
+type StartedServer struct {
 	Command        []string `json:"command"`
 	Home           string   `json:"home,omitempty"`
 	AnswerOfServer string   `json:"answer,omitempty"`
@@ -112,7 +112,7 @@ type SetupServer struct {
 	Entries *int   `json:"entries,omitempty"`
 	Problem string `json:"problem,omitempty"`
 
-	LacksMemory bool `json:"-"` // the server says that no memory exists in its home
+	HasNoOxbowMemory bool `json:"-"` // the server says that no memory exists in its home
 }
 
 // SetupClients sets up clients, removes oxbow from their configuration, or checks the configuration. If in.Clients is
@@ -130,7 +130,7 @@ func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut,
 		switch {
 		// Change nothing, because only the state of the clients was asked for. It is in s already.
 		case in.isListOnly():
-		case len(in.Clients) == 0 && !s.SetUp && !c.HasSetupRecord(in.SetupMachine, look.Options):
+		case len(in.Clients) == 0 && !s.IsSetUp && !c.HasSetupRecord(in.SetupMachine, look.Options):
 			continue
 		default:
 			err = in.setUpClient(ctx, w, c, look, &s)
@@ -146,17 +146,17 @@ func SetupClients(ctx context.Context, w *verb.Workspace, in SetupIn) (SetupOut,
 	}
 	removesAll := in.Remove && len(in.Clients) == 0
 	if removesAll && !in.DryRun {
-		out.RemainingFiles = in.remainingFiles(out.Clients)
+		out.FilesLeftAfterRemoval = in.remainingFiles(out.Clients)
 	}
 	return out, nil
 }
 
 // remainingFiles returns the files that setup has changed and for which it still has a record. It leaves out the files
 // of clients that have a problem.
-func (in *SetupIn) remainingFiles(all []SetupClient) []string {
+func (in *SetupIn) remainingFiles(clientResults []SetupClient) []string {
 	o := in.setupOptions()
-	return slices.DeleteFunc(in.SetupMachine.RecordedFiles(), func(path string) bool {
-		return slices.ContainsFunc(all, func(s SetupClient) bool {
+	return slices.DeleteFunc(in.SetupMachine.ChangedFilePaths(), func(path string) bool {
+		return slices.ContainsFunc(clientResults, func(s SetupClient) bool {
 			return s.Problem != "" && slices.Contains(setup.FindClient(s.Client).FilePaths(in.SetupMachine, o), path)
 		})
 	})
@@ -196,12 +196,12 @@ func clientFindings(ctx context.Context, inspection *setup.Inspection, chosen []
 // Inspection returns an inspection of the clients' configuration, for a memory in the home p.
 func (in *SetupIn) Inspection(p verb.Place) *setup.Inspection {
 	return &setup.Inspection{
-		World:    in.SetupMachine,
-		Options:  in.setupOptions(),
-		Home:     p.Home,
-		Rule:     p.HomeChoiceReason,
-		Compares: true,
-		Start:    in.StartServer,
+		Machine:          in.SetupMachine,
+		Options:          in.setupOptions(),
+		Home:             p.Home,
+		HomeChoiceReason: p.HomeChoiceReason,
+		ComparesFiles:    true,
+		Start:            in.StartServer,
 	}
 }
 
@@ -230,15 +230,15 @@ func (in *SetupIn) setUpClient(
 	// When oxbow is removed, switch the annotations off before the files are changed, because changing the files may
 	// delete the last record of setup together with the records' directory.
 	if in.Remove {
-		if err := in.switchAnnotations(c, o, s); err != nil {
+		if err := in.updateAnnotationHooks(c, o, s); err != nil {
 			return err
 		}
 	}
-	if err := in.changeFiles(c, o, s); err != nil {
+	if err := in.changeClientFiles(c, o, s); err != nil {
 		return err
 	}
 	if !in.Remove {
-		if err := in.switchAnnotations(c, o, s); err != nil {
+		if err := in.updateAnnotationHooks(c, o, s); err != nil {
 			return err
 		}
 	}
@@ -265,26 +265,26 @@ func (in *SetupIn) mayChangeFiles() bool {
 }
 
 // turnOnInjection turns injection on or off for the client, that is, whether hooks show entries to the client's model.
-// It stores the choice in a file in the home. Injection is turned off if in.NoInject is set and in.Remove is not.
-// turnOnInjection does nothing if the home cannot be read or does not have oxbow's own layout.
+// It stores the choice in a file in the home. Injection is turned off if in.NoInjectionHooks is set and in.Remove is
+// not. turnOnInjection does nothing if the home cannot be read or does not have oxbow's own layout.
 func (in *SetupIn) turnOnInjection(w *verb.Workspace, clientName string) error {
 	p, err := w.FindPlace()
 	if err != nil || !p.HasOwnLayout() {
 		return nil
 	}
-	return switchInjectionFile(p.Dir(), clientName, in.NoInject && !in.Remove)
+	return updateInjectionOffFile(p.Dir(), clientName, in.NoInjectionHooks && !in.Remove)
 }
 
-// switchAnnotations makes the hooks of the client c start or stop recording why its agent edits lines. It sets
+// updateAnnotationHooks makes the hooks of the client c start or stop recording why its agent edits lines. It sets
 // s.RecordsEditReasons to the new setting. If in.OnlyCheck is set, it only reads the present setting into
 // s.RecordsEditReasons. If in.DryRun is set, it sets s.RecordsEditReasons to the setting that it would make, and does
 // not change the hooks.
-func (in *SetupIn) switchAnnotations(c *setup.Client, o setup.Options, s *SetupClient) error {
+func (in *SetupIn) updateAnnotationHooks(c *setup.Client, o setup.Options, s *SetupClient) error {
 	if in.OnlyCheck {
-		s.RecordsEditReasons = in.SetupMachine.IsAnnotationOn(c.Name, in.SetupMachine.Dir)
+		s.RecordsEditReasons = in.SetupMachine.IsAnnotationOn(c.Name, in.SetupMachine.ProjectDir)
 		return nil
 	}
-	s.RecordsEditReasons = c.CanAnnotate() && !in.NoAnnotate && !in.NoCapture && !in.Remove
+	s.RecordsEditReasons = c.CanAnnotate() && !in.NoAnnotate && !in.NoCaptureHooks && !in.Remove
 	if in.DryRun {
 		return nil
 	}
@@ -301,10 +301,10 @@ func (in *SetupIn) setUpClientMemory(ctx context.Context, w *verb.Workspace, c *
 	if err != nil {
 		return err
 	}
-	if c.Memory == "" || !p.HasOwnLayout() {
+	if c.MemoryName == "" || !p.HasOwnLayout() {
 		return nil
 	}
-	m, err := readMirrors(p.Dir())
+	m, err := readMemoryImportTimes(p.Dir())
 	if err != nil {
 		return err
 	}
@@ -323,25 +323,29 @@ func (in *SetupIn) setUpClientMemory(ctx context.Context, w *verb.Workspace, c *
 	if err != nil || !s.IsMemoryMirrored {
 		return err
 	}
-	got, err := Mirror(ctx, w, MirrorIn{Client: c.Name, ClientMachine: in.SetupMachine, Project: in.Project})
+	got, err := MirrorClientMemory(
+		ctx,
+		w,
+		MirrorClientMemoryIn{Client: c.Name, ClientMachine: in.SetupMachine, Project: in.Project},
+	)
 	s.Notes = append(s.Notes, got.Problems...)
-	s.AddedNotes = got.AddedEntries
-	s.UpdatedNotes = got.UpdatedEntries
-	s.QuarantinedNotes = got.QuarantinedEntries
+	s.AddedNotes = got.AddedEntryCount
+	s.UpdatedNotes = got.UpdatedEntryCount
+	s.QuarantinedNotes = got.QuarantinedEntryCount
 	return err
 }
 
 // remainingClientMemory returns the name of the client's built-in memory if setup leaves that memory in use, and
-// otherwise "". mirrored is true if the notes in that memory will be copied into oxbow's memory. If in.ClientMemoryMode
-// is "", the present choice stays, so mirrored is equal to wasMirrored.
-func (in *SetupIn) remainingClientMemory(c *setup.Client, wasMirrored bool) (memory string, mirrored bool) {
+// otherwise "". isMirrored is true if the notes in that memory will be copied into oxbow's memory. If
+// in.ClientMemoryMode is "", the present choice stays, so isMirrored is equal to wasMirrored.
+func (in *SetupIn) remainingClientMemory(c *setup.Client, wasMirrored bool) (memory string, isMirrored bool) {
 	switch {
 	case in.Remove || in.ClientMemoryMode == "off":
 		return "", false
 	case in.ClientMemoryMode == "":
-		return c.Memory, wasMirrored
+		return c.MemoryName, wasMirrored
 	}
-	return c.Memory, in.ClientMemoryMode == "mirror"
+	return c.MemoryName, in.ClientMemoryMode == "mirror"
 }
 
 // checkMirrorAllowed returns an error if in.ClientMemoryMode is "mirror" and the home belongs to a project. The mode
@@ -352,7 +356,7 @@ func (in *SetupIn) checkMirrorAllowed(w *verb.Workspace) error {
 		return nil
 	}
 	p, err := w.FindPlace()
-	if err == nil && p.FoundFromDir {
+	if err == nil && p.FoundFromWorkingDir {
 		err = verb.Advise(
 			verb.Invalidf("%s is the home of a project, and a client's memory is of all of them", p.Home),
 			"name your own home with --home",
@@ -393,17 +397,18 @@ func (in *SetupIn) chosenClients() (all []*setup.Client, err error) {
 }
 
 func (in *SetupIn) setupOptions() setup.Options {
-	o := setup.Options{Executable: in.Executable, Home: in.Home, Project: in.Scope == "project", NoMCP: in.NoMCP,
-		NoInject:  in.NoInject,
-		NoCapture: in.NoCapture, Off: in.ClientMemoryMode == "off", Trust: in.MarkHooksTrusted, Plugin: in.PluginFile}
-	if in.HasForeignLayout {
-		o.Allow = in.ApprovedTools
+	o := setup.Options{Executable: in.Executable, Home: in.Home, ForProject: in.Scope == "project", NoMCP: in.NoMCP,
+		NoInject:  in.NoInjectionHooks,
+		NoCapture: in.NoCaptureHooks, SwitchMemoryOff: in.ClientMemoryMode == "off",
+		TrustCodexHooks: in.MarkHooksTrusted, PluginSource: in.PluginFileText}
+	if in.HasOtherProgramLayout {
+		o.AllowedTools = in.ApprovedTools
 		return o
 	}
-	for _, v := range verb.ToolsWithProfiles(append(verb.Tools(), append(annotations.CodeTools(),
-		verb.RecallMemory())...), nil) {
+	for _, v := range verb.ToolsWithProfiles(append(verb.Tools(), append(annotations.AnnotationTools(),
+		verb.NewRecallMemoryTool())...), nil) {
 		if v.ReadOnly || v.Name == "remember" {
-			o.Allow = append(o.Allow, v.Name)
+			o.AllowedTools = append(o.AllowedTools, v.Name)
 		}
 	}
 	return o
@@ -415,13 +420,13 @@ func (in *SetupIn) describeClient(c *setup.Client) SetupClient {
 		Client:    c.Name,
 		Title:     c.Title,
 		Installed: c.IsInstalled(in.SetupMachine),
-		SetUp:     len(c.ServerEntries(in.SetupMachine, in.setupOptions())) > 0,
+		IsSetUp:   len(c.ServerEntries(in.SetupMachine, in.setupOptions())) > 0,
 	}
 }
 
-// changeFiles plans the changes of a client's files and makes them. If the client writes one of the files at the same
-// time, it plans again.
-func (in *SetupIn) changeFiles(c *setup.Client, o setup.Options, s *SetupClient) error {
+// changeClientFiles plans the changes of a client's files and makes them. If the client writes one of the files at the
+// same time, it plans again.
+func (in *SetupIn) changeClientFiles(c *setup.Client, o setup.Options, result *SetupClient) error {
 	plan := c.Plan
 	if in.Remove {
 		plan = c.PlanRemoval
@@ -431,24 +436,24 @@ func (in *SetupIn) changeFiles(c *setup.Client, o setup.Options, s *SetupClient)
 		if err != nil {
 			return verb.Advise(err, "nothing was changed for "+c.Title+"; "+in.fileErrorAdvice(c, err))
 		}
-		s.Files = setupFiles(changes)
+		result.Files = listChangedFiles(changes)
 		if !in.mayChangeFiles() {
 			return nil
 		}
 		hasChanges := slices.ContainsFunc(changes, func(ch *setup.Change) bool { return !ch.IsUnchanged() })
 		mustAsk := in.Confirm != nil && try == 0
 		if mustAsk && hasChanges {
-			if err := in.Confirm(s.Files); err != nil {
+			if err := in.Confirm(result.Files); err != nil {
 				return err
 			}
 		}
 		n, err := applyChanges(changes)
 		switch {
 		case err == nil:
-			s.SetUp = !in.Remove
+			result.IsSetUp = !in.Remove
 			return nil
-		case !setup.IsChangedError(err) || try == 5:
-			s.SetUp, s.Files = false, setupFiles(changes[:n])
+		case !setup.IsFileChangedError(err) || try == 5:
+			result.IsSetUp, result.Files = false, listChangedFiles(changes[:n])
 			return verb.Advise(err, "nothing more was changed for "+c.Title+"; "+in.fileErrorAdvice(c, err))
 		}
 	}
@@ -469,7 +474,7 @@ func (in *SetupIn) fileErrorAdvice(c *setup.Client, err error) string {
 	return "correct the file, then " + command
 }
 
-func setupFiles(changes []*setup.Change) (all []SetupFile) {
+func listChangedFiles(changes []*setup.Change) (all []SetupFile) {
 	for _, ch := range changes {
 		if !ch.IsUnchanged() || ch.Before != nil {
 			all = append(all, SetupFile{Path: ch.Path, Outcome: describeFileChange(ch), Diff: ch.Diff()})
@@ -500,30 +505,30 @@ func describeFileChange(c *setup.Change) string {
 	return "changed"
 }
 
-// checkServer starts a client's server, asks which home it serves, and stores the answer in s.StartedServer. The answer
-// contains a problem if the server does not answer, or serves another home than w's home. checkServer does nothing if
-// the client lacks an entry for a server, or if in.StartServer is nil.
+// checkServer starts a client's server, asks which home it serves, and stores the answer in result.StartedServer. The
+// answer contains a problem if the server does not answer, or serves another home than w's home. checkServer does
+// nothing if the client lacks an entry for a server, or if in.StartServer is nil.
 func (in *SetupIn) checkServer(
 	ctx context.Context,
 	w *verb.Workspace,
 	c *setup.Client,
 	inspection *setup.Inspection,
-	s *SetupClient,
+	result *SetupClient,
 ) {
 	servers := c.ServerEntries(in.SetupMachine, in.setupOptions())
 	if len(servers) == 0 || in.StartServer == nil {
 		return
 	}
 	server := servers[0].Server
-	r := &SetupServer{Command: server.Argv()}
-	s.StartedServer = r
+	r := &StartedServer{Command: server.Argv()}
+	result.StartedServer = r
 	p, err := w.FindPlace()
 	if err == nil {
-		a := inspection.AskServer(ctx, server)
+		a := inspection.AskServerForMemory(ctx, server)
 		r.AnswerOfServer = a.Text
 		r.Home = a.Home
 		r.Entries = parseEntryCount(a.Text)
-		r.LacksMemory = a.MissingMemoryReason != ""
+		r.HasNoOxbowMemory = a.MissingMemoryReason != ""
 		err = a.Err
 	}
 	switch {
@@ -551,10 +556,10 @@ func parseEntryCount(answer string) *int {
 	return nil
 }
 
-// switchInjectionFile creates the file that switches injection off for a client, or removes the file if isOff is
+// updateInjectionOffFile creates the file that switches injection off for a client, or removes the file if isOff is
 // false.
-func switchInjectionFile(home, client string, isOff bool) error {
-	path := filepath.Join(home, injection.ClientInjectOffFile(client))
+func updateInjectionOffFile(home, client string, isOff bool) error {
+	path := filepath.Join(home, injection.ClientInjectionOffFile(client))
 	if isOff {
 		return errors.Join(os.MkdirAll(home, 0o700), os.WriteFile(path, nil, 0o600))
 	}

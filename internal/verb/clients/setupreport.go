@@ -23,14 +23,14 @@ func (o SetupOut) Report(in SetupIn) (r report.Report) {
 		o.addClients(&r)
 		return r
 	}
-	if len(o.Clients) == 0 && len(o.RemainingFiles) == 0 {
+	if len(o.Clients) == 0 && len(o.FilesLeftAfterRemoval) == 0 {
 		r.AddNotef("%s", report.EffectVerb(len(in.Clients) > 0, "nothing is set up",
 			"none of them is installed; name one to set it up all the same"))
 	}
-	if len(o.RemainingFiles) > 0 {
+	if len(o.FilesLeftAfterRemoval) > 0 {
 		r.AddNotef(
 			"still set up: %s; give --scope project in that project, or set the variable that named the directory",
-			report.Names(o.RemainingFiles),
+			report.Names(o.FilesLeftAfterRemoval),
 		)
 	}
 	for i := range o.Clients {
@@ -66,7 +66,7 @@ func (o SetupOut) addClients(r *report.Report) {
 		switch {
 		case slices.ContainsFunc(o.Findings, hasFinding):
 			state = "set up, but see below"
-		case c.SetUp:
+		case c.IsSetUp:
 			state = "set up"
 		case c.Installed:
 			state = "installed"
@@ -77,34 +77,34 @@ func (o SetupOut) addClients(r *report.Report) {
 	r.AddNotef("to set up one: oxbow setup CLIENT; all that are installed: oxbow setup all")
 }
 
-// addIndented adds an indented line below the title of a client.
-func addIndented(r *report.Report, format string, values ...any) {
+// addIndentedLine adds an indented line below the title of a client.
+func addIndentedLine(r *report.Report, format string, values ...any) {
 	r.Add(report.Line{Sentence: report.Sentencef(format, values...), Indent: 2})
 }
 
 // addToReport adds the result for a client to a report.
 func (c *SetupClient) addToReport(r *report.Report, in SetupIn) {
-	r.AddLinef("%s", report.Name(c.Title))
+	r.AddLinef("%s", report.EntryName(c.Title))
 	if !in.OnlyCheck {
 		for _, f := range c.Files {
 			f.addToReport(r, in)
 		}
 	}
 	if c.Problem != "" {
-		addIndented(r, "problem: %s", report.QuotedText(text.Uncapitalize(c.Problem)))
+		addIndentedLine(r, "problem: %s", report.QuotedText(text.Uncapitalize(c.Problem)))
 		if c.Mend.String() != "" {
-			addIndented(r, "mend: %s", c.Mend)
+			addIndentedLine(r, "mend: %s", c.Mend)
 		}
 		return
 	}
 	wasChanged := func(f SetupFile) bool { return f.Outcome != "unchanged" }
 	if in.Remove && !slices.ContainsFunc(c.Files, wasChanged) {
-		addIndented(r, "nothing of oxbow is there")
+		addIndentedLine(r, "nothing of oxbow is there")
 	}
 	c.StartedServer.addToReport(r)
 	switch {
 	case c.IsMemoryMirrored:
-		addIndented(
+		addIndentedLine(
 			r,
 			"its own memory (%s) is mirrored; notes: %d new, %d changed",
 			report.QuotedText(c.EnabledClientMemory),
@@ -112,10 +112,10 @@ func (c *SetupClient) addToReport(r *report.Report, in SetupIn) {
 			c.UpdatedNotes,
 		)
 		if c.QuarantinedNotes > 0 {
-			addIndented(r, "%s", verb.QuarantinedEntriesText(c.QuarantinedNotes, ""))
+			addIndentedLine(r, "%s", verb.QuarantinedEntriesText(c.QuarantinedNotes, ""))
 		}
 	case c.EnabledClientMemory != "":
-		addIndented(
+		addIndentedLine(
 			r,
 			"%s has a memory of its own (%s), which stays unchanged; to copy its notes into oxbow, add --own-memory mirror; "+
 				"to switch it off, add --own-memory off",
@@ -124,7 +124,7 @@ func (c *SetupClient) addToReport(r *report.Report, in SetupIn) {
 		)
 	}
 	for _, n := range c.Notes {
-		addIndented(r, "note: %s", report.OxbowText(n))
+		addIndentedLine(r, "note: %s", report.OxbowText(n))
 	}
 }
 
@@ -132,34 +132,34 @@ func (c *SetupClient) addToReport(r *report.Report, in SetupIn) {
 func (f SetupFile) addToReport(r *report.Report, in SetupIn) {
 	isPlanned := in.DryRun && f.Diff != ""
 	did := fmt.Sprintf("%-9s", report.EffectVerb(isPlanned, f.Outcome, "would be "+f.Outcome))
-	addIndented(r, "%s  %s", report.OxbowText(did), report.QuotedText(in.SetupMachine.DisplayPath(f.Path)))
+	addIndentedLine(r, "%s  %s", report.OxbowText(did), report.QuotedText(in.SetupMachine.DisplayPath(f.Path)))
 	if isPlanned {
 		r.AddLinef("%s", report.QuotedText(f.Diff))
 	}
 }
 
 // addToReport adds the answer of the client's server to a report.
-func (s *SetupServer) addToReport(r *report.Report) {
+func (s *StartedServer) addToReport(r *report.Report) {
 	switch {
 	case s == nil:
 	// Add nothing, because a finding in the report names this problem already.
-	case s.Problem != "" && s.Home == "", s.LacksMemory:
+	case s.Problem != "" && s.Home == "", s.HasNoOxbowMemory:
 	case s.Problem != "":
-		addIndented(
+		addIndentedLine(
 			r,
 			"problem: %s: %s",
 			report.QuotedText(text.ShellQuote(s.Command[0])),
 			report.QuotedText(s.Problem),
 		)
 	case s.Entries != nil:
-		addIndented(
+		addIndentedLine(
 			r,
 			"its server answers, with %s (%s)",
 			report.OxbowText(text.FormatCount(*s.Entries, "entry", "entries")),
 			report.QuotedText(s.Home),
 		)
 	default:
-		addIndented(r, "its server answers, on the home %s: %s", report.QuotedText(s.Home), s.AnswerOfServer)
+		addIndentedLine(r, "its server answers, on the home %s: %s", report.QuotedText(s.Home), s.AnswerOfServer)
 	}
 }
 
@@ -171,7 +171,7 @@ func (o SetupOut) addFindings(r *report.Report) {
 		}
 		r.AddLinef("%s: %s", report.OxbowText(strings.Replace(f.Level, setup.LevelOK, "note", 1)), f.Message)
 		if f.Mend != "" {
-			addIndented(r, "mend: %s", report.OxbowText(f.Mend))
+			addIndentedLine(r, "mend: %s", report.OxbowText(f.Mend))
 		}
 	}
 }

@@ -27,7 +27,7 @@ type SyncIn struct {
 	ForgetMissing bool   `json:"prune,omitempty"                                                                               usage:"forget the notes of all missing files, because you deleted these files on purpose"`
 	DryRun        bool   `json:"dry_run,omitempty"                                                                             usage:"say what would be changed and change nothing"`
 
-	Path string `json:"-"` // absolute path of the directory, if Folder is a directory's path
+	FolderPath string `json:"-"` // absolute path of the directory, if Folder is a directory's path
 
 	// OnlyIfFilesChanged makes the call do nothing unless a file of the folder has changed. The memory then need not be
 	// opened. Changes in the memory are then not written to files by this call, but by a later call.
@@ -36,12 +36,12 @@ type SyncIn struct {
 
 // FolderChange describes the changes that a call of Sync has made for one folder.
 type FolderChange struct {
-	Folder         string `json:"folder"`
-	Added          int    `json:"added"`
-	Updated        int    `json:"updated"`
-	ForgottenNotes int    `json:"forgotten"`
-	Written        int    `json:"written"` // number of files that were written
-	HeldEntries    int    `json:"held,omitempty"`
+	Folder           string `json:"folder"`
+	AddedCount       int    `json:"added"`
+	UpdatedCount     int    `json:"updated"`
+	ForgottenNotes   int    `json:"forgotten"`
+	WrittenFileCount int    `json:"written"` // number of files that were written
+	HeldEntries      int    `json:"held,omitempty"`
 
 	Problems []string `json:"problems"` // messages about files that could not be read or written
 	Notes    []string `json:"notes"`
@@ -80,18 +80,18 @@ func Sync(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err e
 		return out, err
 	}
 	if in.Folder != "" {
-		i := findFolder(all, in.Folder, in.Path)
+		i := findFolder(all, in.Folder, in.FolderPath)
 		if i < 0 {
 			return out, notRegisteredError(all, in.Folder)
 		}
 		all = all[i : i+1]
 	}
 	c := folderSyncRun{
-		workspace:           w,
-		home:                home,
-		dryRun:              in.DryRun,
-		forgetsMissingFiles: in.ForgetMissing,
-		onlyIfFilesChanged:  in.OnlyIfFilesChanged,
+		workspace:               w,
+		home:                    home,
+		dryRun:                  in.DryRun,
+		forgetsMissingFiles:     in.ForgetMissing,
+		syncsOnlyIfFilesChanged: in.OnlyIfFilesChanged,
 	}
 	for _, f := range all {
 		change, _, err := c.syncFolder(ctx, f)
@@ -110,11 +110,11 @@ type folderSyncRun struct {
 	dryRun              bool
 	forgetsMissingFiles bool
 
-	onlyIfFilesChanged bool // see [SyncIn.OnlyIfFilesChanged]
+	syncsOnlyIfFilesChanged bool // see [SyncIn.OnlyIfFilesChanged]
 }
 
 // syncFolder synchronizes one folder with the memory, and returns the number of files in the folder.
-func (c *folderSyncRun) syncFolder(ctx context.Context, f folder.Folder) (ch FolderChange, files int, err error) {
+func (c *folderSyncRun) syncFolder(ctx context.Context, f folder.Folder) (ch FolderChange, fileCount int, err error) {
 	ch = FolderChange{Folder: f.Name, Problems: []string{}, Notes: []string{}}
 	st, err := folder.LoadState(c.home, f.Name)
 	if err != nil {
@@ -130,8 +130,15 @@ func (c *folderSyncRun) syncFolder(ctx context.Context, f folder.Folder) (ch Fol
 	}
 	defer fsys.Close()
 	ch.Problems = append(ch.Problems, cmp.NewProblems...)
-	ch.KeptMissingFiles, ch.WithheldReason = len(cmp.WithheldFiles), cmp.WithholdReason
-	s := folderSync{folderSyncRun: c, folder: f, fsys: fsys, comparison: cmp, change: &ch, base: c.originPathPrefix(f)}
+	ch.KeptMissingFiles, ch.WithheldReason = len(cmp.UnconfirmedDeletions), cmp.UnconfirmedReason
+	s := folderSync{
+		folderSyncRun:    c,
+		folder:           f,
+		fsys:             fsys,
+		comparison:       cmp,
+		change:           &ch,
+		folderOriginPath: c.originPathPrefix(f),
+	}
 	if !cmp.IsEmpty() {
 		if err := s.importFileChanges(ctx); err != nil {
 			return ch, 0, err
@@ -140,7 +147,7 @@ func (c *folderSyncRun) syncFolder(ctx context.Context, f folder.Folder) (ch Fol
 	if c.dryRun {
 		return ch, cmp.State.FileCount(), nil
 	}
-	mayWriteBack := !c.onlyIfFilesChanged || !cmp.IsEmpty()
+	mayWriteBack := !c.syncsOnlyIfFilesChanged || !cmp.IsEmpty()
 	if f.WritesFiles && mayWriteBack {
 		if err := s.writeEntriesBack(ctx); err != nil {
 			return ch, 0, err
@@ -173,7 +180,7 @@ func (c *folderSyncRun) listFolder(
 		if err != nil {
 			return listed{}, fmt.Errorf("%w: %w", folder.ErrUnavailable, err)
 		}
-		cmp, err := folder.Compare(fsys, st, folder.Options{Now: now, Prune: c.forgetsMissingFiles})
+		cmp, err := folder.Compare(fsys, st, folder.Options{Now: now, PruneMissingFiles: c.forgetsMissingFiles})
 		if err != nil {
 			return listed{}, errors.Join(err, fsys.Close())
 		}
@@ -226,26 +233,26 @@ func (c *folderSyncRun) originPathPrefix(f folder.Folder) string {
 // folderSync is the synchronization of one folder that has changed.
 type folderSync struct {
 	*folderSyncRun
-	folder     folder.Folder
-	fsys       vfs.FS
-	comparison *folder.FolderComparison
-	change     *FolderChange
-	base       string // path with which entries refer to the folder (see [folderSyncRun.originPathPrefix])
+	folder           folder.Folder
+	fsys             vfs.FS
+	comparison       *folder.FolderComparison
+	change           *FolderChange
+	folderOriginPath string // path with which entries refer to the folder (see [folderSyncRun.originPathPrefix])
 }
 
-// refPath returns the path by which entries refer to a file of the folder.
-func (s *folderSync) refPath(file string) string { return s.base + "/" + file }
+// fileOriginPath returns the path by which entries refer to a file of the folder.
+func (s *folderSync) fileOriginPath(file string) string { return s.folderOriginPath + "/" + file }
 
 // originLabel returns the value of the label that says from which file an entry was imported.
 func (s *folderSync) originLabel(file string) string {
-	return exchange.OriginLabelValue(s.refPath(file))
+	return exchange.OriginLabelValue(s.fileOriginPath(file))
 }
 
-// importContext returns a context for changes of the memory that have their cause in changed files.
-func (s *folderSync) importContext(ctx context.Context) context.Context {
+// newImportContext returns a context for changes of the memory that have their cause in changed files.
+func (s *folderSync) newImportContext(ctx context.Context) context.Context {
 	src, _ := oxbow.SourceFrom(ctx)
 	src.Actor = oxbow.Imported
-	ctx = oxbow.WithSource(ctx, src.WithOrigin(s.base))
+	ctx = oxbow.WithSource(ctx, src.WithOrigin(s.folderOriginPath))
 	return oxbow.WithNote(ctx, text.TruncateWithEllipsis("changes in the folder "+s.folder.Path, 200))
 }
 
@@ -295,15 +302,15 @@ func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) er
 			// an entry for it.
 			continue
 		}
-		marked := exchange.LabelsWithImportLabels(e, s.refPath(name))
-		labels := exchange.WithImportMarks(e.Labels, marked)
+		marked := exchange.LabelsWithImportLabels(e, s.fileOriginPath(name))
+		labels := exchange.ReplaceImportLabels(e.Labels, marked)
 		if exchange.IsEdited(e) {
 			labels = replaceLabelValue(
 				e.Labels,
 				exchange.LabelImportFile,
 				s.originLabel(name),
-			// If the entry was edited after the import, replace only the file's name in the label. Keep the hash of the
-			// text that was imported.
+				// If the entry was edited after the import, replace only the file's name in the label. Keep the hash of
+				// the text that was imported.
 			)
 		}
 		ops = append(ops, oxbow.Relabel{Name: e.Name, Labels: labels, If: e.Version})
@@ -318,7 +325,7 @@ func (s *folderSync) moveRenamedEntries(ctx context.Context, m *oxbow.Memory) er
 	if len(ops) == 0 || s.dryRun {
 		return nil
 	}
-	return m.Apply(s.importContext(ctx), ops...)
+	return m.Apply(s.newImportContext(ctx), ops...)
 }
 
 // replaceLabelValue returns the labels, sorted. Each label with the key gets the given value.
@@ -344,9 +351,9 @@ func (s *folderSync) importFiles(ctx context.Context) (staleNames []string, err 
 		ChangeNote: "changes in the folder " + s.folder.Path,
 		DryRun:     s.dryRun, FollowFolder: true, OmitChanges: true,
 	})
-	s.change.Added = out.AddedEntries
-	s.change.Updated = out.UpdatedEntries
-	s.change.HeldEntries = out.QuarantinedEntries
+	s.change.AddedCount = out.AddedEntryCount
+	s.change.UpdatedCount = out.UpdatedEntryCount
+	s.change.HeldEntries = out.QuarantinedEntryCount
 	s.change.Problems = append(s.change.Problems, out.Problems...)
 	s.change.Notes = append(s.change.Notes, out.Notes...)
 	return out.StaleEntries, err
@@ -357,8 +364,8 @@ func (s *folderSync) changedItems(ctx context.Context, zone *time.Location) iter
 	o := &exchange.ReadOptions{
 		Context:  ctx,
 		Location: zone,
-		BasePath: s.base,
-		Format:   exchange.NoteFormat(s.fsys, "."),
+		BasePath: s.folderOriginPath,
+		Format:   exchange.DetectNoteFormat(s.fsys, "."),
 	}
 	return func(yield func(exchange.Item, error) bool) {
 		for it, err := range exchange.ReadFiles(s.fsys, s.comparison.ChangedFiles, o) {
@@ -407,7 +414,7 @@ func (s *folderSync) forgetStaleEntries(ctx context.Context, m *oxbow.Memory, st
 			ops = append(ops, oxbow.Remove{Name: e.Name, If: e.Version})
 		case isGone:
 			s.change.Notes = append(s.change.Notes, fmt.Sprintf(
-				"%s was deleted, and %q was edited in the memory, so it stays there", s.refPath(file), e.Name))
+				"%s was deleted, and %q was edited in the memory, so it stays there", s.fileOriginPath(file), e.Name))
 		default:
 			s.change.Notes = append(s.change.Notes, fmt.Sprintf(
 				"%s no longer has the text of %q, which was edited in the memory, so it stays there",
@@ -420,16 +427,16 @@ func (s *folderSync) forgetStaleEntries(ctx context.Context, m *oxbow.Memory, st
 	if len(ops) == 0 || s.dryRun {
 		return nil
 	}
-	if err := m.Apply(s.importContext(ctx), ops...); err != nil {
+	if err := m.Apply(s.newImportContext(ctx), ops...); err != nil {
 		return err
 	}
 	verb.IndexAfterLargeWrite(ctx, m, len(ops))
 	return nil
 }
 
-// openProblems returns messages about problems that remain: a folder that cannot be read, and missing files whose
+// remainingProblems returns messages about problems that remain: a folder that cannot be read, and missing files whose
 // notes were not forgotten.
-func (c *FolderChange) openProblems() (messages []string) {
+func (c *FolderChange) remainingProblems() (messages []string) {
 	if c.UnavailableReason != "" {
 		messages = append(messages, c.UnavailableReason+"; its notes stay as they are")
 	}
@@ -443,18 +450,22 @@ func (c *FolderChange) openProblems() (messages []string) {
 
 // IsEmpty reports whether nothing was changed and a person need not be told anything.
 func (c *FolderChange) IsEmpty() bool {
-	return c.Added+c.Updated+c.ForgottenNotes+c.Written+c.KeptMissingFiles+len(c.Problems)+len(c.Notes) == 0 &&
+	return c.AddedCount+c.UpdatedCount+c.ForgottenNotes+c.WrittenFileCount+c.KeptMissingFiles+len(
+		c.Problems,
+	)+len(
+		c.Notes,
+	) == 0 &&
 		c.UnavailableReason == ""
 }
 
 // Messages returns all warnings, problems and notes, for a person.
 func (c *FolderChange) Messages() []string {
-	return slices.Concat(c.openProblems(), c.Problems, c.Notes)
+	return slices.Concat(c.remainingProblems(), c.Problems, c.Notes)
 }
 
 // addToReport adds the warnings and notes to a report.
 func (c *FolderChange) addToReport(r *report.Report) {
-	for _, said := range slices.Concat(c.openProblems(), c.Problems) {
+	for _, said := range slices.Concat(c.remainingProblems(), c.Problems) {
 		r.Warnf("%s", said)
 	}
 	for _, n := range c.Notes {
@@ -474,9 +485,9 @@ func (o SyncOut) Report() (r report.Report) {
 			verbWord = "would bring in"
 		}
 		r.AddLinef("%s: %s %d added, %d updated, %d forgotten; %d files written",
-			c.Folder, report.OxbowText(verbWord), c.Added, c.Updated, c.ForgottenNotes, c.Written)
+			c.Folder, report.OxbowText(verbWord), c.AddedCount, c.UpdatedCount, c.ForgottenNotes, c.WrittenFileCount)
 		c.addToReport(&r)
-		changed += c.Added + c.Updated + c.ForgottenNotes
+		changed += c.AddedCount + c.UpdatedCount + c.ForgottenNotes
 	}
 	if changed > 0 && !o.DryRun {
 		r.AddNotef("undo the last change with: oxbow undo")

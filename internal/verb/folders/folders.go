@@ -27,16 +27,16 @@ type AddIn struct {
 	WriteFiles bool   `json:"write,omitempty"                                        usage:"also write changes that are made in the memory into the files"`
 	DryRun     bool   `json:"dry_run,omitempty"                                      usage:"say what would be brought in and change nothing"`
 
-	Path string `json:"-"` // absolute path of the directory; if it is empty, Dir must be absolute
+	DirPath string `json:"-"` // absolute path of the directory; if it is empty, Dir must be absolute
 }
 
 // AddOut is the result of Add.
 type AddOut struct {
-	DryRun  bool          `json:"dry_run,omitempty"`
-	Folder  folder.Folder `json:"folder"`
-	Change  FolderChange  `json:"change"`
-	Files   int           `json:"files"`
-	IsVault bool          `json:"vault,omitempty"` // the folder is a vault of Obsidian
+	DryRun          bool          `json:"dry_run,omitempty"`
+	Folder          folder.Folder `json:"folder"`
+	Change          FolderChange  `json:"change"`
+	FileCount       int           `json:"files"`
+	IsObsidianVault bool          `json:"vault,omitempty"` // the folder is a vault of Obsidian
 }
 
 // Add registers a folder and imports its notes into the memory. If the folder is already registered, Add imports the
@@ -52,7 +52,7 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 		return out, err
 	}
 	// Check the path, and add the folder to the list of registered folders.
-	in.Path, err = in.resolvePath()
+	in.DirPath, err = in.resolvePath()
 	if err != nil {
 		return out, err
 	}
@@ -60,7 +60,7 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 	if err != nil {
 		return out, err
 	}
-	if err := checkFolderPath(home, in.Path, all); err != nil {
+	if err := checkFolderPath(home, in.DirPath, all); err != nil {
 		return out, err
 	}
 	f, all, err := in.registerFolder(all, w.CurrentTime().UTC())
@@ -68,15 +68,18 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 		return out, err
 	}
 	out.Folder = f
-	out.IsVault = exchange.IsVault(in.Path)
+	out.IsObsidianVault = exchange.IsObsidianVault(in.DirPath)
 	// Import the folder's notes into the memory. In a dry run, syncFolder only determines which notes it would import.
 	c := folderSyncRun{workspace: w, home: home, dryRun: in.DryRun}
-	out.Change, out.Files, err = c.syncFolder(ctx, f)
+	out.Change, out.FileCount, err = c.syncFolder(ctx, f)
 	if err != nil || in.DryRun {
 		return out, err
 	}
 	if out.Change.UnavailableReason != "" {
-		return out, verb.Advise(fmt.Errorf("reading %s: %s", in.Path, out.Change.UnavailableReason), "check the path")
+		return out, verb.Advise(
+			fmt.Errorf("reading %s: %s", in.DirPath, out.Change.UnavailableReason),
+			"check the path",
+		)
 	}
 	// Save the list last, so that the folder is not registered if importing its notes fails.
 	return out, folder.SaveFolders(home, all)
@@ -84,25 +87,25 @@ func Add(ctx context.Context, w *verb.Workspace, in AddIn) (out AddOut, err erro
 
 // registerFolder adds the folder that the receiver describes to the list of registered folders, which is the parameter
 // all. If a folder with the same path is in the list, the new folder replaces that folder, and keeps its name and the
-// time at which it was added. The result f is the new folder. The result withFolder is the changed list. registerFolder
-// returns an error if the path is registered under another name, if another folder has the name, or if the name is
-// invalid.
+// time at which it was added. The result f is the new folder. The result changedFolders is the changed list.
+// registerFolder returns an error if the path is registered under another name, if another folder has the name, or if
+// the name is invalid.
 func (in *AddIn) registerFolder(
 	all []folder.Folder,
 	now time.Time,
-) (f folder.Folder, withFolder []folder.Folder, err error) {
-	f = folder.Folder{Name: in.Name, Path: in.Path, WritesFiles: in.WriteFiles, AddedTime: now}
-	i := slices.IndexFunc(all, func(f folder.Folder) bool { return f.Path == in.Path })
+) (f folder.Folder, changedFolders []folder.Folder, err error) {
+	f = folder.Folder{Name: in.Name, Path: in.DirPath, WritesFiles: in.WriteFiles, AddedTime: now}
+	i := slices.IndexFunc(all, func(f folder.Folder) bool { return f.Path == in.DirPath })
 	switch {
 	case i >= 0 && in.Name != "" && in.Name != all[i].Name:
-		return f, nil, verb.Advise(verb.Invalidf("%s is registered as %s", in.Path, all[i].Name),
+		return f, nil, verb.Advise(verb.Invalidf("%s is registered as %s", in.DirPath, all[i].Name),
 			"oxbow folder remove "+all[i].Name+", then add it again")
 	case i >= 0:
 		f.Name, f.AddedTime = all[i].Name, all[i].AddedTime
 		all[i] = f
 		return f, all, nil
 	case f.Name == "":
-		f.Name = folder.ChooseName(all, in.Path)
+		f.Name = folder.ChooseName(all, in.DirPath)
 	}
 	if err := folder.CheckName(f.Name); err != nil {
 		return f, nil, err
@@ -113,13 +116,13 @@ func (in *AddIn) registerFolder(
 	return f, append(all, f), nil
 }
 
-// resolvePath returns the path of the directory. If in.Path is set, resolvePath returns in.Path unchanged. Otherwise it
-// returns in.Dir without symbolic links. It returns an error if in.Dir is a relative path. Such a path would be
-// ambiguous, because a server that reads it has another working directory than the caller who wrote it.
+// resolvePath returns the path of the directory. If in.DirPath is set, resolvePath returns in.DirPath unchanged.
+// Otherwise it returns in.Dir without symbolic links. It returns an error if in.Dir is a relative path. Such a path
+// would be ambiguous, because a server that reads it has another working directory than the caller who wrote it.
 func (in *AddIn) resolvePath() (string, error) {
 	switch {
-	case in.Path != "":
-		return in.Path, nil
+	case in.DirPath != "":
+		return in.DirPath, nil
 	case !filepath.IsAbs(in.Dir):
 		return "", verb.Advise(
 			verb.Invalidf("the directory %q is not a whole path", text.TruncateWithEllipsis(in.Dir, 100)),
@@ -182,7 +185,7 @@ type ListIn struct{}
 // ListedFolder describes a registered folder.
 type ListedFolder struct {
 	folder.Folder
-	Files int `json:"files"`
+	FileCount int `json:"files"`
 	// messages about files that cannot be read, or about the folder if it cannot be read
 	Problems []string `json:"problems"`
 	// notes of earlier synchronizations, for example about conflicts, the newest last
@@ -211,11 +214,11 @@ func List(ctx context.Context, w *verb.Workspace, _ ListIn) (out ListOut, err er
 		if err != nil {
 			return out, err
 		}
-		l := ListedFolder{Folder: f, Files: st.FileCount(), Problems: verb.EmptyIfNil(st.Problems()),
+		l := ListedFolder{Folder: f, FileCount: st.FileCount(), Problems: verb.EmptyIfNil(st.Problems()),
 			Notes: verb.EmptyIfNil(st.Notes())}
 		c := folderSyncRun{workspace: w, home: home, dryRun: true}
 		if change, _, err := c.syncFolder(ctx, f); err == nil {
-			l.Problems = append(l.Problems, change.openProblems()...)
+			l.Problems = append(l.Problems, change.remainingProblems()...)
 		}
 		out.Folders = append(out.Folders, l)
 	}
@@ -228,14 +231,14 @@ type RemoveIn struct {
 	ForgetNotes bool   `json:"forget,omitempty"                                                        usage:"also forget the notes of the folder, except notes that were edited in the memory"`
 	DryRun      bool   `json:"dry_run,omitempty"                                                       usage:"say what would be done and change nothing"`
 
-	Path string `json:"-"` // absolute path of the directory, if Folder contains a path and not a folder's name
+	FolderPath string `json:"-"` // absolute path of the directory, if Folder contains a path and not a folder's name
 }
 
 // RemoveOut is the result of Remove.
 type RemoveOut struct {
 	DryRun         bool          `json:"dry_run,omitempty"`
 	Folder         folder.Folder `json:"folder"`
-	Forgotten      int           `json:"forgotten"`
+	ForgottenNotes int           `json:"forgotten"`
 	RemainingNotes int           `json:"stay"` // number of the folder's notes that stay in the memory
 }
 
@@ -255,7 +258,7 @@ func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut,
 	if err != nil {
 		return out, err
 	}
-	i := findFolder(all, in.Folder, in.Path)
+	i := findFolder(all, in.Folder, in.FolderPath)
 	if i < 0 {
 		return out, notRegisteredError(all, in.Folder)
 	}
@@ -274,7 +277,7 @@ func Remove(ctx context.Context, w *verb.Workspace, in RemoveIn) (out RemoveOut,
 				Ops:      []oxbow.Op{oxbow.Remove{Name: e.Name, If: e.Version}},
 				OldBytes: oxbow.EntryBytes(&e),
 			})
-			out.Forgotten++
+			out.ForgottenNotes++
 		default:
 			out.RemainingNotes++
 		}
@@ -329,12 +332,12 @@ func (o AddOut) Report() (r report.Report) {
 		report.OxbowText(did),
 		o.Folder.Path,
 		o.Folder.Name,
-		o.Files,
-		o.Change.Added,
-		o.Change.Updated,
+		o.FileCount,
+		o.Change.AddedCount,
+		o.Change.UpdatedCount,
 	)
 	o.Change.addToReport(&r)
-	if o.IsVault {
+	if o.IsObsidianVault {
 		r.AddNotef("a vault of Obsidian: its #tags are tags")
 	}
 	if o.DryRun {
@@ -368,7 +371,8 @@ func (o ListOut) Report() (r report.Report) {
 		r.Add(report.Record{Key: f.Name, Cells: []report.Cell{
 			{
 				Value: f.Path,
-			}, {Value: report.OxbowText(text.FormatCount(f.Files, "file", "files"))}, {Value: report.OxbowText(how)}}})
+			}, {Value: report.OxbowText(text.FormatCount(f.FileCount, "file", "files"))},
+			{Value: report.OxbowText(how)}}})
 		for _, p := range f.Problems {
 			r.Warnf("%s: %s", f.Name, p)
 		}
@@ -386,14 +390,14 @@ func (o RemoveOut) Report() (r report.Report) {
 		did = "would no longer follow"
 	}
 	r.AddLinef("the memory %s %s", report.OxbowText(did), o.Folder.Path)
-	if o.Forgotten > 0 {
-		r.AddLinef("%s %s", report.OxbowText(text.FormatCount(o.Forgotten, "note", "notes")),
+	if o.ForgottenNotes > 0 {
+		r.AddLinef("%s %s", report.OxbowText(text.FormatCount(o.ForgottenNotes, "note", "notes")),
 			report.OxbowText(map[bool]string{false: "forgotten", true: "would be forgotten"}[o.DryRun]))
 	}
 	if o.RemainingNotes > 0 {
 		r.AddLinef("%s in the memory", report.OxbowText(text.FormatCount(o.RemainingNotes, "note stays", "notes stay")))
 	}
-	if o.Forgotten > 0 && !o.DryRun {
+	if o.ForgottenNotes > 0 && !o.DryRun {
 		r.AddNotef("undo the forgetting with: oxbow undo")
 	}
 	return r

@@ -174,18 +174,18 @@ func (s *folderSync) rewriteItem(
 	items []exchange.Item,
 	i int,
 	e oxbow.Entry,
-) (changed string, it exchange.Item, err error) {
-	changed, err = exchange.ReplaceContent(oldText, items[i], e.Content)
+) (newText string, it exchange.Item, err error) {
+	newText, err = exchange.ReplaceContent(oldText, items[i], e.Content)
 	if err != nil {
 		return "", it, err
 	}
-	after, err := s.checkRewrite(ctx, file, changed, items, i, e)
+	after, err := s.checkRewrite(ctx, file, newText, items, i, e)
 	// The changed file would no longer be read as an entry with this name, perhaps because the heading with the name
 	// was removed. Add the name as the title in the front matter, and check the file again.
 	if after == nil && err == nil {
-		changed, err = exchange.SetFrontTitle(changed, items[i].Entry.Name)
+		newText, err = exchange.SetFrontMatterTitle(newText, items[i].Entry.Name)
 		if err == nil {
-			after, err = s.checkRewrite(ctx, file, changed, items, i, e)
+			after, err = s.checkRewrite(ctx, file, newText, items, i, e)
 		}
 	}
 	if err == nil && after == nil {
@@ -194,20 +194,20 @@ func (s *folderSync) rewriteItem(
 	if err != nil {
 		return "", it, err
 	}
-	return changed, *after, nil
+	return newText, *after, nil
 }
 
-// checkRewrite checks the new text of a file before the text is written. The argument changed is this text.
+// checkRewrite checks the new text of a file before the text is written. The argument newText is this text.
 // checkRewrite parses the text and returns item i, which must have the content of entry e. It returns nil if the
 // content differs, or if the number or the names of the items differ from oldItems.
 func (s *folderSync) checkRewrite(
 	ctx context.Context,
-	file, changed string,
+	file, newText string,
 	oldItems []exchange.Item,
 	i int,
 	e oxbow.Entry,
 ) (*exchange.Item, error) {
-	after, _, err := s.parseFile(ctx, file, changed)
+	after, _, err := s.parseFile(ctx, file, newText)
 	if err != nil {
 		return nil, err
 	}
@@ -277,10 +277,10 @@ func (s *folderSync) parseFile(
 ) (items []exchange.Item, hasSecret bool, err error) {
 	o := &exchange.ReadOptions{
 		Location: s.workspace.CurrentTime().Location(),
-		Format:   exchange.NoteFormat(s.fsys, "."),
+		Format:   exchange.DetectNoteFormat(s.fsys, "."),
 	}
 	ctx = oxbow.WithSource(ctx, oxbow.Source{Actor: oxbow.Imported})
-	for it, err := range exchange.ReadStream(strings.NewReader(content), s.refPath(file), o) {
+	for it, err := range exchange.ReadStream(strings.NewReader(content), s.fileOriginPath(file), o) {
 		if err != nil {
 			return nil, false, err
 		}
@@ -311,17 +311,17 @@ func (s *folderSync) writeFile(
 	if err := vfs.WriteFile(s.fsys, file, []byte(content), mode); err != nil {
 		return err
 	}
-	s.change.Written++
-	if err := s.comparison.RecordWritten(s.fsys, file, []byte(content)); err != nil {
+	s.change.WrittenFileCount++
+	if err := s.comparison.RecordWrittenFile(s.fsys, file, []byte(content)); err != nil {
 		return err
 	}
 	// First store a version that has exactly the labels in the file. A later edit of the file can then be merged with
 	// labels that only the memory contains.
 	pure := e.Clone()
 	pure.Labels = it.Entry.Labels
-	marked := exchange.LabelsWithImportLabels(pure, s.refPath(file))
+	marked := exchange.LabelsWithImportLabels(pure, s.fileOriginPath(file))
 	ops := []oxbow.Op{oxbow.Relabel{Name: e.Name, Labels: addMissingLabels(marked, e.Labels), If: e.Version}}
-	merged := exchange.WithImportMarks(e.Labels, marked)
+	merged := exchange.ReplaceImportLabels(e.Labels, marked)
 	if l := (oxbow.Label{Key: folder.LabelFolder, Value: s.folder.Name}); !slices.Contains(merged, l) {
 		merged = oxbow.SortLabels(append(merged, l))
 	}
@@ -336,12 +336,13 @@ func (s *folderSync) writeFile(
 		ops...)
 }
 
-// addMissingLabels returns the elements of the list labels and, in addition, the missing stamps from the list stamped.
-// A stamp is a label that holds an entry back from models, records the entry's approval, or names the text's author. A
-// stamp is missing if it is not in the list labels. Other labels in the list stamped are ignored. The result is sorted.
-func addMissingLabels(labels, stamped []oxbow.Label) []oxbow.Label {
+// addMissingLabels returns the elements of the list labels and, in addition, the missing stamps from the list
+// stampedLabels. A stamp is a label that holds an entry back from models, records the entry's approval, or names the
+// text's author. A stamp is missing if it is not in the list labels. Other labels in the list stampedLabels are
+// ignored. The result is sorted.
+func addMissingLabels(labels, stampedLabels []oxbow.Label) []oxbow.Label {
 	labels = slices.Clone(labels)
-	for _, l := range stamped {
+	for _, l := range stampedLabels {
 		isStamp := l.Key == oxbow.LabelApproved || l.Key == oxbow.LabelTextBy
 		isStamp = isStamp || slices.Contains(oxbow.Unasked.HeldLabels(), l.Key)
 		if isStamp && !slices.Contains(labels, l) {

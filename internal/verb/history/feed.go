@@ -56,34 +56,35 @@ func NewChangeFeed(
 
 // ChangeListener reads the changes from a [ChangeFeed]. Only one goroutine may use it.
 type ChangeListener struct {
-	// ChangesReady receives a value when TakeChanges may have something to return.
+	// ChangesReady receives a value when ReadChanges may have something to return.
 	ChangesReady <-chan struct{}
 
 	feed               *ChangeFeed
 	wakeChannel        chan struct{}
 	memory             *oxbow.Memory // the part of the memory that the listener's caller may see
-	lastReturnedChange uint64        // number of the last change that TakeChanges has returned
-	seenResetCount     int           // value of ChangeFeed.storeResetCount at the last TakeChanges call
-	// The next call of TakeChanges must tell the reader to read everything again (see TakenChanges.MustReadEverything).
+	lastReturnedChange uint64        // number of the last change that ReadChanges has returned
+	seenResetCount     int           // value of ChangeFeed.storeResetCount at the last ReadChanges call
+	// The next call of ReadChanges must tell the reader to read everything again (see
+	// UnreadChanges.MustReadEverything).
 	mustReportReset bool
 }
 
-// TakenChanges is the result of [ChangeListener.TakeChanges].
-type TakenChanges struct {
+// UnreadChanges is the result of [ChangeListener.ReadChanges].
+type UnreadChanges struct {
 	// number of the memory's last change, or 0 if the store does not number its changes
 	LastSeq            uint64
 	MustReadEverything bool          // The changes are not known, so the reader must read everything again.
 	Changes            []verb.Change // changes, oldest first, without the contents of entries
 }
 
-// maxReturnedChanges is the maximum number of changes that TakeChanges returns. If more changes were made since the
-// last call, TakeChanges sets MustReadEverything instead, so that the reader reads everything again.
+// maxReturnedChanges is the maximum number of changes that ReadChanges returns. If more changes were made since the
+// last call, ReadChanges sets MustReadEverything instead, so that the reader reads everything again.
 const maxReturnedChanges = 500
 
 // Listen returns a listener for the changes in the memory that the workspace w shows. The first call of
-// [ChangeListener.TakeChanges] returns the changes after the change with the number afterSeq. If afterSeq is "", it
+// [ChangeListener.ReadChanges] returns the changes after the change with the number afterSeq. If afterSeq is "", it
 // returns no old changes. If afterSeq is larger than the number of the last change, or if the memory has no change,
-// TakeChanges reports a reset: the client must read everything again. The caller must close the listener. If afterSeq
+// ReadChanges reports a reset: the client must read everything again. The caller must close the listener. If afterSeq
 // is not a number, the error matches [oxbow.ErrInvalid].
 func (f *ChangeFeed) Listen(ctx context.Context, w *verb.Workspace, afterSeq string) (*ChangeListener, error) {
 	seq, err := strconv.ParseUint(cmp.Or(afterSeq, "0"), 10, 64)
@@ -136,19 +137,19 @@ func (l *ChangeListener) Close() {
 	}
 }
 
-// TakeChanges returns the changes since the last call. If the changes are unknown, or if there are more than
+// ReadChanges returns the changes since the last call. If the changes are unknown, or if there are more than
 // maxReturnedChanges, MustReadEverything is set, and Changes is empty. If MustReadEverything is not set and Changes is
 // empty, nothing has changed that the listener may see.
-func (l *ChangeListener) TakeChanges(ctx context.Context) (TakenChanges, error) {
+func (l *ChangeListener) ReadChanges(ctx context.Context) (UnreadChanges, error) {
 	l.feed.mu.Lock()
 	blind := l.mustReportReset || l.seenResetCount != l.feed.storeResetCount
 	l.seenResetCount = l.feed.storeResetCount
 	l.feed.mu.Unlock()
 	first, last, err := l.feed.changeRange(ctx)
 	if err != nil {
-		return TakenChanges{}, err
+		return UnreadChanges{}, err
 	}
-	n := TakenChanges{LastSeq: last}
+	n := UnreadChanges{LastSeq: last}
 	switch {
 	case blind || last == 0 || last < l.lastReturnedChange || l.lastReturnedChange+1 < first ||
 		last-l.lastReturnedChange > maxReturnedChanges:
@@ -157,7 +158,7 @@ func (l *ChangeListener) TakeChanges(ctx context.Context) (TakenChanges, error) 
 		n.Changes, err = l.changesSinceLast(ctx)
 	}
 	if err != nil {
-		return TakenChanges{}, err
+		return UnreadChanges{}, err
 	}
 	l.lastReturnedChange, l.mustReportReset = last, false
 	return n, nil
@@ -177,7 +178,7 @@ func (l *ChangeListener) changesSinceLast(ctx context.Context) ([]verb.Change, e
 		for i := range c.Versions {
 			c.Versions[i].Entry.Content = ""
 		}
-		cs = append(cs, verb.NewPastTextFilter(l.memory).VisibleChange(ctx, c))
+		cs = append(cs, verb.NewPastTextFilter(l.memory).FilterChange(ctx, c))
 	}
 	slices.Reverse(cs)
 	return cs, nil
@@ -193,7 +194,7 @@ func (l *ChangeListener) wakeUp() {
 
 // addListener adds a listener, and starts the goroutine that polls the store if the goroutine does not run yet. It
 // returns an error if wholeMemory cannot report changes. addListener must not call the store while it holds f.mu,
-// because the store may call wakeAll, which locks f.mu.
+// because the store may call wakeAllListeners, which locks f.mu.
 func (f *ChangeFeed) addListener(l *ChangeListener, wholeMemory *oxbow.Memory) error {
 	w := oxbow.CapabilitiesOf(wholeMemory).Watcher
 	if w == nil {
@@ -207,7 +208,7 @@ func (f *ChangeFeed) addListener(l *ChangeListener, wholeMemory *oxbow.Memory) e
 	f.mu.Unlock()
 	if f.stopPoller == nil {
 		ctx, cancel := context.WithCancel(context.Background())
-		stop := w.Watch(f.wakeAll)
+		stop := w.Watch(f.wakeAllListeners)
 		var poller sync.WaitGroup
 		poller.Go(func() { f.pollStore(ctx, w) })
 		f.stopPoller = func() { cancel(); stop(); poller.Wait() }
@@ -233,8 +234,8 @@ func (f *ChangeFeed) pollStore(ctx context.Context, w oxbow.Watcher) {
 	}
 }
 
-// wakeAll wakes all listeners. The store calls it with each event.
-func (f *ChangeFeed) wakeAll(e oxbow.Event) {
+// wakeAllListeners wakes all listeners. The store calls it with each event.
+func (f *ChangeFeed) wakeAllListeners(e oxbow.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if e.Reset {

@@ -57,14 +57,14 @@ func (f *feeds) listen(m *oxbow.Memory, after string) *ChangeListener {
 
 // take waits until the listener l has changes, and takes them. It returns the verb and name of each changed entry, such
 // as "add one", and the taken changes. It checks that the changes contain no text of an entry.
-func (f *feeds) take(l *ChangeListener) (names []string, n TakenChanges) {
+func (f *feeds) take(l *ChangeListener) (names []string, n UnreadChanges) {
 	f.t.Helper()
 	select {
 	case <-l.ChangesReady:
 	case <-time.After(10 * time.Second):
 		f.t.Fatal("the listener was not woken")
 	}
-	n, err := l.TakeChanges(f.t.Context())
+	n, err := l.ReadChanges(f.t.Context())
 	if err != nil {
 		f.t.Fatal(err)
 	}

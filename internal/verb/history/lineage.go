@@ -18,17 +18,17 @@ type LineageIn struct {
 
 // LineageOut is the result of Lineage.
 type LineageOut struct {
-	Name    string         `json:"name"`
-	Sources []lineage.Edge `json:"sources"` // edges to the entry's sources, then to their sources, and so on
+	Name        string         `json:"name"`
+	SourceEdges []lineage.Edge `json:"sources"` // edges to the entry's sources, then to their sources, and so on
 	// edges from the entry to the entries made from it, and so on from each of these entries
-	DerivedEdges []lineage.Edge `json:"made"`
-	EmptyReasons []verb.Note    `json:"why,omitempty"`
+	DerivedEdges       []lineage.Edge `json:"made"`
+	EmptyResultReasons []verb.Note    `json:"why,omitempty"`
 }
 
 // Lineage returns the sources of an entry and the entries that were made from this entry, as far as the history
 // recorded them.
 func Lineage(ctx context.Context, w *verb.Workspace, in LineageIn) (LineageOut, error) {
-	out := LineageOut{Name: in.Name, Sources: []lineage.Edge{}, DerivedEdges: []lineage.Edge{}}
+	out := LineageOut{Name: in.Name, SourceEdges: []lineage.Edge{}, DerivedEdges: []lineage.Edge{}}
 	ctx, m, err := w.OpenMemory(ctx, verb.Read)
 	if err != nil {
 		return out, err
@@ -46,9 +46,9 @@ func Lineage(ctx context.Context, w *verb.Workspace, in LineageIn) (LineageOut, 
 	if err != nil {
 		return out, err
 	}
-	out.Sources = append(out.Sources, sources...)
+	out.SourceEdges = append(out.SourceEdges, sources...)
 	out.DerivedEdges = append(out.DerivedEdges, made...)
-	if len(out.Sources)+len(out.DerivedEdges) > 0 {
+	if len(out.SourceEdges)+len(out.DerivedEdges) > 0 {
 		return out, nil
 	}
 	for _, err := range h.Versions(ctx, out.Name) {
@@ -57,7 +57,7 @@ func Lineage(ctx context.Context, w *verb.Workspace, in LineageIn) (LineageOut, 
 		}
 		break
 	}
-	out.EmptyReasons = []verb.Note{
+	out.EmptyResultReasons = []verb.Note{
 		verb.PlainNote("nothing in the history says what it was made from, or that anything was made from it"),
 	}
 	return out, nil

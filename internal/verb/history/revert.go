@@ -28,7 +28,7 @@ import (
 type RevertIn struct {
 	Session                string `json:"session,omitempty"      value:"ID"   usage:"changes of this session: the session's ID or its first characters"`
 	Client                 string `json:"client,omitempty"       value:"NAME" usage:"changes of this client: its name in the log or the beginning of the name"`
-	Interface              string `json:"door,omitempty"         value:"DOOR" usage:"changes that came through this interface, such as mcp"`
+	AccessInterface        string `json:"door,omitempty"         value:"DOOR" usage:"changes that came through this interface, such as mcp"`
 	Agent                  string `json:"agent,omitempty"        value:"NAME" usage:"changes of the agent with this name"`
 	OnlyWithTrust          string `json:"trust,omitempty"                     usage:"changes by agents and programs whose text has the label taint"            enum:"tainted"`
 	Since                  string `json:"since,omitempty"        value:"DATE" usage:"changes on or after this date (2026-04-18, 7d, yesterday)"`
@@ -41,17 +41,17 @@ type RevertIn struct {
 type RevertOut struct {
 	DryRun bool `json:"dry_run,omitempty"`
 	// number of the change that reverts the selected changes
-	Seq     uint64   `json:"seq,omitempty"`
-	Changes []uint64 `json:"changes"` // numbers of the selected changes
+	Seq           uint64   `json:"seq,omitempty"`
+	ChangeNumbers []uint64 `json:"changes"` // numbers of the selected changes
 	// for each changed entry, the action that reverted the selected changes to this entry
-	Steps []revert.EntryStep `json:"entries"`
+	Steps []revert.RevertedEntry `json:"entries"`
 	// changes by others, made after the selected changes, that are kept
 	Conflicts       []revert.Conflict      `json:"conflicts,omitempty"`
 	DerivedVersions []revert.CopiedVersion `json:"derived,omitempty"`
 	// Reverted texts that were shown to models, newest first.
-	Shown        []ShownItem `json:"shown,omitempty"`
-	EmptyReasons []verb.Note `json:"why,omitempty"` // reasons why the call found no change to revert
-	Notes        []verb.Note `json:"notes,omitempty"`
+	ShownItems         []ShownItem `json:"shown,omitempty"`
+	EmptyResultReasons []verb.Note `json:"why,omitempty"` // reasons why the call found no change to revert
+	Notes              []verb.Note `json:"notes,omitempty"`
 }
 
 // ShownItem says that an entry was put before a model.
@@ -72,7 +72,7 @@ const maxRevertAttempts = 10
 // RevertChanges reverts the effects of the selected changes. A single undo takes this back. Only a person may revert,
 // because texts by others may be affected. Everybody may make a dry run.
 func RevertChanges(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertOut, error) {
-	out := RevertOut{DryRun: in.DryRun, Changes: []uint64{}, Steps: []revert.EntryStep{}}
+	out := RevertOut{DryRun: in.DryRun, ChangeNumbers: []uint64{}, Steps: []revert.RevertedEntry{}}
 	if in == (RevertIn{IncludesDerivedEntries: in.IncludesDerivedEntries, DryRun: in.DryRun}) {
 		return out, verb.Advise(
 			verb.Invalidf("nothing says which changes are taken back"),
@@ -93,7 +93,7 @@ func RevertChanges(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertO
 	if err != nil {
 		return out, err
 	}
-	sel, archive, err := revertSelection(ctx, w, h, in)
+	sel, archive, err := selectChangesToRevert(ctx, w, h, in)
 	if err != nil {
 		return out, err
 	}
@@ -101,14 +101,14 @@ func RevertChanges(ctx context.Context, w *verb.Workspace, in RevertIn) (RevertO
 	if err != nil {
 		return out, err
 	}
-	out.Changes, out.Steps = append(out.Changes, p.ChangesToRevert...), append(out.Steps, p.Steps...)
+	out.ChangeNumbers, out.Steps = append(out.ChangeNumbers, p.ChangesToRevert...), append(out.Steps, p.Steps...)
 	out.Conflicts, out.DerivedVersions = p.Conflicts, p.CopiedVersions
 	switch {
-	case len(out.Changes) == 0:
-		out.EmptyReasons, err = in.explainEmpty(ctx, h)
+	case len(out.ChangeNumbers) == 0:
+		out.EmptyResultReasons, err = in.explainEmptyResult(ctx, h)
 		return out, err
 	case archive != nil:
-		out.Shown, err = shownInjections(ctx, archive, p.FirstVersions)
+		out.ShownItems, err = shownInjections(ctx, archive, p.FirstVersions)
 	}
 	out.addNotes(p)
 	return out, err
@@ -167,13 +167,13 @@ func (out *RevertOut) addNotes(p *revert.Plan) {
 		)
 	}
 	if out.Seq != 0 {
-		out.Notes = append(out.Notes, verb.Notef("to take this back: %s", verb.UndoHint(out.Seq, "", "")))
+		out.Notes = append(out.Notes, verb.Notef("to take this back: %s", verb.NewUndoHint(out.Seq, "", "")))
 	}
 }
 
-// revertSelection returns which changes are to be reverted according to the arguments, and the archive of sessions if
-// it exists.
-func revertSelection(
+// selectChangesToRevert returns which changes are to be reverted according to the arguments, and the archive of
+// sessions if it exists.
+func selectChangesToRevert(
 	ctx context.Context, w *verb.Workspace,
 	h oxbow.Historian,
 	in RevertIn,
@@ -212,7 +212,7 @@ func revertSelection(
 // may be the beginning of the client's name. An empty argument matches every version. If OnlyWithTrust is set, the
 // version must also have been written after its author read text by others (see isWrittenAfterForeignText).
 func (in *RevertIn) matchesVersion(s oxbow.Source, v *oxbow.Version) bool {
-	return (in.Interface == "" || strings.EqualFold(s.Door, in.Interface)) &&
+	return (in.AccessInterface == "" || strings.EqualFold(s.Door, in.AccessInterface)) &&
 		(in.Agent == "" || strings.EqualFold(s.Claimed.Agent, in.Agent)) &&
 		hasPrefixFold(s.Claimed.Client, in.Client) && (in.OnlyWithTrust == "" || isWrittenAfterForeignText(s, v))
 }
@@ -262,7 +262,7 @@ func sessionMatchers(
 	}
 	delete(runs, "")
 	delete(named, "")
-	all := slices.Concat(matchingNames(runs, id), matchingNames(named, id))
+	all := slices.Concat(findNamesByPrefix(runs, id), findNamesByPrefix(named, id))
 	if whole := slices.DeleteFunc(slices.Clone(all), func(s string) bool {
 		return s != id && !strings.HasSuffix(s, "/"+id)
 	}); len(whole) > 0 {
@@ -297,28 +297,28 @@ func sessionMatchers(
 	return o.MadeChange, o.HasTurn, err
 }
 
-// matchingNames returns in order the names that begin with id, or that begin with a client, a slash and id.
-func matchingNames(names map[string]bool, id string) []string {
+// findNamesByPrefix returns in order the names that begin with prefix, or that begin with a client, a slash and prefix.
+func findNamesByPrefix(names map[string]bool, prefix string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(names)), func(n string) bool {
 		_, rest, _ := strings.Cut(n, "/")
-		return !strings.HasPrefix(n, id) && (rest == "" || !strings.HasPrefix(rest, id))
+		return !strings.HasPrefix(n, prefix) && (rest == "" || !strings.HasPrefix(rest, prefix))
 	})
 }
 
 // shownInjections lists which entries hooks showed to a model although the model had not asked for them. It includes
-// only the entries whose names are keys of minVersions, and only in the version that minVersions contains for the name,
-// or in a later version. The newest are first.
+// only the entries whose names are keys of minVersionByName, and only in the version that minVersionByName contains for
+// the name, or in a later version. The newest are first.
 func shownInjections(
 	ctx context.Context,
 	a *session.Archive,
-	minVersions map[string]uint64,
+	minVersionByName map[string]uint64,
 ) (shown []ShownItem, err error) {
 	hits, err := a.Memory.Recall(
 		ctx,
 		oxbow.Query{
 			Limit: oxbow.MaxLimit,
 			Filter: oxbow.Filter{
-				Terms: []oxbow.Term{{Key: session.LabelShownEntry, Values: slices.Sorted(maps.Keys(minVersions))}},
+				Terms: []oxbow.Term{{Key: session.LabelShownEntry, Values: slices.Sorted(maps.Keys(minVersionByName))}},
 			},
 		},
 	)
@@ -326,9 +326,9 @@ func shownInjections(
 		return nil, err
 	}
 	for _, hit := range hits {
-		for _, it := range (injection.InjectedIn{}).TurnInjections(hit.Entry, time.Time{}) {
+		for _, it := range (injection.InjectedIn{}).FindTurnInjections(hit.Entry, time.Time{}) {
 			for _, s := range it.ShownEntries {
-				first, isAsked := minVersions[s.Name]
+				first, isAsked := minVersionByName[s.Name]
 				if !isAsked || s.SourceKind != query.InNotes {
 					continue
 				}
@@ -343,7 +343,7 @@ func shownInjections(
 							HookEvent:     it.HookEvent,
 							Name:          s.Name,
 							Version:       s.Version,
-							IsUsedByAgent: slices.Contains(it.UsedEntries, s),
+							IsUsedByAgent: slices.Contains(it.EntriesUsedInTurn, s),
 						},
 					)
 				}
@@ -356,8 +356,8 @@ func shownInjections(
 	return shown, nil
 }
 
-// explainEmpty explains why no change was selected. It lists the sources that the history contains.
-func (in RevertIn) explainEmpty(ctx context.Context, h oxbow.Historian) (why []verb.Note, err error) {
+// explainEmptyResult explains why no change was selected. It lists the sources that the history contains.
+func (in RevertIn) explainEmptyResult(ctx context.Context, h oxbow.Historian) (why []verb.Note, err error) {
 	of := map[string]map[string]bool{"door": {}, "client": {}, "agent": {}}
 	n := 0
 	for c, err := range h.Log(ctx) {
@@ -379,7 +379,7 @@ func (in RevertIn) explainEmpty(ctx context.Context, h oxbow.Historian) (why []v
 		return []verb.Note{verb.PlainNote("the memory has no changes yet")}, nil
 	}
 	why = []verb.Note{verb.Notef("none of the %s fits", text.FormatCount(n, "change", "changes"))}
-	for _, g := range []struct{ key, given string }{{"door", in.Interface}, {"client", in.Client},
+	for _, g := range []struct{ key, given string }{{"door", in.AccessInterface}, {"client", in.Client},
 		{"agent", in.Agent}} {
 		switch known := slices.Sorted(maps.Keys(of[g.key])); {
 		case g.given == "":
@@ -397,7 +397,7 @@ func (in RevertIn) explainEmpty(ctx context.Context, h oxbow.Historian) (why []v
 			why,
 			verb.Notef(
 				"what a session wrote is known where its client names its calls; %s to see the session of each change",
-				verb.PersonCommandRef("oxbow log --json"),
+				verb.PersonOnlyCommandRef("oxbow log --json"),
 			),
 		)
 	}

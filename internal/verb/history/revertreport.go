@@ -16,16 +16,16 @@ import (
 // Report lists the entries that are reverted, later changes by others, entries that were derived from reverted
 // entries, and reverted texts that models were shown.
 func (o RevertOut) Report() (r report.Report) {
-	if len(o.Changes) == 0 {
-		report.AddEmptyResultReasons(&r, o.EmptyReasons, nil)
+	if len(o.ChangeNumbers) == 0 {
+		report.AddEmptyResultReasons(&r, o.EmptyResultReasons, nil)
 		return r
 	}
 	if len(o.Steps) > 0 {
 		r.AddLinef("%s %s in %s", report.EffectVerb(o.DryRun, "took back", "would take back"),
-			report.OxbowText(text.FormatCount(o.TakenBackCount(), "change", "changes")),
+			report.OxbowText(text.FormatCount(o.RevertedChangeCount(), "change", "changes")),
 			report.OxbowText(text.FormatCount(len(o.Steps), "entry", "entries")))
 	}
-	steps := report.List{AllItemsAdvice: verb.ListChangedEntriesAdvice(o.DryRun), ShowsItemsInShortReport: true}
+	steps := report.List{ListAllAdvice: verb.AdviceForListingChanges(o.DryRun), ShowsItemsInShortReport: true}
 	for _, s := range o.Steps {
 		steps.Items = append(steps.Items, stepLine(s))
 	}
@@ -39,7 +39,7 @@ func (o RevertOut) Report() (r report.Report) {
 	all := report.EffectVerb(o.DryRun, "oxbow undo, then the same revert with --dry-run --json, lists them all",
 		"--json lists them all")
 	addTitledList(&r, "changed by others since:", all, o.Conflicts, func(c revert.Conflict) report.Sentence {
-		return report.Sentencef("  %s  %s", report.Name(c.Name), conflictSentence(c))
+		return report.Sentencef("  %s  %s", report.EntryName(c.Name), conflictSentence(c))
 	})
 	addTitledList(&r, "derived:", all, o.DerivedVersions, func(d revert.CopiedVersion) report.Sentence {
 		fate := report.OxbowText("stays")
@@ -49,13 +49,13 @@ func (o RevertOut) Report() (r report.Report) {
 		return report.Sentencef(
 			"  %s  %s@%d from %s (%s)",
 			fate,
-			report.Name(d.Name),
+			report.EntryName(d.Name),
 			d.Seq,
-			report.Name(d.SourceName),
-			d.RecognizedBy,
+			report.EntryName(d.SourceName),
+			d.RecognitionMethod,
 		)
 	})
-	addTitledList(&r, "put before models meanwhile:", all, o.Shown, func(s ShownItem) report.Sentence {
+	addTitledList(&r, "put before models meanwhile:", all, o.ShownItems, func(s ShownItem) report.Sentence {
 		used := report.OxbowText("")
 		if s.IsUsedByAgent {
 			used = " (used)"
@@ -65,7 +65,7 @@ func (o RevertOut) Report() (r report.Report) {
 			s.Time,
 			s.Client+"/"+text.TruncateBytes(s.Session, 13),
 			s.HookEvent,
-			report.Name(s.Name),
+			report.EntryName(s.Name),
 			s.Version,
 			used,
 		)
@@ -74,8 +74,8 @@ func (o RevertOut) Report() (r report.Report) {
 	return r
 }
 
-// TakenBackCount returns how many of the selected changes are reverted at least in part.
-func (o RevertOut) TakenBackCount() int {
+// RevertedChangeCount returns how many of the selected changes are reverted at least in part.
+func (o RevertOut) RevertedChangeCount() int {
 	taken := map[uint64]bool{}
 	for _, s := range o.Steps {
 		addSeqsToSet(taken, s.RevertedChangeNumbers)
@@ -95,7 +95,7 @@ func (o RevertOut) IneffectiveChangeCount() int {
 		addSeqsToSet(named, c.RevertedChanges)
 	}
 	n := 0
-	for _, seq := range o.Changes {
+	for _, seq := range o.ChangeNumbers {
 		if !named[seq] {
 			n++
 		}
@@ -122,30 +122,36 @@ func addTitledList[T any](
 		return
 	}
 	r.AddDetailf("%s", title)
-	list := report.List{AllItemsAdvice: showAllAdvice}
+	list := report.List{ListAllAdvice: showAllAdvice}
 	for _, item := range items {
 		list.Items = append(list.Items, report.Line{Sentence: describe(item)})
 	}
 	r.Add(list)
 }
 
-func stepLine(s revert.EntryStep) report.Line {
+func stepLine(s revert.RevertedEntry) report.Line {
 	did, took := report.OxbowText(
 		fmt.Sprintf("%-8s", s.EntryOutcome),
 	), report.OxbowText(
-		changeList(s.RevertedChangeNumbers),
+		formatChangeNumbers(s.RevertedChangeNumbers),
 	)
-	if s.Version == 0 {
-		return report.Line{Sentence: report.Sentencef("  %s  %s  %s", did, report.Name(s.EntryName), took)}
+	if s.MatchingVersion == 0 {
+		return report.Line{Sentence: report.Sentencef("  %s  %s  %s", did, report.EntryName(s.EntryName), took)}
 	}
 	return report.Line{
-		Sentence: report.Sentencef("  %s  %s to version %d  %s", did, report.Name(s.EntryName), s.Version, took),
+		Sentence: report.Sentencef(
+			"  %s  %s to version %d  %s",
+			did,
+			report.EntryName(s.EntryName),
+			s.MatchingVersion,
+			took,
+		),
 	}
 }
 
 // conflictSentence says which parts of later changes are kept.
 func conflictSentence(c revert.Conflict) report.Sentence {
-	later := report.OxbowText(changeList(c.LaterChanges))
+	later := report.OxbowText(formatChangeNumbers(c.LaterChanges))
 	switch {
 	case c.Reason != "":
 		return report.Sentencef("kept as it is: %s", report.OxbowText(c.Reason))
@@ -164,8 +170,8 @@ func conflictSentence(c revert.Conflict) report.Sentence {
 	)
 }
 
-// changeList returns the numbers of at most ten changes as a text.
-func changeList(seqs []uint64) string {
+// formatChangeNumbers returns the numbers of at most ten changes as a text.
+func formatChangeNumbers(seqs []uint64) string {
 	var words []string
 	for _, s := range seqs[:min(len(seqs), 10)] {
 		words = append(words, strconv.FormatUint(s, 10))

@@ -23,9 +23,9 @@ type ImportIn struct {
 
 	Inputs map[string]io.Reader `json:"-"` // texts to read instead of the files with these paths
 	// directory of the project; labels name files below it by relative paths (may be "")
-	Root string `json:"-"`
+	ProjectDir string `json:"-"`
 	// do not list the changes, which may be many, unless this is a dry run
-	OmitChanges bool `json:"-"`
+	NoChangeList bool `json:"-"`
 	// Ends a Read of an input that is waiting for data, so that this Read returns (may be nil).
 	InterruptRead func() `json:"-"`
 
@@ -74,7 +74,7 @@ func (o ImportOut) Failed() bool { return o.ImportOut.Failed() || o.SessionsOut(
 
 // Import adds the entries in files and directories to the memory, and the sessions in them to the archive.
 func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, error) {
-	if err := CheckSource(in.SourceName); err != nil {
+	if err := CheckSourceName(in.SourceName); err != nil {
 		return ImportOut{}, err
 	}
 	c, err := in.classifyPaths()
@@ -85,7 +85,8 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 		Changes: []exchange.Change{}, Problems: []string{}, Notes: []string{}, StaleEntries: []string{}}}
 	if len(c.entryPaths) > 0 {
 		out.ImportOut, err = transfer.Import(ctx, w, transfer.ImportIn{Paths: c.entryPaths, DryRun: in.DryRun,
-			Overwrite: in.Overwrite, Formats: c.formats, Inputs: in.Inputs, Root: in.Root, OmitChanges: in.OmitChanges,
+			Overwrite: in.Overwrite, FormatByPath: c.formatByPath, InputByPath: in.Inputs, Root: in.ProjectDir,
+			OmitChanges:   in.NoChangeList,
 			InterruptRead: in.InterruptRead})
 	}
 	out.Notes = append(out.Notes, c.notes...)
@@ -97,6 +98,6 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 		}
 	}
 	out.HasOnlySessions = len(out.Clients) > 0 &&
-		out.AddedEntries+out.UpdatedEntries+out.UnchangedEntries+out.SkippedItems == 0
+		out.AddedEntryCount+out.UpdatedEntryCount+out.UnchangedEntryCount+out.SkippedItemCount == 0
 	return out, err
 }

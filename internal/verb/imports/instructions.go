@@ -48,12 +48,12 @@ func (s *instructionSet) add(i transcript.Instructions) {
 	s.all = append(s.all, i)
 }
 
-// items yields an item for each text of the instructions that the person wrote for ChatGPT. The ID of an item is a hash
-// of the text, so that importing a later ChatGPT export with the same text changes nothing.
-func (s *instructionSet) items(_ context.Context, _ *time.Location) iter.Seq2[exchange.Item, error] {
+// yieldItems yields an item for each text of the instructions that the person wrote for ChatGPT. The ID of an item is a
+// hash of the text, so that importing a later ChatGPT export with the same text changes nothing.
+func (s *instructionSet) yieldItems(_ context.Context, _ *time.Location) iter.Seq2[exchange.Item, error] {
 	return func(yield func(exchange.Item, error) bool) {
 		for _, i := range s.all {
-			it := exchange.Item{Ref: transcript.ChatGPT, Origin: transcript.ChatGPT}
+			it := exchange.Item{Position: transcript.ChatGPT, Origin: transcript.ChatGPT}
 			it.Entry.Name, it.ID = "How ChatGPT should answer me", "for-model/"
 			if i.IsAboutPerson {
 				it.Entry.Name, it.ID = "What I told ChatGPT about myself", "about-me/"
@@ -71,7 +71,7 @@ func (s *instructionSet) items(_ context.Context, _ *time.Location) iter.Seq2[ex
 
 // importInstructions adds the custom instructions to the memory, and the result to out.
 func (in *ImportIn) importInstructions(ctx context.Context, w *verb.Workspace, s instructionSet, out *ImportOut) error {
-	got, err := transfer.Import(ctx, w, transfer.ImportIn{Items: s.items, OmitChanges: in.OmitChanges,
+	got, err := transfer.Import(ctx, w, transfer.ImportIn{Items: s.yieldItems, OmitChanges: in.NoChangeList,
 		ChangeNote: "import of custom instructions of ChatGPT"})
 	out.ImportOut.Append(got)
 	return err

@@ -17,9 +17,9 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/sessions"
 )
 
-// sessionSources maps the name of a program whose files contain sessions to its client's name in the archive. A name
-// that is not in the map is a format of entries.
-func sessionSources() map[string]string {
+// sessionClientBySource maps the name of a program whose files contain sessions to its client's name in the archive. A
+// name that is not in the map is a format of entries.
+func sessionClientBySource() map[string]string {
 	sources := map[string]string{"chatgpt": transcript.ChatGPT, "claude-export": transcript.ClaudeAI,
 		"claude-code": "claude"}
 	for _, c := range clientfile.EventClients {
@@ -33,7 +33,7 @@ func sessionSources() map[string]string {
 // SourceNames returns the names of all programs and formats that Import can read, in alphabetical order.
 func SourceNames() []string {
 	names := exchange.FormatNames()
-	for name := range sessionSources() {
+	for name := range sessionClientBySource() {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -42,8 +42,8 @@ func SourceNames() []string {
 	return names
 }
 
-// CheckSource returns an error if name is neither empty nor one of [SourceNames].
-func CheckSource(name string) error {
+// CheckSourceName returns an error if name is neither empty nor one of [SourceNames].
+func CheckSourceName(name string) error {
 	if name == "" || slices.Contains(SourceNames(), name) {
 		return nil
 	}
@@ -59,32 +59,32 @@ func CheckSource(name string) error {
 // classifiedPaths lists the paths of an import by their contents.
 type classifiedPaths struct {
 	// names of the clients whose sessions are imported, in the same order as the imported paths
-	clients    []string
-	sessions   map[string][]string // files with sessions, by the name of the client
-	entryPaths []string            // files and directories that contain entries to import
+	clients              []string
+	sessionFilesByClient map[string][]string // files with sessions, by the name of the client
+	entryPaths           []string            // files and directories that contain entries to import
 	// format of the entries at a path (missing if the import must detect the format)
-	formats map[string]exchange.Format
-	notes   []string // notes for the user about files of a service's export that are not read
+	formatByPath map[string]exchange.Format
+	notes        []string // notes for the user about files of a service's export that are not read
 }
 
 func (c *classifiedPaths) addSessions(client string, files ...string) {
-	if c.sessions[client] == nil {
+	if c.sessionFilesByClient[client] == nil {
 		c.clients = append(c.clients, client)
 	}
-	c.sessions[client] = append(c.sessions[client], files...)
+	c.sessionFilesByClient[client] = append(c.sessionFilesByClient[client], files...)
 }
 
 func (c *classifiedPaths) addEntries(path string, format exchange.Format) {
 	c.entryPaths = append(c.entryPaths, path)
 	if format != "" {
-		c.formats[path] = format
+		c.formatByPath[path] = format
 	}
 }
 
 // classifyPaths finds out whether each path contains sessions, entries, or both.
 func (in *ImportIn) classifyPaths() (classifiedPaths, error) {
-	c := classifiedPaths{sessions: map[string][]string{}, formats: map[string]exchange.Format{}}
-	client := sessionSources()[in.SourceName]
+	c := classifiedPaths{sessionFilesByClient: map[string][]string{}, formatByPath: map[string]exchange.Format{}}
+	client := sessionClientBySource()[in.SourceName]
 	for _, path := range in.Paths {
 		var err error
 		switch {
@@ -164,7 +164,7 @@ func (c *classifiedPaths) addUnknownPath(path string) error {
 		c.addEntries(path, "") // the import will report that the path does not exist
 		return nil
 	}
-	if !info.IsDir() && exchange.KnownRecordFormat(path) != "" {
+	if !info.IsDir() && exchange.DetectRecordFormat(path) != "" {
 		c.addEntries(path, "")
 		return nil
 	}
@@ -215,8 +215,12 @@ func (in *ImportIn) importSessions(
 	out *ImportOut,
 ) (found instructionSet, err error) {
 	for _, client := range c.clients {
-		read := sessions.ImportSessionsIn{Clients: []string{client}, Files: c.sessions[client], DryRun: in.DryRun,
-			KeepInstructions: found.add}
+		read := sessions.ImportSessionsIn{
+			Clients:          []string{client},
+			Files:            c.sessionFilesByClient[client],
+			DryRun:           in.DryRun,
+			KeepInstructions: found.add,
+		}
 		if in.PrepareSessions != nil {
 			if err := in.PrepareSessions(&read); err != nil {
 				return found, err

@@ -40,16 +40,16 @@ type InjectOut struct {
 	Tokens       int                  `json:"tokens"`
 	ShownEntries []session.ShownEntry `json:"shown,omitempty"`
 	// for each note or turn that matched the prompt, whether it is shown and why, the strongest match first
-	UnitDecisions  []inject.EntryDecision `json:"accounts,omitempty"`
-	SilenceReasons []verb.Note            `json:"why,omitempty"` // reasons why the prompt gets no text
-	// OffFile is the path of the file that switches off injection. It is "" if such a file does not exist.
-	OffFile string `json:"off_by,omitempty"`
+	EntryDecisions []inject.ShowDecision `json:"accounts,omitempty"`
+	SilenceReasons []verb.Note           `json:"why,omitempty"` // reasons why the prompt gets no text
+	// InjectionOffFile is the path of the file that switches off injection. It is "" if such a file does not exist.
+	InjectionOffFile string `json:"off_by,omitempty"`
 
-	Block inject.Block `json:"-"`
+	Block inject.ShownBlock `json:"-"`
 }
 
-// ShowsSomething reports whether an agent would be shown a text.
-func (o InjectOut) ShowsSomething() bool { return o.Text != "" }
+// HasText reports whether an agent would be shown a text.
+func (o InjectOut) HasText() bool { return o.Text != "" }
 
 // Inject chooses the notes and past turns that hooks would show for a prompt. It does not record these texts as shown.
 func Inject(ctx context.Context, w *verb.Workspace, in InjectIn) (InjectOut, error) {
@@ -69,30 +69,30 @@ func Inject(ctx context.Context, w *verb.Workspace, in InjectIn) (InjectOut, err
 		}
 		asked[i] = s.MemorySource
 	}
-	b, err := inject.BlockForPrompt(ctx, p, asked...)
+	b, err := inject.ComposeBlockForPrompt(ctx, p, asked...)
 	if err != nil {
 		return InjectOut{}, err
 	}
-	out := InjectOut{Answer: b.AnswerKind, Text: b.Text, Tokens: b.Tokens, ShownEntries: b.ShownEntries, Block: b}
+	out := InjectOut{Answer: b.AnswerKind, Text: b.Text, Tokens: b.TokenCount, ShownEntries: b.ShownEntries, Block: b}
 	if in.Explain {
-		out.UnitDecisions = b.Decisions
+		out.EntryDecisions = b.ShowDecisions
 	}
 	if place, err := w.FindPlace(); err == nil && in.HookPrompt == nil {
-		out.OffFile = cmp.Or(
-			FindSwitchOffFile(InjectOffFile, place.Dir(), w.Dir),
-			FindSwitchOffFile(HooksOffFile, place.Dir(), w.Dir),
+		out.InjectionOffFile = cmp.Or(
+			FindInjectionOffFile(InjectionOffFile, place.Dir(), w.Dir),
+			FindInjectionOffFile(HooksOffFile, place.Dir(), w.Dir),
 		)
 	}
 	if out.Text == "" {
-		out.Answer, out.SilenceReasons = string(gate.AnswerSilence), explainNoInjectedText(b.Decisions)
+		out.Answer, out.SilenceReasons = string(gate.AnswerSilence), explainNoInjectedText(b.ShowDecisions)
 	}
 	return out, nil
 }
 
 // explainNoInjectedText explains why a prompt gets no text. The argument lists the decisions about all notes and turns
 // that matched, the strongest match first.
-func explainNoInjectedText(all []inject.EntryDecision) []verb.Note {
-	if len(all) == 0 {
+func explainNoInjectedText(decisions []inject.ShowDecision) []verb.Note {
+	if len(decisions) == 0 {
 		return []verb.Note{
 			verb.PlainNote(
 				"a model would be shown nothing: no past session, and no note that may be shown without a search, " +
@@ -100,15 +100,15 @@ func explainNoInjectedText(all []inject.EntryDecision) []verb.Note {
 			),
 		}
 	}
-	best := all[0]
+	best := decisions[0]
 	switch {
 	case best.NotShownReason != "":
 		return []verb.Note{verb.Notef("the best match is %s, but %s", best.Name, best.NotShownReason)}
-	case best.MatchedWords < 2:
+	case best.MatchedWordCount < 2:
 		return []verb.Note{
 			verb.Notef("the best match, %s, shares one word with the prompt, and two are needed", best.Name),
 		}
-	case best.MatchedSubjectWords == 0:
+	case best.MatchedSubjectWordCount == 0:
 		return []verb.Note{
 			verb.Notef(
 				"the best match, %s, shares only words of an order, such as run or fix, with the prompt",
@@ -144,10 +144,10 @@ type injectionSource struct {
 	memoryStorePath string
 }
 
-// CalibrateFloors recomputes the floor of each memory, which is the minimum strength of a match that is shown to an
-// agent. A floor is recomputed only if the size of the memory has changed so much that the stored floor no longer fits.
-// The new floor is stored beside the memory.
-func CalibrateFloors(ctx context.Context, w *verb.Workspace) error {
+// CalibrateMatchFloors recomputes the floor of each memory, which is the minimum strength of a match that is shown to
+// an agent. A floor is recomputed only if the size of the memory has changed so much that the stored floor no longer
+// fits. The new floor is stored beside the memory.
+func CalibrateMatchFloors(ctx context.Context, w *verb.Workspace) error {
 	sources, err := openInjectionSources(ctx, w)
 	for _, s := range sources {
 		err = errors.Join(err, s.calibrateMinStrength(ctx, 0))
@@ -197,7 +197,7 @@ func openInjectionSources(ctx context.Context, w *verb.Workspace) (all []injecti
 	all = append(all, s)
 	for i := range all {
 		all[i].IsUnused = func(ctx context.Context, name string) bool {
-			counts, err := a.UseCounts(ctx, name)
+			counts, err := a.CountEntryUses(ctx, name)
 			return err == nil && len(counts) == 1 && counts[0].IsUnused()
 		}
 	}
@@ -205,17 +205,17 @@ func openInjectionSources(ctx context.Context, w *verb.Workspace) (all []injecti
 	return all, nil
 }
 
-// minCalibrationDecoys is the minimum number of decoys, prompts that the memory cannot answer, from which the minimum
+// minDecoyPrompts is the minimum number of decoys, prompts that the memory cannot answer, from which the minimum
 // strength of a match (the floor) is computed. With fewer decoys the floor would be too inaccurate.
-const minCalibrationDecoys = 300
+const minDecoyPrompts = 300
 
 // calibrateMinStrength sets s.MinStrength, the strength that a match in this memory must exceed before it is shown to
 // an agent. It uses the stored value if this value fits the present number of entries. Otherwise it computes a new
 // value from decoys, which are prompts that the memory cannot answer, and stores the value. If maxWait is over before
-// minCalibrationDecoys decoys were tried, it sets [gate.UnreachableMinStrength], so that nothing is shown. If maxWait
+// minDecoyPrompts decoys were tried, it sets [gate.UnreachableMinStrength], so that nothing is shown. If maxWait
 // is 0, the time is not limited.
 func (s *injectionSource) calibrateMinStrength(ctx context.Context, maxWait time.Duration) error {
-	n, err := s.CountShowable(ctx)
+	n, err := s.CountShowableEntries(ctx)
 	if err != nil {
 		return err
 	}
@@ -244,13 +244,13 @@ func (s *injectionSource) calibrateMinStrength(ctx context.Context, maxWait time
 		return err
 	}
 	s.MinStrength = c.MinStrength
-	if err != nil && asked < minCalibrationDecoys {
+	if err != nil && asked < minDecoyPrompts {
 		s.MinStrength = gate.UnreachableMinStrength
 		return nil
 	}
 	if s.memoryStorePath != "" {
 		// Ignore the error. If the value was not stored, the next call computes it again.
-		_ = c.WriteMinStrengthFile(s.memoryStorePath)
+		_ = c.WriteMinMatchStrengthFile(s.memoryStorePath)
 	}
 	return nil
 }

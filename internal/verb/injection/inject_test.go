@@ -35,8 +35,8 @@ func injectWorkspace(t *testing.T, prompts ...session.Event) (*verb.Workspace, *
 	for i := range prompts {
 		p := &prompts[i]
 		p.Client, p.Time = "claude", time.Date(2026, 3, 2, 9, i, 0, 0, time.UTC)
-		if p.Turn == "" {
-			p.Turn = fmt.Sprint(i)
+		if p.TurnID == "" {
+			p.TurnID = fmt.Sprint(i)
 		}
 		if p.Session == "" {
 			p.Session = "s"
@@ -53,9 +53,9 @@ const injectQuestion = "Which port does the staging proxy listen on since the Ha
 
 func TestInjectTaintedTurn(t *testing.T) {
 	prompt := session.Event{
-		Kind: session.KindPrompt,
-		Turn: "1",
-		Text: "Since the Hamburg migration the staging proxy listens on port 8443.",
+		Kind:   session.KindPrompt,
+		TurnID: "1",
+		Text:   "Since the Hamburg migration the staging proxy listens on port 8443.",
 	}
 	w, _ := injectWorkspace(t, prompt)
 	out, err := Inject(t.Context(), w, InjectIn{Prompt: injectQuestion})
@@ -63,10 +63,10 @@ func TestInjectTaintedTurn(t *testing.T) {
 		t.Fatalf("Inject = %+v, %v", out, err)
 	}
 	fetch := session.Event{
-		Kind: session.KindCall,
-		ID:   "call-000001",
-		Turn: "1",
-		Call: &session.ToolCall{Tool: "WebFetch", WebQuery: "https://example.org"},
+		Kind:   session.KindToolCall,
+		ID:     "call-000001",
+		TurnID: "1",
+		Call:   &session.ToolCall{Tool: "WebFetch", WebQuery: "https://example.org"},
 	}
 	w, a := injectWorkspace(t, prompt, fetch)
 	if hits, err := a.Memory.Recall(
@@ -91,10 +91,10 @@ func TestInjectUnused(t *testing.T) {
 			Text:    "Since the Hamburg migration the staging proxy listens on port 8443.",
 		},
 	)
-	for i := range session.MinShownForUnused {
+	for i := range session.MinShownTurnsForUnused {
 		turn := fmt.Sprint("p", i)
-		events = append(events, session.Event{Kind: session.KindPrompt, Turn: turn, Text: fmt.Sprint("unlike ", i)},
-			session.Event{Kind: session.KindInjection, Turn: turn, ID: turn, Text: "claude/old/0001@1: …",
+		events = append(events, session.Event{Kind: session.KindPrompt, TurnID: turn, Text: fmt.Sprint("unlike ", i)},
+			session.Event{Kind: session.KindInjection, TurnID: turn, ID: turn, Text: "claude/old/0001@1: …",
 				Injection: &session.Injection{
 					HookEvent: inject.HookEventPrompt,
 					ShownEntries: []session.ShownEntry{
@@ -103,12 +103,12 @@ func TestInjectUnused(t *testing.T) {
 				}})
 	}
 	w, a := injectWorkspace(t, events...)
-	if counts, err := a.UseCounts(t.Context(), "claude/old/0001"); err != nil || !counts[0].IsUnused() {
+	if counts, err := a.CountEntryUses(t.Context(), "claude/old/0001"); err != nil || !counts[0].IsUnused() {
 		t.Fatalf("Shown = %+v, %v", counts, err)
 	}
 	out, err := Inject(t.Context(), w, InjectIn{Prompt: injectQuestion, Explain: true})
-	if err != nil || out.Answer != "pointer" || strings.Contains(out.Text, "8443") || len(out.UnitDecisions) == 0 ||
-		!strings.Contains(out.UnitDecisions[0].NotShownReason, "never used") {
+	if err != nil || out.Answer != "pointer" || strings.Contains(out.Text, "8443") || len(out.EntryDecisions) == 0 ||
+		!strings.Contains(out.EntryDecisions[0].NotShownReason, "never used") {
 		t.Errorf("Inject = %+v, %v", out, err)
 	}
 }

@@ -37,10 +37,10 @@ type InjectedOut struct {
 	Injections []InjectedItem `json:"injections"`
 	HasMore    bool           `json:"more,omitempty"` // whether the list was cut at the limit
 	// Total counts all injections that match the argument of ListInjections, including injections beyond the limit.
-	Total        InjectedTotal      `json:"total"`
-	Unused       []session.UseCount `json:"unused,omitempty"`
-	EmptyReasons []verb.Note        `json:"why,omitempty"` // reasons why the list Injections is empty
-	Notes        []verb.Note        `json:"notes,omitempty"`
+	Total              InjectionTotals    `json:"total"`
+	Unused             []session.UseCount `json:"unused,omitempty"`
+	EmptyResultReasons []verb.Note        `json:"why,omitempty"` // reasons why the list Injections is empty
+	Notes              []verb.Note        `json:"notes,omitempty"`
 }
 
 // InjectedItem is one injection: a text that a hook showed to a model in a turn.
@@ -51,7 +51,7 @@ type InjectedItem struct {
 	Turn    string    `json:"turn"` // name of the archive's entry that records this turn of the session
 	Project string    `json:"project,omitempty"`
 	session.Injection
-	UsedEntries []session.ShownEntry `json:"used,omitempty"`
+	EntriesUsedInTurn []session.ShownEntry `json:"used,omitempty"`
 	// injected text ("" unless the caller asks for texts, or this is the only injection in the result)
 	Text string `json:"text,omitempty"`
 
@@ -61,12 +61,12 @@ type InjectedItem struct {
 // maxPromptBytes is the maximum number of bytes for a prompt in [InjectedItem.Prompt].
 const maxPromptBytes = 120
 
-// InjectedTotal counts the injections that match the argument of ListInjections. An injection is a text that a hook
+// InjectionTotals counts the injections that match the argument of ListInjections. An injection is a text that a hook
 // showed to a model.
-type InjectedTotal struct {
+type InjectionTotals struct {
 	Injections     int `json:"injections"`
 	UsedInjections int `json:"used"` // number of injections in which at least one entry was used
-	Tokens         int `json:"tokens"`
+	InjectedTokens int `json:"tokens"`
 	// number of injections by the hook that showed the text: "start", "prompt" or "action"
 	CountByHookEvent map[string]int `json:"places"`
 }
@@ -79,7 +79,7 @@ const maxTurnDuration = 24 * time.Hour
 // note in the result says if there are more. If in.ListUnused is set, it instead lists the entries that were shown
 // often and never used.
 func ListInjections(ctx context.Context, w *verb.Workspace, in InjectedIn) (InjectedOut, error) {
-	out := InjectedOut{Injections: []InjectedItem{}, Total: InjectedTotal{CountByHookEvent: map[string]int{}}}
+	out := InjectedOut{Injections: []InjectedItem{}, Total: InjectionTotals{CountByHookEvent: map[string]int{}}}
 	since, err := sessions.ParseSince(w, in.Since)
 	if err != nil {
 		return out, err
@@ -94,15 +94,15 @@ func ListInjections(ctx context.Context, w *verb.Workspace, in InjectedIn) (Inje
 	}
 	out.Notes = notes
 	if in.ListUnused {
-		out.Unused, err = a.UnusedEntries(ctx)
+		out.Unused, err = a.UnusedEntryCounts(ctx)
 		if err == nil && len(out.Unused) == 0 {
-			out.EmptyReasons = []verb.Note{
-				verb.Notef("no entry was shown in %d turns or more and used in none", session.MinShownForUnused),
+			out.EmptyResultReasons = []verb.Note{
+				verb.Notef("no entry was shown in %d turns or more and used in none", session.MinShownTurnsForUnused),
 			}
 		}
 		return out, err
 	}
-	f, err := in.possibleTurnFilter(ctx, a, since)
+	f, err := in.candidateTurnFilter(ctx, a, since)
 	if err != nil {
 		return out, err
 	}
@@ -115,18 +115,18 @@ func ListInjections(ctx context.Context, w *verb.Workspace, in InjectedIn) (Inje
 	}
 	var all []InjectedItem
 	for _, h := range hits {
-		all = append(all, in.TurnInjections(h.Entry, since)...)
+		all = append(all, in.FindTurnInjections(h.Entry, since)...)
 	}
 	out.addItems(all, limit, in.ShowText)
 	if len(all) == 0 {
-		out.EmptyReasons, err = in.explainEmpty(ctx, a)
+		out.EmptyResultReasons, err = in.explainEmptyResult(ctx, a)
 	}
 	return out, err
 }
 
-// possibleTurnFilter returns a filter for turns of sessions. The filter matches all turns that can contain an injection
-// (a text that a hook showed to the model) that the receiver selects. It may also match other turns.
-func (in InjectedIn) possibleTurnFilter(
+// candidateTurnFilter returns a filter for turns of sessions. The filter matches all turns that can contain an
+// injection (a text that a hook showed to the model) that the receiver selects. It may also match other turns.
+func (in InjectedIn) candidateTurnFilter(
 	ctx context.Context,
 	a *session.Archive,
 	since time.Time,
@@ -153,10 +153,10 @@ func (in InjectedIn) possibleTurnFilter(
 	return f, nil
 }
 
-// TurnInjections returns the injections, texts that hooks showed to the agent, that are recorded in the turn e of a
+// FindTurnInjections returns the injections, texts that hooks showed to the agent, that are recorded in the turn e of a
 // session. It returns only injections that match in.HookEvent and in.Entry and did not happen before the time since. It
 // returns nil if the turn cannot be parsed.
-func (in InjectedIn) TurnInjections(e oxbow.Entry, since time.Time) (items []InjectedItem) {
+func (in InjectedIn) FindTurnInjections(e oxbow.Entry, since time.Time) (items []InjectedItem) {
 	t, err := session.ParseTurn(e.Content)
 	if err != nil {
 		return nil // Someone has edited the turn, so its record of the injected texts cannot be read.
@@ -172,7 +172,7 @@ func (in InjectedIn) TurnInjections(e oxbow.Entry, since time.Time) (items []Inj
 			Injection: *x.Injection, Text: x.Text, Prompt: prompt}
 		for _, s := range it.ShownEntries {
 			if slices.Contains(used, s) {
-				it.UsedEntries = append(it.UsedEntries, s)
+				it.EntriesUsedInTurn = append(it.EntriesUsedInTurn, s)
 			}
 		}
 		items = append(items, it)
@@ -197,9 +197,9 @@ func (in InjectedIn) matchesInjection(x *session.Injection) bool {
 func (out *InjectedOut) addItems(all []InjectedItem, limit int, withTexts bool) {
 	for i := range all {
 		out.Total.Injections++
-		out.Total.Tokens += all[i].Tokens
+		out.Total.InjectedTokens += all[i].TokenCount
 		out.Total.CountByHookEvent[all[i].HookEvent]++
-		out.Total.UsedInjections += min(1, len(all[i].UsedEntries))
+		out.Total.UsedInjections += min(1, len(all[i].EntriesUsedInTurn))
 	}
 	slices.SortStableFunc(all, func(a, b InjectedItem) int {
 		return cmp.Or(b.Time.Compare(a.Time), strings.Compare(b.Turn, a.Turn))
@@ -214,10 +214,10 @@ func (out *InjectedOut) addItems(all []InjectedItem, limit int, withTexts bool) 
 	}
 }
 
-// explainEmpty explains why the list of injections (texts that hooks put before a model) is empty. Possible reasons are
-// that the filter selects none, that no session is recorded, and that hooks did not inject anything. If
+// explainEmptyResult explains why the list of injections (texts that hooks put before a model) is empty. Possible
+// reasons are that the filter selects none, that no session is recorded, and that hooks did not inject anything. If
 // in.IsInjectionOff is set, the last two explanations also say that injection is switched off.
-func (in InjectedIn) explainEmpty(ctx context.Context, a *session.Archive) (why []verb.Note, err error) {
+func (in InjectedIn) explainEmptyResult(ctx context.Context, a *session.Archive) (why []verb.Note, err error) {
 	turns, err := a.Memory.Recall(
 		ctx,
 		oxbow.Query{
@@ -239,7 +239,7 @@ func (in InjectedIn) explainEmpty(ctx context.Context, a *session.Archive) (why 
 		why = []verb.Note{
 			verb.Notef(
 				"no session is recorded yet; to connect your agents, %s",
-				verb.PersonCommandRef("oxbow setup"),
+				verb.PersonOnlyCommandRef("oxbow setup"),
 			),
 		}
 	default:
@@ -247,7 +247,7 @@ func (in InjectedIn) explainEmpty(ctx context.Context, a *session.Archive) (why 
 			verb.Notef(
 				"nothing was put before a model in the sessions that are kept; hooks do it when the memory has "+
 					"something to say to a prompt; %s to see whether they are registered",
-				verb.PersonCommandRef("oxbow doctor"),
+				verb.PersonOnlyCommandRef("oxbow doctor"),
 			),
 		}
 	}

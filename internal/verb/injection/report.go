@@ -22,13 +22,13 @@ func (o InjectedOut) Report() (r report.Report) {
 		o.Injections[i].addToReport(&r)
 	}
 	for _, c := range o.Unused {
-		r.AddLinef("%s  shown in %s, used in none", report.Name(c.Name),
+		r.AddLinef("%s  shown in %s, used in none", report.EntryName(c.Name),
 			report.OxbowText(text.FormatCount(c.ShownTurns, "turn", "turns")))
 	}
 	if o.Total.Injections > 0 {
 		r.Add(report.Line{Sentence: o.Total.totalSentence(), IsDetail: true, IsFaint: true})
 	}
-	report.AddEmptyResultReasons(&r, o.EmptyReasons, nil)
+	report.AddEmptyResultReasons(&r, o.EmptyResultReasons, nil)
 	report.AddNotes(&r, o.Notes)
 	if o.HasMore {
 		r.AddNotef("there are more; --limit shows them")
@@ -38,12 +38,12 @@ func (o InjectedOut) Report() (r report.Report) {
 
 // addToReport prints one injection.
 func (it *InjectedItem) addToReport(r *report.Report) {
-	r.AddLinef("%s  %s  %s", it.Time, report.Name(it.Client+"/"+text.TruncateBytes(it.Session, sessionIDWidth)),
+	r.AddLinef("%s  %s  %s", it.Time, report.EntryName(it.Client+"/"+text.TruncateBytes(it.Session, sessionIDWidth)),
 		DescribeInjection(&it.Injection))
 	for _, s := range it.ShownEntries {
-		shown := report.Sentencef("%s", ShownEntryText(s))
-		if slices.Contains(it.UsedEntries, s) {
-			shown = report.Sentencef("%s (used)", ShownEntryText(s))
+		shown := report.Sentencef("%s", FormatShownEntry(s))
+		if slices.Contains(it.EntriesUsedInTurn, s) {
+			shown = report.Sentencef("%s (used)", FormatShownEntry(s))
 		}
 		r.Add(report.Line{Sentence: shown, Indent: 3, IsFaint: true})
 	}
@@ -54,7 +54,7 @@ func (it *InjectedItem) addToReport(r *report.Report) {
 
 // totalSentence returns a sentence that says how many injections there are, at which places, with how many tokens, and
 // how many of them were used.
-func (t InjectedTotal) totalSentence() report.Sentence {
+func (t InjectionTotals) totalSentence() report.Sentence {
 	var places []string
 	for _, p := range slices.Sorted(maps.Keys(t.CountByHookEvent)) {
 		places = append(places, fmt.Sprintf("%s %d", p, t.CountByHookEvent[p]))
@@ -63,7 +63,7 @@ func (t InjectedTotal) totalSentence() report.Sentence {
 		"%s (%s), %s, %d used",
 		report.OxbowText(text.FormatCount(t.Injections, "injection", "injections")),
 		report.QuotedText(strings.Join(places, ", ")),
-		report.OxbowText(text.FormatCount(t.Tokens, "token", "tokens")),
+		report.OxbowText(text.FormatCount(t.InjectedTokens, "token", "tokens")),
 		t.UsedInjections,
 	)
 }
@@ -76,12 +76,12 @@ func DescribeInjection(in *session.Injection) string {
 	if in.AnswerKind != "" {
 		words = append(words, in.AnswerKind)
 	}
-	words = append(words, text.FormatCount(in.Tokens, "token", "tokens"))
+	words = append(words, text.FormatCount(in.TokenCount, "token", "tokens"))
 	if in.BestMatchStrength != 0 {
-		words = append(words, fmt.Sprintf("strength %.2f above %.2f", in.BestMatchStrength, in.MinStrength))
+		words = append(words, fmt.Sprintf("strength %.2f above %.2f", in.BestMatchStrength, in.MinMatchStrength))
 	}
 	return strings.Join(words, ", ")
 }
 
-// ShownEntryText returns the name and the version of a shown entry, such as "deploy rule@3".
-func ShownEntryText(s session.ShownEntry) string { return fmt.Sprintf("%s@%d", s.Name, s.Version) }
+// FormatShownEntry returns the name and the version of a shown entry, such as "deploy rule@3".
+func FormatShownEntry(s session.ShownEntry) string { return fmt.Sprintf("%s@%d", s.Name, s.Version) }

@@ -20,12 +20,12 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// TestStartIsBounded tests the text that StartBlock returns at the beginning of a session. For an empty memory, the
-// text is empty. For a memory with 301 notes, the text must stay within two different token budgets, must contain the
-// pinned note, and must list in ShownEntries each note that it contains.
+// TestStartIsBounded tests the text that BuildSessionStartBlock returns at the beginning of a session. For an empty
+// memory, the text is empty. For a memory with 301 notes, the text must stay within two different token budgets, must
+// contain the pinned note, and must list in ShownEntries each note that it contains.
 func TestStartIsBounded(t *testing.T) {
 	w, m := startWorkspace(t)
-	if out, err := StartBlock(t.Context(), w, StartIn{Project: "harbor",
+	if out, err := BuildSessionStartBlock(t.Context(), w, SessionStartIn{Project: "harbor",
 		MaxTokens: inject.MaxSessionStartTokens}); err != nil ||
 		out.Text != "" {
 		t.Fatalf("Start of an empty memory = %q, %v", out.Text, err)
@@ -55,10 +55,11 @@ func TestStartIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, budget := range []int{inject.MaxSessionStartTokens, 600} {
-		out, err := StartBlock(t.Context(), w, StartIn{Project: "harbor", MaxTokens: budget})
-		if err != nil || prompt.EstimateTokens(out.Text) > budget || out.Tokens != prompt.EstimateTokens(out.Text) ||
+		out, err := BuildSessionStartBlock(t.Context(), w, SessionStartIn{Project: "harbor", MaxTokens: budget})
+		if err != nil || prompt.EstimateTokens(out.Text) > budget ||
+			out.TokenCount != prompt.EstimateTokens(out.Text) ||
 			!strings.Contains(out.Text, "Answer in German.") {
-			t.Errorf("Start with %d tokens has %d, %v: %s", budget, out.Tokens, err, out.Text)
+			t.Errorf("Start with %d tokens has %d, %v: %s", budget, out.TokenCount, err, out.Text)
 		}
 		if n := strings.Count(out.Text, "\n- "); n != len(out.ShownEntries) || n != len(out.Entries) || n < 2 ||
 			out.ShownEntries[0].Name != "rule" || out.ShownEntries[0].Version == 0 {
@@ -75,7 +76,7 @@ func TestStartIsBounded(t *testing.T) {
 			t.Errorf("Start = %q, want %q in it", out.Text, want)
 		}
 	}
-	if out, err := StartBlock(t.Context(), w, StartIn{Project: "bakery",
+	if out, err := BuildSessionStartBlock(t.Context(), w, SessionStartIn{Project: "bakery",
 		MaxTokens: inject.MaxSessionStartTokens}); err != nil ||
 		len(out.ShownEntries) != 1 {
 		t.Errorf("in another project are shown %+v, %v", out.ShownEntries, err)
@@ -104,7 +105,7 @@ func TestStartOfManyDecisions(t *testing.T) {
 	w.Kept = func(context.Context) (*session.Archive, error) { return archive, nil }
 	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	event := func(kind session.EventKind, text string, seconds int) session.Event {
-		return session.Event{Client: "claude", Session: "s", Turn: "1", Kind: kind, ID: string(kind), Text: text,
+		return session.Event{Client: "claude", Session: "s", TurnID: "1", Kind: kind, ID: string(kind), Text: text,
 			Time: at.Add(time.Duration(seconds) * time.Second)}
 	}
 	asked := event(session.KindPrompt, "Which crane is it?", 0)
@@ -118,10 +119,14 @@ func TestStartOfManyDecisions(t *testing.T) {
 	if _, err := archive.AddEvents(t.Context(), []session.Event{asked, shown, said}); err != nil {
 		t.Fatal(err)
 	}
-	out, err := StartBlock(t.Context(), w, StartIn{Project: "harbor", MaxTokens: inject.MaxSessionStartTokens})
-	if err != nil || out.Tokens > inject.MaxSessionStartTokens || len(out.Entries) == 0 ||
+	out, err := BuildSessionStartBlock(
+		t.Context(),
+		w,
+		SessionStartIn{Project: "harbor", MaxTokens: inject.MaxSessionStartTokens},
+	)
+	if err != nil || out.TokenCount > inject.MaxSessionStartTokens || len(out.Entries) == 0 ||
 		out.Entries[0].Name != "decision 7" {
-		t.Fatalf("Start has %d tokens and begins with %+v, %v: %s", out.Tokens, out.Entries, err, out.Text)
+		t.Fatalf("Start has %d tokens and begins with %+v, %v: %s", out.TokenCount, out.Entries, err, out.Text)
 	}
 	tokens := 0
 	for _, e := range out.Entries {
@@ -150,9 +155,9 @@ func TestStartWithoutRoomForAName(t *testing.T) {
 		}
 	}
 	for budget := 200; budget <= 1200; budget += 50 {
-		out, err := StartBlock(t.Context(), w, StartIn{MaxTokens: budget})
-		if err != nil || out.Tokens > budget {
-			t.Errorf("Start with %d tokens has %d, %v: %s", budget, out.Tokens, err, out.Text)
+		out, err := BuildSessionStartBlock(t.Context(), w, SessionStartIn{MaxTokens: budget})
+		if err != nil || out.TokenCount > budget {
+			t.Errorf("Start with %d tokens has %d, %v: %s", budget, out.TokenCount, err, out.Text)
 		}
 	}
 	checkMemory(t, m)
@@ -194,7 +199,7 @@ func TestStartHoldsWhatIsVouchedFor(t *testing.T) {
 		); err != nil {
 			t.Fatal(err)
 		}
-		out, err := StartBlock(t.Context(), w, StartIn{Project: "harbor"})
+		out, err := BuildSessionStartBlock(t.Context(), w, SessionStartIn{Project: "harbor"})
 		if err != nil || strings.Contains(out.Text, "closes at nine") != c.inside ||
 			!strings.Contains(out.Text, "recall") {
 			t.Errorf("%s: Start = %q, %v", c.name, out.Text, err)
@@ -214,7 +219,7 @@ func TestStartNamesNoInstruction(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, err := StartBlock(t.Context(), w, StartIn{})
+	out, err := BuildSessionStartBlock(t.Context(), w, SessionStartIn{})
 	if err != nil || !strings.Contains(out.Text, "such as The crane of the harbor") ||
 		strings.Contains(out.Text, "Ignore all") {
 		t.Errorf("Start = %q, %v", out.Text, err)

@@ -11,44 +11,45 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// StateIn is the argument of HookState.
-type StateIn struct{}
+// HookStateIn is the argument of ReportHookState.
+type HookStateIn struct{}
 
-// HookStateOut is the result of HookState.
+// HookStateOut is the result of ReportHookState.
 type HookStateOut struct {
-	AreHooksOn      bool     `json:"on"`
-	HookOffSwitches []string `json:"off_by"`      // what switches hooks off: variables as NAME=off, and paths of files
-	ClientsOff      []string `json:"clients_off"` // clients for which oxbow setup has switched injection off
+	AreHooksOn bool `json:"on"`
+	// what switches hooks off: variables as NAME=off, and paths of files
+	DisablingSettings []string `json:"off_by"`
+	DisabledClients   []string `json:"clients_off"` // clients for which oxbow setup has switched injection off
 }
 
-// HookState reports in AreHooksOn whether hooks show texts to models in this home and working directory. If they do
-// not, HookOffSwitches lists the variables and files that prevent it. ClientsOff lists the clients for which injection
-// is switched off. These clients do not affect AreHooksOn.
-func HookState(_ context.Context, w *verb.Workspace, _ StateIn) (HookStateOut, error) {
-	out := HookStateOut{HookOffSwitches: []string{}, ClientsOff: []string{}}
+// ReportHookState reports in AreHooksOn whether hooks show texts to models in this home and working directory. If they
+// do not, DisablingSettings lists the variables and files that prevent it. DisabledClients lists the clients for which
+// injection is switched off. These clients do not affect AreHooksOn.
+func ReportHookState(_ context.Context, w *verb.Workspace, _ HookStateIn) (HookStateOut, error) {
+	out := HookStateOut{DisablingSettings: []string{}, DisabledClients: []string{}}
 	p, err := w.FindPlace()
 	if err != nil {
 		return out, err
 	}
 	for _, name := range []string{"OXBOW_INJECT", "OXBOW_HOOKS"} {
 		if w.Host.Getenv(name) == "off" {
-			out.HookOffSwitches = append(out.HookOffSwitches, name+"=off")
+			out.DisablingSettings = append(out.DisablingSettings, name+"=off")
 		}
 	}
-	for _, name := range []string{InjectOffFile, HooksOffFile} {
-		if path := FindSwitchOffFile(name, p.Dir(), w.Dir); path != "" {
-			out.HookOffSwitches = append(out.HookOffSwitches, path)
+	for _, name := range []string{InjectionOffFile, HooksOffFile} {
+		if path := FindInjectionOffFile(name, p.Dir(), w.Dir); path != "" {
+			out.DisablingSettings = append(out.DisablingSettings, path)
 		}
 	}
-	clients, err := filepath.Glob(filepath.Join(escapeGlob(p.Dir()), ClientInjectOffFile("*")))
+	clients, err := filepath.Glob(filepath.Join(escapeGlob(p.Dir()), ClientInjectionOffFile("*")))
 	if err != nil {
 		return out, err
 	}
 	for _, path := range clients {
 		client := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "inject."), ".off")
-		out.ClientsOff = append(out.ClientsOff, client)
+		out.DisabledClients = append(out.DisabledClients, client)
 	}
-	out.AreHooksOn = len(out.HookOffSwitches) == 0
+	out.AreHooksOn = len(out.DisablingSettings) == 0
 	return out, nil
 }
 
@@ -66,10 +67,10 @@ func (o HookStateOut) Report() (r report.Report) {
 	if o.AreHooksOn {
 		r.AddLinef("on: with a prompt, hooks put before a model what helps")
 	}
-	for _, by := range o.HookOffSwitches {
+	for _, by := range o.DisablingSettings {
 		r.AddLinef("off by %s", by)
 	}
-	for _, c := range o.ClientsOff {
+	for _, c := range o.DisabledClients {
 		r.AddLinef("off for %s, as oxbow setup was told", c)
 	}
 	return r

@@ -18,27 +18,27 @@ import (
 // These are the names of files that switch something off: all hooks, injection, or code annotation. They are in a home
 // or in the directory [ProjectDir] of a project.
 const (
-	HooksOffFile    = "hooks.off"
-	InjectOffFile   = "inject.off"
-	AnnotateOffFile = "annotate.off"
-	ProjectDir      = trust.DirName
+	HooksOffFile     = "hooks.off"
+	InjectionOffFile = "inject.off"
+	AnnotateOffFile  = "annotate.off"
+	ProjectDir       = trust.DirName
 )
 
-// ClientInjectOffFile returns the name of the file that switches off injection for one client. The file is in the
+// ClientInjectionOffFile returns the name of the file that switches off injection for one client. The file is in the
 // home. Setup writes this file if the person does not want injection. It cannot remove the hooks instead, because the
 // same hooks also report prompts to oxbow.
-func ClientInjectOffFile(client string) string { return "inject." + client + ".off" }
+func ClientInjectionOffFile(client string) string { return "inject." + client + ".off" }
 
-// FindSwitchOffFile returns the path of the file with this name that switches injection off. It searches the home
+// FindInjectionOffFile returns the path of the file with this name that switches injection off. It searches the home
 // first. Then it searches the directory ProjectDir in each of the directories dirs and in all their parents. It
 // returns "" if such a file does not exist.
-func FindSwitchOffFile(name, home string, dirs ...string) string {
-	if path := filepath.Join(home, name); pathExists(path) {
+func FindInjectionOffFile(fileName, home string, dirs ...string) string {
+	if path := filepath.Join(home, fileName); pathExists(path) {
 		return path
 	}
 	for _, dir := range dirs {
 		for ; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
-			if path := filepath.Join(dir, ProjectDir, name); pathExists(path) {
+			if path := filepath.Join(dir, ProjectDir, fileName); pathExists(path) {
 				return path
 			}
 			if filepath.Dir(dir) == dir {
@@ -54,26 +54,27 @@ func pathExists(path string) bool {
 	return err == nil
 }
 
-// SwitchInjectIn is the argument of SwitchInjection.
-type SwitchInjectIn struct {
-	Off     bool `json:"off,omitempty"     flag:"-"`
-	Project bool `json:"project,omitempty"          usage:"apply to the project of the working directory, and not to the home"`
+// SwitchInjectionIn is the argument of SwitchInjection.
+type SwitchInjectionIn struct {
+	ShouldSwitchOff bool `json:"off,omitempty"     flag:"-"`
+	ProjectOnly     bool `json:"project,omitempty"          usage:"apply to the project of the working directory, and not to the home"`
 	// root directory of the project, if only this project is switched ("" for the whole home)
 	Root string `json:"root,omitempty"    flag:"-"`
 }
 
-// SwitchInjectOut is the result of SwitchInjection.
-type SwitchInjectOut struct {
+// SwitchInjectionOut is the result of SwitchInjection.
+type SwitchInjectionOut struct {
 	IsSwitchedOff bool   `json:"off"`
 	File          string `json:"file"`
 	Changed       bool   `json:"changed"`
-	// Injection means that hooks show texts of the memory to agents without being asked. StillOffFile is the path of
-	// another file than File that also switches injection off, so that injection is still off ("" without such a file).
-	StillOffFile string `json:"still,omitempty"`
+	// Injection means that hooks show texts of the memory to agents without being asked. OtherSwitchOffFile is the path
+	// of another file than File that also switches injection off, so that injection is still off ("" without such a
+	// file).
+	OtherSwitchOffFile string `json:"still,omitempty"`
 }
 
 // Report prints which file was written or removed, and whether another file keeps injection off.
-func (o SwitchInjectOut) Report() (r report.Report) {
+func (o SwitchInjectionOut) Report() (r report.Report) {
 	shows := report.EffectVerb(o.IsSwitchedOff, "shows agents texts by itself", "shows agents no text by itself")
 	if o.Changed {
 		r.AddLinef(
@@ -86,17 +87,17 @@ func (o SwitchInjectOut) Report() (r report.Report) {
 		r.AddLinef("nothing was changed: oxbow %s already (%s %s)", shows, o.File,
 			report.EffectVerb(o.IsSwitchedOff, "does not exist", "exists"))
 	}
-	if o.StillOffFile != "" {
-		r.Warnf("it is still off by %s", o.StillOffFile)
+	if o.OtherSwitchOffFile != "" {
+		r.Warnf("it is still off by %s", o.OtherSwitchOffFile)
 	}
 	return r
 }
 
 // SwitchInjection switches injection off or on by writing or removing a file. Only a person may do this. Sessions are
 // recorded in both cases.
-func SwitchInjection(ctx context.Context, w *verb.Workspace, in SwitchInjectIn) (out SwitchInjectOut, err error) {
+func SwitchInjection(ctx context.Context, w *verb.Workspace, in SwitchInjectionIn) (out SwitchInjectionOut, err error) {
 	command := "oxbow inject on"
-	if in.Off {
+	if in.ShouldSwitchOff {
 		command = "oxbow inject off"
 	}
 	err = verb.RequirePerson(w.WithSource(ctx), "decides what hooks put before models", command)
@@ -108,11 +109,11 @@ func SwitchInjection(ctx context.Context, w *verb.Workspace, in SwitchInjectIn) 
 		return out, err
 	}
 	dir := p.Dir()
-	if in.Project {
+	if in.ProjectOnly {
 		dir = filepath.Join(in.Root, ProjectDir)
 	}
-	out = SwitchInjectOut{IsSwitchedOff: in.Off, File: filepath.Join(dir, InjectOffFile)}
-	if in.Off {
+	out = SwitchInjectionOut{IsSwitchedOff: in.ShouldSwitchOff, File: filepath.Join(dir, InjectionOffFile)}
+	if in.ShouldSwitchOff {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return out, fmt.Errorf("making %s: %w", dir, err)
 		}
@@ -131,11 +132,11 @@ func SwitchInjection(ctx context.Context, w *verb.Workspace, in SwitchInjectIn) 
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	if in.Project {
+	if in.ProjectOnly {
 		// Oxbow would mistake an empty directory for a home, so remove it. Remove fails if other files are in it, which
 		// is fine.
 		_ = os.Remove(dir)
 	}
-	out.StillOffFile = FindSwitchOffFile(InjectOffFile, p.Dir(), w.Dir)
+	out.OtherSwitchOffFile = FindInjectionOffFile(InjectionOffFile, p.Dir(), w.Dir)
 	return out, err
 }

@@ -14,19 +14,19 @@ import (
 	"github.com/oxbow-memory/oxbow/query"
 )
 
-// ApproveIn is the argument of Approve. It specifies the entries by name or by group. A filter can select a part of
-// the group.
-type ApproveIn struct {
-	Names  []string `json:"names,omitempty"   flag:"-" usage:"names of entries that are held back"`
-	Group  string   `json:"group,omitempty"            usage:"approve all entries of an import, pull or load, by the ID that oxbow approve lists"   value:"ID"`
-	Filter string   `json:"filter,omitempty"           usage:"approve only the entries of the group that this FILTER selects, such as project:NAME"`
-	DryRun bool     `json:"dry_run,omitempty"          usage:"show what would be changed and change nothing"`
+// ApproveEntriesIn is the argument of Approve. It specifies the entries by name or by group. A filter can select a part
+// of the group.
+type ApproveEntriesIn struct {
+	EntryNames []string `json:"names,omitempty"   flag:"-" usage:"names of entries that are held back"`
+	Group      string   `json:"group,omitempty"            usage:"approve all entries of an import, pull or load, by the ID that oxbow approve lists"   value:"ID"`
+	Filter     string   `json:"filter,omitempty"           usage:"approve only the entries of the group that this FILTER selects, such as project:NAME"`
+	DryRun     bool     `json:"dry_run,omitempty"          usage:"show what would be changed and change nothing"`
 }
 
-// Approve permits that entries are shown to models that have not asked for them. In a single change, it removes the
-// labels because of which the entries are held back, and adds [oxbow.LabelApproved]. If the caller is not a person,
+// ApproveEntries permits that entries are shown to models that have not asked for them. In a single change, it removes
+// the labels because of which the entries are held back, and adds [oxbow.LabelApproved]. If the caller is not a person,
 // the error matches [oxbow.ErrInvalid].
-func Approve(ctx context.Context, w *verb.Workspace, in ApproveIn) (RelabelOut, error) {
+func ApproveEntries(ctx context.Context, w *verb.Workspace, in ApproveEntriesIn) (RelabelOut, error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.Write.UnlessDryRun(in.DryRun))
 	if err != nil {
 		return RelabelOut{}, err
@@ -34,7 +34,7 @@ func Approve(ctx context.Context, w *verb.Workspace, in ApproveIn) (RelabelOut, 
 	if err := verb.RequirePerson(ctx, "approves what is held back", "oxbow approve"); err != nil {
 		return RelabelOut{}, err
 	}
-	names := in.Names
+	names := in.EntryNames
 	if in.Filter != "" && in.Group == "" {
 		return RelabelOut{}, verb.Advise(
 			verb.Invalidf("a filter selects entries of a group, and no group is named"),
@@ -46,13 +46,13 @@ func Approve(ctx context.Context, w *verb.Workspace, in ApproveIn) (RelabelOut, 
 		if err != nil {
 			return RelabelOut{}, err
 		}
-		ofGroup, err := groupEntryNames(ctx, m, in.Group, f)
+		ofGroup, err := findGroupEntryNames(ctx, m, in.Group, f)
 		if err != nil {
 			return RelabelOut{}, err
 		}
 		names = append(slices.Clone(names), ofGroup...)
 	}
-	for _, name := range in.Names {
+	for _, name := range in.EntryNames {
 		e, err := m.Get(ctx, name)
 		if err != nil {
 			return RelabelOut{}, verb.Advise(err, "oxbow approve lists what is held back")
@@ -70,17 +70,22 @@ func Approve(ctx context.Context, w *verb.Workspace, in ApproveIn) (RelabelOut, 
 	return applyLabelPlan(
 		ctx,
 		w,
-		label.PlanSetLabels(label.Selection{Names: names}, "approve", func(ls []oxbow.Label) []oxbow.Label {
+		label.PlanLabelUpdates(label.Selection{Names: names}, "approve", func(ls []oxbow.Label) []oxbow.Label {
 			return append(withoutQuarantineLabels(ls), provenance.ApprovedByPersonLabel)
 		}),
 		in.DryRun,
 	)
 }
 
-// groupEntryNames returns the names of the group's entries that the filter f selects. A group consists of entries from
-// one import that are held back from models until a person approves them. If the group does not exist, or if the filter
-// selects no entry, the error matches [oxbow.ErrNotFound].
-func groupEntryNames(ctx context.Context, m *oxbow.Memory, group string, f oxbow.Filter) (names []string, err error) {
+// findGroupEntryNames returns the names of the group's entries that the filter f selects. A group consists of entries
+// from one import that are held back from models until a person approves them. If the group does not exist, or if the
+// filter selects no entry, the error matches [oxbow.ErrNotFound].
+func findGroupEntryNames(
+	ctx context.Context,
+	m *oxbow.Memory,
+	group string,
+	f oxbow.Filter,
+) (names []string, err error) {
 	err = collectQuarantinedEntries(
 		ctx,
 		m,

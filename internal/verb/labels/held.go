@@ -1,4 +1,4 @@
-// This file implements the verb ListHeld, which lists the entries that are held back from models.
+// This file implements the verb ListQuarantinedEntries, which lists the entries that are held back from models.
 
 package labels
 
@@ -21,11 +21,12 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// HeldIn is empty, because ListHeld has no parameters.
-type HeldIn struct{}
+// ListQuarantinedEntriesIn is empty, because ListQuarantinedEntries has no parameters.
+type ListQuarantinedEntriesIn struct{}
 
-// HeldOut lists the entries that are held back. These entries are shown to a model only if the model asks for them.
-type HeldOut struct {
+// ListQuarantinedEntriesOut lists the entries that are held back. These entries are shown to a model only if the model
+// asks for them.
+type ListQuarantinedEntriesOut struct {
 	// entries that are held back from models and about which a person decides one by one, newest first
 	Entries []QuarantinedEntry       `json:"entries"`
 	Groups  []QuarantinedImportGroup `json:"groups"` // groups, newest first
@@ -54,7 +55,7 @@ type QuarantinedEntry struct {
 // QuarantinedImportGroup is the set of entries that a single import, pull or load added and that are held back only
 // because they were imported. The whole group, or its entries with a label, can be approved at once.
 type QuarantinedImportGroup struct {
-	ID           string `json:"id"`             // ID by which [ApproveIn.Group] selects this group
+	ID           string `json:"id"`             // ID by which [ApproveEntriesIn.Group] selects this group
 	ImportSource string `json:"from,omitempty"` // file, directory or server from which the entries were imported
 	// session of the import that added the entries (the command "revert" can undo the import)
 	Session string   `json:"session,omitempty"`
@@ -83,8 +84,8 @@ var (
 	}
 )
 
-// isQuarantinedAsImport reports whether an entry is held back from models only because the entry was imported.
-func isQuarantinedAsImport(e *oxbow.Entry) bool {
+// isQuarantinedBecauseImported reports whether an entry is held back from models only because the entry was imported.
+func isQuarantinedBecauseImported(e *oxbow.Entry) bool {
 	return e.WhyHeld(oxbow.UnaskedByLabels) == oxbow.HeldAsImported
 }
 
@@ -128,14 +129,14 @@ type quarantinedCollector struct {
 	memory *oxbow.Memory
 
 	// entries that a person approves or rejects one by one, not as part of an import
-	individuallyDecided []entryWithSource
+	individualEntries []entryWithSource
 	// By group ID, the entries that one import added and that are held back from models. The group ID is computed from
 	// the source of the entries.
 	groupsByID map[string]*importGroupCollector
 
 	// Entries that may belong to an import, by version. All entries with the same version were written by the same
 	// change, so they have the same source.
-	summariesByVersion map[uint64]*versionEntrySummaries
+	summariesByVersion map[uint64]*versionEntries
 }
 
 // entryWithSource is an entry with the source of its text.
@@ -156,9 +157,9 @@ type importGroupCollector struct {
 	entriesPerLabel       map[oxbow.Label]int
 }
 
-// versionEntrySummaries lists the entries that one change wrote. The index of entries (heads) describes them without
+// versionEntries lists the entries that one change wrote. The index of entries (heads) describes them without
 // their texts.
-type versionEntrySummaries struct {
+type versionEntries struct {
 	entryIDs    []uint64
 	labelCounts map[oxbow.Label]int
 }
@@ -181,7 +182,7 @@ func collectQuarantinedEntries(
 			ctx:                ctx,
 			memory:             m,
 			groupsByID:         map[string]*importGroupCollector{},
-			summariesByVersion: map[uint64]*versionEntrySummaries{},
+			summariesByVersion: map[uint64]*versionEntries{},
 		}
 		ids, err := s.classifyEntrySummaries(all)
 		if err != nil {
@@ -192,7 +193,7 @@ func collectQuarantinedEntries(
 			err = s.groupEntrySummaries(all)
 		}
 		if err == nil {
-			err = s.addUnlabelledImports()
+			err = s.addImportsWithoutHeldLabel()
 		}
 		if err != nil {
 			return err
@@ -201,13 +202,13 @@ func collectQuarantinedEntries(
 	})
 }
 
-// classifyEntrySummaries sorts all entries that are held back into three kinds. The list all contains heads, which are
-// the metadata of entries without the content. If a head contains the whole entry, the entry is added to the collector
-// s at once. Entries that are held back only because they were imported are collected by their version, because all
-// entries with the same version were written by the same change, and are later shown as one group. All other entries
-// must be read, and classifyEntrySummaries returns their IDs.
-func (s *quarantinedCollector) classifyEntrySummaries(all heads.List) (unread []uint64, err error) {
-	for h, err := range all.All {
+// classifyEntrySummaries sorts all entries that are held back into three kinds. The list allHeads contains heads, which
+// are the metadata of entries without the content. If a head contains the whole entry, the entry is added to the
+// collector s at once. Entries that are held back only because they were imported are collected by their version,
+// because all entries with the same version were written by the same change, and are later shown as one group. All
+// other entries must be read, and classifyEntrySummaries returns their IDs.
+func (s *quarantinedCollector) classifyEntrySummaries(allHeads heads.List) (unreadEntryIDs []uint64, err error) {
+	for h, err := range allHeads.All {
 		if err != nil {
 			return nil, err
 		}
@@ -216,24 +217,24 @@ func (s *quarantinedCollector) classifyEntrySummaries(all heads.List) (unread []
 		case h.Whole:
 			whole := *e
 			s.addQuarantinedEntry(&whole)
-		case !isQuarantinedAsImport(e):
-			unread = append(unread, e.ID)
+		case !isQuarantinedBecauseImported(e):
+			unreadEntryIDs = append(unreadEntryIDs, e.ID)
 		default:
 			v := s.summariesByVersion[e.Version]
 			if v == nil {
-				v = &versionEntrySummaries{labelCounts: map[oxbow.Label]int{}}
+				v = &versionEntries{labelCounts: map[oxbow.Label]int{}}
 				s.summariesByVersion[e.Version] = v
 			}
 			v.entryIDs = append(v.entryIDs, e.ID)
 			countGroupLabels(v.labelCounts, e)
 		}
 	}
-	return unread, nil
+	return unreadEntryIDs, nil
 }
 
 // readAndAddEntries reads and adds the entries with these IDs.
-func (s *quarantinedCollector) readAndAddEntries(all heads.List, ids []uint64) error {
-	found, err := all.Read(ids)
+func (s *quarantinedCollector) readAndAddEntries(allHeads heads.List, ids []uint64) error {
+	found, err := allHeads.Read(ids)
 	for _, e := range found {
 		if e != nil {
 			s.addQuarantinedEntry(e)
@@ -289,9 +290,9 @@ func (s *quarantinedCollector) groupEntrySummaries(all heads.List) error {
 	return nil
 }
 
-// addUnlabelledImports adds the imported entries that lack the label for held entries, because an earlier version of
-// oxbow imported them.
-func (s *quarantinedCollector) addUnlabelledImports() error {
+// addImportsWithoutHeldLabel adds the imported entries that lack the label for held entries, because an earlier version
+// of oxbow imported them.
+func (s *quarantinedCollector) addImportsWithoutHeldLabel() error {
 	hits, err := s.memory.Recall(s.ctx, oxbow.Query{Filter: importedFilter, Limit: oxbow.MaxLimit})
 	if err != nil {
 		return err
@@ -313,11 +314,11 @@ func (s *quarantinedCollector) addUnlabelledImports() error {
 
 // addQuarantinedEntry adds the entry e, which is held back from models until a person approves it. If e was held back
 // as part of an import, it is added to the group of this import, without its content. Otherwise it is added to
-// individuallyDecided, the list of entries that a person approves one by one.
+// individualEntries, the list of entries that a person approves one by one.
 func (s *quarantinedCollector) addQuarantinedEntry(e *oxbow.Entry) {
 	source := sourceOfText(s.ctx, s.memory, e)
-	if !isQuarantinedAsImport(e) {
-		s.individuallyDecided = append(s.individuallyDecided, entryWithSource{*e, source})
+	if !isQuarantinedBecauseImported(e) {
+		s.individualEntries = append(s.individualEntries, entryWithSource{*e, source})
 		return
 	}
 	g := s.addToImportGroup(source, 1)
@@ -327,16 +328,16 @@ func (s *quarantinedCollector) addQuarantinedEntry(e *oxbow.Entry) {
 	countGroupLabels(g.entriesPerLabel, e)
 }
 
-// addToImportGroup adds n to the number of entries in the group for the texts with this source, and returns the group.
-// It creates the group if necessary, and updates the origin and the time of the group.
-func (s *quarantinedCollector) addToImportGroup(source oxbow.Source, n int) *importGroupCollector {
+// addToImportGroup adds entryCount to the number of entries in the group for the texts with this source, and returns
+// the group. It creates the group if necessary, and updates the origin and the time of the group.
+func (s *quarantinedCollector) addToImportGroup(source oxbow.Source, entryCount int) *importGroupCollector {
 	id := groupIDOfSource(source)
 	g := s.groupsByID[id]
 	if g == nil {
 		g = &importGroupCollector{
 			QuarantinedImportGroup: QuarantinedImportGroup{
 				ID:           id,
-				ImportSource: importOrigin(source),
+				ImportSource: importedTextOrigin(source),
 				Session:      source.Session,
 			},
 			entriesPerLabel: map[oxbow.Label]int{},
@@ -344,11 +345,11 @@ func (s *quarantinedCollector) addToImportGroup(source oxbow.Source, n int) *imp
 		s.groupsByID[id] = g
 	}
 	g.updateImportOrigin(source)
-	g.Count += n
+	g.Count += entryCount
 	return g
 }
 
-func (g *importGroupCollector) addEntrySummaries(v *versionEntrySummaries) {
+func (g *importGroupCollector) addEntrySummaries(v *versionEntries) {
 	g.summarizedEntryIDs = append(g.summarizedEntryIDs, v.entryIDs...)
 	for l, n := range v.labelCounts {
 		g.entriesPerLabel[l] += n
@@ -358,7 +359,7 @@ func (g *importGroupCollector) addEntrySummaries(v *versionEntrySummaries) {
 // updateImportOrigin updates the group for an entry with this source. ImportSource becomes the longest directory path
 // that contains the origins of all entries in the group. Time becomes the latest time.
 func (g *importGroupCollector) updateImportOrigin(source oxbow.Source) {
-	origin := importOrigin(source)
+	origin := importedTextOrigin(source)
 	for g.ImportSource != origin && !strings.HasPrefix(origin, g.ImportSource+"/") && g.ImportSource != "" {
 		up := path.Dir(g.ImportSource)
 		if up == g.ImportSource || up == "." {
@@ -371,19 +372,19 @@ func (g *importGroupCollector) updateImportOrigin(source oxbow.Source) {
 
 // readFirstEntries returns the first n entries that an import added, in the order of their IDs. It omits the contents.
 func (g *importGroupCollector) readFirstEntries(
-	read func(ids []uint64) ([]*oxbow.Entry, error),
+	readEntries func(ids []uint64) ([]*oxbow.Entry, error),
 	n int,
-) (first []oxbow.Entry, err error) {
+) (firstEntries []oxbow.Entry, err error) {
 	ids := slices.Sorted(slices.Values(g.summarizedEntryIDs))
-	found, err := read(ids[:min(len(ids), n)])
+	found, err := readEntries(ids[:min(len(ids), n)])
 	for _, e := range found {
 		if e != nil {
-			first = append(first, *e)
+			firstEntries = append(firstEntries, *e)
 		}
 	}
-	first = append(first, g.entriesWithoutSummary...)
-	slices.SortFunc(first, func(a, b oxbow.Entry) int { return cmp.Compare(a.ID, b.ID) })
-	return first[:min(len(first), n)], err
+	firstEntries = append(firstEntries, g.entriesWithoutSummary...)
+	slices.SortFunc(firstEntries, func(a, b oxbow.Entry) int { return cmp.Compare(a.ID, b.ID) })
+	return firstEntries[:min(len(firstEntries), n)], err
 }
 
 // describeGroup returns the group with the names of its first entries and the most frequent labels.
@@ -408,20 +409,24 @@ func (g *importGroupCollector) describeGroup(
 	return out, err
 }
 
-// ListHeld lists the entries that a person has not approved yet, and that are therefore shown to a model only if the
-// model asks for them.
-func ListHeld(ctx context.Context, w *verb.Workspace, _ HeldIn) (out HeldOut, err error) {
+// ListQuarantinedEntries lists the entries that a person has not approved yet, and that are therefore shown to a model
+// only if the model asks for them.
+func ListQuarantinedEntries(
+	ctx context.Context,
+	w *verb.Workspace,
+	_ ListQuarantinedEntriesIn,
+) (out ListQuarantinedEntriesOut, err error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
-		return HeldOut{Entries: []QuarantinedEntry{}, Groups: []QuarantinedImportGroup{}}, err
+		return ListQuarantinedEntriesOut{Entries: []QuarantinedEntry{}, Groups: []QuarantinedImportGroup{}}, err
 	}
 	err = collectQuarantinedEntries(
 		ctx,
 		m,
 		func(s *quarantinedCollector, read func(ids []uint64) ([]*oxbow.Entry, error)) error {
-			out = HeldOut{Entries: []QuarantinedEntry{}, Groups: []QuarantinedImportGroup{}}
-			for i := range s.individuallyDecided {
-				out.Entries = append(out.Entries, describeQuarantinedEntry(ctx, &s.individuallyDecided[i]))
+			out = ListQuarantinedEntriesOut{Entries: []QuarantinedEntry{}, Groups: []QuarantinedImportGroup{}}
+			for i := range s.individualEntries {
+				out.Entries = append(out.Entries, describeQuarantinedEntry(ctx, &s.individualEntries[i]))
 			}
 			for _, g := range s.groupsByID {
 				group, err := g.describeGroup(read)
@@ -458,23 +463,23 @@ func describeQuarantinedEntry(ctx context.Context, t *entryWithSource) Quarantin
 		Content: e.Content, Session: session.SessionOfSource(t.source),
 	}
 	if t.source.Actor == oxbow.Imported {
-		held.ImportSource = importOrigin(t.source)
+		held.ImportSource = importedTextOrigin(t.source)
 	}
 	return held
 }
 
-// CountHeldEntries returns the number of entries that an import changed and that are held back from models. Entries
-// that are held back only because they were imported form a group, which a person approves or rejects as a whole. If
-// such entries exist, group is the ID of the group with the first of them, otherwise group is "". The function
-// isChanged must report whether the import changed the entry with the given name.
-func CountHeldEntries(
+// CountQuarantinedEntries returns the number of entries that an import changed and that are held back from models.
+// Entries that are held back only because they were imported form a group, which a person approves or rejects as a
+// whole. If such entries exist, groupID is the ID of the group with the first of them, otherwise groupID is "". The
+// function isChanged must report whether the import changed the entry with the given name.
+func CountQuarantinedEntries(
 	ctx context.Context,
 	m *oxbow.Memory,
 	isChanged func(name string) bool,
-) (n int, group string, err error) {
+) (n int, groupID string, err error) {
 	needs := heads.Needs{Keys: append([]string{oxbow.HeadName}, oxbow.Unasked.HeldLabels()...)}
 	err = heads.View(ctx, m.Store(), needs, func(all heads.List) error {
-		n, group = 0, ""
+		n, groupID = 0, ""
 		var first oxbow.Head // head of the first changed entry that is held back only because it was imported
 		for h, err := range all.All {
 			if err != nil {
@@ -484,7 +489,7 @@ func CountHeldEntries(
 				continue
 			}
 			n++
-			if first.Entry == nil && isQuarantinedAsImport(h.Entry) {
+			if first.Entry == nil && isQuarantinedBecauseImported(h.Entry) {
 				first = h
 			}
 		}
@@ -499,10 +504,10 @@ func CountHeldEntries(
 			}
 			source = read[0].Source
 		}
-		group = groupIDOfSource(source)
+		groupID = groupIDOfSource(source)
 		return nil
 	})
-	return n, group, err
+	return n, groupID, err
 }
 
 // FormatNames returns the first entries' names, and the number of further entries in the group.
@@ -514,8 +519,8 @@ func (g *QuarantinedImportGroup) FormatNames() string {
 	return s
 }
 
-// importOrigin returns the file, directory or server from which a text was imported.
-func importOrigin(s oxbow.Source) string {
+// importedTextOrigin returns the file, directory or server from which a text was imported.
+func importedTextOrigin(s oxbow.Source) string {
 	_, origin := s.SplitRef()
 	return origin
 }
@@ -529,9 +534,9 @@ func withoutQuarantineLabels(ls []oxbow.Label) []oxbow.Label {
 }
 
 // Report lists the entries and the imports that are held back, with the reasons.
-func (o HeldOut) Report() (r report.Report) {
+func (o ListQuarantinedEntriesOut) Report() (r report.Report) {
 	for _, e := range o.Entries {
-		held := report.Record{Key: report.Name(e.Name), Cells: []report.Cell{{Value: e.TrustLevel},
+		held := report.Record{Key: report.EntryName(e.Name), Cells: []report.Cell{{Value: e.TrustLevel},
 			{Name: "words of", Value: strings.Join(e.ForeignTextSources, "; ")},
 			{Name: "not vouched for:", Value: strings.Join(e.UnvouchedReasons, ", ")},
 			{Name: "shaped like instructions:", Value: strings.Join(e.MatchedInstructionRules, ", ")}}}
@@ -547,7 +552,7 @@ func (o HeldOut) Report() (r report.Report) {
 		if g.ImportSource != "" {
 			from = report.Sentencef("%s imported from %s", report.OxbowText(count), g.ImportSource)
 		}
-		r.Add(report.Record{Key: g.ID, Cells: []report.Cell{{Value: from}, {Value: report.TimeValue(g.Time)}},
+		r.Add(report.Record{Key: g.ID, Cells: []report.Cell{{Value: from}, {Value: report.ParseTimeOrText(g.Time)}},
 			TextCellsBelow: []report.Cell{{Value: report.Quote(g.FormatNames())}}})
 	}
 	if len(o.Groups) > 0 {

@@ -46,8 +46,9 @@ func change(t *testing.T, m *oxbow.Memory, op oxbow.Op) {
 	}
 }
 
-// TestHeldFromHeads calls ListHeld before and after the store is reopened. At first, ListHeld must read the entries.
-// After reopening, it reads the entries' labels from a snapshot. Both calls must return the same result.
+// TestHeldFromHeads calls ListQuarantinedEntries before and after the store is reopened. At first,
+// ListQuarantinedEntries must read the entries. After reopening, it reads the entries' labels from a snapshot. Both
+// calls must return the same result.
 func TestHeldFromHeads(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.oxbow")
 	m, err := oxbow.Open(path, &oxbow.Options{KeepIndex: true})
@@ -76,9 +77,9 @@ func TestHeldFromHeads(t *testing.T) {
 		Now:    time.Now,
 		Source: oxbow.Source{Actor: oxbow.Person},
 	}
-	held := func() HeldOut {
+	held := func() ListQuarantinedEntriesOut {
 		t.Helper()
-		out, err := ListHeld(t.Context(), w, HeldIn{})
+		out, err := ListQuarantinedEntries(t.Context(), w, ListQuarantinedEntriesIn{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +111,7 @@ func TestHeldFromHeads(t *testing.T) {
 	if l := group.Labels[0]; l.Label != "project:p1" && l.Label != "project:p0" {
 		t.Errorf("the labels of the group are %+v", group.Labels)
 	}
-	out, err := Approve(t.Context(), w, ApproveIn{Group: group.ID, Filter: "project:p2"})
+	out, err := ApproveEntries(t.Context(), w, ApproveEntriesIn{Group: group.ID, Filter: "project:p2"})
 	if err != nil || len(out.Entries) != 1000 {
 		t.Fatalf("Approve() = %d entries, %v; want 1000", len(out.Entries), err)
 	}
@@ -119,7 +120,7 @@ func TestHeldFromHeads(t *testing.T) {
 			t.Errorf("after the approval of a part, the group has %d entries, want 2000", g.Count)
 		}
 	}
-	if _, err := Approve(t.Context(), w, ApproveIn{Filter: "project:p2"}); err == nil {
+	if _, err := ApproveEntries(t.Context(), w, ApproveEntriesIn{Filter: "project:p2"}); err == nil {
 		t.Error("Approve accepts a filter without a group")
 	}
 }

@@ -78,8 +78,8 @@ func parseNewLabel(s string) (oxbow.Label, error) {
 	return l, nil
 }
 
-// LabelsIn is the argument of ListLabels.
-type LabelsIn struct {
+// ListLabelsIn is the argument of ListLabels.
+type ListLabelsIn struct {
 	Filter string `json:"filter,omitempty" flag:"-" jsonschema:"Only labels of the entries that it selects."`
 	Key    string `json:"key,omitempty"             jsonschema:"Only labels of this key."                    value:"KEY" usage:"only labels of this KEY, such as project or tag"`
 }
@@ -91,7 +91,7 @@ type LabelsOut struct {
 }
 
 // ListLabels lists the labels of the memory.
-func ListLabels(ctx context.Context, w *verb.Workspace, in LabelsIn) (LabelsOut, error) {
+func ListLabels(ctx context.Context, w *verb.Workspace, in ListLabelsIn) (LabelsOut, error) {
 	f, err := query.ParseFilter(in.Filter, w.CurrentTime())
 	if err != nil {
 		return LabelsOut{}, err
@@ -112,27 +112,27 @@ func ListLabels(ctx context.Context, w *verb.Workspace, in LabelsIn) (LabelsOut,
 	return LabelsOut{toLabelCounts(cs)}, nil
 }
 
-// countLabels counts the labels of the entries that match the filter f. If key is not empty, it counts only labels
-// with this key. It leaves out labels whose key is in omitted.
+// countLabels counts the labels of the entries that match the filter f. If key is not empty, it counts only labels with
+// this key. It leaves out labels whose key is in omittedKeys.
 func countLabels(
 	ctx context.Context,
 	m *oxbow.Memory,
 	f oxbow.Filter,
 	key string,
-	omitted []string,
+	omittedKeys []string,
 ) ([]label.Count, error) {
 	if f.IsZero() {
-		return label.CountInMemory(ctx, m, key, omitted...)
+		return label.CountValuesInMemory(ctx, m, key, omittedKeys...)
 	}
 	cs, err := label.CountValues(ctx, m.Store(), f, key)
-	return slices.DeleteFunc(cs, func(c label.Count) bool { return slices.Contains(omitted, c.Label.Key) }), err
+	return slices.DeleteFunc(cs, func(c label.Count) bool { return slices.Contains(omittedKeys, c.Label.Key) }), err
 }
 
 // EditLabelsIn contains the arguments for AddLabels and RemoveLabels, which change the labels of the selected entries.
 type EditLabelsIn struct {
 	Labels     []string `json:"labels"            flag:"-"    jsonschema:"The labels, as key:value."`
 	Filters    []string `json:"where,omitempty"               jsonschema:"Filter terms that select the entries."               value:"FILTER" usage:"the entries that this FILTER selects"`
-	Names      []string `json:"names,omitempty"   flag:"name" jsonschema:"Names of the entries; with a filter, both must fit."                usage:"the entry of this NAME; you can name several"`
+	EntryNames []string `json:"names,omitempty"   flag:"name" jsonschema:"Names of the entries; with a filter, both must fit."                usage:"the entry of this NAME; you can name several"`
 	AllEntries bool     `json:"all,omitempty"                 jsonschema:"All entries."                                                       usage:"change all entries"`
 	DryRun     bool     `json:"dry_run,omitempty"             jsonschema:"Show what would be changed and change nothing."                     usage:"show what would be changed and change nothing"`
 }
@@ -183,7 +183,7 @@ func editLabels(
 	if err != nil {
 		return RelabelOut{}, err
 	}
-	return applyLabelPlan(ctx, w, newPlanner(label.Selection{Filter: f, Names: in.Names}, ls...), in.DryRun)
+	return applyLabelPlan(ctx, w, newPlanner(label.Selection{Filter: f, Names: in.EntryNames}, ls...), in.DryRun)
 }
 
 // RenameLabelIn is the argument of RenameLabel.
@@ -209,23 +209,23 @@ func RenameLabel(ctx context.Context, w *verb.Workspace, in RenameLabelIn) (Rela
 	if err != nil {
 		return RelabelOut{}, err
 	}
-	return applyLabelPlan(ctx, w, label.PlanRenameLabel(old[0], now), in.DryRun)
+	return applyLabelPlan(ctx, w, label.PlanLabelRename(old[0], now), in.DryRun)
 }
 
 // MergeLabelsIn is the argument of MergeLabels.
 type MergeLabelsIn struct {
-	Labels []string `json:"labels"            flag:"-" jsonschema:"The labels to join."`
-	Into   string   `json:"into"              flag:"-" jsonschema:"The label that they become."`
-	DryRun bool     `json:"dry_run,omitempty"          jsonschema:"Show what would be changed and change nothing." usage:"show what would be changed and change nothing"`
+	Labels      []string `json:"labels"            flag:"-" jsonschema:"The labels to join."`
+	TargetLabel string   `json:"into"              flag:"-" jsonschema:"The label that they become."`
+	DryRun      bool     `json:"dry_run,omitempty"          jsonschema:"Show what would be changed and change nothing." usage:"show what would be changed and change nothing"`
 }
 
-// MergeLabels replaces several labels by the label in.Into on all entries.
+// MergeLabels replaces several labels by the label in.TargetLabel on all entries.
 func MergeLabels(ctx context.Context, w *verb.Workspace, in MergeLabelsIn) (RelabelOut, error) {
 	old, err := parseLabels(in.Labels...)
 	if err != nil {
 		return RelabelOut{}, err
 	}
-	into, err := parseNewLabel(in.Into)
+	into, err := parseNewLabel(in.TargetLabel)
 	if err != nil {
 		return RelabelOut{}, err
 	}
@@ -256,7 +256,7 @@ func applyLabelPlan(ctx context.Context, w *verb.Workspace, plan label.Planner, 
 	}
 	var unused *label.UnusedLabelsError
 	if errors.As(err, &unused) {
-		err = verb.AdviseNote(err, verb.Notef("%s shows the labels that entries have", verb.VerbRef("labels")))
+		err = verb.AdviseWithNote(err, verb.Notef("%s shows the labels that entries have", verb.VerbRef("labels")))
 	}
 	if err != nil {
 		isPartlyDone := !isDryRun && len(p.EntryChanges) > 0
@@ -367,12 +367,12 @@ func LintLabels(ctx context.Context, w *verb.Workspace, _ LintLabelsIn) (LintLab
 	if err != nil {
 		return out, err
 	}
-	cs, err := label.CountInMemory(ctx, m, "")
+	cs, err := label.CountValuesInMemory(ctx, m, "")
 	if err != nil {
 		return out, fmt.Errorf("counting labels: %w", err)
 	}
-	for _, f := range label.Lint(cs) {
-		out.Findings = append(out.Findings, LabelFinding{toLabelCounts(f.Labels), f.Why, f.Merge.String()})
+	for _, f := range label.FindSimilarLabels(cs) {
+		out.Findings = append(out.Findings, LabelFinding{toLabelCounts(f.Labels), f.Why, f.MergeTarget.String()})
 	}
 	return out, nil
 }
@@ -395,7 +395,7 @@ type SuggestLabelsOut struct {
 // suggestions.
 func (o SuggestLabelsOut) Report(command string) (r report.Report) {
 	for _, s := range o.Suggestions {
-		r.AddLinef("%.2f  %s  %s", s.Confidence, report.QuotedText(s.Label), report.Name(s.Name))
+		r.AddLinef("%.2f  %s  %s", s.Confidence, report.QuotedText(s.Label), report.EntryName(s.Name))
 		for _, reason := range s.Reasons {
 			r.Add(report.Line{Sentence: report.Sentencef("%s", report.QuotedText(reason)), Indent: 6, IsDetail: true})
 		}
@@ -440,7 +440,7 @@ func AcceptLabels(ctx context.Context, w *verb.Workspace, in SuggestLabelsIn) (R
 	if err != nil {
 		return RelabelOut{}, err
 	}
-	return applyLabelPlan(ctx, w, label.PlanAcceptSuggestions(ss, in.MinConfidence), in.DryRun)
+	return applyLabelPlan(ctx, w, label.PlanSuggestionAcceptance(ss, in.MinConfidence), in.DryRun)
 }
 
 func suggestLabels(
@@ -488,10 +488,10 @@ func (o RelabelOut) Report() (r report.Report) {
 	isUndoable := o.Seq != 0
 	items := report.List{}
 	if o.DryRun || isUndoable {
-		items.AllItemsAdvice = verb.ListChangedEntriesAdvice(o.DryRun)
+		items.ListAllAdvice = verb.AdviceForListingChanges(o.DryRun)
 	}
 	for _, e := range o.Entries {
-		line, values := "%s", []any{report.Name(e.Name)}
+		line, values := "%s", []any{report.EntryName(e.Name)}
 		for _, l := range e.Removed {
 			line, values = line+"  -%s", append(values, l)
 		}

@@ -46,7 +46,8 @@ func TestIndexAfterApproval(t *testing.T) {
 	m = storetest.Open(t, path, nil) // The memory is opened again, as the next command does.
 	w := &verb.Workspace{Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return m, nil }}
 	person := oxbow.WithSource(t.Context(), oxbow.Source{Actor: oxbow.Person, Door: "cli"})
-	if out, err := Approve(person, w, ApproveIn{Names: names}); err != nil || len(out.Entries) != len(names) {
+	if out, err := ApproveEntries(person, w, ApproveEntriesIn{EntryNames: names}); err != nil ||
+		len(out.Entries) != len(names) {
 		t.Fatalf("Approve changed %d entries, %v", len(out.Entries), err)
 	}
 	if indexFile(m) == before {

@@ -26,7 +26,7 @@ type BackupIn struct {
 	File  string `json:"file"            flag:"-" jsonschema:"path of the new file"`
 	Force bool   `json:"force,omitempty"          jsonschema:"replace an existing file; if oxbow did not write it, a copy is kept"`
 
-	Sessions bool `json:"sessions,omitempty" jsonschema:"copy the archive of sessions, not the memory"`
+	SessionArchiveOnly bool `json:"sessions,omitempty" jsonschema:"copy the archive of sessions, not the memory"`
 
 	Recipients []string `json:"to,omitempty" value:"KEY" jsonschema:"encrypt the copy for this public KEY (age1…), or for the keys in this file, like age -R; you can name several"`
 	BackupKeyFiles
@@ -38,18 +38,18 @@ type BackupKeyFiles struct {
 	Passphrase string `json:"passphrase_file,omitempty" value:"FILE"    jsonschema:"a file whose only line is the passphrase of the copy"`
 }
 
-func (f BackupKeyFiles) backupKeys(to ...string) backup.Keys {
-	return backup.Keys{Recipients: to, SecretKeyFile: f.Identity, Passphrase: f.Passphrase}
+func (f BackupKeyFiles) backupKeys(recipients ...string) backup.Keys {
+	return backup.Keys{Recipients: recipients, SecretKeyFile: f.Identity, Passphrase: f.Passphrase}
 }
 
 // BackupOut describes the written backup.
 type BackupOut struct {
-	File     string         `json:"file"`
-	Entries  int            `json:"entries"`
-	LastSeq  uint64         `json:"last_change"`
-	Bytes    int64          `json:"bytes"`
-	Head     string         `json:"head"`
-	Problems []verb.Problem `json:"problems,omitempty"`
+	File        string         `json:"file"`
+	Entries     int            `json:"entries"`
+	LastSeq     uint64         `json:"last_change"`
+	Bytes       int64          `json:"bytes"`
+	LastLogHash string         `json:"head"`
+	Problems    []verb.Problem `json:"problems,omitempty"`
 
 	Encrypted  bool `json:"encrypted,omitempty"`
 	IsVerified bool `json:"opened,omitempty"` // The backup was decrypted and compared with the original.
@@ -67,16 +67,16 @@ type BackupOut struct {
 // Failed reports whether the written backup has problems.
 func (o BackupOut) Failed() bool { return len(o.Problems) > 0 }
 
-// Backup copies the memory to a file and checks the copy. If in.Sessions is set, it copies the archive of sessions
-// instead. Other processes can use the memory meanwhile. A copy of the memory does not contain the session archive and
-// the tenants' homes. The result lists them as OmittedArchivePath and OmittedTenantHomes. After copying the memory,
-// Backup also signs the head of its log, if possible.
+// Backup copies the memory to a file and checks the copy. If in.SessionArchiveOnly is set, it copies the archive of
+// sessions instead. Other processes can use the memory meanwhile. A copy of the memory does not contain the session
+// archive and the tenants' homes. The result lists them as OmittedArchivePath and OmittedTenantHomes. After copying the
+// memory, Backup also signs the head of its log, if possible.
 func Backup(ctx context.Context, w *verb.Workspace, in BackupIn) (BackupOut, error) {
-	left, err := archiveFile(w)
+	left, err := sessionArchivePath(w)
 	if err != nil {
 		return BackupOut{}, err
 	}
-	if in.Sessions {
+	if in.SessionArchiveOnly {
 		if left == "" {
 			return BackupOut{}, verb.Advise(
 				fmt.Errorf("backing up: %w: no sessions are kept here", fs.ErrNotExist),
@@ -97,7 +97,7 @@ func Backup(ctx context.Context, w *verb.Workspace, in BackupIn) (BackupOut, err
 	out.OmittedArchivePath = left
 	if err == nil {
 		out.OmittedTenantHomes = tenantHomes(store)
-		_ = signing.SignHead(w, store, out.LastSeq, out.Head)
+		_ = signing.SignHead(w, store, out.LastSeq, out.LastLogHash)
 	}
 	return out, err
 }
@@ -144,7 +144,7 @@ func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn
 	out := BackupOut{File: in.File, Store: store}
 	out.KeptCopy, err = to.WriteAtomically(ctx, func() error {
 		if k.CanEncrypt() {
-			return out.writeEncrypted(ctx, m, in, k)
+			return out.writeEncryptedBackup(ctx, m, in, k)
 		}
 		_, err := m.Backup(ctx, in.File, in.Force)
 		return err
@@ -163,13 +163,13 @@ func copyStore(ctx context.Context, w *verb.Workspace, store string, in BackupIn
 	out.Entries = r.Entries
 	out.LastSeq = r.Last
 	out.Bytes = r.Bytes
-	out.Head = r.Head
+	out.LastLogHash = r.Head
 	out.Problems = verb.ProblemsOfCheck(r)
 	return out, nil
 }
 
-// writeEncrypted writes an encrypted copy of the memory to in.File.
-func (o *BackupOut) writeEncrypted(ctx context.Context, m *oxbow.Memory, in BackupIn, k backup.Keys) error {
+// writeEncryptedBackup writes an encrypted copy of the memory to in.File.
+func (o *BackupOut) writeEncryptedBackup(ctx context.Context, m *oxbow.Memory, in BackupIn, k backup.Keys) error {
 	r, err := backup.Write(ctx, m, in.File, k, in.Force)
 	if errors.Is(err, backup.ErrWrongKey) {
 		return verb.Advise(
@@ -180,7 +180,7 @@ func (o *BackupOut) writeEncrypted(ctx context.Context, m *oxbow.Memory, in Back
 	o.Entries = r.Entries
 	o.LastSeq = r.Last
 	o.Bytes = r.Size
-	o.Head = r.Head
+	o.LastLogHash = r.Head
 	o.Problems = verb.ProblemsOfCheck(r.CheckReport)
 	o.Encrypted, o.IsVerified = true, r.IsVerified
 	return err
@@ -191,10 +191,10 @@ func (in BackupIn) outputFile(w *verb.Workspace) output.Output {
 	name := filepath.Join(in.File, "memory-"+w.CurrentTime().Format("20060102")+".oxbow")
 	return output.Output{
 		Path:               in.File,
-		Name:               in.File,
+		UserPath:           in.File,
 		OperationName:      "backing up",
 		Force:              in.Force,
-		TrustList:          w.Host.Trusted,
+		TrustList:          w.Host.TrustList,
 		AdviceForDirectory: ": oxbow backup " + text.ShellQuote(name),
 	}
 }
@@ -204,7 +204,7 @@ func (in BackupIn) checkBackupTarget(to output.Output, store fs.FileInfo) (strin
 	if fi, err := os.Stat(in.File); err == nil && os.SameFile(fi, store) {
 		return "", verb.Advise(verb.Invalidf("%s is the memory itself", in.File), "name another file")
 	}
-	file, err := to.FindTarget()
+	file, err := to.ResolvePath()
 	if err != nil {
 		return "", err
 	}
@@ -217,12 +217,12 @@ func (in BackupIn) checkBackupTarget(to output.Output, store fs.FileInfo) (strin
 	return file, nil
 }
 
-// restoreToTempFile writes the store in a backup to a new temporary file in target's directory, and returns the path
-// of this file.
-func restoreToTempFile(ctx context.Context, file string, k backup.Keys, target string) (string, error) {
-	temp, err := backup.Restore(ctx, file, k, target)
+// restoreToTempFile writes the store in a backup to a new temporary file in the directory of storePath, and returns the
+// path of this file.
+func restoreToTempFile(ctx context.Context, file string, k backup.Keys, storePath string) (string, error) {
+	temp, err := backup.Restore(ctx, file, k, storePath)
 	if err == nil {
-		return filepath.Join(filepath.Dir(target), temp), nil
+		return filepath.Join(filepath.Dir(storePath), temp), nil
 	}
 	advice := map[error]string{
 		backup.ErrEncrypted: "name the key that opens it: --identity KEYFILE, as age-keygen writes it, or " +
@@ -250,7 +250,7 @@ func checkAndRenameStore(ctx context.Context, w *verb.Workspace, temp, store str
 		return verb.Advise(fmt.Errorf("making the home: the backup holds no sound memory: %w", err),
 			"oxbow init, then oxbow recover FILE --replace, saves what can be read of it")
 	}
-	return verb.WrapError("making the home", backup.RenameRestored(filepath.Base(temp), store))
+	return verb.WrapError("making the home", backup.RenameRestoredFile(filepath.Base(temp), store))
 }
 
 // Report lists the copied data and the data that the copy lacks, and says how to read the copy.
@@ -265,7 +265,7 @@ func (o BackupOut) Report() (r report.Report) {
 		o.LastSeq,
 		report.OxbowText(text.FormatBytes(o.Bytes)),
 	)
-	r.AddLinef("head %s", o.Head)
+	r.AddLinef("head %s", o.LastLogHash)
 	if o.KeptCopy != "" {
 		r.AddNotef("the file was edited since oxbow wrote it; a copy is kept as %s", o.KeptCopy)
 	}

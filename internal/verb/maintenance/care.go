@@ -18,8 +18,8 @@ import (
 
 // CompactIn is the argument of Compact.
 type CompactIn struct {
-	Keep   string `json:"keep"              value:"SPAN" default:"90d" jsonschema:"keep the history of this SPAN, such as 90d, 12w, 1y or 36h"`
-	DryRun bool   `json:"dry_run,omitempty"                            jsonschema:"show what would be dropped and change nothing"`
+	KeptHistorySpan string `json:"keep"              value:"SPAN" default:"90d" jsonschema:"keep the history of this SPAN, such as 90d, 12w, 1y or 36h"`
+	DryRun          bool   `json:"dry_run,omitempty"                            jsonschema:"show what would be dropped and change nothing"`
 }
 
 // Compact builds the index again if the store has less than maxStoreBytesToReindex bytes. For such a store, this takes
@@ -28,22 +28,22 @@ const maxStoreBytesToReindex = 32 << 20
 
 // CompactOut is the result of Compact.
 type CompactOut struct {
-	DryRun        bool   `json:"dry_run,omitempty"`
-	CutoffTime    string `json:"before"` // versions that were replaced before this time were dropped (RFC 3339)
-	Changes       int    `json:"changes"`
-	Versions      int    `json:"versions"`
-	BytesBefore   int64  `json:"bytes_before"`
-	BytesAfter    int64  `json:"bytes_after"`
-	LastChangeSeq uint64 `json:"seq,omitempty"`
+	DryRun              bool   `json:"dry_run,omitempty"`
+	CutoffTime          string `json:"before"` // versions that were replaced before this time were dropped (RFC 3339)
+	DroppedChangeCount  int    `json:"changes"`
+	DroppedVersionCount int    `json:"versions"`
+	BytesBefore         int64  `json:"bytes_before"`
+	BytesAfter          int64  `json:"bytes_after"`
+	LastChangeSeq       uint64 `json:"seq,omitempty"`
 }
 
-// Compact drops the history that is older than in.Keep, such as 90d. This cannot be undone. With in.DryRun, it only
-// reports what would be dropped. It fails if the caller may not erase one of these versions.
+// Compact drops the history that is older than in.KeptHistorySpan, such as 90d. This cannot be undone. With in.DryRun,
+// it only reports what would be dropped. It fails if the caller may not erase one of these versions.
 func Compact(ctx context.Context, w *verb.Workspace, in CompactIn) (CompactOut, error) {
-	span, ok := verb.ParseSpan(in.Keep)
+	span, ok := verb.ParseTimeSpan(in.KeptHistorySpan)
 	if !ok {
 		return CompactOut{}, verb.Advise(
-			verb.Invalidf("%q is not a length of time", in.Keep),
+			verb.Invalidf("%q is not a length of time", in.KeptHistorySpan),
 			"write 90d, 12w, 6mo, 1y or 36h",
 		)
 	}
@@ -53,7 +53,7 @@ func Compact(ctx context.Context, w *verb.Workspace, in CompactIn) (CompactOut, 
 	}
 	before := w.CurrentTime().Add(-span)
 	if !in.DryRun {
-		if err := verb.CheckErase(ctx, "compact", oldVersions(ctx, m, before)); err != nil {
+		if err := verb.CheckMayEraseVersions(ctx, "compact", oldVersions(ctx, m, before)); err != nil {
 			return CompactOut{}, err
 		}
 	}
@@ -112,7 +112,7 @@ type RedactOut struct {
 	DryRun               bool     `json:"dry_run,omitempty"`
 	Name                 string   `json:"name"`
 	Versions             int      `json:"versions"`
-	Seq                  uint64   `json:"seq,omitempty"` // number of the change that records the redaction
+	RedactionSeq         uint64   `json:"seq,omitempty"` // number of the change that records the redaction
 	PlacesWithErasedText []string `json:"left"`          // places that may still contain the erased text
 }
 
@@ -128,11 +128,11 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 	if err != nil {
 		return RedactOut{}, err
 	}
-	if err := verb.CheckErase(ctx, "redact", unerasedVersions(ctx, m, in.Name)); !in.DryRun &&
+	if err := verb.CheckMayEraseVersions(ctx, "redact", unerasedVersions(ctx, m, in.Name)); !in.DryRun &&
 		errors.Is(err, oxbow.ErrInvalid) {
 		return RedactOut{}, err // ignore other errors, because the call of Redact below returns them
 	}
-	notes, err := changeNoteMentions(ctx, w, m, in.Name)
+	notes, err := describeMentionsInNotes(ctx, w, m, in.Name)
 	if err != nil {
 		return RedactOut{}, fmt.Errorf("redacting: %w", err)
 	}
@@ -151,7 +151,13 @@ func Redact(ctx context.Context, w *verb.Workspace, in RedactIn) (RedactOut, err
 			return RedactOut{}, verb.WrapError("removing the vectors", err)
 		}
 	}
-	out := RedactOut{DryRun: in.DryRun, Name: in.Name, Versions: r.Versions, Seq: r.Seq, PlacesWithErasedText: r.Left}
+	out := RedactOut{
+		DryRun:               in.DryRun,
+		Name:                 in.Name,
+		Versions:             r.Versions,
+		RedactionSeq:         r.Seq,
+		PlacesWithErasedText: r.Left,
+	}
 	if notes != "" {
 		out.PlacesWithErasedText = append(out.PlacesWithErasedText, notes)
 	}
@@ -190,12 +196,12 @@ type StatsOut struct {
 	Entries         int            `json:"entries"`
 	Bytes           int64          `json:"bytes"` // size of the store's file, in bytes
 	UsedBytes       int64          `json:"used"`  // size of the file without its free space, in bytes
-	Content         int64          `json:"content_bytes"`
+	ContentBytes    int64          `json:"content_bytes"`
 	FirstSeq        uint64         `json:"first_change"`
 	LastSeq         uint64         `json:"last_change"`
-	Head            string         `json:"head,omitempty"`   // value of the log's hash chain after the last change
+	LastLogHash     string         `json:"head,omitempty"`   // value of the log's hash chain after the last change
 	OldestEntryTime string         `json:"oldest,omitempty"` // creation time of the oldest entry (RFC 3339)
-	Newest          string         `json:"newest,omitempty"`
+	NewestEntryTime string         `json:"newest,omitempty"`
 	EntriesPerKind  map[string]int `json:"kinds"`
 	Projects        map[string]int `json:"projects"`
 	Tags            map[string]int `json:"tags"`
@@ -229,7 +235,7 @@ func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) 
 		out.UsedBytes = s.Used
 		out.FirstSeq = s.First
 		out.LastSeq = s.Last
-		out.Head = s.Head
+		out.LastLogHash = s.Head
 	} else if !errors.Is(err, oxbow.ErrUnsupported) {
 		return StatsOut{}, err
 	}
@@ -237,7 +243,7 @@ func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) 
 	if err != nil {
 		return StatsOut{}, fmt.Errorf("counting: %w", err)
 	}
-	out.Entries, out.Content = sum.Entries, sum.Content
+	out.Entries, out.ContentBytes = sum.Entries, sum.Content
 	counts := map[string]map[string]int{
 		"kind":             out.EntriesPerKind,
 		oxbow.LabelProject: out.Projects,
@@ -247,9 +253,9 @@ func Stats(ctx context.Context, w *verb.Workspace, _ StatsIn) (StatsOut, error) 
 		counts[l.Key][l.Value] = n
 	}
 	if out.Entries > 0 {
-		out.OldestEntryTime, out.Newest = verb.FormatTimestamp(sum.Oldest), verb.FormatTimestamp(sum.Newest)
+		out.OldestEntryTime, out.NewestEntryTime = verb.FormatTimestamp(sum.Oldest), verb.FormatTimestamp(sum.Newest)
 	}
-	file, err := archiveFile(w)
+	file, err := sessionArchivePath(w)
 	hasArchive := err == nil && file != ""
 	if hasArchive && w.Sessions != nil {
 		// ignore an error of the session archive, because oxbow doctor reports it

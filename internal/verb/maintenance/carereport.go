@@ -19,14 +19,14 @@ func countWithNoun(n int, singular, plural string) report.OxbowText {
 // sizeText returns a number of bytes as text for a report.
 func sizeText(bytes int64) report.OxbowText { return report.OxbowText(text.FormatBytes(bytes)) }
 
-// DroppedHistoryText returns a text that says how many changes and versions are dropped.
-func (o CompactOut) DroppedHistoryText() string {
+// DescribeDroppedHistory returns a text that says how many changes and versions are dropped.
+func (o CompactOut) DescribeDroppedHistory() string {
 	return text.FormatCount(
-		o.Changes,
+		o.DroppedChangeCount,
 		"change",
 		"changes",
 	) + " and " + text.FormatCount(
-		o.Versions,
+		o.DroppedVersionCount,
 		"version",
 		"versions",
 	)
@@ -34,17 +34,20 @@ func (o CompactOut) DroppedHistoryText() string {
 
 // Report describes the dropped data, or in a dry run the data that would be dropped.
 func (o CompactOut) Report() (r report.Report) {
-	if o.Changes == 0 && o.Versions == 0 {
-		r.AddLinef("there is no history from before %s to drop; nothing was changed", report.TimeValue(o.CutoffTime))
+	if o.DroppedChangeCount == 0 && o.DroppedVersionCount == 0 {
+		r.AddLinef(
+			"there is no history from before %s to drop; nothing was changed",
+			report.ParseTimeOrText(o.CutoffTime),
+		)
 		return r
 	}
 	r.AddLinef(
 		"%s %s from before %s: %s, now %s",
 		report.EffectVerb(o.DryRun, "dropped", "would drop"),
 		report.OxbowText(
-			o.DroppedHistoryText(),
+			o.DescribeDroppedHistory(),
 		),
-		report.TimeValue(o.CutoffTime),
+		report.ParseTimeOrText(o.CutoffTime),
 		sizeText(o.BytesBefore),
 		sizeText(o.BytesAfter),
 	)
@@ -56,19 +59,19 @@ func (o CompactOut) Report() (r report.Report) {
 	return r
 }
 
-// maxLostRanges is the maximum number of listed ranges with lost changes.
-const maxLostRanges = 20
+// maxListedChangeRanges is the maximum number of listed ranges with lost changes.
+const maxListedChangeRanges = 20
 
 // Report describes the saved data, the lost data, and the next steps.
 func (o RecoverOut) Report() (r report.Report) {
-	if o.IsSound && o.SourceBackupPath == "" {
+	if o.IsStoreSound && o.SourceBackupPath == "" {
 		r.AddLinef("%s is sound: there is nothing to recover", o.Store)
 		r.AddNotef("oxbow backup FILE makes a copy")
 		return r
 	}
 	r.AddLinef(
 		"saved %s, from %s, in %s",
-		countWithNoun(o.Entries, "entry", "entries"),
+		countWithNoun(o.EntryCount, "entry", "entries"),
 		countWithNoun(o.ReadChangeCount, "change", "changes"),
 		o.OutputFile,
 	)
@@ -104,9 +107,9 @@ func (o RecoverOut) Report() (r report.Report) {
 // number of bytes that could not be read, and whether the header was damaged.
 func (o RecoverOut) addLostChanges(r *report.Report) {
 	switch {
-	case o.IsSound && len(o.LostChangeRanges) > 0:
+	case o.IsStoreSound && len(o.LostChangeRanges) > 0:
 		r.AddLinef("not in the backup:")
-	case o.IsSound:
+	case o.IsStoreSound:
 		r.AddLinef("the backup is sound")
 	case len(o.LostChangeRanges) > 0 || o.IsCompactedPartDamaged:
 		r.AddLinef("lost:")
@@ -115,14 +118,14 @@ func (o RecoverOut) addLostChanges(r *report.Report) {
 	default:
 		r.AddLinef("no change was lost")
 	}
-	for _, l := range o.LostChangeRanges[:min(len(o.LostChangeRanges), maxLostRanges)] {
+	for _, l := range o.LostChangeRanges[:min(len(o.LostChangeRanges), maxListedChangeRanges)] {
 		if l[0] == l[1] {
 			r.AddLinef("  change %d", l[0])
 		} else {
 			r.AddLinef("  changes %d to %d", l[0], l[1])
 		}
 	}
-	if n := len(o.LostChangeRanges) - maxLostRanges; n > 0 {
+	if n := len(o.LostChangeRanges) - maxListedChangeRanges; n > 0 {
 		r.AddLinef("  and %d stretches more: --json lists them", n)
 	}
 	if o.IsCompactedPartDamaged {
@@ -139,7 +142,7 @@ func (o RecoverOut) addLostChanges(r *report.Report) {
 // Report describes the result of accepting that a store has lost changes. If the loss was accepted, the report says
 // which changes are given up, and that new changes will use their numbers. Otherwise it says that there is nothing to
 // accept.
-func (o AcceptOut) Report() (r report.Report) {
+func (o AcceptRollbackOut) Report() (r report.Report) {
 	if !o.Accepted {
 		r.AddLinef("%s did not go back: there is nothing to accept", o.StoreFilePath)
 		return r
@@ -158,7 +161,7 @@ func (o AcceptOut) Report() (r report.Report) {
 func (o StatsOut) Report() (r report.Report) {
 	fields := report.Fields{Cells: []report.Cell{
 		{Name: "store", Value: o.Store},
-		{Name: "entries", Value: report.Sentencef("%d, %s of text", o.Entries, sizeText(o.Content))},
+		{Name: "entries", Value: report.Sentencef("%d, %s of text", o.Entries, sizeText(o.ContentBytes))},
 		{Name: "kinds", Value: mostFrequentWords(o.EntriesPerKind, 6)},
 		{Name: "projects", Value: mostFrequentWords(o.Projects, 8)},
 		{Name: "tags", Value: mostFrequentWords(o.Tags, 12)},
@@ -167,7 +170,14 @@ func (o StatsOut) Report() (r report.Report) {
 		fields.Cells = append(fields.Cells, report.Cell{Name: name, Value: value})
 	}
 	if o.Entries > 0 {
-		add("created", report.Sentencef("%s to %s", report.TimeValue(o.OldestEntryTime), report.TimeValue(o.Newest)))
+		add(
+			"created",
+			report.Sentencef(
+				"%s to %s",
+				report.ParseTimeOrText(o.OldestEntryTime),
+				report.ParseTimeOrText(o.NewestEntryTime),
+			),
+		)
 	}
 	if o.WaitingProposals > 0 {
 		add("inbox", countWithNoun(o.WaitingProposals, "proposal waits", "proposals wait")+"; oxbow inbox shows what")

@@ -18,18 +18,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/annotations"
 )
 
-// CheckIn is the argument of Check.
-type CheckIn struct {
-	Since string `json:"since,omitempty" value:"HEAD" usage:"Prove that changes were only added since this HEAD, which an earlier check, backup or stats printed."`
-	Sign  bool   `json:"sign,omitempty"               usage:"Sign the head of the memory with the home's key, if the memory is sound."`
+// CheckDataIn is the argument of Check.
+type CheckDataIn struct {
+	EarlierHash       string `json:"since,omitempty" value:"HEAD" usage:"Prove that changes were only added since this HEAD, which an earlier check, backup or stats printed."`
+	ShouldSignLogHash bool   `json:"sign,omitempty"               usage:"Sign the head of the memory with the home's key, if the memory is sound."`
 }
 
-// CheckAll checks the memory, the working tree's annotations, and the archive of sessions.
-func CheckAll(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, error) {
-	if err := checkHead("--since", in.Since); err != nil {
-		return CheckOut{}, err
+// CheckData checks the memory, the working tree's annotations, and the archive of sessions.
+func CheckData(ctx context.Context, w *verb.Workspace, in CheckDataIn) (CheckDataOut, error) {
+	if err := checkHashFormat("--since", in.EarlierHash); err != nil {
+		return CheckDataOut{}, err
 	}
-	out, err := checkAgainstSignedHeads(ctx, w, in.Since, in.Sign)
+	out, err := checkAgainstSignedHashes(ctx, w, in.EarlierHash, in.ShouldSignLogHash)
 	if err != nil {
 		return out, err
 	}
@@ -54,13 +54,13 @@ func CheckAll(ctx context.Context, w *verb.Workspace, in CheckIn) (CheckOut, err
 }
 
 // nothingToCheckError returns an error if the store's file is missing and nothing else was checked. Usually a check of
-// annotations or sessions suffices. If in.Since or in.Sign is set, such a check does not suffice, because these
-// arguments are about the store's log. If a problem was found, the result is nil.
-func (o *CheckOut) nothingToCheckError(in CheckIn) error {
+// annotations or sessions suffices. If in.EarlierHash or in.ShouldSignLogHash is set, such a check does not suffice,
+// because these arguments are about the store's log. If a problem was found, the result is nil.
+func (o *CheckDataOut) nothingToCheckError(in CheckDataIn) error {
 	if !o.IsStoreFileMissing || !o.OK {
 		return nil
 	}
-	isAboutLog := in.Since != "" || in.Sign
+	isAboutLog := in.EarlierHash != "" || in.ShouldSignLogHash
 	hasOthers := o.Annotations != nil || o.Sessions != nil
 	if isAboutLog || !hasOthers {
 		return verb.NoMemoryError(filepath.Dir(o.Store))
@@ -69,7 +69,7 @@ func (o *CheckOut) nothingToCheckError(in CheckIn) error {
 }
 
 // addAliasNotes adds a note about each word that is the name or alias of two entries.
-func (o *CheckOut) addAliasNotes(ctx context.Context, w *verb.Workspace) error {
+func (o *CheckDataOut) addAliasNotes(ctx context.Context, w *verb.Workspace) error {
 	if o.IsStoreFileMissing {
 		return nil
 	}
@@ -107,11 +107,11 @@ func checkAnnotations(ctx context.Context, w *verb.Workspace) (*AnnotationsCheck
 		return nil, nil
 	}
 	out := &AnnotationsCheck{
-		Files:                   r.Files,
-		Annotations:             r.Annotations,
-		Lines:                   r.Lines,
+		FileCount:               r.Files,
+		AnnotationCount:         r.Annotations,
+		LineCount:               r.Lines,
 		FilesWithIncompleteLine: r.FilesWithIncompleteLine,
-		FilesOfNewerFormat:      r.NewerVersionLines,
+		FilesOfNewerFormat:      r.NewerFormatLines,
 		Problems:                []LineProblem{},
 	}
 	for _, p := range r.Problems {
@@ -120,8 +120,8 @@ func checkAnnotations(ctx context.Context, w *verb.Workspace) (*AnnotationsCheck
 	return out, nil
 }
 
-// archiveFile returns the path of the session archive, or "" if it does not exist.
-func archiveFile(w *verb.Workspace) (string, error) {
+// sessionArchivePath returns the path of the session archive, or "" if it does not exist.
+func sessionArchivePath(w *verb.Workspace) (string, error) {
 	if w.Place == nil {
 		return "", nil
 	}
@@ -154,15 +154,15 @@ type checkStoreFunc func(
 	also ...func(*oxbow.Memory) error,
 ) (oxbow.CheckReport, error)
 
-// checkSessions checks the archive of sessions with examine, which is [checkStoreFile] or [openStoreFile]. It returns
-// nil if the archive does not exist.
-func checkSessions(ctx context.Context, w *verb.Workspace, examine checkStoreFunc) (*SessionsCheck, error) {
-	file, err := archiveFile(w)
+// checkSessions checks the archive of sessions with checkStore, which is [checkStoreFile] or [openStoreFile]. It
+// returns nil if the archive does not exist.
+func checkSessions(ctx context.Context, w *verb.Workspace, checkStore checkStoreFunc) (*SessionsCheck, error) {
+	file, err := sessionArchivePath(w)
 	if err != nil || file == "" {
 		return nil, err
 	}
-	out := &SessionsCheck{Store: file, Problems: []verb.Problem{}}
-	r, err := examine(ctx, w, file, func(m *oxbow.Memory) (err error) {
+	out := &SessionsCheck{StorePath: file, Problems: []verb.Problem{}}
+	r, err := checkStore(ctx, w, file, func(m *oxbow.Memory) (err error) {
 		out.WaitingProposals, err = inbox.CountOpenProposals(ctx, m)
 		return err
 	})

@@ -16,33 +16,34 @@ const sidecarRepairAdvice = "oxbow annotate recover keeps these lines beside, an
 
 // Report says whether the memory, the annotations and the archive of sessions are sound. The memory can be reported as
 // sound even if the annotations or the archive have problems.
-func (o CheckOut) Report() (r report.Report) {
+func (o CheckDataOut) Report() (r report.Report) {
 	if len(o.Problems) > 0 {
 		r.Append(o.problemReport())
 	} else {
-		r.Append(o.checkedReport())
+		r.Append(o.reportCheckedParts())
 	}
 	if o.Annotations != nil {
 		r.Append(o.Annotations.makeReport())
 	}
 	if s := o.Sessions; s != nil && len(s.Problems) > 0 {
-		addProblems(&r, s.Store, s.Problems)
+		addProblems(&r, s.StorePath, s.Problems)
 	} else if s != nil {
-		r.AddDetailf("%s is sound: %s, %s", s.Store, report.OxbowText(text.FormatCount(s.Entries, "entry", "entries")),
+		r.AddDetailf("%s is sound: %s, %s", s.StorePath, report.OxbowText(text.FormatCount(s.Entries, "entry",
+			"entries")),
 			report.OxbowText(text.FormatBytes(s.Bytes)))
 	}
 	return r
 }
 
 // problemReport lists the problems of the memory.
-func (o CheckOut) problemReport() (r report.Report) {
+func (o CheckDataOut) problemReport() (r report.Report) {
 	addProblems(&r, o.Store, o.Problems)
-	r.Append(o.notesAndTornTailsReport())
+	r.Append(o.reportNotesAndLogTails())
 	return r
 }
 
-// checkedReport lists the parts that were checked.
-func (o CheckOut) checkedReport() (r report.Report) {
+// reportCheckedParts lists the parts that were checked.
+func (o CheckDataOut) reportCheckedParts() (r report.Report) {
 	if o.IsStoreFileMissing {
 		r.AddNotef("there is no memory in %s yet", filepath.Dir(o.Store))
 	} else {
@@ -53,32 +54,32 @@ func (o CheckOut) checkedReport() (r report.Report) {
 		if o.LastLogHash != "" {
 			r.AddDetailf("changes %d to %d, head %s", o.FirstSeq, o.LastSeq, o.LastLogHash)
 		}
-		if s := o.SinceNotedHash; s != nil && s.Found {
+		if s := o.EarlierHashMatch; s != nil && s.Found {
 			r.AddDetailf("since change %d, changes were only added: %d of them", s.Seq, o.LastSeq-s.Seq)
 		}
-		if h := o.SignedHeads; h != nil && h.MatchingHashes > 0 {
-			agree := text.FormatCount(h.MatchingHashes, "signed head agrees", "signed heads agree")
+		if h := o.SignedHeads; h != nil && h.MatchingHashCount > 0 {
+			agree := text.FormatCount(h.MatchingHashCount, "signed head agrees", "signed heads agree")
 			r.AddDetailf("%s with it, the last of change %d, by key %s", report.OxbowText(agree), h.LastSeq,
 				h.PublicKey)
 		}
 	}
-	r.Append(o.notesAndTornTailsReport())
+	r.Append(o.reportNotesAndLogTails())
 	return r
 }
 
-// notesAndTornTailsReport lists the check's notes and the saved torn tails of the log. A torn tail is what an
+// reportNotesAndLogTails lists the check's notes and the saved torn tails of the log. A torn tail is what an
 // interrupted write left at the end of the log. Oxbow cut it off and saved it in a file. Neither notes nor torn tails
 // are damage.
-func (o CheckOut) notesAndTornTailsReport() (r report.Report) {
+func (o CheckDataOut) reportNotesAndLogTails() (r report.Report) {
 	for _, n := range o.Notes {
 		r.AddNotef("%s", report.OxbowText(n))
 	}
-	if n := len(o.TornTails); n > 0 {
+	if n := len(o.IncompleteLogTails); n > 0 {
 		r.AddNotef(
 			"%s in %s: what interrupted writes left, kept when it was cut off; nothing acknowledged is in it, and "+
 				"nothing needs it",
 			report.OxbowText(text.FormatCount(n, "torn tail is", "torn tails are")),
-			filepath.Dir(o.TornTails[0].File),
+			filepath.Dir(o.IncompleteLogTails[0].File),
 		)
 	}
 	return r
@@ -108,8 +109,8 @@ func (c *AnnotationsCheck) makeReport() (r report.Report) {
 		}
 		r.Add(report.Line{Sentence: report.Sentencef("mend: %s", report.OxbowText(sidecarRepairAdvice)), Indent: 4})
 	} else {
-		r.AddDetailf("the annotations are sound: %d in %s", c.Annotations,
-			report.OxbowText(text.FormatCount(c.Files, "sidecar", "sidecars")))
+		r.AddDetailf("the annotations are sound: %d in %s", c.AnnotationCount,
+			report.OxbowText(text.FormatCount(c.FileCount, "sidecar", "sidecars")))
 	}
 	if c.FilesWithIncompleteLine > 0 {
 		r.AddNotef("%s with a write that was cut off: nothing acknowledged is in it",

@@ -18,19 +18,23 @@ type ConsolidateIn struct {
 	DryRun         bool `json:"dry_run,omitempty" jsonschema:"Show what would be removed and change nothing."            usage:"show what would be removed and change nothing"`
 }
 
-// ConsolidateOut is the result of Consolidate.
-type ConsolidateOut struct {
+// ConsolidateEntriesOut is the result of Consolidate.
+type ConsolidateEntriesOut struct {
 	verb.Tidied
 
-	// Dropped lists the removed entries. It is empty if the home has the layout of another memory system, which
-	// shortens its own files.
-	Dropped []duplicate.Duplicate
+	// RemovedDuplicates lists the removed entries. It is empty if the home has the layout of another memory system,
+	// which shortens its own files.
+	RemovedDuplicates []duplicate.Duplicate
 }
 
-// Consolidate removes, in one change, the entries that repeat other entries. If the home has a file layout that can
-// itself remove repeated facts, Consolidate uses that function of the layout instead. If in.TokenThreshold is positive
-// and the memory's text has at most this number of tokens, nothing is removed.
-func Consolidate(ctx context.Context, w *verb.Workspace, in ConsolidateIn) (out ConsolidateOut, err error) {
+// ConsolidateEntries removes, in one change, the entries that repeat other entries. If the home has a file layout that
+// can itself remove repeated facts, ConsolidateEntries uses that function of the layout instead. If in.TokenThreshold
+// is positive and the memory's text has at most this number of tokens, nothing is removed.
+func ConsolidateEntries(
+	ctx context.Context,
+	w *verb.Workspace,
+	in ConsolidateIn,
+) (out ConsolidateEntriesOut, err error) {
 	how := verb.Write.UnlessDryRun(in.DryRun)
 	home, isTidier, err := w.Tidier(how)
 	if err != nil {
@@ -57,26 +61,26 @@ func Consolidate(ctx context.Context, w *verb.Workspace, in ConsolidateIn) (out 
 	if in.TokenThreshold > 0 && out.Before <= in.TokenThreshold {
 		return out, nil
 	}
-	out.Dropped, err = duplicate.FindDuplicates(ctx, m, progress.NewCountReporter(ctx, progress.UnitEntries))
+	out.RemovedDuplicates, err = duplicate.FindDuplicates(ctx, m, progress.NewCountReporter(ctx, progress.UnitEntries))
 	if err != nil {
 		return out, err
 	}
-	for _, d := range out.Dropped {
-		out.After -= prompt.EstimateTokens(d.Drop.Content)
-		out.Steps = append(out.Steps, duplicateStep(d))
+	for _, d := range out.RemovedDuplicates {
+		out.After -= prompt.EstimateTokens(d.DroppedEntry.Content)
+		out.Steps = append(out.Steps, stepForDuplicate(d))
 	}
-	return out, duplicate.RemoveDuplicates(ctx, m, out.Dropped, in.DryRun)
+	return out, duplicate.RemoveDuplicates(ctx, m, out.RemovedDuplicates, in.DryRun)
 }
 
 // consolidateHome removes facts that repeat other facts from the files of a home. If in.TokenThreshold is set, it
 // removes nothing unless the memory has more tokens than this number. If in.DryRun is set, it removes nothing and
 // returns the changes that it would make.
-func consolidateHome(ctx context.Context, home verb.Tidier, in ConsolidateIn) (verb.Tidied, error) {
+func consolidateHome(ctx context.Context, tidier verb.Tidier, in ConsolidateIn) (verb.Tidied, error) {
 	if in.TokenThreshold <= 0 {
-		return home.Consolidate(ctx, in.DryRun)
+		return tidier.Consolidate(ctx, in.DryRun)
 	}
 	const dry = true
-	would, err := home.Consolidate(ctx, dry)
+	would, err := tidier.Consolidate(ctx, dry)
 	if err != nil {
 		return would, err
 	}
@@ -84,14 +88,18 @@ func consolidateHome(ctx context.Context, home verb.Tidier, in ConsolidateIn) (v
 		would.Steps, would.After = nil, would.Before
 		return would, nil
 	}
-	return home.Consolidate(ctx, in.DryRun)
+	return tidier.Consolidate(ctx, in.DryRun)
 }
 
-func duplicateStep(d duplicate.Duplicate) verb.Step {
-	why := d.Keep.Name + " says all of it"
+func stepForDuplicate(d duplicate.Duplicate) verb.Step {
+	why := d.KeptEntry.Name + " says all of it"
 	if d.Exact {
-		why = d.Keep.Name + " says the same"
+		why = d.KeptEntry.Name + " says the same"
 	}
-	return verb.Step{Did: "drop", Text: d.Drop.Name + ": " + d.Drop.Content, Kept: d.Keep.Name + ": " + d.Keep.Content,
-		Why: why}
+	return verb.Step{
+		Did:  "drop",
+		Text: d.DroppedEntry.Name + ": " + d.DroppedEntry.Content,
+		Kept: d.KeptEntry.Name + ": " + d.KeptEntry.Content,
+		Why:  why,
+	}
 }

@@ -14,20 +14,24 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// DailyIn is the argument of CountByDay.
-type DailyIn struct {
+// CollectDailyStatsIn is the argument of CollectDailyStats.
+type CollectDailyStatsIn struct {
 	DayStarts []time.Time // beginning of each day to count, ascending; the last day ends now
 }
 
-// DailyOut contains a number for each day.
-type DailyOut struct {
-	Changes []int // number of changes on each day (nil if the store does not number its changes)
-	Entries []int // for each day, how many entries were created before the end of the day
+// CollectDailyStatsOut contains a number for each day.
+type CollectDailyStatsOut struct {
+	ChangeCounts []int // number of changes on each day (nil if the store does not number its changes)
+	EntryCounts  []int // for each day, how many entries were created before the end of the day
 }
 
-// CountByDay counts the changes and the entries for each day. It does not read the changes. It looks up the number of
-// each day's first change.
-func CountByDay(ctx context.Context, w *verb.Workspace, in DailyIn) (out DailyOut, err error) {
+// CollectDailyStats counts the changes and the entries for each day. It does not read the changes. It looks up the
+// number of each day's first change.
+func CollectDailyStats(
+	ctx context.Context,
+	w *verb.Workspace,
+	in CollectDailyStatsIn,
+) (out CollectDailyStatsOut, err error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return out, err
@@ -36,10 +40,10 @@ func CountByDay(ctx context.Context, w *verb.Workspace, in DailyIn) (out DailyOu
 		return out, nil
 	}
 	if h, herr := m.History(); herr == nil {
-		out.Changes, err = countDailyChanges(ctx, m, h, in.DayStarts)
+		out.ChangeCounts, err = countDailyChanges(ctx, m, h, in.DayStarts)
 	}
 	if err == nil {
-		out.Entries, err = countDailyEntries(ctx, m, in.DayStarts)
+		out.EntryCounts, err = countDailyEntries(ctx, m, in.DayStarts)
 	}
 	if err != nil {
 		return out, fmt.Errorf("counting days: %w", err)

@@ -12,7 +12,7 @@ import (
 
 // DoctorIn is the argument of Doctor.
 type DoctorIn struct {
-	Full bool `json:"full,omitempty" jsonschema:"examine the memory's file, byte by byte"`
+	IsFullCheck bool `json:"full,omitempty" jsonschema:"examine the memory's file, byte by byte"`
 
 	// Clients checks the configuration of the clients that agents use. This check may start the servers in the
 	// configuration. If Clients is nil, the configuration is checked without starting servers.
@@ -36,17 +36,17 @@ type DoctorOut struct {
 // Failed reports whether there is a problem.
 func (o DoctorOut) Failed() bool { return !o.OK }
 
-// Doctor checks a memory and its surroundings, such as the file system, the clients and the hooks. It changes nothing.
-// Each check adds a finding to the result. OK is false if one finding is a problem.
-func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, error) {
+// DiagnoseMemory checks a memory and its surroundings, such as the file system, the clients and the hooks. It changes
+// nothing. Each check adds a finding to the result. OK is false if one finding is a problem.
+func DiagnoseMemory(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, error) {
 	p, err := w.FindPlace()
 	if err != nil {
 		return DoctorOut{}, err
 	}
-	d := &diagnosis{workspace: w, place: p, storeDir: p.Dir(), cachedNameCheck: in.CheckNames}
+	d := &diagnosis{workspace: w, memoryPlace: p, storeDir: p.Dir(), nameCheckCache: in.CheckNames}
 	d.checkEnvironment()
 	d.checkClients(ctx, in.Clients)
-	trusted := d.checkTrust()
+	trusted := d.checkHomeTrust()
 	d.addOxbowVersionFinding()
 	d.addLayoutFinding()
 	d.checkFileSystem()
@@ -54,18 +54,24 @@ func Doctor(ctx context.Context, w *verb.Workspace, in DoctorIn) (DoctorOut, err
 	if p.HasOwnLayout() && !d.isDirForbidden { // Files of other layouts are not checked.
 		d.checkLock()
 		d.checkStaleFiles()
-		d.checkHooks(ctx, in.Full)
+		d.checkHooks(ctx, in.IsFullCheck)
 		d.checkHookSwitches()
 	}
 	if trusted && !d.isDirForbidden {
-		if err := d.checkMemory(ctx, in.Full); err != nil {
+		if err := d.checkMemory(ctx, in.IsFullCheck); err != nil {
 			return DoctorOut{}, err
 		}
 	}
 	if err := d.checkAnnotations(ctx); err != nil {
 		return DoctorOut{}, err
 	}
-	out := DoctorOut{OK: true, WasWholeMemoryRead: in.Full, Home: d.storeDir, Store: p.StorePath, Findings: d.findings}
+	out := DoctorOut{
+		OK:                 true,
+		WasWholeMemoryRead: in.IsFullCheck,
+		Home:               d.storeDir,
+		Store:              p.StorePath,
+		Findings:           d.findings,
+	}
 	for _, f := range d.findings {
 		out.OK = out.OK && f.Level != findingLevelProblem
 	}

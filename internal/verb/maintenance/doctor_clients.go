@@ -15,7 +15,7 @@ func (d *diagnosis) checkClients(ctx context.Context, in *setup.Inspection) {
 	if in == nil {
 		in = d.clientInspection()
 	}
-	if in.World.User == "" {
+	if in.Machine.UserHomeDir == "" {
 		return
 	}
 	for _, f := range in.Findings(ctx) {
@@ -32,10 +32,10 @@ func (d *diagnosis) clientInspection() *setup.Inspection {
 		user = host.Getenv("USERPROFILE")
 	}
 	return &setup.Inspection{
-		World: setup.Machine{Getenv: host.Getenv, GOOS: host.GOOS, User: user, Dir: d.workspace.Dir,
-			State: filepath.Join(host.Trusted.Dir, "setup")},
-		Options: setup.Options{Executable: host.Executable, Home: d.place.ClientHome},
-		Home:    d.place.Home,
-		Rule:    d.place.HomeChoiceReason,
+		Machine: setup.Machine{Getenv: host.Getenv, GOOS: host.GOOS, UserHomeDir: user, ProjectDir: d.workspace.Dir,
+			StateDir: filepath.Join(host.TrustList.Dir, "setup")},
+		Options:          setup.Options{Executable: host.Executable, Home: d.memoryPlace.ClientHome},
+		Home:             d.memoryPlace.Home,
+		HomeChoiceReason: d.memoryPlace.HomeChoiceReason,
 	}
 }

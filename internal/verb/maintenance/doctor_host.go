@@ -24,7 +24,7 @@ import (
 // oxbow that have a wrong value. It also checks whether the first oxbow program in the directories of PATH is this
 // program, because agents start oxbow by its name.
 func (d *diagnosis) checkEnvironment() {
-	d.addFinding(findingLevelOK, "home", "", "%s, chosen by %s", d.place.Home, d.place.HomeChoiceReason)
+	d.addFinding(findingLevelOK, "home", "", "%s, chosen by %s", d.memoryPlace.Home, d.memoryPlace.HomeChoiceReason)
 	if v := d.workspace.Host.Getenv("OXBOW_HOME"); v != "" && !filepath.IsAbs(v) {
 		d.addFinding(findingLevelWarning, "environment", "set OXBOW_HOME to a path from the root",
 			"OXBOW_HOME %q is relative: another home in each working directory", v)
@@ -75,10 +75,11 @@ func (d *diagnosis) isExecutable(fi fs.FileInfo) bool {
 	return d.workspace.Host.GOOS == "windows" || fi.Mode().Perm()&0o111 != 0
 }
 
-// checkTrust adds a finding that says whether the home belongs to the user or is trusted. It also adds findings about
-// the home's documents and the files that git tracks. It returns true if the home belongs to the user or is trusted.
-func (d *diagnosis) checkTrust() bool {
-	v := ownership.JudgeHome(d.workspace.Host, d.place)
+// checkHomeTrust adds a finding that says whether the home belongs to the user or is trusted. It also adds findings
+// about the home's documents and the files that git tracks. It returns true if the home belongs to the user or is
+// trusted.
+func (d *diagnosis) checkHomeTrust() bool {
+	v := ownership.JudgeHomeTrust(d.workspace.Host, d.memoryPlace)
 	switch v.Ownership {
 	case trust.Refused:
 		d.addFinding(findingLevelProblem, "trust", v.Mend, "the home is not used: %s", v.Reason)
@@ -90,21 +91,21 @@ func (d *diagnosis) checkTrust() bool {
 			"%s, and it is not trusted: its entries are foreign, nothing is written",
 			v.Reason,
 		)
-	case trust.Trusted:
+	case trust.TrustedHome:
 		d.addFinding(findingLevelOK, "trust", "", "%s, and you trust it", v.Reason)
 	default:
 		d.addFinding(findingLevelOK, "trust", "", "the home is your own")
 	}
 	d.addUnusedDocuments()
 	d.checkGitFiles()
-	return v.Ownership == trust.OwnHome || v.Ownership == trust.Trusted
+	return v.Ownership == trust.OwnHome || v.Ownership == trust.TrustedHome
 }
 
 // addUnusedDocuments adds a finding about the documents of the home that are withheld, because they changed since the
 // user trusted the documents.
 func (d *diagnosis) addUnusedDocuments() {
-	entries, err := os.ReadDir(d.place.Home)
-	hasDocuments := d.place.FoundFromDir && d.place.HasOwnLayout()
+	entries, err := os.ReadDir(d.memoryPlace.Home)
+	hasDocuments := d.memoryPlace.FoundFromWorkingDir && d.memoryPlace.HasOwnLayout()
 	if err != nil || !hasDocuments {
 		return
 	}
@@ -112,13 +113,13 @@ func (d *diagnosis) addUnusedDocuments() {
 		if !strings.HasSuffix(strings.ToLower(e.Name()), ".md") {
 			continue
 		}
-		if why := d.workspace.Host.Trusted.DocumentRefusalReason(d.place.Home, e.Name()); why != "" {
+		if why := d.workspace.Host.TrustList.DocumentRefusalReason(d.memoryPlace.Home, e.Name()); why != "" {
 			d.addFinding(
 				findingLevelWarning,
 				"trust",
 				"read it; to let it count as it is now: oxbow trust",
 				"%s is not used: git tracks it, and it is not as you trusted it",
-				filepath.Join(d.place.Home, e.Name()),
+				filepath.Join(d.memoryPlace.Home, e.Name()),
 			)
 		}
 	}
@@ -128,25 +129,25 @@ func (d *diagnosis) addUnusedDocuments() {
 // begins with memory.oxbow and the file token. If the home has oxbow's own layout, it also adds a finding if git add
 // would add private files, because .gitignore lacks lines for them.
 func (d *diagnosis) checkGitFiles() {
-	if !git.IsInWorktree(d.place.Home) {
+	if !git.IsInWorktree(d.memoryPlace.Home) {
 		return
 	}
 	const about = "git"
-	names, err := git.IndexNames(d.place.Home)
+	names, err := git.ListTrackedFiles(d.memoryPlace.Home)
 	if err != nil {
 		d.addFinding(findingLevelUncheckable, about, "", "%v", err)
 		return
 	}
 	for _, n := range names {
 		if strings.HasPrefix(n, "memory.oxbow") || n == "token" {
-			path := filepath.Join(d.place.Home, n)
+			path := filepath.Join(d.memoryPlace.Home, n)
 			d.addFinding(findingLevelWarning, about, "git rm --cached "+
 				text.ShellQuote(path), "git tracks %s: who gets the repository gets it", path)
 		}
 	}
-	if missing := missingIgnoreLines(d.place.Home); len(missing) > 0 && d.place.HasOwnLayout() {
+	if missing := missingIgnoreLines(d.memoryPlace.Home); len(missing) > 0 && d.memoryPlace.HasOwnLayout() {
 		d.addFinding(findingLevelWarning, about, "add "+strings.Join(missing, " and ")+" to "+
-			text.ShellQuote(filepath.Join(d.place.Home, ".gitignore"))+", unless another one leaves the home out",
+			text.ShellQuote(filepath.Join(d.memoryPlace.Home, ".gitignore"))+", unless another one leaves the home out",
 			"git add would take what is not for others")
 	}
 }
@@ -158,15 +159,15 @@ func (d *diagnosis) addOxbowVersionFinding() {
 
 // addLayoutFinding adds a finding that names the layout of the home.
 func (d *diagnosis) addLayoutFinding() {
-	_, err := os.Stat(d.place.StorePath)
+	_, err := os.Stat(d.memoryPlace.StorePath)
 	d.isDirForbidden = errors.Is(err, fs.ErrPermission)
 	switch {
 	case d.isDirForbidden:
 		d.addFinding(findingLevelUncheckable, "layout", "", "the home may not be opened")
-	case d.place.HasOwnLayout():
-		d.addFinding(findingLevelOK, "layout", "", "oxbow's own: one file, %s", filepath.Base(d.place.StorePath))
+	case d.memoryPlace.HasOwnLayout():
+		d.addFinding(findingLevelOK, "layout", "", "oxbow's own: one file, %s", filepath.Base(d.memoryPlace.StorePath))
 	default:
-		d.addFinding(findingLevelOK, "layout", "", "%s", d.place.LayoutTitle)
+		d.addFinding(findingLevelOK, "layout", "", "%s", d.memoryPlace.LayoutTitle)
 	}
 }
 
@@ -184,15 +185,15 @@ func (d *diagnosis) checkFileSystem() {
 	}
 	const away = "put the home on a local disk and set OXBOW_HOME to it"
 	switch f.Kind {
-	case sysinfo.KindUnknown:
+	case sysinfo.KindUnknownFileSystem:
 		d.addFinding(
 			findingLevelUncheckable,
 			about,
 			"",
 			"its kind is not known here%s; a memory wants a local disk",
-			bracketed(f.Name),
+			wrapInBrackets(f.Name),
 		)
-	case sysinfo.KindNetwork:
+	case sysinfo.KindNetworkFileSystem:
 		// Ignore an invalid value of OXBOW_NETWORK_FS, because another finding reports it.
 		if allowed, err := d.workspace.Host.IsNetworkFSAllowed(); allowed && err == nil {
 			d.addFinding(
@@ -259,7 +260,7 @@ func (d *diagnosis) checkFileSystem() {
 	}
 }
 
-func bracketed(s string) string {
+func wrapInBrackets(s string) string {
 	if s == "" {
 		return ""
 	}
@@ -275,11 +276,11 @@ func (d *diagnosis) checkPermissions() {
 		dir         bool
 	}
 	places := []place{{d.storeDir, "chmod 700 ", true}}
-	if d.place.StorePath == d.storeDir {
+	if d.memoryPlace.StorePath == d.storeDir {
 		_, err := os.Stat(d.storeDir)
 		d.storeExists = err == nil
 	} else {
-		places = append(places, place{d.place.StorePath, "chmod 600 ", false})
+		places = append(places, place{d.memoryPlace.StorePath, "chmod 600 ", false})
 	}
 	for _, p := range places {
 		fi, err := os.Stat(p.path)
@@ -341,7 +342,7 @@ func (d *diagnosis) checkPermissions() {
 // checkLock checks which process holds the lock for writing.
 func (d *diagnosis) checkLock() {
 	const about = "lock"
-	name := filepath.Base(d.place.StorePath)
+	name := filepath.Base(d.memoryPlace.StorePath)
 	dir, err := vfs.Dir(d.storeDir)
 	if err != nil {
 		d.addFinding(findingLevelOK, about, "", "free: there is no home yet")
@@ -380,10 +381,10 @@ func (d *diagnosis) checkLock() {
 	}
 	since := d.workspace.FormatDate(n.Since)
 	h := d.workspace.NoteText(
-		verb.ErrorRemedy(&oxbow.BusyError{PID: n.PID, Stopped: sysinfo.ProcessState(n.PID) == sysinfo.StateStopped}),
+		verb.ErrorRemedy(&oxbow.BusyError{PID: n.PID, Stopped: sysinfo.ProcessState(n.PID) == sysinfo.ProcessStopped}),
 	)
 	switch sysinfo.ProcessState(n.PID) {
-	case sysinfo.StateStopped:
+	case sysinfo.ProcessStopped:
 		d.addFinding(
 			findingLevelProblem,
 			about,
@@ -393,7 +394,7 @@ func (d *diagnosis) checkLock() {
 			n.PID,
 			since,
 		)
-	case sysinfo.StateGone:
+	case sysinfo.ProcessGone:
 		d.addFinding(
 			findingLevelWarning,
 			about,

@@ -25,7 +25,7 @@ import (
 // problem.
 func (d *diagnosis) checkStaleFiles() {
 	const about = "leftovers"
-	left, err := listStaleFiles(d.place.StorePath)
+	left, err := listStaleFiles(d.memoryPlace.StorePath)
 	if err != nil {
 		d.addFinding(findingLevelUncheckable, about, "", "they cannot be looked at: %v", err)
 		return
@@ -40,7 +40,7 @@ func (d *diagnosis) checkStaleFiles() {
 		case staleTempFile:
 			what, mend = "a rewrite was interrupted and left %s, %s, which nothing "+
 				"needs", "when no other oxbow is running: "+remove
-		case leftoverIncompleteTail:
+		case leftoverIncompleteLogTail:
 			what, mend = "an interrupted write left %s, %s; nothing acknowledged is in it", remove
 		case leftoverDamagedStore:
 			what, mend = "the store before oxbow recover --replace is %s, %s", "once you miss nothing: "+remove
@@ -57,18 +57,18 @@ func (d *diagnosis) checkStaleFiles() {
 			if l.kind == leftoverDamagedStore || l.kind == leftoverRecoveredStore {
 				d.addFinding(findingLevelProblem, "store", "mv "+text.ShellQuote(l.path)+" "+
 					text.ShellQuote(
-						d.place.StorePath,
-					), "%s is missing, and a recovery was under way here", d.place.StorePath)
+						d.memoryPlace.StorePath,
+					), "%s is missing, and a recovery was under way here", d.memoryPlace.StorePath)
 				break
 			}
 		}
 	}
 }
 
-// checkMemory opens the store and checks whether it works. If the argument readAll is true, or if the store has no
+// checkMemory opens the store and checks whether it works. If the argument isFullCheck is true, or if the store has no
 // history, checkMemory also reads the whole store. It then finds damage, and changes that are missing although they
 // were durable. It adds its findings to d, and returns an error only if ctx is done or the store could not be examined.
-func (d *diagnosis) checkMemory(ctx context.Context, readAll bool) error {
+func (d *diagnosis) checkMemory(ctx context.Context, isFullCheck bool) error {
 	if !d.storeExists {
 		d.addFinding(findingLevelOK, "store", "", "there is none yet; the first remember makes it")
 		return nil
@@ -86,13 +86,13 @@ func (d *diagnosis) checkMemory(ctx context.Context, readAll bool) error {
 		d.addErrorFinding("integrity", err)
 		return nil
 	}
-	if _, herr := m.History(); !readAll && herr == nil {
+	if _, herr := m.History(); !isFullCheck && herr == nil {
 		d.addFinding(
 			findingLevelOK,
 			"integrity",
 			"",
 			"%s; oxbow doctor --full reads every byte and compares what it answers",
-			readStorePartText(m),
+			describeWhatWasRead(m),
 		)
 		return nil
 	}
@@ -112,8 +112,8 @@ func (d *diagnosis) checkMemory(ctx context.Context, readAll bool) error {
 	return nil
 }
 
-// readStorePartText says which part of a store oxbow has read in order to open it and to check the names.
-func readStorePartText(m *oxbow.Memory) string {
+// describeWhatWasRead says which part of a store oxbow has read in order to open it and to check the names.
+func describeWhatWasRead(m *oxbow.Memory) string {
 	if s, ok := m.Store().(interface{ SnapshotSeq() uint64 }); ok && s.SnapshotSeq() > 0 {
 		return fmt.Sprintf(
 			"every name was read, and neither the texts nor the history up to change %d",
@@ -131,7 +131,7 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 	if err != nil {
 		return err
 	}
-	if !d.place.HasOwnLayout() {
+	if !d.memoryPlace.HasOwnLayout() {
 		d.addFinding(
 			findingLevelOK,
 			"size",
@@ -142,7 +142,7 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 		)
 		return nil
 	}
-	had, err := recordedDurableSeq(d.place.StorePath, d.place.StorePath)
+	had, err := readDurableSeqFromLockFile(d.memoryPlace.StorePath, d.memoryPlace.StorePath)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 		)
 	}
 	if dir, err := vfs.Dir(d.storeDir); err == nil {
-		if n, ok := wal.ReadLockFileContent(dir, filepath.Base(d.place.StorePath)); ok && n.HasFailedSync {
+		if n, ok := wal.ReadLockFileContent(dir, filepath.Base(d.memoryPlace.StorePath)); ok && n.HasFailedSync {
 			d.addFinding(
 				findingLevelWarning,
 				"history",
@@ -196,8 +196,8 @@ func (d *diagnosis) checkStore(ctx context.Context, m *oxbow.Memory) error {
 	if s.Last > 0 {
 		changes = text.FormatCount(int(s.Last+1-s.First), "change", "changes")
 	}
-	if fi, err := os.Stat(d.place.StorePath + index.FileSuffix); err == nil {
-		if name := filepath.Base(d.place.StorePath) + index.FileSuffix; fi.Size() < minIndexBytes {
+	if fi, err := os.Stat(d.memoryPlace.StorePath + index.FileSuffix); err == nil {
+		if name := filepath.Base(d.memoryPlace.StorePath) + index.FileSuffix; fi.Size() < minIndexBytes {
 			d.addFinding(
 				findingLevelOK,
 				"index",
@@ -256,8 +256,8 @@ func (d *diagnosis) checkAnnotations(ctx context.Context) error {
 			about,
 			"",
 			"%d of the code here, in %s",
-			out.Annotations,
-			text.FormatCount(out.Files, "sidecar", "sidecars"),
+			out.AnnotationCount,
+			text.FormatCount(out.FileCount, "sidecar", "sidecars"),
 		)
 	}
 	return d.checkMergeDriver(ctx)

@@ -26,7 +26,7 @@ type EmbedOut struct {
 	Endpoint        string `json:"endpoint"`
 	NewVectors      int    `json:"made"`  // number of vectors that were computed, or would be by a dry run
 	ExistingVectors int    `json:"kept"`  // number of entries that already have a vector
-	Bytes           int    `json:"bytes"` // size of the texts that are sent to the endpoint, in bytes
+	TextBytes       int    `json:"bytes"` // size of the texts that are sent to the endpoint, in bytes
 }
 
 // Report returns a report with the number of vectors that were computed. For a dry run, this is the number of vectors
@@ -34,7 +34,7 @@ type EmbedOut struct {
 func (o EmbedOut) Report() (r report.Report) {
 	r.AddLinef("%s %s of %s by %s: %s of text; %d had one", report.EffectVerb(o.DryRun, "made", "would make"),
 		report.OxbowText(text.FormatCount(o.NewVectors, "vector", "vectors")), o.Model, o.Endpoint,
-		report.OxbowText(text.FormatBytes(int64(o.Bytes))), o.ExistingVectors)
+		report.OxbowText(text.FormatBytes(int64(o.TextBytes))), o.ExistingVectors)
 	return r
 }
 
@@ -53,5 +53,5 @@ func EmbedEntries(ctx context.Context, w *verb.Workspace, in EmbedIn) (out Embed
 	err = errors.Join(m.View(ctx, func(all oxbow.Entries) {
 		r, err = v.ComputeMissingVectors(ctx, all, in.DryRun, progress.NewCountReporter(ctx, progress.UnitTexts))
 	}), err)
-	return EmbedOut{in.DryRun, v.Model, v.Endpoint, r.ComputedVectors, r.ExistingVectors, r.Bytes}, err
+	return EmbedOut{in.DryRun, v.Model, v.Endpoint, r.ComputedVectors, r.ExistingVectors, r.TextBytes}, err
 }

@@ -27,19 +27,19 @@ import (
 // maxUnreadFiles of these files.
 const maxUnreadFiles = 5
 
-// CheckOut is the result of the verb "check".
-type CheckOut struct {
-	OK                 bool           `json:"ok"`
-	Store              string         `json:"store"`
-	IsStoreFileMissing bool           `json:"missing,omitempty"` // The file of the store does not exist.
-	Records            int            `json:"records"`
-	Entries            int            `json:"entries"`
-	Bytes              int64          `json:"bytes"`
-	FirstSeq           uint64         `json:"first_change"`
-	LastSeq            uint64         `json:"last_change"`
-	LastLogHash        string         `json:"head,omitempty"`
-	Problems           []verb.Problem `json:"problems"`
-	TornTails          []TornTail     `json:"set_aside,omitempty"`
+// CheckDataOut is the result of the verb "check".
+type CheckDataOut struct {
+	OK                 bool                `json:"ok"`
+	Store              string              `json:"store"`
+	IsStoreFileMissing bool                `json:"missing,omitempty"` // The file of the store does not exist.
+	Records            int                 `json:"records"`
+	Entries            int                 `json:"entries"`
+	Bytes              int64               `json:"bytes"`
+	FirstSeq           uint64              `json:"first_change"`
+	LastSeq            uint64              `json:"last_change"`
+	LastLogHash        string              `json:"head,omitempty"`
+	Problems           []verb.Problem      `json:"problems"`
+	IncompleteLogTails []IncompleteLogTail `json:"set_aside,omitempty"`
 	// remarks about facts that are not damage, such as an alias of two entries
 	Notes []string `json:"notes,omitempty"`
 
@@ -48,8 +48,8 @@ type CheckOut struct {
 	// Sessions is the result for the archive of sessions (nil if it does not exist).
 	Sessions    *SessionsCheck           `json:"sessions,omitempty"`
 	SignedHeads *signing.SignedHashCheck `json:"signed_heads,omitempty"`
-	// result for the hash in CheckIn.Since (nil without it)
-	SinceNotedHash *NotedLogHash `json:"since,omitempty"`
+	// result for the hash in CheckDataIn.EarlierHash (nil without it)
+	EarlierHashMatch *EarlierLogHash `json:"since,omitempty"`
 
 	lastDurableSeq      uint64 // number of the last change that was durable (0 if it is not known)
 	lastDamagedSeq      uint64 // highest number of a damaged change
@@ -57,19 +57,19 @@ type CheckOut struct {
 }
 
 // Failed reports whether the check found a problem.
-func (o CheckOut) Failed() bool { return !o.OK }
+func (o CheckDataOut) Failed() bool { return !o.OK }
 
-// TornTail is the rest of an interrupted write, which was cut off the log and kept in a file.
-type TornTail struct {
+// IncompleteLogTail is the rest of an interrupted write, which was cut off the log and kept in a file.
+type IncompleteLogTail struct {
 	File  string `json:"file"`
 	Bytes int64  `json:"bytes"`
 }
 
 // AnnotationsCheck is the result of checking the files with a working tree's annotations (sidecars).
 type AnnotationsCheck struct {
-	Files                   int           `json:"files"`
-	Annotations             int           `json:"annotations"`
-	Lines                   int           `json:"lines"`
+	FileCount               int           `json:"files"`
+	AnnotationCount         int           `json:"annotations"`
+	LineCount               int           `json:"lines"`
 	FilesWithIncompleteLine int           `json:"torn,omitempty"`
 	FilesOfNewerFormat      int           `json:"newer,omitempty"`
 	Problems                []LineProblem `json:"problems"`
@@ -93,15 +93,15 @@ func (p LineProblem) Position() string {
 
 // SessionsCheck is the result of checking the session archive.
 type SessionsCheck struct {
-	Store            string         `json:"store"`
+	StorePath        string         `json:"store"`
 	Entries          int            `json:"entries"`
 	Bytes            int64          `json:"bytes"`
 	Problems         []verb.Problem `json:"problems"`
 	WaitingProposals int            `json:"waiting,omitempty"` // number of waiting proposals in the inbox
 }
 
-// NotedLogHash is a hash of the log that the user noted earlier, and the change after which the log had this hash.
-type NotedLogHash struct {
+// EarlierLogHash is a hash of the log that the user noted earlier, and the change after which the log had this hash.
+type EarlierLogHash struct {
 	LogHash string `json:"head"`
 	Found   bool   `json:"found"`
 	// Number of the change after which the log had this hash. If the log had this hash before the first change that it
@@ -111,12 +111,12 @@ type NotedLogHash struct {
 }
 
 // examineStore checks the store. It reports damage in the result and not as an error.
-func examineStore(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
+func examineStore(ctx context.Context, w *verb.Workspace) (CheckDataOut, error) {
 	p, err := w.FindPlace()
 	if err != nil {
-		return CheckOut{}, err
+		return CheckDataOut{}, err
 	}
-	out := CheckOut{Store: p.StorePath, Problems: []verb.Problem{}}
+	out := CheckDataOut{Store: p.StorePath, Problems: []verb.Problem{}}
 	out.checkFileExists(p)
 	if out.IsStoreFileMissing {
 		return out, nil
@@ -134,8 +134,8 @@ func examineStore(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
 	}
 	stale, err := listStaleFiles(p.StorePath)
 	for _, f := range stale {
-		if f.kind == leftoverIncompleteTail {
-			out.TornTails = append(out.TornTails, TornTail{f.path, f.size})
+		if f.kind == leftoverIncompleteLogTail {
+			out.IncompleteLogTails = append(out.IncompleteLogTails, IncompleteLogTail{f.path, f.size})
 		}
 	}
 	return out, err
@@ -143,7 +143,7 @@ func examineStore(ctx context.Context, w *verb.Workspace) (CheckOut, error) {
 
 // checkFileExists sets IsStoreFileMissing if the file of the store does not exist, and adds a problem if the home had
 // a store before.
-func (o *CheckOut) checkFileExists(p verb.Place) {
+func (o *CheckDataOut) checkFileExists(p verb.Place) {
 	if missing, _ := verb.IsStoreMissing(p.StorePath); !p.HasOwnLayout() || !missing {
 		return
 	}
@@ -169,7 +169,7 @@ func (o *CheckOut) checkFileExists(p verb.Place) {
 // readStore opens the store, reads it completely, and adds the counts and problems to o. The lock file contains the
 // number of the last durable change. If the store does not contain this change, readStore adds a problem. It does not
 // do so if the log is damaged.
-func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Place) error {
+func (o *CheckDataOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Place) error {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Plac
 	if _, serr := os.Stat(p.StorePath); p.HasOwnLayout() && serr == nil {
 		// Read the number of the last durable change before the store is checked, because other processes may add
 		// changes. Otherwise the new changes would seem to be missing.
-		o.lastDurableSeq, err = recordedDurableSeq(p.StorePath, p.StorePath)
+		o.lastDurableSeq, err = readDurableSeqFromLockFile(p.StorePath, p.StorePath)
 		if err != nil {
 			return err
 		}
@@ -218,7 +218,7 @@ func (o *CheckOut) readStore(ctx context.Context, w *verb.Workspace, p verb.Plac
 
 // addDamage adds a problem to o that describes the damage c, because of which the store cannot be opened. It also
 // records the number of the last lost change, and the size of the store's file.
-func (o *CheckOut) addDamage(c *oxbow.CorruptError) {
+func (o *CheckDataOut) addDamage(c *oxbow.CorruptError) {
 	what := c.Reason
 	switch n := len(c.Lost); {
 	case n == 1:
@@ -247,8 +247,8 @@ type RollbackWatcher struct {
 	mu sync.Mutex
 	// lock file's state when it was read (nil if it was not read yet, or if the store lacked changes then), and the
 	// number of the last durable change that it recorded
-	readLockFile   fs.FileInfo
-	readDurableSeq uint64
+	lockFileInfo       fs.FileInfo
+	lockFileDurableSeq uint64
 }
 
 // NewRollbackWatcher returns a watcher for an open memory and its file.
@@ -263,13 +263,13 @@ func (w *RollbackWatcher) Note(ctx context.Context) verb.Note {
 	// order, changes that another process adds in between would seem to be missing.
 	had, known := uint64(0), false
 	if lockErr == nil {
-		had, known = w.knownDurableSeq(lock)
+		had, known = w.cachedDurableSeq(lock)
 	}
 	s, err := w.memory.Stats(ctx)
 	if known && err == nil && had <= s.Last {
 		return verb.Note{}
 	}
-	had, err = recordedDurableSeq(w.file, w.file)
+	had, err = readDurableSeqFromLockFile(w.file, w.file)
 	if err != nil || had == 0 {
 		return verb.Note{}
 	}
@@ -280,33 +280,34 @@ func (w *RollbackWatcher) Note(ctx context.Context) verb.Note {
 		return verb.JoinNotes([]verb.Note{verb.Notef("the memory may lack what was remembered: "+
 			rollbackMessageFormat, s.Last, had), verb.ErrorRemedy(oxbow.ErrRolledBack)})
 	case lockErr == nil:
-		w.setKnown(lock, had)
+		w.cacheDurableSeq(lock, had)
 	}
 	return verb.Note{}
 }
 
-// minKnownLockFileAge is the age that a lock file needs so that its content is remembered. If a younger file was
+// minCacheableLockFileAge is the age that a lock file needs so that its content is remembered. If a younger file was
 // changed again immediately, its modification time might stay the same.
-const minKnownLockFileAge = 2 * time.Second
+const minCacheableLockFileAge = 2 * time.Second
 
-// knownDurableSeq returns the number that the lock file recorded when it was read. It returns false if the lock file
+// cachedDurableSeq returns the number that the lock file recorded when it was read. It returns false if the lock file
 // was changed since, or was not read.
-func (w *RollbackWatcher) knownDurableSeq(lock fs.FileInfo) (uint64, bool) {
+func (w *RollbackWatcher) cachedDurableSeq(lockFileInfo fs.FileInfo) (uint64, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	old := w.readLockFile
-	isSame := old != nil && old.ModTime().Equal(lock.ModTime()) && old.Size() == lock.Size() && os.SameFile(old, lock)
-	return w.readDurableSeq, isSame
+	old := w.lockFileInfo
+	isSame := old != nil && old.ModTime().Equal(lockFileInfo.ModTime()) && old.Size() == lockFileInfo.Size() &&
+		os.SameFile(old, lockFileInfo)
+	return w.lockFileDurableSeq, isSame
 }
 
-func (w *RollbackWatcher) setKnown(lock fs.FileInfo, had uint64) {
+func (w *RollbackWatcher) cacheDurableSeq(lockFileInfo fs.FileInfo, durableSeq uint64) {
 	// Windows updates the modification time only when the process that writes the file closes it.
-	if runtime.GOOS == "windows" || w.now().Sub(lock.ModTime()) < minKnownLockFileAge {
+	if runtime.GOOS == "windows" || w.now().Sub(lockFileInfo.ModTime()) < minCacheableLockFileAge {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.readLockFile, w.readDurableSeq = lock, had
+	w.lockFileInfo, w.lockFileDurableSeq = lockFileInfo, durableSeq
 }
 
 // checkStoreFile reads and checks the whole store in a file, without changing anything. Then it calls the functions in
@@ -361,21 +362,21 @@ func readHeader(store string) (h wal.Header, err error) {
 	return log.Header(), log.Close()
 }
 
-// recordedDurableSeq returns the number of the last durable change according to the lock file of the store at the path
-// store. It returns 0 if the lock file does not contain a number. It also returns 0 if the ID in the lock file differs
-// from the ID of the store in the file identityFile.
-func recordedDurableSeq(store, identityFile string) (seq uint64, err error) {
-	dir, err := vfs.Dir(filepath.Dir(store))
+// readDurableSeqFromLockFile returns the number of the last durable change according to the lock file of the store at
+// the path storePath. It returns 0 if the lock file does not contain a number. It also returns 0 if the ID in the lock
+// file differs from the ID of the store in the file identityFile.
+func readDurableSeqFromLockFile(storePath, identityFile string) (seq uint64, err error) {
+	dir, err := vfs.Dir(filepath.Dir(storePath))
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	n, ok := wal.ReadLockFileContent(dir, filepath.Base(store))
+	n, ok := wal.ReadLockFileContent(dir, filepath.Base(storePath))
 	if !ok || n.DurableSeq == 0 {
 		return 0, nil
 	}
 	h, err := readHeader(identityFile)
-	if err != nil || n.ID != hex.EncodeToString(h.ID[:]) {
+	if err != nil || n.LogID != hex.EncodeToString(h.ID[:]) {
 		return 0, err
 	}
 	return n.DurableSeq, nil

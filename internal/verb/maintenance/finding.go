@@ -35,15 +35,15 @@ type EntryNamesCheck struct {
 // diagnosis is the state during one call of the verb doctor.
 type diagnosis struct {
 	workspace      *verb.Workspace
-	place          verb.Place
+	memoryPlace    verb.Place
 	storeDir       string // directory that contains the store
 	isDirForbidden bool   // The permissions do not allow opening the directory.
 	storeExists    bool   // The file of the store exists.
 	findings       []Finding
 
 	// Returns the result of the check for names that several entries have. If the memory is unchanged, it may be an
-	// earlier result. If cachedNameCheck is nil, the check runs each time.
-	cachedNameCheck cachedNamesCheckFunc
+	// earlier result. If nameCheckCache is nil, the check runs each time.
+	nameCheckCache cachedNamesCheckFunc
 }
 
 // cachedNamesCheckFunc returns the result of the function check. The parameter last is the number of the memory's last
@@ -55,10 +55,10 @@ func (d *diagnosis) addFinding(level, subject, remedy, format string, args ...an
 }
 
 // addErrorFinding adds an error as a problem, with the remedy that the error names.
-func (d *diagnosis) addErrorFinding(about string, err error) {
+func (d *diagnosis) addErrorFinding(subject string, err error) {
 	d.addFinding(
 		findingLevelProblem,
-		about,
+		subject,
 		d.workspace.NoteText(verb.ErrorRemedy(err)),
 		"%s",
 		strings.TrimSuffix(err.Error(), "."),

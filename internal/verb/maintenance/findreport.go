@@ -49,9 +49,9 @@ func (o DoctorOut) Report() report.Report {
 	return r
 }
 
-// addPlacesWithText adds a note to the report that lists the places which may still contain the erased or replaced
-// text.
-func addPlacesWithText(r *report.Report, places []string) {
+// addPlacesWithErasedText adds a note to the report that lists the places which may still contain the erased or
+// replaced text.
+func addPlacesWithErasedText(r *report.Report, places []string) {
 	if len(places) > 0 {
 		r.AddNotef("what it does not reach:%s", report.QuotedLines(places))
 	}
@@ -63,22 +63,22 @@ func (o RedactOut) Report() (r report.Report) {
 		"%s %s of %s",
 		report.EffectVerb(o.DryRun, "erased", "would erase"),
 		countWithNoun(o.Versions, "version", "versions"),
-		report.Name(o.Name),
+		report.EntryName(o.Name),
 	)
-	addPlacesWithText(&r, o.PlacesWithErasedText)
+	addPlacesWithErasedText(&r, o.PlacesWithErasedText)
 	return r
 }
 
 // Report lists where secrets were found, and says how many were replaced, or would be by a dry run.
 func (o ScanOut) Report() (r report.Report) {
 	for _, f := range o.FoundSecrets {
-		r.AddLinef("%s: %s (%s)", secretLocationSentence(f), report.OxbowText(f.Rule), secretPlace(f))
+		r.AddLinef("%s: %s (%s)", secretLocationSentence(f), report.OxbowText(f.Rule), describeSecretPlace(f))
 	}
 	switch {
 	case len(o.FoundSecrets) == 0:
 		r.AddLinef("no secrets were found")
-	case o.FixedSecrets > 0:
-		r.AddLinef("replaced %s; erased %s of the history", countWithNoun(o.FixedSecrets, "secret", "secrets"),
+	case o.ReplacedSecretCount > 0:
+		r.AddLinef("replaced %s; erased %s of the history", countWithNoun(o.ReplacedSecretCount, "secret", "secrets"),
 			countWithNoun(o.ErasedVersionCount, "version", "versions"))
 	case o.HasFixOption && o.DryRun:
 		r.AddLinef("would replace %s", countWithNoun(len(o.FoundSecrets), "secret", "secrets"))
@@ -89,26 +89,26 @@ func (o ScanOut) Report() (r report.Report) {
 	if len(o.RemainingSteps) > 0 {
 		r.AddNotef("to remove the rest, run:%s", report.QuotedLines(o.RemainingSteps))
 	}
-	addPlacesWithText(&r, o.PlacesNotFixed)
+	addPlacesWithErasedText(&r, o.PlacesNotFixed)
 	return r
 }
 
 // secretLocationSentence names the version, the change or the file that contains a secret.
 func secretLocationSentence(f verb.FoundSecret) report.Sentence {
-	switch f.Part {
+	switch f.TextKind {
 	case "note", "source":
 		return report.Sentencef("change %d", f.Version)
 	case "profile":
-		return report.Sentencef("profile %s", report.Name(f.Name))
+		return report.Sentencef("profile %s", report.EntryName(f.Name))
 	case "file":
-		return report.Sentencef("%s", report.Name(f.Name))
+		return report.Sentencef("%s", report.EntryName(f.Name))
 	}
-	return report.Sentencef("%s@%d", report.Name(f.Name), f.Version)
+	return report.Sentencef("%s@%d", report.EntryName(f.Name), f.Version)
 }
 
-// secretPlace says where in a version, a change or a file the secret is.
-func secretPlace(f verb.FoundSecret) report.Sentence {
-	place := report.Sentencef("%s", report.OxbowText(f.Part))
+// describeSecretPlace says where in a version, a change or a file the secret is.
+func describeSecretPlace(f verb.FoundSecret) report.Sentence {
+	place := report.Sentencef("%s", report.OxbowText(f.TextKind))
 	if f.Line > 0 {
 		place = report.Sentencef("%s, line %d", place, f.Line)
 	}

@@ -19,10 +19,10 @@ import (
 // skills may be tracked.
 var gitignoreLines = []string{"memory.oxbow*", "sessions.oxbow*", "spool/", "redact.key", "token", "unsaved/"}
 
-// tokenDraftIgnoreLine is a line that a new .gitignore gets for the temporary file of a token. A killed process may
+// tokenTempFilePattern is a line that a new .gitignore gets for the temporary file of a token. A killed process may
 // leave this file. The command "doctor" accepts a .gitignore without this line, because a home from an earlier version
 // has such a .gitignore.
-const tokenDraftIgnoreLine = "token.*.tmp"
+const tokenTempFilePattern = "token.*.tmp"
 
 // WriteGitignore creates a home and a .gitignore file in the home. It does nothing if the home is outside a git working
 // tree and is not called .oxbow. A directory .oxbow may get into a working tree later. WriteGitignore does not change
@@ -40,7 +40,7 @@ func WriteGitignore(home string) error {
 	}
 	if err == nil {
 		_, err = f.WriteString("# What oxbow keeps for you alone.\n" +
-			strings.Join(append(slices.Clone(gitignoreLines), tokenDraftIgnoreLine), "\n") + "\n")
+			strings.Join(append(slices.Clone(gitignoreLines), tokenTempFilePattern), "\n") + "\n")
 		err = errors.Join(err, f.Close())
 	}
 	return verb.WrapError("writing .gitignore", err)

@@ -31,11 +31,11 @@ type HookFailure struct {
 	Time   time.Time `json:"time"`
 }
 
-// failureLifetime is how long oxbow doctor reports the last failure of a hook.
-const failureLifetime = 7 * 24 * time.Hour
+// hookFailureLifetime is how long oxbow doctor reports the last failure of a hook.
+const hookFailureLifetime = 7 * 24 * time.Hour
 
-func failureFile(home string) string {
-	return filepath.Join(home, session.SpoolDir, "failure.json")
+func hookFailurePath(homeDir string) string {
+	return filepath.Join(homeDir, session.SpoolDir, "failure.json")
 }
 
 // Save stores the failure for doctor. It replaces the previous failure. It does nothing if the home is missing or
@@ -43,31 +43,31 @@ func failureFile(home string) string {
 func (f HookFailure) Save(home string) {
 	// Use a nil cleaner, which has no secret key. It hides secrets, but replaces all of them by the same mark. With a
 	// key, equal secrets would get equal marks, which does not matter here.
-	var cleaner *screen.Cleaner
+	var cleaner *screen.SecretCleaner
 	f.Client = text.TruncateWithEllipsis(cleaner.CleanText(strings.ToValidUTF8(f.Client, "")), 40)
 	f.Error = cleaner.CleanText(f.Error)
-	_ = os.Mkdir(filepath.Dir(failureFile(home)), 0o700) // The directory may exist already.
-	dir, err := vfs.Dir(filepath.Dir(failureFile(home)))
+	_ = os.Mkdir(filepath.Dir(hookFailurePath(home)), 0o700) // The directory may exist already.
+	dir, err := vfs.Dir(filepath.Dir(hookFailurePath(home)))
 	if err != nil {
 		return
 	}
 	defer dir.Close()
-	vfs.RemoveDrafts(dir, filepath.Base(failureFile(home)))
+	vfs.RemoveDrafts(dir, filepath.Base(hookFailurePath(home)))
 	if b, err := json.Marshal(f); err == nil &&
-		vfs.WriteDerived(dir, filepath.Base(failureFile(home)), 0o600, b) != nil {
+		vfs.WriteDerived(dir, filepath.Base(hookFailurePath(home)), 0o600, b) != nil {
 		// On a full disk, store at least the time of the failure, by creating an empty file.
-		_ = os.WriteFile(failureFile(home), nil, 0o600)
+		_ = os.WriteFile(hookFailurePath(home), nil, 0o600)
 	}
 }
 
-// lastFailure returns the last failure of a hook. If the file with the failure is damaged, which happens if the disk
-// was full, only the time of the failure is known. The result ok is false if there is no such file.
-func lastFailure(home string) (f HookFailure, ok bool) {
-	b, err := os.ReadFile(failureFile(home))
+// lastHookFailure returns the last failure of a hook. If the file with the failure is damaged, which happens if the
+// disk was full, only the time of the failure is known. The result ok is false if there is no such file.
+func lastHookFailure(homeDir string) (f HookFailure, ok bool) {
+	b, err := os.ReadFile(hookFailurePath(homeDir))
 	if err != nil || json.Unmarshal(b, &f) == nil {
 		return f, err == nil
 	}
-	fi, err := os.Stat(failureFile(home))
+	fi, err := os.Stat(hookFailurePath(homeDir))
 	if err != nil {
 		return f, false
 	}
@@ -76,28 +76,28 @@ func lastFailure(home string) (f HookFailure, ok bool) {
 
 // checkFingerprints adds a finding if fingerprints of texts that agents have read were lost.
 func (d *diagnosis) checkFingerprints(spool string) {
-	l, ok := fingerprint.File{Dir: spool, Now: d.workspace.CurrentTime}.LastFingerprintLoss()
+	l, ok := fingerprint.Store{Dir: spool, Now: d.workspace.CurrentTime}.LastFingerprintLoss()
 	if !ok {
 		return
 	}
 	d.addFinding(findingLevelWarning, "hooks", "oxbow approve NAME lets a note that you have read count again",
 		"the fingerprints of what agents had read were lost at %s (%s): until %s what agents write is kept and "+
 			"found, but not shown unasked",
-		d.workspace.FormatDate(l.Time), l.LossReason, d.workspace.FormatDate(l.EndTime))
+		d.workspace.FormatDate(l.LossTime), l.LossReason, d.workspace.FormatDate(l.EndTime))
 }
 
 // checkHookReports adds findings about the parts of transcripts that hooks left out, because the type was unknown or a
-// line could not be read. It ignores reports that are older than failureLifetime. The next import of sessions reports
-// the same parts and removes the hooks' reports.
-func (d *diagnosis) checkHookReports(spool string) {
+// line could not be read. It ignores reports that are older than hookFailureLifetime. The next import of sessions
+// reports the same parts and removes the hooks' reports.
+func (d *diagnosis) checkHookReports(spoolDir string) {
 	const about = "hooks"
-	reports, err := transcript.HookReports{Dir: spool}.List()
+	reports, err := transcript.HookReportStore{Dir: spoolDir}.List()
 	if err != nil {
 		d.addErrorFinding(about, err)
 		return
 	}
 	for _, r := range reports {
-		if d.workspace.CurrentTime().Sub(r.Time) > failureLifetime {
+		if d.workspace.CurrentTime().Sub(r.Time) > hookFailureLifetime {
 			continue
 		}
 		const remedy = "update oxbow if there is a newer version; oxbow session import ends this warning"
@@ -126,8 +126,8 @@ func (d *diagnosis) checkHookReports(spool string) {
 }
 
 // checkHooks checks the spool and the archive, to which hooks write, and adds a finding about the last failure of a
-// hook. If readAll is set, it reads the whole archive.
-func (d *diagnosis) checkHooks(ctx context.Context, readAll bool) {
+// hook. If isFullCheck is set, it reads the whole archive.
+func (d *diagnosis) checkHooks(ctx context.Context, isFullCheck bool) {
 	const about = "hooks"
 	spool := filepath.Join(d.storeDir, session.SpoolDir)
 	fi, err := os.Stat(spool)
@@ -151,7 +151,7 @@ func (d *diagnosis) checkHooks(ctx context.Context, readAll bool) {
 			spool,
 		)
 	}
-	if f, ok := lastFailure(d.storeDir); ok && d.workspace.CurrentTime().Sub(f.Time) <= failureLifetime {
+	if f, ok := lastHookFailure(d.storeDir); ok && d.workspace.CurrentTime().Sub(f.Time) <= hookFailureLifetime {
 		d.addFinding(
 			findingLevelWarning,
 			about,
@@ -165,7 +165,7 @@ func (d *diagnosis) checkHooks(ctx context.Context, readAll bool) {
 	d.checkFingerprints(spool)
 	d.checkHookReports(spool)
 	examine := openStoreFile
-	if readAll {
+	if isFullCheck {
 		examine = checkStoreFile
 	}
 	out, err := checkSessions(ctx, d.workspace, examine)
@@ -174,7 +174,7 @@ func (d *diagnosis) checkHooks(ctx context.Context, readAll bool) {
 		d.addErrorFinding("sessions", err)
 	case out != nil:
 		for _, p := range out.Problems {
-			d.addFinding(findingLevelProblem, "sessions", p.Mend, "%s: %s", out.Store, p.Description)
+			d.addFinding(findingLevelProblem, "sessions", p.Mend, "%s: %s", out.StorePath, p.Description)
 		}
 		if out.WaitingProposals > 0 {
 			d.addFinding(
@@ -195,10 +195,10 @@ func (d *diagnosis) checkHookSwitches() {
 	if d.workspace.Host != nil && d.workspace.Host.Getenv != nil {
 		getenv = d.workspace.Host.Getenv
 	}
-	if path := injection.FindSwitchOffFile(injection.HooksOffFile, d.storeDir, d.workspace.Dir); path != "" {
+	if path := injection.FindInjectionOffFile(injection.HooksOffFile, d.storeDir, d.workspace.Dir); path != "" {
 		d.addFinding(findingLevelWarning, about, mend, "%s switches hooks off: nothing of sessions is kept", path)
 	}
-	if path := injection.FindSwitchOffFile(injection.InjectOffFile, d.storeDir, d.workspace.Dir); path != "" {
+	if path := injection.FindInjectionOffFile(injection.InjectionOffFile, d.storeDir, d.workspace.Dir); path != "" {
 		d.addFinding(
 			findingLevelOK,
 			about,
@@ -208,7 +208,7 @@ func (d *diagnosis) checkHookSwitches() {
 		)
 	}
 	for _, c := range setup.Clients() {
-		if path := filepath.Join(d.storeDir, injection.ClientInjectOffFile(c.Name)); pathExists(path) {
+		if path := filepath.Join(d.storeDir, injection.ClientInjectionOffFile(c.Name)); pathExists(path) {
 			d.addFinding(findingLevelOK, about, "oxbow setup "+
 				c.Name, "%s switches off what hooks put before the model of %s (setup --no-inject)", path, c.Title)
 		}

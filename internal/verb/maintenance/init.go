@@ -16,7 +16,7 @@ import (
 
 // InitIn is the argument of InitHome.
 type InitIn struct {
-	From string `json:"from,omitempty" value:"FILE" usage:"Begin with the content of this backup."`
+	BackupFile string `json:"from,omitempty" value:"FILE" usage:"Begin with the content of this backup."`
 	BackupKeyFiles
 
 	// OuterHome is the path of the home (the directory with a memory) that was used here until now. This home is in a
@@ -39,12 +39,12 @@ type InitOut struct {
 	// Home in a parent directory that is not used here any more, because the new home is nearer.
 	ParentHomeNotUsed string `json:"hidden_home,omitempty"`
 
-	Backup  string `json:"from,omitempty"` // backup from which the home was created ("" without one)
-	Entries int    `json:"entries,omitempty"`
-	LastSeq uint64 `json:"last_change,omitempty"`
+	BackupFile string `json:"from,omitempty"` // backup from which the home was created ("" without one)
+	EntryCount int    `json:"entries,omitempty"`
+	LastSeq    uint64 `json:"last_change,omitempty"`
 }
 
-// InitHome creates a home with an empty memory. If in.From is set, the new memory is a copy of the memory in this
+// InitHome creates a home with an empty memory. If in.BackupFile is set, the new memory is a copy of the memory in this
 // backup. If the home has another layout than oxbow's own, InitHome creates the missing files of the layout. If the
 // memory exists already, InitHome only checks that the memory can be opened.
 func InitHome(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error) {
@@ -52,7 +52,7 @@ func InitHome(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error
 	if err != nil {
 		return InitOut{}, err
 	}
-	if in.From != "" && !p.HasOwnLayout() {
+	if in.BackupFile != "" && !p.HasOwnLayout() {
 		return InitOut{}, verb.Advise(
 			fmt.Errorf(
 				"a backup is of oxbow's own layout, and %s is laid out as %s: %w",
@@ -74,8 +74,8 @@ func InitHome(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error
 			"move it away, or choose another home with --home DIR",
 		)
 	}
-	if in.From != "" {
-		return initFromBackup(ctx, w, p, in)
+	if in.BackupFile != "" {
+		return initHomeFromBackup(ctx, w, p, in)
 	}
 	out, how := InitOut{Home: p.Home, Store: p.StorePath}, verb.Read
 	if _, err := os.Stat(p.StorePath); errors.Is(err, fs.ErrNotExist) {
@@ -91,10 +91,10 @@ func InitHome(ctx context.Context, w *verb.Workspace, in InitIn) (InitOut, error
 	return out, err
 }
 
-// initFromBackup creates a home whose memory is the copy in the backup in.From. It fails if the home already has a
-// store or if the backup is damaged.
-func initFromBackup(ctx context.Context, w *verb.Workspace, p verb.Place, in InitIn) (out InitOut, err error) {
-	other := "oxbow recover " + text.ShellQuote(in.From) +
+// initHomeFromBackup creates a home whose memory is the copy in the backup in.BackupFile. It fails if the home already
+// has a store or if the backup is damaged.
+func initHomeFromBackup(ctx context.Context, w *verb.Workspace, p verb.Place, in InitIn) (out InitOut, err error) {
+	other := "oxbow recover " + text.ShellQuote(in.BackupFile) +
 		" --replace puts it in the place of the memory there; --home DIR names another home"
 	if _, err := os.Lstat(p.StorePath); err == nil {
 		return out, verb.Advise(fmt.Errorf("making the home: %w: %s", fs.ErrExist, p.StorePath), other)
@@ -106,7 +106,7 @@ func initFromBackup(ctx context.Context, w *verb.Workspace, p verb.Place, in Ini
 	if err := os.MkdirAll(p.Home, 0o700); err != nil {
 		return out, verb.WrapError("making the home", err)
 	}
-	temp, err := restoreToTempFile(ctx, in.From, in.backupKeys(), p.StorePath)
+	temp, err := restoreToTempFile(ctx, in.BackupFile, in.backupKeys(), p.StorePath)
 	if err == nil {
 		err = checkAndRenameStore(ctx, w, temp, p.StorePath)
 		if err != nil {
@@ -122,16 +122,16 @@ func initFromBackup(ctx context.Context, w *verb.Workspace, p verb.Place, in Ini
 	if err := WriteGitignore(p.Home); err != nil {
 		return out, err
 	}
-	out = InitOut{Home: p.Home, Store: p.StorePath, IsNew: true, Backup: in.From}
+	out = InitOut{Home: p.Home, Store: p.StorePath, IsNew: true, BackupFile: in.BackupFile}
 	ctx, m, err := w.OpenMemory(ctx, verb.Write)
 	if err != nil {
 		return out, err
 	}
 	// A store in this place may have existed before, with more changes. Accept that its changes are gone.
-	if err := continueAfterLastChange(ctx, w, m, p.StorePath); err != nil {
+	if err := acceptLostChanges(ctx, w, m, p.StorePath); err != nil {
 		return out, verb.WrapError("accepting what was restored", err)
 	}
 	s, err := m.Stats(ctx)
-	out.Entries, out.LastSeq = s.Entries, s.Last
+	out.EntryCount, out.LastSeq = s.Entries, s.Last
 	return out, err
 }

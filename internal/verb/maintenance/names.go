@@ -13,15 +13,15 @@ import (
 )
 
 // checkNames adds a finding for each name or alias that several entries have, up to maxListedFindings. It returns the
-// total size of the names and contents in bytes. The argument last is the memory's last change number. If
-// cachedNameCheck is set, it may return the cached result of an earlier check for this change number.
-func (d *diagnosis) checkNames(ctx context.Context, m *oxbow.Memory, last uint64) (size int64, err error) {
+// total size of the names and contents in bytes. The argument lastSeq is the memory's last change number. If
+// nameCheckCache is set, it may return the cached result of an earlier check for this change number.
+func (d *diagnosis) checkNames(ctx context.Context, m *oxbow.Memory, lastSeq uint64) (size int64, err error) {
 	check := func() (EntryNamesCheck, error) { return checkAllNames(ctx, m) }
-	keep := d.cachedNameCheck
+	keep := d.nameCheckCache
 	if keep == nil {
 		keep = func(_ uint64, check func() (EntryNamesCheck, error)) (EntryNamesCheck, error) { return check() }
 	}
-	found, err := keep(last, check)
+	found, err := keep(lastSeq, check)
 	for _, clash := range found.namesOfSeveralEntries[:min(len(found.namesOfSeveralEntries), maxListedFindings)] {
 		d.addFinding(findingLevelWarning, "aliases", sharedAliasAdvice, "%s", clash)
 	}
@@ -42,7 +42,7 @@ func checkAllNames(ctx context.Context, m *oxbow.Memory) (found EntryNamesCheck,
 	if err != nil {
 		return found, err
 	}
-	shared := sortedRepeatedNumbers(hashes)
+	shared := findRepeatedNumbers(hashes)
 	if len(shared) == 0 {
 		return found, nil
 	}
@@ -62,11 +62,11 @@ func checkAllNames(ctx context.Context, m *oxbow.Memory) (found EntryNamesCheck,
 }
 
 // eachEntrySummary calls fn with the metadata (head) of each entry, which includes the entry's name and aliases. It
-// calls the function begin before the first entry. If reading fails, the store may be read again, and eachEntrySummary
-// then calls the function begin again. Therefore begin must discard the results of earlier calls of fn.
-func eachEntrySummary(ctx context.Context, m *oxbow.Memory, begin func(), fn func(h oxbow.Head)) error {
+// calls the function reset before the first entry. If reading fails, the store may be read again, and eachEntrySummary
+// then calls the function reset again. Therefore reset must discard the results of earlier calls of fn.
+func eachEntrySummary(ctx context.Context, m *oxbow.Memory, reset func(), fn func(h oxbow.Head)) error {
 	return heads.View(ctx, m.Store(), heads.Needs{Keys: []string{oxbow.HeadName}}, func(all heads.List) error {
-		begin()
+		reset()
 		for h, err := range all.All {
 			if err != nil {
 				return err
@@ -82,8 +82,8 @@ func hashWord(seed maphash.Seed, word string) uint64 {
 	return maphash.String(seed, oxbow.NormalName(word))
 }
 
-// sortedRepeatedNumbers sorts the numbers and returns those that occur more than once.
-func sortedRepeatedNumbers(numbers []uint64) map[uint64]bool {
+// findRepeatedNumbers sorts the numbers and returns those that occur more than once.
+func findRepeatedNumbers(numbers []uint64) map[uint64]bool {
 	slices.Sort(numbers)
 	repeated := map[uint64]bool{}
 	for i := 1; i < len(numbers); i++ {
@@ -101,9 +101,12 @@ type entryByNameOrAlias map[string]string
 func wordsOf(e *oxbow.Entry) []string { return append([]string{e.Name}, e.Aliases...) }
 
 // addNameAndAliases adds the name and the aliases of the entry e to the map o. It skips a word (the name or an alias)
-// if isAdded returns false for the word. A word that is already in the map is not added, and a message in clashes
-// describes the conflict.
-func (o entryByNameOrAlias) addNameAndAliases(e *oxbow.Entry, isAdded func(word string) bool) (clashes []string) {
+// if isAdded returns false for the word. A word that is already in the map is not added, and a message in
+// conflictMessages describes the conflict.
+func (o entryByNameOrAlias) addNameAndAliases(
+	e *oxbow.Entry,
+	isAdded func(word string) bool,
+) (conflictMessages []string) {
 	for _, w := range wordsOf(e) {
 		if !isAdded(w) {
 			continue
@@ -113,10 +116,10 @@ func (o entryByNameOrAlias) addNameAndAliases(e *oxbow.Entry, isAdded func(word 
 		case !isOwned:
 			o[oxbow.NormalName(w)] = e.Name
 		case other == e.Name:
-			clashes = append(clashes, fmt.Sprintf("%q has the name or alias %q twice", e.Name, w))
+			conflictMessages = append(conflictMessages, fmt.Sprintf("%q has the name or alias %q twice", e.Name, w))
 		case w == e.Name && oxbow.SameName(other, e.Name):
-			clashes = append(
-				clashes,
+			conflictMessages = append(
+				conflictMessages,
 				fmt.Sprintf(
 					"%+q and %+q are two spellings of one name, and each is found only by its own",
 					other,
@@ -124,10 +127,13 @@ func (o entryByNameOrAlias) addNameAndAliases(e *oxbow.Entry, isAdded func(word 
 				),
 			)
 		default:
-			clashes = append(clashes, fmt.Sprintf("%q is a name or alias of %q and of %q", w, other, e.Name))
+			conflictMessages = append(
+				conflictMessages,
+				fmt.Sprintf("%q is a name or alias of %q and of %q", w, other, e.Name),
+			)
 		}
 	}
-	return clashes
+	return conflictMessages
 }
 
 // sharedAliasAdvice is advice for an alias that several entries have.

@@ -28,7 +28,7 @@ import (
 type RecoverIn struct {
 	File string `json:"file,omitempty"     flag:"-" jsonschema:"a backup to read instead of the memory"`
 	BackupKeyFiles
-	Sessions bool `json:"sessions,omitempty"          jsonschema:"restore the archive of sessions, which the backup contains"`
+	SessionArchiveOnly bool `json:"sessions,omitempty"          jsonschema:"restore the archive of sessions, which the backup contains"`
 
 	Out     string `json:"out,omitempty"     value:"FILE" jsonschema:"write the saved entries to this FILE (default HOME/memory.oxbow.recovered)"`
 	Replace bool   `json:"replace,omitempty"              jsonschema:"replace the damaged file by the new file, and keep the damaged file next to it"`
@@ -39,9 +39,9 @@ type RecoverOut struct {
 	Store string `json:"store"`
 	// path of the backup that was read ("" if the memory itself was read)
 	SourceBackupPath       string      `json:"from,omitempty"`
-	IsSound                bool        `json:"sound,omitempty"` // The store is not damaged.
+	IsStoreSound           bool        `json:"sound,omitempty"` // The store is not damaged.
 	OutputFile             string      `json:"out,omitempty"`   // file with the saved entries
-	Entries                int         `json:"entries"`
+	EntryCount             int         `json:"entries"`
 	ReadChangeCount        int         `json:"changes"` // number of changes that were read
 	FirstSeq               uint64      `json:"first_change"`
 	LastSeq                uint64      `json:"last_change"` // number of the last change that was read
@@ -57,8 +57,8 @@ type RecoverOut struct {
 
 // Recover saves the readable part of a damaged memory in a new file. If in.Replace is set, the new file replaces the
 // damaged file. If in.File is set, Recover reads the backup in.File instead of the memory. If the memory is not
-// damaged, Recover saves nothing and sets IsSound in the result. If the memory is not damaged but its last changes are
-// missing, the error matches [oxbow.ErrRolledBack].
+// damaged, Recover saves nothing and sets IsStoreSound in the result. If the memory is not damaged but its last changes
+// are missing, the error matches [oxbow.ErrRolledBack].
 func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, error) {
 	if in.File != "" {
 		return recoverBackup(ctx, w, in)
@@ -80,8 +80,8 @@ func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, 
 	case found.OK:
 		return RecoverOut{
 			Store:            store,
-			IsSound:          true,
-			Entries:          found.Entries,
+			IsStoreSound:     true,
+			EntryCount:       found.Entries,
 			FirstSeq:         found.FirstSeq,
 			LastSeq:          found.LastSeq,
 			LostChangeRanges: [][2]uint64{},
@@ -101,14 +101,14 @@ func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, 
 	if err != nil {
 		return out, err
 	}
-	out.addLostLastChanges(max(found.lastDurableSeq, found.lastDamagedSeq))
+	out.addLostChangeRange(max(found.lastDurableSeq, found.lastDamagedSeq))
 	return out, nil
 }
 
-// addLostLastChanges adds the range of the changes after the last recovered change to LostChangeRanges. The range ends
+// addLostChangeRange adds the range of the changes after the last recovered change to LostChangeRanges. The range ends
 // with the greater number of the argument durableSeq and o.durableSeq. Other records in the file or the lock file show
-// that these changes existed. Their contents are unknown. addLostLastChanges adds nothing if no change was lost.
-func (o *RecoverOut) addLostLastChanges(durableSeq uint64) {
+// that these changes existed. Their contents are unknown. addLostChangeRange adds nothing if no change was lost.
+func (o *RecoverOut) addLostChangeRange(durableSeq uint64) {
 	durableSeq = max(durableSeq, o.durableSeq)
 	if durableSeq > o.LastSeq {
 		o.LostChangeRanges = append(o.LostChangeRanges, [2]uint64{o.LastSeq + 1, durableSeq})
@@ -117,7 +117,7 @@ func (o *RecoverOut) addLostLastChanges(durableSeq uint64) {
 
 // recoverBackup saves the content of a backup in a new file. If in.Replace is set, the new file replaces the memory.
 func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out RecoverOut, err error) {
-	store, err := in.restoreTarget(w)
+	store, err := in.targetStorePath(w)
 	if err != nil {
 		return out, err
 	}
@@ -142,7 +142,7 @@ func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out Re
 		}
 	}
 	if err == nil {
-		out.addLostLastChanges(0)
+		out.addLostChangeRange(0)
 	}
 	return out, err
 }
@@ -172,16 +172,16 @@ func writeBackupContent(ctx context.Context, w *verb.Workspace, store string, in
 	default:
 		o = RecoverOut{
 			OutputFile:       out,
-			Entries:          r.Entries,
+			EntryCount:       r.Entries,
 			ReadChangeCount:  int(r.Last + 1 - r.First),
 			FirstSeq:         r.First,
 			LastSeq:          r.Last,
 			LostChangeRanges: [][2]uint64{},
 		}
-		err = verb.WrapError("recovering", backup.RenameRestored(filepath.Base(temp), out))
+		err = verb.WrapError("recovering", backup.RenameRestoredFile(filepath.Base(temp), out))
 		if err == nil {
-			o.IsSound, temp = true, ""
-			o.durableSeq, err = recordedDurableSeq(store, out)
+			o.IsStoreSound, temp = true, ""
+			o.durableSeq, err = readDurableSeqFromLockFile(store, out)
 		}
 	}
 	o.Store, o.SourceBackupPath = store, in.File
@@ -191,9 +191,9 @@ func writeBackupContent(ctx context.Context, w *verb.Workspace, store string, in
 	return o, err
 }
 
-// restoreTarget returns the path of the store to which a backup is restored: the memory, or the session archive.
-func (in RecoverIn) restoreTarget(w *verb.Workspace) (string, error) {
-	if !in.Sessions {
+// targetStorePath returns the path of the store to which a backup is restored: the memory, or the session archive.
+func (in RecoverIn) targetStorePath(w *verb.Workspace) (string, error) {
+	if !in.SessionArchiveOnly {
 		store, err := w.ExistingStorePath("recover")
 		if err != nil && store == "" {
 			return "", verb.Advise(err, "oxbow init --from "+text.ShellQuote(in.File)+" makes one of the backup")
@@ -242,13 +242,13 @@ func recoverInPlace(
 	if err != nil {
 		return rep, err
 	}
-	return rep, verb.WrapError("accepting what was recovered", continueAfterLastChange(ctx, w, m, store))
+	return rep, verb.WrapError("accepting what was recovered", acceptLostChanges(ctx, w, m, store))
 }
 
 // removeDerivedFiles removes the files that were computed from the damaged log: the snapshot, the index, and the keys
 // of texts from outside. The recovered log has the same identity and would otherwise use these files.
 func removeDerivedFiles(store string) error {
-	for _, suffix := range []string{logstore.SnapshotSuffix, index.FileSuffix, keytable.ForeignSuffix} {
+	for _, suffix := range []string{logstore.SnapshotSuffix, index.FileSuffix, keytable.ForeignTextTableSuffix} {
 		if fi, err := os.Lstat(store + suffix); err == nil && fi.IsDir() {
 			continue // Ignore a directory, because oxbow did not create it.
 		}
@@ -271,7 +271,7 @@ func highestRecordedSeq(store string) (seq uint64, err error) {
 		dir,
 		filepath.Base(store),
 		wal.Options{ReadOnly: true},
-		func(_ *wal.SalvageDamage, r *wal.Record) error {
+		func(_ *wal.LogDamage, r *wal.Record) error {
 			seq = max(seq, r.Seq, r.DurableSeq)
 			return nil
 		},
@@ -302,10 +302,10 @@ func lockStore(ctx context.Context, w *verb.Workspace, dir vfs.FS, store string)
 }
 
 // saveReadablePart saves the readable part of the store in a new file and checks this file.
-func saveReadablePart(ctx context.Context, w *verb.Workspace, store, out string) (RecoverOut, error) {
+func saveReadablePart(ctx context.Context, w *verb.Workspace, store, outputPath string) (RecoverOut, error) {
 	var err error
-	if out == "" {
-		out, err = unusedPath(store + recoveredSuffix)
+	if outputPath == "" {
+		outputPath, err = unusedPath(store + recoveredSuffix)
 		if err != nil {
 			return RecoverOut{}, err
 		}
@@ -313,13 +313,13 @@ func saveReadablePart(ctx context.Context, w *verb.Workspace, store, out string)
 	r, err := oxbow.Recover(
 		w.WithSource(ctx),
 		store,
-		out,
+		outputPath,
 		&oxbow.Options{Clock: w.CurrentTime, Rand: w.Host.Rand, Source: w.Source},
 	)
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return RecoverOut{}, verb.Advise(
-			fmt.Errorf("recovering: %w: %s", fs.ErrExist, out),
+			fmt.Errorf("recovering: %w: %s", fs.ErrExist, outputPath),
 			"name another file with --out",
 		)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, oxbow.ErrFull):
@@ -334,17 +334,17 @@ func saveReadablePart(ctx context.Context, w *verb.Workspace, store, out string)
 	case err != nil:
 		return RecoverOut{}, fmt.Errorf("recovering: %w", err)
 	}
-	rep, err := checkStoreFile(ctx, w, out)
+	rep, err := checkStoreFile(ctx, w, outputPath)
 	if err == nil && len(rep.Problems) > 0 {
 		err = errors.New(rep.Problems[0].What)
 	}
 	if err != nil {
-		return RecoverOut{}, fmt.Errorf("reading what was saved again, in %s: %w", out, err)
+		return RecoverOut{}, fmt.Errorf("reading what was saved again, in %s: %w", outputPath, err)
 	}
 	o := RecoverOut{
 		Store:                  store,
-		OutputFile:             out,
-		Entries:                r.Entries,
+		OutputFile:             outputPath,
+		EntryCount:             r.Entries,
 		ReadChangeCount:        r.Changes,
 		FirstSeq:               r.First,
 		LastSeq:                r.Last,
@@ -356,9 +356,9 @@ func saveReadablePart(ctx context.Context, w *verb.Workspace, store, out string)
 	if o.LostChangeRanges == nil {
 		o.LostChangeRanges = [][2]uint64{}
 	}
-	// recordedDurableSeq must know the store's identity. It reads the identity from the new file out, because the
-	// header of the damaged file may be unreadable. Both files have the same identity.
-	noted, err := recordedDurableSeq(store, out)
+	// readDurableSeqFromLockFile must know the store's identity. It reads the identity from the new file at outputPath,
+	// because the header of the damaged file may be unreadable. Both files have the same identity.
+	noted, err := readDurableSeqFromLockFile(store, outputPath)
 	if err != nil {
 		return RecoverOut{}, err
 	}
@@ -372,19 +372,22 @@ func saveReadablePart(ctx context.Context, w *verb.Workspace, store, out string)
 //
 // If the file system supports hard links, the store's name always belongs to one of the two files, even after a crash.
 // Otherwise there is a moment without a store, which doctor can detect.
-func replaceStore(w *verb.Workspace, dir vfs.FS, store, recovered string) (damaged string, err error) {
+func replaceStore(w *verb.Workspace, dir vfs.FS, storePath, recoveredPath string) (damagedPath string, err error) {
 	// There is no store, so rename the recovered file without keeping another file.
-	if _, err := os.Lstat(store); errors.Is(err, fs.ErrNotExist) {
-		return "", verb.WrapError("naming what was restored", backup.RenameRestored(filepath.Base(recovered), store))
+	if _, err := os.Lstat(storePath); errors.Is(err, fs.ErrNotExist) {
+		return "", verb.WrapError(
+			"naming what was restored",
+			backup.RenameRestoredFile(filepath.Base(recoveredPath), storePath),
+		)
 	}
-	damaged, err = unusedPath(store + damagedSuffix + w.CurrentTime().Format("20060102-150405"))
+	damagedPath, err = unusedPath(storePath + damagedSuffix + w.CurrentTime().Format("20060102-150405"))
 	if err != nil {
 		return "", fmt.Errorf("replacing the store: %w", err)
 	}
-	name := filepath.Base(store)
-	new := filepath.Base(recovered)
-	kept := filepath.Base(damaged)
-	linked := os.Link(store, damaged) == nil
+	name := filepath.Base(storePath)
+	new := filepath.Base(recoveredPath)
+	kept := filepath.Base(damagedPath)
+	linked := os.Link(storePath, damagedPath) == nil
 	if !linked {
 		if err := dir.Rename(name, kept); err != nil {
 			return "", fmt.Errorf("replacing the store: %w", err)
@@ -401,14 +404,14 @@ func replaceStore(w *verb.Workspace, dir vfs.FS, store, recovered string) (damag
 	if err := dir.SyncDir("."); err != nil {
 		return "", fmt.Errorf("making the new file durable under its name: %w", err)
 	}
-	return damaged, nil
+	return damagedPath, nil
 }
 
-// AcceptIn is the argument of Accept. It is empty.
-type AcceptIn struct{}
+// AcceptRollbackIn is the argument of Accept. It is empty.
+type AcceptRollbackIn struct{}
 
-// AcceptOut is the result of AcceptRollback.
-type AcceptOut struct {
+// AcceptRollbackOut is the result of AcceptRollback.
+type AcceptRollbackOut struct {
 	// false if the store contained all durable changes, so that nothing had to be accepted
 	Accepted bool `json:"accepted"`
 	// number of changes that the store had lost and that were given up by accepting the present state
@@ -419,38 +422,38 @@ type AcceptOut struct {
 
 // AcceptRollback accepts that a store went back to an earlier state. New changes then follow the last change that the
 // store contains.
-func AcceptRollback(ctx context.Context, w *verb.Workspace, _ AcceptIn) (AcceptOut, error) {
+func AcceptRollback(ctx context.Context, w *verb.Workspace, _ AcceptRollbackIn) (AcceptRollbackOut, error) {
 	store, err := w.ExistingStorePath("recover")
 	if err != nil {
-		return AcceptOut{}, err
+		return AcceptRollbackOut{}, err
 	}
 	ctx, m, err := w.OpenMemory(ctx, verb.Write)
 	if err != nil {
-		return AcceptOut{}, err
+		return AcceptRollbackOut{}, err
 	}
 	// Read the last durable change's number first, and the number of the store's last change afterwards. Otherwise a
 	// change that another process makes meanwhile would count as missing.
-	durable, err := recordedDurableSeq(store, store)
+	durable, err := readDurableSeqFromLockFile(store, store)
 	if err != nil {
-		return AcceptOut{}, err
+		return AcceptRollbackOut{}, err
 	}
 	s, err := m.Stats(ctx)
 	if err != nil {
-		return AcceptOut{}, err
+		return AcceptRollbackOut{}, err
 	}
 	if durable > s.Last {
 		err = m.Accept(ctx)
 	}
 	back, berr := signing.SignAcceptedRollback(store, w.CurrentTime(), s)
 	err = errors.Join(err, berr)
-	return AcceptOut{StoreFilePath: store, Accepted: back ||
+	return AcceptRollbackOut{StoreFilePath: store, Accepted: back ||
 		durable > s.Last, LastChangeNumber: s.Last, LostChanges: max(durable,
 		s.Last) - s.Last}, verb.WrapError("accepting", err)
 }
 
-// continueAfterLastChange lets new changes follow the last change in the store. If the lock file or signed hashes
+// acceptLostChanges lets new changes follow the last change in the store. If the lock file or signed hashes
 // prove that later changes existed, the loss of these changes is accepted.
-func continueAfterLastChange(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, store string) error {
+func acceptLostChanges(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, store string) error {
 	if err := m.Accept(ctx); err != nil {
 		return err
 	}

@@ -21,15 +21,15 @@ import (
 
 // ScanIn is the argument of ScanSecrets.
 type ScanIn struct {
-	Fix    bool `json:"fix,omitempty"     usage:"replace all secrets that are found, also in the history, for good"`
-	DryRun bool `json:"dry_run,omitempty" usage:"say what --fix would replace, and change nothing"`
+	ShouldReplaceSecrets bool `json:"fix,omitempty"     usage:"replace all secrets that are found, also in the history, for good"`
+	DryRun               bool `json:"dry_run,omitempty" usage:"say what --fix would replace, and change nothing"`
 }
 
 // ScanOut is the result of ScanSecrets. It does not contain the secrets themselves.
 type ScanOut struct {
-	DryRun       bool               `json:"dry_run,omitempty"`
-	FoundSecrets []verb.FoundSecret `json:"found"`
-	FixedSecrets int                `json:"fixed,omitempty"` // number of the found secrets that were replaced
+	DryRun              bool               `json:"dry_run,omitempty"`
+	FoundSecrets        []verb.FoundSecret `json:"found"`
+	ReplacedSecretCount int                `json:"fixed,omitempty"` // number of the found secrets that were replaced
 	// number of versions that were erased from the history
 	ErasedVersionCount int      `json:"versions,omitempty"`
 	PlacesNotFixed     []string `json:"left,omitempty"` // places with secrets that the option --fix does not change
@@ -42,13 +42,13 @@ type ScanOut struct {
 }
 
 // Failed reports whether secrets remain that were not replaced.
-func (o ScanOut) Failed() bool { return o.FixedSecrets < len(o.FoundSecrets) }
+func (o ScanOut) Failed() bool { return o.ReplacedSecretCount < len(o.FoundSecrets) }
 
 // ScanSecrets finds secrets in the memory, in the session archive, in the history of both, and in other files in the
-// home. If in.Fix is set, it replaces the secrets, which cannot be undone.
+// home. If in.ShouldReplaceSecrets is set, it replaces the secrets, which cannot be undone.
 func ScanSecrets(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, error) {
-	out := ScanOut{DryRun: in.DryRun, HasFixOption: in.Fix, FoundSecrets: []verb.FoundSecret{}}
-	fix := in.Fix && !in.DryRun
+	out := ScanOut{DryRun: in.DryRun, HasFixOption: in.ShouldReplaceSecrets, FoundSecrets: []verb.FoundSecret{}}
+	fix := in.ShouldReplaceSecrets && !in.DryRun
 	ctx, m, err := w.OpenMemory(ctx, verb.Write.UnlessDryRun(!fix))
 	if err != nil {
 		return out, err
@@ -64,24 +64,24 @@ func ScanSecrets(ctx context.Context, w *verb.Workspace, in ScanIn) (ScanOut, er
 	return out, out.scanHome(ctx, w, p, fix)
 }
 
-// scanHome searches for secrets in the archive of sessions and in the files next to the store. If the argument fix is
-// true, it removes the found secrets. Secrets in files are not removed if the caller is an agent. If the argument fix
-// is true and o contains a found secret, scanHome also deletes the file of vectors, because vectors reveal parts of the
-// texts.
-func (o *ScanOut) scanHome(ctx context.Context, w *verb.Workspace, p verb.Place, fix bool) error {
-	if fix && w.Sessions != nil {
+// scanHome searches for secrets in the archive of sessions and in the files next to the store. If the argument
+// shouldReplaceSecrets is true, it removes the found secrets. Secrets in files are not removed if the caller is an
+// agent. If the argument shouldReplaceSecrets is true and o contains a found secret, scanHome also deletes the file of
+// vectors, because vectors reveal parts of the texts.
+func (o *ScanOut) scanHome(ctx context.Context, w *verb.Workspace, p verb.Place, shouldReplaceSecrets bool) error {
+	if shouldReplaceSecrets && w.Sessions != nil {
 		// Opening the archive moves the waiting reports of hooks into it. Ignore an error, because scanFiles searches
 		// the reports that remain.
 		_, _ = w.Sessions(ctx)
 	}
-	if err := o.scanArchive(ctx, w, filepath.Join(p.Dir(), session.StoreFile), fix); err != nil {
+	if err := o.scanArchive(ctx, w, filepath.Join(p.Dir(), session.StoreFile), shouldReplaceSecrets); err != nil {
 		return err
 	}
 	src, _ := oxbow.SourceFrom(ctx)
-	if err := o.scanFiles(w, p, fix && src.Actor != oxbow.Agent); err != nil {
+	if err := o.scanFiles(w, p, shouldReplaceSecrets && src.Actor != oxbow.Agent); err != nil {
 		return err
 	}
-	if !fix || len(o.FoundSecrets) == 0 {
+	if !shouldReplaceSecrets || len(o.FoundSecrets) == 0 {
 		return nil
 	}
 	if err := os.Remove(p.StorePath + verb.VectorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -140,7 +140,7 @@ func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned sca
 	if !fix || len(o.FoundSecrets) == before {
 		return nil
 	}
-	if src, _ := oxbow.SourceFrom(ctx); src.Actor == oxbow.Agent && l.hasPersonSecret {
+	if src, _ := oxbow.SourceFrom(ctx); src.Actor == oxbow.Agent && l.hasSecretByPerson {
 		return verb.Advise(
 			verb.Invalidf(
 				"a person wrote some of the texts with secrets, which this would erase for good; nothing was erased",
@@ -151,7 +151,7 @@ func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned sca
 	if err := o.eraseVersions(ctx, w, m, l.entriesWithSecrets); err != nil {
 		return err
 	}
-	o.FixedSecrets += inEntries
+	o.ReplacedSecretCount += inEntries
 	if err := o.dropChangesUntil(ctx, w, m, until, len(o.FoundSecrets)-before-inEntries, archive); err != nil {
 		return err
 	}
@@ -163,15 +163,15 @@ func (o *ScanOut) scanMemory(ctx context.Context, w *verb.Workspace, scanned sca
 	return nil
 }
 
-// eraseVersions writes the entries in withSecrets again without their secrets, and then erases all versions that
+// eraseVersions writes the entries in entriesWithSecrets again without their secrets, and then erases all versions that
 // contain secrets.
 func (o *ScanOut) eraseVersions(
 	ctx context.Context,
 	w *verb.Workspace,
 	m *oxbow.Memory,
-	withSecrets []oxbow.Entry,
+	entriesWithSecrets []oxbow.Entry,
 ) error {
-	if err := removeSecrets(ctx, &w.Secrets, m, withSecrets); err != nil {
+	if err := removeSecrets(ctx, &w.Secrets, m, entriesWithSecrets); err != nil {
 		return verb.WrapError("replacing secrets", err)
 	}
 	r, err := m.RedactVersions(ctx, func(e oxbow.Entry, current bool) bool {
@@ -183,7 +183,7 @@ func (o *ScanOut) eraseVersions(
 	o.ErasedVersionCount += r.Versions
 	// Leave out the files into which oxbow moved the unreadable end of a damaged log (STORE.lost). The function
 	// scanFiles searches these files for secrets.
-	r.Left = slices.DeleteFunc(r.Left, func(l string) bool { return strings.HasSuffix(l, lostTailFileSuffix) })
+	r.Left = slices.DeleteFunc(r.Left, func(l string) bool { return strings.HasSuffix(l, incompleteLogTailSuffix) })
 	o.PlacesNotFixed = uniqueWords(append(o.PlacesNotFixed, r.Left...))
 	return nil
 }
@@ -196,8 +196,8 @@ type memorySecretScan struct {
 	currentVersions    map[string]uint64 // version of each current entry, by name
 	entriesWithSecrets []oxbow.Entry     // current entries that contain secrets
 	// secrets in the sources of versions, by version number
-	secretsInSources map[uint64][]verb.FoundSecret
-	hasPersonSecret  bool // A person wrote a version that contains a secret.
+	secretsInSources  map[uint64][]verb.FoundSecret
+	hasSecretByPerson bool // A person wrote a version that contains a secret.
 }
 
 // scanEntriesForSecrets scans all current entries and all old versions.
@@ -234,7 +234,7 @@ func (l *memorySecretScan) scanVersion(e oxbow.Entry) bool {
 		l.out.FoundSecrets = append(l.out.FoundSecrets, f)
 	}
 	if found != nil && e.Source.Actor == oxbow.Person {
-		l.hasPersonSecret = true
+		l.hasSecretByPerson = true
 	}
 	l.secretsInSources[e.Version] = verb.FindSourceSecrets(e.Source)
 	return found != nil
@@ -243,12 +243,12 @@ func (l *memorySecretScan) scanVersion(e oxbow.Entry) bool {
 // eachVersionNotCurrent calls fn for each version of an entry that a later version has replaced. currentVersions
 // contains the current version of each entry, by name. The versions come from the changes in the log. If a compaction
 // has removed the oldest changes, eachVersionNotCurrent also examines the entries as they were before the first change
-// in the log. It calls step for each change, so that the caller can report progress.
+// in the log. It calls reportProgress for each change, so that the caller can report progress.
 func eachVersionNotCurrent(
 	ctx context.Context,
 	m *oxbow.Memory,
 	currentVersions map[string]uint64,
-	step func(),
+	reportProgress func(),
 	fn func(oxbow.Entry),
 ) error {
 	first := uint64(0)
@@ -260,7 +260,7 @@ func eachVersionNotCurrent(
 			return err
 		}
 		first = c.Seq
-		step()
+		reportProgress()
 		for _, v := range c.Versions {
 			v.Entry.Source = v.Source
 			v.Entry.Version = c.Seq
@@ -288,13 +288,13 @@ func eachVersionNotCurrent(
 
 // removeSecrets writes the entries again without their secrets. An entry whose name contains a secret gets another
 // name.
-func removeSecrets(ctx context.Context, s *verb.SecretPolicy, m *oxbow.Memory, withSecrets []oxbow.Entry) error {
+func removeSecrets(ctx context.Context, s *verb.SecretPolicy, m *oxbow.Memory, entriesWithSecrets []oxbow.Entry) error {
 	by, _ := oxbow.SourceFrom(ctx)
 	by.Actor = oxbow.Program
 	ctx = oxbow.WithNote(oxbow.WithSource(ctx, by), "scan: secrets replaced")
-	for _, old := range withSecrets {
+	for _, old := range entriesWithSecrets {
 		var found []screen.Secret
-		old.Content, _ = session.ApplyToTurnTexts(
+		old.Content, _ = session.TransformTurnTexts(
 			old.Content,
 			func(t string) string { return s.RedactText(ctx, t, &found) },
 		)

@@ -25,7 +25,7 @@ func (o *ScanOut) scanChanges(
 	m *oxbow.Memory,
 	sources map[uint64][]verb.FoundSecret,
 	isArchive bool,
-) (until time.Time, err error) {
+) (cutoffTime time.Time, err error) {
 	add := func(seq uint64, found []verb.FoundSecret) {
 		for _, f := range found {
 			f.Version, f.IsInArchive = seq, isArchive
@@ -37,15 +37,15 @@ func (o *ScanOut) scanChanges(
 	var first oxbow.Change
 	for c, err := range m.Log(ctx) {
 		if errors.Is(err, oxbow.ErrUnsupported) {
-			return until, nil
+			return cutoffTime, nil
 		}
 		if err != nil {
-			return until, err
+			return cutoffTime, err
 		}
 		found := append(verb.FindTextSecrets("note", c.Note), verb.FindSourceSecrets(c.Source)...)
 		add(c.Seq, found)
-		if found != nil && c.Time.After(until) {
-			until = c.Time
+		if found != nil && c.Time.After(cutoffTime) {
+			cutoffTime = c.Time
 		}
 		delete(sources, c.Seq)
 		first = c
@@ -55,62 +55,62 @@ func (o *ScanOut) scanChanges(
 			// A compaction has dropped the change and kept only the entry. The secret is in the entry's source, from
 			// which the next compaction will remove it.
 			add(seq, found)
-			if first.Time.After(until) {
-				until = first.Time
+			if first.Time.After(cutoffTime) {
+				cutoffTime = first.Time
 			}
 		}
 	}
-	return until, nil
+	return cutoffTime, nil
 }
 
 // dropChangesUntil removes changes whose notes or sources contain secrets from the archive of sessions. A note or a
 // source cannot be replaced alone, because the hash chain covers it. Therefore a compaction of the archive drops all
-// changes up to the time in the argument until. This is acceptable because nobody undoes changes in the archive. If m
-// is the user's memory (isArchive is false), dropChangesUntil removes nothing. It only adds the command for such a
-// compaction to o.RemainingSteps. found is the number of secrets in notes and sources. If found is 0, dropChangesUntil
-// does nothing.
+// changes up to the time in the argument cutoffTime. This is acceptable because nobody undoes changes in the archive.
+// If m is the user's memory (isArchive is false), dropChangesUntil removes nothing. It only adds the command for such a
+// compaction to o.RemainingSteps. secretCount is the number of secrets in notes and sources. If secretCount is 0,
+// dropChangesUntil does nothing.
 func (o *ScanOut) dropChangesUntil(
 	ctx context.Context,
 	w *verb.Workspace,
 	m *oxbow.Memory,
-	until time.Time,
-	found int,
+	cutoffTime time.Time,
+	secretCount int,
 	isArchive bool,
 ) error {
-	if found == 0 {
+	if secretCount == 0 {
 		return nil
 	}
 	if !isArchive {
-		command, err := compactCommand(w, until)
+		command, err := buildCompactCommand(w, cutoffTime)
 		o.RemainingSteps = append(o.RemainingSteps, command)
 		return err
 	}
-	_, err := m.Compact(ctx, oxbow.Compaction{Before: until.Add(time.Nanosecond)})
+	_, err := m.Compact(ctx, oxbow.Compaction{Before: cutoffTime.Add(time.Nanosecond)})
 	if errors.Is(err, oxbow.ErrUnsupported) {
 		return nil
 	}
 	if err != nil {
 		return verb.WrapError("dropping the history of the archive", err)
 	}
-	o.FixedSecrets += found
+	o.ReplacedSecretCount += secretCount
 	return nil
 }
 
-// compactCommand returns the command that drops the changes up to a time.
-func compactCommand(w *verb.Workspace, until time.Time) (string, error) {
+// buildCompactCommand returns the command that drops the changes up to a time.
+func buildCompactCommand(w *verb.Workspace, cutoffTime time.Time) (string, error) {
 	p, err := w.FindPlace()
-	hours := max(int(w.CurrentTime().Sub(until).Hours()), 0)
+	hours := max(int(w.CurrentTime().Sub(cutoffTime).Hours()), 0)
 	return fmt.Sprintf("oxbow --home %s compact --keep %dh --yes", text.ShellQuote(p.Home), hours), err
 }
 
 // Words with fewer letters than minWordLength are not searched for, because they are in many notes.
 const minWordLength = 3
 
-// changeNoteMentions returns a sentence about the change notes that contain an entry's name, or one of its aliases or
-// label values. Redacting the entry does not change these notes. The sentence lists the changes with these notes, and
-// contains the command that drops all changes up to the newest of them. Words shorter than minWordLength are not
+// describeMentionsInNotes returns a sentence about the change notes that contain an entry's name, or one of its aliases
+// or label values. Redacting the entry does not change these notes. The sentence lists the changes with these notes,
+// and contains the command that drops all changes up to the newest of them. Words shorter than minWordLength are not
 // searched. If no note contains such a word, the result is "".
-func changeNoteMentions(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, name string) (string, error) {
+func describeMentionsInNotes(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, name string) (string, error) {
 	words := map[string]bool{name: true}
 	var noted []oxbow.Change // changes with a note, newest first
 	for c, err := range m.Log(ctx) {
@@ -149,7 +149,7 @@ func changeNoteMentions(ctx context.Context, w *verb.Workspace, m *oxbow.Memory,
 	if seqs == nil {
 		return "", nil
 	}
-	command, err := compactCommand(w, until)
+	command, err := buildCompactCommand(w, until)
 	return "notes of changes, which oxbow log shows (" + text.TruncateWithEllipsis(
 		strings.Join(seqs, ", "),
 		60,

@@ -132,12 +132,12 @@ func (o *ScanOut) scanTextFile(w *verb.Workspace, home vfs.FS, dir, name string,
 	if err != nil {
 		return err
 	}
-	o.FixedSecrets += len(o.FoundSecrets) - before
+	o.ReplacedSecretCount += len(o.FoundSecrets) - before
 	return nil
 }
 
 // scanFile scans a file and records the secrets in it. It returns the content of a file with secrets, otherwise "".
-func (o *ScanOut) scanFile(home vfs.FS, dir, name, part string) (content string, err error) {
+func (o *ScanOut) scanFile(home vfs.FS, dir, name, textKind string) (content string, err error) {
 	b, err := vfs.ReadFile(home, name, maxScannedBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -149,10 +149,10 @@ func (o *ScanOut) scanFile(home vfs.FS, dir, name, part string) (content string,
 	if err != nil {
 		return "", err
 	}
-	found := verb.FindTextSecrets(part, string(b))
+	found := verb.FindTextSecrets(textKind, string(b))
 	for _, f := range found {
 		f.Name, f.IsInCurrentVersion = name, true
-		if part == "profile" {
+		if textKind == "profile" {
 			f.Name = strings.TrimSuffix(path.Base(name), path.Ext(name))
 		}
 		o.FoundSecrets = append(o.FoundSecrets, f)

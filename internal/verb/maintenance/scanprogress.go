@@ -20,8 +20,8 @@ type scanProgress struct {
 	// estimated share of the scan that the user's memory needs (the rest is for the session archive)
 	userMemoryWorkShare float64
 	// The scan of all memories is divided into shares. finishedWorkShare is the share that was done before the scan of
-	// the current memory. memoryWorkShare is the share that the current memory needs.
-	finishedWorkShare, memoryWorkShare float64
+	// the current memory. currentMemoryWorkShare is the share that the current memory needs.
+	finishedWorkShare, currentMemoryWorkShare float64
 	// number of entries and changes that were searched so far, in all memories and in the memory that is scanned now
 	processedItems, processedItemsInMemory int64
 	totalItems                             int64 // number of entries and changes in the memory that is scanned now
@@ -49,10 +49,10 @@ func newScanProgress(ctx context.Context, p verb.Place) scanProgress {
 // is scanned after the user's memory.
 func (s *scanProgress) beginMemory(ctx context.Context, m *oxbow.Memory, isArchive bool) {
 	s.finishedWorkShare = 0
-	s.memoryWorkShare = s.userMemoryWorkShare
+	s.currentMemoryWorkShare = s.userMemoryWorkShare
 	if isArchive {
 		s.finishedWorkShare = s.userMemoryWorkShare
-		s.memoryWorkShare = 1 - s.userMemoryWorkShare
+		s.currentMemoryWorkShare = 1 - s.userMemoryWorkShare
 	}
 	s.processedItemsInMemory = 0
 	s.totalItems = 0
@@ -70,7 +70,10 @@ func (s *scanProgress) countItem() {
 	}
 	part := 0.
 	if s.totalItems > 0 {
-		part = s.finishedWorkShare + s.memoryWorkShare*min(1, float64(s.processedItemsInMemory)/float64(s.totalItems))
+		part = s.finishedWorkShare + s.currentMemoryWorkShare*min(
+			1,
+			float64(s.processedItemsInMemory)/float64(s.totalItems),
+		)
 	}
 	s.showProgress(progress.State{Unit: progress.UnitTexts, DoneCount: s.processedItems, FinishedWorkShare: part})
 }

@@ -21,7 +21,7 @@ type leftoverFileKind int
 const (
 	staleTempFile leftoverFileKind = iota // unfinished rewrite of the log
 	// the end of the log that an interrupted write left incomplete; the end was cut off and is kept in this file
-	leftoverIncompleteTail
+	leftoverIncompleteLogTail
 	// The file is a damaged store that oxbow recover --replace has replaced.
 	leftoverDamagedStore
 	leftoverRecoveredStore  // The file is a store that oxbow recover has written.
@@ -30,19 +30,19 @@ const (
 
 // staleFile is a file next to the store that is not in use.
 type staleFile struct {
-	kind leftoverFileKind
-	path string
-	size int64
-	time time.Time
+	kind    leftoverFileKind
+	path    string
+	size    int64
+	modTime time.Time
 }
 
 // These are the suffixes of the files next to the store: an unfinished rewrite of the log, the end of the log that was
 // cut off, a damaged store that was replaced, and a store that oxbow recover has written.
 const (
-	tempSuffix         = ".tmp"
-	lostTailFileSuffix = ".lost"
-	damagedSuffix      = ".damaged-"
-	recoveredSuffix    = ".recovered"
+	tempSuffix              = ".tmp"
+	incompleteLogTailSuffix = ".lost"
+	damagedSuffix           = ".damaged-"
+	recoveredSuffix         = ".recovered"
 )
 
 // UnsavedEditsDir is the directory in a home with the texts that oxbow edit could not store.
@@ -76,7 +76,7 @@ func listStaleFiles(store string) ([]staleFile, error) {
 		dir  string
 		kind leftoverFileKind
 	}
-	places := []place{{store + lostTailFileSuffix, leftoverIncompleteTail}, {unsaved, leftoverUnsavedEditText}}
+	places := []place{{store + incompleteLogTailSuffix, leftoverIncompleteLogTail}, {unsaved, leftoverUnsavedEditText}}
 	profiles, err := listFiles(filepath.Join(dir, "profiles"), func(name string) (leftoverFileKind, bool) {
 		_, isDraft := vfs.TempOf(name)
 		return staleTempFile, isDraft

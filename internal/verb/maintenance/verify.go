@@ -14,61 +14,66 @@ import (
 
 // VerifyIn is the argument of VerifyHistory.
 type VerifyIn struct {
-	NotedChangeHash string `json:"head,omitempty" jsonschema:"The hash of a change noted earlier."`
+	EarlierHash string `json:"head,omitempty" jsonschema:"The hash of a change noted earlier."`
 }
 
 // VerifyOut is the result of VerifyHistory.
 type VerifyOut struct {
-	CheckOut
-	NotedHashResult *NotedLogHash `json:"noted,omitempty"`
+	CheckDataOut
+	EarlierHashResult *EarlierLogHash `json:"noted,omitempty"`
 }
 
 // Failed reports whether the history was edited, or the noted hash was not found.
 func (o VerifyOut) Failed() bool {
-	return !o.OK || (o.NotedHashResult != nil && !o.NotedHashResult.Found)
+	return !o.OK || (o.EarlierHashResult != nil && !o.EarlierHashResult.Found)
 }
 
 // VerifyHistory checks whether the history was edited. The field OK of the result is false if the check found a
 // problem, and the field Problems lists the problems. A change's hash covers the history up to this change. If
-// in.NotedChangeHash is a hash that the user noted earlier, and the check found no problem, VerifyHistory also searches
-// for the change with this hash. The field NotedHashResult then contains the result of this search. VerifyHistory
+// in.EarlierHash is a hash that the user noted earlier, and the check found no problem, VerifyHistory also searches
+// for the change with this hash. The field EarlierHashResult then contains the result of this search. VerifyHistory
 // returns an error if the hash is not valid or the store cannot be examined.
 func VerifyHistory(ctx context.Context, w *verb.Workspace, in VerifyIn) (VerifyOut, error) {
-	if err := checkHead("--head", in.NotedChangeHash); err != nil {
+	if err := checkHashFormat("--head", in.EarlierHash); err != nil {
 		return VerifyOut{}, err
 	}
 	var out VerifyOut
 	var err error
-	out.CheckOut, err = examineStore(ctx, w)
+	out.CheckDataOut, err = examineStore(ctx, w)
 	if err != nil {
 		return out, err
 	}
-	if in.NotedChangeHash != "" && out.OK {
-		out.NotedHashResult, err = findHead(ctx, w, out.Store, in.NotedChangeHash)
+	if in.EarlierHash != "" && out.OK {
+		out.EarlierHashResult, err = findChangeWithHash(ctx, w, out.Store, in.EarlierHash)
 	}
 	return out, err
 }
 
-// checkHead returns an error if head is neither "" nor a hash of 64 hexadecimal digits. The error contains the name of
-// the flag with which the user passed it.
-func checkHead(flag, head string) error {
-	_, err := hex.DecodeString(head)
-	isHash := err == nil && len(head) == 64
-	if head != "" && !isHash {
+// checkHashFormat returns an error if logHash is neither "" nor a hash of 64 hexadecimal digits. The error contains the
+// name of the flag with which the user passed it.
+func checkHashFormat(flag, logHash string) error {
+	_, err := hex.DecodeString(logHash)
+	isHash := err == nil && len(logHash) == 64
+	if logHash != "" && !isHash {
 		return verb.Advise(
-			verb.Invalidf("%s %q is not a hash of 64 hexadecimal digits", flag, head),
+			verb.Invalidf("%s %q is not a hash of 64 hexadecimal digits", flag, logHash),
 			"oxbow check and oxbow log --verify print it",
 		)
 	}
 	return nil
 }
 
-// checkAgainstSignedHeads checks the store and compares it with the signed heads and with notedHash, a hash that the
-// user noted ("" without one). If sign is set and the store is sound, it signs the head of the store.
-func checkAgainstSignedHeads(ctx context.Context, w *verb.Workspace, notedHash string, sign bool) (CheckOut, error) {
+// checkAgainstSignedHashes checks the store and compares it with the signed heads and with earlierHash, a hash that the
+// user noted ("" without one). If shouldSign is set and the store is sound, it signs the head of the store.
+func checkAgainstSignedHashes(
+	ctx context.Context,
+	w *verb.Workspace,
+	earlierHash string,
+	shouldSign bool,
+) (CheckDataOut, error) {
 	p, err := w.FindPlace()
 	if err != nil {
-		return CheckOut{}, err
+		return CheckDataOut{}, err
 	}
 	var heads *signing.SignedHashCheck
 	var wrong []verb.Problem
@@ -76,12 +81,12 @@ func checkAgainstSignedHeads(ctx context.Context, w *verb.Workspace, notedHash s
 	// has not read.
 	if p.HasOwnLayout() && p.Home != p.StorePath {
 		signedHeads := signing.ReadSignedHashes
-		if sign {
+		if shouldSign {
 			signedHeads = signing.ReadSignedHashesIfAny
 		}
 		heads, wrong, err = signedHeads(p.StorePath)
 		if err != nil {
-			return CheckOut{}, err
+			return CheckDataOut{}, err
 		}
 	}
 	out, err := examineStore(ctx, w)
@@ -91,12 +96,12 @@ func checkAgainstSignedHeads(ctx context.Context, w *verb.Workspace, notedHash s
 	if !out.OK || out.IsStoreFileMissing {
 		return out, nil
 	}
-	if err := out.compareWithSignedHeads(ctx, w, heads, notedHash); err != nil {
+	if err := out.compareWithSignedHashes(ctx, w, heads, earlierHash); err != nil {
 		return out, err
 	}
 	out.Problems = append(wrong, out.Problems...)
 	out.OK = len(out.Problems) == 0
-	if !out.OK || !sign {
+	if !out.OK || !shouldSign {
 		return out, nil
 	}
 	if err := signing.SignHead(w, p.StorePath, out.LastSeq, out.LastLogHash); err != nil {
@@ -106,65 +111,67 @@ func checkAgainstSignedHeads(ctx context.Context, w *verb.Workspace, notedHash s
 	if err != nil {
 		return out, err
 	}
-	return out, out.compareWithSignedHeads(ctx, w, heads, "")
+	return out, out.compareWithSignedHashes(ctx, w, heads, "")
 }
 
-// compareWithSignedHeads compares a sound log with hashes of earlier states: the signed hashes (signedHeads), and the
-// hash that the user noted (notedHash). It adds a problem for each difference. signedHeads may be nil, and notedHash
-// may be "".
-func (o *CheckOut) compareWithSignedHeads(
+// compareWithSignedHashes compares a sound log with hashes of earlier states: the signed hashes (signedHashes), and the
+// hash that the user noted (earlierHash). It adds a problem for each difference. signedHashes may be nil, and
+// earlierHash may be "".
+func (o *CheckDataOut) compareWithSignedHashes(
 	ctx context.Context,
 	w *verb.Workspace,
-	signedHeads *signing.SignedHashCheck,
-	notedHash string,
+	signedHashes *signing.SignedHashCheck,
+	earlierHash string,
 ) error {
-	o.SignedHeads = signedHeads
-	if signedHeads != nil {
-		wrong, err := compareHeads(ctx, w, signedHeads, *o)
+	o.SignedHeads = signedHashes
+	if signedHashes != nil {
+		wrong, err := compareLogWithSignedHashes(ctx, w, signedHashes, *o)
 		if err != nil {
 			return err
 		}
 		o.Problems = append(o.Problems, wrong...)
 	}
-	if notedHash == "" {
+	if earlierHash == "" {
 		return nil
 	}
 	var err error
-	o.SinceNotedHash, err = findHead(ctx, w, o.Store, notedHash)
-	if err == nil && !o.SinceNotedHash.Found {
-		o.Problems = append(o.Problems, signedHeads.UnknownHashProblem(notedHash, o.FirstSeq))
+	o.EarlierHashMatch, err = findChangeWithHash(ctx, w, o.Store, earlierHash)
+	if err == nil && !o.EarlierHashMatch.Found {
+		o.Problems = append(o.Problems, signedHashes.UnknownHashProblem(earlierHash, o.FirstSeq))
 	}
 	return err
 }
 
-// compareHeads compares the signed hashes of the log's earlier states, which are in heads, with the log in the store
-// out.Store. The log must be undamaged. compareHeads returns the differences as problems.
-func compareHeads(
+// compareLogWithSignedHashes compares the signed hashes of the log's earlier states, which are in signedHashes, with
+// the log in the store out.Store. The log must be undamaged. compareLogWithSignedHashes returns the differences as
+// problems.
+func compareLogWithSignedHashes(
 	ctx context.Context,
 	w *verb.Workspace,
-	heads *signing.SignedHashCheck,
-	out CheckOut,
+	signedHashes *signing.SignedHashCheck,
+	out CheckDataOut,
 ) ([]verb.Problem, error) {
 	h, err := readHeader(out.Store)
 	if err != nil {
 		return nil, err
 	}
-	return heads.CompareWithLog(ctx, w, out.Store, h, out.LastSeq)
+	return signedHashes.CompareWithLog(ctx, w, out.Store, h, out.LastSeq)
 }
 
-// findHead searches for the change after which the hash of the log was equal to the argument head. If the log contains
-// such a change, the result contains its number and time. Otherwise the field Found of the result is false.
-func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*NotedLogHash, error) {
+// findChangeWithHash searches for the change after which the hash of the log was equal to the argument logHash. If the
+// log contains such a change, the result contains its number and time. Otherwise the field Found of the result is
+// false.
+func findChangeWithHash(ctx context.Context, w *verb.Workspace, storePath, logHash string) (*EarlierLogHash, error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return nil, err
 	}
-	out := &NotedLogHash{LogHash: head}
+	out := &EarlierLogHash{LogHash: logHash}
 	for c, err := range m.Log(ctx) {
 		if err != nil {
 			return out, fmt.Errorf("reading the log: %w", err)
 		}
-		if c.Hash == head {
+		if c.Hash == logHash {
 			out.Found = true
 			out.Seq = c.Seq
 			out.Time = verb.FormatTimestamp(c.Time)
@@ -172,8 +179,8 @@ func findHead(ctx context.Context, w *verb.Workspace, store, head string) (*Note
 		}
 	}
 	// The noted hash may be the hash with which the log begins, before its first change.
-	h, err := readHeader(store)
-	if err == nil && hex.EncodeToString(h.BaseChainHash[:]) == head {
+	h, err := readHeader(storePath)
+	if err == nil && hex.EncodeToString(h.BaseChainHash[:]) == logHash {
 		out.Found, out.Seq = true, h.BaseSeq
 	}
 	return out, err
@@ -191,7 +198,7 @@ func (o VerifyOut) Report() (r report.Report) {
 	default:
 		r.AddLinef("sound: changes %d to %d, head %s", o.FirstSeq, o.LastSeq, o.LastLogHash)
 	}
-	n := o.NotedHashResult
+	n := o.EarlierHashResult
 	switch {
 	case n == nil && o.LastSeq > 0:
 		r.AddNotef("note the head elsewhere; oxbow log --verify --head HASH then proves that nothing up to here was " +
@@ -214,7 +221,7 @@ func (o VerifyOut) Report() (r report.Report) {
 		r.AddLinef(
 			"the hash noted is that of change %d, %s: nothing up to there was edited",
 			n.Seq,
-			report.TimeValue(n.Time),
+			report.ParseTimeOrText(n.Time),
 		)
 	}
 	return r

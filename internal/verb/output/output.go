@@ -27,7 +27,7 @@ import (
 // directories, devices and pipes are never replaced.
 type Output struct {
 	Path          string // path in the form of the operating system
-	Name          string // path in the form in which the user wrote it
+	UserPath      string // path in the form in which the user wrote it
 	OperationName string // start of error messages, such as "exporting"
 	Force         bool   // an existing regular file may be replaced
 
@@ -37,17 +37,17 @@ type Output struct {
 	TrustList trust.List // list in which the digest of each written file is recorded (see [verb.Host])
 }
 
-// AddKeptCopyNote adds a note with the path of an edited file's kept copy. If copyPath is "", it adds nothing.
-func AddKeptCopyNote(r *report.Report, copyPath string) {
+// AddEditedFileCopyNote adds a note with the path of an edited file's kept copy. If copyPath is "", it adds nothing.
+func AddEditedFileCopyNote(r *report.Report, copyPath string) {
 	if copyPath != "" {
 		r.AddNotef("the file was edited since oxbow wrote it; a copy is kept as %s", copyPath)
 	}
 }
 
-// FindTarget returns the path of the regular file that will be written. If Path is a link, this is the path that the
-// link leads to. FindTarget returns an error if the path leads to a directory, device or pipe, because a rename would
-// replace it. If Force is false, FindTarget also returns an error if the file exists.
-func (o Output) FindTarget() (string, error) {
+// ResolvePath returns the path of the regular file that will be written. If Path is a link, this is the path that the
+// link leads to. ResolvePath returns an error if the path leads to a directory, device or pipe, because a rename would
+// replace it. If Force is false, ResolvePath also returns an error if the file exists.
+func (o Output) ResolvePath() (string, error) {
 	fi, err := os.Stat(o.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(o.Path); err != nil {
@@ -56,7 +56,7 @@ func (o Output) FindTarget() (string, error) {
 			return o.Path, nil
 		}
 		return "", verb.Advise(
-			verb.Invalidf("%s is a link to a file that is not there", o.Name),
+			verb.Invalidf("%s is a link to a file that is not there", o.UserPath),
 			"name that file, or remove the link",
 		)
 	}
@@ -64,10 +64,10 @@ func (o Output) FindTarget() (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", o.OperationName, err)
 	case fi.IsDir():
-		return "", verb.Advise(verb.Invalidf("%s is a directory", o.Name), "name a file in it"+o.AdviceForDirectory)
+		return "", verb.Advise(verb.Invalidf("%s is a directory", o.UserPath), "name a file in it"+o.AdviceForDirectory)
 	case !fi.Mode().IsRegular():
 		return "", verb.Advise(
-			verb.Invalidf("%s is not a regular file", o.Name),
+			verb.Invalidf("%s is not a regular file", o.UserPath),
 			"name another file"+o.AdviceForSpecialFile,
 		)
 	case !o.Force:
@@ -79,18 +79,18 @@ func (o Output) FindTarget() (string, error) {
 
 // fileExistsError returns the error for an existing file that may not be replaced.
 func (o Output) fileExistsError() error {
-	return verb.Advise(fmt.Errorf("%s: %w: %s", o.OperationName, fs.ErrExist, o.Name),
+	return verb.Advise(fmt.Errorf("%s: %w: %s", o.OperationName, fs.ErrExist, o.UserPath),
 		"name another file, or replace it with --force, which keeps a copy of a file that was edited")
 }
 
 // Write calls write with a temporary file and then renames this file, so that the output path never leads to an
 // incomplete file. If a file is replaced, the new file has the same mode. Otherwise, the new file has the mode perm.
-// If a person edited the replaced file, Write keeps a copy of it and returns the copy's path in keptCopy.
+// If a person edited the replaced file, Write keeps a copy of it and returns the copy's path in copyPath.
 func (o Output) Write(
 	ctx context.Context,
 	perm fs.FileMode,
 	write func(io.Writer) error,
-) (keptCopy string, err error) {
+) (copyPath string, err error) {
 	return o.writeToTarget(
 		ctx,
 		func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error) {
@@ -128,8 +128,8 @@ func (o Output) WriteAtomically(ctx context.Context, write func() error) (keptCo
 func (o Output) writeToTarget(
 	ctx context.Context,
 	write func(dir vfs.FS, name string, isOurs func(string) bool) (digest, kept string, err error),
-) (kept string, err error) {
-	path, err := o.FindTarget()
+) (copyPath string, err error) {
+	path, err := o.ResolvePath()
 	if err != nil {
 		return "", err
 	}
@@ -138,8 +138,8 @@ func (o Output) writeToTarget(
 		return "", fmt.Errorf("%s: %w", o.OperationName, &fs.PathError{Op: "open", Path: path, Err: rootCause(err)})
 	}
 	defer dir.Close()
-	digest, kept, err := write(dir, filepath.Base(path), func(digest string) bool {
-		return o.TrustList.HasWrittenDigest(path, digest)
+	digest, copyPath, err := write(dir, filepath.Base(path), func(digest string) bool {
+		return o.TrustList.IsLastWrittenDigest(path, digest)
 	})
 	switch {
 	case errors.Is(err, fs.ErrExist): // another program created the file in the meantime
@@ -151,24 +151,24 @@ func (o Output) writeToTarget(
 		return "", fmt.Errorf("%s: %w", o.OperationName, err)
 	}
 	// Ignore the error: the next write to this file then keeps a copy of the file, as if a person had edited it.
-	_ = o.TrustList.AddOutput(ctx, path, digest)
-	if kept != "" {
-		kept = filepath.Join(filepath.Dir(path), kept)
+	_ = o.TrustList.RecordWrittenFile(ctx, path, digest)
+	if copyPath != "" {
+		copyPath = filepath.Join(filepath.Dir(path), copyPath)
 	}
-	return kept, nil
+	return copyPath, nil
 }
 
 // writeFile replaces or creates a file in a single step, so that no reader sees half of the new content. The function
 // write writes the content. If the file exists with other content, and isOurs returns false for the digest of that
 // content, somebody has edited the file. In this case, writeFile first copies the old file. It returns the digest of
-// the new content and the name of the copy (kept), which is "" if no copy was made.
+// the new content and the name of the copy (copyName), which is "" if no copy was made.
 func writeFile(
 	fsys vfs.FS,
 	name string,
 	perm fs.FileMode,
 	isOurs func(digest string) bool,
 	write func(io.Writer) error,
-) (digest, kept string, err error) {
+) (digest, copyName string, err error) {
 	old, err := fsys.Stat(name)
 	isNew := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !isNew {
@@ -192,12 +192,15 @@ func writeFile(
 			err = d.CommitNew()
 		} else {
 			err = d.Commit(func() (err error) {
-				kept, err = keepCopyIfEdited(fsys, name, func(was string) bool { return was == digest || isOurs(was) })
+				copyName, err = keepCopyIfEdited(fsys, name, func(was string) bool {
+					return was == digest ||
+						isOurs(was)
+				})
 				return err
 			})
 		}
 	}
-	return digest, kept, errors.Join(err, d.Discard())
+	return digest, copyName, errors.Join(err, d.Discard())
 }
 
 // rootCause returns the error of the operating system that a [fs.PathError] contains. The caller puts this error into a
@@ -212,7 +215,7 @@ func rootCause(err error) error {
 
 // keepCopyIfEdited copies a file unless isOurs returns true for its digest. It returns the name of the copy, or ""
 // if no copy was necessary.
-func keepCopyIfEdited(fsys vfs.FS, name string, isOurs func(digest string) bool) (kept string, err error) {
+func keepCopyIfEdited(fsys vfs.FS, name string, isOurs func(digest string) bool) (copyName string, err error) {
 	switch digest, err := fileDigest(fsys, name); {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", nil

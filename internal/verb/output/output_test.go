@@ -32,7 +32,7 @@ func TestOutputKeepsEdits(t *testing.T) {
 	dir := t.TempDir()
 	o := Output{
 		Path:          filepath.Join(dir, "f"),
-		Name:          "f",
+		UserPath:      "f",
 		OperationName: "exporting",
 		TrustList:     trust.List{Dir: filepath.Join(dir, "record")},
 	}
@@ -115,7 +115,7 @@ func TestOutputReplacesFilesOnly(t *testing.T) {
 	}
 	dir := t.TempDir()
 	at := func(name string) Output {
-		return Output{Path: filepath.Join(dir, name), Name: name, OperationName: "exporting", Force: true}
+		return Output{Path: filepath.Join(dir, name), UserPath: name, OperationName: "exporting", Force: true}
 	}
 	if err := errors.Join(os.WriteFile(at("file").Path, []byte("typed"), 0o640), os.Symlink("file", at("link").Path),
 		os.Symlink("none", at("broken").Path), os.Mkdir(at("dir").Path, 0o700)); err != nil {
@@ -126,7 +126,7 @@ func TestOutputReplacesFilesOnly(t *testing.T) {
 			t.Errorf("Write() over %s did not fail", name)
 		}
 	}
-	if _, err := (Output{Path: os.DevNull, Name: os.DevNull, Force: true}).Write(
+	if _, err := (Output{Path: os.DevNull, UserPath: os.DevNull, Force: true}).Write(
 		t.Context(),
 		0o600,
 		writes("new"),
@@ -163,7 +163,7 @@ func TestOutputAtEveryStop(t *testing.T) {
 		return crashfs.New(m)
 	}
 	whole := start(t)
-	if _, err := run(whole.Process(), long); err != nil {
+	if _, err := run(whole.StartProcess(), long); err != nil {
 		t.Fatal(err)
 	}
 	check := func(n int, m *vfs.Mem) {
@@ -177,7 +177,7 @@ func TestOutputAtEveryStop(t *testing.T) {
 	}
 	for n := 1; n <= whole.CountOps(); n++ {
 		killed := start(t)
-		p := killed.Process()
+		p := killed.StartProcess()
 		killed.KillAt(p, n)
 		if _, err := run(p, long); err == nil {
 			t.Errorf("killed at %d: no error", n)
@@ -185,7 +185,7 @@ func TestOutputAtEveryStop(t *testing.T) {
 		check(n, killed.CopyLiveFiles())
 		stopped := start(t)
 		stopped.StopAt(n)
-		_, _ = run(stopped.Process(), long)
+		_, _ = run(stopped.StartProcess(), long)
 		for m := range stopped.EachCrashFileSystem {
 			check(n, m)
 			if _, err := run(m, "next"); err != nil {

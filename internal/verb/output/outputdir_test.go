@@ -73,7 +73,7 @@ func checkHome(fsys vfs.FS) error {
 // the machine stops. The next builder must remove the remaining files.
 func TestOutputDirAtEveryStop(t *testing.T) {
 	whole := crashfs.New(vfs.NewMem())
-	if _, err := buildHome(whole.Process()); err != nil {
+	if _, err := buildHome(whole.StartProcess()); err != nil {
 		t.Fatal(err)
 	}
 	if err := checkHome(whole.CopyLiveFiles()); err != nil {
@@ -111,7 +111,7 @@ func TestOutputDirAtEveryStop(t *testing.T) {
 	}
 	for n := 1; n <= whole.CountOps(); n++ {
 		killed := crashfs.New(vfs.NewMem())
-		p := killed.Process()
+		p := killed.StartProcess()
 		killed.KillAt(p, n)
 		if _, err := buildHome(p); err == nil {
 			t.Errorf("killed at %d: no error", n)
@@ -119,7 +119,7 @@ func TestOutputDirAtEveryStop(t *testing.T) {
 		check(n, 0, killed.CopyLiveFiles())
 		stopped := crashfs.New(vfs.NewMem())
 		stopped.StopAt(n)
-		_, _ = buildHome(stopped.Process())
+		_, _ = buildHome(stopped.StartProcess())
 		image := 0
 		for m := range stopped.EachCrashFileSystem {
 			check(n, image, m)

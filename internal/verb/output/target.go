@@ -12,19 +12,19 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// ownFileNames contains the names of the files and directories in a home that belong to oxbow. The store, and files
+// oxbowFileNames contains the names of the files and directories in a home that belong to oxbow. The store, and files
 // whose names begin with the name of the store, are not included.
-var ownFileNames = []string{"token", "settings.yaml", "profiles", "skills"}
+var oxbowFileNames = []string{"token", "settings.yaml", "profiles", "skills"}
 
-// CheckTarget returns an error if a write to the absolute path would destroy a part of the memory or its home. These
+// CheckWritePath returns an error if a write to the absolute path would destroy a part of the memory or its home. These
 // parts are the home itself, the store, the files whose names begin with the name of the store, tokens, settings,
 // profiles and skills. In a home that does not have oxbow's own layout, every existing file is such a part, except
-// exports (files with the extension .jsonl). If isBound is true, because the run is restricted to a profile, each path
-// inside the home is refused.
+// exports (files with the extension .jsonl). If isBoundToProfile is true, because the run is restricted to a profile,
+// each path inside the home is refused.
 //
 // Files are compared by identity as well as by name. Therefore a link, another spelling or a hard link is refused like
 // the file that it leads to.
-func CheckTarget(p verb.Place, path string, isBound bool) error {
+func CheckWritePath(p verb.Place, path string, isBoundToProfile bool) error {
 	other := "name another file"
 	home := p.Dir()
 	// Check the path of a link itself and the path that the link leads to.
@@ -47,9 +47,9 @@ func CheckTarget(p verb.Place, path string, isBound bool) error {
 		switch {
 		case p.HasOwnLayout() && strings.EqualFold(inner, filepath.Base(p.StorePath)):
 			return verb.Advise(verb.Invalidf("%s is the memory itself", path), other)
-		case isOwnFileName(p, first):
+		case isOxbowFileName(p, first):
 			return verb.Advise(verb.Invalidf("%s belongs to the memory in %s", path, home), other)
-		case isBound:
+		case isBoundToProfile:
 			return verb.Advise(
 				verb.Invalidf("%s is inside the home of the memory, and this run is bound to a profile", path),
 				"name a file outside of "+home,
@@ -64,8 +64,8 @@ func CheckTarget(p verb.Place, path string, isBound bool) error {
 	return checkHardLinks(p, path, other)
 }
 
-// isOwnFileName reports whether a file with that name in the home belongs to oxbow.
-func isOwnFileName(p verb.Place, name string) bool {
+// isOxbowFileName reports whether a file with that name in the home belongs to oxbow.
+func isOxbowFileName(p verb.Place, name string) bool {
 	// Ignore letter case, because some file systems do. On such file systems, Store.oxbow and store.oxbow are the same
 	// file.
 	name = strings.ToLower(name)
@@ -74,7 +74,7 @@ func isOwnFileName(p verb.Place, name string) bool {
 	if isStore && p.StorePath != p.Dir() {
 		return true
 	}
-	return p.HasOwnLayout() && filepath.Dir(p.StorePath) == p.Home && slices.Contains(ownFileNames, name)
+	return p.HasOwnLayout() && filepath.Dir(p.StorePath) == p.Home && slices.Contains(oxbowFileNames, name)
 }
 
 // checkHardLinks returns an error if a path is a hard link to a file of the memory.
@@ -88,7 +88,7 @@ func checkHardLinks(p verb.Place, path, remedy string) error {
 		return fmt.Errorf("looking for the files of the memory: %w", err)
 	}
 	for _, f := range files {
-		if name := filepath.Join(p.Dir(), f.Name()); isOwnFileName(p, f.Name()) && SameFile(path, name) {
+		if name := filepath.Join(p.Dir(), f.Name()); isOxbowFileName(p, f.Name()) && SameFile(path, name) {
 			return verb.Advise(verb.Invalidf("%s is %s, which belongs to the memory", path, name), remedy)
 		}
 	}

@@ -19,45 +19,47 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// TrustIn is the argument of TrustHome.
-type TrustIn struct {
-	List   bool `json:"list,omitempty"    jsonschema:"list the homes that you trust"`
-	Revoke bool `json:"revoke,omitempty"  jsonschema:"withdraw the trust"`
-	DryRun bool `json:"dry_run,omitempty" jsonschema:"show what would be recorded and change nothing"`
+// TrustHomeIn is the argument of TrustHome.
+type TrustHomeIn struct {
+	ShouldListHomes   bool `json:"list,omitempty"    jsonschema:"list the homes that you trust"`
+	ShouldRevokeTrust bool `json:"revoke,omitempty"  jsonschema:"withdraw the trust"`
+	DryRun            bool `json:"dry_run,omitempty" jsonschema:"show what would be recorded and change nothing"`
 }
 
-// TrustOut is the result of TrustHome.
-type TrustOut struct {
-	DryRun        bool                   `json:"dry_run,omitempty"`
-	Home          string                 `json:"home,omitempty"`
-	OldVerdict    trust.OwnershipVerdict `json:"before,omitzero"`
-	TrustChange   string                 `json:"did,omitempty"`  // "trusted", "revoked", or "" if nothing was changed
-	AgentSettings string                 `json:"runs,omitempty"` // settings that specify how sub-agents are started
+// TrustHomeOut is the result of TrustHome.
+type TrustHomeOut struct {
+	DryRun     bool                   `json:"dry_run,omitempty"`
+	Home       string                 `json:"home,omitempty"`
+	OldVerdict trust.OwnershipVerdict `json:"before,omitzero"`
+	// "trusted", "revoked", or "" if nothing was changed
+	TrustChange string `json:"did,omitempty"`
+	// settings that specify how sub-agents are started
+	SubAgentSettingsPath string `json:"runs,omitempty"`
 	// all homes that the user trusts (only for a call with List)
 	Homes []trust.Home `json:"homes,omitzero"`
 }
 
-// TrustHome records that a home belongs to the user. If in.Revoke is true, it removes the record. If in.List is true,
-// it lists the homes of all records.
-func TrustHome(ctx context.Context, w *verb.Workspace, in TrustIn) (TrustOut, error) {
-	if in.List {
-		return TrustOut{Homes: verb.EmptyIfNil(w.Host.Trusted.Homes())}, nil
+// TrustHome records that a home belongs to the user. If in.ShouldRevokeTrust is true, it removes the record. If
+// in.ShouldListHomes is true, it lists the homes of all records.
+func TrustHome(ctx context.Context, w *verb.Workspace, in TrustHomeIn) (TrustHomeOut, error) {
+	if in.ShouldListHomes {
+		return TrustHomeOut{Homes: verb.EmptyIfNil(w.Host.TrustList.Homes())}, nil
 	}
 	p, err := w.FindPlace()
 	if err != nil {
-		return TrustOut{}, err
+		return TrustHomeOut{}, err
 	}
 	command := "oxbow trust " + text.ShellQuote(p.Home)
 	if err := verb.RequirePerson(w.WithSource(ctx), "decides which homes are trusted", command); err != nil {
-		return TrustOut{}, err
+		return TrustHomeOut{}, err
 	}
-	out := TrustOut{DryRun: in.DryRun, Home: p.Home, OldVerdict: w.Host.Trusted.Judge(p.Home, p.StorePath)}
-	if in.Revoke {
+	out := TrustHomeOut{DryRun: in.DryRun, Home: p.Home, OldVerdict: w.Host.TrustList.JudgeHome(p.Home, p.StorePath)}
+	if in.ShouldRevokeTrust {
 		if in.DryRun {
 			out.TrustChange = "revoked"
 			return out, nil
 		}
-		was, err := w.Host.Trusted.RevokeHome(ctx, p.Home)
+		was, err := w.Host.TrustList.RevokeHomeTrust(ctx, p.Home)
 		if was {
 			out.TrustChange = "revoked"
 		}
@@ -77,7 +79,7 @@ func TrustHome(ctx context.Context, w *verb.Workspace, in TrustIn) (TrustOut, er
 	}
 	settings := filepath.Join(p.Home, subagent.SettingsFile)
 	if _, serr := os.Stat(settings); serr == nil {
-		out.AgentSettings = settings
+		out.SubAgentSettingsPath = settings
 	}
 	if !mayBeHomePath(p.Home) {
 		err = verb.NoMemoryError(p.Home)
@@ -86,7 +88,7 @@ func TrustHome(ctx context.Context, w *verb.Workspace, in TrustIn) (TrustOut, er
 	if err != nil || in.DryRun {
 		return out, err
 	}
-	_, err = w.Host.Trusted.TrustHome(ctx, p.Home, p.StorePath, settings, w.CurrentTime())
+	_, err = w.Host.TrustList.TrustHome(ctx, p.Home, p.StorePath, settings, w.CurrentTime())
 	return out, err
 }
 
@@ -100,12 +102,12 @@ func mayBeHomePath(path string) bool {
 	return !fi.IsDir() || trust.MayDirBeHome(path)
 }
 
-// JudgeHome returns whether the home of the memory is trusted. A home that the user specified belongs to the user.
-func JudgeHome(h *verb.Host, p verb.Place) trust.OwnershipVerdict {
-	if !p.FoundFromDir {
+// JudgeHomeTrust returns whether the home of the memory is trusted. A home that the user specified belongs to the user.
+func JudgeHomeTrust(h *verb.Host, p verb.Place) trust.OwnershipVerdict {
+	if !p.FoundFromWorkingDir {
 		return trust.OwnershipVerdict{Ownership: trust.OwnHome}
 	}
-	return h.Trusted.Judge(p.Home, p.StorePath)
+	return h.TrustList.JudgeHome(p.Home, p.StorePath)
 }
 
 // NewUntrustedError returns the error for a change to a home that does not belong to the user. The error matches
@@ -140,7 +142,7 @@ func CheckSpoolDir(home string) error {
 // repository. Callers use it before they write or replace files in the home.
 func CheckHomeTrusted(w *verb.Workspace) error {
 	p, err := w.FindPlace()
-	if err == nil && JudgeHome(w.Host, p).Ownership == trust.ForeignHome {
+	if err == nil && JudgeHomeTrust(w.Host, p).Ownership == trust.ForeignHome {
 		err = NewUntrustedError(p.Home)
 	}
 	return err
@@ -150,15 +152,19 @@ func CheckHomeTrusted(w *verb.Workspace) error {
 // the home is in a working tree of git, the settings may also come from others. Therefore only the settings that were
 // trusted together with the home belong to the user.
 func AreSettingsTrusted(h *verb.Host, home, settings string) bool {
-	return !git.IsInWorktree(home) || h.Trusted.TrustsSettings(home, settings)
+	return !git.IsInWorktree(home) || h.TrustList.TrustsSettings(home, settings)
 }
 
 // Report lists the trusted homes, or explains the call's effect on a home.
-func (o TrustOut) Report() (r report.Report) {
+func (o TrustHomeOut) Report() (r report.Report) {
 	switch {
 	case o.Home == "":
 		for _, h := range o.Homes {
-			how := report.Sentencef("%s since %s", report.EffectVerb(h.IsCreatedHere, "trusted", "made here"), h.Since)
+			how := report.Sentencef(
+				"%s since %s",
+				report.EffectVerb(h.IsCreatedHere, "trusted", "made here"),
+				h.RecordTime,
+			)
 			if h.SettingsDigest != "" {
 				how = report.Sentencef("%s, with its settings", how)
 			}
@@ -175,8 +181,8 @@ func (o TrustOut) Report() (r report.Report) {
 			did = "would " + report.EffectVerb(o.TrustChange == "revoked", "trust", "revoke the trust in")
 		}
 		r.AddLinef("%s: %s", did, o.Home)
-		if o.AgentSettings != "" {
-			r.AddLinef("  sub-agents are started as %s says; read it", o.AgentSettings)
+		if o.SubAgentSettingsPath != "" {
+			r.AddLinef("  sub-agents are started as %s says; read it", o.SubAgentSettingsPath)
 		}
 	}
 	return r

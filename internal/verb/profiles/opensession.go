@@ -12,7 +12,7 @@ import (
 
 // OpenSessionIn is the argument of OpenSession.
 type OpenSessionIn struct {
-	SelectIn
+	SelectEntriesIn
 	Project string `json:"project,omitempty"`
 }
 
@@ -38,17 +38,17 @@ func OpenSession(ctx context.Context, w *verb.Workspace, in OpenSessionIn) (Open
 		return OpenSessionOut{}, err
 	}
 	// check the request before the handoff is taken, because an error would lose the handoff
-	req, err := selectionRequest(ctx, w, m, in.SelectIn)
+	req, err := newSelectionRequest(ctx, w, m, in.SelectEntriesIn)
 	if err != nil {
 		return OpenSessionOut{}, err
 	}
 	h, err := handoff.TakeHandoff(
 		ctx,
 		m,
-		handoff.HandoffCriteria{Projects: handoff.ProjectList(in.Project), LowerTrust: w.JudgeHandoffTrust},
+		handoff.HandoffCriteria{Projects: handoff.OneProjectOrAll(in.Project), ReduceTrust: w.JudgeHandoffTrust},
 	)
 	if errors.Is(err, handoff.ErrNoHandoff) {
-		got, err := selectFromProfile(ctx, w, l.Profiles, m, r, in.SelectIn)
+		got, err := selectFromProfile(ctx, w, l.Profiles, m, r, in.SelectEntriesIn)
 		return OpenSessionOut{Selection: &got}, err
 	}
 	if err != nil {
@@ -57,6 +57,6 @@ func OpenSession(ctx context.Context, w *verb.Workspace, in OpenSessionIn) (Open
 	opener := *l
 	opener.DefaultProfile = r
 	o := opener.LoadHandoff(ctx, m, h, w.CheckFiles(h.Files), req)
-	out := verb.LoadedHandoffOut(&o)
+	out := verb.NewLoadedHandoffOut(&o)
 	return OpenSessionOut{Handoff: &out}, nil
 }

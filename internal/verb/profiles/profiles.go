@@ -30,7 +30,7 @@ type ProfilesOut struct {
 func ProfileDirs() []string { return slices.Clone(profile.HomeDirs) }
 
 // SkillDirs returns the names of the directories in a home that contain skills.
-func SkillDirs() []string { return slices.Clone(skill.HomeDirs) }
+func SkillDirs() []string { return slices.Clone(skill.HomeSkillDirs) }
 
 // DefaultDocuments returns the names of the files in a home that a profile includes if it does not list any documents.
 func DefaultDocuments() []string { return profile.Identity() }
@@ -45,8 +45,8 @@ type ListedProfile struct {
 	Problem     string `json:"wrong,omitempty"`
 }
 
-// originName returns the value of the field Origin for a project's or the home's profile.
-func originName(isInProject bool) string {
+// profileOrigin returns the value of the field Origin for a project's or the home's profile.
+func profileOrigin(isInProject bool) string {
 	if isInProject {
 		return "project"
 	}
@@ -62,10 +62,10 @@ func ListProfiles(_ context.Context, w *verb.Workspace, _ ProfilesIn) (ProfilesO
 	}
 	found, err := l.Profiles.List()
 	for _, f := range found {
-		if l.BoundProfile != nil && f.Name != l.BoundProfile.Name {
+		if l.RestrictingProfile != nil && f.Name != l.RestrictingProfile.Name {
 			continue // a run that is bound to a profile sees only this profile
 		}
-		r := ListedProfile{Name: f.Name, Description: f.Description, File: f.File, Origin: originName(f.Project),
+		r := ListedProfile{Name: f.Name, Description: f.Description, File: f.File, Origin: profileOrigin(f.Project),
 			IsHidden: f.Hidden}
 		if f.Wrong == nil && !f.Hidden {
 			// Resolve fails if this profile extends a profile that does not exist, or that extends this profile in
@@ -105,7 +105,7 @@ func ShowProfile(_ context.Context, w *verb.Workspace, in ProfileIn) (ProfileOut
 		return ProfileOut{}, err
 	}
 	scope := r.Scope()
-	out := ProfileOut{Name: r.Name, Description: r.Description, File: r.File, Origin: originName(r.Project),
+	out := ProfileOut{Name: r.Name, Description: r.Description, File: r.File, Origin: profileOrigin(r.Project),
 		WithProcess: r.Process, MaxTokens: r.MaxTokens, RedactedKinds: r.Redact,
 		Extends: append([]string{}, r.Chain...), Include: formatFilters(scope.Any),
 		IncludedEntryNames: append([]string{}, scope.Names...),
@@ -213,9 +213,9 @@ func lintProfile(ctx context.Context, profiles *profile.Set, m *oxbow.Memory, na
 // DiffProfilesIn is the argument of DiffProfiles. It names two profiles, or a profile and
 // a date.
 type DiffProfilesIn struct {
-	ProfileA string `json:"a"               flag:"-" usage:"name of a profile"`
-	ProfileB string `json:"b,omitempty"     flag:"-"`
-	AsOf     string `json:"as_of,omitempty"          usage:"use the memory of this DATE, or after this change; with one profile, compare it with the present memory" value:"DATE"`
+	ProfileA      string `json:"a"               flag:"-" usage:"name of a profile"`
+	ProfileB      string `json:"b,omitempty"     flag:"-"`
+	AsOfDateOrSeq string `json:"as_of,omitempty"          usage:"use the memory of this DATE, or after this change; with one profile, compare it with the present memory" value:"DATE"`
 }
 
 // DiffProfilesOut is the result of DiffProfiles.
@@ -228,14 +228,14 @@ type DiffProfilesOut struct {
 // ComparedSelection is one of the two selections in a comparison.
 type ComparedSelection struct {
 	Profile string `json:"profile"`
-	AsOf    uint64 `json:"as_of,omitempty"` // number of a change (0 is the present state)
+	AsOfSeq uint64 `json:"as_of,omitempty"` // number of a change (0 is the present state)
 }
 
 func (s ComparedSelection) String() string {
-	if s.AsOf == 0 {
+	if s.AsOfSeq == 0 {
 		return s.Profile
 	}
-	return fmt.Sprintf("%s as of change %d", s.Profile, s.AsOf)
+	return fmt.Sprintf("%s as of change %d", s.Profile, s.AsOfSeq)
 }
 
 // DiffProfiles compares the entries that two profiles select, or that a profile selects at two
@@ -256,7 +256,7 @@ func DiffProfiles(ctx context.Context, w *verb.Workspace, in DiffProfilesIn) (Di
 	if err != nil {
 		return DiffProfilesOut{}, err
 	}
-	req, err := selectionRequest(ctx, w, m, SelectIn{AsOf: in.AsOf})
+	req, err := newSelectionRequest(ctx, w, m, SelectEntriesIn{AsOfDateOrSeq: in.AsOfDateOrSeq})
 	if err != nil {
 		return DiffProfilesOut{}, err
 	}
@@ -335,7 +335,7 @@ func (in *NewProfileIn) redactSecrets(ctx context.Context, s *verb.SecretPolicy)
 		}
 	}
 	found, err := s.ScreenTexts(ctx, "profile", texts...)
-	if note := verb.ReplacedSecretsText(found); note != "" {
+	if note := verb.DescribeReplacedSecrets(found); note != "" {
 		notes = append(notes, verb.PlainNote(note))
 	}
 	return notes, err
@@ -420,7 +420,7 @@ func ReplaceProfile(ctx context.Context, w *verb.Workspace, in ReplaceProfileIn)
 	}
 	in.NewText = []byte(newText)
 	if found != nil {
-		out.Problems = append(out.Problems, verb.ReplacedSecretsText(found))
+		out.Problems = append(out.Problems, verb.DescribeReplacedSecrets(found))
 	}
 	// Validate the profile as it will be stored, after secrets were replaced.
 	if err := checkNewProfile(ctx, w, l.Profiles, in, &out); err != nil {

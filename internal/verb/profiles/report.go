@@ -36,7 +36,7 @@ func (o ProfilesOut) Report() (r report.Report) {
 // Report shows the definition of a profile: its description, its file, the entries that it includes and excludes, its
 // documents, the kinds of data that it redacts, its budget, and the project label of new entries.
 func (o ProfileOut) Report() (r report.Report) {
-	r.AddLinef("%s", report.Name(o.Name))
+	r.AddLinef("%s", report.EntryName(o.Name))
 	fields := report.Fields{Cells: []report.Cell{
 		{Name: "says", Value: o.Description},
 		{
@@ -52,7 +52,7 @@ func (o ProfileOut) Report() (r report.Report) {
 		add("includes", report.QuotedText(filter))
 	}
 	for _, name := range o.IncludedEntryNames {
-		add("includes", report.Sentencef("the entry %s", report.Name(name)))
+		add("includes", report.Sentencef("the entry %s", report.EntryName(name)))
 	}
 	if o.WithProcess {
 		add("includes", report.OxbowText("process:true, to read only"))

@@ -13,18 +13,18 @@ import (
 	"github.com/oxbow-memory/oxbow/profile"
 )
 
-// SelectIn is the argument of Select. If it names no profile, Select uses the profile to which the caller is bound. A
-// bound caller can see only the entries that belong to this profile. If the caller is not bound to a profile, Select
-// uses the whole memory.
-type SelectIn struct {
-	Profile   string `json:"profile,omitempty"    flag:"-" usage:"Name of the profile."`
-	Query     string `json:"query,omitempty"               usage:"rank entries higher if they match this TEXT"      value:"TEXT"`
-	MaxTokens int    `json:"max_tokens,omitempty"          usage:"at most N tokens, instead of the profile's limit"              also:"token_budget,budget"`
-	AsOf      string `json:"as_of,omitempty"               usage:"the memory at this DATE, or after this change"    value:"DATE"`
+// SelectEntriesIn is the argument of Select. If it names no profile, Select uses the profile to which the caller is
+// bound. A bound caller can see only the entries that belong to this profile. If the caller is not bound to a profile,
+// Select uses the whole memory.
+type SelectEntriesIn struct {
+	Profile       string `json:"profile,omitempty"    flag:"-" usage:"Name of the profile."`
+	Query         string `json:"query,omitempty"               usage:"rank entries higher if they match this TEXT"      value:"TEXT"`
+	MaxTokens     int    `json:"max_tokens,omitempty"          usage:"at most N tokens, instead of the profile's limit"              also:"token_budget,budget"`
+	AsOfDateOrSeq string `json:"as_of,omitempty"               usage:"the memory at this DATE, or after this change"    value:"DATE"`
 }
 
 // SelectEntries returns the entries that a memory profile selects. The profile has the name in.Profile.
-func SelectEntries(ctx context.Context, w *verb.Workspace, in SelectIn) (verb.SelectionOut, error) {
+func SelectEntries(ctx context.Context, w *verb.Workspace, in SelectEntriesIn) (verb.SelectionOut, error) {
 	l, r, err := ResolveProfile(w, in.Profile)
 	if err != nil {
 		return verb.SelectionOut{}, err
@@ -41,9 +41,9 @@ func selectFromProfile(
 	profiles *profile.Set,
 	m *oxbow.Memory,
 	r *profile.Resolved,
-	in SelectIn,
+	in SelectEntriesIn,
 ) (verb.SelectionOut, error) {
-	req, err := selectionRequest(ctx, w, m, in)
+	req, err := newSelectionRequest(ctx, w, m, in)
 	if err != nil {
 		return verb.SelectionOut{}, err
 	}
@@ -54,17 +54,22 @@ func selectFromProfile(
 	return verb.NewSelectionOut(&got), nil
 }
 
-// selectionRequest returns the request for the selection that the argument in describes. It converts the date or change
-// number in.AsOf to the number of the last change up to it. If the date is before the memory's first change, the error
-// is a [*BeforeFirstChangeError].
-func selectionRequest(ctx context.Context, w *verb.Workspace, m *oxbow.Memory, in SelectIn) (profile.Request, error) {
+// newSelectionRequest returns the request for the selection that the argument in describes. It converts the date or
+// change number in.AsOfDateOrSeq to the number of the last change up to it. If the date is before the memory's first
+// change, the error is a [*BeforeFirstChangeError].
+func newSelectionRequest(
+	ctx context.Context,
+	w *verb.Workspace,
+	m *oxbow.Memory,
+	in SelectEntriesIn,
+) (profile.Request, error) {
 	req := profile.Request{Query: in.Query, Budget: in.MaxTokens}
-	if in.AsOf == "" {
+	if in.AsOfDateOrSeq == "" {
 		return req, nil
 	}
-	seq, err := verb.ResolveAsOf(ctx, m, in.AsOf, w.CurrentTime())
+	seq, err := verb.ResolveChangeSeq(ctx, m, in.AsOfDateOrSeq, w.CurrentTime())
 	if err == nil && seq == 0 {
-		err = &BeforeFirstChangeError{in.AsOf}
+		err = &BeforeFirstChangeError{in.AsOfDateOrSeq}
 	}
 	req.AsOf = seq
 	return req, err
@@ -86,8 +91,8 @@ func ResolveProfile(w *verb.Workspace, name string) (*handoff.Loader, *profile.R
 		return nil, nil, err
 	}
 	if name == "" {
-		if l.BoundProfile != nil {
-			return l, l.BoundProfile, nil
+		if l.RestrictingProfile != nil {
+			return l, l.RestrictingProfile, nil
 		}
 		all := profile.Everything()
 		return l, &all, nil
@@ -108,8 +113,8 @@ type ProfileBudgetOut struct {
 	RemainingTokens int `json:"room"`
 }
 
-// ProfileBudget counts the tokens of everything that a profile includes.
-func ProfileBudget(ctx context.Context, w *verb.Workspace, in ProfileIn) (ProfileBudgetOut, error) {
+// CountProfileTokens counts the tokens of everything that a profile includes.
+func CountProfileTokens(ctx context.Context, w *verb.Workspace, in ProfileIn) (ProfileBudgetOut, error) {
 	l, r, err := ResolveProfile(w, in.Name)
 	if err != nil {
 		return ProfileBudgetOut{}, err
@@ -127,4 +132,4 @@ func ProfileBudget(ctx context.Context, w *verb.Workspace, in ProfileIn) (Profil
 
 // estimatedTokensThatFit returns the largest token estimate of a text that certainly fits into the budget b. Because an
 // estimate may be too low, the result is smaller than b.MaxTokens.
-func estimatedTokensThatFit(b profile.Budget) int { return prompt.MaxTokenEstimate(b.MaxTokens) }
+func estimatedTokensThatFit(b profile.Budget) int { return prompt.MaxEstimateWithinBudget(b.MaxTokens) }

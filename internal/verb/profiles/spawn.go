@@ -21,10 +21,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// spawnDescription describes the tool spawn_sub_agent to the models that may call it.
+// spawnSubAgentDescription describes the tool spawn_sub_agent to the models that may call it.
 //
 //go:embed spawn_sub_agent.md
-var spawnDescription string
+var spawnSubAgentDescription string
 
 // SubAgentTools returns the verb spawn_sub_agent. The verb starts sub-agents with the given service. It is not in
 // [verb.Tools], because some interfaces must not start programs.
@@ -33,7 +33,7 @@ func SubAgentTools(service *subagent.Service) []verb.Tool {
 		verb.DefineTool(
 			verb.Tool{
 				Verb:        verb.Verb{Name: "spawn_sub_agent", Title: "Start a sub-agent"},
-				Description: spawnDescription,
+				Description: spawnSubAgentDescription,
 			}, func(ctx context.Context, w *verb.Workspace, in SpawnSubAgentIn) (SpawnSubAgentOut, error) {
 				return SpawnSubAgent(ctx, w, service, in)
 			},
@@ -47,7 +47,7 @@ type SpawnSubAgentIn struct {
 	Task          string `json:"task"                     also:"prompt,instructions" jsonschema:"All that it is told of this conversation: what is wanted, which files, what to answer." usage:"What it is to do and to answer, in Markdown; it sees nothing of this conversation."`
 	SkillName     string `json:"skill_name,omitempty"     also:"skill"               jsonschema:"Skill that says how."                                                                   usage:"Skill that says how to do the task."                                                flag:"skill"`
 	MemoryProfile string `json:"memory_profile,omitempty" also:"profile"             jsonschema:"By default this session's memory."                                                      usage:"Memory profile that the sub-agent is bound to."                                     flag:"profile"`
-	AsOf          string `json:"as_of,omitempty"                                     jsonschema:"The memory at this date or change."                                                     usage:"Select from the memory as it stood at this date, or after this change."`
+	AsOfDateOrSeq string `json:"as_of,omitempty"                                     jsonschema:"The memory at this date or change."                                                     usage:"Select from the memory as it stood at this date, or after this change."`
 	Budget        *int   `json:"max_tokens,omitempty"     also:"token_budget,budget" jsonschema:"Most tokens of what is selected."                                                       usage:"Most tokens of the selection, instead of the profile's own."`
 	Offset        *int   `json:"offset,omitempty"         also:"skip,start"          jsonschema:"Where the page of the briefing begins."                                                 usage:"Bytes of the briefing to pass over first."`
 	BriefingOnly  bool   `json:"briefing_only,omitempty"                             jsonschema:"Start nothing."                                                                         usage:"Answer with the briefing and start nothing."                                        flag:"briefing"`
@@ -59,10 +59,10 @@ type SpawnSubAgentOut struct {
 	MemoryProfile string       `json:"memory_profile,omitempty"`
 	Skill         *skill.Skill `json:"skill,omitempty"`
 	// number of the change at which the memory was read
-	AsOf    uint64 `json:"as_of,omitempty"`
-	Entries int    `json:"entries"` // number of entries in the briefing
+	AsOfSeq    uint64 `json:"as_of,omitempty"`
+	EntryCount int    `json:"entries"` // number of entries in the briefing
 	// estimated number of tokens in the whole briefing
-	Tokens int `json:"tokens"`
+	BriefingTokens int `json:"tokens"`
 	// how the sub-agent starts a server for its memory
 	MemoryServerCommand subagent.ServerCommand `json:"memory"`
 	// text for the sub-agent (empty if the sub-agent was started)
@@ -76,13 +76,13 @@ type SpawnSubAgentOut struct {
 type SubAgentRun struct {
 	HowRunEnded  string  `json:"ended"`       // "done", "failed", "stopped" or "timeout"
 	ExitStatus   int     `json:"exit_status"` // -1 if unknown
-	Started      string  `json:"started"`
+	StartTime    string  `json:"started"`
 	Seconds      float64 `json:"seconds"`
 	RunEntryName string  `json:"entry,omitempty"` // name of the memory entry that describes this run of the sub-agent
 	Result       string  `json:"result"`          // standard output of the sub-agent
 	// number of bytes that were cut out of the middle of Result, because it was too long
 	OmittedBytes int    `json:"cut,omitempty"`
-	Errors       string `json:"errors,omitempty"` // end of standard error (only if the run failed)
+	ErrorOutput  string `json:"errors,omitempty"` // end of standard error (only if the run failed)
 }
 
 // SpawnSubAgent starts a sub-agent with the service, or only returns the briefing for a sub-agent. service is nil if
@@ -94,7 +94,7 @@ func SpawnSubAgent(
 	in SpawnSubAgentIn,
 ) (SpawnSubAgentOut, error) {
 	if service == nil {
-		return SpawnSubAgentOut{}, verb.UnservedError(
+		return SpawnSubAgentOut{}, verb.NewUnsupportedError(
 			"sub-agents are not served here",
 			"oxbow spawn AGENT_ID TASK starts one, on the machine of the memory",
 		)
@@ -119,10 +119,10 @@ func SpawnSubAgent(
 	if err != nil {
 		return SpawnSubAgentOut{}, err
 	}
-	out := SpawnSubAgentOut{AgentID: b.Agent, MemoryProfile: b.Profile, Skill: b.Skill, AsOf: b.Selection.AsOf,
-		Entries: b.Selection.In, Tokens: b.EstimatedTokens, MemoryServerCommand: b.MemoryServer,
-		Notes: verb.PlainNotes(b.Selection.Notes)}
-	if b.Selection.In == 0 {
+	out := SpawnSubAgentOut{AgentID: b.Agent, MemoryProfile: b.Profile, Skill: b.Skill, AsOfSeq: b.EntrySelection.AsOf,
+		EntryCount: b.EntrySelection.In, BriefingTokens: b.EstimatedTokens, MemoryServerCommand: b.MemoryServer,
+		Notes: verb.PlainNotes(b.EntrySelection.Notes)}
+	if b.EntrySelection.In == 0 {
 		out.Notes = append(
 			out.Notes,
 			verb.PlainNote("the profile selects no entries: the sub-agent begins without memory"),
@@ -138,9 +138,9 @@ func SpawnSubAgent(
 				),
 			)
 		}
-		before, after, _ := strings.Cut(b.Text(), b.Selection.Text())
+		before, after, _ := strings.Cut(b.Text(), b.EntrySelection.Text())
 		out.Briefing, err = out.CutText(
-			slices.Concat([]string{before}, verb.PartTexts(b.Selection.Context), []string{after}),
+			slices.Concat([]string{before}, verb.PartTexts(b.EntrySelection.Context), []string{after}),
 			in.Offset,
 			w.PageRoom(len(prompt.ReporterText(out))),
 		)
@@ -168,15 +168,15 @@ func (in *SpawnSubAgentIn) makeRequest(
 ) (req subagent.SubagentRequest, err error) {
 	req = subagent.SubagentRequest{Agent: in.AgentID, Task: in.Task, Profile: in.MemoryProfile, Skill: in.SkillName}
 	if in.Budget != nil {
-		req.Budget = *in.Budget
-		if req.Budget < 1 {
-			return req, verb.InvalidValue("max_tokens", strconv.Itoa(req.Budget), "is less than 1 token")
+		req.TokenBudget = *in.Budget
+		if req.TokenBudget < 1 {
+			return req, verb.InvalidValue("max_tokens", strconv.Itoa(req.TokenBudget), "is less than 1 token")
 		}
 	}
-	if in.AsOf != "" {
-		req.AsOf, err = verb.ResolveAsOf(ctx, m, in.AsOf, w.CurrentTime())
-		if err == nil && req.AsOf == 0 {
-			err = verb.InvalidValue("as_of", in.AsOf, "is before the memory held anything")
+	if in.AsOfDateOrSeq != "" {
+		req.AsOfSeq, err = verb.ResolveChangeSeq(ctx, m, in.AsOfDateOrSeq, w.CurrentTime())
+		if err == nil && req.AsOfSeq == 0 {
+			err = verb.InvalidValue("as_of", in.AsOfDateOrSeq, "is before the memory held anything")
 		}
 	}
 	return req, err
@@ -189,7 +189,7 @@ func (o *SpawnSubAgentOut) addRunOutcome(outcome *subagent.RunOutcome, maxBytes 
 	o.Run = &SubAgentRun{
 		HowRunEnded: outcome.EndState,
 		ExitStatus:  outcome.ExitStatus,
-		Started:     outcome.StartTime.UTC().Format(time.RFC3339),
+		StartTime:   outcome.StartTime.UTC().Format(time.RFC3339),
 		Seconds: float64(
 			outcome.Duration.Milliseconds(),
 		) / 1000,
@@ -198,24 +198,24 @@ func (o *SpawnSubAgentOut) addRunOutcome(outcome *subagent.RunOutcome, maxBytes 
 		OmittedBytes: outcome.OmittedBytes,
 	}
 	if outcome.EndState != subagent.StateDone {
-		o.Run.Errors = outcome.ErrorOutput
+		o.Run.ErrorOutput = outcome.ErrorOutput
 	}
 	o.Notes = append(o.Notes, verb.PlainNotes(outcome.WarningNotes)...)
 	if over := len(outcome.Output) - maxBytes; over > 0 && outcome.EntryName != "" {
 		o.Run.Result = outcome.Output[len(text.TruncateBytes(outcome.Output, over)):]
 		o.Notes = append(o.Notes, verb.Notef("the first %d bytes of its answer are left out here; %s", over,
 			&verb.CallHint{Verb: "get", Args: []verb.HintArgument{{Name: "name", Value: outcome.EntryName}},
-				Does: "gives all of it"}))
+				Effect: "gives all of it"}))
 	}
 }
 
 // runnerForRequest returns the runner that starts the sub-agent. It returns nil if the call only makes a briefing, or
-// if the service cannot start sub-agents because service.LoadRunner is nil.
+// if the service cannot start sub-agents because service.LoadAgentRunner is nil.
 func runnerForRequest(service *subagent.Service, in SpawnSubAgentIn) (*subagent.Runner, error) {
-	if in.BriefingOnly || service.LoadRunner == nil {
+	if in.BriefingOnly || service.LoadAgentRunner == nil {
 		return nil, nil
 	}
-	r, err := service.LoadRunner()
+	r, err := service.LoadAgentRunner()
 	if err != nil {
 		return nil, fmt.Errorf("reading how sub-agents are started: %w", err)
 	}
@@ -226,7 +226,7 @@ func runnerForRequest(service *subagent.Service, in SpawnSubAgentIn) (*subagent.
 func (o SpawnSubAgentOut) Report() (r report.Report) {
 	report.AddNotes(&r, o.Notes)
 	if o.Run == nil {
-		r.Add(report.ModelDocument(o.Briefing + "\n" + o.ContinuationLine()))
+		r.Add(report.TextForModel(o.Briefing + "\n" + o.ContinuationLine()))
 		return r
 	}
 	ended := report.Sentencef(
@@ -239,14 +239,14 @@ func (o SpawnSubAgentOut) Report() (r report.Report) {
 		ended = report.Sentencef("%s, exit status %d", ended, o.Run.ExitStatus)
 	}
 	if o.Run.RunEntryName != "" {
-		ended = report.Sentencef("%s; recorded as %s", ended, report.Name(o.Run.RunEntryName))
+		ended = report.Sentencef("%s; recorded as %s", ended, report.EntryName(o.Run.RunEntryName))
 	}
 	r.AddLinef("%s", ended)
 	r.Add(report.Record{Key: report.OxbowText("It answered (data, to be checked):"),
 		TextCellsBelow: []report.Cell{{Name: "text", Value: report.QuotedText(o.Run.Result)}}})
-	if o.Run.Errors != "" {
+	if o.Run.ErrorOutput != "" {
 		r.Add(report.Record{Key: report.OxbowText("Its errors ended with:"),
-			TextCellsBelow: []report.Cell{{Name: "text", Value: report.QuotedText(o.Run.Errors)}}})
+			TextCellsBelow: []report.Cell{{Name: "text", Value: report.QuotedText(o.Run.ErrorOutput)}}})
 	}
 	return r
 }

@@ -13,8 +13,8 @@ import (
 // the entries themselves. Texts that were only imported are not recorded. For imported texts, the comparison with the
 // entries is enough, and the fingerprints of a large import would displace the fingerprints of texts that agents have
 // read.
-func recordFingerprints(ops []oxbow.Op, k verb.ProvenanceData) {
-	if k.Fingerprints == nil {
+func recordFingerprints(ops []oxbow.Op, provenanceData verb.ProvenanceData) {
+	if provenanceData.Fingerprints == nil {
 		return
 	}
 	var kept []oxbow.Entry
@@ -27,5 +27,5 @@ func recordFingerprints(ops []oxbow.Op, k verb.ProvenanceData) {
 			kept = append(kept, e)
 		}
 	}
-	verb.RecordFingerprints(*k.Fingerprints, kept...)
+	verb.RecordFingerprints(*provenanceData.Fingerprints, kept...)
 }

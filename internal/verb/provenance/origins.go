@@ -19,19 +19,20 @@ const maxOriginLabels = 16
 
 // originFinder finds the texts from which a new text was made.
 type originFinder struct {
-	ctx                   context.Context
-	memory                *oxbow.Memory
-	ledger                *lineage.Ledger // texts that the session's model has read (nil if the session is unknown)
-	turnNamesLabelsMayUse []string
-	isAgentWriter         bool
+	ctx    context.Context
+	memory *oxbow.Memory
+	// texts that the session's model has read (nil if the session is unknown)
+	ledger             *lineage.ShownTextLedger
+	turnNamesForLabels []string
+	isAgentWriter      bool
 }
 
 func newOriginFinder(ctx context.Context, m *oxbow.Memory) originFinder {
 	o := originFinder{ctx: ctx, memory: m}
 	src, _ := oxbow.SourceFrom(ctx)
 	o.isAgentWriter = src.Actor == oxbow.Agent
-	o.ledger = verb.ContextLedger(ctx)
-	o.turnNamesLabelsMayUse = verb.ContextOriginTurns(ctx)
+	o.ledger = verb.ContextShownTexts(ctx)
+	o.turnNamesForLabels = verb.ContextOriginTurnNames(ctx)
 	return o
 }
 
@@ -54,7 +55,7 @@ func (o *originFinder) maySetLabel(l oxbow.Label, oldLabels []oxbow.Label) bool 
 		return true
 	}
 	return slices.Contains(oldLabels, l) ||
-		(l.Key == lineage.SourceLabel && slices.Contains(o.turnNamesLabelsMayUse, l.Value))
+		(l.Key == lineage.SourceLabel && slices.Contains(o.turnNamesForLabels, l.Value))
 }
 
 // originLabelKeys are the keys of labels that name a text's origin or vouch for an entry.
@@ -75,11 +76,11 @@ func (o *originFinder) originLabels(name, content string, oldEntry oxbow.Entry) 
 		}
 	}
 	for _, s := range o.ledger.FindSources(name, content, oldEntry.Content, o.wordsRareInMemory) {
-		if l := (oxbow.Label{Key: lineage.SourceLabel, Value: s.SourceValue()}); len(ls) < maxOriginLabels &&
+		if l := (oxbow.Label{Key: lineage.SourceLabel, Value: s.SourceLabelValue()}); len(ls) < maxOriginLabels &&
 			l.Check() == nil {
 			ls = append(ls, l)
 		}
-		for _, t := range s.Taints {
+		for _, t := range s.TaintSources {
 			ls = append(ls, oxbow.Label{Key: oxbow.LabelTaint, Value: t})
 		}
 		if s.Trust == oxbow.TrustImported {

@@ -27,13 +27,13 @@ func (r *repeatedForeignTexts) hasRepeats() bool {
 	return len(r.foreignTextSources)+len(r.unvouchedSources) > 0 || r.repeatsImportedEntry
 }
 
-func (r *repeatedForeignTexts) addSources(foreign, unvouched []string) {
+func (r *repeatedForeignTexts) addSources(newForeignSources, newUnvouchedSources []string) {
 	r.foreignTextSources, r.unvouchedSources = appendMissing(
 		r.foreignTextSources,
-		foreign,
+		newForeignSources,
 	), appendMissing(
 		r.unvouchedSources,
-		unvouched,
+		newUnvouchedSources,
 	)
 }
 
@@ -46,9 +46,9 @@ func appendMissing(list, more []string) []string {
 	return list
 }
 
-// multiWordLabelKeys returns a list with the key of the label l if the key has several words, because such a key may
+// labelKeyIfMultiWord returns a list with the key of the label l if the key has several words, because such a key may
 // contain a sentence. It returns nil for a single word and for the keys in originRecordLabelKeys.
-func multiWordLabelKeys(l oxbow.Label) []string {
+func labelKeyIfMultiWord(l oxbow.Label) []string {
 	if strings.ContainsAny(l.Key, "-_") && !slices.Contains(originRecordLabelKeys, l.Key) {
 		return []string{l.Key}
 	}
@@ -56,44 +56,44 @@ func multiWordLabelKeys(l oxbow.Label) []string {
 }
 
 // textBeforeAndAfter returns the text that the change op writes, and the text of the entry before the change. The text
-// before has lines with the content, the name, the aliases and the label values of oldEntry. The text written has the
-// same lines, as far as op contains these values. If op only changes labels, written contains only the values of new
-// labels. Both texts omit labels in which programs record where an entry comes from. If oldEntry is tainted (it may
-// contain text by others) or unvouched (nobody vouches for its text), before is empty.
-func textBeforeAndAfter(op oxbow.Op, oldEntry oxbow.Entry) (written, before string) {
+// previousText has lines with the content, the name, the aliases and the label values of oldEntry. The text writtenText
+// has the same lines, as far as op contains these values. If op only changes labels, writtenText contains only the
+// values of new labels. Both texts omit labels in which programs record where an entry comes from. If oldEntry is
+// tainted (it may contain text by others) or unvouched (nobody vouches for its text), previousText is empty.
+func textBeforeAndAfter(op oxbow.Op, oldEntry oxbow.Entry) (writtenText, previousText string) {
 	join := func(name, content string, aliases []string, labels []oxbow.Label) string {
 		lines := append([]string{content, name}, aliases...)
 		for _, l := range labels {
 			if !slices.Contains(originRecordLabelKeys, l.Key) {
 				lines = append(lines, l.Value)
-				lines = append(lines, multiWordLabelKeys(l)...)
+				lines = append(lines, labelKeyIfMultiWord(l)...)
 			}
 		}
 		return strings.Join(lines, "\n")
 	}
 	if !isTaintedOrUnvouched(
 		&oldEntry,
-	// If the old text may come from others, leave before empty. Then a change that writes the same text again counts as
-	// a repetition of their text.
+	// If the old text may come from others, leave previousText empty. Then a change that writes the same text again
+	// counts as a repetition of their text.
 	) {
-		before = join(oldEntry.Name, oldEntry.Content, oldEntry.Aliases, oldEntry.Labels)
+		previousText = join(oldEntry.Name, oldEntry.Content, oldEntry.Aliases, oldEntry.Labels)
 	}
 	switch o := op.(type) {
 	case oxbow.Add:
-		written = join(o.Name, o.Content, o.Aliases, o.Labels)
+		writtenText = join(o.Name, o.Content, o.Aliases, o.Labels)
 	case oxbow.Update:
-		written = join("", o.Content, o.Aliases, o.Labels)
+		writtenText = join("", o.Content, o.Aliases, o.Labels)
 	// Relabel lists all labels of the entry. Use only new labels, because an unchanged label, as in an approval, does
 	// not repeat text.
 	case oxbow.Relabel:
 		added := slices.DeleteFunc(slices.Clone(o.Labels), func(l oxbow.Label) bool {
 			return slices.Contains(oldEntry.Labels, l)
 		})
-		written = join("", "", nil, added)
+		writtenText = join("", "", nil, added)
 	case oxbow.Alias:
-		written = join("", "", o.Aliases, nil)
+		writtenText = join("", "", o.Aliases, nil)
 	}
-	return written, before
+	return writtenText, previousText
 }
 
 // originRecordLabelKeys are the keys of labels with which programs record a text's origin. The values of such labels
@@ -114,7 +114,7 @@ func findRepeats(
 	ctx context.Context,
 	store oxbow.Store,
 	ops []oxbow.Op,
-	k verb.ProvenanceData,
+	provenanceData verb.ProvenanceData,
 	areChangesUnvouched bool,
 ) []repeatedForeignTexts {
 	c := foreignRepeatFinder{
@@ -134,9 +134,9 @@ func findRepeats(
 		c.newTexts[i], c.replacedTexts[i] = textBeforeAndAfter(op, old)
 		staged.setEntry(name, op.ApplyTo(old))
 	}
-	c.findRepeatsOfSessionTexts(k)
+	c.findRepeatsOfSessionTexts(provenanceData)
 	c.areChangesUnvouched = areChangesUnvouched
-	c.findInEntries(ctx, store, k)
+	c.findInEntries(ctx, store, provenanceData)
 	return c.foreignRepeatsByText
 }
 
@@ -159,20 +159,20 @@ func (c *foreignRepeatFinder) findRepeatsOfSessionTexts(k verb.ProvenanceData) {
 	}
 }
 
-// unvouchedNotComparedValue is a value of the label with the key "unvouched". An entry gets this label if its text
+// unvouchedReasonNotCompared is a value of the label with the key "unvouched". An entry gets this label if its text
 // could not be compared with all unvouched entries. This happens if the memory is damaged. It also happens if the
 // memory is not stored in oxbow's log and contains so many unvouched entries that comparing them would take too long.
-const unvouchedNotComparedValue = "not-compared"
+const unvouchedReasonNotCompared = "not-compared"
 
 // findInEntries finds out which tainted, unvouched and imported entries the new texts repeat. If the texts cannot be
 // compared with the entries, for example because the memory is damaged, each text counts as unvouched. findInEntries
 // returns no error, because damage must not prevent changes of the memory.
 func (c *foreignRepeatFinder) findInEntries(ctx context.Context, store oxbow.Store, k verb.ProvenanceData) {
 	texts := foreign.Texts{
-		Names:              c.entryNames,
-		Texts:              c.newTexts,
-		IgnoredTexts:       c.replacedTexts,
-		OnlyTaintedEntries: c.areChangesUnvouched,
+		EntryNames:                 c.entryNames,
+		Texts:                      c.newTexts,
+		IgnoredTexts:               c.replacedTexts,
+		ComparesOnlyTaintedEntries: c.areChangesUnvouched,
 	}
 	add := func(e *oxbow.Entry, i int) {
 		c.foreignRepeatsByText[i].addSources(e.Values(oxbow.LabelTaint), e.Values(oxbow.LabelUnvouched))
@@ -181,10 +181,10 @@ func (c *foreignRepeatFinder) findInEntries(ctx context.Context, store oxbow.Sto
 	}
 	err := foreign.ErrTooManyEntries
 	if tainted := verb.ContextTaintedEntries(ctx); tainted != nil && c.areChangesUnvouched {
-		err = findRepeatsOfTainted(ctx, store, k.SecondMemory, tainted, &texts, add)
+		err = findRepeatsOfTaintedEntries(ctx, store, k.ComparisonMemory, tainted, &texts, add)
 	}
 	if errors.Is(err, foreign.ErrTooManyEntries) {
-		err = k.SecondMemory.CallWithStore(store, func(store oxbow.Store, index *foreign.Index) error {
+		err = k.ComparisonMemory.CallWithReadOnlyStore(store, func(store oxbow.Store, index *foreign.Index) error {
 			return index.EachRepeatedEntry(ctx, store, k.Memory, &texts, add)
 		})
 	}
@@ -193,34 +193,34 @@ func (c *foreignRepeatFinder) findInEntries(ctx context.Context, store oxbow.Sto
 	}
 	for i, text := range c.newTexts {
 		if strings.TrimSpace(text) != "" {
-			c.foreignRepeatsByText[i].addSources(nil, []string{unvouchedNotComparedValue})
+			c.foreignRepeatsByText[i].addSources(nil, []string{unvouchedReasonNotCompared})
 		}
 	}
 }
 
-// findRepeatsOfTainted calls addRepeat for each tainted entry that the text with index i repeats. A tainted entry
-// contains text that came from others and for which no person vouches. The object tainted keeps a list of these
-// entries, so that only the first change of a run reads the memory. If there are too many tainted entries, the error
-// matches foreign.ErrTooManyEntries. The caller must then find the repeats in an index of the texts, which is faster in
-// this case.
-func findRepeatsOfTainted(
+// findRepeatsOfTaintedEntries calls addRepeat for each tainted entry that the text with index i repeats. A tainted
+// entry contains text that came from others and for which no person vouches. The object taintedEntries keeps a list of
+// these entries, so that only the first change of a run reads the memory. If there are too many tainted entries, the
+// error matches foreign.ErrTooManyEntries. The caller must then find the repeats in an index of the texts, which is
+// faster in this case.
+func findRepeatsOfTaintedEntries(
 	ctx context.Context,
 	store oxbow.Store,
-	secondReader *verb.SecondMemoryReader,
-	tainted *verb.TaintedEntries,
+	comparisonMemory *verb.ReadOnlyMemory,
+	taintedEntries *verb.TaintedEntries,
 	texts *foreign.Texts,
 	addRepeat func(e *oxbow.Entry, i int),
 ) error {
 	read := func(keep func(*oxbow.Entry) error) error {
 		// close the second memory reader now, because it needs memory for all entries, and this run will probably not
 		// use it again
-		defer secondReader.Close()
-		return secondReader.CallWithStore(store, func(store oxbow.Store, _ *foreign.Index) error {
+		defer comparisonMemory.Close()
+		return comparisonMemory.CallWithReadOnlyStore(store, func(store oxbow.Store, _ *foreign.Index) error {
 			return foreign.EachTaintedEntry(ctx, store, keep)
 		})
 	}
 	return texts.EachRepeatedEntryIn(
-		func(compare func(*oxbow.Entry) error) error { return tainted.Each(read, compare) },
+		func(compare func(*oxbow.Entry) error) error { return taintedEntries.Each(read, compare) },
 		addRepeat,
 	)
 }
@@ -228,8 +228,8 @@ func findRepeatsOfTainted(
 // recordPersonTexts records that the texts in a person's changes are the person's own, even if they repeat foreign
 // text. If a person approves an entry, its text also becomes the person's own. Errors are ignored. If recording fails,
 // the text counts as a repetition of foreign text until the fingerprint of the foreign text expires after 14 days.
-func recordPersonTexts(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k verb.ProvenanceData) {
-	if k.Fingerprints == nil {
+func recordPersonTexts(ctx context.Context, store oxbow.Store, ops []oxbow.Op, provenanceData verb.ProvenanceData) {
+	if provenanceData.Fingerprints == nil {
 		return
 	}
 	var texts []string
@@ -247,5 +247,5 @@ func recordPersonTexts(ctx context.Context, store oxbow.Store, ops []oxbow.Op, k
 			texts = append(texts, s)
 		}
 	}
-	_ = k.Fingerprints.VouchForWords(k.Fingerprints.FindRepeats(texts, nil)...)
+	_ = provenanceData.Fingerprints.AcceptMatchedWords(provenanceData.Fingerprints.FindRepeats(texts, nil)...)
 }

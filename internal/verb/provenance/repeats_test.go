@@ -24,9 +24,9 @@ func TestImportKeepsNoPrints(t *testing.T) {
 	dir := t.TempDir()
 	k := verb.ProvenanceData{
 		Memory:        m,
-		Fingerprints:  &fingerprint.File{Dir: dir, Now: time.Now},
+		Fingerprints:  &fingerprint.Store{Dir: dir, Now: time.Now},
 		DefaultCaller: session.Caller{Client: "claude", Session: "s"},
-		SessionExposure: func(context.Context,
+		TextsReadBySession: func(context.Context,
 			session.Caller) session.Exposure {
 			return session.Exposure{IsReportedByHooks: true}
 		},

@@ -14,8 +14,8 @@ import (
 // ScreeningSettings contains everything about a home, and about the running command or server, that determines how
 // texts are screened. Screening examines texts for secrets and foreign text before they are stored.
 type ScreeningSettings struct {
-	// MemoryPlace returns the location of the home's memory.
-	MemoryPlace func() (verb.Place, error)
+	// FindMemoryPlace returns the location of the home's memory.
+	FindMemoryPlace func() (verb.Place, error)
 
 	// ConfigDir is the user's configuration directory. It contains a key for the marks that replace secrets in texts.
 	// The key is stored there if the home has the layout of another memory system, because such a home contains only
@@ -28,7 +28,7 @@ type ScreeningSettings struct {
 	// ProvenanceData returns the data with which it is decided whether a text repeats foreign text.
 	ProvenanceData func() verb.ProvenanceData
 
-	// ReopenMemory opens the memory a second time for reading (see [verb.SecondMemoryReader]).
+	// ReopenMemory opens the memory a second time for reading (see [verb.ReadOnlyMemory]).
 	ReopenMemory func() (*oxbow.Memory, error)
 
 	// CheckLimit returns an error if the changes exceed a limit on writing. It may be nil.
@@ -40,38 +40,38 @@ type ScreeningSettings struct {
 }
 
 // Screening examines the texts of a home before they are stored. A run creates it once with [NewScreening]. All
-// interfaces of the run use this Screening: the memory for each change ([Screening.ScreenForMemory]), the verbs for
+// interfaces of the run use this Screening: the memory for each change ([Screening.ScreenFuncForMemory]), the verbs for
 // texts that are not entries ([Screening.SecretPolicy]), and the archive and the hooks for the texts that they store
 // ([Screening.Cleaner]).
 type Screening struct {
-	settings     ScreeningSettings
-	cleaner      *screen.Cleaner
-	secondReader *verb.SecondMemoryReader
+	settings         ScreeningSettings
+	cleaner          *screen.SecretCleaner
+	comparisonMemory *verb.ReadOnlyMemory
 }
 
 // NewScreening returns a Screening, which examines the texts for one home before they are stored.
 func NewScreening(s ScreeningSettings) *Screening {
 	dir := s.ConfigDir
-	if p, err := s.MemoryPlace(); err == nil && p.HasOwnLayout() {
+	if p, err := s.FindMemoryPlace(); err == nil && p.HasOwnLayout() {
 		dir = p.Dir()
 	}
-	return &Screening{s, screen.NewCleaner(dir), &verb.SecondMemoryReader{OpenMemory: s.ReopenMemory}}
+	return &Screening{s, screen.NewSecretCleaner(dir), &verb.ReadOnlyMemory{OpenMemory: s.ReopenMemory}}
 }
 
 // Cleaner returns the cleaner that replaces secrets in texts such as past turns, whose authors cannot be told to
 // remove the secrets.
-func (s *Screening) Cleaner() *screen.Cleaner { return s.cleaner }
+func (s *Screening) Cleaner() *screen.SecretCleaner { return s.cleaner }
 
 // SecretPolicy returns the policy for secrets in texts. It contains the cleaner, which finds and replaces secrets, and
 // the function that reports whether a person has allowed storing secrets.
 func (s *Screening) SecretPolicy() verb.SecretPolicy {
-	return verb.SecretPolicy{Cleaner: s.cleaner, Allow: s.settings.AllowSecrets}
+	return verb.SecretPolicy{Cleaner: s.cleaner, AreSecretsAllowed: s.settings.AllowSecrets}
 }
 
-// ScreenForMemory returns a function for [oxbow.Options.Screen], which examines changes before they are stored. *m may
-// be nil now, but must be the opened memory when the function is called.
-func (s *Screening) ScreenForMemory(
-	m **oxbow.Memory,
+// ScreenFuncForMemory returns a function for [oxbow.Options.Screen], which examines changes before they are stored.
+// *openedMemory may be nil now, but must be the opened memory when the function is called.
+func (s *Screening) ScreenFuncForMemory(
+	openedMemory **oxbow.Memory,
 ) func(ctx context.Context, store oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
 	return func(ctx context.Context, store oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
 		if s.settings.CheckLimit != nil {
@@ -79,16 +79,16 @@ func (s *Screening) ScreenForMemory(
 				return nil, err
 			}
 		}
-		place, err := s.settings.MemoryPlace()
+		place, err := s.settings.FindMemoryPlace()
 		screener := Screener{SecretPolicy: s.SecretPolicy(), ProvenanceData: s.settings.ProvenanceData(),
 			OmitLabels: err == nil && !place.HasOwnLayout(), KeepOrigins: s.settings.KeepsOriginLabels}
-		screener.ProvenanceData.Memory, screener.ProvenanceData.SecondMemory = *m, s.secondReader
+		screener.ProvenanceData.Memory, screener.ProvenanceData.ComparisonMemory = *openedMemory, s.comparisonMemory
 		return screener.ScreenOps(ctx, store, ops)
 	}
 }
 
 // Close closes the second instance of the memory, which was opened to read entries during a write.
 func (s *Screening) Close() error {
-	s.secondReader.Close()
+	s.comparisonMemory.Close()
 	return nil
 }

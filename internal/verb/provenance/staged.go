@@ -11,8 +11,8 @@ type entriesAfterChanges struct {
 }
 
 // newEntriesAfterChanges returns an empty entry set, with capacity for the number of changes.
-func newEntriesAfterChanges(changes int) *entriesAfterChanges {
-	return &entriesAfterChanges{make([]oxbow.Entry, 0, changes), make(map[string]int, changes)}
+func newEntriesAfterChanges(changeCount int) *entriesAfterChanges {
+	return &entriesAfterChanges{make([]oxbow.Entry, 0, changeCount), make(map[string]int, changeCount)}
 }
 
 // findByName returns the entry with this name.

@@ -24,13 +24,13 @@ func BenchmarkStamp(b *testing.B) {
 	text := benchText
 	seen := new(verb.SeenEntries)
 	ctx := oxbow.WithSource(b.Context(), oxbow.Source{Actor: oxbow.Agent})
-	shown := verb.WithShownEntriesRecord(ctx, seen)
+	shown := verb.WithShownTexts(ctx, seen)
 	for i := range 50 {
 		e := oxbow.Entry{Name: fmt.Sprint("e", i), Version: 1, Content: text(i, 1000)}
 		if err := m.Apply(ctx, oxbow.Add{Name: e.Name, Content: e.Content}); err != nil {
 			b.Fatal(err)
 		}
-		verb.RecordShown(shown, e)
+		verb.RecordShownEntries(shown, e)
 	}
 	ops := []oxbow.Op{oxbow.Add{Name: "note", Content: text(1234, 360)}}
 	for _, c := range []struct {
@@ -92,7 +92,7 @@ func BenchmarkRecallShown(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		ctx  context.Context
-	}{{"not recorded", ctx}, {"recorded", verb.WithShownEntriesRecord(ctx, new(verb.SeenEntries))}} {
+	}{{"not recorded", ctx}, {"recorded", verb.WithShownTexts(ctx, new(verb.SeenEntries))}} {
 		b.Run(c.name, func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				if _, err := verb.Recall(

@@ -23,9 +23,9 @@ import (
 // text by others, such an entry must not be written or changed.
 var protectedLabelKeys = []string{profile.LabelPinned, profile.LabelProcess}
 
-// unvouchedNoHooksValue is a value of the label with the key "unvouched". An entry gets this label if its text was
+// unvouchedReasonNoHooks is a value of the label with the key "unvouched". An entry gets this label if its text was
 // written by an agent without hooks. Without hooks, oxbow does not know which texts the agent has read.
-const unvouchedNoHooksValue = "no-hooks"
+const unvouchedReasonNoHooks = "no-hooks"
 
 // addOriginLabels returns the changes in ops with added labels that record where the text of each change comes from.
 // Text that a person vouches for is trusted. Foreign text is text by others. The author of the changes decides which
@@ -52,7 +52,7 @@ func addOriginLabels(
 ) (out []oxbow.Op, fullyLabelled map[int]bool, err error) {
 	src, _ := oxbow.SourceFrom(ctx)
 	if src.Actor == oxbow.Person {
-		ops = addPersonVouchLabels(ctx, store, ops)
+		ops = labelPersonChanges(ctx, store, ops)
 	}
 	if k.IsCertainlyPerson(src) {
 		recordPersonTexts(ctx, store, ops, k)
@@ -70,7 +70,7 @@ func addOriginLabels(
 		s.addSessionReads(ctx, k)
 	}
 	// Nobody vouches for the texts from an import or an agent without hooks, even if a text repeats nothing.
-	repeats := findRepeats(ctx, store, ops, k, s.isWithoutHooks || src.Actor == oxbow.Imported)
+	repeats := findRepeats(ctx, store, ops, k, s.isAgentWithoutHooks || src.Actor == oxbow.Imported)
 	for i, op := range ops {
 		s.foreignRepeats = repeats[i]
 		if src.Actor == oxbow.Person && !s.foreignRepeats.hasRepeats() {
@@ -107,10 +107,10 @@ func addOriginLabels(
 // last prompt by a person, and which texts hooks showed. It also records whether the agent works without hooks, and the
 // last command that tested or committed the agent's work. If the context itself lists the calls that returned text by
 // others (see [verb.ContextTaints]), addSessionReads records only this list.
-func (s *originLabeller) addSessionReads(ctx context.Context, k verb.ProvenanceData) {
-	caller, ok := verb.ContextCaller(ctx)
+func (s *originLabeller) addSessionReads(ctx context.Context, provenanceData verb.ProvenanceData) {
+	caller, ok := verb.CallerFromContext(ctx)
 	if !ok {
-		caller = k.DefaultCaller
+		caller = provenanceData.DefaultCaller
 	}
 	known, given := verb.ContextTaints(ctx)
 	s.callsWithUnknownText = known
@@ -118,13 +118,13 @@ func (s *originLabeller) addSessionReads(ctx context.Context, k verb.ProvenanceD
 		return
 	}
 	var x session.Exposure
-	if caller != (session.Caller{}) && k.SessionExposure != nil {
-		x = k.SessionExposure(ctx, caller)
+	if caller != (session.Caller{}) && provenanceData.TextsReadBySession != nil {
+		x = provenanceData.TextsReadBySession(ctx, caller)
 	}
-	s.callsWithUnknownText = x.UnfingerprintedReads
-	s.callsWithForeignText = x.ForeignTextReads
-	s.isWithoutHooks = s.originFinder.isAgentWriter && !x.IsReportedByHooks
-	s.proofCommand, s.filesBeforeProofCommand = x.LastTestOrCommit, x.FilesBeforeTestOrCommit
+	s.callsWithUnknownText = x.CallsWithoutFingerprints
+	s.callsWithForeignText = x.ForeignTextCalls
+	s.isAgentWithoutHooks = s.originFinder.isAgentWriter && !x.IsReportedByHooks
+	s.testOrCommitCommand, s.filesBeforeTestOrCommit = x.LastTestOrCommit, x.FilesBeforeTestOrCommit
 	s.originFinder.addTextsShownByHooks(x.ShownTexts)
 }
 
@@ -159,7 +159,7 @@ func (s *originLabeller) addOriginLabelsToOp(
 		o.Labels, err = s.computeLabels(old.Name, old.Content, old.Aliases, o.Labels, old)
 		op = o
 	case oxbow.Alias:
-		err = s.checkProtected(old.Labels)
+		err = s.checkProtectedLabels(old.Labels)
 		if err == nil {
 			ops := append([]oxbow.Op{op}, s.labelAliasedEntry(o, old)...)
 			kept := s.updateApprovalLabels(slices.Clone(old.Labels), old.Content, old)
@@ -169,7 +169,7 @@ func (s *originLabeller) addOriginLabelsToOp(
 			return ops, nil
 		}
 	default:
-		err = s.checkProtected(old.Labels)
+		err = s.checkProtectedLabels(old.Labels)
 	}
 	return []oxbow.Op{op}, err
 }
@@ -206,10 +206,10 @@ type originLabeller struct {
 	callsWithUnknownText []string
 	callsWithForeignText []string // calls of the turn that returned text by others
 	// the writer is an agent whose hooks do not report the texts that it has read
-	isWithoutHooks          bool
+	isAgentWithoutHooks     bool
 	foreignRepeats          repeatedForeignTexts // text by others that the change which is being labelled repeats
-	proofCommand            string
-	filesBeforeProofCommand []string // files that were written before the test or commit named in proofCommand
+	testOrCommitCommand     string
+	filesBeforeTestOrCommit []string // files that were written before the test or commit named in testOrCommitCommand
 	changeSource            oxbow.Source
 	// conversations in which oxbow itself wrote the speakers' roles before each text
 	conversationTexts *screen.ConversationTexts
@@ -268,9 +268,9 @@ func (s *originLabeller) labelFindingsInTexts(ops []oxbow.Op) {
 	s.textsToExamine = s.textsToExamine[:0]
 }
 
-// unnamableCallLabelValue is the label value that replaces the name of a tool call if the name is not allowed as a
+// invalidCallNameReplacement is the label value that replaces the name of a tool call if the name is not allowed as a
 // label value.
-const unnamableCallLabelValue = "call"
+const invalidCallNameReplacement = "call"
 
 // computeLabels returns the labels that an entry gets in a change. It begins with givenLabels, the labels that the
 // caller wants to set. It drops each given label that only oxbow or a person may set, such as a label about the text's
@@ -294,7 +294,7 @@ func (s *originLabeller) computeLabels(
 			(l.Key == oxbow.LabelVerified && s.originFinder.isAgentWriter && content != oldEntry.Content)
 	})
 	out = s.updateApprovalLabels(out, content, oldEntry)
-	if err := s.checkProtected(out, oldEntry.Labels); err != nil {
+	if err := s.checkProtectedLabels(out, oldEntry.Labels); err != nil {
 		return nil, err
 	}
 	for _, l := range oldEntry.Labels {
@@ -306,7 +306,7 @@ func (s *originLabeller) computeLabels(
 		for _, v := range values {
 			l := oxbow.Label{Key: key, Value: v}
 			if l.Check() != nil {
-				l.Value = unnamableCallLabelValue // omit an invalid call name: the label works without it
+				l.Value = invalidCallNameReplacement // omit an invalid call name: the label works without it
 			}
 			out = append(out, l)
 		}
@@ -324,22 +324,22 @@ func (s *originLabeller) computeLabels(
 			continue
 		}
 		texts = append(texts, l.Value)
-		texts = append(texts, multiWordLabelKeys(l)...)
+		texts = append(texts, labelKeyIfMultiWord(l)...)
 	}
 	writers := len(out) // index of the first label about the text's origin in the slice named out
 	add(oxbow.LabelTaint, s.callsWithUnknownText)
 	add(oxbow.LabelTaint, s.foreignRepeats.foreignTextSources)
 	add(oxbow.LabelUnvouched, s.foreignRepeats.unvouchedSources)
-	if s.isWithoutHooks && content != oldEntry.Content {
-		add(oxbow.LabelUnvouched, []string{unvouchedNoHooksValue})
+	if s.isAgentWithoutHooks && content != oldEntry.Content {
+		add(oxbow.LabelUnvouched, []string{unvouchedReasonNoHooks})
 	}
 	if s.foreignRepeats.repeatsImportedEntry {
 		add(oxbow.LabelOrigin, []string{string(oxbow.TrustImported)})
 	}
 	out = append(out, s.originFinder.originLabels(name, content, oldEntry)...)
-	mayProve := s.proofCommand != "" && content != oldEntry.Content
-	if mayProve && citesFile(content, out, s.filesBeforeProofCommand) {
-		add(oxbow.LabelVerified, []string{s.proofCommand})
+	mayProve := s.testOrCommitCommand != "" && content != oldEntry.Content
+	if mayProve && citesFile(content, out, s.filesBeforeTestOrCommit) {
+		add(oxbow.LabelVerified, []string{s.testOrCommitCommand})
 	}
 	shaped := oxbow.LabelSuspect
 	if slices.ContainsFunc(out, func(l oxbow.Label) bool { return l.Key == oxbow.LabelTaint }) {
@@ -376,11 +376,11 @@ func isIdentifierOrTime(value string) bool {
 	return isLong && strings.Trim(value, "0123456789abcdef-") == ""
 }
 
-// addPersonVouchLabels returns the changes of a person with labels that record who vouches for each text. If the person
-// writes a new text, the person vouches for it. The labels of the old text no longer apply, so addPersonVouchLabels
+// labelPersonChanges returns the changes of a person with labels that record who vouches for each text. If the person
+// writes a new text, the person vouches for it. The labels of the old text no longer apply, so labelPersonChanges
 // removes the labels unvouched, origin and text-by. If the person only changes labels or aliases, or restores an old
 // text, the person does not vouch for the text. In this case, a label names the text's author.
-func addPersonVouchLabels(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxbow.Op {
+func labelPersonChanges(ctx context.Context, store oxbow.Store, ops []oxbow.Op) []oxbow.Op {
 	out := make([]oxbow.Op, 0, len(ops))
 	for _, op := range ops {
 		out = append(out, op)
@@ -459,9 +459,9 @@ func isUnapprovedImport(e *oxbow.Entry) bool {
 	return isImport && !slices.Contains(e.Labels, ApprovedByPersonLabel)
 }
 
-// unaskedDisplayLabelKeys are the keys of labels with which an entry may be shown although nobody asked for it. An
+// unrequestedDisplayLabelKeys are the keys of labels with which an entry may be shown although nobody asked for it. An
 // import cannot set these labels, because the author of the file is unknown.
-var unaskedDisplayLabelKeys = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, protectedLabelKeys...)
+var unrequestedDisplayLabelKeys = append([]string{oxbow.LabelVerified, oxbow.LabelApproved}, protectedLabelKeys...)
 
 // updateApprovalLabels corrects the labels about approval after an entry was changed, and returns all labels of the
 // entry. The parameter content is the new text of the entry. updateApprovalLabels first removes labels:
@@ -488,7 +488,7 @@ func (s *originLabeller) updateApprovalLabels(
 	labels = slices.DeleteFunc(labels, func(l oxbow.Label) bool {
 		isNew := !slices.Contains(oldEntry.Labels, l)
 		return (l.Key == oxbow.LabelApproved && (isNew || !isSame || isImport)) ||
-			(isImport && isNew && slices.Contains(unaskedDisplayLabelKeys, l.Key))
+			(isImport && isNew && slices.Contains(unrequestedDisplayLabelKeys, l.Key))
 	})
 	isHeld := isUnapprovedImport(&oldEntry)
 	if isImport {
@@ -516,10 +516,11 @@ func citesFile(content string, labels []oxbow.Label, files []string) bool {
 	})
 }
 
-// checkProtected returns an error if a label in labelLists puts the entry into every prompt, and text by others may be
-// part of the change. Text by others may be part of the change if the text of the change repeats it, or if the agent
-// has read it in this turn. If the change has no text, such as pinning a note, only the second condition can be met.
-func (s *originLabeller) checkProtected(labelLists ...[]oxbow.Label) error {
+// checkProtectedLabels returns an error if a label in labelLists puts the entry into every prompt, and text by others
+// may be part of the change. Text by others may be part of the change if the text of the change repeats it, or if the
+// agent has read it in this turn. If the change has no text, such as pinning a note, only the second condition can be
+// met.
+func (s *originLabeller) checkProtectedLabels(labelLists ...[]oxbow.Label) error {
 	read := slices.Concat(
 		s.foreignRepeats.foreignTextSources,
 		s.foreignRepeats.unvouchedSources,

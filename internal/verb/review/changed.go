@@ -24,15 +24,15 @@ const (
 	EditKindRelabelled  = "relabelled"
 )
 
-// ChangedIn is the argument of ListAgentChanges.
-type ChangedIn struct {
+// ListAgentChangesIn is the argument of ListAgentChanges.
+type ListAgentChangesIn struct {
 	Name   string `json:"name,omitempty"   usage:"only the entry of this NAME"              value:"NAME"`
 	Limit  *int   `json:"limit,omitempty"  usage:"maximum number of entries, 20 by default"`
 	Offset *int   `json:"offset,omitempty" usage:"skip the first N entries"`
 }
 
-// ChangedOut lists entries whose text a person wrote and an agent changed.
-type ChangedOut struct {
+// ListAgentChangesOut lists entries whose text a person wrote and an agent changed.
+type ListAgentChangesOut struct {
 	Total   int            `json:"total"`
 	Entries []ChangedEntry `json:"entries"` // the entries, the most recently changed first
 	HasMore bool           `json:"more,omitempty"`
@@ -47,27 +47,27 @@ type ChangedEntry struct {
 	RestoreSeq    uint64 `json:"back_to"`        // number of the change to whose state the entry can be restored
 	PersonText    string `json:"before"`         // text as the person wrote it
 	CurrentText   string `json:"after"`          // present text ("" if the entry was forgotten)
-	Kind          string `json:"kind,omitempty"` // kind of the entry
+	EntryKind     string `json:"kind,omitempty"` // kind of the entry
 
 	// LabelsAdded and LabelsRemoved contain only labels that put an entry into every prompt (see protectionLabels).
 	LabelsAdded    []string `json:"labels_added,omitempty"`
 	LabelsRemoved  []string `json:"labels_removed,omitempty"`
 	AliasesRemoved []string `json:"aliases_removed,omitempty"`
 
-	WrittenTime string      `json:"written"`           // time when the person wrote the text (RFC 3339)
-	Time        string      `json:"time"`              // time of the last change by an agent (RFC 3339)
-	Seq         uint64      `json:"seq"`               // number of the last change by an agent
-	Source      verb.Source `json:"source"`            // author of the last change by an agent
-	Session     string      `json:"session,omitempty"` // session in which this change was made, as CLIENT/SESSION
+	WrittenTime   string      `json:"written"`           // time when the person wrote the text (RFC 3339)
+	AgentEditTime string      `json:"time"`              // time of the last change by an agent (RFC 3339)
+	Seq           uint64      `json:"seq"`               // number of the last change by an agent
+	Source        verb.Source `json:"source"`            // author of the last change by an agent
+	Session       string      `json:"session,omitempty"` // session in which this change was made, as CLIENT/SESSION
 	// number of the changes by agents since the person wrote the text
-	AgentChanges int `json:"changes"`
+	AgentChangeCount int `json:"changes"`
 }
 
 // ListAgentChanges lists the entries of a person that an agent has changed. In such an entry, a person wrote the text,
 // and an agent then changed the text, forgot the entry, or removed a protecting label (a label that puts the entry into
 // every prompt). An entry is listed until the person keeps the agent's change or restores the text.
-func ListAgentChanges(ctx context.Context, w *verb.Workspace, in ChangedIn) (ChangedOut, error) {
-	out := ChangedOut{Entries: []ChangedEntry{}}
+func ListAgentChanges(ctx context.Context, w *verb.Workspace, in ListAgentChangesIn) (ListAgentChangesOut, error) {
+	out := ListAgentChangesOut{Entries: []ChangedEntry{}}
 	limit, notes, err := verb.ResolveLimit(in.Limit, verb.DefaultListLimit)
 	if err != nil {
 		return out, err
@@ -128,7 +128,9 @@ func agentEdits(ctx context.Context, m *oxbow.Memory, name string) ([]agentedit.
 	}
 	slices.SortStableFunc(
 		edits,
-		func(a, b agentedit.AgentEdit) int { return int(int64(b.Last.Seq) - int64(a.Last.Seq)) },
+		func(a, b agentedit.AgentEdit) int {
+			return int(int64(b.LastAgentVersion.Seq) - int64(a.LastAgentVersion.Seq))
+		},
 	)
 	return edits, nil
 }
@@ -142,62 +144,62 @@ func describeChangedEntry(
 	pastTextFilter verb.PastTextFilter,
 	e *agentedit.AgentEdit,
 ) ChangedEntry {
-	own := e.Own.Entry
+	own := e.PersonVersion.Entry
 	pastTextFilter.WithholdText(ctx, &own)
 	c := ChangedEntry{
 		Name:          e.Name,
 		AgentEditKind: EditKindForgotten,
-		NewName:       e.Renamed,
-		RestoreSeq:    e.Back,
+		NewName:       e.NewName,
+		RestoreSeq:    e.RestoreSeq,
 		PersonText:    own.Content,
-		Kind:          own.Kind.String(),
+		EntryKind:     own.Kind.String(),
 		WrittenTime: verb.FormatTimestamp(
-			e.Own.Source.Time,
+			e.PersonVersion.Source.Time,
 		),
-		Time:         verb.FormatTimestamp(e.Last.Source.Time),
-		Seq:          e.Last.Seq,
-		Source:       verb.MakeSource(e.Last.Source),
-		Session:      session.SessionOfSource(e.Last.Source),
-		AgentChanges: e.Changes,
+		AgentEditTime:    verb.FormatTimestamp(e.LastAgentVersion.Source.Time),
+		Seq:              e.LastAgentVersion.Seq,
+		Source:           verb.MakeSource(e.LastAgentVersion.Source),
+		Session:          session.SessionOfSource(e.LastAgentVersion.Source),
+		AgentChangeCount: e.AgentChangeCount,
 	}
 	switch {
-	case e.Now != nil:
-		now := e.Now.Clone()
+	case e.CurrentEntry != nil:
+		now := e.CurrentEntry.Clone()
 		pastTextFilter.WithholdText(ctx, &now)
 		c.CurrentText, c.AgentEditKind = now.Content, EditKindTextChanged
-		if e.Now.Content == e.Own.Entry.Content {
+		if e.CurrentEntry.Content == e.PersonVersion.Entry.Content {
 			c.AgentEditKind = EditKindRelabelled
 		}
-		c.LabelsRemoved = verb.LabelTexts(elementsNotIn(protectionLabels(now.Labels), e.Labels))
-		c.LabelsAdded = verb.LabelTexts(elementsNotIn(e.Labels, protectionLabels(now.Labels)))
-		c.AliasesRemoved = elementsNotIn(now.Aliases, own.Aliases)
-	case e.Renamed != "":
+		c.LabelsRemoved = verb.LabelTexts(removeKnownElements(protectionLabels(now.Labels), e.Labels))
+		c.LabelsAdded = verb.LabelTexts(removeKnownElements(e.Labels, protectionLabels(now.Labels)))
+		c.AliasesRemoved = removeKnownElements(now.Aliases, own.Aliases)
+	case e.NewName != "":
 		c.AgentEditKind = EditKindRenamed
 	}
 	return c
 }
 
-// protectionLabels returns the labels in ls that put an entry into every prompt (see [agentedit.ProtectingKeys]).
+// protectionLabels returns the labels in ls that put an entry into every prompt (see [agentedit.EveryPromptLabelKeys]).
 func protectionLabels(ls []oxbow.Label) []oxbow.Label {
 	return slices.DeleteFunc(slices.Clone(ls), func(l oxbow.Label) bool {
-		return !slices.Contains(agentedit.ProtectingKeys, l.Key)
+		return !slices.Contains(agentedit.EveryPromptLabelKeys, l.Key)
 	})
 }
 
-// elementsNotIn returns the elements of its second argument that are not in its first argument.
-func elementsNotIn[T comparable](known, all []T) []T {
-	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return slices.Contains(known, t) })
+// removeKnownElements returns the elements of its second argument that are not in its first argument.
+func removeKnownElements[T comparable](knownElements, all []T) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(t T) bool { return slices.Contains(knownElements, t) })
 }
 
-// DecideChangedIn is the argument of KeepAgentChanges and RestorePersonTexts.
-type DecideChangedIn struct {
+// DecideAgentChangesIn is the argument of KeepAgentChanges and RestorePersonTexts.
+type DecideAgentChangesIn struct {
 	Names             []string `json:"names,omitempty"   flag:"-" usage:"names of entries that agents changed"`
 	AllChangedEntries bool     `json:"all,omitempty"              usage:"all entries that agents changed"`
 	DryRun            bool     `json:"dry_run,omitempty"          usage:"show what would be done and change nothing"`
 }
 
-// DecideChangedOut is the result of KeepAgentChanges and RestorePersonTexts.
-type DecideChangedOut struct {
+// DecideAgentChangesOut is the result of KeepAgentChanges and RestorePersonTexts.
+type DecideAgentChangesOut struct {
 	DryRun     bool           `json:"dry_run,omitempty"`
 	ChangeSeqs []uint64       `json:"seqs,omitempty"` // numbers of the changes that this call made, oldest first
 	Entries    []ChangedEntry `json:"entries"`        // entries as they were before the changes in ChangeSeqs
@@ -205,18 +207,18 @@ type DecideChangedOut struct {
 }
 
 // KeptChangesReport says which changes by agents the person has kept.
-func (o DecideChangedOut) KeptChangesReport() report.Report {
+func (o DecideAgentChangesOut) KeptChangesReport() report.Report {
 	return o.makeReport(report.EffectVerb(o.DryRun, "kept", "would keep"))
 }
 
 // RestoredReport says which entries have the person's text again.
-func (o DecideChangedOut) RestoredReport() report.Report {
+func (o DecideAgentChangesOut) RestoredReport() report.Report {
 	return o.makeReport(report.EffectVerb(o.DryRun, "restored", "would restore"))
 }
 
-func (o DecideChangedOut) makeReport(effectVerb report.OxbowText) (r report.Report) {
+func (o DecideAgentChangesOut) makeReport(effectVerb report.OxbowText) (r report.Report) {
 	for _, e := range o.Entries {
-		r.AddLinef("%s %s", effectVerb, report.Name(e.Name))
+		r.AddLinef("%s %s", effectVerb, report.EntryName(e.Name))
 	}
 	if len(o.Entries) == 0 {
 		r.AddNotef("agents changed none of your notes")
@@ -228,24 +230,28 @@ func (o DecideChangedOut) makeReport(effectVerb report.OxbowText) (r report.Repo
 // KeepAgentChanges records that the person keeps the changes by agents to the given entries. [ListAgentChanges] then
 // does not return an entry until an agent changes it again. If the caller is not a person, the error matches
 // [oxbow.ErrInvalid].
-func KeepAgentChanges(ctx context.Context, w *verb.Workspace, in DecideChangedIn) (DecideChangedOut, error) {
-	return decideAgentChanges(ctx, w, in, "keeps what agents made of a person's text", keepEdits)
+func KeepAgentChanges(ctx context.Context, w *verb.Workspace, in DecideAgentChangesIn) (DecideAgentChangesOut, error) {
+	return decideAgentChanges(ctx, w, in, "keeps what agents made of a person's text", acceptAgentEdits)
 }
 
 // RestorePersonTexts restores the texts of entries that a person wrote and agents changed. If the caller is not a
 // person, the error matches [oxbow.ErrInvalid].
-func RestorePersonTexts(ctx context.Context, w *verb.Workspace, in DecideChangedIn) (DecideChangedOut, error) {
+func RestorePersonTexts(
+	ctx context.Context,
+	w *verb.Workspace,
+	in DecideAgentChangesIn,
+) (DecideAgentChangesOut, error) {
 	return decideAgentChanges(ctx, w, in, "restores a text that agents changed in this way", restoreEdits)
 }
 
 func decideAgentChanges(
 	ctx context.Context,
 	w *verb.Workspace,
-	in DecideChangedIn,
+	in DecideAgentChangesIn,
 	action string,
 	decide func(context.Context, *oxbow.Memory, []agentedit.AgentEdit) ([]uint64, error),
-) (DecideChangedOut, error) {
-	out := DecideChangedOut{DryRun: in.DryRun, Entries: []ChangedEntry{}}
+) (DecideAgentChangesOut, error) {
+	out := DecideAgentChangesOut{DryRun: in.DryRun, Entries: []ChangedEntry{}}
 	ctx, m, err := w.OpenMemory(ctx, verb.Write.UnlessDryRun(in.DryRun))
 	if err != nil {
 		return out, err
@@ -287,7 +293,7 @@ func decideAgentChanges(
 func findNamedEdits(
 	ctx context.Context,
 	m *oxbow.Memory,
-	in DecideChangedIn,
+	in DecideAgentChangesIn,
 ) (edits []agentedit.AgentEdit, err error) {
 	if in.AllChangedEntries {
 		return agentEdits(ctx, m, "")
@@ -314,22 +320,22 @@ func findNamedEdits(
 	return edits, nil
 }
 
-// keepEdits writes the present text of each entry again, so that the person becomes the author of the present version.
-// If an agent has forgotten an entry, keepEdits adds the person's last version again and then removes the entry, so
-// that the person becomes the author of the removal. All ops are one change. keepEdits returns the number of this
-// change, or nil without edits.
-func keepEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.AgentEdit) ([]uint64, error) {
+// acceptAgentEdits writes the present text of each entry again, so that the person becomes the author of the present
+// version. If an agent has forgotten an entry, acceptAgentEdits adds the person's last version again and then removes
+// the entry, so that the person becomes the author of the removal. All ops are one change. acceptAgentEdits returns the
+// number of this change, or nil without edits.
+func acceptAgentEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.AgentEdit) ([]uint64, error) {
 	var ops []oxbow.Op
 	for _, e := range edits {
-		if e.Now != nil {
+		if e.CurrentEntry != nil {
 			ops = append(
 				ops,
-				oxbow.Update{Name: e.Name, Content: e.Now.Content, Aliases: e.Now.Aliases,
-					Labels: provenance.WithApproval(e.Now.Labels), If: e.Now.Version},
+				oxbow.Update{Name: e.Name, Content: e.CurrentEntry.Content, Aliases: e.CurrentEntry.Aliases,
+					Labels: provenance.WithApproval(e.CurrentEntry.Labels), If: e.CurrentEntry.Version},
 			)
 			continue
 		}
-		own := e.Own.Entry
+		own := e.PersonVersion.Entry
 		ops = append(
 			ops,
 			oxbow.Add{Name: e.Name, Kind: own.Kind, Content: own.Content, Labels: own.Labels, Created: own.Created},
@@ -350,7 +356,7 @@ func keepEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.AgentEdit
 func restoreEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.AgentEdit) (seqs []uint64, err error) {
 	ctx = oxbow.WithNote(ctx, "brought back from what agents made of it")
 	for i := range edits {
-		seq, err := restoreEdit(ctx, m, &edits[i])
+		seq, err := restorePersonText(ctx, m, &edits[i])
 		if err != nil {
 			return seqs, verb.WrapError(fmt.Sprintf("restoring %q", edits[i].Name), err)
 		}
@@ -359,20 +365,20 @@ func restoreEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.AgentE
 	return seqs, nil
 }
 
-// restoreEdit restores an entry's text as the person wrote it last, and returns the number of the new change. If the
-// person changed labels after the agents' last edit (e.Relabelled), these labels are kept.
-func restoreEdit(ctx context.Context, m *oxbow.Memory, e *agentedit.AgentEdit) (uint64, error) {
+// restorePersonText restores an entry's text as the person wrote it last, and returns the number of the new change. If
+// the person changed labels after the agents' last edit (e.Relabelled), these labels are kept.
+func restorePersonText(ctx context.Context, m *oxbow.Memory, e *agentedit.AgentEdit) (uint64, error) {
 	switch {
-	case e.Now == nil:
-		return m.RestoreIf(ctx, e.Name, e.Back, 0)
+	case e.CurrentEntry == nil:
+		return m.RestoreIf(ctx, e.Name, e.RestoreSeq, 0)
 	case !e.Relabelled:
-		return m.RestoreIf(ctx, e.Name, e.Back, e.Now.Version)
+		return m.RestoreIf(ctx, e.Name, e.RestoreSeq, e.CurrentEntry.Version)
 	}
-	own := e.Own.Entry
+	own := e.PersonVersion.Entry
 	if err := m.Apply(
 		ctx,
 		oxbow.Update{Name: e.Name, Content: own.Content, Aliases: own.Aliases,
-			Labels: provenance.WithApproval(e.Now.Labels), If: e.Now.Version},
+			Labels: provenance.WithApproval(e.CurrentEntry.Labels), If: e.CurrentEntry.Version},
 	); err != nil {
 		return 0, err
 	}

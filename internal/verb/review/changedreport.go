@@ -19,7 +19,7 @@ const (
 )
 
 // Report lists the entries with their differences.
-func (o ChangedOut) Report() (r report.Report) {
+func (o ListAgentChangesOut) Report() (r report.Report) {
 	for i := range o.Entries {
 		r.Add(o.Entries[i].DescribeSections(maxListedLines)...)
 	}
@@ -41,15 +41,21 @@ func (e *ChangedEntry) DescribeSections(maxLines int) (sections []report.Section
 	}
 	what := report.Sentencef("%s", report.OxbowText(e.AgentEditKind))
 	if e.AgentEditKind == EditKindRenamed {
-		what = report.Sentencef("renamed to %s", report.Name(e.NewName))
+		what = report.Sentencef("renamed to %s", report.EntryName(e.NewName))
 	}
 	by := report.Sentencef("%s", cmp.Or(e.Source.Agent, e.Source.Client, "an agent"))
 	if e.Session != "" {
 		_, id, _ := strings.Cut(e.Session, "/")
 		by = report.Sentencef("%s (session %s)", by, id)
 	}
-	sections = append(sections, report.Line{ShortReportValue: report.Name(e.Name), Sentence: report.Sentencef(
-		"%s  %s by %s, %s, change %d", report.Name(e.Name), what, by, report.TimeValue(e.Time), e.Seq)})
+	sections = append(sections, report.Line{ShortReportValue: report.EntryName(e.Name), Sentence: report.Sentencef(
+		"%s  %s by %s, %s, change %d",
+		report.EntryName(e.Name),
+		what,
+		by,
+		report.ParseTimeOrText(e.AgentEditTime),
+		e.Seq,
+	)})
 	for _, l := range e.LabelsRemoved {
 		add(2, report.Sentencef("- %s", l))
 	}

@@ -21,7 +21,7 @@ type FindCommandsIn struct {
 
 // FindCommandsOut lists commands, the best first.
 type FindCommandsOut struct {
-	Commands []inbox.PassedCommand `json:"commands"`
+	Commands []inbox.SuccessfulCommand `json:"commands"`
 	// number of all commands that match the searched task, without the limit
 	TotalCommands int         `json:"of"`
 	Notes         []verb.Note `json:"notes,omitempty"`
@@ -30,7 +30,7 @@ type FindCommandsOut struct {
 // FindCommands lists commands that succeeded in past sessions and that fit the task in.Task. It returns at most
 // in.Limit commands, but at least one if any exists.
 func FindCommands(ctx context.Context, w *verb.Workspace, in FindCommandsIn) (FindCommandsOut, error) {
-	out := FindCommandsOut{Commands: []inbox.PassedCommand{}}
+	out := FindCommandsOut{Commands: []inbox.SuccessfulCommand{}}
 	ctx, a, err := w.OpenArchive(ctx)
 	if err != nil {
 		return out, err
@@ -63,7 +63,7 @@ func (o FindCommandsOut) Report() (r report.Report) {
 		r.Add(
 			report.Record{
 				Key: h.Command,
-				Cells: []report.Cell{{Value: report.OxbowText(counts)}, {Value: h.LastPassed},
+				Cells: []report.Cell{{Value: report.OxbowText(counts)}, {Value: h.LastSuccessTime},
 					{Value: h.Project}},
 				TextCellsBelow: []report.Cell{
 					{Name: "asked", Value: report.QuotedText(text.TruncateWithEllipsis(h.FirstPrompt, 120))},

@@ -20,8 +20,8 @@ import (
 
 // InboxIn is the argument of the verb inbox.
 type InboxIn struct {
-	Project string `json:"project,omitempty" usage:"only proposals of this PROJECT; auto is the project of the working directory"`
-	All     bool   `json:"all,omitempty"     usage:"also list accepted and dropped proposals"`
+	Project                  string `json:"project,omitempty" usage:"only proposals of this PROJECT; auto is the project of the working directory"`
+	IncludesDecidedProposals bool   `json:"all,omitempty"     usage:"also list accepted and dropped proposals"`
 
 	// ShouldNoteRepeatedRequests makes a note from each request that a person made in two sessions. It has an effect
 	// only if the caller is a person.
@@ -32,8 +32,8 @@ type InboxIn struct {
 type InboxOut struct {
 	Proposals []inbox.StoredProposal `json:"proposals"`
 	NewNotes  []verb.RememberOut     `json:"noted,omitempty"` // notes that were made from repeated requests
-	// PassedCommands are commands of the project that succeeded in at least three sessions.
-	PassedCommands []string `json:"how_run,omitempty"`
+	// SuccessfulCommands are commands of the project that succeeded in at least three sessions.
+	SuccessfulCommands []string `json:"how_run,omitempty"`
 }
 
 // openUpdatedArchive opens the archive of sessions and adds new proposals to it. If the archive is read-only, it
@@ -52,17 +52,17 @@ func openUpdatedArchive(ctx context.Context, w *verb.Workspace) (context.Context
 	return ctx, a, err
 }
 
-// ListProposals lists the proposals for notes that wait for a decision, or all proposals if in.All is set. If
-// in.Project is set, it also lists the commands that succeeded repeatedly in the project. If
-// in.ShouldNoteRepeatedRequests is set and the caller is a person, it first accepts each waiting proposal that a
-// person requested in at least two sessions.
+// ListProposals lists the proposals for notes that wait for a decision, or all proposals if in.IncludesDecidedProposals
+// is set. If in.Project is set, it also lists the commands that succeeded repeatedly in the project. If
+// in.ShouldNoteRepeatedRequests is set and the caller is a person, it first accepts each waiting proposal that a person
+// requested in at least two sessions.
 func ListProposals(ctx context.Context, w *verb.Workspace, in InboxIn) (out InboxOut, err error) {
 	out.Proposals = []inbox.StoredProposal{}
 	ctx, a, err := openUpdatedArchive(ctx, w)
 	if err != nil {
 		return out, err
 	}
-	if in.ShouldNoteRepeatedRequests && verb.IsPerson(w.WithSource(ctx)) {
+	if in.ShouldNoteRepeatedRequests && verb.IsCallByPerson(w.WithSource(ctx)) {
 		open, err := inbox.ListProposals(ctx, a.Memory, inbox.ProposalStateOpen, in.Project)
 		if err != nil {
 			return out, err
@@ -82,7 +82,7 @@ func ListProposals(ctx context.Context, w *verb.Workspace, in InboxIn) (out Inbo
 	if err == nil {
 		err = markUndoneProposals(ctx, w, out.Proposals)
 	}
-	if !in.All {
+	if !in.IncludesDecidedProposals {
 		out.Proposals = slices.DeleteFunc(out.Proposals, func(it inbox.StoredProposal) bool {
 			return it.State == inbox.ProposalStateAccepted || it.State == inbox.ProposalStateDropped
 		})
@@ -90,12 +90,12 @@ func ListProposals(ctx context.Context, w *verb.Workspace, in InboxIn) (out Inbo
 	if err != nil || in.Project == "" {
 		return out, err
 	}
-	out.PassedCommands, err = inbox.RepeatedCommands(ctx, a.Memory, in.Project)
+	out.SuccessfulCommands, err = inbox.FindRepeatedCommands(ctx, a.Memory, in.Project)
 	return out, err
 }
 
-// FixesIn is the argument of the function Fixes, which lists how failed commands were made to pass.
-type FixesIn struct {
+// ListFixesIn is the argument of the function Fixes, which lists how failed commands were made to pass.
+type ListFixesIn struct {
 	Error   string `json:"error,omitempty"   flag:"-" usage:"only fixes of this error: a line that a command printed, or a part of one"`
 	Project string `json:"project,omitempty"          usage:"only fixes of this PROJECT; auto is the project of the working directory"`
 	Limit   int    `json:"limit,omitempty"            usage:"at most N results"                                                         default:"20"`
@@ -109,7 +109,7 @@ type FixesOut struct {
 }
 
 // ListFixes lists how errors were fixed in past sessions. If no fix is known, a note explains how fixes are found.
-func ListFixes(ctx context.Context, w *verb.Workspace, in FixesIn) (FixesOut, error) {
+func ListFixes(ctx context.Context, w *verb.Workspace, in ListFixesIn) (FixesOut, error) {
 	out := FixesOut{Fixes: []inbox.Fix{}}
 	ctx, a, err := openUpdatedArchive(ctx, w)
 	if err != nil {
@@ -200,8 +200,8 @@ func findProposal(
 
 // AcceptProposalsIn identifies the proposals that become notes.
 type AcceptProposalsIn struct {
-	IDs  []string `json:"ids"            flag:"-" usage:"ids of proposals, or how they begin"`
-	Name string   `json:"name,omitempty"          usage:"name of the note; by default its first line"`
+	IDs      []string `json:"ids"            flag:"-" usage:"ids of proposals, or how they begin"`
+	NoteName string   `json:"name,omitempty"          usage:"name of the note; by default its first line"`
 
 	// Content replaces the text of the proposal, unless it is "". It is allowed only for a single proposal.
 	Content string `json:"-"`
@@ -209,17 +209,17 @@ type AcceptProposalsIn struct {
 
 // AcceptProposalsOut contains the new notes, in the order of the IDs in AcceptProposalsIn.
 type AcceptProposalsOut struct {
-	Notes []verb.RememberOut `json:"notes"`
+	NewNotes []verb.RememberOut `json:"notes"`
 }
 
 // AcceptProposals makes notes from proposals, like the verb remember. It writes the note before marking the proposal.
 // A proposal whose note was undone can be accepted again. If a proposal already has a note, the error matches
 // [oxbow.ErrExists]. If the caller is not a person, the error matches [oxbow.ErrInvalid].
 func AcceptProposals(ctx context.Context, w *verb.Workspace, in AcceptProposalsIn) (AcceptProposalsOut, error) {
-	out := AcceptProposalsOut{Notes: []verb.RememberOut{}}
-	changesNote := in.Name != "" || in.Content != ""
+	out := AcceptProposalsOut{NewNotes: []verb.RememberOut{}}
+	changesNote := in.NoteName != "" || in.Content != ""
 	if changesNote && len(in.IDs) != 1 {
-		return out, verb.InvalidValue("name", in.Name, "is for one proposal alone")
+		return out, verb.InvalidValue("name", in.NoteName, "is for one proposal alone")
 	}
 	if err := verb.RequirePerson(w.WithSource(ctx), "accepts a proposal", "oxbow inbox accept ID"); err != nil {
 		return out, err
@@ -229,7 +229,7 @@ func AcceptProposals(ctx context.Context, w *verb.Workspace, in AcceptProposalsI
 		return out, err
 	}
 	for _, it := range items {
-		note, err := acceptedNoteName(ctx, w, it)
+		note, err := findAcceptedNoteName(ctx, w, it)
 		if err == nil && note != "" {
 			err = verb.Advise(
 				fmt.Errorf("%s was accepted, as %q: %w", it.ID, note, oxbow.ErrExists),
@@ -241,11 +241,11 @@ func AcceptProposals(ctx context.Context, w *verb.Workspace, in AcceptProposalsI
 		}
 	}
 	for _, it := range items {
-		note, err := acceptProposal(ctx, w, a, it, in.Name, in.Content)
+		note, err := acceptProposal(ctx, w, a, it, in.NoteName, in.Content)
 		if err != nil {
 			return out, err
 		}
-		out.Notes = append(out.Notes, note)
+		out.NewNotes = append(out.NewNotes, note)
 	}
 	return out, nil
 }
@@ -292,9 +292,9 @@ func acceptProposal(
 	return out, inbox.SetProposalState(ctx, a.Memory, it.ID, inbox.ProposalStateAccepted, out.Name)
 }
 
-// acceptedNoteName returns the name of the entry that was made from a proposal, or "" if this entry does not exist
+// findAcceptedNoteName returns the name of the entry that was made from a proposal, or "" if this entry does not exist
 // now.
-func acceptedNoteName(ctx context.Context, w *verb.Workspace, it inbox.StoredProposal) (string, error) {
+func findAcceptedNoteName(ctx context.Context, w *verb.Workspace, it inbox.StoredProposal) (string, error) {
 	if it.State != inbox.ProposalStateAccepted || it.NoteName == "" {
 		return "", nil
 	}
@@ -383,7 +383,7 @@ func DropProposals(ctx context.Context, w *verb.Workspace, in DropProposalsIn) (
 		return out, err
 	}
 	for _, it := range items {
-		note, err := acceptedNoteName(ctx, w, it)
+		note, err := findAcceptedNoteName(ctx, w, it)
 		if err == nil && note != "" {
 			err = verb.Advise(
 				verb.Invalidf("%s was accepted, as %q", it.ID, note),
@@ -436,9 +436,9 @@ func (o InboxOut) Report() (r report.Report) {
 	for _, it := range o.Proposals {
 		r.Add(proposalRecord(it))
 	}
-	if len(o.PassedCommands) > 0 {
+	if len(o.SuccessfulCommands) > 0 {
 		r.AddLinef("how it is run:")
-		for _, command := range o.PassedCommands {
+		for _, command := range o.SuccessfulCommands {
 			r.Add(report.Line{Sentence: report.Sentencef("%s", command), Indent: 2})
 		}
 	}
@@ -451,7 +451,7 @@ func (o InboxOut) Report() (r report.Report) {
 
 // proposalRecord returns a proposal in the form in which reports print it.
 func proposalRecord(it inbox.StoredProposal) report.Record {
-	r := report.Record{Key: it.ID, Cells: []report.Cell{{Value: it.FirstTime}, {Value: it.Project}},
+	r := report.Record{Key: it.ID, Cells: []report.Cell{{Value: it.FirstWrittenTime}, {Value: it.Project}},
 		TextCellsBelow: []report.Cell{{Value: it.Sentence}}}
 	if it.State != inbox.ProposalStateOpen {
 		r.Cells = append(r.Cells, report.Cell{Value: it.State})

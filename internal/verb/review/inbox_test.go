@@ -33,7 +33,7 @@ func TestInboxReadOnly(t *testing.T) {
 		}
 		defer storetest.Close(t, m)
 		a := &session.Archive{Memory: m, MakeLabels: inbox.TurnLabels}
-		e := session.Event{Client: "claude", Session: id, Turn: "1", Kind: session.KindPrompt, Text: text,
+		e := session.Event{Client: "claude", Session: id, TurnID: "1", Kind: session.KindPrompt, Text: text,
 			Time: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}
 		if _, err := a.AddEvents(t.Context(), []session.Event{e}); err != nil {
 			t.Fatal(err)

@@ -17,12 +17,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// An AgentDoor is a way in which agents can reach a [MemoryView]. It must not be copied.
-type AgentDoor struct {
+// An AgentInterface is a way in which agents can reach a [MemoryView]. It must not be copied.
+type AgentInterface struct {
 	// name of the interface through which agents call oxbow, such as "http". It is recorded in the source of each
 	// change ([oxbow.Source]).
-	DoorName string
-	RunID    string // random ID of this run, which is used as the session in calls that specify no session
+	InterfaceName string
+	RunID         string // random ID of this run, which is used as the session in calls that specify no session
 	// TokenName is the name of the token that is used for all calls. It is "" if the server has a single token without
 	// a name.
 	TokenName string
@@ -41,9 +41,13 @@ type AgentDoor struct {
 // own claim. The session in the source is a digest of the argument session, which is the client's session ID. If this
 // ID is "", the session is d.RunID. If d.TokenName is not empty, the session begins with this name and a colon. Only
 // the digest is stored, because anyone who knows the session ID can make calls in the session.
-func (d *AgentDoor) ContextWithSource(ctx context.Context, w *verb.Workspace, session, client string) context.Context {
+func (d *AgentInterface) ContextWithSource(
+	ctx context.Context,
+	w *verb.Workspace,
+	session, client string,
+) context.Context {
 	src := w.Source
-	src.Door = d.DoorName
+	src.Door = d.InterfaceName
 	src.Actor = oxbow.Agent
 	src.Session = d.RunID
 	if session != "" {
@@ -55,7 +59,7 @@ func (d *AgentDoor) ContextWithSource(ctx context.Context, w *verb.Workspace, se
 	}
 	src.Claimed.Client = shortenClaim(client)
 	seen := d.sessionSeenEntries(src.Session+" "+src.Claimed.Client, w.Written)
-	ctx = verb.WithShownEntriesRecord(ctx, seen)
+	ctx = verb.WithShownTexts(ctx, seen)
 	if d.MergesWithShownEntries {
 		ctx = verb.WithSeenEntries(ctx, seen)
 	}
@@ -69,7 +73,7 @@ const maxSeenSessions = 64
 // sessionSeenEntries returns the entries that a session was shown. The argument session identifies the session and the
 // client. If the session is new, sessionSeenEntries adds an empty set of entries for it. If there are then too many
 // sessions, sessionSeenEntries forgets the session that was not used for the longest time.
-func (d *AgentDoor) sessionSeenEntries(session string, w *verb.WrittenTexts) *verb.SeenEntries {
+func (d *AgentInterface) sessionSeenEntries(session string, writtenTexts *verb.WrittenTexts) *verb.SeenEntries {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if i := slices.Index(d.recentSessions, session); i >= 0 {
@@ -83,7 +87,7 @@ func (d *AgentDoor) sessionSeenEntries(session string, w *verb.WrittenTexts) *ve
 		delete(d.sessionEntries, d.recentSessions[0])
 		d.recentSessions = d.recentSessions[1:]
 	}
-	d.recentSessions, d.sessionEntries[session] = append(d.recentSessions, session), verb.NewSeenEntries(w)
+	d.recentSessions, d.sessionEntries[session] = append(d.recentSessions, session), verb.NewSeenEntries(writtenTexts)
 	return d.sessionEntries[session]
 }
 

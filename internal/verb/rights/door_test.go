@@ -30,7 +30,7 @@ func TestClaim(t *testing.T) {
 // ID gets RunID as its session, with the token's name before it. If there are more than maxSeenSessions sessions, the
 // oldest record must be dropped.
 func TestStamp(t *testing.T) {
-	d := &AgentDoor{DoorName: "http", RunID: "run1", MergesWithShownEntries: true}
+	d := &AgentInterface{InterfaceName: "http", RunID: "run1", MergesWithShownEntries: true}
 	w := &verb.Workspace{Source: oxbow.Source{Profile: "p", Actor: oxbow.Person}}
 	ctx := d.ContextWithSource(t.Context(), w, "secret id", " client 1\n")
 	src, _ := oxbow.SourceFrom(ctx)

@@ -38,18 +38,23 @@ func TestOnlyPersonsDecide(t *testing.T) {
 		Now:    time.Now,
 		Open:   func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return m, nil },
 		Place:  func() (verb.Place, error) { return place, nil },
-		Host:   &verb.Host{Trusted: trust.List{Dir: t.TempDir()}},
+		Host:   &verb.Host{TrustList: trust.List{Dir: t.TempDir()}},
 	}
 	callers := map[string]context.Context{}
 	for _, door := range []string{"mcp", "http"} {
-		callers[door] = (&AgentDoor{DoorName: door, RunID: "run"}).ContextWithSource(t.Context(), w, "", "client")
+		callers[door] = (&AgentInterface{InterfaceName: door, RunID: "run"}).ContextWithSource(
+			t.Context(),
+			w,
+			"",
+			"client",
+		)
 	}
 	for _, actor := range []oxbow.Actor{oxbow.Agent, oxbow.Program, oxbow.Imported, oxbow.Foreign, ""} {
 		callers["actor "+string(actor)] = oxbow.WithSource(t.Context(), oxbow.Source{Actor: actor})
 	}
 	verbs := map[string]func(ctx context.Context) error{
 		"revert": func(ctx context.Context) error {
-			_, err := history.RevertChanges(ctx, w, history.RevertIn{Interface: "cli"})
+			_, err := history.RevertChanges(ctx, w, history.RevertIn{AccessInterface: "cli"})
 			return err
 		},
 		"redact": func(ctx context.Context) error {
@@ -57,11 +62,11 @@ func TestOnlyPersonsDecide(t *testing.T) {
 			return err
 		},
 		"inject off": func(ctx context.Context) error {
-			_, err := injection.SwitchInjection(ctx, w, injection.SwitchInjectIn{Off: true})
+			_, err := injection.SwitchInjection(ctx, w, injection.SwitchInjectionIn{ShouldSwitchOff: true})
 			return err
 		},
 		"trust": func(ctx context.Context) error {
-			_, err := ownership.TrustHome(ctx, w, ownership.TrustIn{})
+			_, err := ownership.TrustHome(ctx, w, ownership.TrustHomeIn{})
 			return err
 		},
 	}
@@ -76,10 +81,10 @@ func TestOnlyPersonsDecide(t *testing.T) {
 	if e, err := m.Get(t.Context(), "typed"); err != nil || e.Content != "Tabs." || e.Version != 1 {
 		t.Errorf("the entry is %+v, %v", e, err)
 	}
-	if _, err := os.Stat(filepath.Join(home, injection.InjectOffFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(home, injection.InjectionOffFile)); err == nil {
 		t.Error("what hooks put before models was switched off")
 	}
-	if homes := w.Host.Trusted.Homes(); len(homes) > 0 {
+	if homes := w.Host.TrustList.Homes(); len(homes) > 0 {
 		t.Errorf("trusted are %v", homes)
 	}
 	// The person may call each of these verbs. The verb redact comes last, because nothing can be reverted after it.

@@ -41,11 +41,11 @@ type Options struct {
 
 // A MemoryView is the memory in the form in which clients with the same rights see it.
 type MemoryView struct {
-	Token     string // name of the token ("" if the server has a single token, which lacks a name)
-	Rights    auth.Permissions
-	Bound     *profile.Resolved // profile that restricts the entries that the client sees (may be nil)
-	Scoped    bool              // the client sees only a part of the memory that a client without restrictions sees
-	Workspace *verb.Workspace
+	Token        string // name of the token ("" if the server has a single token, which lacks a name)
+	Rights       auth.Permissions
+	BoundProfile *profile.Resolved // profile that restricts the entries that the client sees (may be nil)
+	IsRestricted bool              // the client sees only a part of the memory that a client without restrictions sees
+	Workspace    *verb.Workspace
 
 	options *Options
 	// scopes that restrict the memory of options.Workspace for this client, in the order in which they are applied
@@ -79,8 +79,8 @@ func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error
 		return nil, err
 	}
 	w := *o.Workspace
-	v.Scoped = len(v.clientScopes) > 0
-	if v.Scoped {
+	v.IsRestricted = len(v.clientScopes) > 0
+	if v.IsRestricted {
 		w.Open = v.restrictedMemoryOpener()
 		w.Sessions, w.Kept = v.restrictedArchiveOpener(
 			o.Workspace.Sessions,
@@ -88,8 +88,8 @@ func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error
 			o.Workspace.Kept,
 		)
 	}
-	if v.Bound != nil {
-		w.Source.Profile = v.Bound.Name
+	if v.BoundProfile != nil {
+		w.Source.Profile = v.BoundProfile.Name
 	}
 	if v.IsPartial() {
 		v.removeDataOutsideMemory(&w)
@@ -98,8 +98,12 @@ func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error
 		w.Annotations, w.Project = nil, nil
 	}
 	if o.Profiles != nil {
-		w.Profiles = &verb.Profiles{Set: o.Profiles, Visible: v.MaySeeProfile, Document: v.MayShowDocument,
-			Fit: func(s scope.Scope) scope.Scope { return auth.FitAddedLabelsToScopes(s, below...) }}
+		w.Profiles = &verb.Profiles{
+			Set:               o.Profiles,
+			IsProfileVisible:  v.MaySeeProfile,
+			IsDocumentVisible: v.MayShowDocument,
+			RestrictScope:     func(s scope.Scope) scope.Scope { return auth.FitAddedLabelsToScopes(s, below...) },
+		}
 	}
 	v.Workspace = &w
 	return v, nil
@@ -109,11 +113,11 @@ func (o *Options) MakeView(t auth.Token, profileName string) (*MemoryView, error
 // to the memory, the client sees only the entries of this profile. Otherwise the client sees only the entries of the
 // profile that its rights name, if any. The rights of the token may restrict the client further. bindProfile returns
 // all scopes that restrict the client. If the profile in the rights cannot be resolved, bindProfile returns an error.
-func (v *MemoryView) bindProfile(t auth.Token) (restricting []scope.Scope, err error) {
+func (v *MemoryView) bindProfile(t auth.Token) (restrictingScopes []scope.Scope, err error) {
 	switch o := v.options; {
 	case o.BoundProfile != nil: // The memory of the workspace is already restricted to the scope of this profile.
-		v.Bound = o.BoundProfile
-		restricting = append(restricting, v.Bound.Scope())
+		v.BoundProfile = o.BoundProfile
+		restrictingScopes = append(restrictingScopes, v.BoundProfile.Scope())
 	case v.Rights.Profile != "":
 		if o.Profiles == nil {
 			return nil, &profile.UnknownError{Name: v.Rights.Profile}
@@ -122,19 +126,19 @@ func (v *MemoryView) bindProfile(t auth.Token) (restricting []scope.Scope, err e
 		if err != nil {
 			return nil, err
 		}
-		v.Bound = &r
+		v.BoundProfile = &r
 		v.clientScopes = append(v.clientScopes, r.Scope())
-		restricting = append(restricting, r.Scope())
+		restrictingScopes = append(restrictingScopes, r.Scope())
 	}
-	if top, ok := v.Rights.Scope(t.Title(), restricting...); ok {
+	if top, ok := v.Rights.Scope(t.Title(), restrictingScopes...); ok {
 		v.clientScopes = append(v.clientScopes, top)
-		restricting = append(restricting, top)
+		restrictingScopes = append(restrictingScopes, top)
 	}
-	return restricting, nil
+	return restrictingScopes, nil
 }
 
 // IsPartial reports whether a part of the memory may be invisible in the view.
-func (v *MemoryView) IsPartial() bool { return v.Bound != nil || v.Rights.AreLimited() }
+func (v *MemoryView) IsPartial() bool { return v.BoundProfile != nil || v.Rights.AreLimited() }
 
 // removeDataOutsideMemory removes from the workspace everything that reveals more than the memory: the location of the
 // memory's file, the home, the host, the working directory, the skills, and all profiles except the client's profile.
@@ -154,8 +158,8 @@ func (v *MemoryView) removeDataOutsideMemory(w *verb.Workspace) {
 		}
 		own := *l
 		own.Skills = &skill.Set{}
-		if v.Bound != nil {
-			own.BoundProfile = v.Bound
+		if v.BoundProfile != nil {
+			own.RestrictingProfile = v.BoundProfile
 		}
 		return &own, nil
 	}
@@ -225,8 +229,8 @@ func (v *MemoryView) maySeeWorkingTree() bool {
 // of these projects, and a profile that does not restrict the project. If the profile cannot be resolved, the result is
 // false.
 func (v *MemoryView) MaySeeProfile(name string) bool {
-	if v.Bound != nil {
-		return name == v.Bound.Name
+	if v.BoundProfile != nil {
+		return name == v.BoundProfile.Name
 	}
 	if len(v.Rights.Projects) == 0 {
 		return true
@@ -247,8 +251,8 @@ func (v *MemoryView) MaySeeProfile(name string) bool {
 // project or a kind that could be compared with the client's rights. Therefore a client with restricted rights sees
 // only the documents of its profile.
 func (v *MemoryView) MayShowDocument(d profile.Document) bool {
-	if v.Bound != nil {
-		return slices.Contains(v.Bound.Documents, d)
+	if v.BoundProfile != nil {
+		return slices.Contains(v.BoundProfile.Documents, d)
 	}
 	return !v.Rights.AreLimited()
 }

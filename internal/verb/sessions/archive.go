@@ -19,16 +19,16 @@ import (
 // PruneArchivesIn is the argument of PruneArchives. It contains limits, of which at least one must be given. An
 // archive that exceeds a limit is forgotten.
 type PruneArchivesIn struct {
-	Before     string `json:"before,omitempty" value:"DATE" usage:"forget archives that were made before this DATE"`
-	MaxDays    *int   `json:"days,omitempty" usage:"forget archives that are older than N days"`
-	KeepNewest *int   `json:"keep,omitempty" usage:"keep the newest N archives, and forget all others"`
-	DryRun     bool   `json:"dry_run,omitempty" usage:"show what would be forgotten and change nothing"`
+	BeforeDate string `json:"before,omitempty"  value:"DATE" usage:"forget archives that were made before this DATE"`
+	MaxDays    *int   `json:"days,omitempty"                 usage:"forget archives that are older than N days"`
+	KeepNewest *int   `json:"keep,omitempty"                 usage:"keep the newest N archives, and forget all others"`
+	DryRun     bool   `json:"dry_run,omitempty"              usage:"show what would be forgotten and change nothing"`
 }
 
 // PruneArchivesOut is the result of PruneArchives. The archives are listed in order of age, oldest first.
 type PruneArchivesOut struct {
-	DryRun    bool            `json:"dry_run,omitempty"`
-	Forgotten []PrunedArchive `json:"forgotten"`
+	DryRun         bool            `json:"dry_run,omitempty"`
+	PrunedArchives []PrunedArchive `json:"forgotten"`
 	// file with a copy of all archived conversations as they were before the call (only if the call cannot be undone)
 	BackupFile string `json:"saved_in,omitempty"`
 }
@@ -46,7 +46,7 @@ type PrunedArchive struct {
 // [oxbow.CommitInParts]). The changes that were made before the error are then kept. The Forgotten list of the result
 // contains the archives that were forgotten.
 func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (PruneArchivesOut, error) {
-	out := PruneArchivesOut{DryRun: in.DryRun, Forgotten: []PrunedArchive{}}
+	out := PruneArchivesOut{DryRun: in.DryRun, PrunedArchives: []PrunedArchive{}}
 	before, err := in.oldestKeptTime(w.CurrentTime())
 	if err != nil {
 		return out, err
@@ -70,8 +70,8 @@ func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (
 	for i, e := range all {
 		isSurplus := in.KeepNewest != nil && i < len(all)-*in.KeepNewest
 		if isSurplus || e.Created.Before(before) {
-			out.Forgotten = append(
-				out.Forgotten,
+			out.PrunedArchives = append(
+				out.PrunedArchives,
 				PrunedArchive{e.Name, e.Created.UTC().Format(time.RFC3339), len(e.Content)},
 			)
 			groups = append(groups, oxbow.OpGroup{
@@ -95,13 +95,13 @@ func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (
 		groups,
 		oxbow.PartOptions{MaxBytes: w.MaxChangeBytes},
 	)
-	out.Forgotten = out.Forgotten[:done.GroupCount]
+	out.PrunedArchives = out.PrunedArchives[:done.GroupCount]
 	return out, verb.WrapError("forgetting archives", err)
 }
 
 // oldestKeptTime returns a time. An archive that was made before this time is too old and may be deleted. The result is
-// the time in.Before, or the time MaxDays days before now. It is zero if only KeepNewest is set. oldestKeptTime returns
-// an error if a number is less than 1, if both Before and MaxDays are set, or if no field is set.
+// the time in.BeforeDate, or the time MaxDays days before now. It is zero if only KeepNewest is set. oldestKeptTime
+// returns an error if a number is less than 1, if both Before and MaxDays are set, or if no field is set.
 func (in PruneArchivesIn) oldestKeptTime(now time.Time) (time.Time, error) {
 	for name, n := range map[string]*int{"days": in.MaxDays, "keep": in.KeepNewest} {
 		if n != nil && *n < 1 {
@@ -109,30 +109,38 @@ func (in PruneArchivesIn) oldestKeptTime(now time.Time) (time.Time, error) {
 		}
 	}
 	switch {
-	case in.Before != "" && in.MaxDays != nil:
+	case in.BeforeDate != "" && in.MaxDays != nil:
 		return time.Time{}, verb.Invalidf("before and days both give an age; leave one of them out")
 	case in.MaxDays != nil:
 		return now.AddDate(0, 0, -*in.MaxDays), nil
-	case in.Before == "" && in.KeepNewest == nil:
+	case in.BeforeDate == "" && in.KeepNewest == nil:
 		return time.Time{}, verb.Invalidf("which archives go is not said: give an age, or a number to keep")
 	}
-	f, err := verb.TimeFilter("before", "before", in.Before, now)
+	f, err := verb.TimeFilter("before", "before", in.BeforeDate, now)
 	return f.Before, err
 }
 
 // Report lists the forgotten archives.
 func (o PruneArchivesOut) Report() (r report.Report) {
-	items := report.List{AllItemsAdvice: verb.ListChangedEntriesAdvice(o.DryRun)}
+	items := report.List{ListAllAdvice: verb.AdviceForListingChanges(o.DryRun)}
 	if o.BackupFile != "" {
-		items.AllItemsAdvice = report.OxbowText(o.BackupFile + " contains them all")
+		items.ListAllAdvice = report.OxbowText(o.BackupFile + " contains them all")
 	}
-	for _, e := range o.Forgotten {
-		items.Items = append(items.Items, report.Line{Sentence: report.Sentencef("%s %s (%s)",
-			report.EffectVerb(o.DryRun, "forgot", "would forget"), report.Name(e.Name), report.TimeValue(e.Created))})
+	for _, e := range o.PrunedArchives {
+		items.Items = append(items.Items, report.Line{Sentence: report.Sentencef(
+			"%s %s (%s)",
+			report.EffectVerb(
+				o.DryRun,
+				"forgot",
+				"would forget",
+			),
+			report.EntryName(e.Name),
+			report.ParseTimeOrText(e.Created),
+		)})
 	}
 	r.Add(items)
 	switch {
-	case len(o.Forgotten) == 0:
+	case len(o.PrunedArchives) == 0:
 		r.AddNotef("no archive is that old, or beyond that number: nothing is to be forgotten")
 	case o.DryRun:
 	case o.BackupFile == "":

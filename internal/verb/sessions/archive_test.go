@@ -54,7 +54,7 @@ func TestPruneArchives(t *testing.T) {
 	}{
 		{PruneArchivesIn{KeepNewest: n(1), DryRun: true}, "a b c", "a b c d note"},
 		// not b, because it was created exactly at this time
-		{PruneArchivesIn{Before: "2026-04-02"}, "a", "b c d note"},
+		{PruneArchivesIn{BeforeDate: "2026-04-02"}, "a", "b c d note"},
 		{PruneArchivesIn{KeepNewest: n(2)}, "b", "c d note"},
 		{PruneArchivesIn{KeepNewest: n(2)}, "", "c d note"},
 		{PruneArchivesIn{MaxDays: n(17)}, "c", "d note"}, // the present time is noon on 20 April
@@ -62,7 +62,7 @@ func TestPruneArchives(t *testing.T) {
 	} {
 		out, err := PruneArchives(t.Context(), w, step.in)
 		var gone []string
-		for _, e := range out.Forgotten {
+		for _, e := range out.PrunedArchives {
 			gone = append(gone, e.Name)
 		}
 		if got := strings.Join(gone, " "); err != nil || got != step.gone || left() != step.left {
@@ -77,7 +77,8 @@ func TestPruneArchives(t *testing.T) {
 			)
 		}
 	}
-	for _, in := range []PruneArchivesIn{{}, {KeepNewest: n(0)}, {MaxDays: n(-1)}, {Before: "2026", MaxDays: n(1)}} {
+	for _, in := range []PruneArchivesIn{{}, {KeepNewest: n(0)}, {MaxDays: n(-1)}, {BeforeDate: "2026",
+		MaxDays: n(1)}} {
 		if _, err := PruneArchives(t.Context(), w, in); !errors.Is(err, oxbow.ErrInvalid) {
 			t.Errorf("PruneArchives(%+v) = %v, want ErrInvalid", in, err)
 		}

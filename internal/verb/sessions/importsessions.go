@@ -22,10 +22,10 @@ import (
 
 // ImportSessionsIn is the argument of ImportSessions.
 type ImportSessionsIn struct {
-	Clients []string `json:"clients,omitempty" flag:"-"`
-	Since   string   `json:"since,omitempty"               value:"DATE" usage:"Only sessions that a client wrote on or after this date (2026-04-18, 7d, yesterday)."`
-	Files   []string `json:"files,omitempty"   flag:"file" value:"FILE" usage:"Read this transcript or database of the client that you name. For chatgpt and claude-ai, it is the export of your data."`
-	DryRun  bool     `json:"dry_run,omitempty"                          usage:"Say what would be read, and read nothing."`
+	Clients   []string `json:"clients,omitempty" flag:"-"`
+	SinceDate string   `json:"since,omitempty"               value:"DATE" usage:"Only sessions that a client wrote on or after this date (2026-04-18, 7d, yesterday)."`
+	Files     []string `json:"files,omitempty"   flag:"file" value:"FILE" usage:"Read this transcript or database of the client that you name. For chatgpt and claude-ai, it is the export of your data."`
+	DryRun    bool     `json:"dry_run,omitempty"                          usage:"Say what would be read, and read nothing."`
 
 	Home string `json:"-"` // home directory of the user
 
@@ -77,7 +77,7 @@ func (o ImportSessionsOut) Report() (r report.Report) {
 		}
 		turns := report.OxbowText(text.FormatCount(c.Turns, "turn", "turns"))
 		r.AddLinef("%s: %s new, %d changed, of %s, %s", client, turns, c.ChangedTurns, files, size)
-		c.addLeftOutNotes(&r)
+		c.addOmittedPartsNotes(&r)
 	}
 	for _, f := range o.UnreadTranscripts {
 		r.Warnf("%s", report.QuotedText(f.Error))
@@ -99,8 +99,8 @@ type ImportedClient struct {
 	transcript.ReadReport // parts of the transcripts that were not stored
 }
 
-// addLeftOutNotes adds notes about the parts of the client's transcripts that were not stored in the archive.
-func (c *ImportedClient) addLeftOutNotes(r *report.Report) {
+// addOmittedPartsNotes adds notes about the parts of the client's transcripts that were not stored in the archive.
+func (c *ImportedClient) addOmittedPartsNotes(r *report.Report) {
 	if c.BadLines > 0 {
 		r.AddNotef(
 			"%s of %s could not be read",
@@ -233,7 +233,7 @@ func isEmptyFile(path string) bool {
 
 // findTranscripts returns the transcripts to import. These are the transcripts in in.Files, or, if no files are given,
 // all transcripts of the clients in.Clients ("all" or no clients mean all known clients). Transcripts that were last
-// written before the date in.Since are left out.
+// written before the date in.SinceDate are left out.
 func (in *ImportSessionsIn) findTranscripts(w *verb.Workspace) (files []transcript.FoundTranscript, err error) {
 	clients := in.Clients
 	if len(clients) == 0 || slices.Contains(clients, "all") {
@@ -253,8 +253,8 @@ func (in *ImportSessionsIn) findTranscripts(w *verb.Workspace) (files []transcri
 	if !given {
 		files = transcript.FindTranscripts(in.Home, w.Host.Getenv, clients...)
 	}
-	since, err := ParseSince(w, in.Since)
-	return slices.DeleteFunc(files, func(f transcript.FoundTranscript) bool { return f.Time.Before(since) }), err
+	since, err := ParseSince(w, in.SinceDate)
+	return slices.DeleteFunc(files, func(f transcript.FoundTranscript) bool { return f.ModTime.Before(since) }), err
 }
 
 // checkSessionClients returns an error if the sessions of a client cannot be imported. areFilesGiven is true if the
@@ -291,7 +291,7 @@ func transcriptsInFile(client, path string) ([]transcript.FoundTranscript, error
 		return nil, err
 	}
 	if !transcript.IsChatService(client) {
-		file := transcript.FoundTranscript{Client: client, Path: path, Size: fi.Size(), Time: fi.ModTime()}
+		file := transcript.FoundTranscript{Client: client, Path: path, Size: fi.Size(), ModTime: fi.ModTime()}
 		return transcript.SessionsInFile(file), nil
 	}
 	names, err := transcript.FindChatFiles(path)
@@ -302,7 +302,7 @@ func transcriptsInFile(client, path string) ([]transcript.FoundTranscript, error
 	for _, name := range names {
 		files = append(
 			files,
-			transcript.FoundTranscript{Client: client, Path: name, Size: textSize(name), Time: fi.ModTime()},
+			transcript.FoundTranscript{Client: client, Path: name, Size: textSize(name), ModTime: fi.ModTime()},
 		)
 	}
 	return files, err

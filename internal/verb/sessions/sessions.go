@@ -61,13 +61,13 @@ func ListSessions(ctx context.Context, w *verb.Workspace, in SessionsIn) (Sessio
 	out.HasMore = len(all) > limit
 	out.Sessions = append(out.Sessions, all[:min(limit, len(all))]...)
 	if err == nil && len(all) == 0 {
-		out.EmptyReasons, err = in.explainEmpty(ctx, a, f)
+		out.EmptyReasons, err = in.explainEmptyResult(ctx, a, f)
 	}
 	return out, err
 }
 
-// explainEmpty returns the reasons why no session matches.
-func (in SessionsIn) explainEmpty(ctx context.Context, a *session.Archive, f oxbow.Filter) ([]verb.Note, error) {
+// explainEmptyResult returns the reasons why no session matches.
+func (in SessionsIn) explainEmptyResult(ctx context.Context, a *session.Archive, f oxbow.Filter) ([]verb.Note, error) {
 	kept, err := a.ListSessions(ctx, oxbow.Filter{}, time.Time{}, 1)
 	if err != nil || len(kept) == 0 {
 		return []verb.Note{verb.NoSessionNote}, err
@@ -88,8 +88,8 @@ func ParseSince(w *verb.Workspace, date string) (time.Time, error) {
 
 // SessionIn identifies a session.
 type SessionIn struct {
-	Session   string `json:"session"        flag:"-" usage:"Identifier of the session, or how it begins; CLIENT/SESSION is one, too."`
-	LastTurns int    `json:"last,omitempty"          usage:"Only the last N turns."`
+	Session       string `json:"session"        flag:"-" usage:"Identifier of the session, or how it begins; CLIENT/SESSION is one, too."`
+	LastTurnCount int    `json:"last,omitempty"          usage:"Only the last N turns."`
 }
 
 // SessionOut is a session with its turns.
@@ -101,20 +101,20 @@ type SessionOut struct {
 	WrittenChanges []verb.Change `json:"wrote,omitempty"`
 }
 
-// ShowsSomething returns true, because a session has turns.
-func (SessionOut) ShowsSomething() bool { return true }
+// HasText returns true, because a session has turns.
+func (SessionOut) HasText() bool { return true }
 
-// A list of the changes that a session made to notes contains at most maxWrittenChanges changes. To find them, at most
+// A list of the changes that a session made to notes contains at most maxSessionChanges changes. To find them, at most
 // maxSearchedChanges changes of the memory's history are examined.
 const (
-	maxWrittenChanges  = 100
+	maxSessionChanges  = 100
 	maxSearchedChanges = 20_000
 )
 
-// writtenChanges returns the changes of notes that the session s made, newest first. It returns at most
-// maxWrittenChanges changes. It examines the changes since the start of the session, but at most the newest
+// findSessionChanges returns the changes of notes that the session s made, newest first. It returns at most
+// maxSessionChanges changes. It examines the changes since the start of the session, but at most the newest
 // maxSearchedChanges changes. If the memory has no history, the result is nil.
-func writtenChanges(
+func findSessionChanges(
 	ctx context.Context,
 	w *verb.Workspace,
 	a *session.Archive,
@@ -138,12 +138,12 @@ func writtenChanges(
 			return nil, err
 		}
 		left--
-		isLimitReached := left < 0 || len(made) == maxWrittenChanges
+		isLimitReached := left < 0 || len(made) == maxSessionChanges
 		if isLimitReached || c.Time.Before(s.StartTime) {
 			break
 		}
 		if origin.MadeChange(c.Source) {
-			made = append(made, past.VisibleChange(ctx, c))
+			made = append(made, past.FilterChange(ctx, c))
 		}
 	}
 	return made, nil
@@ -151,8 +151,8 @@ func writtenChanges(
 
 // ShowSession returns the turns of a session.
 func ShowSession(ctx context.Context, w *verb.Workspace, in SessionIn) (out SessionOut, err error) {
-	if in.LastTurns < 0 {
-		return out, verb.InvalidValue("last", fmt.Sprint(in.LastTurns), "is less than 1")
+	if in.LastTurnCount < 0 {
+		return out, verb.InvalidValue("last", fmt.Sprint(in.LastTurnCount), "is less than 1")
 	}
 	ctx, a, err := w.OpenArchive(ctx)
 	if err != nil {
@@ -166,21 +166,21 @@ func ShowSession(ctx context.Context, w *verb.Workspace, in SessionIn) (out Sess
 	if err != nil {
 		return out, err
 	}
-	if in.LastTurns > 0 {
-		out.Turns = out.Turns[max(0, len(out.Turns)-in.LastTurns):]
+	if in.LastTurnCount > 0 {
+		out.Turns = out.Turns[max(0, len(out.Turns)-in.LastTurnCount):]
 	}
-	out.WrittenChanges, err = writtenChanges(ctx, w, a, out.Summary)
+	out.WrittenChanges, err = findSessionChanges(ctx, w, a, out.Summary)
 	return out, err
 }
 
 // SearchSessions finds turns that contain words of the query, best first.
 func SearchSessions(ctx context.Context, w *verb.Workspace, in verb.RecallIn) (verb.RecallOut, error) {
-	in.SearchInPastSessions = query.InSessions
+	in.SearchScope = query.InSessions
 	return verb.Recall(ctx, w, in)
 }
 
-// ResumeIn is the argument of ResumeSession.
-type ResumeIn struct {
+// ResumeSessionIn is the argument of ResumeSession.
+type ResumeSessionIn struct {
 	Session string `json:"session" flag:"-" usage:"Identifier of the session, or how it begins."`
 }
 
@@ -200,7 +200,7 @@ func (o ResumeOut) Report() (r report.Report) {
 
 // ResumeSession returns the command with which the client of the session resumes it. It returns an error if the client
 // lacks such a command.
-func ResumeSession(ctx context.Context, w *verb.Workspace, in ResumeIn) (out ResumeOut, err error) {
+func ResumeSession(ctx context.Context, w *verb.Workspace, in ResumeSessionIn) (out ResumeOut, err error) {
 	ctx, a, err := w.OpenArchive(ctx)
 	if err != nil {
 		return out, err
@@ -210,7 +210,7 @@ func ResumeSession(ctx context.Context, w *verb.Workspace, in ResumeIn) (out Res
 		return out, err
 	}
 	client, _ := clientfile.FindEventClient(s.Client)
-	if !session.ValidID(s.Session) { // an earlier version of oxbow may have stored an invalid ID
+	if !session.IsValidID(s.Session) { // an earlier version of oxbow may have stored an invalid ID
 		return out, verb.Advise(
 			verb.InvalidValue("session", s.Session, "is no identifier that may be an argument of a client"),
 			"oxbow session show "+text.QuoteShellOperand(s.Client+"/"+s.Session)+" prints what was said",
@@ -240,12 +240,12 @@ type ForgetSessionIn struct {
 
 // ForgetSessionOut is the session that was forgotten or restored.
 type ForgetSessionOut struct {
-	DryRun  bool   `json:"dry_run,omitempty"`
-	Undone  bool   `json:"undone,omitempty"`
-	Purged  bool   `json:"purged,omitempty"`
-	Client  string `json:"client,omitempty"`
-	Session string `json:"session,omitempty"`
-	Turns   int    `json:"turns"`
+	DryRun     bool   `json:"dry_run,omitempty"`
+	IsRestored bool   `json:"undone,omitempty"`
+	Purged     bool   `json:"purged,omitempty"`
+	Client     string `json:"client,omitempty"`
+	Session    string `json:"session,omitempty"`
+	Turns      int    `json:"turns"`
 }
 
 // forgetNotePrefix is the prefix of the note in a change that forgets a session.
@@ -271,7 +271,7 @@ func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (
 	s, err := verb.FindSession(ctx, a, in.Session)
 	forgotten := false
 	if errors.Is(err, verb.ErrNoSession) && in.EraseFromHistory {
-		s, err = forgottenSession(ctx, a, in.Session)
+		s, err = findForgottenSession(ctx, a, in.Session)
 		forgotten = true
 	}
 	if err != nil {
@@ -287,7 +287,7 @@ func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (
 		said := func(yield func(oxbow.Entry, error) bool) {
 			yield(oxbow.Entry{Name: s.Client + "/" + s.Session, Source: oxbow.Source{Actor: oxbow.Person}}, nil)
 		}
-		if err := verb.CheckErase(w.WithSource(ctx), "session forget --purge", said); err != nil {
+		if err := verb.CheckMayEraseVersions(w.WithSource(ctx), "session forget --purge", said); err != nil {
 			return out, err
 		}
 	}
@@ -309,12 +309,12 @@ func ForgetSession(ctx context.Context, w *verb.Workspace, in ForgetSessionIn) (
 	return out, err
 }
 
-// forgottenSession finds a forgotten session. The name of a session is CLIENT/SESSION or SESSION. forgottenSession
-// returns the session whose name is equal to the parameter name, or otherwise the session whose name begins with this
-// text. It searches the history of the archive. A forgotten session stays in the history until it is purged.
-// forgottenSession returns an error if no forgotten session matches, or if several sessions match and none has exactly
-// this name.
-func forgottenSession(ctx context.Context, a *session.Archive, name string) (found session.Summary, err error) {
+// findForgottenSession finds a forgotten session. The name of a session is CLIENT/SESSION or SESSION.
+// findForgottenSession returns the session whose name is equal to the parameter name, or otherwise the session whose
+// name begins with this text. It searches the history of the archive. A forgotten session stays in the history until it
+// is purged. findForgottenSession returns an error if no forgotten session matches, or if several sessions match and
+// none has exactly this name.
+func findForgottenSession(ctx context.Context, a *session.Archive, name string) (found session.Summary, err error) {
 	name = strings.TrimSpace(name)
 	for c, err := range a.Memory.Log(ctx) {
 		if err != nil {
@@ -371,7 +371,7 @@ func undoForgetSession(ctx context.Context, a *session.Archive) (out ForgetSessi
 		if _, err := a.Memory.Revert(ctx, c.Seq); err != nil {
 			return out, err
 		}
-		out.Undone = true
+		out.IsRestored = true
 		out.Client, out.Session, _ = strings.Cut(name, "/")
 		turns, err := a.ReadTurns(ctx, out.Client, out.Session)
 		out.Turns = len(turns)
@@ -404,11 +404,11 @@ func (o SessionsOut) Report() (r report.Report) {
 // Report tells which session was forgotten or restored.
 func (o ForgetSessionOut) Report() (r report.Report) {
 	did := report.EffectVerb(o.DryRun, "forgot", "would forget")
-	if o.Undone {
+	if o.IsRestored {
 		did = "brought back"
 	}
 	r.AddLinef("%s %s/%s: %s", did, o.Client, o.Session, report.OxbowText(text.FormatCount(o.Turns, "turn", "turns")))
-	canUndo := !o.Undone && !o.DryRun && !o.Purged
+	canUndo := !o.IsRestored && !o.DryRun && !o.Purged
 	if canUndo {
 		r.AddNotef("to take this back: oxbow session forget --undo")
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// SyncIn is the argument of PushChanges and PullChanges.
-type SyncIn struct {
+// SyncChangesIn is the argument of PushChanges and PullChanges.
+type SyncChangesIn struct {
 	Server    string `json:"server,omitempty"     flag:"-" usage:"the URL of the server, by default the one that is remembered"`
 	TokenFile string `json:"token_file,omitempty"          usage:"the file that contains only the token (default the file that you named last, or the variable OXBOW_TOKEN)" value:"FILE"`
 	DryRun    bool   `json:"dry_run,omitempty"             usage:"show what would be changed and change nothing"`
@@ -32,8 +32,9 @@ type SyncIn struct {
 	Sleep    func(context.Context, time.Duration) error `json:"-"` // waits for a time; the default uses a timer
 }
 
-// SyncOut is the result of PushChanges and PullChanges. After an error, it describes the work that was done before.
-type SyncOut struct {
+// SyncChangesOut is the result of PushChanges and PullChanges. After an error, it describes the work that was done
+// before.
+type SyncChangesOut struct {
 	DryRun  bool         `json:"dry_run,omitempty"`
 	Server  string       `json:"server"`
 	Changes []SyncChange `json:"changes"`
@@ -42,10 +43,10 @@ type SyncOut struct {
 	// for a push: entries that were not sent because they must not be shared
 	RefusedEntries []SyncProblem `json:"kept"`
 	// for a push: number of entries that have changed on the server, so that a pull would change them here
-	PullableEntries int `json:"behind,omitempty"`
+	PullableEntryCount int `json:"behind,omitempty"`
 	// Number of entries that are missing in the home or on the server but do not count as removed. This happens if one
 	// of the two histories was rewritten or belongs to another store.
-	IgnoredRemovals int `json:"returns,omitempty"`
+	IgnoredRemovalCount int `json:"returns,omitempty"`
 	// for a pull: the command undo can undo the changes that the pull made
 	CanUndo bool `json:"undo,omitempty"`
 
@@ -53,7 +54,7 @@ type SyncOut struct {
 	AliasesOfOtherEntries []oxbow.TakenAlias `json:"taken_aliases,omitempty"`
 
 	// reason why the server could not be recorded for the home, or ""
-	NotRememberedReason string `json:"forgotten,omitempty"`
+	ServerNotRecordedReason string `json:"forgotten,omitempty"`
 }
 
 // SyncChange is an entry that a push changed on the server or a pull changed in the home.
@@ -61,25 +62,25 @@ type SyncChange struct {
 	Name       string `json:"name"`
 	OldName    string `json:"was,omitempty"` // name before the change, if the entry was renamed
 	ChangeVerb string `json:"verb"`          // "add", "update" or "remove"
-	Conflict   bool   `json:"conflict,omitempty"`
+	IsConflict bool   `json:"conflict,omitempty"`
 }
 
 // SyncProblem is an entry that was not transferred. If IsConflict is set, the reason is a conflict. Otherwise, the
 // field Reason contains the reason.
 type SyncProblem struct {
-	Name       string `json:"name"`
+	EntryName  string `json:"name"`
 	IsConflict bool   `json:"both,omitempty"` // the entry was changed both in the home and on the server
 	Reason     string `json:"why,omitempty"`
 }
 
 // Failed reports whether entries were not sent that should have been sent.
-func (o SyncOut) Failed() bool { return len(o.WaitingEntries) > 0 }
+func (o SyncChangesOut) Failed() bool { return len(o.WaitingEntries) > 0 }
 
 // CountConflicts returns the number of changes with a conflict. In a conflict, both sides have changed the same part of
 // an entry, and both texts are kept.
-func (o SyncOut) CountConflicts() (n int) {
+func (o SyncChangesOut) CountConflicts() (n int) {
 	for _, c := range o.Changes {
-		if c.Conflict {
+		if c.IsConflict {
 			n++
 		}
 	}
@@ -88,13 +89,13 @@ func (o SyncOut) CountConflicts() (n int) {
 
 // PushChanges sends the changes in the home to a server. An entry that both sides changed is not sent before
 // [PullChanges] has merged it. An entry that [TeamShare] would refuse is not sent.
-func PushChanges(ctx context.Context, w *verb.Workspace, in SyncIn) (SyncOut, error) {
+func PushChanges(ctx context.Context, w *verb.Workspace, in SyncChangesIn) (SyncChangesOut, error) {
 	if err := verb.RequirePerson(w.WithSource(ctx), "pushes to a server", "oxbow push"); err != nil {
-		return SyncOut{}, err
+		return SyncChangesOut{}, err
 	}
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
-		return SyncOut{}, err
+		return SyncChangesOut{}, err
 	}
 	ctx = oxbow.WithNote(ctx, "push")
 	return runServerSync(ctx, w, "push", in, func(s *serverSync) (reconcile.Report, error) {
@@ -105,7 +106,7 @@ func PushChanges(ctx context.Context, w *verb.Workspace, in SyncIn) (SyncOut, er
 			s.state,
 			&reconcile.Options{
 				DryRun:            in.DryRun,
-				CheckMaySendEntry: checkMayLeaveHome,
+				CheckMaySendEntry: checkMayShareEntry,
 				Rand:              w.Host.Rand,
 				WritePlanFile:     s.recordState,
 				Progress:          progress.NewCountReporter(ctx, progress.UnitChanges),
@@ -116,7 +117,7 @@ func PushChanges(ctx context.Context, w *verb.Workspace, in SyncIn) (SyncOut, er
 
 // PullChanges merges the changes on a server into the home, as a single change. New texts are trusted as little as
 // imported texts, because others may have written them.
-func PullChanges(ctx context.Context, w *verb.Workspace, in SyncIn) (out SyncOut, err error) {
+func PullChanges(ctx context.Context, w *verb.Workspace, in SyncChangesIn) (out SyncChangesOut, err error) {
 	if err := verb.RequirePerson(w.WithSource(ctx), "pulls from a server", "oxbow pull"); err != nil {
 		return out, err
 	}
@@ -164,9 +165,9 @@ func runServerSync(
 	ctx context.Context,
 	w *verb.Workspace,
 	verbName string,
-	in SyncIn,
+	in SyncChangesIn,
 	fn func(*serverSync) (reconcile.Report, error),
-) (out SyncOut, err error) {
+) (out SyncChangesOut, err error) {
 	// Refuse a home that came with a cloned repository, because its entries must not be sent to a server.
 	if err := ownership.CheckHomeTrusted(w); err != nil {
 		return out, err
@@ -198,36 +199,37 @@ func runServerSync(
 	hasSynced := err == nil || len(rep.Changes) > 0
 	if hasSynced && !in.DryRun {
 		err = errors.Join(err, s.state.Write(dir, s.stateFile))
-		if rerr := w.Host.Trusted.AddServer(ctx, p.Home, s.url, s.tokenFile, w.CurrentTime()); rerr != nil {
-			out.NotRememberedReason = rerr.Error()
+		if rerr := w.Host.TrustList.AddServer(ctx, p.Home, s.url, s.tokenFile, w.CurrentTime()); rerr != nil {
+			out.ServerNotRecordedReason = rerr.Error()
 		}
 	}
 	return out, wrapServerError(s.url, verbName, len(rep.Changes), err)
 }
 
-func makeSyncOut(url string, dryRun bool, rep reconcile.Report) SyncOut {
-	out := SyncOut{DryRun: dryRun, Server: url, Changes: []SyncChange{}, WaitingEntries: []SyncProblem{},
-		RefusedEntries: []SyncProblem{}, PullableEntries: rep.ServerChanges, IgnoredRemovals: rep.NotRemovedCount,
+func makeSyncOut(url string, dryRun bool, rep reconcile.Report) SyncChangesOut {
+	out := SyncChangesOut{DryRun: dryRun, Server: url, Changes: []SyncChange{}, WaitingEntries: []SyncProblem{},
+		RefusedEntries: []SyncProblem{}, PullableEntryCount: rep.ServerChangeCount,
+		IgnoredRemovalCount:   rep.NotRemovedCount,
 		AliasesOfOtherEntries: rep.TakenAliases}
 	for _, c := range rep.Changes {
 		out.Changes = append(out.Changes, SyncChange{c.Name, c.OldName, string(c.Verb), c.HasConflict})
 	}
 	for _, p := range rep.UnsentEntries {
 		if errors.Is(p.Err, reconcile.ErrBothChanged) {
-			out.WaitingEntries = append(out.WaitingEntries, SyncProblem{Name: p.Name, IsConflict: true})
+			out.WaitingEntries = append(out.WaitingEntries, SyncProblem{EntryName: p.Name, IsConflict: true})
 		} else {
-			out.WaitingEntries = append(out.WaitingEntries, SyncProblem{Name: p.Name, Reason: p.Err.Error()})
+			out.WaitingEntries = append(out.WaitingEntries, SyncProblem{EntryName: p.Name, Reason: p.Err.Error()})
 		}
 	}
 	for _, p := range rep.EntriesNotAllowedToSend {
-		out.RefusedEntries = append(out.RefusedEntries, SyncProblem{Name: p.Name, Reason: p.Err.Error()})
+		out.RefusedEntries = append(out.RefusedEntries, SyncProblem{EntryName: p.Name, Reason: p.Err.Error()})
 	}
 	return out
 }
 
 // openServer connects to the server whose URL is in.Server. If in.Server is empty, openServer connects to the server
 // that is recorded for the home. It reads the server's token and the state of the last synchronization.
-func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in SyncIn) (*serverSync, error) {
+func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in SyncChangesIn) (*serverSync, error) {
 	known, err := findServer(w, dir, p, verbName, in.Server)
 	if err != nil {
 		return nil, err
@@ -260,15 +262,16 @@ func openServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName string, in
 	return s, err
 }
 
-// wrapServerError adds the server's URL and advice to an error that occurred during a push or pull. If doneChanges is
-// not 0, it also adds how many changes were made before the error. It returns nil if err is nil.
-func wrapServerError(url, verbName string, doneChanges int, err error) error {
+// wrapServerError adds the server's URL and advice to an error that occurred during a push or pull. If
+// completedChangeCount is not 0, it also adds how many changes were made before the error. It returns nil if err is
+// nil.
+func wrapServerError(url, verbName string, completedChangeCount int, err error) error {
 	if err == nil {
 		return nil
 	}
 	err = fmt.Errorf("%s: %w", url, err)
-	if doneChanges > 0 {
-		err = fmt.Errorf("%w (%d changes were made before)", err, doneChanges)
+	if completedChangeCount > 0 {
+		err = fmt.Errorf("%w (%d changes were made before)", err, completedChangeCount)
 	}
 	again := "; oxbow " + verbName + " goes on from here"
 	var untrusted *tls.CertificateVerificationError
@@ -283,7 +286,7 @@ func wrapServerError(url, verbName string, doneChanges int, err error) error {
 	case errors.As(err, &later):
 		return verb.Advise(
 			err,
-			fmt.Sprintf("the server has too much to do: wait %v%s, and does nothing twice", later.After, again),
+			fmt.Sprintf("the server has too much to do: wait %v%s, and does nothing twice", later.RetryAfter, again),
 		)
 	case errors.As(err, &quota) && quota.Wait > 0:
 		return verb.Advise(err, fmt.Sprintf("wait %d s%s", int((quota.Wait+time.Second-1)/time.Second), again))

@@ -14,7 +14,7 @@ func (o ServersOut) Report() (r report.Report) {
 		if s.TokenFile != "" {
 			token = report.Sentencef("token in %s", report.QuotedText(s.TokenFile))
 		}
-		r.AddLinef("%s  %s  since %s", report.QuotedText(s.URL), token, s.Since)
+		r.AddLinef("%s  %s  since %s", report.QuotedText(s.URL), token, s.RecordTime)
 	}
 	if len(o.Servers) == 0 {
 		r.AddNotef("no server is remembered for %s; oxbow push https://HOST --token-file FILE names one",

@@ -37,7 +37,7 @@ func ListServers(_ context.Context, w *verb.Workspace, _ ServersIn) (ServersOut,
 		return ServersOut{}, err
 	}
 	out := ServersOut{Home: p.Home, Servers: []trust.Server{}}
-	out.Servers = append(out.Servers, w.Host.Trusted.Servers(p.Home)...)
+	out.Servers = append(out.Servers, w.Host.TrustList.Servers(p.Home)...)
 	return out, nil
 }
 
@@ -64,7 +64,7 @@ func ForgetServer(ctx context.Context, w *verb.Workspace, in ForgetServerIn) (ou
 	if err != nil {
 		return out, err
 	}
-	known := w.Host.Trusted.Servers(p.Home)
+	known := w.Host.TrustList.Servers(p.Home)
 	i := slices.IndexFunc(known, func(s trust.Server) bool { return s.URL == strings.TrimRight(in.Server, "/") })
 	if i < 0 {
 		return out, verb.Advise(
@@ -77,7 +77,7 @@ func ForgetServer(ctx context.Context, w *verb.Workspace, in ForgetServerIn) (ou
 	if in.DryRun {
 		return out, nil
 	}
-	_, err = w.Host.Trusted.RemoveServer(ctx, p.Home, known[i].URL)
+	_, err = w.Host.TrustList.RemoveServer(ctx, p.Home, known[i].URL)
 	return out, err
 }
 
@@ -85,7 +85,7 @@ func ForgetServer(ctx context.Context, w *verb.Workspace, in ForgetServerIn) (ou
 // the recorded data. Otherwise it contains only the URL. If serverName is empty, findServer returns the only server
 // that is recorded for the home. It then returns an error if no server or several servers are recorded.
 func findServer(w *verb.Workspace, dir vfs.FS, p verb.Place, verbName, serverName string) (trust.Server, error) {
-	known := w.Host.Trusted.Servers(p.Home)
+	known := w.Host.TrustList.Servers(p.Home)
 	if s := (trust.Server{URL: strings.TrimRight(serverName, "/")}); s.URL != "" {
 		if i := slices.IndexFunc(known, func(k trust.Server) bool { return k.URL == s.URL }); i >= 0 {
 			s = known[i]

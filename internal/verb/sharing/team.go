@@ -39,7 +39,7 @@ func (noTeamFilesError) Is(target error) bool { return target == oxbow.ErrNotFou
 type TeamInitIn struct {
 	DryRun bool `json:"dry_run,omitempty" usage:"say what would be made and change nothing"`
 
-	Program string `json:"-"` // shell command that runs oxbow. Git runs this command to merge entries.
+	OxbowCommand string `json:"-"` // shell command that runs oxbow. Git runs this command to merge entries.
 }
 
 // TeamInitOut is the result of TeamInit.
@@ -49,7 +49,7 @@ type TeamInitOut struct {
 	WrittenFiles   []string `json:"written"` // paths of the files, relative to the working tree's root
 	GitMergeDriver string   `json:"driver"`  // command with which git merges entries in this clone
 	// URL or path that identifies the repository in the record of trusted repositories
-	TrustedIdentity string `json:"trusted"`
+	TrustedRepository string `json:"trusted"`
 }
 
 // TeamInit creates the team files of a working tree if they are missing, sets up the merge driver in this clone, and
@@ -66,36 +66,36 @@ func TeamInit(ctx context.Context, w *verb.Workspace, in TeamInitIn) (out TeamIn
 		return out, err
 	}
 	out = TeamInitOut{
-		DryRun:          in.DryRun,
-		Dir:             t.Path(),
-		GitMergeDriver:  team.GitMergeCommand(in.Program),
-		TrustedIdentity: t.Identity(),
-		WrittenFiles:    []string{},
+		DryRun:            in.DryRun,
+		Dir:               t.Path(),
+		GitMergeDriver:    team.GitMergeCommand(in.OxbowCommand),
+		TrustedRepository: t.TrustIdentity(),
+		WrittenFiles:      []string{},
 	}
-	written, err := t.Init(ctx, in.Program, in.DryRun)
+	written, err := t.Init(ctx, in.OxbowCommand, in.DryRun)
 	out.WrittenFiles = append(out.WrittenFiles, written...)
 	if err != nil || in.DryRun {
 		return out, err
 	}
-	if !t.IsTrusted(w.Host.Trusted) {
-		err = t.MarkTrusted(ctx, w.Host.Trusted, w.CurrentTime())
+	if !t.IsTrusted(w.Host.TrustList) {
+		err = t.MarkTrusted(ctx, w.Host.TrustList, w.CurrentTime())
 	}
 	return out, err
 }
 
-// TeamTrustIn is the argument of TeamTrust.
+// TeamTrustIn is the argument of TrustTeamFiles.
 type TeamTrustIn struct {
 	ListTeams  bool `json:"list,omitempty"    usage:"show the repositories whose team files are trusted"`
 	ForgetTeam bool `json:"forget,omitempty"  usage:"withdraw the trust"`
 	DryRun     bool `json:"dry_run,omitempty" usage:"show what would be recorded and change nothing"`
 }
 
-// TeamTrustOut is the result of TeamTrust.
+// TeamTrustOut is the result of TrustTeamFiles.
 type TeamTrustOut struct {
 	DryRun bool `json:"dry_run,omitempty"`
 	// the name by which the list of trusted repositories identifies this repository
-	TrustedIdentity string `json:"team,omitempty"`
-	Entries         int    `json:"entries,omitempty"`
+	TrustedRepository string `json:"team,omitempty"`
+	EntryCount        int    `json:"entries,omitempty"`
 	// names of at most maxShownTeamNames entries in the team files
 	Names   []string     `json:"names,omitempty"`
 	Outcome string       `json:"did,omitempty"` // "trusted", "forgotten", or "" if nothing was done
@@ -105,21 +105,22 @@ type TeamTrustOut struct {
 // maxShownTeamNames is the number of entry names that a person is shown before trusting team files.
 const maxShownTeamNames = 5
 
-// NamesText returns the names of the first entries, and how many more there are.
-func (o TeamTrustOut) NamesText() string {
+// DescribeEntryNames returns the names of the first entries, and how many more there are.
+func (o TeamTrustOut) DescribeEntryNames() string {
 	s := strings.Join(o.Names, "; ")
-	if more := o.Entries - len(o.Names); more > 0 && len(o.Names) > 0 {
+	if more := o.EntryCount - len(o.Names); more > 0 && len(o.Names) > 0 {
 		s += fmt.Sprintf("; and %d more", more)
 	}
 	return s
 }
 
-// TeamTrust records that the team files of this repository may be recalled, in every clone. If in.ForgetTeam is set, it
-// removes the record. If in.DryRun is set, it changes nothing. If in.ListTeams is set, it only lists the records of all
-// repositories. TeamTrust returns an error if the caller is not a person, unless in.ListTeams is set.
-func TeamTrust(ctx context.Context, w *verb.Workspace, in TeamTrustIn) (out TeamTrustOut, err error) {
+// TrustTeamFiles records that the team files of this repository may be recalled, in every clone. If in.ForgetTeam is
+// set, it removes the record. If in.DryRun is set, it changes nothing. If in.ListTeams is set, it only lists the
+// records of all repositories. TrustTeamFiles returns an error if the caller is not a person, unless in.ListTeams is
+// set.
+func TrustTeamFiles(ctx context.Context, w *verb.Workspace, in TeamTrustIn) (out TeamTrustOut, err error) {
 	if in.ListTeams {
-		return TeamTrustOut{Teams: w.Host.Trusted.Teams()}, nil
+		return TeamTrustOut{Teams: w.Host.TrustList.Teams()}, nil
 	}
 	if err := verb.RequirePerson(w.WithSource(ctx), "trusts team files", "oxbow team trust"); err != nil {
 		return out, err
@@ -128,24 +129,24 @@ func TeamTrust(ctx context.Context, w *verb.Workspace, in TeamTrustIn) (out Team
 	if err != nil {
 		return out, err
 	}
-	out = TeamTrustOut{DryRun: in.DryRun, TrustedIdentity: t.Identity()}
-	switch known := t.IsTrusted(w.Host.Trusted); {
+	out = TeamTrustOut{DryRun: in.DryRun, TrustedRepository: t.TrustIdentity()}
+	switch known := t.IsTrusted(w.Host.TrustList); {
 	case (in.ForgetTeam && !known) || (!in.ForgetTeam && known):
 		return out, nil
 	case in.ForgetTeam:
 		out.Outcome = "forgotten"
 		if !in.DryRun {
-			_, err = w.Host.Trusted.RemoveTeam(ctx, t.Identity())
+			_, err = w.Host.TrustList.RemoveTeam(ctx, t.TrustIdentity())
 		}
 		return out, err
 	}
 	files, _, err := team.LintFiles(t.Path())
-	out.Entries, out.Outcome = len(files), "trusted"
+	out.EntryCount, out.Outcome = len(files), "trusted"
 	for _, f := range files[:min(len(files), maxShownTeamNames)] {
 		out.Names = append(out.Names, text.TruncateWithEllipsis(f.Entry.Name, 60))
 	}
 	if err == nil && !in.DryRun {
-		err = t.MarkTrusted(ctx, w.Host.Trusted, w.CurrentTime())
+		err = t.MarkTrusted(ctx, w.Host.TrustList, w.CurrentTime())
 	}
 	return out, err
 }
@@ -157,7 +158,7 @@ type TeamStatusIn struct{}
 type TeamStatusOut struct {
 	Dir            string        `json:"dir"`
 	Team           string        `json:"team"`
-	Trusted        bool          `json:"trusted"`
+	IsTrusted      bool          `json:"trusted"`
 	Branch         string        `json:"branch,omitempty"` // name of the reviewed branch
 	HasMergeDriver bool          `json:"driver"`           // git uses the merge driver in this clone
 	Files          []TeamFile    `json:"files"`
@@ -166,13 +167,13 @@ type TeamStatusOut struct {
 
 // TeamFile describes a team file and its entry.
 type TeamFile struct {
-	Name string `json:"name"`
-	File string `json:"file"` // path relative to the root of the working tree
+	EntryName string `json:"name"`
+	File      string `json:"file"` // path relative to the root of the working tree
 	// "reviewed" if the file's text is on the reviewed branch, otherwise "local"
 	ReviewState string `json:"standing"`
 	Commit      string `json:"commit,omitempty"` // last commit on the reviewed branch that has changed the file
 	// the home's entry with this name: "same", "other" if it differs, or "" without such an entry
-	HomeState string `json:"home,omitempty"`
+	HomeEntryState string `json:"home,omitempty"`
 }
 
 // TeamProblem is a problem with the team files.
@@ -193,7 +194,7 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 	if err != nil {
 		return out, err
 	}
-	out = TeamStatusOut{Dir: t.Path(), Team: t.Identity(), Trusted: t.IsTrusted(w.Host.Trusted),
+	out = TeamStatusOut{Dir: t.Path(), Team: t.TrustIdentity(), IsTrusted: t.IsTrusted(w.Host.TrustList),
 		HasMergeDriver: t.HasMergeDriver(), Files: []TeamFile{}, Problems: []TeamProblem{}}
 	files, wrong, err := team.LintFiles(t.Path())
 	if err != nil {
@@ -207,17 +208,17 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 	reviewed, up, rerr := s.ReviewedNames(ctx)
 	out.Branch = up.Branch
 	for _, f := range files {
-		file := TeamFile{Name: f.Entry.Name, File: t.RelPath(f.Name), ReviewState: "local"}
-		path, pathErr := s.EntryFile(ctx, f.Entry.Name)
+		file := TeamFile{EntryName: f.Entry.Name, File: t.RelPath(f.Name), ReviewState: "local"}
+		path, pathErr := s.EntryFilePath(ctx, f.Entry.Name)
 		isEntryFile := pathErr == nil && filepath.Base(path) == f.Name
 		if isEntryFile && reviewed[f.Entry.Name] {
 			file.ReviewState = "reviewed"
 			if len(out.Files) < maxCommitLookups {
 				// Ignore the error: if the commit that added the file cannot be found, file.Commit stays empty.
-				file.Commit, _ = s.Commit(ctx, f.Entry.Name)
+				file.Commit, _ = s.LastReviewedCommit(ctx, f.Entry.Name)
 			}
 		}
-		file.HomeState, err = compareWithHomeEntry(ctx, w, f.Entry)
+		file.HomeEntryState, err = compareWithHomeEntry(ctx, w, f.Entry)
 		if err != nil {
 			return out, err
 		}
@@ -227,25 +228,25 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 	return out, nil
 }
 
-// addProblems adds problems with the team files to out. The argument findings contains the findings of the linter. rerr
-// is the error of the search for the reviewed files, and up is the branch with these files. addProblems also reports if
-// the user does not trust the team files, or if the merge driver is not set up.
-func (out *TeamStatusOut) addProblems(t *team.Tree, findings []team.Finding, up team.Upstream, rerr error) {
+// addProblems adds problems with the team files to out. The argument findings contains the findings of the linter.
+// searchErr is the error of the search for the reviewed files, and upstream is the branch with these files. addProblems
+// also reports if the user does not trust the team files, or if the merge driver is not set up.
+func (out *TeamStatusOut) addProblems(t *team.Tree, findings []team.Finding, upstream team.Upstream, searchErr error) {
 	add := func(file, what, mend string) { out.Problems = append(out.Problems, TeamProblem{file, what, mend}) }
 	switch {
-	case rerr != nil:
-		add("", "what is reviewed cannot be read: "+rerr.Error(), "")
-	case up.Branch == "":
+	case searchErr != nil:
+		add("", "what is reviewed cannot be read: "+searchErr.Error(), "")
+	case upstream.Branch == "":
 		add(
 			"",
 			"this clone has no branch of origin that could be reviewed: all entries count as local",
 			"git fetch origin, then git remote set-head origin --auto",
 		)
-	case up.Commit == "":
-		add("", "this clone does not have the branch that team.yaml names, "+up.Branch+
+	case upstream.Commit == "":
+		add("", "this clone does not have the branch that team.yaml names, "+upstream.Branch+
 			": all entries count as local", "git fetch origin")
 	}
-	if !out.Trusted {
+	if !out.IsTrusted {
 		add("", "the team files are not trusted, so that nothing recalls them", "oxbow team trust")
 	}
 	if !out.HasMergeDriver {

@@ -53,10 +53,10 @@ func newSharing(t *testing.T) *sharing {
 	)
 	s.Workspace = &verb.Workspace{
 		Dir:  dir,
-		Host: &verb.Host{Rand: bytes.NewReader(make([]byte, 1000)), Trusted: trust.List{Dir: t.TempDir()}},
+		Host: &verb.Host{Rand: bytes.NewReader(make([]byte, 1000)), TrustList: trust.List{Dir: t.TempDir()}},
 		Open: func(context.Context, verb.MemoryAccess) (*oxbow.Memory, error) { return s.m, nil },
 	}
-	if _, err := TeamInit(s.ctx, s.Workspace, TeamInitIn{Program: "oxbow"}); err != nil {
+	if _, err := TeamInit(s.ctx, s.Workspace, TeamInitIn{OxbowCommand: "oxbow"}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -110,13 +110,13 @@ func TestShareInterrupted(t *testing.T) {
 	s.fail = nil
 	share("again", "team", TeamShare, false)
 	s.fail = errors.New("the disk is full")
-	share("the home cannot take it back", "team", TeamUnshare, true)
+	share("the home cannot take it back", "team", UnshareEntries, true)
 	s.fail = nil
-	share("taken back", "home", TeamUnshare, false)
-	share("taken back again", "home", TeamUnshare, false)
+	share("taken back", "home", UnshareEntries, false)
+	share("taken back again", "home", UnshareEntries, false)
 	share("shared", "team", TeamShare, false)
 	share("shared again", "team", TeamShare, false)
-	share("taken back once more", "home", TeamUnshare, false)
+	share("taken back once more", "home", UnshareEntries, false)
 	if e, err := s.m.Get(s.ctx, "a"); err != nil || e.Content != "one" || len(e.Labels) != 1 {
 		t.Errorf("it came back as %+v, %v", e, err)
 	}

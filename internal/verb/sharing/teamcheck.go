@@ -18,26 +18,26 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// TeamCheckIn is the argument of TeamCheck.
+// TeamCheckIn is the argument of CheckTeamFiles.
 type TeamCheckIn struct {
 	Dir string `json:"dir,omitempty" flag:"-" usage:"a directory of the repository, if not the working directory, or that of the files itself"`
 }
 
-// TeamCheckOut is the result of TeamCheck.
+// TeamCheckOut is the result of CheckTeamFiles.
 type TeamCheckOut struct {
-	Dir      string        `json:"dir"`
-	Entries  int           `json:"entries"`
-	Problems []TeamProblem `json:"problems"`
+	Dir        string        `json:"dir"`
+	EntryCount int           `json:"entries"`
+	Problems   []TeamProblem `json:"problems"`
 }
 
 // Failed reports whether there is at least one problem.
 func (o TeamCheckOut) Failed() bool { return len(o.Problems) > 0 }
 
-// TeamCheck reads all team files in a directory, and reports what must not be merged: unreadable files, secrets,
-// personal data, duplicate names, conflicts, and references to files that have changed. TeamCheck can run in
+// CheckTeamFiles reads all team files in a directory, and reports what must not be merged: unreadable files, secrets,
+// personal data, duplicate names, conflicts, and references to files that have changed. CheckTeamFiles can run in
 // continuous integration, because it needs neither a home nor trust nor a history.
-func TeamCheck(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamCheckOut, error) {
-	dir := team.FindDirectory(cmp.Or(in.Dir, w.Dir))
+func CheckTeamFiles(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamCheckOut, error) {
+	dir := team.FindFilesDir(cmp.Or(in.Dir, w.Dir))
 	if dir == "" && in.Dir != "" {
 		if _, err := os.Lstat(filepath.Join(in.Dir, "team.yaml")); err == nil {
 			dir = in.Dir
@@ -53,7 +53,7 @@ func TeamCheck(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamChec
 	if err != nil {
 		return TeamCheckOut{}, err
 	}
-	out := TeamCheckOut{Dir: dir, Entries: len(files), Problems: []TeamProblem{}}
+	out := TeamCheckOut{Dir: dir, EntryCount: len(files), Problems: []TeamProblem{}}
 	for _, f := range wrong {
 		out.Problems = append(out.Problems, TeamProblem{f.File, f.Problem, f.Mend})
 	}
@@ -63,12 +63,12 @@ func TeamCheck(ctx context.Context, w *verb.Workspace, in TeamCheckIn) (TeamChec
 				out.Problems,
 				TeamProblem{
 					f.Name,
-					fmt.Sprintf("its %s looks like a secret (%s)", s.Part, s.Rule),
+					fmt.Sprintf("its %s looks like a secret (%s)", s.TextKind, s.Rule),
 					"take it out, and make it invalid where it is used: git keeps it",
 				},
 			)
 		}
-		if kinds := foundPersonalData(&f.Entry); len(kinds) > 0 {
+		if kinds := findPersonalDataKinds(&f.Entry); len(kinds) > 0 {
 			out.Problems = append(out.Problems, TeamProblem{f.Name, "it holds personal data (" +
 				strings.Join(kinds, ", ") + ")", "take it out: git keeps it"})
 		}
@@ -109,20 +109,20 @@ func findStaleCitations(ctx context.Context, w *verb.Workspace, files []team.Fil
 
 // MergeEntryIn is the argument of MergeEntry. It contains the paths of three files.
 type MergeEntryIn struct {
-	Base           string `json:"base"   flag:"-"`
-	OurVersionFile string `json:"ours"   flag:"-"`
-	Theirs         string `json:"theirs" flag:"-"`
+	BaseVersionFile  string `json:"base"   flag:"-"`
+	OurVersionFile   string `json:"ours"   flag:"-"`
+	TheirVersionFile string `json:"theirs" flag:"-"`
 }
 
 // MergeEntryOut is the result of MergeEntry.
 type MergeEntryOut struct {
 	// both versions changed the same part of the team file, and the merged file contains both texts
-	Conflict bool `json:"conflict"`
+	HasConflict bool `json:"conflict"`
 }
 
-// MergeEntry merges two versions of a team file, in.OurVersionFile and in.Theirs, which were both made from in.Base. It
-// writes the result to the file in.OurVersionFile, because git expects this of a merge driver.
+// MergeEntry merges two versions of a team file, in.OurVersionFile and in.TheirVersionFile, which were both made from
+// in.BaseVersionFile. It writes the result to the file in.OurVersionFile, because git expects this of a merge driver.
 func MergeEntry(_ context.Context, _ *verb.Workspace, in MergeEntryIn) (out MergeEntryOut, err error) {
-	out.Conflict, err = team.MergeFiles(in.Base, in.OurVersionFile, in.Theirs)
+	out.HasConflict, err = team.MergeFiles(in.BaseVersionFile, in.OurVersionFile, in.TheirVersionFile)
 	return out, err
 }

@@ -21,7 +21,7 @@ func (o TeamInitOut) Report() (r report.Report) {
 		"%s this clone so that git merges team files with oxbow (merge.oxbow-entry.driver in git's configuration)",
 		report.EffectVerb(o.DryRun, "set up", "would set up"),
 	)
-	r.AddLinef("%s the team files of %s", report.EffectVerb(o.DryRun, "trusts", "would trust"), o.TrustedIdentity)
+	r.AddLinef("%s the team files of %s", report.EffectVerb(o.DryRun, "trusts", "would trust"), o.TrustedRepository)
 	if len(o.WrittenFiles) > 0 && !o.DryRun {
 		paths := text.ShellQuote(o.Dir)
 		if slices.ContainsFunc(o.WrittenFiles, func(f string) bool { return path.Base(f) == ".gitignore" }) {
@@ -40,13 +40,13 @@ func (o TeamStatusOut) Report() (r report.Report) {
 		if f.Commit != "" {
 			standing = report.Sentencef("%s in %s", standing, report.OxbowText(f.Commit))
 		}
-		switch f.HomeState {
+		switch f.HomeEntryState {
 		case "same":
 			standing = report.Sentencef("%s, the home has it too", standing)
 		case "other":
 			standing = report.Sentencef("%s, the home has another text", standing)
 		}
-		r.AddLinef("%s  %s  %s", report.Name(f.Name), standing, f.File)
+		r.AddLinef("%s  %s  %s", report.EntryName(f.EntryName), standing, f.File)
 	}
 	if len(o.Files) == 0 {
 		r.AddNotef("the team has no entries yet; oxbow team share NAME moves one there")
@@ -59,7 +59,7 @@ func (o TeamStatusOut) Report() (r report.Report) {
 func (o TeamCheckOut) Report() (r report.Report) {
 	addTeamProblems(&r, o.Problems)
 	if len(o.Problems) == 0 {
-		r.AddLinef("%s, nothing wrong", report.OxbowText(text.FormatCount(o.Entries, "entry", "entries")))
+		r.AddLinef("%s, nothing wrong", report.OxbowText(text.FormatCount(o.EntryCount, "entry", "entries")))
 	}
 	return r
 }

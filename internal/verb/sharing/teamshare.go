@@ -22,31 +22,31 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb/review"
 )
 
-// TeamShareIn is the argument of TeamShare and TeamUnshare.
+// TeamShareIn is the argument of TeamShare and UnshareEntries.
 type TeamShareIn struct {
 	Names  []string `json:"names"             flag:"-" usage:"names of entries"`
 	DryRun bool     `json:"dry_run,omitempty"          usage:"show what would move and change nothing"`
 }
 
-// TeamShareOut is the result of TeamShare and TeamUnshare.
+// TeamShareOut is the result of TeamShare and UnshareEntries.
 type TeamShareOut struct {
-	DryRun       bool           `json:"dry_run,omitempty"`
-	TopDir       string         `json:"top"` // root of the working tree, in which new files must be added to git
-	MovedEntries []TeamFileMove `json:"moved"`
+	DryRun       bool            `json:"dry_run,omitempty"`
+	TopDir       string          `json:"top"` // root of the working tree, in which new files must be added to git
+	MovedEntries []TeamEntryMove `json:"moved"`
 	// The home was changed. The command "undo" can undo this change.
 	IsHomeChanged bool `json:"home_changed,omitempty"`
 
 	// aliases that entries did not get in the home, because other entries have them
-	TakenAliases []oxbow.TakenAlias `json:"taken_aliases,omitempty"`
+	AliasesOfOtherEntries []oxbow.TakenAlias `json:"taken_aliases,omitempty"`
 }
 
-// TeamFileMove is an entry that was moved from the home to the team files, or back.
-type TeamFileMove struct {
-	Name string `json:"name"`
-	File string `json:"file"` // path of the team file with the entry, relative to the root of the working tree
+// TeamEntryMove is an entry that was moved from the home to the team files, or back.
+type TeamEntryMove struct {
+	EntryName string `json:"name"`
+	File      string `json:"file"` // path of the team file with the entry, relative to the root of the working tree
 	// the action on the team file: "written", "changed", "same" or "removed". If an earlier call already moved the
 	// entry, it is "shared" (only the team files contain the entry) or "home" (only the home contains it).
-	FileOutcome string `json:"did"`
+	FileAction string `json:"did"`
 	// lines that differ in the file, each with - for an old line or + for a new line
 	ChangedLines []string `json:"changes,omitempty"`
 }
@@ -108,7 +108,7 @@ func openTeamFiles(
 	if err != nil {
 		return nil, nil, err
 	}
-	*out = TeamShareOut{DryRun: dryRun, TopDir: t.Root(), MovedEntries: []TeamFileMove{}}
+	*out = TeamShareOut{DryRun: dryRun, TopDir: t.Root(), MovedEntries: []TeamEntryMove{}}
 	s, err := t.Open(ctx, mdtree.Options{Clock: w.Now})
 	return t, s, err
 }
@@ -124,13 +124,13 @@ func entriesToShare(
 	names []string,
 	out *TeamShareOut,
 ) (entries []oxbow.Entry, err error) {
-	wrote := w.Host.Trusted.WrittenTeamFiles()
+	wrote := w.Host.TrustList.WrittenTeamFiles()
 	for _, name := range names {
 		e, err := m.Get(ctx, name)
 		if p, terr := s.Locate(ctx, name); terr == nil && errors.Is(err, oxbow.ErrNotFound) {
 			out.MovedEntries = append(
 				out.MovedEntries,
-				TeamFileMove{Name: p.Entry.Name, File: t.RelPath(p.Path), FileOutcome: "shared"},
+				TeamEntryMove{EntryName: p.Entry.Name, File: t.RelPath(p.Path), FileAction: "shared"},
 			)
 			continue
 		}
@@ -143,7 +143,7 @@ func entriesToShare(
 		if err := checkMayShare(&e); err != nil {
 			return nil, err
 		}
-		if err := checkReplaceFile(ctx, t, s, e, wrote); err != nil {
+		if err := checkTeamFileReplacement(ctx, t, s, e, wrote); err != nil {
 			return nil, err
 		}
 		entries = append(entries, e)
@@ -151,8 +151,8 @@ func entriesToShare(
 	return entries, nil
 }
 
-// checkReplaceFile returns an error if the entry's team file contains an edit that would be lost.
-func checkReplaceFile(
+// checkTeamFileReplacement returns an error if the entry's team file contains an edit that would be lost.
+func checkTeamFileReplacement(
 	ctx context.Context,
 	t *team.Tree,
 	s *team.Store,
@@ -166,12 +166,12 @@ func checkReplaceFile(
 	if mdtree.FormatEntry(p.Entry) == mdtree.FormatEntry(e) {
 		return nil // The team file already contains the entry in this form.
 	}
-	err = t.CheckReplace(ctx, p.Path, writtenFiles)
-	return adviseUncommitted(t, e.Name, err)
+	err = t.CheckFileReplacement(ctx, p.Path, writtenFiles)
+	return adviseUncommittedEdit(t, e.Name, err)
 }
 
-// adviseUncommitted adds advice to err if it is a [team.UncommittedEditError].
-func adviseUncommitted(t *team.Tree, name string, err error) error {
+// adviseUncommittedEdit adds advice to err if it is a [team.UncommittedEditError].
+func adviseUncommittedEdit(t *team.Tree, name string, err error) error {
 	var edited *team.UncommittedEditError
 	if !errors.As(err, &edited) {
 		return err
@@ -197,40 +197,40 @@ func shareEntry(
 	s *team.Store,
 	e oxbow.Entry,
 	dryRun bool,
-) (moved TeamFileMove, err error) {
-	moved = TeamFileMove{Name: e.Name, FileOutcome: "written"}
+) (entryMove TeamEntryMove, err error) {
+	entryMove = TeamEntryMove{EntryName: e.Name, FileAction: "written"}
 	if p, err := s.Locate(ctx, e.Name); err == nil && p.Entry.Name == e.Name {
-		moved.File, moved.FileOutcome = t.RelPath(p.Path), "changed"
-		moved.ChangedLines = describeLineChanges(team.FormatEntry(p.Entry), team.FormatEntry(e))
-		if moved.ChangedLines == nil {
-			moved.FileOutcome = "same"
+		entryMove.File, entryMove.FileAction = t.RelPath(p.Path), "changed"
+		entryMove.ChangedLines = describeLineChanges(team.FormatEntry(p.Entry), team.FormatEntry(e))
+		if entryMove.ChangedLines == nil {
+			entryMove.FileAction = "same"
 		}
 	}
 	if dryRun {
-		return moved, nil
+		return entryMove, nil
 	}
 	file, _, err := t.WriteEntry(
 		ctx,
 		s,
 		e,
-		team.WriteOptions{Random: w.Host.Rand, OwnEntryHashes: w.Host.Trusted.WrittenTeamFiles()},
+		team.WriteOptions{Random: w.Host.Rand, UserEntryHashes: w.Host.TrustList.WrittenTeamFiles()},
 	)
-	err = adviseUncommitted(t, e.Name, err)
-	moved.File = t.RelPath(file)
+	err = adviseUncommittedEdit(t, e.Name, err)
+	entryMove.File = t.RelPath(file)
 	if err == nil {
-		_ = w.Host.Trusted.AddSharedFile(
+		_ = w.Host.TrustList.AddSharedFile(
 			ctx,
 			team.EntryHash(e),
 		// Record that the user wrote this file. Without this record, the file would count as foreign until the team
 		// has reviewed it.
 		)
 	}
-	return moved, err
+	return entryMove, err
 }
 
 // checkMayShare returns an error if the entry must not be in team files.
 func checkMayShare(e *oxbow.Entry) error {
-	if err := checkMayLeaveHome(e); err != nil {
+	if err := checkMayShareEntry(e); err != nil {
 		return err
 	}
 	if err := team.Check(*e); err != nil {
@@ -246,9 +246,9 @@ func checkMayShare(e *oxbow.Entry) error {
 	return nil
 }
 
-// checkMayLeaveHome returns an error if an entry must not leave the home: the entry contains secrets or personal data,
+// checkMayShareEntry returns an error if an entry must not leave the home: the entry contains secrets or personal data,
 // or agents do not get the entry before a person approves it.
-func checkMayLeaveHome(e *oxbow.Entry) error {
+func checkMayShareEntry(e *oxbow.Entry) error {
 	if !e.MayShow(oxbow.WithoutLabels) {
 		return verb.Advise(
 			fmt.Errorf("%w: %q is held back from agents (%s), and is not shared", oxbow.ErrInvalid, e.Name, e.Trust()),
@@ -260,14 +260,14 @@ func checkMayLeaveHome(e *oxbow.Entry) error {
 			fmt.Errorf(
 				"%w: the %s of %q looks like a secret (%s), and is not shared",
 				oxbow.ErrInvalid,
-				found[0].Part,
+				found[0].TextKind,
 				e.Name,
 				found[0].Rule,
 			),
 			"take it out with oxbow edit "+text.QuoteShellOperand(e.Name)+", or keep the entry in your home",
 		)
 	}
-	if kinds := foundPersonalData(e); len(kinds) > 0 {
+	if kinds := findPersonalDataKinds(e); len(kinds) > 0 {
 		return verb.Advise(
 			fmt.Errorf(
 				"%w: %q holds personal data (%s), and is not shared",
@@ -286,8 +286,8 @@ func checkMayLeaveHome(e *oxbow.Entry) error {
 	return nil
 }
 
-// foundPersonalData returns which kinds of personal data an entry's texts contain.
-func foundPersonalData(e *oxbow.Entry) (kinds []string) {
+// findPersonalDataKinds returns which kinds of personal data an entry's texts contain.
+func findPersonalDataKinds(e *oxbow.Entry) (kinds []string) {
 	texts := slices.Concat([]string{e.Name, e.Content}, e.Aliases, verb.LabelTexts(e.Labels))
 	for _, k := range screen.ExamineTexts(nil, texts).PersonalDataKinds {
 		kinds = append(kinds, string(k))
@@ -323,10 +323,10 @@ func mapTextLines(a, b []string) []int {
 	return m.MapEqualLines(x, in.LineIDs(b))
 }
 
-// TeamUnshare moves entries from team files to the home in a single change, and then removes their files. After an
+// UnshareEntries moves entries from team files to the home in a single change, and then removes their files. After an
 // interruption, a second call completes the work: an entry that is in the home and no longer in the team files counts
 // as moved.
-func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
+func UnshareEntries(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out TeamShareOut, err error) {
 	if err := verb.RequirePerson(w.WithSource(ctx), "takes back what is shared",
 		"oxbow team unshare NAME"); err != nil {
 		return out, err
@@ -336,7 +336,7 @@ func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Te
 		return out, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if !t.IsTrusted(w.Host.Trusted) {
+	if !t.IsTrusted(w.Host.TrustList) {
 		return out, verb.Advise(
 			fmt.Errorf(
 				"%w: the team files are not trusted, and nothing of them goes into your home",
@@ -353,10 +353,10 @@ func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Te
 	if err != nil {
 		return out, err
 	}
-	out.MovedEntries = append(out.MovedEntries, back.entriesInHomeOnly...)
+	out.MovedEntries = append(out.MovedEntries, back.earlierMoves...)
 	places, adds := back.filesToRemove, back.opsAddingToHome
 	if len(adds) > 0 && !in.DryRun {
-		adds, out.TakenAliases, err = oxbow.WithoutTakenAliases(ctx, m, adds)
+		adds, out.AliasesOfOtherEntries, err = oxbow.WithoutTakenAliases(ctx, m, adds)
 		if err != nil {
 			return out, err
 		}
@@ -373,20 +373,20 @@ func TeamUnshare(ctx context.Context, w *verb.Workspace, in TeamShareIn) (out Te
 		}
 		out.MovedEntries = append(
 			out.MovedEntries,
-			TeamFileMove{Name: p.Entry.Name, File: t.RelPath(p.Path), FileOutcome: "removed"},
+			TeamEntryMove{EntryName: p.Entry.Name, File: t.RelPath(p.Path), FileAction: "removed"},
 		)
 	}
 	return out, nil
 }
 
-// unsharePlan says what [TeamUnshare] will do.
+// unsharePlan says what [UnshareEntries] will do.
 type unsharePlan struct {
-	filesToRemove     []mdtree.FileItem // team files that will be removed
-	opsAddingToHome   []oxbow.Op        // ops that add those entries to the home that the home does not contain
-	entriesInHomeOnly []TeamFileMove    // entries that an earlier call already moved from the team files to the home
+	filesToRemove   []mdtree.FileItem // team files that will be removed
+	opsAddingToHome []oxbow.Op        // ops that add those entries to the home that the home does not contain
+	earlierMoves    []TeamEntryMove   // entries that an earlier call already moved from the team files to the home
 }
 
-// planUnshare plans [TeamUnshare] without changing anything. It returns an error if neither the team files nor the
+// planUnshare plans [UnshareEntries] without changing anything. It returns an error if neither the team files nor the
 // home contain an entry, if the home contains a different entry with the same name, or if a team file has an edit that
 // would be lost.
 func planUnshare(
@@ -398,8 +398,8 @@ func planUnshare(
 ) (plan unsharePlan, err error) {
 	for _, name := range names {
 		p, err := s.Locate(ctx, name)
-		if errors.Is(err, oxbow.ErrNotFound) && isInHome(ctx, w, name) {
-			plan.entriesInHomeOnly = append(plan.entriesInHomeOnly, TeamFileMove{Name: name, FileOutcome: "home"})
+		if errors.Is(err, oxbow.ErrNotFound) && isEntryInHome(ctx, w, name) {
+			plan.earlierMoves = append(plan.earlierMoves, TeamEntryMove{EntryName: name, FileAction: "home"})
 			continue
 		}
 		if err != nil {
@@ -420,7 +420,7 @@ func planUnshare(
 			)
 		}
 		if err == nil {
-			err = adviseUncommitted(t, name, t.CheckRemove(ctx, p))
+			err = adviseUncommittedEdit(t, name, t.CheckFileRemoval(ctx, p))
 		}
 		if err != nil {
 			return plan, err
@@ -437,8 +437,8 @@ func planUnshare(
 	return plan, nil
 }
 
-// isInHome reports whether the home contains an entry with this name.
-func isInHome(ctx context.Context, w *verb.Workspace, name string) bool {
+// isEntryInHome reports whether the home contains an entry with this name.
+func isEntryInHome(ctx context.Context, w *verb.Workspace, name string) bool {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return false
@@ -471,7 +471,7 @@ func ShareProposals(
 		return out, err
 	}
 	var names []string
-	for _, n := range out.Notes {
+	for _, n := range out.NewNotes {
 		names = append(names, n.Name)
 	}
 	shared, err := TeamShare(ctx, w, TeamShareIn{Names: names})
@@ -489,16 +489,16 @@ func (o TeamShareOut) Report() (r report.Report) {
 		"shared":  "shared already:", "home": "in your home already:"}
 	firstFile := ""
 	for _, m := range o.MovedEntries {
-		r.AddLinef("%s %s  %s", word[m.FileOutcome], report.Name(m.Name), m.File)
+		r.AddLinef("%s %s  %s", word[m.FileAction], report.EntryName(m.EntryName), m.File)
 		for _, l := range m.ChangedLines {
 			r.Add(report.Line{Sentence: report.Sentencef("%s", report.QuotedText(l)), Indent: 2})
 		}
-		isUnchanged := m.FileOutcome == "shared" || m.FileOutcome == "home"
+		isUnchanged := m.FileAction == "shared" || m.FileAction == "home"
 		if firstFile == "" && !isUnchanged {
 			firstFile = m.File
 		}
 	}
-	for _, t := range o.TakenAliases {
+	for _, t := range o.AliasesOfOtherEntries {
 		r.Warnf("%s", t.String())
 	}
 	if firstFile != "" && !o.DryRun {
@@ -516,7 +516,7 @@ func (o TeamShareOut) Report() (r report.Report) {
 
 // Report lists notes for the person, followed by the team files that were written for shared entries.
 func (o ShareProposalsOut) Report() (r report.Report) {
-	for _, n := range o.Notes {
+	for _, n := range o.NewNotes {
 		r.Append(n.Report())
 	}
 	if o.ShareResult != nil {

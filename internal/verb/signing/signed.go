@@ -26,8 +26,8 @@ import (
 
 // These are the suffixes of two files next to the store: the signing key, and the log's signed hashes (heads).
 const (
-	signingKeySuffix  = ".signkey"
-	signedHeadsSuffix = ".heads"
+	signingKeySuffix   = ".signkey"
+	signedHashesSuffix = ".heads"
 )
 
 // The log's hash (head) is signed after each changesPerSignature changes.
@@ -37,15 +37,15 @@ const changesPerSignature = 256
 const maxInvalidLines = 20
 
 // SignLogHashPeriodically signs the hash of the log (the head) after each changesPerSignature changes of the memory m.
-// The argument store is the path of the memory's file. Signing happens in the background. If signing fails, the next
-// attempt follows after changesPerSignature more changes. The caller must call signDue before it closes the memory.
-// signDue signs the head if at least changesPerSignature changes were made since the last signature.
-func SignLogHashPeriodically(m *oxbow.Memory, store string, now func() time.Time) (signDue func()) {
+// The argument storePath is the path of the memory's file. Signing happens in the background. If signing fails, the
+// next attempt follows after changesPerSignature more changes. The caller must call signIfDue before it closes the
+// memory. signIfDue signs the head if at least changesPerSignature changes were made since the last signature.
+func SignLogHashPeriodically(m *oxbow.Memory, storePath string, now func() time.Time) (signIfDue func()) {
 	var changes atomic.Int64
 	var running sync.WaitGroup
 	sign := func() {
 		if s, err := m.Stats(context.Background()); err == nil {
-			_ = signLogHashAfterChanges(store, now(), s.Last, s.Head, changesPerSignature)
+			_ = signLogHashAfterChanges(storePath, now(), s.Last, s.Head, changesPerSignature)
 		}
 	}
 	stop, err := m.Watch(func(oxbow.Event) {
@@ -67,8 +67,8 @@ func SignLogHashPeriodically(m *oxbow.Memory, store string, now func() time.Time
 
 // signLogHashAfterChanges signs the hash of a store's whole history, called head, if at least minChanges changes were
 // made since the last signature. It creates a missing key.
-func signLogHashAfterChanges(store string, now time.Time, seq uint64, chain string, minChanges uint64) error {
-	text, err := os.ReadFile(store + signedHeadsSuffix)
+func signLogHashAfterChanges(storePath string, now time.Time, seq uint64, logHash string, minChanges uint64) error {
+	text, err := os.ReadFile(storePath + signedHashesSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return verb.WrapError("signing the head", err)
 	}
@@ -80,15 +80,15 @@ func signLogHashAfterChanges(store string, now time.Time, seq uint64, chain stri
 	if seq < last+minChanges {
 		return nil // Fewer than minChanges changes were made since the last signature.
 	}
-	k, err := createSigningKey(store)
+	k, err := createSigningKey(storePath)
 	if err != nil {
 		return verb.WrapError("signing the head", err)
 	}
 	return verb.WrapError(
 		"signing the head",
 		appendSignedHash(
-			store,
-			k.SignLogHead(proof.SignedLogHead{LogHeadKind: proof.KindLogHead, Seq: seq, Chain: chain, Time: now}),
+			storePath,
+			k.SignLogHead(proof.SignedLogHead{LogHeadKind: proof.KindLogHead, Seq: seq, ChainHash: logHash, Time: now}),
 		),
 	)
 }
@@ -97,7 +97,7 @@ func signLogHashAfterChanges(store string, now time.Time, seq uint64, chain stri
 // heads (hashes of the log) of later changes were signed before, and returns true in this case. If a signed head or the
 // signing key is missing, it returns false.
 func SignAcceptedRollback(store string, now time.Time, s oxbow.Stats) (bool, error) {
-	text, err := os.ReadFile(store + signedHeadsSuffix)
+	text, err := os.ReadFile(store + signedHashesSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -118,7 +118,12 @@ func SignAcceptedRollback(store string, now time.Time, s oxbow.Stats) (bool, err
 				appendSignedHash(
 					store,
 					k.SignLogHead(
-						proof.SignedLogHead{LogHeadKind: proof.KindLogRollback, Seq: s.Last, Chain: s.Head, Time: now},
+						proof.SignedLogHead{
+							LogHeadKind: proof.KindLogRollback,
+							Seq:         s.Last,
+							ChainHash:   s.Head,
+							Time:        now,
+						},
 					),
 				),
 			)
@@ -129,13 +134,13 @@ func SignAcceptedRollback(store string, now time.Time, s oxbow.Stats) (bool, err
 
 // appendSignedHash appends a line to the file of signed heads. If the last line is incomplete because of an interrupted
 // write, appendSignedHash replaces it.
-func appendSignedHash(store string, line []byte) (err error) {
-	f, err := os.OpenFile(store+signedHeadsSuffix, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+func appendSignedHash(storePath string, line []byte) (err error) {
+	f, err := os.OpenFile(storePath+signedHashesSuffix, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	text, err := os.ReadFile(store + signedHeadsSuffix)
+	text, err := os.ReadFile(storePath + signedHashesSuffix)
 	if err != nil {
 		return err
 	}
@@ -158,8 +163,8 @@ func signingKey(store string) (proof.SigningKey, error) {
 }
 
 // createSigningKey returns the signing key of a store. It creates a missing key.
-func createSigningKey(store string) (proof.SigningKey, error) {
-	k, err := signingKey(store)
+func createSigningKey(storePath string) (proof.SigningKey, error) {
+	k, err := signingKey(storePath)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return k, err
 	}
@@ -167,13 +172,13 @@ func createSigningKey(store string) (proof.SigningKey, error) {
 	if err != nil {
 		return k, err
 	}
-	dir, err := vfs.Dir(filepath.Dir(store))
+	dir, err := vfs.Dir(filepath.Dir(storePath))
 	if err != nil {
 		return k, err
 	}
 	defer dir.Close()
 	// If two processes create a key at the same time, both use the one that was written first.
-	d, err := vfs.NewDraft(dir, filepath.Base(store)+signingKeySuffix, 0o600)
+	d, err := vfs.NewDraft(dir, filepath.Base(storePath)+signingKeySuffix, 0o600)
 	if err != nil {
 		return k, err
 	}
@@ -183,7 +188,7 @@ func createSigningKey(store string) (proof.SigningKey, error) {
 	}
 	err = errors.Join(err, d.Discard())
 	if errors.Is(err, fs.ErrExist) {
-		return signingKey(store)
+		return signingKey(storePath)
 	}
 	return k, err
 }
@@ -191,13 +196,13 @@ func createSigningKey(store string) (proof.SigningKey, error) {
 // SignedHashCheck is the result of comparing the signed hashes (heads) of earlier log states with a memory's log.
 type SignedHashCheck struct {
 	// number of signed hashes that are equal to the hash of the log after the same change
-	MatchingHashes int `json:"signed"`
+	MatchingHashCount int `json:"signed"`
 	// Number of signed hashes for changes that a compaction has dropped, so that the log cannot be compared with these
 	// hashes.
-	CompactedHashes int    `json:"dropped,omitempty"`
-	LastSeq         uint64 `json:"last_change"` // number of the last change after which the log's hash was signed
-	Time            string `json:"time"`        // time of the last signature (RFC 3339)
-	PublicKey       string `json:"key"`         // public key of the signatures
+	DroppedHashCount  int    `json:"dropped,omitempty"`
+	LastSeq           uint64 `json:"last_change"` // number of the last change after which the log's hash was signed
+	LastSignatureTime string `json:"time"`        // time of the last signature (RFC 3339)
+	PublicKey         string `json:"key"`         // public key of the signatures
 
 	heads []proof.SignedLogHead
 }
@@ -205,7 +210,7 @@ type SignedHashCheck struct {
 // ReadSignedHashesIfAny is like ReadSignedHashes. If the file of signed log hashes (heads) is missing, it does not
 // report a problem.
 func ReadSignedHashesIfAny(store string) (*SignedHashCheck, []verb.Problem, error) {
-	if _, err := os.Stat(store + signedHeadsSuffix); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(store + signedHashesSuffix); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
 	return ReadSignedHashes(store)
@@ -215,7 +220,7 @@ func ReadSignedHashesIfAny(store string) (*SignedHashCheck, []verb.Problem, erro
 // contains the hashes. If no hash was signed, both results are nil. If the file or the signing key is missing or the
 // key cannot be read, the result contains a problem and no hashes.
 func ReadSignedHashes(store string) (*SignedHashCheck, []verb.Problem, error) {
-	text, err := os.ReadFile(store + signedHeadsSuffix)
+	text, err := os.ReadFile(store + signedHashesSuffix)
 	k, kerr := signingKey(store)
 	switch none, keyless := errors.Is(err, fs.ErrNotExist), errors.Is(kerr, fs.ErrNotExist); {
 	case none && keyless:
@@ -223,13 +228,13 @@ func ReadSignedHashes(store string) (*SignedHashCheck, []verb.Problem, error) {
 	case none:
 		return nil, []verb.Problem{
 			signedHashesProblem("there is a key, and the file of the heads that it signed is gone: "+store+
-				signedHeadsSuffix, "oxbow check --sign signs what is there now"),
+				signedHashesSuffix, "oxbow check --sign signs what is there now"),
 		}, nil
 	case err != nil:
 		return nil, nil, verb.WrapError("reading the signed heads", err)
 	case keyless:
 		return nil, []verb.Problem{signedHashesProblem("heads were signed, and the key is gone: "+store+
-			signingKeySuffix, "bring the key back, or remove "+store+signedHeadsSuffix+" to begin again")}, nil
+			signingKeySuffix, "bring the key back, or remove "+store+signedHashesSuffix+" to begin again")}, nil
 	case kerr != nil:
 		return nil, []verb.Problem{signedHashesProblem("the key in "+store+signingKeySuffix+" cannot be read: "+
 			kerr.Error(), "bring the key back; without it what was signed proves nothing")}, nil
@@ -247,7 +252,7 @@ func ReadSignedHashes(store string) (*SignedHashCheck, []verb.Problem, error) {
 						"line %d of %s is no head that the key of this home signed: it was edited, or signed with "+
 							"another key",
 						n,
-						store+signedHeadsSuffix,
+						store+signedHashesSuffix,
 					),
 					"restore a backup if you do not know why",
 				),
@@ -260,13 +265,13 @@ func ReadSignedHashes(store string) (*SignedHashCheck, []verb.Problem, error) {
 // CompareWithLog compares the signed hashes in c.heads with the log of a memory that was found to be undamaged. Each
 // signed hash belongs to a change number, and must equal the log's hash after this change. CompareWithLog returns at
 // most one problem. Hashes for changes before header.BaseSeq cannot be compared, because a compaction has removed these
-// changes from the log, and are only counted. last is the number of the last change in the log.
+// changes from the log, and are only counted. lastSeq is the number of the last change in the log.
 func (c *SignedHashCheck) CompareWithLog(
 	ctx context.Context,
 	w *verb.Workspace,
-	store string,
+	storePath string,
 	header wal.Header,
-	last uint64,
+	lastSeq uint64,
 ) ([]verb.Problem, error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
@@ -291,21 +296,21 @@ func (c *SignedHashCheck) CompareWithLog(
 		when := head.Time.Format(time.RFC3339)
 		switch {
 		case head.Seq < header.BaseSeq:
-			c.CompactedHashes++
+			c.DroppedHashCount++
 			continue
-		case head.Seq > last:
+		case head.Seq > lastSeq:
 			return []verb.Problem{
 				signedHashesProblem(
 					fmt.Sprintf(
 						"it ends at change %d, and the head of change %d was signed at %s: changes were cut off",
-						last,
+						lastSeq,
 						head.Seq,
 						when,
 					),
 					"restore a backup; if you went back on purpose, oxbow recover --accept",
 				),
 			}, nil
-		case head.Chain != chains[head.Seq]:
+		case head.ChainHash != chains[head.Seq]:
 			return []verb.Problem{
 				signedHashesProblem(
 					fmt.Sprintf(
@@ -314,12 +319,12 @@ func (c *SignedHashCheck) CompareWithLog(
 						head.Seq,
 						when,
 					),
-					"restore a backup; to go on with what is there, remove "+store+signedHeadsSuffix,
+					"restore a backup; to go on with what is there, remove "+storePath+signedHashesSuffix,
 				),
 			}, nil
 		}
-		c.MatchingHashes++
-		c.LastSeq, c.Time = head.Seq, when
+		c.MatchingHashCount++
+		c.LastSeq, c.LastSignatureTime = head.Seq, when
 	}
 	return nil, nil
 }
@@ -331,12 +336,12 @@ func signedHashesProblem(description, remedy string) verb.Problem {
 }
 
 // UnknownHashProblem returns the problem to report if no change in the log has the hash head, which the user noted
-// earlier. The argument first is the number of the first change in the log. If the hash was signed and a compaction
+// earlier. The argument firstSeq is the number of the first change in the log. If the hash was signed and a compaction
 // dropped its change, the problem says so. The receiver c may be nil.
-func (c *SignedHashCheck) UnknownHashProblem(head string, first uint64) verb.Problem {
+func (c *SignedHashCheck) UnknownHashProblem(logHash string, firstSeq uint64) verb.Problem {
 	if c != nil {
 		for _, h := range c.heads {
-			if h.Chain == head && h.Seq+1 < first {
+			if h.ChainHash == logHash && h.Seq+1 < firstSeq {
 				return signedHashesProblem(
 					fmt.Sprintf(
 						"that is the head of change %d, signed at %s, which a compaction has dropped: nothing proves "+
@@ -372,8 +377,8 @@ func SignHead(w *verb.Workspace, store string, seq uint64, chain string) error {
 	return signLogHashAfterChanges(store, w.CurrentTime(), seq, chain, 0)
 }
 
-// SignCopiedHead signs the head of a memory that was copied. It ignores errors.
-func SignCopiedHead(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) {
+// SignCopiedMemory signs the head of a memory that was copied. It ignores errors.
+func SignCopiedMemory(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) {
 	if w.Place == nil || w.Host == nil {
 		return
 	}

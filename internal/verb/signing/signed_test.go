@@ -39,7 +39,7 @@ func TestSignHeads(t *testing.T) {
 	m, settle := signing(t, store)
 	write(t, m, changesPerSignature-1)
 	settle()
-	if _, err := os.Stat(store + signedHeadsSuffix); err == nil {
+	if _, err := os.Stat(store + signedHashesSuffix); err == nil {
 		t.Fatal("a head was signed before it was due")
 	}
 	settle = SignLogHashPeriodically(m, store, time.Now) // Another process continues to sign.
@@ -56,7 +56,7 @@ func TestSignHeads(t *testing.T) {
 		(runtime.GOOS != "windows" && fi.Mode().Perm() != 0o600) {
 		t.Errorf("the key has the mode %v, %v", fi.Mode(), err)
 	}
-	text, err := os.ReadFile(store + signedHeadsSuffix)
+	text, err := os.ReadFile(store + signedHashesSuffix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,17 +66,17 @@ func TestSignHeads(t *testing.T) {
 	}
 	if heads, bad := proof.ParseSignedLogHeads(text, k.PublicKey()); len(heads) != 1 || len(bad) > 0 ||
 		heads[0].Seq != changesPerSignature ||
-		heads[0].Chain != s.Head {
+		heads[0].ChainHash != s.Head {
 		t.Errorf("signed were %+v, and %v", heads, bad)
 	}
 	// The remains of an interrupted write are overwritten by the next signed head.
-	if err := os.WriteFile(store+signedHeadsSuffix, append(text, "head 3"...), 0o600); err != nil {
+	if err := os.WriteFile(store+signedHashesSuffix, append(text, "head 3"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := signLogHashAfterChanges(store, time.Now(), s.Last+1, s.Head, 0); err != nil {
 		t.Fatal(err)
 	}
-	text, err = os.ReadFile(store + signedHeadsSuffix)
+	text, err = os.ReadFile(store + signedHashesSuffix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestSignHeads(t *testing.T) {
 
 func TestSigningFails(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "memory.oxbow")
-	if err := os.Mkdir(store+signedHeadsSuffix, 0o700); err != nil {
+	if err := os.Mkdir(store+signedHashesSuffix, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	m, settle := signing(t, store)

@@ -16,10 +16,10 @@ import (
 
 // ConvertIn is the argument of Convert.
 type ConvertIn struct {
-	Dir    string `json:"dir"               flag:"-" jsonschema:"The new home."`
-	Layout string `json:"layout"            flag:"-" jsonschema:"Its layout."`
-	Adapt  bool   `json:"adapt,omitempty"   flag:"-" jsonschema:"Leave out what the new layout cannot hold."`
-	DryRun bool   `json:"dry_run,omitempty" flag:"-" jsonschema:"Show what would be written, and write nothing."`
+	Dir                string `json:"dir"               flag:"-" jsonschema:"The new home."`
+	Layout             string `json:"layout"            flag:"-" jsonschema:"Its layout."`
+	ShouldAdaptEntries bool   `json:"adapt,omitempty"   flag:"-" jsonschema:"Leave out what the new layout cannot hold."`
+	DryRun             bool   `json:"dry_run,omitempty" flag:"-" jsonschema:"Show what would be written, and write nothing."`
 
 	// CreateHome creates a new home in a directory or, if dir is "", in working memory. It returns the store, and a
 	// function that closes the store.
@@ -41,9 +41,9 @@ type ConvertOut struct {
 
 // RefusedEntriesError reports entries that a layout cannot store. It matches [oxbow.ErrUnsupported].
 type RefusedEntriesError struct {
-	Layout  string
-	Refused []exchange.RejectedEntry
-	Entries int // number of entries in the memory
+	Layout          string
+	Refused         []exchange.RejectedEntry
+	TotalEntryCount int // number of entries in the memory
 }
 
 func (e *RefusedEntriesError) Error() string {
@@ -51,7 +51,13 @@ func (e *RefusedEntriesError) Error() string {
 	if len(e.Refused) == 1 {
 		entries = "entry"
 	}
-	return fmt.Sprintf("nothing was written: %s cannot hold %d %s of %d", e.Layout, len(e.Refused), entries, e.Entries)
+	return fmt.Sprintf(
+		"nothing was written: %s cannot hold %d %s of %d",
+		e.Layout,
+		len(e.Refused),
+		entries,
+		e.TotalEntryCount,
+	)
 }
 
 // Is reports whether target is [oxbow.ErrUnsupported].
@@ -76,14 +82,14 @@ func Convert(ctx context.Context, w *verb.Workspace, in ConvertIn) (ConvertOut, 
 		return out, err
 	}
 	rep, err := in.convertEntries(ctx, m, "")
-	if err == nil && len(rep.Refused) > 0 {
-		err = &RefusedEntriesError{in.Layout, rep.Refused, len(rep.Refused) + rep.Entries}
+	if err == nil && len(rep.RefusedEntries) > 0 {
+		err = &RefusedEntriesError{in.Layout, rep.RefusedEntries, len(rep.RefusedEntries) + rep.EntryCount}
 	}
 	if err == nil && !in.DryRun {
 		out.ClearedLeftovers, err = dir.BuildInPlace(func(dir string) (err error) {
 			rep, err = in.convertEntries(ctx, m, dir)
-			if err == nil && len(rep.Refused) > 0 {
-				err = &RefusedEntriesError{in.Layout, rep.Refused, len(rep.Refused) + rep.Entries}
+			if err == nil && len(rep.RefusedEntries) > 0 {
+				err = &RefusedEntriesError{in.Layout, rep.RefusedEntries, len(rep.RefusedEntries) + rep.EntryCount}
 			}
 			return err
 		})
@@ -91,7 +97,7 @@ func Convert(ctx context.Context, w *verb.Workspace, in ConvertIn) (ConvertOut, 
 	if err != nil {
 		return out, err
 	}
-	out.Entries = rep.Entries
+	out.Entries = rep.EntryCount
 	out.AdaptedEntries = append(out.AdaptedEntries, rep.AdaptedEntries...)
 	return out, nil
 }
@@ -107,7 +113,12 @@ func (in *ConvertIn) convertEntries(
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	tell := progress.NewCountReporter(ctx, progress.UnitEntries)
-	return exchange.Convert(ctx, m, s, &exchange.ConvertOptions{AdaptEntries: in.Adapt, Progress: func(done int) {
-		tell(done, 0)
-	}})
+	return exchange.Convert(
+		ctx,
+		m,
+		s,
+		&exchange.ConvertOptions{MayAdaptEntries: in.ShouldAdaptEntries, Progress: func(done int) {
+			tell(done, 0)
+		}},
+	)
 }

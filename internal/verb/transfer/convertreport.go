@@ -26,10 +26,10 @@ func (o ConvertOut) Report() (r report.Report) {
 		again += ".new"
 	}
 	list := report.List{ShowsItemsInShortReport: true,
-		AllItemsAdvice: report.OxbowText(AdaptedCopyCommand(again, o.Layout) + " --dry-run --json lists them all")}
+		ListAllAdvice: report.OxbowText(AdaptedCopyCommand(again, o.Layout) + " --dry-run --json lists them all")}
 	for _, a := range o.AdaptedEntries {
 		list.Items = append(list.Items, report.Line{Indent: 2, Sentence: report.Sentencef("%s: without its %s",
-			report.Name(a.Name), report.QuotedText(strings.Join(a.LostParts, ", ")))})
+			report.EntryName(a.Name), report.QuotedText(strings.Join(a.LostParts, ", ")))})
 	}
 	r.Add(list)
 	if o.ClearedLeftovers != "" {

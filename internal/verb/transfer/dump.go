@@ -26,7 +26,7 @@ type DumpIn struct {
 	Dir   string `json:"dir"             flag:"-" jsonschema:"The directory."`
 	Force bool   `json:"force,omitempty"          jsonschema:"Dump into a directory that no dump made, or over edits that were not loaded; a copy of the edits is kept." usage:"dump even if no earlier dump made the directory, or if it contains edits that were not loaded; a copy of the edits is kept"`
 
-	Path string `json:"-"` // absolute path of the directory
+	AbsoluteDir string `json:"-"` // absolute path of the directory
 }
 
 // DumpOut is the result of Dump.
@@ -44,27 +44,27 @@ type DumpOut struct {
 	// load the edit into the memory, and the dump now overwrites the file.
 	EditedFileCopies []string `json:"kept,omitempty"`
 
-	// EntriesWithDirectives are the names of entries in whose texts mdbook would insert local files, because a
+	// EntriesWithMdbookDirectives are the names of entries in whose texts mdbook would insert local files, because a
 	// person's book.toml does not forbid this.
-	EntriesWithDirectives []string `json:"directives,omitempty"`
+	EntriesWithMdbookDirectives []string `json:"directives,omitempty"`
 }
 
-// DumpEntries writes entries as Markdown files to the directory in.Path. It writes only entries that the caller may
-// read, and reports the number of other entries in LeftOutEntries. If the directory contains an earlier dump,
+// DumpEntries writes entries as Markdown files to the directory in.AbsoluteDir. It writes only entries that the caller
+// may read, and reports the number of other entries in LeftOutEntries. If the directory contains an earlier dump,
 // DumpEntries updates the dump.
 func DumpEntries(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut, err error) {
 	ctx, m, err := w.OpenMemory(ctx, verb.ReadWithoutTeamFiles)
 	if err != nil {
 		return out, err
 	}
-	origin, err := memoryOrigin(ctx, w, m)
+	origin, err := memoryIdentity(ctx, w, m)
 	if err != nil {
 		return out, err
 	}
-	if err := os.MkdirAll(filepath.Dir(in.Path), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(in.AbsoluteDir), 0o700); err != nil {
 		return out, fmt.Errorf("dumping to %s: %w", in.Dir, err)
 	}
-	fsys, err := vfs.Dir(filepath.Dir(in.Path))
+	fsys, err := vfs.Dir(filepath.Dir(in.AbsoluteDir))
 	if err != nil {
 		return out, err
 	}
@@ -77,34 +77,34 @@ func DumpEntries(ctx context.Context, w *verb.Workspace, in DumpIn) (out DumpOut
 		ctx,
 		m,
 		fsys,
-		filepath.Base(in.Path),
+		filepath.Base(in.AbsoluteDir),
 		&mdtree.DumpOptions{
-			Force:         in.Force,
-			Filter:        f,
-			DirectoryName: in.Dir,
-			Origin:        origin,
-			Progress:      progress.NewCountReporter(ctx, progress.UnitEntries),
+			Force:               in.Force,
+			Filter:              f,
+			DirNameInErrors:     in.Dir,
+			DumpedStoreIdentity: origin,
+			Progress:            progress.NewCountReporter(ctx, progress.UnitEntries),
 		},
 	)
 	return DumpOut{
-		Dir:                     in.Dir,
-		Entries:                 r.EntryCount,
-		WrittenFiles:            r.WrittenFiles,
-		UnchangedFiles:          r.UnchangedFiles,
-		RemovedFiles:            r.RemovedFiles,
-		LeftOutEntries:          withheld,
-		HasCompletedEarlierDump: r.CompletedEarlierDump,
-		EditedFileCopies:        r.EditedFileCopies,
-		EntriesWithDirectives:   r.EntriesWithDirectives,
+		Dir:                         in.Dir,
+		Entries:                     r.EntryCount,
+		WrittenFiles:                r.WrittenFileCount,
+		UnchangedFiles:              r.UnchangedFileCount,
+		RemovedFiles:                r.RemovedFileCount,
+		LeftOutEntries:              withheld,
+		HasCompletedEarlierDump:     r.CompletedEarlierDump,
+		EditedFileCopies:            r.EditedFileCopies,
+		EntriesWithMdbookDirectives: r.EntriesWithDirectives,
 	}, err
 }
 
-// memoryOrigin returns the identity of the memory m. The identity is written into a dump, so that a later run can
+// memoryIdentity returns the identity of the memory m. The identity is written into a dump, so that a later run can
 // recognize that the dump comes from the same memory. The result also contains the functions for this comparison. A
 // memory with a log is identified by its position in the log. Any other memory is identified by the path of its home.
 // If a memory without a log is empty, no dump matches, because the entries may have been lost. A memory that has no
 // home lacks an identity.
-func memoryOrigin(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.StoreIdentity, error) {
+func memoryIdentity(ctx context.Context, w *verb.Workspace, m *oxbow.Memory) (mdtree.StoreIdentity, error) {
 	seq := oxbow.CapabilitiesOf(m).Sequencer
 	if seq == nil {
 		p, err := w.FindPlace()
@@ -157,7 +157,7 @@ type LoadIn struct {
 	FilesWinConflicts bool   `json:"files_win,omitempty"          jsonschema:"Let the files win if the memory changed the same entries since the dump."     usage:"let the files win if the memory changed the same entries since the dump"`
 	DryRun            bool   `json:"dry_run,omitempty"            jsonschema:"Show what would be changed and change nothing."                               usage:"show what would be changed and change nothing"`
 
-	Path string `json:"-"` // absolute path of the directory
+	AbsoluteDir string `json:"-"` // absolute path of the directory
 }
 
 // LoadOut is the result of Load.
@@ -170,7 +170,7 @@ type LoadOut struct {
 	RemovedNames     []string `json:"removed"`
 	UnchangedEntries int      `json:"same"`
 	// names of entries that were changed in the memory after the dump was made, and whose files were not changed
-	MemoryChangedNames []string `json:"kept"`
+	NamesChangedInMemory []string `json:"kept"`
 	// names in ChangedNames of the entries in which changes of the file were merged with changes in the memory
 	MergedNames []string `json:"merged,omitempty"`
 	HasManifest bool     `json:"base"`           // the directory contains a dump manifest of this memory
@@ -191,7 +191,7 @@ func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, 
 	o := &mdtree.PlanOptions{
 		Mode:           mdtree.KeepEntriesWithoutFile,
 		RemovesMissing: in.ForgetDeleted,
-		FilesWin:       in.FilesWinConflicts,
+		PrefersFiles:   in.FilesWinConflicts,
 	}
 	if in.ReplaceMemory {
 		o.Mode, out.Mode = mdtree.ReplaceMode, "replace"
@@ -200,32 +200,32 @@ func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, 
 	if err != nil {
 		return out, err
 	}
-	o.Origin, err = memoryOrigin(ctx, w, m)
+	o.Origin, err = memoryIdentity(ctx, w, m)
 	if err != nil {
 		return out, err
 	}
-	fsys, err := vfs.Dir(filepath.Dir(in.Path))
+	fsys, err := vfs.Dir(filepath.Dir(in.AbsoluteDir))
 	if err != nil {
 		return out, err
 	}
 	defer func() { err = errors.Join(err, fsys.Close()) }()
 	tree, err := mdtree.ReadTree(
 		fsys,
-		filepath.Base(in.Path),
+		filepath.Base(in.AbsoluteDir),
 		&mdtree.ReadOptions{
-			DirectoryName: in.Dir,
-			SkipUnchanged: true,
-			Progress:      progress.NewCountReporter(ctx, progress.UnitFiles),
+			DirNameInErrors: in.Dir,
+			SkipUnchanged:   true,
+			Progress:        progress.NewCountReporter(ctx, progress.UnitFiles),
 		},
 	)
 	if err != nil {
 		return out, err
 	}
-	plan, err := tree.PlanLoad(ctx, m, o)
+	plan, err := tree.PlanLoadIntoStore(ctx, m, o)
 	if err != nil {
 		return out, err
 	}
-	groups, err := groupLoadOps(ctx, m.Store(), plan.StoreOps)
+	groups, err := groupDependentOps(ctx, m.Store(), plan.StoreOps)
 	if err != nil {
 		return out, err
 	}
@@ -248,7 +248,7 @@ func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, 
 	out.ChangedNames = verb.EmptyIfNil(plan.ChangedNames)
 	out.RemovedNames = verb.EmptyIfNil(plan.RemovedNames)
 	out.UnchangedEntries = len(plan.UnchangedNames)
-	out.MemoryChangedNames, out.HasManifest = verb.EmptyIfNil(plan.ChangedOnlyInStore), plan.UsedLastDumpAsBase
+	out.NamesChangedInMemory, out.HasManifest = verb.EmptyIfNil(plan.ChangedOnlyInStore), plan.UsedLastDumpAsBase
 	out.MergedNames = plan.ChangedInStoreAndFile
 	out.PartlyReadFiles = tree.PartlyReadFiles
 	for _, t := range append(tree.Warnings, plan.Warnings...) {
@@ -257,10 +257,10 @@ func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, 
 	return out, nil
 }
 
-// groupLoadOps groups ops that depend on each other, so that each group can be committed in one change. The ops were
-// planned to load a directory of Markdown files into the store. Because the size of a group matters, groupLoadOps
-// reads the size of each entry that an op replaces or removes.
-func groupLoadOps(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.OpGroup, error) {
+// groupDependentOps groups ops that depend on each other, so that each group can be committed in one change. The ops
+// were planned to load a directory of Markdown files into the store. Because the size of a group matters,
+// groupDependentOps reads the size of each entry that an op replaces or removes.
+func groupDependentOps(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.OpGroup, error) {
 	oldBytes := map[string]int{}
 	for _, op := range ops {
 		if _, isAdd := op.(oxbow.Add); isAdd {

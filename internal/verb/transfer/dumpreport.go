@@ -29,10 +29,15 @@ func (o DumpOut) Report() (r report.Report) {
 		r.AddNotef("the file was edited since oxbow wrote it; a copy is kept as %s",
 			filepath.Join(o.Dir, filepath.FromSlash(kept)))
 	}
-	if n := len(o.EntriesWithDirectives); n > 0 {
-		r.Warnf("mdbook would put local files into the pages of %s, such as %s, since your book.toml does not forbid "+
-			"it: write use-default-preprocessors = false below [build] there",
-			report.OxbowText(text.FormatCount(n, "entry", "entries")), report.Name(o.EntriesWithDirectives[0]))
+	if n := len(o.EntriesWithMdbookDirectives); n > 0 {
+		r.Warnf(
+			"mdbook would put local files into the pages of %s, such as %s, since your book.toml does not forbid "+
+				"it: write use-default-preprocessors = false below [build] there",
+			report.OxbowText(
+				text.FormatCount(n, "entry", "entries"),
+			),
+			report.EntryName(o.EntriesWithMdbookDirectives[0]),
+		)
 	}
 	return r
 }
@@ -47,9 +52,9 @@ func (o LoadOut) Report() (r report.Report) {
 		for _, l := range []struct {
 			mark  report.OxbowText
 			names []string
-		}{{"+", o.AddedNames}, {"~", o.ChangedNames}, {"-", o.RemovedNames}, {"=", o.MemoryChangedNames}} {
+		}{{"+", o.AddedNames}, {"~", o.ChangedNames}, {"-", o.RemovedNames}, {"=", o.NamesChangedInMemory}} {
 			for _, name := range l.names {
-				r.AddLinef("%s %s", l.mark, report.Name(name))
+				r.AddLinef("%s %s", l.mark, report.EntryName(name))
 			}
 		}
 	}
@@ -62,13 +67,13 @@ func (o LoadOut) Report() (r report.Report) {
 		len(o.RemovedNames),
 		o.UnchangedEntries,
 	)
-	if n := len(o.MemoryChangedNames); n > 0 {
+	if n := len(o.NamesChangedInMemory); n > 0 {
 		r.AddNotef("%s as in the memory, which alone changed or forgot that since the dump",
 			report.OxbowText(text.FormatCount(n, "entry stays", "entries stay")))
 	}
 	for _, name := range o.MergedNames {
 		r.AddNotef("%s was changed in its file and in the memory since the dump, and has both changes %s",
-			report.Name(name), report.EffectVerb(o.DryRun, "now", "after the load"))
+			report.EntryName(name), report.EffectVerb(o.DryRun, "now", "after the load"))
 	}
 	if changed := len(o.ChangedNames) + len(o.RemovedNames); !o.HasManifest && changed > 0 {
 		r.AddNotef("%s is no dump of this memory, or is newer than it: where both differ, the files win", o.Dir)

@@ -33,8 +33,8 @@ type ExportIn struct {
 
 // ExportOut is the result of Export.
 type ExportOut struct {
-	File    string `json:"file"` // path of the file; set by the caller of Export, who opened the file
-	Entries int    `json:"entries"`
+	File       string `json:"file"` // path of the file; set by the caller of Export, who opened the file
+	EntryCount int    `json:"entries"`
 	// number of entries that were left out because the caller may not read them
 	LeftOutEntries int `json:"withheld,omitempty"`
 	// If the export replaced a file that was edited, a copy of that file. It is set by the caller of Export.
@@ -43,9 +43,9 @@ type ExportOut struct {
 
 // Report tells how many entries were written to which file.
 func (o ExportOut) Report() (r report.Report) {
-	r.AddLinef("exported %s to %s", report.OxbowText(text.FormatCount(o.Entries, "entry", "entries")), o.File)
+	r.AddLinef("exported %s to %s", report.OxbowText(text.FormatCount(o.EntryCount, "entry", "entries")), o.File)
 	addLeftOutEntriesNote(&r, o.LeftOutEntries)
-	output.AddKeptCopyNote(&r, o.EditedFileCopy)
+	output.AddEditedFileCopyNote(&r, o.EditedFileCopy)
 	return r
 }
 
@@ -63,24 +63,24 @@ func Export(ctx context.Context, w *verb.Workspace, in ExportIn) (out ExportOut,
 	if err != nil {
 		return out, err
 	}
-	out.Entries, err = exchange.Export(ctx, m, f, in.Output)
+	out.EntryCount, err = exchange.Export(ctx, m, f, in.Output)
 	if err == nil {
-		signing.SignCopiedHead(ctx, w, m)
+		signing.SignCopiedMemory(ctx, w, m)
 	}
 	return out, err
 }
 
 // ImportIn is the argument of Import.
 type ImportIn struct {
-	Paths     []string
-	DryRun    bool                       // change nothing, and report what would be imported
-	Overwrite bool                       // also replace entries that were written, edited or updated in this memory
-	Formats   map[string]exchange.Format // formats by path (for other paths, the format is detected)
+	Paths        []string
+	DryRun       bool                       // change nothing, and report what would be imported
+	Overwrite    bool                       // also replace entries that were written, edited or updated in this memory
+	FormatByPath map[string]exchange.Format // formats by path (for other paths, the format is detected)
 
-	Inputs map[string]io.Reader // inputs by path that are read instead of the files with these paths
-	Root   string               // directory of the project (origins below it become relative), or ""
+	InputByPath map[string]io.Reader // inputs by path that are read instead of the files with these paths
+	Root        string               // directory of the project (origins below it become relative), or ""
 
-	Projects map[string]string // projects by path (for entries that do not name a project)
+	ProjectByPath map[string]string // projects by path (for entries that do not name a project)
 
 	OmitChanges bool // do not list the changes, because there are many (ignored in a dry run)
 
@@ -102,18 +102,18 @@ type ImportIn struct {
 // ImportOut is the result of Import. If Import returns an error, it describes the work before the error.
 type ImportOut struct {
 	DryRun                bool              `json:"dry_run"`
-	AddedEntries          int               `json:"added"`
-	UpdatedEntries        int               `json:"updated"`
-	UnchangedEntries      int               `json:"same"`
-	SkippedItems          int               `json:"skipped"`
+	AddedEntryCount       int               `json:"added"`
+	UpdatedEntryCount     int               `json:"updated"`
+	UnchangedEntryCount   int               `json:"same"`
+	SkippedItemCount      int               `json:"skipped"`
 	Changes               []exchange.Change `json:"changes"`
 	Problems              []string          `json:"problems"`
 	Notes                 []string          `json:"notes"`
 	StaleEntries          []string          `json:"stale"`
 	EntriesOfMissingFiles []string          `json:"gone,omitempty"` // entries whose files were deleted or renamed
-	UnlistedMessages      int               `json:"more"`           // number of problems and notes that are not listed
+	UnlistedMessageCount  int               `json:"more"`           // number of problems and notes that are not listed
 	// number of added or updated entries in quarantine, which models do not get before a person approves them
-	QuarantinedEntries int `json:"held,omitempty"`
+	QuarantinedEntryCount int `json:"held,omitempty"`
 	// name of the group by which a person can approve all entries in quarantine from this import together
 	ApprovalGroup string `json:"group,omitempty"`
 	// command that undoes the import even after further changes ("" without such a command)
@@ -126,21 +126,21 @@ type ImportOut struct {
 }
 
 // Append adds the result of a later import to o. Both imports belong to the same call.
-func (o *ImportOut) Append(later ImportOut) {
-	o.AddedEntries += later.AddedEntries
-	o.UpdatedEntries += later.UpdatedEntries
-	o.UnchangedEntries += later.UnchangedEntries
-	o.SkippedItems += later.SkippedItems
-	o.Changes = append(o.Changes, later.Changes...)
-	o.Problems = append(o.Problems, later.Problems...)
-	o.Notes = append(o.Notes, later.Notes...)
-	o.StaleEntries = append(o.StaleEntries, later.StaleEntries...)
-	o.EntriesOfMissingFiles = append(o.EntriesOfMissingFiles, later.EntriesOfMissingFiles...)
-	o.UnlistedMessages += later.UnlistedMessages
-	o.QuarantinedEntries += later.QuarantinedEntries
-	o.ApprovalGroup = cmp.Or(o.ApprovalGroup, later.ApprovalGroup)
-	o.UndoCommand = cmp.Or(later.UndoCommand, o.UndoCommand)
-	o.FirstEntryNames = append(o.FirstEntryNames, later.FirstEntryNames...)
+func (o *ImportOut) Append(laterResult ImportOut) {
+	o.AddedEntryCount += laterResult.AddedEntryCount
+	o.UpdatedEntryCount += laterResult.UpdatedEntryCount
+	o.UnchangedEntryCount += laterResult.UnchangedEntryCount
+	o.SkippedItemCount += laterResult.SkippedItemCount
+	o.Changes = append(o.Changes, laterResult.Changes...)
+	o.Problems = append(o.Problems, laterResult.Problems...)
+	o.Notes = append(o.Notes, laterResult.Notes...)
+	o.StaleEntries = append(o.StaleEntries, laterResult.StaleEntries...)
+	o.EntriesOfMissingFiles = append(o.EntriesOfMissingFiles, laterResult.EntriesOfMissingFiles...)
+	o.UnlistedMessageCount += laterResult.UnlistedMessageCount
+	o.QuarantinedEntryCount += laterResult.QuarantinedEntryCount
+	o.ApprovalGroup = cmp.Or(o.ApprovalGroup, laterResult.ApprovalGroup)
+	o.UndoCommand = cmp.Or(laterResult.UndoCommand, o.UndoCommand)
+	o.FirstEntryNames = append(o.FirstEntryNames, laterResult.FirstEntryNames...)
 }
 
 // Failed reports whether an item could not be imported.
@@ -187,7 +187,7 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 	items := screenItems(ctx, &w.Secrets, frames, read(reading, w.CurrentTime().Location()))
 	ctx = verb.WithTaintedEntries(screen.WithConversationTexts(ctx, frames))
 	r, err := exchange.Import(
-		oxbow.WithNote(w.Secrets.WithScreenedTexts(ctx), text.TruncateWithEllipsis(in.ChangeNote, 200)),
+		oxbow.WithNote(w.Secrets.MarkTextsAsScreened(ctx), text.TruncateWithEllipsis(in.ChangeNote, 200)),
 		m,
 		items,
 		&exchange.ImportOptions{
@@ -195,27 +195,27 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 			Overwrite:        in.Overwrite,
 			Author:           in.Author,
 			ImportsOverEdits: in.FollowFolder,
-			IsOriginMissing: exchange.MissingFileCheck(
+			IsOriginMissing: exchange.NewMissingFileCheck(
 				in.Root,
 				in.Paths,
 			),
-			NoChanges: in.OmitChanges && !in.DryRun,
-			Progress:  tell,
-			Interrupt: interrupt,
+			NoChangeList: in.OmitChanges && !in.DryRun,
+			Progress:     tell,
+			Interrupt:    interrupt,
 		},
 	)
 	out := describeImport(in, r)
 	for _, dir := range in.Paths {
-		if exchange.IsVault(dir) {
+		if exchange.IsObsidianVault(dir) {
 			out.ObsidianVaults = append(out.ObsidianVaults, dir)
 		}
 	}
 	if !in.DryRun {
 		if r.AddedCount+r.UpdatedCount > 0 {
-			out.UndoCommand = undoCommand(ctx, w)
+			out.UndoCommand = buildUndoCommand(ctx, w)
 		}
 		verb.IndexAfterLargeWrite(ctx, m, r.AddedCount+r.UpdatedCount)
-		out.QuarantinedEntries, out.ApprovalGroup = countQuarantinedEntries(ctx, m, r)
+		out.QuarantinedEntryCount, out.ApprovalGroup = countQuarantinedEntries(ctx, m, r)
 	}
 	return out, err
 }
@@ -224,16 +224,16 @@ func Import(ctx context.Context, w *verb.Workspace, in ImportIn) (ImportOut, err
 func describeImport(in ImportIn, r exchange.Report) ImportOut {
 	return ImportOut{
 		DryRun:                in.DryRun,
-		AddedEntries:          r.AddedCount,
-		UpdatedEntries:        r.UpdatedCount,
-		UnchangedEntries:      r.UnchangedCount,
-		SkippedItems:          r.SkippedCount,
+		AddedEntryCount:       r.AddedCount,
+		UpdatedEntryCount:     r.UpdatedCount,
+		UnchangedEntryCount:   r.UnchangedCount,
+		SkippedItemCount:      r.SkippedCount,
 		Changes:               verb.EmptyIfNil(r.Changes),
 		Problems:              verb.EmptyIfNil(r.Problems),
 		Notes:                 verb.EmptyIfNil(r.Notes),
 		StaleEntries:          verb.EmptyIfNil(r.EntriesMissingFromFile),
-		UnlistedMessages:      r.OmittedMessageCount,
-		FirstEntryNames:       r.FirstEntryNames,
+		UnlistedMessageCount:  r.OmittedMessageCount,
+		FirstEntryNames:       r.FirstChangedEntries,
 		EntriesOfMissingFiles: r.EntriesOfMissingFiles,
 	}
 }
@@ -243,7 +243,7 @@ func countQuarantinedEntries(ctx context.Context, m *oxbow.Memory, r exchange.Re
 	if r.AddedCount+r.UpdatedCount == 0 {
 		return 0, ""
 	}
-	n, approvalGroup, _ = labels.CountHeldEntries(
+	n, approvalGroup, _ = labels.CountQuarantinedEntries(
 		ctx,
 		m,
 		r.IsEntryChanged,
@@ -251,29 +251,29 @@ func countQuarantinedEntries(ctx context.Context, m *oxbow.Memory, r exchange.Re
 	return n, approvalGroup
 }
 
-// readItems yields the items of all paths. It stores the work's finished part in finishedPart, as the bits of a
+// readItems yields the items of all paths. It stores the work's finished part in finishedFraction, as the bits of a
 // float64 between 0 and 1. Each path counts as the same amount of work. If ctx is done, the sequence ends.
 func (in *ImportIn) readItems(
 	ctx context.Context,
 	zone *time.Location,
-	finishedPart *atomic.Uint64,
+	finishedFraction *atomic.Uint64,
 ) iter.Seq2[exchange.Item, error] {
 	return func(yield func(exchange.Item, error) bool) {
 		for i, path := range in.Paths {
 			o := &exchange.ReadOptions{
 				Context:  ctx,
-				Format:   in.Formats[path],
+				Format:   in.FormatByPath[path],
 				Location: zone,
 				Progress: func(read, size int64) {
 					of := min(1, float64(read)/float64(max(size, 1)))
-					finishedPart.Store(math.Float64bits((float64(i) + of) / float64(len(in.Paths))))
+					finishedFraction.Store(math.Float64bits((float64(i) + of) / float64(len(in.Paths))))
 				},
 			}
 			items := exchange.ReadPath(path, in.Root, o)
-			if r := in.Inputs[path]; r != nil {
+			if r := in.InputByPath[path]; r != nil {
 				items = exchange.ReadStream(r, path, o)
 			}
-			project := in.Projects[path]
+			project := in.ProjectByPath[path]
 			for it, err := range items {
 				lacksProject := err == nil && len(it.Entry.Values("project")) == 0
 				if project != "" && lacksProject {

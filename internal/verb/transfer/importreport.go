@@ -19,10 +19,10 @@ import (
 const maxListedStaleEntries = 5
 
 // Report shows how many entries were imported, or would be imported in a dry run. It also lists the problems and notes.
-// If ShouldListAllMessages is false, it lists only the first message for each cause. If UnlistedMessages is positive,
-// it shows the number of the problems and notes that were not recorded.
+// If ShouldListAllMessages is false, it lists only the first message for each cause. If UnlistedMessageCount is
+// positive, it shows the number of the problems and notes that were not recorded.
 func (o ImportOut) Report() (r report.Report) {
-	shown := firstMessagePerCause
+	shown := groupMessagesByCause
 	if o.ShouldListAllMessages {
 		shown = func(all []string) []string { return all }
 	}
@@ -32,8 +32,8 @@ func (o ImportOut) Report() (r report.Report) {
 	for _, s := range shown(o.Notes) {
 		r.AddNotef("%s", report.QuotedText(s))
 	}
-	if o.UnlistedMessages > 0 {
-		r.Warnf("and %d more", o.UnlistedMessages)
+	if o.UnlistedMessageCount > 0 {
+		r.Warnf("and %d more", o.UnlistedMessageCount)
 	}
 	if o.DryRun {
 		r.Add(o.changeList())
@@ -41,18 +41,18 @@ func (o ImportOut) Report() (r report.Report) {
 	r.AddLinef(
 		"%s: %d added, %d updated, %d the same, %d skipped",
 		report.EffectVerb(o.DryRun, "imported", "would import"),
-		o.AddedEntries,
-		o.UpdatedEntries,
-		o.UnchangedEntries,
-		o.SkippedItems,
+		o.AddedEntryCount,
+		o.UpdatedEntryCount,
+		o.UnchangedEntryCount,
+		o.SkippedItemCount,
 	)
 	for _, dir := range o.ObsidianVaults {
 		r.AddNotef("a vault of Obsidian: its #tags are tags; oxbow folder add %s follows its later edits",
 			report.OxbowText(text.ShellQuote(dir)))
 	}
 	o.addFirstEntryNamesNote(&r)
-	if o.QuarantinedEntries > 0 {
-		r.AddNotef("%s", verb.QuarantinedEntriesText(o.QuarantinedEntries, o.ApprovalGroup))
+	if o.QuarantinedEntryCount > 0 {
+		r.AddNotef("%s", verb.QuarantinedEntriesText(o.QuarantinedEntryCount, o.ApprovalGroup))
 	}
 	if o.UndoCommand != "" {
 		r.AddNotef("undo it with: %s", report.OxbowText(o.UndoCommand))
@@ -62,9 +62,9 @@ func (o ImportOut) Report() (r report.Report) {
 	return r
 }
 
-// maxFirstNamesBytes is the maximum length of a name list. The list and the number of further names must fit a
+// maxNameListBytes is the maximum length of a name list. The list and the number of further names must fit a
 // terminal line.
-const maxFirstNamesBytes = 45
+const maxNameListBytes = 45
 
 // addFirstEntryNamesNote adds a note with the names of the first entries that were added or updated.
 func (o ImportOut) addFirstEntryNamesNote(r *report.Report) {
@@ -73,17 +73,17 @@ func (o ImportOut) addFirstEntryNamesNote(r *report.Report) {
 	}
 	did := "added or updated"
 	switch {
-	case o.UpdatedEntries == 0:
+	case o.UpdatedEntryCount == 0:
 		did = "added"
-	case o.AddedEntries == 0:
+	case o.AddedEntryCount == 0:
 		did = "updated"
 	}
-	names, n := text.TruncateWithEllipsis(o.FirstEntryNames[0], maxFirstNamesBytes), 1
-	for n < len(o.FirstEntryNames) && len(names)+len("; ")+len(o.FirstEntryNames[n]) <= maxFirstNamesBytes {
+	names, n := text.TruncateWithEllipsis(o.FirstEntryNames[0], maxNameListBytes), 1
+	for n < len(o.FirstEntryNames) && len(names)+len("; ")+len(o.FirstEntryNames[n]) <= maxNameListBytes {
 		names += "; " + o.FirstEntryNames[n]
 		n++
 	}
-	if more := o.AddedEntries + o.UpdatedEntries - n; more > 0 {
+	if more := o.AddedEntryCount + o.UpdatedEntryCount - n; more > 0 {
 		names += fmt.Sprintf("; and %d more", more)
 	}
 	r.AddNotef("%s: %s", report.OxbowText(did), report.QuotedText(names))
@@ -92,47 +92,56 @@ func (o ImportOut) addFirstEntryNamesNote(r *report.Report) {
 // changeList lists the entries in o.Changes. The import has added or updated these entries. In a dry run, it would add
 // or update them. The mark + means added, and ~ means updated.
 func (o ImportOut) changeList() report.List {
-	list := report.List{AllItemsAdvice: verb.ListChangedEntriesAdvice(o.DryRun), ShowsItemsInShortReport: true}
+	list := report.List{ListAllAdvice: verb.AdviceForListingChanges(o.DryRun), ShowsItemsInShortReport: true}
 	for _, c := range o.Changes {
 		mark := map[oxbow.Verb]report.OxbowText{oxbow.VerbAdd: "+", oxbow.VerbUpdate: "~"}[c.Verb]
-		list.Items = append(list.Items,
-			report.Line{Sentence: report.Sentencef("%s %s (%s)", mark, report.Name(c.Name), report.QuotedText(c.Ref))})
+		list.Items = append(
+			list.Items,
+			report.Line{
+				Sentence: report.Sentencef(
+					"%s %s (%s)",
+					mark,
+					report.EntryName(c.Name),
+					report.QuotedText(c.ItemPosition),
+				),
+			},
+		)
 	}
 	return list
 }
 
-// addNamesNote adds a note that lists the names of entries. If the list all has more than 20 names, the note lists only
-// the first maxListedStaleEntries names, and a second note contains the number of the other names. If the list is
-// empty, addNamesNote adds nothing.
-func addNamesNote(r *report.Report, noteText string, all []string) {
+// addNamesNote adds a note that lists the names of entries. If the list entryNames has more than 20 names, the note
+// lists only the first maxListedStaleEntries names, and a second note contains the number of the other names. If the
+// list is empty, addNamesNote adds nothing.
+func addNamesNote(r *report.Report, noteText string, entryNames []string) {
 	const manyStale = 20
-	if len(all) == 0 {
+	if len(entryNames) == 0 {
 		return
 	}
-	names := all
+	names := entryNames
 	if len(names) > manyStale {
 		names = names[:maxListedStaleEntries]
 	}
 	r.AddNotef("%s:%s", report.OxbowText(noteText), report.QuotedLines(names))
-	if more := len(all) - len(names); more > 0 {
+	if more := len(entryNames) - len(names); more > 0 {
 		r.AddNotef("and %d more; the same import with --dry-run --json lists them all", more)
 	}
 }
 
-// variableMessageParts matches the parts of a message that may differ between messages with the same cause. These parts
-// are numbers and quoted texts. If the word "key" or "field" precedes a quoted text, the match begins with this word.
-// The caller firstMessagePerCause recognizes such matches by this word and does not ignore them, because a different
-// key or field means a different cause.
-var variableMessageParts = sync.OnceValue(func() *regexp.Regexp {
+// variableMessagePartPattern matches the parts of a message that may differ between messages with the same cause. These
+// parts are numbers and quoted texts. If the word "key" or "field" precedes a quoted text, the match begins with this
+// word. The caller groupMessagesByCause recognizes such matches by this word and does not ignore them, because a
+// different key or field means a different cause.
+var variableMessagePartPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[0-9]+|(?:\b(?:key|field) )?"(?:[^"\\]|\\.)*"`)
 })
 
-// firstMessagePerCause groups messages that have the same cause. It returns each group's first message, and appends the
+// groupMessagesByCause groups messages that have the same cause. It returns each group's first message, and appends the
 // number of further messages in the group.
 //
 // To compare two messages, it ignores the text before the first colon, all numbers, and quoted texts. A quoted text
 // directly after the word "key" or "field" is compared, because a different key or field means a different cause.
-func firstMessagePerCause(messages []string) []string {
+func groupMessagesByCause(messages []string) []string {
 	at, more := map[string]int{}, []int{}
 	var first []string
 	for _, s := range messages {
@@ -140,7 +149,7 @@ func firstMessagePerCause(messages []string) []string {
 		if !ok {
 			cause = s
 		}
-		cause = variableMessageParts().ReplaceAllStringFunc(cause, func(v string) string {
+		cause = variableMessagePartPattern().ReplaceAllStringFunc(cause, func(v string) string {
 			if v[0] == 'k' || v[0] == 'f' {
 				return v
 			}

@@ -41,12 +41,12 @@ func ExportBundle(
 		if err != nil {
 			return err
 		}
-		out.Entries, err = exchange.ExportOKF(ctx, m, f, fsys)
+		out.EntryCount, err = exchange.ExportOKF(ctx, m, f, fsys)
 		return errors.Join(err, fsys.Close())
 	})
 	if err == nil {
 		out.File = dir.Name
-		signing.SignCopiedHead(ctx, w, m)
+		signing.SignCopiedMemory(ctx, w, m)
 	}
 	return out, err
 }

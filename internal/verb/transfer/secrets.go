@@ -14,11 +14,11 @@ import (
 
 // screenItems yields the imported items. In each item, secrets are replaced by marks, and a warning about the secrets
 // is added. If an item is a conversation, screenItems also adds the text of the conversation and the words that its
-// speakers said to frames.
+// speakers said to conversationTexts.
 func screenItems(
 	ctx context.Context,
 	s *verb.SecretPolicy,
-	frames *screen.ConversationTexts,
+	conversationTexts *screen.ConversationTexts,
 	items iter.Seq2[exchange.Item, error],
 ) iter.Seq2[exchange.Item, error] {
 	ctx = oxbow.WithSource(ctx, oxbow.Source{Actor: oxbow.Imported})
@@ -28,12 +28,12 @@ func screenItems(
 			if err == nil {
 				it, err = screenItem(ctx, s, it, &found)
 			}
-			if note := verb.ReplacedSecretsText(found); note != "" {
-				it.Warnings = append(it.Warnings, it.Ref+": "+note)
+			if note := verb.DescribeReplacedSecrets(found); note != "" {
+				it.Warnings = append(it.Warnings, it.Position+": "+note)
 			}
-			if err == nil && it.Spoken != "" {
-				frames.AddConversation(it.Entry.Content, it.Spoken)
-				it.Spoken = ""
+			if err == nil && it.ConversationText != "" {
+				conversationTexts.AddConversation(it.Entry.Content, it.ConversationText)
+				it.ConversationText = ""
 			}
 			if !yield(it, err) {
 				return

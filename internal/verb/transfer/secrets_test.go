@@ -49,9 +49,9 @@ func TestStoredItemsWithSecrets(t *testing.T) {
 		"ID":        func(it *exchange.Item) { it.ID = key },
 		"file name": func(it *exchange.Item) { it.FileName = key },
 	} {
-		it := exchange.Item{Entry: oxbow.Entry{Name: "harbor", Content: "the quay"}, Ref: "a.md:1", Origin: "a.md"}
+		it := exchange.Item{Entry: oxbow.Entry{Name: "harbor", Content: "the quay"}, Position: "a.md:1", Origin: "a.md"}
 		set(&it)
-		secrets := &verb.SecretPolicy{Cleaner: screen.NewCleaner(t.TempDir())}
+		secrets := &verb.SecretPolicy{Cleaner: screen.NewSecretCleaner(t.TempDir())}
 		screener := provenance.Screener{SecretPolicy: *secrets}
 		m, err := oxbow.Open("memory.oxbow", &oxbow.Options{FS: vfs.NewMem(), Screen: screener.ScreenOps})
 		if err != nil {
@@ -59,7 +59,7 @@ func TestStoredItemsWithSecrets(t *testing.T) {
 		}
 		items := screenItems(t.Context(), secrets, &screen.ConversationTexts{},
 			func(yield func(exchange.Item, error) bool) { yield(it, nil) })
-		r, err := exchange.Import(secrets.WithScreenedTexts(t.Context()), m, items, nil)
+		r, err := exchange.Import(secrets.MarkTextsAsScreened(t.Context()), m, items, nil)
 		if err != nil || r.AddedCount != 1 {
 			t.Fatalf("%s: Import = %+v, %v", part, r, err)
 		}

@@ -10,17 +10,18 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/verb"
 )
 
-// undoCommand returns the command that undoes an import that was just made. The command still undoes the same import
-// after further changes. If the import was a single change, the command undoes this change by number. Otherwise the
-// command reverts the changes of the session. If the history cannot be read or is empty, undoCommand returns "".
-func undoCommand(ctx context.Context, w *verb.Workspace) string {
+// buildUndoCommand returns the command that undoes an import that was just made. The command still undoes the same
+// import after further changes. If the import was a single change, the command undoes this change by number. Otherwise
+// the command reverts the changes of the session. If the history cannot be read or is empty, buildUndoCommand returns
+// "".
+func buildUndoCommand(ctx context.Context, w *verb.Workspace) string {
 	limit := 2
-	out, err := verb.History(ctx, w, verb.HistoryIn{Limit: &limit})
+	out, err := verb.ListHistory(ctx, w, verb.HistoryIn{Limit: &limit})
 	source, _ := oxbow.SourceFrom(ctx)
 	if err != nil || len(out.Changes) == 0 {
 		return ""
 	}
-	last := verb.JoinChanges(out.Changes)[0]
+	last := verb.GroupChangesByCall(out.Changes)[0]
 	if last.HasManyChanges() || last.Source.Session != source.Session {
 		return "oxbow revert --session " + source.Session
 	}

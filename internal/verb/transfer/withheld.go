@@ -12,8 +12,12 @@ import (
 )
 
 // readableFilter restricts a filter to the entries that the caller may read. Otherwise, an agent could read an entry
-// in quarantine from a file that the verb writes. withheld is the number of entries that were left out.
-func readableFilter(ctx context.Context, m *oxbow.Memory, f oxbow.Filter) (_ oxbow.Filter, withheld int, err error) {
+// in quarantine from a file that the verb writes. withheldEntryCount is the number of entries that were left out.
+func readableFilter(
+	ctx context.Context,
+	m *oxbow.Memory,
+	f oxbow.Filter,
+) (_ oxbow.Filter, withheldEntryCount int, err error) {
 	on := oxbow.OnRequest(ctx)
 	keys := on.HeldLabels()
 	if keys == nil {
@@ -24,16 +28,16 @@ func readableFilter(ctx context.Context, m *oxbow.Memory, f oxbow.Filter) (_ oxb
 		if err != nil {
 			return f, 0, err
 		}
-		withheld++
+		withheldEntryCount++
 	}
 	f.Terms = append(slices.Clone(f.Terms), on.Filter().Terms...)
-	return f, withheld, nil
+	return f, withheldEntryCount, nil
 }
 
 // addLeftOutEntriesNote adds a note about the entries that were left out.
-func addLeftOutEntriesNote(r *report.Report, entries int) {
-	if entries > 0 {
-		r.AddNotef("%s", LeftOutEntriesNote(entries))
+func addLeftOutEntriesNote(r *report.Report, entryCount int) {
+	if entryCount > 0 {
+		r.AddNotef("%s", LeftOutEntriesNote(entryCount))
 	}
 }
 

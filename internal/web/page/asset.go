@@ -26,8 +26,8 @@ var mediaTypesByExtension = map[string]string{
 // Assets are the embedded style sheets and scripts. Pages refer to a file by its plain name. The name in its URL
 // contains a hash of the content, so that a browser may cache the file forever.
 type Assets struct {
-	paths  map[string]string // for each file name, the name in its URL, which contains a hash of the content
-	bodies map[string][]byte // content of each file, by the name in its URL
+	urlNameByFileName map[string]string // for each file name, the name in its URL, which contains a hash of the content
+	contentByURLName  map[string][]byte // content of each file, by the name in its URL
 }
 
 // NewAssets returns the embedded files.
@@ -44,19 +44,19 @@ func NewAssets() Assets {
 		}
 		sum, ext := sha256.Sum256(b), path.Ext(f.Name())
 		name := strings.TrimSuffix(f.Name(), ext) + "." + hex.EncodeToString(sum[:6]) + ext
-		a.paths[f.Name()], a.bodies[name] = name, b
+		a.urlNameByFileName[f.Name()], a.contentByURLName[name] = name, b
 	}
 	return a
 }
 
 // Path returns the URL path of the file with the given name, such as "style.css". The name in the URL path also
 // contains a hash of the content.
-func (a Assets) Path(name string) string { return RootPath + "asset/" + a.paths[name] }
+func (a Assets) Path(name string) string { return RootPath + "asset/" + a.urlNameByFileName[name] }
 
 // ServeHTTP serves the file that the path value {file} names.
 func (a Assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("file")
-	b, ok := a.bodies[name]
+	b, ok := a.contentByURLName[name]
 	if !ok {
 		http.NotFound(w, r)
 		return

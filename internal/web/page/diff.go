@@ -30,7 +30,7 @@ func TextDiff(before, after string) g.Node {
 	if before == after {
 		return nil
 	}
-	lines := diffLines(before, after)
+	lines := compareLines(before, after)
 	var out g.Group
 	shown, left := 0, false // left is true if the previous line is not shown
 	for i, l := range lines {
@@ -85,8 +85,8 @@ func (l diffLine) renderContent() g.Node {
 	return h.El("bdi", out)
 }
 
-// diffLines returns the lines of both texts in order, each with its mark.
-func diffLines(before, after string) (out []diffLine) {
+// compareLines returns the lines of both texts in order, each with its mark.
+func compareLines(before, after string) (out []diffLine) {
 	for mark, line := range diff.DiffLines(before, after) {
 		out = append(out, diffLine{mark: mark, text: line})
 	}

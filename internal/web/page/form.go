@@ -30,14 +30,20 @@ func TextArea(name, label, value string, more ...g.Node) g.Node {
 	)
 }
 
-// SelectField is a labelled field that selects one of the values. The argument none is the text that is shown for the
-// value "". If it is empty, the value "" cannot be selected.
-func SelectField(name, label, value, none string, values []string) g.Node {
+// SelectField is a labelled field that selects one of the values. The argument emptyValueText is the text that is shown
+// for the value "". If it is empty, the value "" cannot be selected.
+func SelectField(name, label, value, emptyValueText string, values []string) g.Node {
 	option := func(v, text string) g.Node {
 		return h.Option(h.Value(v), g.If(v == value, h.Selected()), h.Text(VisibleText(text)))
 	}
-	return h.Label(h.Class("field"), h.Span(h.Text(label)), h.Select(h.Name(name),
-		g.If(none != "", option("", none)), g.Map(values, func(v string) g.Node { return option(v, v) })))
+	return h.Label(h.Class("field"), h.Span(h.Text(label)), h.Select(
+		h.Name(name),
+		g.If(
+			emptyValueText != "",
+			option("", emptyValueText),
+		),
+		g.Map(values, func(v string) g.Node { return option(v, v) }),
+	))
 }
 
 // QueryForm is a form that opens the page at path. Its fields become the query of the page.
@@ -45,11 +51,11 @@ func QueryForm(path, button string, fields ...g.Node) g.Node {
 	return h.Form(h.Class("ask"), h.Action(RootPath+path), g.Group(fields), h.Button(h.Text(button)))
 }
 
-// KeyHints lists keyboard commands. pairs alternates between a key and the key's effect.
-func KeyHints(pairs ...string) g.Node {
+// KeyHints lists keyboard commands. keysAndEffects alternates between a key and the key's effect.
+func KeyHints(keysAndEffects ...string) g.Node {
 	var out []g.Node
-	for i := 0; i+1 < len(pairs); i += 2 {
-		out = append(out, h.Kbd(h.Text(pairs[i])), h.Text(" "+pairs[i+1]+"  "))
+	for i := 0; i+1 < len(keysAndEffects); i += 2 {
+		out = append(out, h.Kbd(h.Text(keysAndEffects[i])), h.Text(" "+keysAndEffects[i+1]+"  "))
 	}
 	return h.P(h.Class("hint keys"), h.Text("Keys: "), g.Group(out))
 }

@@ -15,16 +15,16 @@ import (
 
 // NavigationItem is a link in the navigation.
 type NavigationItem struct {
-	Path, Name string
-	Count      int // number of things on the linked page that wait for a decision
+	Path, Name   string
+	WaitingCount int // number of things on the linked page that wait for a decision
 }
 
 // PageFrame is a page with the navigation around its content.
 type PageFrame struct {
-	Title       string
-	Status      int    // HTTP status (0 means 200)
-	IsLive      bool   // The elements with the attribute data-live are loaded again when the memory changes.
-	CurrentPath string // Path of the [NavigationItem] for this page
+	Title               string
+	Status              int    // HTTP status (0 means 200)
+	ReloadsLiveElements bool   // The elements with the attribute data-live are loaded again when the memory changes.
+	CurrentPath         string // Path of the [NavigationItem] for this page
 
 	NavigationItems []NavigationItem // links in the page's navigation that are always visible
 	MoreItems       []NavigationItem // further links, which are shown on demand
@@ -41,7 +41,7 @@ type PageFrame struct {
 
 // Send writes the page as the answer to a request.
 func (f PageFrame) Send(w http.ResponseWriter, a Assets) {
-	htmlDocument{title: f.Title, status: f.Status, reloadsOnChange: f.IsLive}.send(w, a, h.Body(
+	htmlDocument{title: f.Title, status: f.Status, reloadsOnChange: f.ReloadsLiveElements}.send(w, a, h.Body(
 		h.A(h.Class("skip"), h.Href("#main"), h.Text("Skip to the content")),
 		h.Header(h.Class("top"), h.Div(
 			h.Class("bar"),
@@ -70,9 +70,9 @@ func (f PageFrame) Send(w http.ResponseWriter, a Assets) {
 				h.ID("places"),
 				h.Class("places"),
 				h.Aria("label", "Places"),
-				g.If(f.IsLive, h.Attr("data-live", "")),
+				g.If(f.ReloadsLiveElements, h.Attr("data-live", "")),
 				h.Ul(g.Map(f.NavigationItems, f.navigationLink)),
-				f.moreNavigation(),
+				f.furtherLinksGroup(),
 			),
 			h.Main(
 				h.ID("main"),
@@ -91,19 +91,19 @@ func (f PageFrame) Send(w http.ResponseWriter, a Assets) {
 // navigationLink returns the link for an item of the navigation.
 func (f PageFrame) navigationLink(p NavigationItem) g.Node {
 	return h.Li(h.A(h.Href(RootPath+p.Path), g.If(p.Path == f.CurrentPath, h.Aria("current", "page")), h.Text(p.Name),
-		g.If(p.Count > 0, g.Group{h.Text(" "), h.Span(h.Class("count"), h.Text(strconv.Itoa(p.Count))),
+		g.If(p.WaitingCount > 0, g.Group{h.Text(" "), h.Span(h.Class("count"), h.Text(strconv.Itoa(p.WaitingCount))),
 			h.Span(h.Class("hidden"), h.Text(" to decide"))})))
 }
 
-// moreNavigation returns the group of further links. The group is open if it contains the link to the current page.
-func (f PageFrame) moreNavigation() g.Node {
+// furtherLinksGroup returns the group of further links. The group is open if it contains the link to the current page.
+func (f PageFrame) furtherLinksGroup() g.Node {
 	isCurrent := slices.ContainsFunc(f.MoreItems, func(p NavigationItem) bool { return p.Path == f.CurrentPath })
 	return h.Details(h.ID("more"), g.If(isCurrent, h.Attr("open", "")), h.Summary(h.Text("More")),
 		h.Ul(g.Map(f.MoreItems, f.navigationLink)))
 }
 
-// BarePage is a page without navigation, for a browser that is not signed in.
-type BarePage struct {
+// PageWithoutNavigation is a page without navigation, for a browser that is not signed in.
+type PageWithoutNavigation struct {
 	Title      string
 	Status     int
 	RedirectTo string // path to which the browser is redirected, including [RootPath] ("" if it is not redirected)
@@ -111,7 +111,7 @@ type BarePage struct {
 }
 
 // Send writes the page as the answer to a request.
-func (d BarePage) Send(w http.ResponseWriter, a Assets) {
+func (d PageWithoutNavigation) Send(w http.ResponseWriter, a Assets) {
 	if d.RedirectTo != "" {
 		w.Header().Set("Refresh", "0; url="+d.RedirectTo)
 	}

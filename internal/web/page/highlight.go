@@ -26,12 +26,12 @@ const (
 
 // language describes how comments, strings and keywords are written in a programming language.
 type language struct {
-	lineComments      []string
-	blockComment      [2]string // beginning and end of a block comment ("" for a language without block comments)
-	strings           []stringForm
-	keywords          map[string]bool
-	isCaseInsensitive bool // the language's keywords may be written with capital letters
-	commentNeedsSpace bool // A line comment begins only at the start of a line or after a space.
+	lineComments            []string
+	blockComment            [2]string // beginning and end of a block comment ("" for a language without block comments)
+	strings                 []stringForm
+	keywords                map[string]bool
+	isCaseInsensitive       bool // the language's keywords may be written with capital letters
+	commentNeedsSpaceBefore bool // A line comment begins only at the start of a line or after a space.
 }
 
 // stringForm describes one form of string literals.
@@ -105,7 +105,7 @@ var languages = sync.OnceValue(func() map[string]*language {
 		keywords: wordSet("and as assert async await break class continue def del elif else except False finally " +
 			"for from global if import in is lambda None nonlocal not or pass raise return self True try while " +
 			"with yield")}
-	shell := &language{lineComments: []string{"#"}, commentNeedsSpace: true,
+	shell := &language{lineComments: []string{"#"}, commentNeedsSpaceBefore: true,
 		strings: []stringForm{{open: `"`, close: `"`, isMultiline: true},
 			{open: `'`, close: `'`, isRaw: true, isMultiline: true}},
 		keywords: wordSet("case do done elif else esac exit export fi for function if in local return set then " +
@@ -118,10 +118,10 @@ var languages = sync.OnceValue(func() map[string]*language {
 			"references returning right rollback select set table then true union unique update using values view " +
 			"when where with")}
 	data := &language{
-		lineComments:      []string{"#"},
-		commentNeedsSpace: true,
-		strings:           []stringForm{doubleQuotedString, singleQuotedString},
-		keywords:          wordSet("true false null"),
+		lineComments:            []string{"#"},
+		commentNeedsSpaceBefore: true,
+		strings:                 []stringForm{doubleQuotedString, singleQuotedString},
+		keywords:                wordSet("true false null"),
 	}
 	json := &language{lineComments: []string{"//"}, blockComment: [2]string{"/*", "*/"},
 		strings: []stringForm{doubleQuotedString}, keywords: wordSet("true false null")}
@@ -160,11 +160,11 @@ func highlightCode(code, languageName string) g.Node {
 // nextToken returns the class and the end of the token at an offset in the code. If the token is not highlighted, the
 // class is "".
 func (l *language) nextToken(code string, at int) (class string, end int) {
-	if end := l.commentEnd(code, at); end > 0 {
+	if end := l.findCommentEnd(code, at); end > 0 {
 		return commentSpanClass, end
 	}
 	for _, f := range l.strings {
-		switch end, isClosed := f.stringEnd(code, at); {
+		switch end, isClosed := f.findStringEnd(code, at); {
 		case isClosed:
 			return stringSpanClass, end
 		case end > 0:
@@ -199,35 +199,35 @@ func (l *language) nextToken(code string, at int) (class string, end int) {
 	return "", end
 }
 
-// commentEnd returns the end of the comment that begins at an offset, or 0 if no comment begins there.
-func (l *language) commentEnd(code string, at int) int {
+// findCommentEnd returns the end of the comment that begins at an offset, or 0 if no comment begins there.
+func (l *language) findCommentEnd(code string, offset int) int {
 	for _, c := range l.lineComments {
-		isBegin := at == 0 || !l.commentNeedsSpace || strings.ContainsRune(" \t\n", rune(code[at-1]))
-		if strings.HasPrefix(code[at:], c) && isBegin {
-			return findLineEnd(code, at)
+		isBegin := offset == 0 || !l.commentNeedsSpaceBefore || strings.ContainsRune(" \t\n", rune(code[offset-1]))
+		if strings.HasPrefix(code[offset:], c) && isBegin {
+			return findLineEnd(code, offset)
 		}
 	}
-	if begin := l.blockComment[0]; begin != "" && strings.HasPrefix(code[at:], begin) {
-		if n := strings.Index(code[at+len(begin):], l.blockComment[1]); n >= 0 {
-			return at + len(begin) + n + len(l.blockComment[1])
+	if begin := l.blockComment[0]; begin != "" && strings.HasPrefix(code[offset:], begin) {
+		if n := strings.Index(code[offset+len(begin):], l.blockComment[1]); n >= 0 {
+			return offset + len(begin) + n + len(l.blockComment[1])
 		}
 		return len(code)
 	}
 	return 0
 }
 
-// stringEnd returns where a string of the form f ends that begins at the offset at. It returns 0 if no string of this
+// findStringEnd returns where a string of the form f ends that begins at the offset. It returns 0 if no string of this
 // form begins there. If a string lacks its closing quote, it ends at the end of the line or, for a multiline form, at
 // the end of the code. For a form for single characters, a string without its closing quote is not a string. The result
 // isClosed reports whether the closing quote exists.
-func (f stringForm) stringEnd(code string, at int) (end int, isClosed bool) {
-	if !strings.HasPrefix(code[at:], f.open) {
+func (f stringForm) findStringEnd(code string, offset int) (end int, isClosed bool) {
+	if !strings.HasPrefix(code[offset:], f.open) {
 		return 0, false
 	}
-	begin := at + len(f.open)
+	begin := offset + len(f.open)
 	limit := len(code)
 	if !f.isMultiline {
-		limit = findLineEnd(code, at)
+		limit = findLineEnd(code, offset)
 	}
 	if f.isCharacter && !strings.HasPrefix(code[begin:], `\`) {
 		_, size := utf8.DecodeRuneInString(code[begin:])

@@ -18,19 +18,19 @@ import (
 // A text of more than maxProseBytes bytes is cut, so that a page stays smaller than 60 kB.
 const maxProseBytes = 40_000
 
-// RenderMarkdown renders Markdown. If parsing the text would take too long, it is shown as plain text. cut reports
+// RenderMarkdown renders Markdown. If parsing the text would take too long, it is shown as plain text. isCut reports
 // whether only the beginning of the text is shown, because source has more than maxProseBytes bytes.
-func RenderMarkdown(source string) (n g.Node, cut bool) {
-	cut = len(source) > maxProseBytes
-	if cut {
+func RenderMarkdown(source string) (n g.Node, isCut bool) {
+	isCut = len(source) > maxProseBytes
+	if isCut {
 		source = cutAtLineEnd(source, maxProseBytes)
 	}
 	p := markdownRenderer{source: []byte(source)}
 	doc := markdown.Parse(p.source)
 	if doc == nil {
-		return PlainText(source), cut
+		return PlainText(source), isCut
 	}
-	return h.Div(h.Class("prose"), h.Dir("auto"), p.renderChildren(doc, 0)), cut
+	return h.Div(h.Class("prose"), h.Dir("auto"), p.renderChildren(doc, 0)), isCut
 }
 
 // PlainText shows a text without rendering it.

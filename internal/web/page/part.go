@@ -71,8 +71,8 @@ func EntryLink(name string) g.Node {
 	return h.A(h.Href(RootPath+EntryPath(name)), IsolatedText(name))
 }
 
-// FindPath returns the path to the page with the results of a search, relative to [RootPath].
-func FindPath(query string) string { return "find?" + url.Values{"q": {query}}.Encode() }
+// FindPagePath returns the path to the page with the results of a search, relative to [RootPath].
+func FindPagePath(query string) string { return "find?" + url.Values{"q": {query}}.Encode() }
 
 // RelativeTime shows the time t relative to the time now, for example "5 minutes ago". The exact time is the tooltip.
 // If t is zero, the result is nil.
@@ -133,7 +133,7 @@ func LabelChips(labels map[string][]string) g.Node {
 	for _, k := range shownLabelKeys {
 		for _, v := range labels[k] {
 			out = append(out, h.Li(h.A(h.Class("chip "+
-				k), h.Href(RootPath+FindPath(k+":"+QuoteValue(v))), h.Span(h.Class("key"), h.Text(k+" ")),
+				k), h.Href(RootPath+FindPagePath(k+":"+QuoteValue(v))), h.Span(h.Class("key"), h.Text(k+" ")),
 				IsolatedText(v))))
 		}
 	}
@@ -169,7 +169,7 @@ func entryRowBody(v Viewer, e verb.Entry) g.Node {
 		h.Div(
 			h.Class("head"),
 			h.H3(h.A(h.Href(RootPath+EntryPath(e.Name)), HighlightedText(e.Name, e.MatchedWords))),
-			TrustBadge(e.Trust),
+			TrustBadge(e.TrustLevel),
 			g.If(e.Kind != "note", Badge("", e.Kind, "")),
 		),
 		g.If(e.Snippet != "", h.P(h.Class("snippet"), HighlightedText(StripMarkdown(e.Snippet), e.MatchedWords))),
@@ -218,15 +218,15 @@ func DescribeChange(ch verb.Change) string {
 	if len(ch.Entries) == 0 {
 		return fmt.Sprintf("Change %d.", ch.Seq)
 	}
-	s := ChangeVerb(ch) + " " + strconv.Quote(VisibleText(ch.Entries[0].Name))
+	s := VerbForChange(ch) + " " + strconv.Quote(VisibleText(ch.Entries[0].Name))
 	if n := len(ch.Entries) - 1; n > 0 {
 		s += " and " + CountWithNoun(n, "other")
 	}
 	return s + "."
 }
 
-// ChangeVerb returns the verb that describes a change's effect on the first entry, such as "Added".
-func ChangeVerb(ch verb.Change) string {
+// VerbForChange returns the verb that describes a change's effect on the first entry, such as "Added".
+func VerbForChange(ch verb.Change) string {
 	if len(ch.RevertedSeqs) > 0 {
 		return "Undid a change of"
 	}
@@ -236,10 +236,10 @@ func ChangeVerb(ch verb.Change) string {
 	return cmp.Or(verbs[first.Verb], strings.TrimSuffix(MakeSentence(first.Verb), "."))
 }
 
-// HiddenFields returns hidden form fields. pairs alternates between a name and a value.
-func HiddenFields(pairs ...string) g.Node {
+// HiddenFields returns hidden form fields. namesAndValues alternates between a name and a value.
+func HiddenFields(namesAndValues ...string) g.Node {
 	var out g.Group
-	for p := range slices.Chunk(pairs, 2) {
+	for p := range slices.Chunk(namesAndValues, 2) {
 		out = append(out, h.Input(h.Type("hidden"), h.Name(p[0]), h.Value(p[1])))
 	}
 	return out
@@ -262,11 +262,11 @@ func Pager(u *url.URL, offset, next, size int) g.Node {
 }
 
 // RankedPager is like [Pager], for a list with the best result first.
-func RankedPager(u *url.URL, offset, next, size int) g.Node {
-	return pager(u, offset, next, size, "Better", "Further")
+func RankedPager(u *url.URL, offset, nextOffset, size int) g.Node {
+	return pager(u, offset, nextOffset, size, "Better", "Further")
 }
 
-func pager(u *url.URL, offset, next, size int, before, after string) g.Node {
+func pager(u *url.URL, offset, nextOffset, size int, previousLabel, nextLabel string) g.Node {
 	at := func(offset int, rel, text string) g.Node {
 		q := u.Query()
 		q.Del("done")
@@ -274,11 +274,18 @@ func pager(u *url.URL, offset, next, size int, before, after string) g.Node {
 		q.Set("offset", strconv.Itoa(offset))
 		return h.A(h.Rel(rel), h.Href(u.EscapedPath()+"?"+q.Encode()), h.Text(text))
 	}
-	if offset == 0 && next == 0 {
+	if offset == 0 && nextOffset == 0 {
 		return nil
 	}
-	return h.Nav(h.Class("pager"), h.Aria("label", "Pages"),
-		g.If(offset > 0, at(max(0, offset-size), "prev", before)), g.If(next > 0, at(next, "next", after)))
+	return h.Nav(
+		h.Class("pager"),
+		h.Aria("label", "Pages"),
+		g.If(
+			offset > 0,
+			at(max(0, offset-size), "prev", previousLabel),
+		),
+		g.If(nextOffset > 0, at(nextOffset, "next", nextLabel)),
+	)
 }
 
 // Table shows rows below the heads of the columns. A wide table scrolls horizontally.
@@ -290,10 +297,10 @@ func Table(heads []string, rows ...g.Node) g.Node {
 }
 
 // PercentageMeter shows a percentage as a bar, and as text.
-func PercentageMeter(share int, text string) g.Node {
+func PercentageMeter(percentage int, text string) g.Node {
 	return h.Div(
 		h.Class("meter"),
-		h.El("meter", h.Min("0"), h.Max("100"), h.Value(fmt.Sprint(share)), h.Aria("label", text)),
+		h.El("meter", h.Min("0"), h.Max("100"), h.Value(fmt.Sprint(percentage)), h.Aria("label", text)),
 		h.Span(h.Class("hint"), h.Text(text)),
 	)
 }

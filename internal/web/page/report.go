@@ -30,7 +30,7 @@ type reportRenderer struct {
 
 // renderSections renders the sections of a report. If several findings of checks follow each other, they become one
 // list.
-func (p reportRenderer) renderSections(all []report.Section) g.Node {
+func (p reportRenderer) renderSections(sections []report.Section) g.Node {
 	var nodes g.Group
 	var findings []g.Node
 	flush := func() {
@@ -39,7 +39,7 @@ func (p reportRenderer) renderSections(all []report.Section) g.Node {
 			findings = nil
 		}
 	}
-	for _, s := range all {
+	for _, s := range sections {
 		if f, isFinding := s.(report.Finding); isFinding {
 			findings = append(findings, p.renderFinding(f))
 			continue
@@ -74,14 +74,14 @@ func (p reportRenderer) renderSection(s report.Section) g.Node {
 		return h.Ul(h.Class("rows"), g.Map(s.Items, item))
 	case report.Finding:
 		return h.Ul(h.Class("rows"), p.renderFinding(s))
-	case report.Reasons:
+	case report.EmptyResultReasons:
 		near := g.Group{}
 		if len(s.SimilarNames) > 0 {
 			near = append(near, h.P(h.Class("dim"), h.Text("Similar names: "), p.renderValue(s.SimilarNames)))
 		}
 		return h.Div(h.Class("empty"), g.Map(s.Sentences,
 			func(w report.Sentence) g.Node { return h.P(p.renderSentence(w)) }), near)
-	case report.ModelDocument:
+	case report.TextForModel:
 		return h.Pre(h.Text(VisibleText(string(s))))
 	}
 	panic(fmt.Sprintf("page: a report contains a %T", s))
@@ -104,11 +104,11 @@ func (p reportRenderer) renderFinding(f report.Finding) g.Node {
 }
 
 // renderFindingText shows the text or the value of a finding. A text is shown as a sentence.
-func (p reportRenderer) renderFindingText(what any) g.Node {
-	if text, isText := what.(string); isText {
+func (p reportRenderer) renderFindingText(textOrValue any) g.Node {
+	if text, isText := textOrValue.(string); isText {
 		return IsolatedText(MakeSentence(text))
 	}
-	return p.renderValue(what)
+	return p.renderValue(textOrValue)
 }
 
 // renderRecord shows a record, which describes one thing such as an entry. It shows the record's title first. If the
@@ -160,9 +160,9 @@ func (p reportRenderer) renderTable(t report.Table) g.Node {
 	return Table(t.Columns, rows...)
 }
 
-func (p reportRenderer) renderNotices(kind string, sentences []report.Sentence) g.Node {
+func (p reportRenderer) renderNotices(noticeClass string, sentences []report.Sentence) g.Node {
 	return g.Map(sentences, func(s report.Sentence) g.Node {
-		return h.Div(h.Class("notice "+kind), h.P(p.renderFullSentence(s)))
+		return h.Div(h.Class("notice "+noticeClass), h.P(p.renderFullSentence(s)))
 	})
 }
 
@@ -184,7 +184,7 @@ func (p reportRenderer) renderSentence(s report.Sentence) g.Node {
 // separate lines.
 func (p reportRenderer) renderFullSentence(s report.Sentence) g.Node {
 	text, values := p.splitSentence(s)
-	if s.EndsWithLines() {
+	if s.EndsWithQuotedLines() {
 		return fillPlaceholders(capitalize(text), values)
 	}
 	return fillPlaceholders(MakeSentence(text), values)
@@ -232,7 +232,7 @@ func (p reportRenderer) renderValue(v any) g.Node {
 		return h.Text(VisibleText(string(v)))
 	case report.Sentence:
 		return fillPlaceholders(p.splitSentence(v))
-	case report.Name:
+	case report.EntryName:
 		return IsolatedText(string(v))
 	case report.Names:
 		return joinTexts(v, h.Text(", "))
@@ -244,7 +244,7 @@ func (p reportRenderer) renderValue(v any) g.Node {
 		return IsolatedText(strings.TrimSpace(string(v)))
 	case report.Quote:
 		return h.BlockQuote(IsolatedText(strings.TrimSpace(string(v))))
-	case report.Change:
+	case report.ChangeNumber:
 		return h.Text(fmt.Sprintf("(change %d)", v))
 	case time.Time:
 		return RelativeTime(p.now, v)

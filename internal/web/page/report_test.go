@@ -17,21 +17,21 @@ func TestReport(t *testing.T) {
 	r.AddLinef(
 		"found %d of %s in %s",
 		2,
-		report.Name("<b>\u202e"),
+		report.EntryName("<b>\u202e"),
 		report.Sentencef("the %s", report.OxbowText("archive")),
 	)
 	r.Add(
 		report.Line{Sentence: report.Sentencef("%s below", now), Indent: 2},
 		report.Fields{Cells: []report.Cell{{Name: "tags", Value: report.Names{"x", "y"}}, {Name: "none", Value: ""}}},
-		report.Table{Columns: []string{"Name", "N"}, Rows: [][]any{{report.Name("a"), 3}}},
+		report.Table{Columns: []string{"Name", "N"}, Rows: [][]any{{report.EntryName("a"), 3}}},
 		report.Finding{Level: "warning", Topic: "space", TopicState: "9 kB free", Remedy: "oxbow compact"},
 		report.Finding{Level: "ok", Topic: "lock", TopicState: "free"},
 		report.List{IsNumbered: true, Items: []report.Section{
-			report.Record{Key: report.Name("c"), Effect: report.Sentencef("forgot %s", report.Name("c")),
+			report.Record{Key: report.EntryName("c"), Effect: report.Sentencef("forgot %s", report.EntryName("c")),
 				Cells:          []report.Cell{{Name: "version", Value: uint64(7)}},
 				TextCellsBelow: []report.Cell{{Name: "text", Value: report.Quote("<i>")}}},
 		}},
-		report.ModelDocument("as <it> is"),
+		report.TextForModel("as <it> is"),
 	)
 	report.AddEmptyResultReasons(&r, []report.OxbowText{"nothing fits"}, []string{"near"})
 	r.Warnf("%s is lost", report.QuotedText("f"))

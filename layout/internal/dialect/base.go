@@ -19,19 +19,19 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Base implements the methods of [layout.Home] that do not depend on the layout. A home embeds it, and adds Tools,
-// Context and Session. The fields of a Base do not change after the home was opened.
+// HomeBase implements the methods of [layout.Home] that do not depend on the layout. A home embeds it, and adds Tools,
+// Context and Session. The fields of a HomeBase do not change after the home was opened.
 //
 // Many layouts store the memory in files that an [mdtree.Layout] reads. Such a layout opens its home like this:
 //
-//	h := &home{Base: dialect.NewBase(o)}
+//	h := &home{HomeBase: dialect.NewHomeBase(o)}
 //	h.Tree, err = h.OpenTree(ctx, o.FS, o.Path, treeLayout{h.Zone}, "")
 //	if err != nil {
 //		return nil, err
 //	}
 //	h.SetStore(h.Tree)       // sets h.HomeMemory
-//	h.ListWritten(o.FS, ".") // otherwise tools cannot overwrite what tools wrote
-type Base struct {
+//	h.RecordWrittenTexts(o.FS, ".") // otherwise tools cannot overwrite what tools wrote
+type HomeBase struct {
 	layout.Options // options of the home; their clock, zone and Warn are always set
 	HomeMemory     *oxbow.Memory
 
@@ -43,8 +43,8 @@ type Base struct {
 	writtenTexts               *verb.WrittenTexts // record of the texts that the tools wrote (may be nil)
 }
 
-// NewBase returns a Base without a memory. The caller must set the memory with [Base.SetStore].
-func NewBase(o layout.Options) Base {
+// NewHomeBase returns a HomeBase without a memory. The caller must set the memory with [HomeBase.SetStore].
+func NewHomeBase(o layout.Options) HomeBase {
 	if o.Memory.Clock == nil {
 		o.Memory.Clock = time.Now
 	}
@@ -54,22 +54,22 @@ func NewBase(o layout.Options) Base {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	return Base{Options: o, entriesSeenOutsideSessions: &verb.SeenEntries{}}
+	return HomeBase{Options: o, entriesSeenOutsideSessions: &verb.SeenEntries{}}
 }
 
-// ListWritten makes the home keep a list of the texts that the tools write. The list is stored in a file in the
+// RecordWrittenTexts makes the home keep a list of the texts that the tools write. The list is stored in a file in the
 // directory dir of fsys. With this list, a tool may overwrite a text that only tools wrote, and never a text that a
 // person edited. Without this list, a session may overwrite only texts that it has seen.
-func (b *Base) ListWritten(fsys vfs.FS, dir string) {
-	b.writtenTexts = verb.NewWrittenTexts(fsys, path.Join(dir, verb.WrittenFile))
+func (b *HomeBase) RecordWrittenTexts(fsys vfs.FS, dir string) {
+	b.writtenTexts = verb.NewWrittenTexts(fsys, path.Join(dir, verb.WrittenTextsFileName))
 	b.entriesSeenOutsideSessions = verb.NewSeenEntries(b.writtenTexts)
 }
 
 // Written implements [layout.Home].
-func (b *Base) Written() *verb.WrittenTexts { return b.writtenTexts }
+func (b *HomeBase) Written() *verb.WrittenTexts { return b.writtenTexts }
 
 // SetStore makes the store the home's memory.
-func (b *Base) SetStore(s oxbow.Store) {
+func (b *HomeBase) SetStore(s oxbow.Store) {
 	mo := b.Options.Memory
 	mo.FS = nil
 	b.HomeMemory = oxbow.New(s, &mo)
@@ -77,14 +77,14 @@ func (b *Base) SetStore(s oxbow.Store) {
 
 // OpenTree opens a layout's files in fsys as a store. The store has the clock, the lock timeout and the read-only mode
 // of the home's options. OpenTree does not change b. The caller must assign the returned store to b.Tree and then call
-// [Base.SetStore]. The argument path is the root directory's path in messages. The argument lock is the path of the
-// lock file, or "" for the default path.
-func (b *Base) OpenTree(
+// [HomeBase.SetStore]. The argument path is the root directory's path in messages. The argument lockPath is the path of
+// the lock file, or "" for the default path.
+func (b *HomeBase) OpenTree(
 	ctx context.Context,
 	fsys vfs.FS,
 	path string,
 	l mdtree.Layout,
-	lock string,
+	lockPath string,
 ) (*mdtree.Store, error) {
 	mo := b.Options.Memory
 	return mdtree.Open(
@@ -92,31 +92,31 @@ func (b *Base) OpenTree(
 		fsys,
 		l,
 		mdtree.Options{Clock: mo.Clock, LockWait: mo.LockWait, ReadOnly: mo.ReadOnly, DirectoryName: path, Warn: b.Warn,
-			LockPath: lock},
+			LockPath: lockPath},
 	)
 }
 
 // Now returns the current time in the time zone of the home's dates.
-func (b *Base) Now() time.Time { return b.Options.Memory.Clock().In(b.Zone) }
+func (b *HomeBase) Now() time.Time { return b.Options.Memory.Clock().In(b.Zone) }
 
 // Memory implements [layout.Home].
-func (b *Base) Memory() *oxbow.Memory { return b.HomeMemory }
+func (b *HomeBase) Memory() *oxbow.Memory { return b.HomeMemory }
 
 // Close implements [layout.Home].
-func (b *Base) Close() error { return b.HomeMemory.Close() }
+func (b *HomeBase) Close() error { return b.HomeMemory.Close() }
 
-// CountFile returns 1 if fsys has a file with that name. Otherwise it returns 0.
-func CountFile(fsys vfs.FS, name string) (int, error) {
-	return countName(fsys, name, func(info fs.FileInfo) bool { return !info.IsDir() })
+// CountFileIfExists returns 1 if fsys has a file with that name. Otherwise it returns 0.
+func CountFileIfExists(fsys vfs.FS, name string) (int, error) {
+	return countIfExists(fsys, name, func(info fs.FileInfo) bool { return !info.IsDir() })
 }
 
-// CountDir returns 1 if fsys has a directory with that name. Otherwise it returns 0.
-func CountDir(fsys vfs.FS, name string) (int, error) {
-	return countName(fsys, name, fs.FileInfo.IsDir)
+// CountDirIfExists returns 1 if fsys has a directory with that name. Otherwise it returns 0.
+func CountDirIfExists(fsys vfs.FS, name string) (int, error) {
+	return countIfExists(fsys, name, fs.FileInfo.IsDir)
 }
 
-// countName returns 1 if the name exists and isWanted accepts its description, otherwise 0.
-func countName(fsys vfs.FS, name string, isWanted func(fs.FileInfo) bool) (int, error) {
+// countIfExists returns 1 if the name exists and isWanted accepts its description, otherwise 0.
+func countIfExists(fsys vfs.FS, name string, isWanted func(fs.FileInfo) bool) (int, error) {
 	info, err := fsys.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -129,12 +129,17 @@ func countName(fsys vfs.FS, name string, isWanted func(fs.FileInfo) bool) (int, 
 	return 1, nil
 }
 
-// NewFile is a file to create in a new home.
-type NewFile struct{ Name, Text string }
+// FileToCreate is a file to create in a new home.
+type FileToCreate struct{ Name, Text string }
 
 // CreateFiles creates the directory dir and the files that do not exist. It returns the names of the created directory
 // and files. dir may be "." for the root. Each file must be in dir or in a directory that exists.
-func CreateFiles(ctx context.Context, fsys vfs.FS, dir string, files ...NewFile) (made []string, err error) {
+func CreateFiles(
+	ctx context.Context,
+	fsys vfs.FS,
+	dir string,
+	files ...FileToCreate,
+) (createdNames []string, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("making the home: %w", err)
@@ -144,7 +149,7 @@ func CreateFiles(ctx context.Context, fsys vfs.FS, dir string, files ...NewFile)
 		if err := MakeDir(fsys, dir); err != nil {
 			return nil, err
 		}
-		made = append(made, dir)
+		createdNames = append(createdNames, dir)
 	} else if err != nil {
 		return nil, err
 	}
@@ -152,14 +157,14 @@ func CreateFiles(ctx context.Context, fsys vfs.FS, dir string, files ...NewFile)
 		if _, err := fsys.Stat(f.Name); err == nil {
 			continue
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			return made, err
+			return createdNames, err
 		}
 		if err := vfs.WriteFile(fsys, f.Name, []byte(f.Text), 0o644); err != nil {
-			return made, err
+			return createdNames, err
 		}
-		made = append(made, f.Name)
+		createdNames = append(createdNames, f.Name)
 	}
-	return made, ctx.Err()
+	return createdNames, ctx.Err()
 }
 
 // MakeDir creates a directory and all missing parents, and syncs the new directories to disk.

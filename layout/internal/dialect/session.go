@@ -20,7 +20,7 @@ type Session struct {
 	AddSystemContext func(ctx context.Context, c *prompt.Context) error
 	// AddRecalledContext adds the context that is put before a message of the user. It may be nil.
 	AddRecalledContext func(ctx context.Context, c *prompt.Context, message string) error
-	Budget             int // maximum number of tokens in a context (0 means no limit)
+	TokenBudget        int // maximum number of tokens in a context (0 means no limit)
 }
 
 // Start implements [layout.Session].
@@ -37,7 +37,7 @@ func (s *Session) context(ctx context.Context, summary string) (prompt.Context, 
 	if strings.TrimSpace(summary) != "" {
 		c.Add(prompt.Part{Name: "summary", Role: prompt.RoleUser, Text: summary, IsPinned: true})
 	}
-	c.FitToBudget(s.Budget)
+	c.FitToBudget(s.TokenBudget)
 	return c, ctx.Err()
 }
 
@@ -49,7 +49,7 @@ func (s *Session) BeforeTurn(ctx context.Context, message string) (prompt.Contex
 			return prompt.Context{}, err
 		}
 	}
-	c.FitToBudget(s.Budget)
+	c.FitToBudget(s.TokenBudget)
 	return c, ctx.Err()
 }
 
@@ -74,7 +74,7 @@ func (s *Session) End(ctx context.Context, _ string) error { return ctx.Err() }
 
 // GetOfKind returns the entry with this name if the entry has this kind. Otherwise the error
 // matches [oxbow.ErrNotFound].
-func (b *Base) GetOfKind(ctx context.Context, name string, kind oxbow.Kind) (oxbow.Entry, error) {
+func (b *HomeBase) GetOfKind(ctx context.Context, name string, kind oxbow.Kind) (oxbow.Entry, error) {
 	e, err := b.HomeMemory.GetNamed(ctx, name)
 	if err == nil && e.Kind != kind {
 		err = &oxbow.NameError{Name: name, Err: oxbow.ErrNotFound}

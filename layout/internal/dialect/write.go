@@ -14,7 +14,7 @@ import (
 
 // SeenEntries returns the record of the texts that ctx's session has seen in the home. All calls outside of sessions
 // share one record.
-func (b *Base) SeenEntries(ctx context.Context) *verb.SeenEntries {
+func (b *HomeBase) SeenEntries(ctx context.Context) *verb.SeenEntries {
 	return verb.ContextSeenEntries(ctx, b.entriesSeenOutsideSessions)
 }
 
@@ -22,7 +22,12 @@ func (b *Base) SeenEntries(ctx context.Context) *verb.SeenEntries {
 // session read it, their changes are merged with the changes in e. If the changes cannot be merged, the error matches
 // [oxbow.ErrConflict] and contains the present entry, so that the agent can see it (see [verb.SeenEntries]). If the
 // function check is not nil, PutEntry calls it before an update. An error of the function prevents the update.
-func (b *Base) PutEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, check func(old oxbow.Entry) error) error {
+func (b *HomeBase) PutEntry(
+	ctx context.Context,
+	m *oxbow.Memory,
+	e oxbow.Entry,
+	check func(old oxbow.Entry) error,
+) error {
 	var was, is oxbow.Entry
 	edit := func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		was, is = old, e
@@ -52,7 +57,7 @@ func (b *Base) PutEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry, che
 // DeleteEntry removes the entry with the given name. It returns an error if somebody else has changed the entry since
 // the session read it. If the entry does not exist, the error matches [oxbow.ErrNotFound]. If the function check is not
 // nil, DeleteEntry calls it with the entry before the removal. An error of this function prevents the removal.
-func (b *Base) DeleteEntry(
+func (b *HomeBase) DeleteEntry(
 	ctx context.Context,
 	m *oxbow.Memory,
 	name string,
@@ -72,23 +77,23 @@ func (b *Base) DeleteEntry(
 }
 
 // Documents implements [layout.Home].
-func (b *Base) Documents() []string { return b.DocumentPaths }
+func (b *HomeBase) Documents() []string { return b.DocumentPaths }
 
 // Document implements [layout.Home]. It records that the session has read the document.
-func (b *Base) Document(ctx context.Context, path string) (string, bool, error) {
+func (b *HomeBase) Document(ctx context.Context, path string) (string, bool, error) {
 	text, ok, err := b.Tree.Document(ctx, path)
 	if err == nil && ok {
-		b.SeenEntries(ctx).RecordShown(verb.DocumentEntry(path, text))
+		b.SeenEntries(ctx).RecordShownEntries(verb.DocumentEntry(path, text))
 	}
 	return text, ok, err
 }
 
-// DocumentOptions configure [Base.SetDocument], which replaces the text of a file that contains no entries. All
+// DocumentOptions configure [HomeBase.SetDocument], which replaces the text of a file that contains no entries. All
 // functions are optional.
 type DocumentOptions struct {
-	// SplitHidden splits the text of the document into a part that the caller may read and a rest that the caller may
-	// not read. SetDocument keeps the rest: it puts the rest before the new text.
-	SplitHidden func(text string) (shown, rest string)
+	// SplitHiddenText splits the text of the document into a part that the caller may read and a rest that the caller
+	// may not read. SetDocument keeps the rest: it puts the rest before the new text.
+	SplitHiddenText func(text string) (shown, rest string)
 	// CompanionEdits returns edits of other files that must be changed together with the document, for example a
 	// backup. Its first parameter is the document's whole text before the change, and its second parameter is the
 	// whole text after the change.
@@ -97,27 +102,27 @@ type DocumentOptions struct {
 	AddEnding func(text string) string
 }
 
-// SetDocument replaces the text of a document. Like [Base.PutEntry], it merges changes that others made in the
+// SetDocument replaces the text of a document. Like [HomeBase.PutEntry], it merges changes that others made in the
 // meantime, and fails if merging is impossible.
-func (b *Base) SetDocument(ctx context.Context, path, text string, o DocumentOptions) error {
-	if o.SplitHidden == nil {
-		o.SplitHidden = func(text string) (shown, rest string) { return text, "" }
+func (b *HomeBase) SetDocument(ctx context.Context, path, text string, o DocumentOptions) error {
+	if o.SplitHiddenText == nil {
+		o.SplitHiddenText = func(text string) (shown, rest string) { return text, "" }
 	}
 	if o.AddEnding == nil {
 		o.AddEnding = func(text string) string { return text }
 	}
 	var before, after oxbow.Entry
 	hasRest := false
-	edit := func(v mdtree.View, now time.Time) ([]mdtree.Edit, error) {
-		was, _ := v.File(path)
-		shown, rest := o.SplitHidden(was)
+	edit := func(v mdtree.TreeView, now time.Time) ([]mdtree.Edit, error) {
+		was, _ := v.FileText(path)
+		shown, rest := o.SplitHiddenText(was)
 		before, hasRest = verb.DocumentEntry(path, shown), rest != ""
 		want := verb.DocumentEntry(path, text)
 		if shown == o.AddEnding(shown) {
 			want.Content = o.AddEnding(
 				text,
-			// If the old text has the ending, add the ending to the new text. Otherwise merging would treat the missing
-			// ending as a change.
+				// If the old text has the ending, add the ending to the new text. Otherwise merging would treat the
+				// missing ending as a change.
 			)
 		}
 		e, err := b.SeenEntries(ctx).MergeUnseenChanges(before, want)

@@ -22,16 +22,16 @@ type WriteCall struct {
 	Args Args
 }
 
-// CheckWriters tests the tools that write to a home in the layout of d. In each test, a tool writes a text, a person
+// CheckWriteTools tests the tools that write to a home in the layout of d. In each test, a tool writes a text, a person
 // edits the text, and a tool writes again. The test fails if the second call loses the person's words. It also fails if
 // a tool cannot replace a text that only tools have written.
 //
-// Each element in rows is a list of calls that write the same text. The first call of a list creates the text, and then
-// each call of the list is tested with this text. Therefore each call that can create a text must be the first call of
-// a list. The test fails if a tool that may write is in no list.
-func CheckWriters(t *testing.T, d layout.Dialect, rows [][]WriteCall) {
+// Each element in callLists is a list of calls that write the same text. The first call of a list creates the text, and
+// then each call of the list is tested with this text. Therefore each call that can create a text must be the first
+// call of a list. The test fails if a tool that may write is in no list.
+func CheckWriteTools(t *testing.T, d layout.Dialect, callLists [][]WriteCall) {
 	t.Helper()
-	runContract(t, writerContract{d, layout.Home.Tools, rows, rows})
+	checkWriterContract(t, writerContract{d, layout.Home.Tools, callLists, callLists})
 }
 
 // writerContract is a layout's set of tools, with the calls to test.
@@ -40,28 +40,28 @@ type writerContract struct {
 	tools   func(layout.Home) []verb.Tool
 	// In each row, the first call writes a text, and a person edits it. No call of the row may then lose the person's
 	// text.
-	callsAfterTextToEdit   [][]WriteCall
-	callsReplacingToolText [][]WriteCall // In each row, the calls must replace a text that only tools have written.
+	callListsKeepingEdits      [][]WriteCall
+	callListsReplacingToolText [][]WriteCall // In each row, the calls must replace a text that only tools have written.
 }
 
-func runContract(t *testing.T, c writerContract) {
+func checkWriterContract(t *testing.T, c writerContract) {
 	t.Helper()
 	c.checkAllWritersListed(t)
-	for _, row := range c.callsAfterTextToEdit {
+	for _, row := range c.callListsKeepingEdits {
 		for _, later := range row {
-			for name, change := range editsByPerson {
+			for name, change := range personEdits {
 				t.Run(strings.Join([]string{"keeps", row[0].Tool, later.Tool, name}, "/"), func(t *testing.T) {
-					c.checkTypedTextKept(t, row[0], later, change)
+					c.checkPersonTextKept(t, row[0], later, change)
 				})
 			}
 		}
 	}
-	for _, row := range c.callsReplacingToolText {
+	for _, row := range c.callListsReplacingToolText {
 		t.Run("overwrites/"+row[0].Tool, func(t *testing.T) { c.checkToolTextReplaced(t, row) })
 		t.Run("merged/"+row[0].Tool, func(t *testing.T) { c.checkMergedLinesKept(t, row, changedText) })
 		t.Run(
 			"written again/"+row[0].Tool,
-			func(t *testing.T) { c.checkMergedLinesKept(t, row, changedText+"\n"+typedText) },
+			func(t *testing.T) { c.checkMergedLinesKept(t, row, changedText+"\n"+personText) },
 		)
 	}
 }
@@ -69,34 +69,34 @@ func runContract(t *testing.T, c writerContract) {
 const (
 	firstText       = "Line one.\nLine two.\nLine three."
 	textAfterChange = "Line one, changed.\nLine two.\nLine three.\nLine four."
-	typedText       = "A PERSON TYPED THIS"
+	personText      = "A PERSON TYPED THIS"
 
 	changedText = "Line one, changed.\nLine two.\nLine three."
 )
 
-// editsByPerson contains the changes that a person makes to firstText, by name.
-var editsByPerson = map[string]func(text string) string{
-	"append":        func(s string) string { return strings.Replace(s, "Line three.", "Line three.\n"+typedText, 1) },
-	"change a line": func(s string) string { return strings.Replace(s, "Line two.", "Line two. "+typedText, 1) },
-	"the same line": func(s string) string { return strings.Replace(s, "Line one.", typedText, 1) },
-	"replace all":   func(s string) string { return strings.Replace(s, firstText, typedText, 1) },
+// personEdits contains the changes that a person makes to firstText, by name.
+var personEdits = map[string]func(text string) string{
+	"append":        func(s string) string { return strings.Replace(s, "Line three.", "Line three.\n"+personText, 1) },
+	"change a line": func(s string) string { return strings.Replace(s, "Line two.", "Line two. "+personText, 1) },
+	"the same line": func(s string) string { return strings.Replace(s, "Line one.", personText, 1) },
+	"replace all":   func(s string) string { return strings.Replace(s, firstText, personText, 1) },
 }
 
-// personAndAgentHome is a directory that a person and agents edit.
-type personAndAgentHome struct {
+// sharedHome is a directory that a person and agents edit.
+type sharedHome struct {
 	fsys    vfs.FS
 	dialect layout.Dialect
 }
 
-func (h personAndAgentHome) options() layout.Options {
+func (h sharedHome) options() layout.Options {
 	now := time.Date(2026, 4, 18, 9, 30, 0, 0, time.UTC)
 	return layout.Options{FS: h.fsys, Path: "/home", Zone: time.UTC, Memory: oxbow.Options{Clock: func() time.Time {
 		return now
 	}}}
 }
 
-// openAsServer opens the home like a server, with a new session.
-func (h personAndAgentHome) openAsServer(t *testing.T) (layout.Home, context.Context) {
+// openWithNewSession opens the home like a server, with a new session.
+func (h sharedHome) openWithNewSession(t *testing.T) (layout.Home, context.Context) {
 	t.Helper()
 	s, err := h.dialect.Open(t.Context(), h.options())
 	if err != nil {
@@ -116,21 +116,21 @@ func (c WriteCall) callTool(t *testing.T, ctx context.Context, s layout.Home, to
 			in[k] = text
 		}
 	}
-	_, err := callToolIn(ctx, t, Workspace(s), tools, c.Tool, in)
+	_, err := callToolWithContext(ctx, t, Workspace(s), tools, c.Tool, in)
 	return err
 }
 
 // editFirstTextAsPerson lets a person edit the stored firstText. It edits the file that contains firstText. If no file
 // contains it as text, editFirstTextAsPerson changes the entry through another process.
-func (h personAndAgentHome) editFirstTextAsPerson(t *testing.T, change func(string) string) {
+func (h sharedHome) editFirstTextAsPerson(t *testing.T, change func(string) string) {
 	t.Helper()
-	for _, name := range files(t, h.fsys, ".") {
+	for _, name := range listFileNames(t, h.fsys, ".") {
 		if text := ReadFile(t, h.fsys, name); strings.Contains(text, firstText) && name != "memory.db" {
 			WriteFile(t, h.fsys, name, change(text))
 			return
 		}
 	}
-	p, ctx := h.openAsServer(t)
+	p, ctx := h.openWithNewSession(t)
 	e, err := p.Memory().Store().Get(ctx, "n")
 	if err == nil {
 		err = p.Memory().Apply(
@@ -144,8 +144,8 @@ func (h personAndAgentHome) editFirstTextAsPerson(t *testing.T, change func(stri
 	p.Close()
 }
 
-// files returns the names of all files, except the undo files and the files that only oxbow reads.
-func files(t *testing.T, fsys vfs.FS, dir string) (names []string) {
+// listFileNames returns the names of all files, except the undo files and the files that only oxbow reads.
+func listFileNames(t *testing.T, fsys vfs.FS, dir string) (names []string) {
 	t.Helper()
 	entries, err := fsys.ReadDir(dir)
 	if err != nil {
@@ -156,7 +156,7 @@ func files(t *testing.T, fsys vfs.FS, dir string) (names []string) {
 		switch {
 		case e.Name() == "undo" || strings.HasPrefix(e.Name(), ".oxbow"):
 		case e.IsDir():
-			names = append(names, files(t, fsys, name)...)
+			names = append(names, listFileNames(t, fsys, name)...)
 		default:
 			names = append(names, name)
 		}
@@ -164,22 +164,22 @@ func files(t *testing.T, fsys vfs.FS, dir string) (names []string) {
 	return names
 }
 
-// hasTypedText reports whether a file still contains the text that the person typed.
-func (h personAndAgentHome) hasTypedText(t *testing.T) bool {
+// hasPersonText reports whether a file still contains the text that the person typed.
+func (h sharedHome) hasPersonText(t *testing.T) bool {
 	t.Helper()
-	return slices.ContainsFunc(files(t, h.fsys, "."), func(name string) bool {
-		return strings.Contains(ReadFile(t, h.fsys, name), typedText)
+	return slices.ContainsFunc(listFileNames(t, h.fsys, "."), func(name string) bool {
+		return strings.Contains(ReadFile(t, h.fsys, name), personText)
 	})
 }
 
 // checkAllWritersListed fails the test for each tool of the layout that may write if the test's table of calls
-// (callsAfterTextToEdit) does not contain a call of the tool.
+// (callListsKeepingEdits) does not contain a call of the tool.
 func (c writerContract) checkAllWritersListed(t *testing.T) {
 	t.Helper()
-	h := personAndAgentHome{vfs.NewMem(), c.dialect}
-	s, _ := h.openAsServer(t)
+	h := sharedHome{vfs.NewMem(), c.dialect}
+	s, _ := h.openWithNewSession(t)
 	for _, u := range c.tools(s) {
-		isInRow := slices.ContainsFunc(c.callsAfterTextToEdit, func(row []WriteCall) bool {
+		isInRow := slices.ContainsFunc(c.callListsKeepingEdits, func(row []WriteCall) bool {
 			return slices.ContainsFunc(row, func(made WriteCall) bool { return made.Tool == u.Name })
 		})
 		if !u.ReadOnly && !isInRow {
@@ -188,29 +188,29 @@ func (c writerContract) checkAllWritersListed(t *testing.T) {
 	}
 }
 
-// checkTypedTextKept tests that an agent's call does not remove words that a person has typed. An agent writes, a
+// checkPersonTextKept tests that an agent's call does not remove words that a person has typed. An agent writes, a
 // person edits the text, and the agent writes again. The second call is made in the same session, and in a session of
 // a new server.
-func (c writerContract) checkTypedTextKept(t *testing.T, begin, call WriteCall, change func(string) string) {
+func (c writerContract) checkPersonTextKept(t *testing.T, firstCall, call WriteCall, change func(string) string) {
 	for _, fresh := range []bool{false, true} {
-		h := personAndAgentHome{vfs.NewMem(), c.dialect}
-		s, ctx := h.openAsServer(t)
-		if err := begin.callTool(t, ctx, s, c.tools(s), firstText); err != nil {
-			t.Fatalf("%s: %v", begin.Tool, err)
+		h := sharedHome{vfs.NewMem(), c.dialect}
+		s, ctx := h.openWithNewSession(t)
+		if err := firstCall.callTool(t, ctx, s, c.tools(s), firstText); err != nil {
+			t.Fatalf("%s: %v", firstCall.Tool, err)
 		}
 		h.editFirstTextAsPerson(t, change)
-		if !h.hasTypedText(t) {
+		if !h.hasPersonText(t) {
 			t.Fatal("the person's edit was not made")
 		}
 		if fresh {
-			s, ctx = h.openAsServer(t)
+			s, ctx = h.openWithNewSession(t)
 		}
 		err := call.callTool(t, ctx, s, c.tools(s), textAfterChange)
-		if !h.hasTypedText(t) {
+		if !h.hasPersonText(t) {
 			t.Errorf("fresh %v: %s took away what a person typed; it said %v", fresh, call.Tool, err)
 		}
 		isRefused := errors.Is(err, oxbow.ErrUnsupported)
-		showsText := errors.Is(err, oxbow.ErrConflict) && strings.Contains(err.Error(), typedText)
+		showsText := errors.Is(err, oxbow.ErrConflict) && strings.Contains(err.Error(), personText)
 		if err != nil && !isRefused && !showsText {
 			t.Errorf("fresh %v: %s said %v; want the text that stands", fresh, call.Tool, err)
 		}
@@ -226,17 +226,17 @@ func (c writerContract) checkTypedTextKept(t *testing.T, begin, call WriteCall, 
 }
 
 // checkToolTextReplaced checks that a new session can replace or remove a text that it has not seen, if a tool wrote
-// the text and nobody has changed it since. The first call in row writes the text. Each call in row is then tested in
-// new sessions.
-func (c writerContract) checkToolTextReplaced(t *testing.T, row []WriteCall) {
-	for _, call := range row {
-		h := personAndAgentHome{vfs.NewMem(), c.dialect}
-		s, ctx := h.openAsServer(t)
-		if err := row[0].callTool(t, ctx, s, c.tools(s), firstText); err != nil {
+// the text and nobody has changed it since. The first call in the list calls writes the text. Each call in this list is
+// then tested in new sessions.
+func (c writerContract) checkToolTextReplaced(t *testing.T, calls []WriteCall) {
+	for _, call := range calls {
+		h := sharedHome{vfs.NewMem(), c.dialect}
+		s, ctx := h.openWithNewSession(t)
+		if err := calls[0].callTool(t, ctx, s, c.tools(s), firstText); err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range []string{textAfterChange, "Another text."} {
-			s, ctx = h.openAsServer(t)
+			s, ctx = h.openWithNewSession(t)
 			if err := call.callTool(t, ctx, s, c.tools(s), text); err != nil {
 				t.Errorf("the first %s of a session: %v", call.Tool, err)
 			}
@@ -253,24 +253,24 @@ func (c writerContract) checkToolTextReplaced(t *testing.T, row []WriteCall) {
 
 // checkMergedLinesKept tests that a session cannot remove a line that a person wrote if the session has not seen this
 // line. This must also hold if the layout merged the line into a text that a tool wrote, or if a tool wrote the line
-// again. The argument second is the text that the tool writes after the person's edit.
-func (c writerContract) checkMergedLinesKept(t *testing.T, row []WriteCall, second string) {
-	for _, call := range row {
-		h := personAndAgentHome{vfs.NewMem(), c.dialect}
-		s, ctx := h.openAsServer(t)
-		if err := row[0].callTool(t, ctx, s, c.tools(s), firstText); err != nil {
+// again. The argument secondText is the text that the tool writes after the person's edit.
+func (c writerContract) checkMergedLinesKept(t *testing.T, calls []WriteCall, secondText string) {
+	for _, call := range calls {
+		h := sharedHome{vfs.NewMem(), c.dialect}
+		s, ctx := h.openWithNewSession(t)
+		if err := calls[0].callTool(t, ctx, s, c.tools(s), firstText); err != nil {
 			t.Fatal(err)
 		}
-		h.editFirstTextAsPerson(t, editsByPerson["append"])
-		if err := row[0].callTool(t, ctx, s, c.tools(s), second); err != nil {
+		h.editFirstTextAsPerson(t, personEdits["append"])
+		if err := calls[0].callTool(t, ctx, s, c.tools(s), secondText); err != nil {
 			t.Fatal(err)
 		}
-		if !h.hasTypedText(t) {
+		if !h.hasPersonText(t) {
 			t.Fatal("the merge lost what the person typed")
 		}
-		s, ctx = h.openAsServer(t)
+		s, ctx = h.openWithNewSession(t)
 		err := call.callTool(t, ctx, s, c.tools(s), "Another text.")
-		if !h.hasTypedText(t) {
+		if !h.hasPersonText(t) {
 			t.Errorf("the first %s of a session took away what a person typed; it said %v", call.Tool, err)
 		}
 	}

@@ -24,15 +24,15 @@ var own = [][]WriteCall{
 }
 
 // TestOwnTools tests oxbow's own tools in each layout. The tools of a layout are tested in the layout's package, by
-// [CheckWriters].
+// [CheckWriteTools].
 func TestOwnTools(t *testing.T) {
 	for _, d := range layouts.All() {
 		t.Run(d.Name, func(t *testing.T) {
-			runContract(t, writerContract{
-				dialect:                d,
-				tools:                  func(layout.Home) []verb.Tool { return verb.Tools() },
-				callsAfterTextToEdit:   own,
-				callsReplacingToolText: [][]WriteCall{own[0][:2]},
+			checkWriterContract(t, writerContract{
+				dialect:                    d,
+				tools:                      func(layout.Home) []verb.Tool { return verb.Tools() },
+				callListsKeepingEdits:      own,
+				callListsReplacingToolText: [][]WriteCall{own[0][:2]},
 			})
 		})
 	}
@@ -41,7 +41,7 @@ func TestOwnTools(t *testing.T) {
 // TestCapabilities checks that each dialect reports the optional interfaces that its homes have.
 func TestCapabilities(t *testing.T) {
 	for _, d := range layouts.All() {
-		s, _ := personAndAgentHome{vfs.NewMem(), d}.openAsServer(t)
+		s, _ := sharedHome{vfs.NewMem(), d}.openWithNewSession(t)
 		if _, ok := s.(layout.Compressor); ok != d.HasCompressor {
 			t.Errorf("%s: HasCompressor is %v, and the home is a Compressor: %v", d.Name, d.HasCompressor, ok)
 		}
@@ -53,8 +53,8 @@ func TestCapabilities(t *testing.T) {
 
 // A change of labels does not show the content to the session, so the session still knows only the old content.
 func TestLabelsAloneKeepWhatIsKnown(t *testing.T) {
-	h := personAndAgentHome{vfs.NewMem(), entryfiles.Dialect()}
-	s, ctx := h.openAsServer(t)
+	h := sharedHome{vfs.NewMem(), entryfiles.Dialect()}
+	s, ctx := h.openWithNewSession(t)
 	for _, c := range []WriteCall{
 		{"remember", Args{"name": "n", "content": "TEXT"}},
 		{"remember", Args{"name": "n", "tags": []string{"x"}}},

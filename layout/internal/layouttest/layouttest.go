@@ -47,11 +47,11 @@ func Workspace(h layout.Home) *verb.Workspace {
 // exist.
 func CallTool(t testing.TB, w *verb.Workspace, tools []verb.Tool, name string, args any) (verb.Answer, error) {
 	t.Helper()
-	return callToolIn(t.Context(), t, w, tools, name, args)
+	return callToolWithContext(t.Context(), t, w, tools, name, args)
 }
 
-// callToolIn calls a tool like [CallTool]. ctx is passed to the tool, and may belong to a session.
-func callToolIn(
+// callToolWithContext calls a tool like [CallTool]. ctx is passed to the tool, and may belong to a session.
+func callToolWithContext(
 	ctx context.Context,
 	t testing.TB,
 	w *verb.Workspace,

@@ -138,17 +138,17 @@ func (r *roundTrip) back(ctx context.Context, own *oxbow.Memory) error {
 }
 
 func (r *roundTrip) open(ctx context.Context, fsys vfs.FS) (layout.Home, error) {
-	return r.d.Open(ctx, personAndAgentHome{fsys, r.d}.options())
+	return r.d.Open(ctx, sharedHome{fsys, r.d}.options())
 }
 
 // convert copies all entries of the store from to the store to. It returns an error if the copy differs from the
 // entries in the map was, except for entries that the conversion reports as adapted or refused.
 func (r *roundTrip) convert(ctx context.Context, from, to oxbow.Store, was map[string]oxbow.Entry) error {
-	rep, err := exchange.Convert(ctx, from, to, &exchange.ConvertOptions{AdaptEntries: true})
+	rep, err := exchange.Convert(ctx, from, to, &exchange.ConvertOptions{MayAdaptEntries: true})
 	if err != nil {
 		return err
 	}
-	r.count["entries"] += rep.Entries
+	r.count["entries"] += rep.EntryCount
 	now, err := allEntries(ctx, to)
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func (r *roundTrip) convert(ctx context.Context, from, to oxbow.Store, was map[s
 		isNamed[e.Name] = true
 		r.count["adapted"]++
 	}
-	for _, e := range rep.Refused {
+	for _, e := range rep.RefusedEntries {
 		isNamed[e.Name] = true
 		r.count["refused"]++
 		r.count["refused: "+e.Reason]++

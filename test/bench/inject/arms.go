@@ -23,7 +23,7 @@ const (
 	// Questions that only the memory of another person can answer. A prompt matches if any entry is shown.
 	OtherMemoryQuestions PromptGroup = "foreign"
 	// Orders for work, which need no memory. A prompt matches if any entry is shown.
-	WorkOrderPrompts PromptGroup = "orders"
+	TaskPrompts PromptGroup = "orders"
 	// Questions about subjects that the memory contains, but without the answer. A prompt matches if the text of an
 	// entry is shown.
 	UnanswerableQuestions PromptGroup = "unanswerable"
@@ -32,7 +32,7 @@ const (
 	// Prompts that a person repeats in other words. A prompt matches if the same entry is shown again.
 	ParaphrasedPrompts PromptGroup = "paraphrase"
 	// the same as AnswerableQuestions, but the sessions in the memory are mixed with the sessions of another person
-	MixedSessionQuestions PromptGroup = "switch"
+	MixedMemoryQuestions PromptGroup = "switch"
 	// the same as AnswerableQuestions, but the memory also contains a session with 1,500 turns by other people
 	LongSessionQuestions PromptGroup = "marathon"
 	// The same as AnswerableQuestions, but only the output of a tool contains the answer. A prompt matches if this
@@ -45,11 +45,11 @@ func PromptGroups() []PromptGroup {
 	return []PromptGroup{
 		AnswerableQuestions,
 		OtherMemoryQuestions,
-		WorkOrderPrompts,
+		TaskPrompts,
 		UnanswerableQuestions,
 		RepeatedPrompts,
 		ParaphrasedPrompts,
-		MixedSessionQuestions,
+		MixedMemoryQuestions,
 		LongSessionQuestions,
 		ToolOutputQuestions,
 	}
@@ -57,8 +57,8 @@ func PromptGroups() []PromptGroup {
 
 // RuleResult contains the results of a single rule, which decides which memories are shown to a model for a prompt.
 type RuleResult struct {
-	RuleName         string                            `json:"rule"`
-	QuoteMatchCounts map[PromptGroup]*PromptMatchCount `json:"arms"`
+	RuleName              string                            `json:"rule"`
+	QuotedTextMatchCounts map[PromptGroup]*PromptMatchCount `json:"arms"`
 	// number of prompts in each group for which only entry names are shown
 	NameOnlyMatchCounts map[PromptGroup]*PromptMatchCount `json:"pointers"`
 	WorkingDayCost      WorkingDayCost                    `json:"day"`
@@ -68,25 +68,25 @@ type RuleResult struct {
 
 func newRuleResult(rule string) *RuleResult {
 	r := &RuleResult{
-		RuleName:            rule,
-		QuoteMatchCounts:    map[PromptGroup]*PromptMatchCount{},
-		NameOnlyMatchCounts: map[PromptGroup]*PromptMatchCount{},
+		RuleName:              rule,
+		QuotedTextMatchCounts: map[PromptGroup]*PromptMatchCount{},
+		NameOnlyMatchCounts:   map[PromptGroup]*PromptMatchCount{},
 	}
 	for _, a := range PromptGroups() {
-		r.QuoteMatchCounts[a], r.NameOnlyMatchCounts[a] = new(PromptMatchCount), new(PromptMatchCount)
+		r.QuotedTextMatchCounts[a], r.NameOnlyMatchCounts[a] = new(PromptMatchCount), new(PromptMatchCount)
 	}
 	return r
 }
 
 // addDecision counts the decision d of the rule about a prompt of the group. Answers that quote texts are counted in
-// r.QuoteMatchCounts, and answers that only name texts are counted in r.NameOnlyMatchCounts. If expectedUnits is not
-// nil, an answer is a match only if it shows one of the notes or turns in expectedUnits.
-func (r *RuleResult) addDecision(group PromptGroup, d Decision, expectedUnits map[string]bool) {
-	r.QuoteMatchCounts[group].addPrompt(
-		d.AnswerKind == gate.AnswerQuotes && (expectedUnits == nil || d.showsExpectedUnit(expectedUnits)),
+// r.QuotedTextMatchCounts, and answers that only name texts are counted in r.NameOnlyMatchCounts. If expectedUnitIDs is
+// not nil, an answer is a match only if it shows one of the notes or turns in expectedUnitIDs.
+func (r *RuleResult) addDecision(group PromptGroup, d Decision, expectedUnitIDs map[string]bool) {
+	r.QuotedTextMatchCounts[group].addPrompt(
+		d.AnswerKind == gate.AnswerQuotedSentences && (expectedUnitIDs == nil || d.showsExpectedUnit(expectedUnitIDs)),
 	)
 	r.NameOnlyMatchCounts[group].addPrompt(
-		d.AnswerKind == gate.AnswerEntryPointers && (expectedUnits == nil || d.showsExpectedUnit(expectedUnits)),
+		d.AnswerKind == gate.AnswerEntryNames && (expectedUnitIDs == nil || d.showsExpectedUnit(expectedUnitIDs)),
 	)
 }
 
@@ -109,45 +109,45 @@ type memoryMeasurement struct {
 func (s *TestMemory) withMemory(
 	ctx context.Context,
 	rules []DisplayRule,
-	rows []*RuleResult,
+	ruleResults []*RuleResult,
 	fn func(*memoryMeasurement) error,
 ) (err error) {
 	m, err := s.openMemory(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, m.checkAndClose(ctx)) }()
-	return fn(&memoryMeasurement{m, rules, rows})
+	defer func() { err = errors.Join(err, m.checkStoreAndClose(ctx)) }()
+	return fn(&memoryMeasurement{m, rules, ruleResults})
 }
 
 // askAllRules passes a prompt to each rule, each time in a new session. For each rule, it adds the rule's decision to
-// the rule's results. The results are counted for the group of prompts in the parameter a. If rightUnits is not nil,
-// the prompt counts as matched only if the rule shows one of the notes or turns in rightUnits. If rightUnits is nil,
-// the prompt counts as matched if the rule shows anything.
+// the rule's results. The results are counted for the group of prompts in the parameter group. If expectedUnitIDs is
+// not nil, the prompt counts as matched only if the rule shows one of the notes or turns in expectedUnitIDs. If
+// expectedUnitIDs is nil, the prompt counts as matched if the rule shows anything.
 func (b *memoryMeasurement) askAllRules(
 	ctx context.Context,
-	a PromptGroup,
+	group PromptGroup,
 	prompt string,
-	rightUnits map[string]bool,
+	expectedUnitIDs map[string]bool,
 ) error {
 	for i, r := range b.rules {
 		d, err := r.startSession(b.memory).decideAnswer(ctx, prompt)
 		if err != nil {
 			return err
 		}
-		b.ruleResults[i].addDecision(a, d, rightUnits)
+		b.ruleResults[i].addDecision(group, d, expectedUnitIDs)
 	}
 	return nil
 }
 
-// askAnswerable passes each question to all rules if the memory contains the answer to the question. It counts the
-// results in the prompt group a.
-func (b *memoryMeasurement) askAnswerable(ctx context.Context, a PromptGroup, questions []Question) error {
+// askAnswerableQuestions passes each question to all rules if the memory contains the answer to the question. It counts
+// the results for the prompt group in the parameter group.
+func (b *memoryMeasurement) askAnswerableQuestions(ctx context.Context, group PromptGroup, questions []Question) error {
 	for _, q := range questions {
-		if q.Unanswerable || len(q.Right) == 0 {
+		if q.Unanswerable || len(q.AnswerUnitIDs) == 0 {
 			continue
 		}
-		if err := b.askAllRules(ctx, a, q.Text, q.Right); err != nil {
+		if err := b.askAllRules(ctx, group, q.Text, q.AnswerUnitIDs); err != nil {
 			return err
 		}
 	}

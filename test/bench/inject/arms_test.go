@@ -34,8 +34,8 @@ func TestScorer(t *testing.T) {
 	right := map[string]bool{"b": true, "c": true}
 	asks := []Question{
 		{Text: "has no right unit"},
-		{Text: "cannot be answered", Right: right, Unanswerable: true},
-		{Text: "is answered", Right: right},
+		{Text: "cannot be answered", AnswerUnitIDs: right, Unanswerable: true},
+		{Text: "is answered", AnswerUnitIDs: right},
 	}
 	for _, c := range []struct {
 		name              string
@@ -44,14 +44,14 @@ func TestScorer(t *testing.T) {
 		ownPoint, anyPoin int
 	}{
 		{"silence", show(gate.AnswerSilence), 0, 0, 0, 0},
-		{"a wrong unit", show(gate.AnswerQuotes, "a", "d"), 0, 1, 0, 0},
-		{"a right one last", show(gate.AnswerQuotes, "a", "d", "c"), 1, 1, 0, 0},
-		{"a pointer to a right one", show(gate.AnswerEntryPointers, "b"), 0, 0, 1, 1},
-		{"a pointer to a wrong one", show(gate.AnswerEntryPointers, "a"), 0, 0, 0, 1},
+		{"a wrong unit", show(gate.AnswerQuotedSentences, "a", "d"), 0, 1, 0, 0},
+		{"a right one last", show(gate.AnswerQuotedSentences, "a", "d", "c"), 1, 1, 0, 0},
+		{"a pointer to a right one", show(gate.AnswerEntryNames, "b"), 0, 0, 1, 1},
+		{"a pointer to a wrong one", show(gate.AnswerEntryNames, "a"), 0, 0, 0, 1},
 	} {
 		row := newRuleResult("script")
 		b := &memoryMeasurement{rules: []DisplayRule{script(c.d)}, ruleResults: []*RuleResult{row}}
-		if err := b.askAnswerable(t.Context(), AnswerableQuestions, asks); err != nil {
+		if err := b.askAnswerableQuestions(t.Context(), AnswerableQuestions, asks); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.askAllRules(t.Context(), OtherMemoryQuestions, "anything", nil); err != nil {
@@ -62,8 +62,8 @@ func TestScorer(t *testing.T) {
 			got  *PromptMatchCount
 			want PromptMatchCount
 		}{
-			{"own", row.QuoteMatchCounts[AnswerableQuestions], PromptMatchCount{1, c.own}}, {"own, pointers", row.NameOnlyMatchCounts[AnswerableQuestions], PromptMatchCount{1, c.ownPoint}},
-			{"foreign", row.QuoteMatchCounts[OtherMemoryQuestions], PromptMatchCount{1, c.any}},
+			{"own", row.QuotedTextMatchCounts[AnswerableQuestions], PromptMatchCount{1, c.own}}, {"own, pointers", row.NameOnlyMatchCounts[AnswerableQuestions], PromptMatchCount{1, c.ownPoint}},
+			{"foreign", row.QuotedTextMatchCounts[OtherMemoryQuestions], PromptMatchCount{1, c.any}},
 			{"foreign, pointers", row.NameOnlyMatchCounts[OtherMemoryQuestions], PromptMatchCount{1, c.anyPoin}},
 		} {
 			if *w.got != w.want {
@@ -82,23 +82,24 @@ func TestScorerOfRepeats(t *testing.T) {
 		first, second Decision
 		want          PromptMatchCount
 	}{
-		{"nothing at first", show(gate.AnswerSilence), show(gate.AnswerQuotes, "a"), PromptMatchCount{0, 0}},
-		{"the same", show(gate.AnswerQuotes, "a", "b"), show(gate.AnswerQuotes, "c", "b"), PromptMatchCount{1, 1}},
-		{"another", show(gate.AnswerQuotes, "a", "b"), show(gate.AnswerQuotes, "c"), PromptMatchCount{1, 0}},
-		{"nothing then", show(gate.AnswerQuotes, "a"), show(gate.AnswerSilence), PromptMatchCount{1, 0}},
-		{"shown after a pointer to it", show(gate.AnswerEntryPointers, "a"), show(gate.AnswerQuotes, "a"), PromptMatchCount{1, 1}},
+		{"nothing at first", show(gate.AnswerSilence), show(gate.AnswerQuotedSentences, "a"), PromptMatchCount{0, 0}},
+		{"the same", show(gate.AnswerQuotedSentences, "a", "b"), show(gate.AnswerQuotedSentences, "c", "b"), PromptMatchCount{1, 1}},
+		{"another", show(gate.AnswerQuotedSentences, "a", "b"), show(gate.AnswerQuotedSentences, "c"), PromptMatchCount{1, 0}},
+		{"nothing then", show(gate.AnswerQuotedSentences, "a"), show(gate.AnswerSilence), PromptMatchCount{1, 0}},
+		{"shown after a pointer to it", show(gate.AnswerEntryNames, "a"), show(gate.AnswerQuotedSentences, "a"), PromptMatchCount{1, 1}},
 	} {
 		row := newRuleResult("script")
 		b := &memoryMeasurement{rules: []DisplayRule{script(c.first, c.second)}, ruleResults: []*RuleResult{row}}
-		if err := b.measureRepeatedPrompts(t.Context(), []Question{{Text: "Where is it?", Right: map[string]bool{"a": true}}}); err != nil {
+		if err := b.measureRepeatedPrompts(t.Context(), []Question{{Text: "Where is it?", AnswerUnitIDs: map[string]bool{"a": true}}}); err != nil {
 			t.Fatal(err)
 		}
-		if *row.QuoteMatchCounts[RepeatedPrompts] != c.want || *row.QuoteMatchCounts[ParaphrasedPrompts] != c.want {
+		if *row.QuotedTextMatchCounts[RepeatedPrompts] != c.want ||
+			*row.QuotedTextMatchCounts[ParaphrasedPrompts] != c.want {
 			t.Errorf(
 				"%s: %+v and %+v, want %+v",
 				c.name,
-				*row.QuoteMatchCounts[RepeatedPrompts],
-				*row.QuoteMatchCounts[ParaphrasedPrompts],
+				*row.QuotedTextMatchCounts[RepeatedPrompts],
+				*row.QuotedTextMatchCounts[ParaphrasedPrompts],
 				c.want,
 			)
 		}
@@ -110,9 +111,9 @@ func TestDay(t *testing.T) {
 	for i := range 100 {
 		ds = append(ds, Decision{AnswerKind: gate.AnswerSilence, DecisionTime: time.Duration(i)})
 	}
-	ds[3] = Decision{AnswerKind: gate.AnswerQuotes, TextTokens: 300, DecisionTime: 500}
-	ds[40] = Decision{AnswerKind: gate.AnswerEntryPointers, TextTokens: 40, DecisionTime: 40}
-	ds[41] = Decision{AnswerKind: gate.AnswerQuotes, TextTokens: 160, DecisionTime: 41}
+	ds[3] = Decision{AnswerKind: gate.AnswerQuotedSentences, TextTokens: 300, DecisionTime: 500}
+	ds[40] = Decision{AnswerKind: gate.AnswerEntryNames, TextTokens: 40, DecisionTime: 40}
+	ds[41] = Decision{AnswerKind: gate.AnswerQuotedSentences, TextTokens: 160, DecisionTime: 41}
 	want := WorkingDayCost{
 		Prompts:              100,
 		PromptsWithQuotes:    2,

@@ -29,21 +29,21 @@ type WorkingDayCost struct {
 // model is shown. The prompts come from ordinary working days. The result says how many prompts there are, and how many
 // got quotes or only names. It also contains the tokens' mean, median and 99th percentile, and the median and 99th
 // percentile of the decision time. Without decisions, all values are 0.
-func summarizeWorkingDay(ds []Decision) (d WorkingDayCost) {
+func summarizeWorkingDay(decisions []Decision) (d WorkingDayCost) {
 	var tokens []int
 	var took []time.Duration
 	sum := 0
-	for _, one := range ds {
+	for _, one := range decisions {
 		switch one.AnswerKind {
-		case gate.AnswerQuotes:
+		case gate.AnswerQuotedSentences:
 			d.PromptsWithQuotes++
-		case gate.AnswerEntryPointers:
+		case gate.AnswerEntryNames:
 			d.PromptsWithNamesOnly++
 		}
 		sum += one.TextTokens
 		tokens, took = append(tokens, one.TextTokens), append(took, one.DecisionTime)
 	}
-	d.Prompts = len(ds)
+	d.Prompts = len(decisions)
 	if d.Prompts == 0 {
 		return d
 	}
@@ -62,10 +62,10 @@ const promptsPerSession = 25
 
 // workingDayPrompts returns the prompts of a working day. 25 % are acknowledgements, 40 % are orders, 15 % are pasted
 // texts, 12 % are questions that the memory cannot answer, and 8 % are questions that it can answer.
-func workingDayPrompts(r *rand.Rand, answerable []Question, otherMemoryQuestions []string) []string {
+func workingDayPrompts(r *rand.Rand, answerableQuestions []Question, otherMemoryQuestions []string) []string {
 	acks, work := splitAcknowledgements(workOrderPrompts())
-	asks := make([]string, len(answerable))
-	for i, q := range answerable {
+	asks := make([]string, len(answerableQuestions))
+	for i, q := range answerableQuestions {
 		asks[i] = q.Text
 	}
 	var day []string
@@ -85,15 +85,15 @@ func workingDayPrompts(r *rand.Rand, answerable []Question, otherMemoryQuestions
 
 // splitAcknowledgements divides test prompts into acknowledgements, such as "Yes, please.", and orders for work. A
 // prompt is an acknowledgement if it is short.
-func splitAcknowledgements(all []string) (acknowledgements, workOrderPrompts []string) {
-	for _, o := range all {
+func splitAcknowledgements(prompts []string) (acknowledgements, taskPrompts []string) {
+	for _, o := range prompts {
 		if len([]rune(o)) < 16 {
 			acknowledgements = append(acknowledgements, o)
 		} else {
-			workOrderPrompts = append(workOrderPrompts, o)
+			taskPrompts = append(taskPrompts, o)
 		}
 	}
-	return acknowledgements, workOrderPrompts
+	return acknowledgements, taskPrompts
 }
 
 // measureWorkingDay passes the prompts of a simulated working day to each rule, in a new session after every

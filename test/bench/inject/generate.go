@@ -20,8 +20,8 @@ var conversationTemplatesText string
 
 // conversationTemplates contains the texts and words from which conversations are generated.
 type conversationTemplates struct {
-	wordsOfOnePerson  map[string][]string // Lists of words. Each word occurs in the conversations of only one person.
-	wordsOfAllPersons map[string][]string // lists of words that may occur in the generated conversations of all persons
+	personalWordLists map[string][]string // Lists of words. Each word occurs in the conversations of only one person.
+	sharedWordLists   map[string][]string // lists of words that may occur in the generated conversations of all persons
 	// Sentences about a fact. Each element consists of a statement, a reply, a question, and a question without an
 	// answer.
 	factTemplates   [][]string
@@ -31,7 +31,7 @@ type conversationTemplates struct {
 // parseConversationTemplates parses the sentences and word lists from which conversations are generated. It ignores a
 // line if the word before the colon is unknown or the number of parts is wrong.
 func parseConversationTemplates(text string) conversationTemplates {
-	c := conversationTemplates{wordsOfOnePerson: map[string][]string{}, wordsOfAllPersons: map[string][]string{}}
+	c := conversationTemplates{personalWordLists: map[string][]string{}, sharedWordLists: map[string][]string{}}
 	for line := range strings.Lines(text) {
 		head, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
 		parts := strings.Split(rest, "|")
@@ -40,9 +40,9 @@ func parseConversationTemplates(text string) conversationTemplates {
 		}
 		switch kind, name, _ := strings.Cut(head, " "); {
 		case kind == "list":
-			c.wordsOfOnePerson[name] = parts
+			c.personalWordLists[name] = parts
 		case kind == "any":
-			c.wordsOfAllPersons[name] = parts
+			c.sharedWordLists[name] = parts
 		case kind == "fact" && len(parts) == 4:
 			c.factTemplates = append(c.factTemplates, parts)
 		case kind == "filler" && len(parts) == 2:
@@ -65,25 +65,26 @@ func GenerateTestMemories(seed uint64) iter.Seq2[*TestMemory, error] {
 	return func(yield func(*TestMemory, error) bool) {
 		c := parseConversationTemplates(conversationTemplatesText)
 		for n := range personCount {
-			if !yield(c.generateStore(n, rand.New(rand.NewPCG(seed, uint64(n)))), nil) {
+			if !yield(c.generateTestMemory(n, rand.New(rand.NewPCG(seed, uint64(n)))), nil) {
 				return
 			}
 		}
 	}
 }
 
-// generateStore generates the conversations of the person with the number personNumber, and returns a store with them.
-func (c *conversationTemplates) generateStore(personNumber int, r *rand.Rand) *TestMemory {
-	s := &TestMemory{Name: fmt.Sprintf("person %d", personNumber+1), In: inject.SourceKindSessions}
-	s.Holds = map[string]bool{s.Name: true}
+// generateTestMemory generates the conversations of the person with the number personNumber, and returns a store with
+// them.
+func (c *conversationTemplates) generateTestMemory(personNumber int, r *rand.Rand) *TestMemory {
+	s := &TestMemory{Name: fmt.Sprintf("person %d", personNumber+1), SourceKind: inject.SourceKindSessions}
+	s.SourceNames = map[string]bool{s.Name: true}
 	said := make([][]string, turnsPerPerson)
 	for i := range said {
-		said[i] = c.fillForm(c.fillerTemplates[r.IntN(len(c.fillerTemplates))], 0, r)
+		said[i] = c.fillTemplate(c.fillerTemplates[r.IntN(len(c.fillerTemplates))], 0, r)
 	}
 	at := r.Perm(turnsPerPerson)
 	for _, form := range c.factTemplates {
 		for k := range factsPerTemplate {
-			said[at[0]], at = c.fillForm(form, personNumber+k*personCount, r), at[1:]
+			said[at[0]], at = c.fillTemplate(form, personNumber+k*personCount, r), at[1:]
 		}
 	}
 	begin := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
@@ -95,28 +96,31 @@ func (c *conversationTemplates) generateStore(personNumber int, r *rand.Rand) *T
 				Time: begin.AddDate(0, 0, i/turnsPerSession).Add(time.Duration(i%turnsPerSession) * time.Minute)},
 		)
 		if len(parts) == 4 {
-			s.Asks = append(s.Asks, Question{Text: parts[2], Right: map[string]bool{id: true}, From: []string{s.Name}},
-				Question{Text: parts[3], From: []string{s.Name}, Unanswerable: true})
+			s.Questions = append(
+				s.Questions,
+				Question{Text: parts[2], AnswerUnitIDs: map[string]bool{id: true}, SourceNames: []string{s.Name}},
+				Question{Text: parts[3], SourceNames: []string{s.Name}, Unanswerable: true},
+			)
 		}
 	}
 	return s
 }
 
-// fillForm returns a form's sentences with words instead of placeholders such as {city}. For a list of personal words,
-// it uses the word with the index personNumber, so that each person has different words. For a list of shared words, it
-// uses a random word. The same placeholder is replaced by the same word in all sentences.
-func (c *conversationTemplates) fillForm(form []string, personNumber int, r *rand.Rand) []string {
-	parts := slices.Clone(form)
+// fillTemplate returns a template's sentences with words instead of placeholders such as {city}. For a list of personal
+// words, it uses the word with the index personNumber, so that each person has different words. For a list of shared
+// words, it uses a random word. The same placeholder is replaced by the same word in all sentences.
+func (c *conversationTemplates) fillTemplate(template []string, personNumber int, r *rand.Rand) []string {
+	parts := slices.Clone(template)
 	put := func(mark, word string) {
 		for i := range parts {
 			parts[i] = strings.ReplaceAll(parts[i], mark, word)
 		}
 	}
-	for name, words := range c.wordsOfOnePerson {
+	for name, words := range c.personalWordLists {
 		put("{"+name+"}", words[personNumber%len(words)])
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.wordsOfAllPersons)) {
-		put("{"+name+"?}", c.wordsOfAllPersons[name][r.IntN(len(c.wordsOfAllPersons[name]))])
+	for _, name := range slices.Sorted(maps.Keys(c.sharedWordLists)) {
+		put("{"+name+"?}", c.sharedWordLists[name][r.IntN(len(c.sharedWordLists[name]))])
 	}
 	return parts
 }

@@ -37,10 +37,10 @@ type DisplayRule struct {
 // OxbowRuleName is the name of the rule by which oxbow decides what to show to a model.
 const OxbowRuleName = "oxbow"
 
-// fixedMinStrength is a minimum for how well a text matches a prompt. It is the same for all memories. It was chosen
-// with the half of LongMemEval that is used for development: for 5 % of the questions about other people's memories, a
-// text was shown by mistake.
-const fixedMinStrength = 2.36
+// fixedMinMatchStrength is a minimum for how well a text matches a prompt. It is the same for all memories. It was
+// chosen with the half of LongMemEval that is used for development: for 5 % of the questions about other people's
+// memories, a text was shown by mistake.
+const fixedMinMatchStrength = 2.36
 
 // DisplayRules returns the rules whose decisions about what to show are compared. The last rule is oxbow's. All others
 // rank by BM25, and decide about each of the first three hits separately. They do not consider earlier prompts of the
@@ -49,18 +49,18 @@ func DisplayRules() []DisplayRule {
 	var rules []DisplayRule
 	for _, r := range []struct {
 		name  string
-		fires func(m *openedMemory, s unitMatchStrength) bool
+		fires func(m *openedMemory, s hitMatchStrength) bool
 	}{
-		{"any match", func(_ *openedMemory, s unitMatchStrength) bool { return s.matchedTermCount >= 1 }},
-		{"two words", func(_ *openedMemory, s unitMatchStrength) bool { return s.matchedTermCount >= 2 }},
-		{"a rare word", func(_ *openedMemory, s unitMatchStrength) bool { return s.matchesRareTerm }},
-		{"BM25 ≥ 12, coverage ≥ .5", func(_ *openedMemory, s unitMatchStrength) bool { return s.bm25 >= 12 && s.termCoverage >= .5 }},
-		{"coverage × √BM25, fixed", func(_ *openedMemory, s unitMatchStrength) bool { return s.coverageTimesBM25() > fixedMinStrength }},
-		{"the same, by decoys", func(m *openedMemory, s unitMatchStrength) bool { return s.coverageTimesBM25() > m.decoyStrengthLimit }},
+		{"any match", func(_ *openedMemory, s hitMatchStrength) bool { return s.matchedTermCount >= 1 }},
+		{"two words", func(_ *openedMemory, s hitMatchStrength) bool { return s.matchedTermCount >= 2 }},
+		{"a rare word", func(_ *openedMemory, s hitMatchStrength) bool { return s.matchesRareTerm }},
+		{"BM25 ≥ 12, coverage ≥ .5", func(_ *openedMemory, s hitMatchStrength) bool { return s.bm25 >= 12 && s.termCoverage >= .5 }},
+		{"coverage × √BM25, fixed", func(_ *openedMemory, s hitMatchStrength) bool { return s.coverageTimesBM25() > fixedMinMatchStrength }},
+		{"the same, by decoys", func(m *openedMemory, s hitMatchStrength) bool { return s.coverageTimesBM25() > m.decoyStrengthLimit }},
 	} {
 		rules = append(
 			rules,
-			DisplayRule{r.name, func(m *openedMemory) displayRuleSession { return &perUnitRule{m, r.fires} }},
+			DisplayRule{r.name, func(m *openedMemory) displayRuleSession { return &perHitRule{m, r.fires} }},
 		)
 	}
 	return append(
@@ -71,16 +71,16 @@ func DisplayRules() []DisplayRule {
 	)
 }
 
-// unitMatchStrength describes how well a note or turn matches a prompt according to BM25. Oxbow's own rule does not
+// hitMatchStrength describes how well a note or turn matches a prompt according to BM25. Oxbow's own rule does not
 // use it. The rules that imitate other systems do.
-type unitMatchStrength struct {
+type hitMatchStrength struct {
 	matchedTermCount int
 	bm25             float64
 	termCoverage     float64 // the matched terms' total IDF, divided by all terms' total IDF
 	matchesRareTerm  bool    // a matched term occurs in at most 1 % of the entries
 }
 
-func matchStrengthOfHit(x *oxbow.Explanation) (s unitMatchStrength) {
+func matchStrengthOfHit(x *oxbow.Explanation) (s hitMatchStrength) {
 	held, all := 0.0, 0.0
 	for _, t := range x.Terms {
 		all += t.IDF
@@ -99,28 +99,28 @@ func matchStrengthOfHit(x *oxbow.Explanation) (s unitMatchStrength) {
 
 // coverageTimesBM25 returns the strength of a match between a text and a prompt: coverage × √BM25. If fewer than two
 // words match, it returns 0. The first versions of oxbow used this strength to decide whether the text is shown.
-func (s unitMatchStrength) coverageTimesBM25() float64 {
+func (s hitMatchStrength) coverageTimesBM25() float64 {
 	if s.matchedTermCount < 2 {
 		return 0
 	}
 	return s.termCoverage * math.Sqrt(s.bm25)
 }
 
-// perUnitRule is a rule that decides for each hit of a search separately whether the hit is shown to the model.
-type perUnitRule struct {
-	memory    *openedMemory
-	showsUnit func(m *openedMemory, s unitMatchStrength) bool
+// perHitRule is a rule that decides for each hit of a search separately whether the hit is shown to the model.
+type perHitRule struct {
+	memory   *openedMemory
+	showsHit func(m *openedMemory, s hitMatchStrength) bool
 }
 
-func (r *perUnitRule) decideAnswer(ctx context.Context, prompt string) (Decision, error) {
+func (r *perHitRule) decideAnswer(ctx context.Context, prompt string) (Decision, error) {
 	hits, err := r.memory.recallByBM25(ctx, prompt)
 	if err != nil {
 		return Decision{}, err
 	}
 	d := Decision{AnswerKind: gate.AnswerSilence}
 	for _, h := range hits {
-		if h.Explanation != nil && r.showsUnit(r.memory, matchStrengthOfHit(h.Explanation)) {
-			d.AnswerKind = gate.AnswerQuotes
+		if h.Explanation != nil && r.showsHit(r.memory, matchStrengthOfHit(h.Explanation)) {
+			d.AnswerKind = gate.AnswerQuotedSentences
 			d.ShownUnitIDs = append(d.ShownUnitIDs, r.memory.unitIDByEntryName[h.Entry.Name])
 		}
 	}
@@ -135,24 +135,24 @@ type oxbowSession struct {
 }
 
 func newSessionShownTexts() inject.SessionShownTexts {
-	return inject.SessionShownTexts{Shown: map[string]int{}, Prints: map[string]bool{}}
+	return inject.SessionShownTexts{LastPromptByEntryKey: map[string]int{}, SentenceFingerprints: map[string]bool{}}
 }
 
 func (o *oxbowSession) decideAnswer(ctx context.Context, prompt string) (Decision, error) {
-	o.state.Prompt++
+	o.state.PromptNumber++
 	start := time.Now()
-	b, err := inject.BlockForPrompt(
+	b, err := inject.ComposeBlockForPrompt(
 		ctx,
 		inject.Prompt{
-			Text:    prompt,
-			Client:  clientName,
-			Session: "this one",
-			Now:     o.memory.Options().Clock(),
-			State:   o.state,
+			Text:       prompt,
+			Client:     clientName,
+			Session:    "this one",
+			Now:        o.memory.Options().Clock(),
+			ShownTexts: o.state,
 		},
 		o.memory.memorySource,
 	)
-	d := Decision{AnswerKind: gate.AnswerKind(b.AnswerKind), TextTokens: b.Tokens, DecisionTime: time.Since(start)}
+	d := Decision{AnswerKind: gate.AnswerKind(b.AnswerKind), TextTokens: b.TokenCount, DecisionTime: time.Since(start)}
 	if err != nil {
 		return Decision{}, err
 	}
@@ -161,12 +161,12 @@ func (o *oxbowSession) decideAnswer(ctx context.Context, prompt string) (Decisio
 	}
 	for _, s := range b.ShownEntries {
 		d.ShownUnitIDs = append(d.ShownUnitIDs, o.memory.unitIDByEntryName[s.Name])
-		o.state.Shown[inject.ShownEntryKey(s)] = o.state.Prompt
+		o.state.LastPromptByEntryKey[inject.ShownEntryKey(s)] = o.state.PromptNumber
 	}
-	for _, p := range b.Fingerprints {
-		o.state.Prints[p] = true
+	for _, p := range b.SentenceFingerprints {
+		o.state.SentenceFingerprints[p] = true
 	}
-	o.state.Tokens += b.Tokens
+	o.state.Tokens += b.TokenCount
 	return d, nil
 }
 

@@ -14,13 +14,13 @@ import (
 
 // Options configure the measurement.
 type Options struct {
-	Stores iter.Seq2[*TestMemory, error] // the test memories (the sequence is iterated twice)
+	TestMemories iter.Seq2[*TestMemory, error] // the test memories (the sequence is iterated twice)
 	// Number of questions from other memories, for all memories together (0 means 1,000). Each memory is asked
 	// questions that only another memory can answer.
 	OtherMemoryQuestionCount int
 	// number of memories that are also measured after they were changed to make the answer harder to find (0 means 20)
 	ChangedMemoryCount int
-	OnStoreMeasured    func(store string) // called with the name of each memory after it was measured (may be nil)
+	OnMemoryMeasured   func(store string) // called with the name of each memory after it was measured (may be nil)
 }
 
 // MeasurementResult contains the results of all rules that decide which memories are shown to a model.
@@ -43,9 +43,9 @@ type questionPool struct {
 const maxOtherPeopleMemories = 12
 
 // RunMeasurement measures which texts each rule in DisplayRules shows for test prompts. It measures each memory in
-// o.Stores and, for some of these memories, also changed versions. The result contains the counts for each rule.
+// o.TestMemories and, for some of these memories, also changed versions. The result contains the counts for each rule.
 func RunMeasurement(ctx context.Context, o Options) (*MeasurementResult, error) {
-	p, err := gatherQuestions(o.Stores)
+	p, err := gatherQuestions(o.TestMemories)
 	if err != nil {
 		return nil, err
 	}
@@ -59,14 +59,18 @@ func RunMeasurement(ctx context.Context, o Options) (*MeasurementResult, error) 
 	for _, r := range rules {
 		res.RuleResults = append(res.RuleResults, newRuleResult(r.Name))
 	}
-	for s, err := range o.Stores {
+	for s, err := range o.TestMemories {
 		if err != nil {
 			return nil, err
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		foreign := p.otherMemoryQuestions(s, res.StoreCount, (o.OtherMemoryQuestionCount+p.storeCount-1)/p.storeCount)
+		foreign := p.selectOtherMemoryQuestions(
+			s,
+			res.StoreCount,
+			(o.OtherMemoryQuestionCount+p.storeCount-1)/p.storeCount,
+		)
 		if err := s.withMemory(ctx, rules, res.RuleResults, func(b *memoryMeasurement) error {
 			return b.measureUnchangedMemory(ctx, s, foreign, res.StoreCount)
 		}); err != nil {
@@ -81,8 +85,8 @@ func RunMeasurement(ctx context.Context, o Options) (*MeasurementResult, error) 
 		}
 		res.StoreCount++
 		res.UnitCount += len(s.Units)
-		if o.OnStoreMeasured != nil {
-			o.OnStoreMeasured(s.Name)
+		if o.OnMemoryMeasured != nil {
+			o.OnMemoryMeasured(s.Name)
 		}
 	}
 	for _, r := range res.RuleResults {
@@ -100,8 +104,8 @@ func gatherQuestions(stores iter.Seq2[*TestMemory, error]) (p questionPool, err 
 			return p, err
 		}
 		p.storeCount++
-		for _, a := range s.Asks {
-			if !a.Unanswerable && len(a.Right) > 0 {
+		for _, a := range s.Questions {
+			if !a.Unanswerable && len(a.AnswerUnitIDs) > 0 {
 				p.questions = append(p.questions, a)
 			}
 		}
@@ -112,14 +116,14 @@ func gatherQuestions(stores iter.Seq2[*TestMemory, error]) (p questionPool, err 
 	return p, nil
 }
 
-// otherMemoryQuestions returns at most maxQuestions questions that the memory s cannot answer, because their sources
-// are in other memories. If there are more such questions, the chosen questions are spread evenly over all of them.
-// storeNumber is the number of the memory s. It determines the first chosen question, so that each memory gets
+// selectOtherMemoryQuestions returns at most maxQuestions questions that the memory s cannot answer, because their
+// sources are in other memories. If there are more such questions, the chosen questions are spread evenly over all of
+// them. storeNumber is the number of the memory s. It determines the first chosen question, so that each memory gets
 // different questions.
-func (p *questionPool) otherMemoryQuestions(s *TestMemory, storeNumber, maxQuestions int) []string {
+func (p *questionPool) selectOtherMemoryQuestions(s *TestMemory, storeNumber, maxQuestions int) []string {
 	var texts []string
 	for _, a := range p.questions {
-		if !slices.ContainsFunc(a.From, func(from string) bool { return s.Holds[from] }) {
+		if !slices.ContainsFunc(a.SourceNames, func(from string) bool { return s.SourceNames[from] }) {
 			texts = append(texts, a.Text)
 		}
 	}
@@ -134,29 +138,29 @@ func (p *questionPool) otherMemoryQuestions(s *TestMemory, storeNumber, maxQuest
 }
 
 // measureUnchangedMemory measures which texts the rules show with an unchanged memory. It passes these prompts to the
-// rules: the memory's own questions, questions for other memories (foreign), orders for work, unanswerable questions,
-// repeated prompts, and the prompts of a working day. storeNumber is the number of the memory. It is also the seed for
-// the random numbers that select the prompts of the working day.
+// rules: the memory's own questions, questions for other memories (otherMemoryQuestions), orders for work, unanswerable
+// questions, repeated prompts, and the prompts of a working day. storeNumber is the number of the memory. It is also
+// the seed for the random numbers that select the prompts of the working day.
 func (b *memoryMeasurement) measureUnchangedMemory(
 	ctx context.Context,
 	s *TestMemory,
-	foreign []string,
+	otherMemoryQuestions []string,
 	storeNumber int,
 ) error {
-	if err := b.askAnswerable(ctx, AnswerableQuestions, s.Asks); err != nil {
+	if err := b.askAnswerableQuestions(ctx, AnswerableQuestions, s.Questions); err != nil {
 		return err
 	}
 	var answered []Question
-	for _, q := range s.Asks {
+	for _, q := range s.Questions {
 		if q.Unanswerable {
 			if err := b.askAllRules(ctx, UnanswerableQuestions, q.Text, nil); err != nil {
 				return err
 			}
-		} else if len(q.Right) > 0 {
+		} else if len(q.AnswerUnitIDs) > 0 {
 			answered = append(answered, q)
 		}
 	}
-	for a, prompts := range map[PromptGroup][]string{OtherMemoryQuestions: foreign, WorkOrderPrompts: workOrderPrompts()} {
+	for a, prompts := range map[PromptGroup][]string{OtherMemoryQuestions: otherMemoryQuestions, TaskPrompts: workOrderPrompts()} {
 		for _, q := range prompts {
 			if err := b.askAllRules(ctx, a, q, nil); err != nil {
 				return err
@@ -168,38 +172,40 @@ func (b *memoryMeasurement) measureUnchangedMemory(
 	}
 	return b.measureWorkingDay(
 		ctx,
-		workingDayPrompts(rand.New(rand.NewPCG(1, uint64(storeNumber))), answered, foreign),
+		workingDayPrompts(rand.New(rand.NewPCG(1, uint64(storeNumber))), answered, otherMemoryQuestions),
 	)
 }
 
 // measureChangedMemories measures which texts the rules show if the memory s is changed, so that the answers are harder
-// to find. It changes s in up to three ways, and adds each measurement to rows.
+// to find. It changes s in up to three ways, and adds each measurement to ruleResults.
 func (p *questionPool) measureChangedMemories(
 	ctx context.Context,
 	s *TestMemory,
 	rules []DisplayRule,
-	rows []*RuleResult,
+	ruleResults []*RuleResult,
 ) error {
 	var others []*TestMemory
 	for _, o := range p.otherStores {
-		if o.Name != s.Name && !slices.ContainsFunc(s.Asks, func(a Question) bool {
-			return slices.ContainsFunc(a.From, func(from string) bool { return o.Holds[from] })
+		if o.Name != s.Name && !slices.ContainsFunc(s.Questions, func(a Question) bool {
+			return slices.ContainsFunc(a.SourceNames, func(from string) bool { return o.SourceNames[from] })
 		}) {
 			others = append(others, o)
 		}
 	}
 	if len(others) > 0 {
-		for a, v := range map[PromptGroup]*TestMemory{MixedSessionQuestions: s.interleaveSessions(others[0]), LongSessionQuestions: s.withLongSession(others)} {
-			if err := v.withMemory(ctx, rules, rows, func(b *memoryMeasurement) error { return b.askAnswerable(ctx, a, s.Asks) }); err != nil {
+		for a, v := range map[PromptGroup]*TestMemory{MixedMemoryQuestions: s.interleaveSessions(others[0]), LongSessionQuestions: s.withLongSession(others)} {
+			if err := v.withMemory(ctx, rules, ruleResults, func(b *memoryMeasurement) error { return b.askAnswerableQuestions(ctx, a, s.Questions) }); err != nil {
 				return err
 			}
 		}
 	}
 	// Measure answers in the output of tools only if the memory contains turns, because notes contain no output of
 	// tools.
-	if s.In != inject.SourceKindNotes {
+	if s.SourceKind != inject.SourceKindNotes {
 		return s.withAnswersAsToolOutput().
-			withMemory(ctx, rules, rows, func(b *memoryMeasurement) error { return b.askAnswerable(ctx, ToolOutputQuestions, s.Asks) })
+			withMemory(ctx, rules, ruleResults, func(b *memoryMeasurement) error {
+				return b.askAnswerableQuestions(ctx, ToolOutputQuestions, s.Questions)
+			})
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func few(n int) iter.Seq2[*TestMemory, error] {
 func TestRun(t *testing.T) {
 	res, err := RunMeasurement(
 		t.Context(),
-		Options{Stores: few(2), OtherMemoryQuestionCount: 10, ChangedMemoryCount: 1},
+		Options{TestMemories: few(2), OtherMemoryQuestionCount: 10, ChangedMemoryCount: 1},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -39,28 +39,28 @@ func TestRun(t *testing.T) {
 	of := map[PromptGroup]int{
 		AnswerableQuestions:   30,
 		OtherMemoryQuestions:  10,
-		WorkOrderPrompts:      2 * len(workOrderPrompts()),
+		TaskPrompts:           2 * len(workOrderPrompts()),
 		UnanswerableQuestions: 30,
 		RepeatedPrompts:       30,
 		ParaphrasedPrompts:    30,
-		MixedSessionQuestions: 15,
+		MixedMemoryQuestions:  15,
 		LongSessionQuestions:  15,
 		ToolOutputQuestions:   15,
 	}
 	row := res.RuleResults[0]
 	for _, a := range PromptGroups() {
-		if row.QuoteMatchCounts[a].PromptCount != of[a] {
-			t.Errorf("%s was put %d times, want %d", a, row.QuoteMatchCounts[a].PromptCount, of[a])
+		if row.QuotedTextMatchCounts[a].PromptCount != of[a] {
+			t.Errorf("%s was put %d times, want %d", a, row.QuotedTextMatchCounts[a].PromptCount, of[a])
 		}
 	}
-	if row.QuoteMatchCounts[AnswerableQuestions].MatchingPrompts != 30 ||
-		row.QuoteMatchCounts[RepeatedPrompts].MatchingPrompts != 30 ||
-		row.QuoteMatchCounts[LongSessionQuestions].MatchingPrompts != 15 {
+	if row.QuotedTextMatchCounts[AnswerableQuestions].MatchingPromptCount != 30 ||
+		row.QuotedTextMatchCounts[RepeatedPrompts].MatchingPromptCount != 30 ||
+		row.QuotedTextMatchCounts[LongSessionQuestions].MatchingPromptCount != 15 {
 		t.Errorf(
 			"by any match, %d of 30 are right, %d of 30 come again, and %d of 15 are right beside a marathon; want all",
-			row.QuoteMatchCounts[AnswerableQuestions].MatchingPrompts,
-			row.QuoteMatchCounts[RepeatedPrompts].MatchingPrompts,
-			row.QuoteMatchCounts[LongSessionQuestions].MatchingPrompts,
+			row.QuotedTextMatchCounts[AnswerableQuestions].MatchingPromptCount,
+			row.QuotedTextMatchCounts[RepeatedPrompts].MatchingPromptCount,
+			row.QuotedTextMatchCounts[LongSessionQuestions].MatchingPromptCount,
 		)
 	}
 	if res.UnitCount != 2*turnsPerPerson || res.StoreCount != 2 || row.WorkingDayCost.Prompts != 2*100 {
@@ -88,8 +88,8 @@ func TestForms(t *testing.T) {
 		t.Errorf("beside a marathon, there are %d units, want %d", n, turnsPerPerson+longSessionTurns)
 	}
 	p := ss[0].withAnswersAsToolOutput()
-	i := slices.IndexFunc(p.Units, func(u MemoryUnit) bool { return u.Printed != "" })
-	if i < 0 || p.Units[i].Printed != ss[0].Units[i].Prompt || p.Units[i].Prompt == ss[0].Units[i].Prompt {
+	i := slices.IndexFunc(p.Units, func(u MemoryUnit) bool { return u.FailedCommandOutput != "" })
+	if i < 0 || p.Units[i].FailedCommandOutput != ss[0].Units[i].Prompt || p.Units[i].Prompt == ss[0].Units[i].Prompt {
 		t.Errorf("printed, unit %d is %+v", i, p.Units[max(i, 0)])
 	}
 	m, err := p.openMemory(t.Context())
@@ -97,10 +97,10 @@ func TestForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, err := m.Get(t.Context(), "claude/"+fmt.Sprintf("s%04d/%04d", i/turnsPerSession+1, i%turnsPerSession+1))
-	if err != nil || !strings.Contains(e.Content, p.Units[i].Printed) {
+	if err != nil || !strings.Contains(e.Content, p.Units[i].FailedCommandOutput) {
 		t.Errorf("the turn does not hold what was printed: %q, %v", e.Content, err)
 	}
-	if err := m.checkAndClose(t.Context()); err != nil {
+	if err := m.checkStoreAndClose(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -124,14 +124,14 @@ func TestGenerate(t *testing.T) {
 				t.Errorf("%s: a mark is left in %q", s.Name, u.Prompt+u.Reply)
 			}
 		}
-		for _, q := range s.Asks {
+		for _, q := range s.Questions {
 			if strings.ContainsAny(q.Text, "{}") || seen[q.Text] != "" {
 				t.Errorf("%s asks %q, and so does %q", s.Name, q.Text, seen[q.Text])
 			}
 			seen[q.Text] = s.Name
 		}
-		if s.In != inject.SourceKindSessions || len(s.Asks) != 2*15 {
-			t.Errorf("%s has %d asks", s.Name, len(s.Asks))
+		if s.SourceKind != inject.SourceKindSessions || len(s.Questions) != 2*15 {
+			t.Errorf("%s has %d asks", s.Name, len(s.Questions))
 		}
 	}
 }

@@ -67,11 +67,11 @@ q2_abs of sessions holds [a]
 			t.Fatal(err)
 		}
 		var b strings.Builder
-		for s, err := range ReadStores(src) {
+		for s, err := range ReadTestMemories(src) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fmt.Fprintf(&b, "%s of %s holds %v\n", s.Name, s.In, slices.Sorted(maps.Keys(s.Holds)))
+			fmt.Fprintf(&b, "%s of %s holds %v\n", s.Name, s.SourceKind, slices.Sorted(maps.Keys(s.SourceNames)))
 			for _, u := range s.Units {
 				fmt.Fprintf(
 					&b,
@@ -83,18 +83,25 @@ q2_abs of sessions holds [a]
 					u.Time.Format("2006-01-02 15:04:05"),
 				)
 			}
-			for _, a := range s.Asks {
+			for _, a := range s.Questions {
 				mark := "?"
 				if a.Unanswerable {
 					mark = "?!"
 				}
-				fmt.Fprintf(&b, "  %s %s %v of %v\n", mark, a.Text, slices.Sorted(maps.Keys(a.Right)), a.From)
+				fmt.Fprintf(
+					&b,
+					"  %s %s %v of %v\n",
+					mark,
+					a.Text,
+					slices.Sorted(maps.Keys(a.AnswerUnitIDs)),
+					a.SourceNames,
+				)
 			}
 			m, err := s.openMemory(t.Context()) // openMemory fails if a unit cannot be stored as a turn
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := m.checkAndClose(t.Context()); err != nil {
+			if err := m.checkStoreAndClose(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}
@@ -104,22 +111,22 @@ q2_abs of sessions holds [a]
 	}
 }
 
-// TestForeign tests that otherMemoryQuestions returns only questions whose answers are not in the memory s. The second
-// argument is the index of the first question to examine, and the third is the maximum number of questions.
+// TestForeign tests that selectOtherMemoryQuestions returns only questions whose answers are not in the memory s. The
+// second argument is the index of the first question to examine, and the third is the maximum number of questions.
 func TestForeign(t *testing.T) {
 	p := questionPool{
 		questions: []Question{
-			{Text: "one", From: []string{"a"}},
-			{Text: "two", From: []string{"b", "c"}},
-			{Text: "three", From: []string{"d"}},
-			{Text: "four", From: []string{"e"}},
+			{Text: "one", SourceNames: []string{"a"}},
+			{Text: "two", SourceNames: []string{"b", "c"}},
+			{Text: "three", SourceNames: []string{"d"}},
+			{Text: "four", SourceNames: []string{"e"}},
 		},
 	}
-	s := &TestMemory{Holds: map[string]bool{"c": true}}
-	if got := p.otherMemoryQuestions(s, 0, 10); !slices.Equal(got, []string{"one", "three", "four"}) {
+	s := &TestMemory{SourceNames: map[string]bool{"c": true}}
+	if got := p.selectOtherMemoryQuestions(s, 0, 10); !slices.Equal(got, []string{"one", "three", "four"}) {
 		t.Errorf("foreign are %q", got)
 	}
-	if got := p.otherMemoryQuestions(s, 1, 2); !slices.Equal(got, []string{"three", "four"}) {
+	if got := p.selectOtherMemoryQuestions(s, 1, 2); !slices.Equal(got, []string{"three", "four"}) {
 		t.Errorf("two foreign from the second on are %q", got)
 	}
 }

@@ -20,29 +20,29 @@ import (
 type TestMemory struct {
 	Name string
 	// inject.SourceSessions if the memory contains turns of sessions, inject.SourceNotes if it contains notes
-	In    string
-	Units []MemoryUnit
-	Asks  []Question
+	SourceKind string
+	Units      []MemoryUnit
+	Questions  []Question
 	// Names of the conversations or documents in the memory. A question about another source cannot be answered.
-	Holds map[string]bool
+	SourceNames map[string]bool
 }
 
 // MemoryUnit is the smallest part of a memory that can be shown: a person's message and the reply, or a note.
 type MemoryUnit struct {
-	ID      string
-	Session string
-	Prompt  string // the person's message, or the note's text
-	Reply   string
-	Printed string // end of a failed command's output (may be empty)
-	Time    time.Time
+	ID                  string
+	Session             string
+	Prompt              string // the person's message, or the note's text
+	Reply               string
+	FailedCommandOutput string // end of a failed command's output (may be empty)
+	Time                time.Time
 }
 
 // Question is a question about a store.
 type Question struct {
-	Text  string
-	Right map[string]bool // IDs of the units that contain the answer
-	// names of the conversations or documents that contain the answer (see TestMemory.Holds)
-	From []string
+	Text          string
+	AnswerUnitIDs map[string]bool // IDs of the units that contain the answer
+	// names of the conversations or documents that contain the answer (see TestMemory.SourceNames)
+	SourceNames []string
 	// the question is about a subject in the memory, but the memory does not contain the answer
 	Unanswerable bool
 }
@@ -77,11 +77,11 @@ func (s *TestMemory) openMemory(ctx context.Context) (*openedMemory, error) {
 	}
 	m := &openedMemory{
 		Memory:            own,
-		memorySource:      inject.MemorySource{SourceKind: s.In, Memory: own},
+		memorySource:      inject.MemorySource{SourceKind: s.SourceKind, Memory: own},
 		unitIDByEntryName: map[string]string{},
 	}
 	put := m.storeAsTurns
-	if s.In == inject.SourceKindNotes {
+	if s.SourceKind == inject.SourceKindNotes {
 		put = m.storeAsNotes
 	}
 	if err := put(ctx, s.Units); err != nil {
@@ -135,18 +135,18 @@ func (m *openedMemory) storeAsTurns(ctx context.Context, units []MemoryUnit) err
 // sessionEvents returns the events that a client would report to oxbow for this turn: the prompt, a failed command and
 // the reply.
 func (u *MemoryUnit) sessionEvents(name, turn string) []session.Event {
-	e := session.Event{Client: clientName, Session: name, Turn: turn, Time: u.Time}
+	e := session.Event{Client: clientName, Session: name, TurnID: turn, Time: u.Time}
 	prompt := e
 	reply := e
 	call := e
 	// The prompt's text is empty if a chat begins with a message of the program.
 	prompt.Kind, prompt.Text = session.KindPrompt, u.Prompt
 	es := []session.Event{prompt}
-	if u.Printed != "" {
-		call.Kind = session.KindCall
+	if u.FailedCommandOutput != "" {
+		call.Kind = session.KindToolCall
 		call.ID = "c" + turn
 		call.Time = u.Time.Add(time.Second)
-		call.Call = &session.ToolCall{Tool: "Bash", Command: "cat notes", Failed: true, Output: u.Printed}
+		call.Call = &session.ToolCall{Tool: "Bash", Command: "cat notes", Failed: true, Output: u.FailedCommandOutput}
 		es = append(es, call)
 	}
 	if u.Reply != "" {
@@ -159,8 +159,8 @@ func (u *MemoryUnit) sessionEvents(name, turn string) []session.Event {
 	return es
 }
 
-// maxShownUnitsPerPrompt is the maximum number of notes or turns that a rule shows for a prompt.
-const maxShownUnitsPerPrompt = 3
+// maxShownHitsPerPrompt is the maximum number of notes or turns that a rule shows for a prompt.
+const maxShownHitsPerPrompt = 3
 
 // recallByBM25 returns the best hits for a prompt, including explanations. It ranks them by BM25 alone, without the
 // other criteria of oxbow's default ranking. For the same prompt as in the last call, it returns the hits of that call.
@@ -173,7 +173,7 @@ func (m *openedMemory) recallByBM25(ctx context.Context, prompt string) ([]oxbow
 		oxbow.Query{
 			Text:    prompt,
 			Filter:  m.memorySource.Filter,
-			Limit:   maxShownUnitsPerPrompt,
+			Limit:   maxShownHitsPerPrompt,
 			Explain: true,
 			Rank:    oxbow.RankSeed,
 		},
@@ -182,8 +182,8 @@ func (m *openedMemory) recallByBM25(ctx context.Context, prompt string) ([]oxbow
 	return found, err
 }
 
-// checkAndClose checks the store and closes the memory.
-func (m *openedMemory) checkAndClose(ctx context.Context) error {
+// checkStoreAndClose checks the store and closes the memory.
+func (m *openedMemory) checkStoreAndClose(ctx context.Context) error {
 	r, err := m.Check(ctx)
 	if err == nil && len(r.Problems) > 0 {
 		err = fmt.Errorf("the store that was asked is damaged: %s", r.Problems[0].What)

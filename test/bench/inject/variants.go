@@ -66,8 +66,8 @@ func (s *TestMemory) withLongSession(others []*TestMemory) *TestMemory {
 // "Please run it." and "It failed."
 func (s *TestMemory) withAnswersAsToolOutput() *TestMemory {
 	right := map[string]bool{}
-	for _, a := range s.Asks {
-		for id := range a.Right {
+	for _, a := range s.Questions {
+		for id := range a.AnswerUnitIDs {
 			right[id] = true
 		}
 	}
@@ -75,7 +75,7 @@ func (s *TestMemory) withAnswersAsToolOutput() *TestMemory {
 	j.Units = append([]MemoryUnit(nil), s.Units...)
 	for i, u := range j.Units {
 		if right[u.ID] {
-			j.Units[i].Printed = strings.TrimSpace(u.Prompt)
+			j.Units[i].FailedCommandOutput = strings.TrimSpace(u.Prompt)
 			j.Units[i].Prompt, j.Units[i].Reply = "Please run it.", "It failed."
 		}
 	}

@@ -6,14 +6,14 @@ import "math"
 
 // PromptMatchCount counts the test prompts, and the prompts for which the expected text was shown.
 type PromptMatchCount struct {
-	PromptCount     int `json:"n"`
-	MatchingPrompts int `json:"in"`
+	PromptCount         int `json:"n"`
+	MatchingPromptCount int `json:"in"`
 }
 
 func (c *PromptMatchCount) addPrompt(isMatch bool) {
 	c.PromptCount++
 	if isMatch {
-		c.MatchingPrompts++
+		c.MatchingPromptCount++
 	}
 }
 
@@ -22,7 +22,7 @@ func (c PromptMatchCount) MatchShare() float64 {
 	if c.PromptCount == 0 {
 		return 0
 	}
-	return float64(c.MatchingPrompts) / float64(c.PromptCount)
+	return float64(c.MatchingPromptCount) / float64(c.PromptCount)
 }
 
 // ConfidenceInterval returns Wilson's 95 % confidence interval of the share (Wilson, Probable inference, 1927). It

@@ -9,7 +9,7 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// SearchWays contains the names of the searches that are measured. Each search tests another part of the index:
+// SearchVariants contains the names of the searches that are measured. Each search tests another part of the index:
 //
 //	plain     texts with any of the words, in one segment
 //	held      plain, filtered by a term that one text in ten contains
@@ -20,7 +20,7 @@ import (
 //	prefix    plain, and any of the terms that have a prefix in common with the last word
 //	opened    plain, in an index that was opened from its snapshot
 //	worn      plain, in an index that was changed: several segments, deleted texts, and new texts in memory
-var SearchWays = []string{"plain", "held", "rare", "lacked", "newest", "allowed", "prefix", "opened", "worn"}
+var SearchVariants = []string{"plain", "held", "rare", "lacked", "newest", "allowed", "prefix", "opened", "worn"}
 
 // IndexedTexts contains the texts for an index: how many texts exist, and a function that returns the words of text i.
 type IndexedTexts struct {
@@ -36,7 +36,7 @@ type Hit struct {
 
 // FilledIndex is a search index that contains all texts of the test, prepared for one of the compared ways to search.
 type FilledIndex struct {
-	searchWayName string
+	searchVariant string
 	textCount     uint64
 	searcher      *index.Searcher
 
@@ -72,11 +72,11 @@ const (
 	termInEveryHundredthText = "\x00hundred"
 )
 
-// memoryFile is a file in main memory.
-type memoryFile []byte
+// inMemoryFile is a file in main memory.
+type inMemoryFile []byte
 
 // WriteAt implements [io.WriterAt].
-func (f *memoryFile) WriteAt(b []byte, at int64) (int, error) {
+func (f *inMemoryFile) WriteAt(b []byte, at int64) (int, error) {
 	if more := int(at) + len(b) - len(*f); more > 0 {
 		*f = append(*f, make([]byte, more)...)
 	}
@@ -88,36 +88,40 @@ func (t IndexedTexts) indexDocument(i int) *index.Document {
 	d := index.DocumentOfWords(uint64(i), t.WordsOf(i))
 	d.Created = int64(i)
 	if i%10 == 3 {
-		d.Terms = append(d.Terms, index.Term{Text: termInEveryTenthText, TF: 1})
+		d.Terms = append(d.Terms, index.Term{Text: termInEveryTenthText, Frequency: 1})
 	}
 	if i%100 == 7 {
-		d.Terms = append(d.Terms, index.Term{Text: termInEveryHundredthText, TF: 1})
+		d.Terms = append(d.Terms, index.Term{Text: termInEveryHundredthText, Frequency: 1})
 	}
 	return &d
 }
 
-// NewFilledIndex creates an index with the texts for one of the [SearchWays]. For "opened", it writes a snapshot of the
-// index and opens the index from this snapshot. For "worn", an eighth of the texts is added in small steps after the
-// other texts, and some texts are deleted, so that the index looks as after many changes.
-func NewFilledIndex(texts IndexedTexts, searchWay string) (*FilledIndex, error) {
-	e := &FilledIndex{searchWayName: searchWay, textCount: uint64(texts.Count), termsByPrefix: map[string][]string{}}
+// NewFilledIndex creates an index with the texts for one of the [SearchVariants]. For "opened", it writes a snapshot of
+// the index and opens the index from this snapshot. For "worn", an eighth of the texts is added in small steps after
+// the other texts, and some texts are deleted, so that the index looks as after many changes.
+func NewFilledIndex(texts IndexedTexts, searchVariant string) (*FilledIndex, error) {
+	e := &FilledIndex{
+		searchVariant: searchVariant,
+		textCount:     uint64(texts.Count),
+		termsByPrefix: map[string][]string{},
+	}
 	x := index.New(index.Params{})
 	first := texts.Count
-	if searchWay == "worn" {
+	if searchVariant == "worn" {
 		first = texts.Count * 7 / 8
 	}
-	x.FillEmpty(func(yield func(*index.Document) bool) {
+	x.FillEmptyIndex(func(yield func(*index.Document) bool) {
 		for i := range first {
 			if !yield(texts.indexDocument(i)) {
 				return
 			}
 		}
 	}, nil)
-	switch searchWay {
+	switch searchVariant {
 	case "worn":
-		addInSegments(x, texts, first)
+		addTextsInSegments(x, texts, first)
 	case "opened":
-		var f memoryFile
+		var f inMemoryFile
 		size, err := x.Searcher().WriteSnapshot(&f, 0)
 		if err != nil {
 			return nil, err
@@ -131,9 +135,9 @@ func NewFilledIndex(texts IndexedTexts, searchWay string) (*FilledIndex, error) 
 	return e, nil
 }
 
-// addInSegments adds the texts to the index. The first of them has the number firstText. It adds 500 texts at a time,
-// up to the last 20 texts. Then it deletes every eleventh text, and adds the last 20 texts one by one.
-func addInSegments(x *index.Index, texts IndexedTexts, firstText int) {
+// addTextsInSegments adds the texts to the index. The first of them has the number firstText. It adds 500 texts at a
+// time, up to the last 20 texts. Then it deletes every eleventh text, and adds the last 20 texts one by one.
+func addTextsInSegments(x *index.Index, texts IndexedTexts, firstText int) {
 	var some []index.Change
 	for i := firstText; i < texts.Count-20; i++ {
 		some = append(some, index.Change{ID: uint64(i), Document: texts.indexDocument(i)})
@@ -169,7 +173,7 @@ func (e *FilledIndex) ListHits(words []string, limit int) []Hit {
 
 func (e *FilledIndex) buildQuery(words []string, limit int) index.Query {
 	q := index.Query{Terms: index.TermsForWords(words), Limit: limit}
-	switch e.searchWayName {
+	switch e.searchVariant {
 	case "prefix":
 		q.Terms = append(q.Terms, index.TermsForWords(e.termsWithSamePrefix(words[len(words)-1]))...)
 	case "held":
@@ -179,7 +183,7 @@ func (e *FilledIndex) buildQuery(words []string, limit int) index.Query {
 	case "lacked":
 		q.Conditions = []index.TermCondition{{Terms: []string{termInEveryTenthText}, IsNegated: true}}
 	case "newest":
-		q.CreatedRange = &index.TimeRange{First: int64(e.textCount - e.textCount/10), Last: int64(e.textCount)}
+		q.CreatedRange = &index.TimeRange{FirstTime: int64(e.textCount - e.textCount/10), LastTime: int64(e.textCount)}
 	case "allowed":
 		q.AcceptDocument = func(id uint64) bool { return id%2 == 0 }
 	}

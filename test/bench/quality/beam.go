@@ -87,12 +87,12 @@ type Message struct {
 	Date time.Time // date of this message or, without one, of the last earlier message with a date
 }
 
-// ChatQuestion is a question about a chat. Sources contains the IDs of the messages that answer the question. For the
-// ability "abstention", Sources is empty.
+// ChatQuestion is a question about a chat. AnswerMessageIDs contains the IDs of the messages that answer the question.
+// For the ability "abstention", AnswerMessageIDs is empty.
 type ChatQuestion struct {
-	Ability string
-	Text    string
-	Sources []int
+	Ability          string
+	Text             string
+	AnswerMessageIDs []int
 }
 
 func (p *publishedChat) toChat() (*Chat, error) {
@@ -132,10 +132,10 @@ func (p *publishedChat) toChat() (*Chat, error) {
 
 // makeTestCases makes two test cases from a chat. One has an entry for each message, and one has an entry for each
 // exchange. An exchange is a message of the person with all following messages up to the person's next message.
-// makeTestCases also returns in lost how many IDs, in the lists of messages that answer a question, belong to no
-// message of the chat. An ID counts once for each question that lists it.
-func (c *Chat) makeTestCases() (cs []TestCase, lost int) {
-	turns, pairs := TestCase{Unit: "turns"}, TestCase{Unit: "exchanges"}
+// makeTestCases also returns in missingIDCount how many IDs, in the lists of messages that answer a question, belong to
+// no message of the chat. An ID counts once for each question that lists it.
+func (c *Chat) makeTestCases() (cs []TestCase, missingIDCount int) {
+	turns, pairs := TestCase{EntryKind: "turns"}, TestCase{EntryKind: "exchanges"}
 	known := map[int]string{} // for each message ID: ID of the exchange that contains the message
 	for i, m := range c.Messages {
 		text := m.Role + ": " + m.Text
@@ -151,26 +151,26 @@ func (c *Chat) makeTestCases() (cs []TestCase, lost int) {
 	for _, q := range c.Questions {
 		groups := []string{strings.ReplaceAll(q.Ability, "_", " ")}
 		turn, pair := CaseQuestion{
-			Text:   q.Text,
-			Groups: groups,
-			Right:  map[string]bool{},
-		}, CaseQuestion{Text: q.Text, Groups: groups, Right: map[string]bool{}}
-		for _, id := range q.Sources {
-			turn.Right[strconv.Itoa(id)] = true
+			Text:        q.Text,
+			GroupNames:  groups,
+			RelevantIDs: map[string]bool{},
+		}, CaseQuestion{Text: q.Text, GroupNames: groups, RelevantIDs: map[string]bool{}}
+		for _, id := range q.AnswerMessageIDs {
+			turn.RelevantIDs[strconv.Itoa(id)] = true
 			if known[id] == "" {
-				lost++
+				missingIDCount++
 			} else {
-				pair.Right[known[id]] = true
+				pair.RelevantIDs[known[id]] = true
 			}
 		}
-		if len(turn.Right) > 0 {
-			turns.Asks = append(turns.Asks, turn)
+		if len(turn.RelevantIDs) > 0 {
+			turns.Questions = append(turns.Questions, turn)
 		}
-		if len(pair.Right) > 0 {
-			pairs.Asks = append(pairs.Asks, pair)
+		if len(pair.RelevantIDs) > 0 {
+			pairs.Questions = append(pairs.Questions, pair)
 		}
 	}
-	return []TestCase{pairs, turns}, lost
+	return []TestCase{pairs, turns}, missingIDCount
 }
 
 // findBEAMFiles returns a source for each file of chats in the directory.
@@ -184,7 +184,7 @@ func findBEAMFiles(fsys fs.FS, _, dir string) [][]string {
 			names = append(names, n)
 		}
 	}
-	return singleFileSources(fsys, dir, names...)
+	return findSingleFileSources(fsys, dir, names...)
 }
 
 // Chats yields the chats in the file of a BEAM source. It yields at most one error, as the
@@ -225,7 +225,7 @@ func readBEAMCases(s *DataSetSource) iter.Seq2[TestCase, error] {
 			cs, lost := chat.makeTestCases()
 			s.countDataAnomaly("sources that name no message count as not found: %d", lost)
 			for _, c := range cs {
-				if len(c.Asks) > 0 && !yield(c, nil) {
+				if len(c.Questions) > 0 && !yield(c, nil) {
 					return
 				}
 			}

@@ -13,9 +13,9 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// Cache stores vectors in files. It ignores and overwrites damaged files and files of other
+// VectorCache stores vectors in files. It ignores and overwrites damaged files and files of other
 // programs.
-type Cache struct{ CacheFS vfs.FS }
+type VectorCache struct{ CacheFS vfs.FS }
 
 // cacheMagic is the beginning of a cache file with one vector. The rest of the file is a CRC-32C of the following bytes
 // (four bytes) and the numbers of the vector as little-endian float32.
@@ -38,7 +38,7 @@ func cacheFileName(endpoint, model, text string) string {
 }
 
 // Get implements [vectors.Cache]: it returns the vector of a text, or nil.
-func (c *Cache) Get(endpoint, model, text string) []float32 {
+func (c *VectorCache) Get(endpoint, model, text string) []float32 {
 	b, err := vfs.ReadFile(c.CacheFS, cacheFileName(endpoint, model, text), maxVectorFileBytes)
 	if err != nil {
 		return nil
@@ -76,7 +76,7 @@ func encodeVector(v []float32) []byte {
 }
 
 // Put implements [vectors.Cache]: it stores the vector of a text.
-func (c *Cache) Put(endpoint, model, text string, v []float32) error {
+func (c *VectorCache) Put(endpoint, model, text string, v []float32) error {
 	name := cacheFileName(endpoint, model, text)
 	if err := c.CacheFS.MkdirAll(name[:2], 0o700); err != nil {
 		return err

@@ -24,19 +24,19 @@ type MemoryEntry struct {
 
 // CaseQuestion is a question with the IDs of the entries that answer it.
 type CaseQuestion struct {
-	Text   string
-	Groups []string // groups to which the question belongs
-	Right  map[string]bool
+	Text        string
+	GroupNames  []string // groups to which the question belongs
+	RelevantIDs map[string]bool
 	// The question counts in the scores of its groups, but not in the score for all questions, because other
 	// evaluations of this data set omit it.
-	Apart bool
+	IsExcludedFromTotal bool
 }
 
 // TestCase is a memory and the questions about it.
 type TestCase struct {
-	Unit    string // kind of the entries: sessions, turns or abstracts
-	Entries []MemoryEntry
-	Asks    []CaseQuestion
+	EntryKind string // kind of the entries: sessions, turns or abstracts
+	Entries   []MemoryEntry
+	Questions []CaseQuestion
 }
 
 // defaultDate is the date of entries in sets without dates.
@@ -75,23 +75,23 @@ func createMemory(ctx context.Context, es []MemoryEntry, ranking string) (*recal
 	return h, nil
 }
 
-// shownNeighborTurns is the number of turns that are shown before and after a hit in a conversation.
-const shownNeighborTurns = 2
+// neighborTurnCount is the number of turns that are shown before and after a hit in a conversation.
+const neighborTurnCount = 2
 
 // recall asks a question. The result contains the ranking of the hits, and the IDs of the first five hits and the turns
-// around them. If the function seen is not nil, it is called with the hits.
+// around them. If the function onHits is not nil, it is called with the hits.
 func (h *recalledMemory) recall(
 	ctx context.Context,
 	query string,
 	limit int,
-	seen func([]oxbow.Hit),
+	onHits func([]oxbow.Hit),
 ) (a questionQueryResult, err error) {
-	hits, err := h.Recall(ctx, oxbow.Query{Text: query, Limit: limit, Around: shownNeighborTurns})
+	hits, err := h.Recall(ctx, oxbow.Query{Text: query, Limit: limit, Around: neighborTurnCount})
 	if err != nil {
 		return a, err
 	}
-	if seen != nil {
-		seen(hits)
+	if onHits != nil {
+		onHits(hits)
 	}
 	for i, hit := range hits {
 		a.ranking = append(a.ranking, h.dataSetIDByEntryName[hit.Entry.Name])
@@ -115,22 +115,22 @@ func (h *recalledMemory) close(ctx context.Context) error {
 }
 
 // askQuestions creates a memory with the entries of c, and searches it for the words of each question. Each search
-// returns at most limit hits. If seen is not nil, it is called with the hits.
+// returns at most limit hits. If onHits is not nil, it is called with the hits.
 func (c *TestCase) askQuestions(
 	ctx context.Context,
 	ranking string,
 	limit int,
-	seen func(question string, hits []oxbow.Hit),
+	onHits func(question string, hits []oxbow.Hit),
 ) (found []questionQueryResult, err error) {
 	h, err := createMemory(ctx, c.Entries, ranking)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, h.close(ctx)) }()
-	for _, a := range c.Asks {
+	for _, a := range c.Questions {
 		one, err := h.recall(ctx, a.Text, limit, func(hits []oxbow.Hit) {
-			if seen != nil {
-				seen(a.Text, hits)
+			if onHits != nil {
+				onHits(a.Text, hits)
 			}
 		})
 		if err != nil {

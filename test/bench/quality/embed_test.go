@@ -69,10 +69,10 @@ func TestFusionChangesRanks(t *testing.T) {
 		r, err := Run(
 			t.Context(),
 			Options{
-				DataFS:   fstest.MapFS{"longmemeval_s.json": file(herons(tt.right))},
-				DataDir:  "/sets",
-				Sets:     []string{"longmemeval"},
-				Embedder: e,
+				DataFS:       fstest.MapFS{"longmemeval_s.json": file(herons(tt.right))},
+				DataDir:      "/sets",
+				DataSetNames: []string{"longmemeval"},
+				Embedder:     e,
 			},
 		)
 		if err != nil {
@@ -101,7 +101,7 @@ func TestCache(t *testing.T) {
 	s := vectorstest.NewServer(t)
 	e, _ := client(t, s)
 	fsys := vfs.NewMem()
-	e.Cache = &Cache{fsys}
+	e.Cache = &VectorCache{fsys}
 	vs, err := e.Vectors(t.Context(), []string{"red", "blue"})
 	if err != nil {
 		t.Fatal(err)

@@ -15,15 +15,15 @@ import (
 
 // Conversation is a LoCoMo conversation with its questions.
 type Conversation struct {
-	Sessions  []MemoryEntry
-	Captioned []MemoryEntry // the sessions with the captions of their pictures
-	Turns     []MemoryEntry
-	Asks      []ConversationQuestion
+	Sessions          []MemoryEntry
+	CaptionedSessions []MemoryEntry // the sessions with the captions of their pictures
+	Turns             []MemoryEntry
+	Questions         []ConversationQuestion
 
-	// Adversarial are questions about things that the conversation does not say. The authors made such a question from
-	// a text of the conversation, often from a statement by another speaker. The sessions and turns of the question are
-	// the sessions and turns that contain this text.
-	Adversarial []ConversationQuestion
+	// AdversarialQuestions are questions about things that the conversation does not say. The authors made such a
+	// question from a text of the conversation, often from a statement by another speaker. The sessions and turns of
+	// the question are the sessions and turns that contain this text.
+	AdversarialQuestions []ConversationQuestion
 
 	// number of IDs in the data that are given as evidence for an answer but do not belong to a turn
 	unknownEvidenceCount int
@@ -32,9 +32,9 @@ type Conversation struct {
 
 // ConversationQuestion is a question about a conversation with the IDs of the sessions and turns that answer it.
 type ConversationQuestion struct {
-	Text            string
-	Category        int // number of the question's kind in LoCoMo, a key of categoryNames
-	Sessions, Turns map[string]bool
+	Text                            string
+	Category                        int // number of the question's kind in LoCoMo, a key of categoryNames
+	AnswerSessionIDs, AnswerTurnIDs map[string]bool
 }
 
 // categoryNames are LoCoMo's kinds of questions.
@@ -94,29 +94,29 @@ func (p *publishedConversation) toConversation() (*Conversation, error) {
 				t.unknownEvidenceCount++
 			}
 		}
-		asks := &t.Asks
+		asks := &t.Questions
 		if q.Category == adversarialCategory {
-			asks = &t.Adversarial
+			asks = &t.AdversarialQuestions
 		}
 		*asks = append(*asks, ConversationQuestion{text, q.Category, sessions, turns})
 	}
 	return t, nil
 }
 
-// addSession adds the session with the number n to the conversation. said contains the session's turns in JSON, and
-// dated contains its date.
-func (t *Conversation) addSession(n int, said, dated json.RawMessage) error {
+// addSession adds the session with the number n to the conversation. turnsJSON contains the session's turns in JSON,
+// and dateJSON contains its date.
+func (t *Conversation) addSession(n int, turnsJSON, dateJSON json.RawMessage) error {
 	var turns []struct {
 		Speaker string `json:"speaker"`
 		ID      string `json:"dia_id"`
 		Text    string `json:"text"`
 		Caption string `json:"blip_caption"` // caption of the picture that the turn shares, or ""
 	}
-	if err := json.Unmarshal(said, &turns); err != nil {
+	if err := json.Unmarshal(turnsJSON, &turns); err != nil {
 		return err
 	}
 	var stamp string
-	if err := json.Unmarshal(dated, &stamp); err != nil {
+	if err := json.Unmarshal(dateJSON, &stamp); err != nil {
 		return fmt.Errorf("its date: %w", err)
 	}
 	date, err := time.Parse(locomoDateFormat, stamp)
@@ -144,7 +144,7 @@ func (t *Conversation) addSession(n int, said, dated json.RawMessage) error {
 	whole := MemoryEntry{fmt.Sprintf("s%04d", n), fmt.Sprintf("D%d", n), strings.TrimSpace(text.String()), date}
 	t.Sessions = append(t.Sessions, whole)
 	whole.Text = strings.TrimSpace(captioned.String())
-	t.Captioned = append(t.Captioned, whole)
+	t.CaptionedSessions = append(t.CaptionedSessions, whole)
 	return nil
 }
 
@@ -152,16 +152,16 @@ func (t *Conversation) addSession(n int, said, dated json.RawMessage) error {
 // IDs. Each text in ids can contain several turn IDs, separated by semicolons, commas or spaces. The session ID is the
 // part of a turn ID before the colon. A few turn IDs in the test data belong to no turn. They are also returned,
 // although no search can find them.
-func parseEvidence(ids []string) (sessions, turns map[string]bool) {
-	sessions, turns = map[string]bool{}, map[string]bool{}
+func parseEvidence(ids []string) (sessionIDs, turnIDs map[string]bool) {
+	sessionIDs, turnIDs = map[string]bool{}, map[string]bool{}
 	for _, id := range ids {
 		for _, t := range strings.FieldsFunc(id, func(r rune) bool { return r == ';' || r == ',' || r == ' ' }) {
 			if s, _, ok := strings.Cut(t, ":"); ok {
-				sessions[s], turns[t] = true, true
+				sessionIDs[s], turnIDs[t] = true, true
 			}
 		}
 	}
-	return sessions, turns
+	return sessionIDs, turnIDs
 }
 
 // Conversations yields the conversations in the file of a LoCoMo source. It yields at most one
@@ -194,31 +194,31 @@ func (s *DataSetSource) Conversations() iter.Seq2[*Conversation, error] {
 // evaluations omit.
 const allCategoriesGroup = "all five categories"
 
-// loCoMoCases yields up to three test cases for each conversation of the data set LoCoMo. In one, the entries are the
-// sessions. If the conversation has pictures, there is one with sessions and captions of the pictures. In the last,
+// readLoCoMoCases yields up to three test cases for each conversation of the data set LoCoMo. In one, the entries are
+// the sessions. If the conversation has pictures, there is one with sessions and captions of the pictures. In the last,
 // the entries are the turns.
-func loCoMoCases(s *DataSetSource) iter.Seq2[TestCase, error] {
+func readLoCoMoCases(s *DataSetSource) iter.Seq2[TestCase, error] {
 	return func(yield func(TestCase, error) bool) {
 		for t, err := range s.Conversations() {
 			if err != nil {
 				yield(TestCase{}, err)
 				return
 			}
-			if len(t.Asks) == 0 {
+			if len(t.Questions) == 0 {
 				continue
 			}
 			var sessions, turns []CaseQuestion
-			for _, a := range slices.Concat(t.Asks, t.Adversarial) {
+			for _, a := range slices.Concat(t.Questions, t.AdversarialQuestions) {
 				groups, apart := []string{
 					categoryNames[a.Category],
 					allCategoriesGroup,
 				}, a.Category == adversarialCategory
-				sessions = append(sessions, CaseQuestion{a.Text, groups, a.Sessions, apart})
-				turns = append(turns, CaseQuestion{a.Text, groups, a.Turns, apart})
+				sessions = append(sessions, CaseQuestion{a.Text, groups, a.AnswerSessionIDs, apart})
+				turns = append(turns, CaseQuestion{a.Text, groups, a.AnswerTurnIDs, apart})
 			}
 			cases := []TestCase{{"sessions", t.Sessions, sessions}}
 			if t.hasPictures {
-				cases = append(cases, TestCase{"sessions with captions", t.Captioned, sessions})
+				cases = append(cases, TestCase{"sessions with captions", t.CaptionedSessions, sessions})
 			}
 			for _, c := range append(cases, TestCase{"turns", t.Turns, turns}) {
 				if !yield(c, nil) {

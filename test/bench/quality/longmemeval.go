@@ -17,12 +17,12 @@ import (
 // Question is a LongMemEval question with the sessions in which the answer has to be found,
 // and the sessions and turns that contain it.
 type Question struct {
-	ID       string // ID of the question. It ends in _abs if no session fully answers the question.
-	Type     string
-	Text     string
-	Answers  []string        // IDs of the sessions that contain the answer, or a part of it
-	Evidence map[string]bool // IDs of the turns that contain the answer (see turnID)
-	Sessions []Session       // without duplicates
+	ID              string // ID of the question. It ends in _abs if no session fully answers the question.
+	Type            string
+	Text            string
+	Answers         []string        // IDs of the sessions that contain the answer, or a part of it
+	EvidenceTurnIDs map[string]bool // IDs of the turns that contain the answer (see turnID)
+	Sessions        []Session       // without duplicates
 }
 
 // Session is a chat.
@@ -105,7 +105,7 @@ func (p *longMemEvalQuestion) toQuestion() (*Question, error) {
 			len(p.Sessions),
 		)
 	}
-	q := &Question{ID: p.ID, Type: p.Type, Text: p.Text, Answers: p.Answers, Evidence: map[string]bool{}}
+	q := &Question{ID: p.ID, Type: p.Type, Text: p.Text, Answers: p.Answers, EvidenceTurnIDs: map[string]bool{}}
 	for i, id := range p.SessionIDs {
 		if err := q.addSession(id, p.SessionDates[i], p.Sessions[i]); err != nil {
 			return nil, err
@@ -123,11 +123,11 @@ type splitQuestion struct {
 	// for each session in which the answer has to be found: its ID and its date
 	HaystackSessions [][2]string `json:"haystack"`
 	// turns that contain the answer: each pair is a session ID and the index of the turn in the session
-	Evidence [][2]json.RawMessage `json:"evidence_turns"`
+	EvidenceTurns [][2]json.RawMessage `json:"evidence_turns"`
 }
 
 func (p *splitQuestion) toQuestion(sessions map[string][]publishedTurn) (*Question, error) {
-	q := &Question{ID: p.ID, Type: p.Type, Text: p.Text, Answers: p.Answers, Evidence: map[string]bool{}}
+	q := &Question{ID: p.ID, Type: p.Type, Text: p.Text, Answers: p.Answers, EvidenceTurnIDs: map[string]bool{}}
 	for _, h := range p.HaystackSessions {
 		turns, ok := sessions[h[0]]
 		if !ok {
@@ -137,7 +137,7 @@ func (p *splitQuestion) toQuestion(sessions map[string][]publishedTurn) (*Questi
 			return nil, err
 		}
 	}
-	for _, e := range p.Evidence {
+	for _, e := range p.EvidenceTurns {
 		var id string
 		var i int
 		if err := errors.Join(json.Unmarshal(e[0], &id), json.Unmarshal(e[1], &i)); err != nil {
@@ -146,14 +146,14 @@ func (p *splitQuestion) toQuestion(sessions map[string][]publishedTurn) (*Questi
 		if i < 0 || i >= len(sessions[id]) {
 			return nil, fmt.Errorf("its evidence, turn %d of session %q, is not there", i, id)
 		}
-		q.Evidence[turnID(id, i)] = true
+		q.EvidenceTurnIDs[turnID(id, i)] = true
 	}
 	return q, q.validate()
 }
 
 // addSession adds a session to q.Sessions, the sessions in which the answer has to be found. It adds the turns that
-// contain the answer to q.Evidence. If a session with this ID is already in q.Sessions, addSession does nothing. It
-// returns an error if the date does not have the form of longMemEvalDateFormat, such as "2023/04/30 (Sun) 13:59".
+// contain the answer to q.EvidenceTurnIDs. If a session with this ID is already in q.Sessions, addSession does nothing.
+// It returns an error if the date does not have the form of longMemEvalDateFormat, such as "2023/04/30 (Sun) 13:59".
 func (q *Question) addSession(id, date string, turns []publishedTurn) error {
 	if slices.ContainsFunc(q.Sessions, func(s Session) bool { return s.ID == id }) {
 		return nil
@@ -166,7 +166,7 @@ func (q *Question) addSession(id, date string, turns []publishedTurn) error {
 	for i, t := range turns {
 		s.Turns = append(s.Turns, t.SessionTurn)
 		if t.hasAnswer {
-			q.Evidence[turnID(id, i)] = true
+			q.EvidenceTurnIDs[turnID(id, i)] = true
 		}
 	}
 	q.Sessions = append(q.Sessions, s)
@@ -216,25 +216,25 @@ func (s *DataSetSource) Questions() iter.Seq2[*Question, error] {
 	}
 }
 
-func eachSplitQuestion(fsys fs.FS, questions, sessions string) iter.Seq2[*Question, error] {
+func eachSplitQuestion(fsys fs.FS, questionsFile, sessionsFile string) iter.Seq2[*Question, error] {
 	return func(yield func(*Question, error) bool) {
 		turns := map[string][]publishedTurn{}
 		for s, err := range eachObject[struct {
 			ID    string
 			Turns []publishedTurn
-		}](fsys, sessions) {
+		}](fsys, sessionsFile) {
 			isWhole := s.ID != "" && s.Turns != nil
 			if err == nil && !isWhole {
 				err = fmt.Errorf("object %d has no id or no turns", len(turns)+1)
 			}
 			if err != nil {
-				yield(nil, &DataError{File: sessions, Err: err})
+				yield(nil, &DataError{File: sessionsFile, Err: err})
 				return
 			}
 			turns[s.ID] = s.Turns
 		}
 		n := 0
-		for p, err := range eachObject[splitQuestion](fsys, questions) {
+		for p, err := range eachObject[splitQuestion](fsys, questionsFile) {
 			n++
 			var q *Question
 			if err == nil {
@@ -244,7 +244,7 @@ func eachSplitQuestion(fsys fs.FS, questions, sessions string) iter.Seq2[*Questi
 				}
 			}
 			if err != nil {
-				yield(nil, &DataError{File: questions, Err: err})
+				yield(nil, &DataError{File: questionsFile, Err: err})
 				return
 			}
 			if !yield(q, nil) {
@@ -276,8 +276,8 @@ func (q *Question) turnEntries() []MemoryEntry {
 	return es
 }
 
-// RightSessionIDs returns the IDs of the sessions that answer the question.
-func (q *Question) RightSessionIDs() map[string]bool {
+// AnswerSessionIDs returns the IDs of the sessions that answer the question.
+func (q *Question) AnswerSessionIDs() map[string]bool {
 	m := map[string]bool{}
 	for _, id := range q.Answers {
 		m[id] = true
@@ -285,10 +285,10 @@ func (q *Question) RightSessionIDs() map[string]bool {
 	return m
 }
 
-// longMemEvalCases yields up to two test cases for each question of the data set LongMemEval. In the first case, the
-// entries are the sessions. It is omitted if no session contains the answer. In the second case, the entries are the
-// turns. It is omitted if no turn contains the answer.
-func longMemEvalCases(s *DataSetSource) iter.Seq2[TestCase, error] {
+// readLongMemEvalCases yields up to two test cases for each question of the data set LongMemEval. In the first case,
+// the entries are the sessions. It is omitted if no session contains the answer. In the second case, the entries are
+// the turns. It is omitted if no turn contains the answer.
+func readLongMemEvalCases(s *DataSetSource) iter.Seq2[TestCase, error] {
 	return func(yield func(TestCase, error) bool) {
 		for q, err := range s.Questions() {
 			if err != nil {
@@ -300,13 +300,13 @@ func longMemEvalCases(s *DataSetSource) iter.Seq2[TestCase, error] {
 				groups = append(groups, "answerable")
 			}
 			if len(q.Answers) > 0 && !yield(
-				TestCase{"sessions", q.SessionEntries(), []CaseQuestion{{q.Text, groups, q.RightSessionIDs(), false}}},
+				TestCase{"sessions", q.SessionEntries(), []CaseQuestion{{q.Text, groups, q.AnswerSessionIDs(), false}}},
 				nil,
 			) {
 				return
 			}
-			if len(q.Evidence) > 0 && !yield(
-				TestCase{"turns", q.turnEntries(), []CaseQuestion{{q.Text, groups, q.Evidence, false}}},
+			if len(q.EvidenceTurnIDs) > 0 && !yield(
+				TestCase{"turns", q.turnEntries(), []CaseQuestion{{q.Text, groups, q.EvidenceTurnIDs, false}}},
 				nil,
 			) {
 				return

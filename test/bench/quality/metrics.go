@@ -7,8 +7,8 @@ import "math"
 
 // recallAny returns 1 if any of the first k entries is right, otherwise 0 (hit rate or
 // success at k).
-func recallAny(ranking []string, right map[string]bool, k int) float64 {
-	if countFound(ranking, right, k) > 0 {
+func recallAny(ranking []string, relevantIDs map[string]bool, k int) float64 {
+	if countFound(ranking, relevantIDs, k) > 0 {
 		return 1
 	}
 	return 0
@@ -16,8 +16,8 @@ func recallAny(ranking []string, right map[string]bool, k int) float64 {
 
 // recallAll returns 1 if the first k entries include all right entries, otherwise 0. It
 // returns 0 if there are more than k right entries, or none.
-func recallAll(ranking []string, right map[string]bool, k int) float64 {
-	if len(right) > 0 && countFound(ranking, right, k) == len(right) {
+func recallAll(ranking []string, relevantIDs map[string]bool, k int) float64 {
+	if len(relevantIDs) > 0 && countFound(ranking, relevantIDs, k) == len(relevantIDs) {
 		return 1
 	}
 	return 0
@@ -25,17 +25,17 @@ func recallAll(ranking []string, right map[string]bool, k int) float64 {
 
 // recallShare returns the share of the right entries that are among the first k (recall at
 // k). It returns 0 if there are no right entries.
-func recallShare(ranking []string, right map[string]bool, k int) float64 {
-	if len(right) == 0 {
+func recallShare(ranking []string, relevantIDs map[string]bool, k int) float64 {
+	if len(relevantIDs) == 0 {
 		return 0
 	}
-	return float64(countFound(ranking, right, k)) / float64(len(right))
+	return float64(countFound(ranking, relevantIDs, k)) / float64(len(relevantIDs))
 }
 
-func countFound(ranking []string, right map[string]bool, k int) int {
+func countFound(ranking []string, relevantIDs map[string]bool, k int) int {
 	n := 0
 	for _, id := range ranking[:min(k, len(ranking))] {
-		if right[id] {
+		if relevantIDs[id] {
 			n++
 		}
 	}
@@ -45,21 +45,21 @@ func countFound(ranking []string, right map[string]bool, k int) int {
 // dcg returns the discounted cumulative gain of the first k entries with gains 1 and 0: the
 // sum of 1/log2(rank+1) over the right entries (Järvelin and Kekäläinen, "Cumulated
 // gain-based evaluation of IR techniques", 2002, in the form of trec_eval's ndcg_cut).
-func dcg(ranking []string, right map[string]bool, k int) float64 {
+func dcg(ranking []string, relevantIDs map[string]bool, k int) float64 {
 	sum := 0.0
 	for i, id := range ranking[:min(k, len(ranking))] {
-		if right[id] {
+		if relevantIDs[id] {
 			sum += 1 / math.Log2(float64(i+2))
 		}
 	}
 	return sum
 }
 
-// idealDCG returns the highest possible dcg of the first k entries if there are n right entries. In this case, all
-// right entries come first.
-func idealDCG(n, k int) float64 {
+// idealDCG returns the highest possible dcg of the first k entries if there are relevantCount right entries. In this
+// case, all right entries come first.
+func idealDCG(relevantCount, k int) float64 {
 	sum := 0.0
-	for i := range min(n, k) {
+	for i := range min(relevantCount, k) {
 		sum += 1 / math.Log2(float64(i+2))
 	}
 	return sum
@@ -67,34 +67,34 @@ func idealDCG(n, k int) float64 {
 
 // ndcg returns the dcg of the first k entries divided by the maximum for any ranking, like
 // trec_eval. It returns 0 if there are no right entries.
-func ndcg(ranking []string, right map[string]bool, k int) float64 {
-	if len(right) == 0 {
+func ndcg(ranking []string, relevantIDs map[string]bool, k int) float64 {
+	if len(relevantIDs) == 0 {
 		return 0
 	}
-	return dcg(ranking, right, k) / idealDCG(len(right), k)
+	return dcg(ranking, relevantIDs, k) / idealDCG(len(relevantIDs), k)
 }
 
 // ndcgRetrieved returns the dcg of the first k entries in ranking, divided by the highest dcg that these entries can
 // have in any order. Entries that answer the question and are missing in ranking therefore do not matter. The result
 // is at least as high as ndcg. It is 0 if none of the first k entries answers the question.
-func ndcgRetrieved(ranking []string, right map[string]bool, k int) float64 {
-	n := countFound(ranking, right, k)
+func ndcgRetrieved(ranking []string, relevantIDs map[string]bool, k int) float64 {
+	n := countFound(ranking, relevantIDs, k)
 	if n == 0 {
 		return 0
 	}
-	return dcg(ranking, right, k) / idealDCG(n, k)
+	return dcg(ranking, relevantIDs, k) / idealDCG(n, k)
 }
 
 // ndcgLongMemEval is like ndcg, but with the discount of LongMemEval's published evaluation
 // (eval_utils.py): the first two ranks count 1, and later ranks 1/log2(rank).
-func ndcgLongMemEval(ranking []string, right map[string]bool, k int) float64 {
+func ndcgLongMemEval(ranking []string, relevantIDs map[string]bool, k int) float64 {
 	sum, most := 0.0, 0.0
 	for i := range k {
 		gain := 1 / math.Log2(float64(max(i+1, 2)))
-		if i < len(right) {
+		if i < len(relevantIDs) {
 			most += gain
 		}
-		if i < len(ranking) && right[ranking[i]] {
+		if i < len(ranking) && relevantIDs[ranking[i]] {
 			sum += gain
 		}
 	}
@@ -106,9 +106,9 @@ func ndcgLongMemEval(ranking []string, right map[string]bool, k int) float64 {
 
 // reciprocalRank returns 1 divided by the rank of the first right entry, or 0 without a right entry. The mean over all
 // queries is the MRR.
-func reciprocalRank(ranking []string, right map[string]bool) float64 {
+func reciprocalRank(ranking []string, relevantIDs map[string]bool) float64 {
 	for i, id := range ranking {
-		if right[id] {
+		if relevantIDs[id] {
 			return 1 / float64(i+1)
 		}
 	}
@@ -167,18 +167,18 @@ type questionQueryResult struct {
 
 // addResult adds the measures for one question. Recall at 100 uses the first 100 hits, and one measure uses all entries
 // in a.shownIDs. All other measures use the first ten hits at most.
-func (s *questionScoreSums) addResult(a questionQueryResult, right map[string]bool) {
+func (s *questionScoreSums) addResult(a questionQueryResult, relevantIDs map[string]bool) {
 	s.QuestionCount++
 	for i, m := range s.fieldPointers() {
 		*m += [...]float64{
-			recallAny(a.ranking, right, 1), recallAny(a.ranking, right, 5), recallAny(a.ranking, right, 10),
-			recallAll(a.ranking, right, 5),
-			ndcg(a.ranking, right, 10), reciprocalRank(a.ranking[:min(10, len(a.ranking))], right),
-			recallShare(a.ranking, right, 5), recallShare(a.ranking, right, 10), recallAny(a.shownIDs, right, len(a.shownIDs)),
-			ndcgRetrieved(a.ranking, right, 10), ndcgLongMemEval(a.ranking, right, 10),
+			recallAny(a.ranking, relevantIDs, 1), recallAny(a.ranking, relevantIDs, 5), recallAny(a.ranking, relevantIDs, 10),
+			recallAll(a.ranking, relevantIDs, 5),
+			ndcg(a.ranking, relevantIDs, 10), reciprocalRank(a.ranking[:min(10, len(a.ranking))], relevantIDs),
+			recallShare(a.ranking, relevantIDs, 5), recallShare(a.ranking, relevantIDs, 10), recallAny(a.shownIDs, relevantIDs, len(a.shownIDs)),
+			ndcgRetrieved(a.ranking, relevantIDs, 10), ndcgLongMemEval(a.ranking, relevantIDs, 10),
 		}[i]
 	}
-	s.recallAt100 += recallShare(a.ranking, right, 100)
+	s.recallAt100 += recallShare(a.ranking, relevantIDs, 100)
 }
 
 func (s *questionScoreSums) meanScores() Scores {

@@ -30,10 +30,10 @@ type ScorerCheck struct {
 	PublishedNDCG             float64 `json:"published"`   // published nDCG for the whole data set
 	DefaultParamsNDCG         float64 `json:"own_ndcg@10"` // measured nDCG with oxbow's default values of k1 and b
 	// share of the relevant documents that are among the first 100 hits of a query
-	Recall    float64 `json:"recall@100"`
-	Reason    string  `json:"why,omitempty"` // reason why the values of NDCG and PublishedNDCG differ
-	Documents int     `json:"documents"`
-	Queries   int     `json:"queries"`
+	Recall         float64 `json:"recall@100"`
+	MismatchReason string  `json:"why,omitempty"` // reason why the values of NDCG and PublishedNDCG differ
+	Documents      int     `json:"documents"`
+	Queries        int     `json:"queries"`
 }
 
 // UsesWholeDataSet reports whether the whole data set was used. Only then must the computed score equal the published
@@ -73,11 +73,11 @@ func verifyScorer(ctx context.Context, c *sciFactData) (ScorerCheck, error) {
 		terms := an.analyzeTerms(q.Text)
 		a.addResult(
 			questionQueryResult{ranking: name(searchCountingRepeatedTerms(theirs.Searcher(), terms, 100))},
-			q.Right,
+			q.RelevantIDs,
 		)
 		b.addResult(
 			questionQueryResult{ranking: name(searchCountingRepeatedTerms(own.Searcher(), terms, 100))},
-			q.Right,
+			q.RelevantIDs,
 		)
 	}
 	p.NDCG = a.meanScores().NDCG
@@ -85,11 +85,11 @@ func verifyScorer(ctx context.Context, c *sciFactData) (ScorerCheck, error) {
 	p.Recall = a.recallAt100 / float64(max(a.QuestionCount, 1))
 	switch {
 	case !p.UsesWholeDataSet():
-		p.Reason = "the set has " + strconv.Itoa(p.Documents) + " abstracts and " + strconv.Itoa(p.Queries) +
+		p.MismatchReason = "the set has " + strconv.Itoa(p.Documents) + " abstracts and " + strconv.Itoa(p.Queries) +
 			" judged queries; the published figure is for " +
 			strconv.Itoa(publishedPaperCount) + " and " + strconv.Itoa(publishedQueryCount)
 	case math.Abs(p.NDCG-publishedSciFactNDCG) > .0001:
-		p.Reason = "the figure differs from the published one"
+		p.MismatchReason = "the figure differs from the published one"
 	default:
 		p.IsPublishedNDCGReproduced = true
 	}

@@ -13,8 +13,8 @@ import (
 
 // Meeting is a QMSum meeting with one entry for each turn, and its questions.
 type Meeting struct {
-	Turns []MemoryEntry
-	Asks  []CaseQuestion
+	Turns     []MemoryEntry
+	Questions []CaseQuestion
 
 	answersWithoutTurns int // number of answers in the data set that refer to turns which the meeting does not have
 }
@@ -73,7 +73,7 @@ func (p *publishedMeeting) toMeeting() (*Meeting, error) {
 			}
 		}
 		if len(right) > 0 {
-			m.Asks = append(m.Asks, CaseQuestion{Text: q.Text, Right: right})
+			m.Questions = append(m.Questions, CaseQuestion{Text: q.Text, RelevantIDs: right})
 		}
 	}
 	return m, nil
@@ -110,16 +110,16 @@ func (s *DataSetSource) Meetings() iter.Seq2[*Meeting, error] {
 	}
 }
 
-// qmSumCases yields one test case for each meeting of the data set QMSum that has questions. If a meeting cannot be
+// readQMSumCases yields one test case for each meeting of the data set QMSum that has questions. If a meeting cannot be
 // read, it yields the error and stops.
-func qmSumCases(s *DataSetSource) iter.Seq2[TestCase, error] {
+func readQMSumCases(s *DataSetSource) iter.Seq2[TestCase, error] {
 	return func(yield func(TestCase, error) bool) {
 		for m, err := range s.Meetings() {
 			if err != nil {
 				yield(TestCase{}, err)
 				return
 			}
-			if len(m.Asks) > 0 && !yield(TestCase{"turns", m.Turns, m.Asks}, nil) {
+			if len(m.Questions) > 0 && !yield(TestCase{"turns", m.Turns, m.Questions}, nil) {
 				return
 			}
 		}

@@ -28,8 +28,9 @@ type Options struct {
 	DataFS  fs.FS  // directory that contains the data sets with questions
 	DataDir string // path of this directory, for messages
 
-	// Sets are the names of the data sets whose questions are measured. If it is empty, all data sets are measured.
-	Sets []string
+	// DataSetNames contains the names of the data sets whose questions are measured. If it is empty, all data sets are
+	// measured.
+	DataSetNames []string
 
 	// Embedder computes the vectors of texts. It may be nil.
 	Embedder *vectors.Client
@@ -87,21 +88,24 @@ const maxHits = 10
 // Run runs the measurement. The report lists sets that are not available. If the error is a
 // [DataError], the report contains the results for the data that could be read.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	for _, n := range o.Sets {
+	for _, n := range o.DataSetNames {
 		if !slices.Contains(QuestionSetNames(), n) {
 			return nil, fmt.Errorf("there is no set %q", n)
 		}
 	}
-	r := &Report{ScorerCheck: ScorerCheck{PublishedNDCG: publishedSciFactNDCG, Reason: "SciFact is not there"}}
+	r := &Report{ScorerCheck: ScorerCheck{PublishedNDCG: publishedSciFactNDCG, MismatchReason: "SciFact is not there"}}
 	var found []*DataSetSource
-	for _, s := range Sets() {
-		wanted := len(o.Sets) == 0 || slices.Contains(o.Sets, s.Name)
+	for _, s := range QuestionSets() {
+		wanted := len(o.DataSetNames) == 0 || slices.Contains(o.DataSetNames, s.Name)
 		sources, err := s.FindSources(o.DataFS, o.DataDir)
 		if err != nil {
 			return nil, err
 		}
 		if wanted && len(sources) == 0 {
-			r.MissingDataSets = append(r.MissingDataSets, MissingDataSet{s.Name, s.Title, s.Expect, s.From})
+			r.MissingDataSets = append(
+				r.MissingDataSets,
+				MissingDataSet{s.Name, s.Title, s.ExpectedFiles, s.DownloadURL},
+			)
 		}
 		if wanted {
 			found = append(found, sources...)
@@ -112,7 +116,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			c, err := readSciFact(sources[0])
 			if err != nil {
 				// measureSource reports the same error if this data set was requested.
-				r.ScorerCheck.Reason = err.Error()
+				r.ScorerCheck.MismatchReason = err.Error()
 				continue
 			}
 			r.ScorerCheck, err = verifyScorer(ctx, c)
@@ -149,8 +153,8 @@ type questionScoreTally struct {
 }
 
 func (t *questionScoreTally) addResult(ranking string, a CaseQuestion, found questionQueryResult) {
-	groups := a.Groups
-	if !a.Apart {
+	groups := a.GroupNames
+	if !a.IsExcludedFromTotal {
 		groups = append([]string{""}, groups...)
 	}
 	for _, g := range groups {
@@ -158,7 +162,7 @@ func (t *questionScoreTally) addResult(ranking string, a CaseQuestion, found que
 		if t.scoreSumsByRanking[k] == nil {
 			t.scoreSumsByRanking[k] = new(questionScoreSums)
 		}
-		t.scoreSumsByRanking[k].addResult(found, a.Right)
+		t.scoreSumsByRanking[k].addResult(found, a.RelevantIDs)
 	}
 }
 
@@ -196,7 +200,7 @@ func (o *Options) measureSource(ctx context.Context, s *DataSetSource) ([]DataSe
 		if err != nil {
 			return nil, err
 		}
-		i := slices.IndexFunc(tallies, func(t *questionScoreTally) bool { return t.EntryKind == c.Unit })
+		i := slices.IndexFunc(tallies, func(t *questionScoreTally) bool { return t.EntryKind == c.EntryKind })
 		if i < 0 {
 			i = len(tallies)
 			tallies = append(
@@ -205,7 +209,7 @@ func (o *Options) measureSource(ctx context.Context, s *DataSetSource) ([]DataSe
 					DataSetResult{
 						DataSetName: s.Set.Name,
 						Title:       s.Set.Title,
-						EntryKind:   c.Unit,
+						EntryKind:   c.EntryKind,
 						Files:       s.Files,
 						Protocol:    s.Set.Protocol,
 					},
@@ -219,35 +223,42 @@ func (o *Options) measureSource(ctx context.Context, s *DataSetSource) ([]DataSe
 		for _, r := range rankings[:2] {
 			found, err := c.askQuestions(ctx, r, maxHits, func(question string, hits []oxbow.Hit) {
 				if o.OnQuestionHits != nil {
-					o.OnQuestionHits(s.Set.Name, c.Unit, r, question, hits)
+					o.OnQuestionHits(s.Set.Name, c.EntryKind, r, question, hits)
 				}
 			})
 			if err != nil {
 				return nil, err
 			}
 			for j, one := range found {
-				a := c.Asks[j]
+				a := c.Questions[j]
 				t.addResult(r, a, one)
-				if o.OnQuestionScore != nil && !a.Apart {
+				if o.OnQuestionScore != nil && !a.IsExcludedFromTotal {
 					o.OnQuestionScore(
-						QuestionScore{s.Set.Name, c.Unit, r, done + j, a.Text, ndcg(one.ranking, a.Right, maxHits),
-							recallAny(one.ranking, a.Right, 5)},
+						QuestionScore{
+							s.Set.Name,
+							c.EntryKind,
+							r,
+							done + j,
+							a.Text,
+							ndcg(one.ranking, a.RelevantIDs, maxHits),
+							recallAny(one.ranking, a.RelevantIDs, 5),
+						},
 					)
 				}
 			}
 		}
 		if o.Embedder != nil {
-			if err := o.askVectors(ctx, &c, t); err != nil {
+			if err := o.askQuestionsByVectors(ctx, &c, t); err != nil {
 				return nil, err
 			}
 		}
-		done += len(c.Asks)
+		done += len(c.Questions)
 		if o.Progress != nil {
 			o.Progress(s.Set.Title, done)
 		}
 	}
 	if len(tallies) == 0 {
-		return nil, &DataError{s.Files[0], s.Set.From, errors.New("it holds no question whose answer is known")}
+		return nil, &DataError{s.Files[0], s.Set.DownloadURL, errors.New("it holds no question whose answer is known")}
 	}
 	var rs []DataSetResult
 	for _, t := range tallies {
@@ -259,9 +270,9 @@ func (o *Options) measureSource(ctx context.Context, s *DataSetSource) ([]DataSe
 	return rs, nil
 }
 
-// askVectors asks the questions of c by vectors. It adds the scores of two rankings to t: by vectors only, and by
-// vectors combined with the default ranking.
-func (o *Options) askVectors(ctx context.Context, c *TestCase, t *questionScoreTally) error {
+// askQuestionsByVectors asks the questions of c by vectors. It adds the scores of two rankings to t: by vectors only,
+// and by vectors combined with the default ranking.
+func (o *Options) askQuestionsByVectors(ctx context.Context, c *TestCase, t *questionScoreTally) error {
 	words, err := c.askQuestions(ctx, oxbow.RankOxbow, fusedEntriesPerRanking, nil)
 	if err != nil {
 		return err
@@ -275,14 +286,14 @@ func (o *Options) askVectors(ctx context.Context, c *TestCase, t *questionScoreT
 		return err
 	}
 	texts = texts[:0]
-	for _, a := range c.Asks {
+	for _, a := range c.Questions {
 		texts = append(texts, a.Text)
 	}
 	asked, err := o.Embedder.Vectors(ctx, texts)
 	if err != nil {
 		return err
 	}
-	for i, a := range c.Asks {
+	for i, a := range c.Questions {
 		near := nearestEntries(c.Entries, entries, asked[i], fusedEntriesPerRanking)
 		t.addResult(VectorRanking, a, questionQueryResult{ranking: near})
 		fused, _ := ranking.FuseRankings(words[i].ranking, near)

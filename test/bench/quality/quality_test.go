@@ -131,7 +131,7 @@ func TestRun(t *testing.T) {
 	}
 	// The scorer is compared with the published result (see ScorerCheck). The result is different because there are
 	// only three abstracts.
-	if p := r.ScorerCheck; p.IsPublishedNDCGReproduced || p.UsesWholeDataSet() || p.Reason == "" ||
+	if p := r.ScorerCheck; p.IsPublishedNDCGReproduced || p.UsesWholeDataSet() || p.MismatchReason == "" ||
 		math.Abs(p.NDCG-(1+second)/2) > 1e-4 {
 		t.Errorf("proof = %+v", p)
 	}
@@ -150,10 +150,10 @@ func TestRunWithoutSets(t *testing.T) {
 		}
 	}
 	if !slices.Equal(missing, []string{"longmemeval", "beam", "qmsum", "scifact"}) || len(r.Results) != 3 ||
-		r.ScorerCheck.IsPublishedNDCGReproduced || r.ScorerCheck.Reason == "" {
+		r.ScorerCheck.IsPublishedNDCGReproduced || r.ScorerCheck.MismatchReason == "" {
 		t.Errorf("missing %v, %d results, proof %+v", missing, len(r.Results), r.ScorerCheck)
 	}
-	if _, err := Run(t.Context(), Options{DataFS: fstest.MapFS{}, Sets: []string{"nope"}}); err == nil {
+	if _, err := Run(t.Context(), Options{DataFS: fstest.MapFS{}, DataSetNames: []string{"nope"}}); err == nil {
 		t.Error("a set of no known name is no error")
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -34,7 +34,7 @@ func readSciFact(s *DataSetSource) (*sciFactData, error) {
 		if err != nil {
 			return nil, bad(0, err)
 		}
-		topics, err = readTabbedTopics(s.fsys, s.Files[1])
+		topics, err = readTabSeparatedQueries(s.fsys, s.Files[1])
 		if err != nil {
 			return nil, bad(1, err)
 		}
@@ -52,13 +52,13 @@ func readSciFact(s *DataSetSource) (*sciFactData, error) {
 			topics = append(topics, [2]string{q.ID, q.Text})
 		}
 	}
-	right, err = readRightDocuments(s.fsys, s.Files[2])
+	right, err = readRelevantDocuments(s.fsys, s.Files[2])
 	if err != nil {
 		return nil, bad(2, err)
 	}
 	for _, t := range topics {
 		if right[t[0]] != nil {
-			c.questions = append(c.questions, CaseQuestion{Text: t[1], Right: right[t[0]]})
+			c.questions = append(c.questions, CaseQuestion{Text: t[1], RelevantIDs: right[t[0]]})
 		}
 	}
 	if len(c.questions) == 0 {
@@ -176,8 +176,8 @@ func parsePythonStrings(s string) ([]string, error) {
 	}
 }
 
-// readTabbedTopics reads the queries, with "id TAB text" in each line.
-func readTabbedTopics(fsys fs.FS, name string) (topics [][2]string, err error) {
+// readTabSeparatedQueries reads the queries, with "id TAB text" in each line.
+func readTabSeparatedQueries(fsys fs.FS, name string) (topics [][2]string, err error) {
 	for l, err := range readLines(fsys, name) {
 		if err != nil {
 			return nil, err
@@ -191,9 +191,9 @@ func readTabbedTopics(fsys fs.FS, name string) (topics [][2]string, err error) {
 	return topics, nil
 }
 
-// readRightDocuments reads the right documents of each query. Each line has the form "query 0 document
+// readRelevantDocuments reads the right documents of each query. Each line has the form "query 0 document
 // relevance", or the same without the 0 if the first line contains the names of the columns.
-func readRightDocuments(fsys fs.FS, name string) (map[string]map[string]bool, error) {
+func readRelevantDocuments(fsys fs.FS, name string) (map[string]map[string]bool, error) {
 	right := map[string]map[string]bool{}
 	for l, err := range readLines(fsys, name) {
 		if err != nil {
@@ -224,8 +224,8 @@ func readRightDocuments(fsys fs.FS, name string) (map[string]map[string]bool, er
 	return right, nil
 }
 
-// sciFactCases yields one test case, whose entries are all abstracts of the data set SciFact.
-func sciFactCases(s *DataSetSource) iter.Seq2[TestCase, error] {
+// readSciFactCases yields one test case, whose entries are all abstracts of the data set SciFact.
+func readSciFactCases(s *DataSetSource) iter.Seq2[TestCase, error] {
 	return func(yield func(TestCase, error) bool) {
 		c, err := readSciFact(s)
 		if err != nil {

@@ -13,11 +13,11 @@ import (
 
 // QuestionSet is a public set of questions.
 type QuestionSet struct {
-	Name     string // name of the data set on the command line
-	Title    string
-	Expect   string // description of the files that the data set must consist of
-	From     string // address from which the data set's files can be downloaded
-	Protocol string // description of how the questions of this data set are asked and scored
+	Name          string // name of the data set on the command line
+	Title         string
+	ExpectedFiles string // description of the files that the data set must consist of
+	DownloadURL   string // address from which the data set's files can be downloaded
+	Protocol      string // description of how the questions of this data set are asked and scored
 
 	// returns groups of files in a directory. Each group is a copy or a part of the data set that is measured
 	// separately.
@@ -25,19 +25,19 @@ type QuestionSet struct {
 	readTestCases func(*DataSetSource) iter.Seq2[TestCase, error]
 }
 
-// Sets returns the public data sets with questions, in the order in which they are measured.
-func Sets() []*QuestionSet {
+// QuestionSets returns the public data sets with questions, in the order in which they are measured.
+func QuestionSets() []*QuestionSet {
 	return []*QuestionSet{
 		{
 			Name: "longmemeval", Title: "LongMemEval",
-			Expect: "longmemeval_s.json or longmemeval_s_cleaned.json",
-			From:   "https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned",
+			ExpectedFiles: "longmemeval_s.json or longmemeval_s_cleaned.json",
+			DownloadURL:   "https://huggingface.co/datasets/xiaowu0162/longmemeval-cleaned",
 			Protocol: "Each question is asked of a fresh memory of its own haystack: one entry a session, \"user: " +
 				"…\" and \"assistant: …\", or one a turn. " +
 				"Right are the sessions that the set names, also for questions without an answer (_abs), or the " +
 				"turns with evidence; questions without any are left out.",
 			findFiles: func(fsys fs.FS, _, dir string) [][]string {
-				found := singleFileSources(
+				found := findSingleFileSources(
 					fsys,
 					dir,
 					"longmemeval_s_cleaned.json",
@@ -49,12 +49,12 @@ func Sets() []*QuestionSet {
 				}
 				return found
 			},
-			readTestCases: longMemEvalCases,
+			readTestCases: readLongMemEvalCases,
 		},
 		{
 			Name: "locomo", Title: "LoCoMo",
-			Expect: "locomo10.json",
-			From:   "https://github.com/snap-research/locomo/blob/main/data/locomo10.json",
+			ExpectedFiles: "locomo10.json",
+			DownloadURL:   "https://github.com/snap-research/locomo/blob/main/data/locomo10.json",
 			Protocol: "The questions that name evidence, of categories 1 to 4 (5, the adversarial, in groups of its " +
 				"own), each asked of a memory of its whole conversation: one entry a session, or one a turn, " +
 				"\"Speaker: text\", without the captions of pictures where it does not say with. Right are the turns " +
@@ -70,14 +70,14 @@ func Sets() []*QuestionSet {
 						names = append(names, n)
 					}
 				}
-				return singleFileSources(fsys, dir, names...)
+				return findSingleFileSources(fsys, dir, names...)
 			},
-			readTestCases: loCoMoCases,
+			readTestCases: readLoCoMoCases,
 		},
 		{
 			Name: "beam", Title: "BEAM",
-			Expect: "beam_100K.jsonl or another that begins so, a chat a line",
-			From:   "https://huggingface.co/datasets/Mohammadta/BEAM",
+			ExpectedFiles: "beam_100K.jsonl or another that begins so, a chat a line",
+			DownloadURL:   "https://huggingface.co/datasets/Mohammadta/BEAM",
 			Protocol: "The questions that name sources, each asked of a memory of its chat: one entry an exchange " +
 				"(what the person wrote, and the answer), or one a message, \"user: …\" or \"assistant: …\", as old " +
 				"as the last date before it. " +
@@ -87,8 +87,8 @@ func Sets() []*QuestionSet {
 		},
 		{
 			Name: "qmsum", Title: "QMSum",
-			Expect: "train.jsonl, val.jsonl or test.jsonl in a directory with qmsum in its path",
-			From:   "https://github.com/Yale-LILY/QMSum/tree/main/data/ALL/jsonl",
+			ExpectedFiles: "train.jsonl, val.jsonl or test.jsonl in a directory with qmsum in its path",
+			DownloadURL:   "https://github.com/Yale-LILY/QMSum/tree/main/data/ALL/jsonl",
 			Protocol: "The specific queries that name stretches, each asked of a memory of its meeting, one entry a " +
 				"turn, \"Speaker: text\". Right are all turns of the stretches, so that all@5 is out of reach for " +
 				"most.",
@@ -97,7 +97,7 @@ func Sets() []*QuestionSet {
 					return nil
 				}
 				var all []string
-				for _, f := range singleFileSources(fsys, dir, "train.jsonl", "val.jsonl", "test.jsonl") {
+				for _, f := range findSingleFileSources(fsys, dir, "train.jsonl", "val.jsonl", "test.jsonl") {
 					all = append(all, f...)
 				}
 				if all == nil {
@@ -105,12 +105,12 @@ func Sets() []*QuestionSet {
 				}
 				return [][]string{all}
 			},
-			readTestCases: qmSumCases,
+			readTestCases: readQMSumCases,
 		},
 		{
 			Name: "scifact", Title: "SciFact",
-			Expect: "corpus.jsonl, queries.jsonl and qrels/test.tsv in a directory with scifact in its path",
-			From:   "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets/scifact.zip",
+			ExpectedFiles: "corpus.jsonl, queries.jsonl and qrels/test.tsv in a directory with scifact in its path",
+			DownloadURL:   "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets/scifact.zip",
 			Protocol: "BEIR's test queries, asked of one memory of all abstracts, title and text as one entry. Right " +
 				"are the judged ones.",
 			findFiles: func(fsys fs.FS, root, dir string) [][]string {
@@ -128,14 +128,14 @@ func Sets() []*QuestionSet {
 				}
 				return found
 			},
-			readTestCases: sciFactCases,
+			readTestCases: readSciFactCases,
 		},
 	}
 }
 
-// singleFileSources returns a list with one file for each of the names that exists in the directory. A file compressed
-// with gzip also counts.
-func singleFileSources(fsys fs.FS, dir string, names ...string) [][]string {
+// findSingleFileSources returns a list with one file for each of the names that exists in the directory. A file
+// compressed with gzip also counts.
+func findSingleFileSources(fsys fs.FS, dir string, names ...string) [][]string {
 	var found [][]string
 	for _, n := range names {
 		if f := findFile(fsys, dir, n); f != "" {
@@ -155,7 +155,7 @@ func pathHasWord(root, dir, word string) bool {
 // QuestionSetNames returns the names of the public data sets with questions.
 func QuestionSetNames() []string {
 	var names []string
-	for _, s := range Sets() {
+	for _, s := range QuestionSets() {
 		names = append(names, s.Name)
 	}
 	return names
@@ -201,7 +201,7 @@ func (s *QuestionSet) FindSources(fsys fs.FS, root string) ([]*DataSetSource, er
 // FindSource returns the first source of the set with this name, or an error that describes the missing
 // files.
 func FindSource(fsys fs.FS, root, name string) (*DataSetSource, error) {
-	for _, s := range Sets() {
+	for _, s := range QuestionSets() {
 		if s.Name != name {
 			continue
 		}
@@ -210,7 +210,7 @@ func FindSource(fsys fs.FS, root, name string) (*DataSetSource, error) {
 			return nil, err
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("%s is not in %s: it is %s, from %s", s.Title, root, s.Expect, s.From)
+			return nil, fmt.Errorf("%s is not in %s: it is %s, from %s", s.Title, root, s.ExpectedFiles, s.DownloadURL)
 		}
 		return found[0], nil
 	}
@@ -223,7 +223,7 @@ func (s *DataSetSource) Cases() iter.Seq2[TestCase, error] {
 	return func(yield func(TestCase, error) bool) {
 		for c, err := range s.Set.readTestCases(s) {
 			if d, ok := err.(*DataError); ok {
-				d.URL = s.Set.From
+				d.URL = s.Set.DownloadURL
 			}
 			if !yield(c, err) {
 				return

@@ -164,18 +164,18 @@ func told(t testing.TB, s *DataSetSource) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.WriteString(c.Unit + "\n")
+		b.WriteString(c.EntryKind + "\n")
 		for _, e := range c.Entries {
 			b.WriteString("  " + e.Name + " " + e.ID + " " + e.Date.Format("2006-01-02 15:04") + " " +
 				strings.ReplaceAll(e.Text, "\n\n", " | ") + "\n")
 		}
-		for _, a := range c.Asks {
+		for _, a := range c.Questions {
 			var right []string
-			for id := range a.Right {
+			for id := range a.RelevantIDs {
 				right = append(right, id)
 			}
 			slices.Sort(right)
-			b.WriteString("  ? " + a.Text + " [" + strings.Join(a.Groups, ", ") + "] " + strings.Join(right, " ") +
+			b.WriteString("  ? " + a.Text + " [" + strings.Join(a.GroupNames, ", ") + "] " + strings.Join(right, " ") +
 				"\n")
 		}
 	}
@@ -270,7 +270,7 @@ func TestFind(t *testing.T) {
 	other := fstest.MapFS{"nfcorpus/corpus.jsonl": file(beirCorpus), "nfcorpus/queries.jsonl": file(beirQueries),
 		"nfcorpus/qrels/test.tsv": file(beirQrels),
 		"val.jsonl":               file(meetings), "scifact/corpus.jsonl": file(beirCorpus)}
-	for _, s := range Sets() {
+	for _, s := range QuestionSets() {
 		if found, err := s.FindSources(other, "/sets"); err != nil || len(found) > 0 {
 			t.Errorf("%s: Find() = %v, %v, want nothing", s.Name, found, err)
 		}
@@ -293,7 +293,7 @@ func TestFind(t *testing.T) {
 		"locomo": {{"a/locomo10.json"}, {"b/locomo5.json"}},
 		"qmsum":  {{"qmsum/val.jsonl", "qmsum/test.jsonl"}},
 	} {
-		for _, s := range Sets() {
+		for _, s := range QuestionSets() {
 			if s.Name != name {
 				continue
 			}
@@ -458,7 +458,7 @@ func TestDamagedSets(t *testing.T) {
 			[]string{"scifact.zip", "unpacking"},
 		},
 	} {
-		_, err := Run(t.Context(), Options{DataFS: tt.fsys, DataDir: "/sets", Sets: []string{tt.set}})
+		_, err := Run(t.Context(), Options{DataFS: tt.fsys, DataDir: "/sets", DataSetNames: []string{tt.set}})
 		var d *DataError
 		if !errors.As(err, &d) || !strings.HasPrefix(d.URL, "https://") {
 			t.Errorf("%s: Run() = %v, want a DataError", tt.set, err)
@@ -509,7 +509,7 @@ func FuzzCases(f *testing.F) {
 			"scifact/corpus.jsonl": file(beirCorpus), "scifact/queries.jsonl": file(beirQueries),
 			"scifact/qrels/test.tsv": file(beirQrels)}
 		fsys[names[int(which)%len(names)]] = &fstest.MapFile{Data: b}
-		for _, set := range Sets() {
+		for _, set := range QuestionSets() {
 			found, err := set.FindSources(fsys, "/")
 			if err != nil {
 				t.Fatal(err)
@@ -523,15 +523,15 @@ func FuzzCases(f *testing.F) {
 						}
 						continue
 					}
-					for _, a := range c.Asks {
-						if len(a.Right) == 0 || len(c.Entries) == 0 ||
+					for _, a := range c.Questions {
+						if len(a.RelevantIDs) == 0 || len(c.Entries) == 0 ||
 							(strings.TrimSpace(a.Text) == "" && set.Name != "scifact") {
 							t.Fatalf(
 								"%s: asks %q of %d entries, %d of them right",
 								set.Name,
 								a.Text,
 								len(c.Entries),
-								len(a.Right),
+								len(a.RelevantIDs),
 							)
 						}
 					}

@@ -37,42 +37,42 @@ func run(ctx context.Context) error {
 	}
 	js.Global().Call("opened", js.ValueOf(map[string]any{
 		"kept": kept,
-		"remember": async(func(args []string) (any, error) {
+		"remember": newPromiseFunc(func(args []string) (any, error) {
 			if len(args) != 2 {
 				return nil, errors.New("remember takes a name and a content")
 			}
 			e, err := m.Remember(ctx, oxbow.Entry{Name: args[0], Content: args[1]})
-			return entry(e), err
+			return entryFields(e), err
 		}),
-		"recall": async(func(args []string) (any, error) {
+		"recall": newPromiseFunc(func(args []string) (any, error) {
 			if len(args) != 1 {
 				return nil, errors.New("recall takes a question")
 			}
 			hits, err := m.Recall(ctx, oxbow.Query{Text: args[0]})
 			found := []any{}
 			for _, h := range hits {
-				found = append(found, entry(h.Entry))
+				found = append(found, entryFields(h.Entry))
 			}
 			return found, err
 		}),
-		"list": async(func([]string) (any, error) {
+		"list": newPromiseFunc(func([]string) (any, error) {
 			all := []any{}
 			for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 				if err != nil {
 					return nil, err
 				}
-				all = append(all, entry(e))
+				all = append(all, entryFields(e))
 			}
 			return all, nil
 		}),
-		"forget": async(func(args []string) (any, error) {
+		"forget": newPromiseFunc(func(args []string) (any, error) {
 			if len(args) != 1 {
 				return nil, errors.New("forget takes a name")
 			}
 			return nil, m.Forget(ctx, args[0])
 		}),
-		"undo": async(func([]string) (any, error) { return undo(ctx, m) }),
-		"check": async(func([]string) (any, error) {
+		"undo": newPromiseFunc(func([]string) (any, error) { return undoLastChange(ctx, m) }),
+		"check": newPromiseFunc(func([]string) (any, error) {
 			rep, err := m.Check(ctx)
 			problems := []any{}
 			for _, p := range rep.Problems {
@@ -85,8 +85,8 @@ func run(ctx context.Context) error {
 	select {}
 }
 
-// undo reverts the last change and returns its number. If there is no change, it returns an error.
-func undo(ctx context.Context, m *oxbow.Memory) (any, error) {
+// undoLastChange reverts the last change and returns its number. If there is no change, it returns an error.
+func undoLastChange(ctx context.Context, m *oxbow.Memory) (any, error) {
 	for c, err := range m.Log(ctx) {
 		if err != nil {
 			return nil, err
@@ -97,15 +97,15 @@ func undo(ctx context.Context, m *oxbow.Memory) (any, error) {
 	return nil, errors.New("there is nothing to undo")
 }
 
-// entry returns the fields of an entry that the page needs.
-func entry(e oxbow.Entry) map[string]any {
+// entryFields returns the fields of an entry that the page needs.
+func entryFields(e oxbow.Entry) map[string]any {
 	return map[string]any{"name": e.Name, "content": e.Content}
 }
 
-// async returns a JavaScript function that returns a promise at once. The function work runs in a goroutine and settles
-// the promise. A goroutine is necessary because work waits for the browser's database, and the browser continues only
-// after control has returned to JavaScript.
-func async(work func(args []string) (any, error)) js.Func {
+// newPromiseFunc returns a JavaScript function that returns a promise at once. The function work runs in a goroutine
+// and settles the promise. A goroutine is necessary because work waits for the browser's database, and the browser
+// continues only after control has returned to JavaScript.
+func newPromiseFunc(work func(args []string) (any, error)) js.Func {
 	return js.FuncOf(func(_ js.Value, args []js.Value) any {
 		var texts []string
 		for _, a := range args {

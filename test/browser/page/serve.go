@@ -37,7 +37,7 @@ func main() {
 }
 
 func runServer(addr string) error {
-	program, err := buildPageProgram()
+	program, err := buildWasmProgram()
 	if err != nil {
 		return err
 	}
@@ -57,8 +57,8 @@ func runServer(addr string) error {
 	return http.Serve(l, pageHandler(program, script))
 }
 
-// buildPageProgram compiles this package as a WebAssembly program for the browser, and returns the program.
-func buildPageProgram() ([]byte, error) {
+// buildWasmProgram compiles this package as a WebAssembly program for the browser, and returns the program.
+func buildWasmProgram() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "oxbow-page-")
 	if err != nil {
 		return nil, err

@@ -26,22 +26,22 @@ const (
 	RememberRequestCount = 7
 )
 
-// AgentSessionID is the ID of a session in which an agent has overwritten a person's note. OverwrittenName is the name
-// of this note.
+// AgentSessionID is the ID of a session in which an agent has overwritten a person's note. OverwrittenNoteName is the
+// name of this note.
 const (
-	AgentSessionID  = "de527100-4d1f-4c7e-9a51-0c5b1d2e3f40"
-	OverwrittenName = "deploy"
+	AgentSessionID      = "de527100-4d1f-4c7e-9a51-0c5b1d2e3f40"
+	OverwrittenNoteName = "deploy"
 )
 
-// OwnText is the text that the person wrote into the note Overwritten, before the agent overwrote it.
-const OwnText = "We ship on Fridays at noon.\n\nThe release is cut from main, and whoever is on call watches it for an hour."
+// OverwrittenNoteText is the text that the person wrote into the note Overwritten, before the agent overwrote it.
+const OverwrittenNoteText = "We ship on Fridays at noon.\n\nThe release is cut from main, and whoever is on call watches it for an hour."
 
-// WrittenNames contains the names of the notes that the agent added in the session AgentSessionID, after it had read a
-// web page.
-var WrittenNames = []string{"retry budget", "circuit breaker", "backoff of the card network"}
+// AgentNoteNames contains the names of the notes that the agent added in the session AgentSessionID, after it had read
+// a web page.
+var AgentNoteNames = []string{"retry budget", "circuit breaker", "backoff of the card network"}
 
-// ShownPrompt is the name of a note. At a prompt in the session AgentSessionID, a hook showed this note to the model.
-const ShownPrompt = "card network timeout"
+// ShownNoteName is the name of a note. At a prompt in the session AgentSessionID, a hook showed this note to the model.
+const ShownNoteName = "card network timeout"
 
 // RunOxbow runs the command oxbow with these arguments and this standard input. It adds the variables env to the
 // environment of the command.
@@ -234,8 +234,8 @@ func personNotes() []personNote {
 	tasks := "# Deploy runbook\n\n## Before\n\n- [x] The tests pass on main.\n- [ ] The person on call knows.\n- [ ] " +
 		"The backup is younger than an hour.\n\n## After\n\n1. Watch the payment log for an hour.\n2. Close the ticket.\n"
 	return []personNote{
-		{OverwrittenName, OwnText, []string{"decision"}},
-		{ShownPrompt, code, []string{"payment", "decision"}},
+		{OverwrittenNoteName, OverwrittenNoteText, []string{"decision"}},
+		{ShownNoteName, code, []string{"payment", "decision"}},
 		{"card networks", table, []string{"payment"}},
 		{"deploy runbook", tasks, []string{"ops"}},
 		{"泊位规则", "泊位 14 每晚只能停一艘船。预订冲突由数据库约束来防止。", nil},
@@ -321,7 +321,7 @@ var webPageSentences = []string{"At most a tenth of all calls to the card networ
 
 // playSession plays a session with the ID AgentSessionID. It passes the prompts of the person, a web page that the
 // agent read, and the answers of the agent as events to oxbow's hooks. Then it runs the command oxbow remember as the
-// agent, writes the notes in WrittenNames, and overwrites a note of the person.
+// agent, writes the notes in AgentNoteNames, and overwrites a note of the person.
 func playSession(dir string, run RunOxbow) error {
 	hook := func(event string, more map[string]any) error {
 		more["hook_event_name"], more["session_id"], more["cwd"] = event, AgentSessionID, dir
@@ -353,10 +353,10 @@ func playSession(dir string, run RunOxbow) error {
 			return err
 		}
 	}
-	for i, name := range WrittenNames {
+	for i, name := range AgentNoteNames {
 		run(inSession, "", "remember", name, "--content", webPageSentences[i], "--project", "harbor")
 	}
-	run(inSession, "", "remember", OverwrittenName, "--content",
+	run(inSession, "", "remember", OverwrittenNoteName, "--content",
 		"We ship on Mondays at noon.\n\nThe release is cut from main, and whoever is on call watches it for an hour.")
 	return hook("Stop", map[string]any{"prompt_id": "a2",
 		"last_assistant_message": "I kept three notes, and corrected the day on which we ship."})

@@ -142,7 +142,7 @@ func TestJobs(t *testing.T) {
 
 // jobWhyTold starts at an entry and finds the prompt with which a model was shown the entry.
 func jobWhyTold(t *testing.T, w *worker) {
-	w.from("entries/" + url.PathEscape(trial.ShownPrompt))
+	w.from("entries/" + url.PathEscape(trial.ShownNoteName))
 	if !w.shows("How long is the card network timeout") {
 		t.Error("the entry does not show the prompt with which it was shown")
 	}
@@ -164,13 +164,13 @@ func jobWrongMemory(t *testing.T, w *worker) {
 	}
 	w.click("#changed button", "Bring back")
 	w.arrive()
-	if got := w.cli("get", trial.OverwrittenName, "--raw"); !strings.Contains(got, "Fridays") {
+	if got := w.cli("get", trial.OverwrittenNoteName, "--raw"); !strings.Contains(got, "Fridays") {
 		t.Errorf("the note is %q", got)
 	}
 	w.most("a wrong memory", 2)
 	w.click("form.done button", "Undo")
 	w.arrive()
-	w.from("entries/" + trial.OverwrittenName)
+	w.from("entries/" + trial.OverwrittenNoteName)
 	if !w.shows("An agent changed what you wrote") {
 		t.Error("the entry does not say that an agent changed it")
 	}
@@ -206,7 +206,7 @@ func jobInboxByKeys(t *testing.T, w *worker) {
 	) {
 		t.Errorf("the navigation says that %s things wait, want %d", got, all)
 	}
-	if all < trial.RememberRequestCount+len(trial.WrittenNames)+trial.InstructionLikeEntryCount {
+	if all < trial.RememberRequestCount+len(trial.AgentNoteNames)+trial.InstructionLikeEntryCount {
 		t.Errorf("%d rows wait", all)
 	}
 	current := `document.querySelector(".current").id`
@@ -318,7 +318,7 @@ func jobExplain(t *testing.T, w *worker) {
 
 // jobVersions compares the versions of a note.
 func jobVersions(t *testing.T, w *worker) {
-	w.from("entries/" + trial.OverwrittenName)
+	w.from("entries/" + trial.OverwrittenNoteName)
 	w.click("main a", "Versions")
 	w.arrive()
 	if !w.shows("We ship on Fridays") {
@@ -341,10 +341,10 @@ func jobSessionBack(t *testing.T, w *worker) {
 	w.arrive()
 	w.click("main button", "Undo the session")
 	w.arrive()
-	if got := w.cli("list", "-q", "--limit", "1000", "project:harbor"); strings.Contains(got, trial.WrittenNames[0]) {
-		t.Errorf("after taking the session back, %q is listed", trial.WrittenNames[0])
+	if got := w.cli("list", "-q", "--limit", "1000", "project:harbor"); strings.Contains(got, trial.AgentNoteNames[0]) {
+		t.Errorf("after taking the session back, %q is listed", trial.AgentNoteNames[0])
 	}
-	if got := w.cli("get", trial.OverwrittenName, "--raw"); !strings.Contains(got, "Fridays") {
+	if got := w.cli("get", trial.OverwrittenNoteName, "--raw"); !strings.Contains(got, "Fridays") {
 		t.Errorf("the note is %q", got)
 	}
 	w.most("take a session back", 2)
@@ -445,7 +445,7 @@ func jobTooLarge(t *testing.T, w *worker) {
 
 // jobCopy copies the text of a code block.
 func jobCopy(t *testing.T, w *worker) {
-	w.from("entries/" + url.PathEscape(trial.ShownPrompt))
+	w.from("entries/" + url.PathEscape(trial.ShownNoteName))
 	chromiumtest.EvalJavaScript[bool](
 		t,
 		w.tab,
@@ -464,7 +464,7 @@ func jobCopy(t *testing.T, w *worker) {
 
 // jobPrint tests that a printed entry contains the text, and does not contain navigation or buttons.
 func jobPrint(t *testing.T, w *worker) {
-	w.from("entries/" + url.PathEscape(trial.ShownPrompt))
+	w.from("entries/" + url.PathEscape(trial.ShownNoteName))
 	media := func(name string) {
 		t.Helper()
 		_, err := chromedp.Call(w.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: name})
@@ -478,7 +478,7 @@ func jobPrint(t *testing.T, w *worker) {
 	if n := chromiumtest.EvalJavaScript[int](t, w.tab, visible); n > 0 {
 		t.Errorf("%d parts of the frame are printed", n)
 	}
-	for _, text := range []string{trial.ShownPrompt, "The client gives up", "func Charge", "Carte Bleue"} {
+	for _, text := range []string{trial.ShownNoteName, "The client gives up", "func Charge", "Carte Bleue"} {
 		if !w.shows(text) {
 			t.Errorf("%q is not printed", text)
 		}

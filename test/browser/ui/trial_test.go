@@ -158,19 +158,19 @@ func (s *site) start(t *testing.T, program string, env []string, dir string, arg
 // most important for people. Each path is relative to the root of the site.
 var trialPages = []struct{ name, path string }{
 	{"today", ""}, {"inbox", "inbox"}, {"find", "find?q=tag:nats"}, {"ranked", "find?q=card+network+timeout"},
-	{"entry", "entries/" + url.PathEscape(trial.ShownPrompt)}, {"changed", "entries/" + trial.OverwrittenName},
+	{"entry", "entries/" + url.PathEscape(trial.ShownNoteName)}, {"changed", "entries/" + trial.OverwrittenNoteName},
 	{"runbook", "entries/deploy%20runbook"}, {"session", "sessions/claude/" + trial.AgentSessionID},
 	{"sessions", "sessions"}, {"log", "log"},
 }
 
 // otherTrialPages contains the pages that are not in trialPages. They show the memory which package trial writes.
 var otherTrialPages = []struct{ name, path string }{
-	{"all", "find"}, {"new", "new"}, {"edit", "entries/" + trial.OverwrittenName + "/edit"},
-	{"versions", "entries/" + trial.OverwrittenName + "/versions"},
+	{"all", "find"}, {"new", "new"}, {"edit", "entries/" + trial.OverwrittenNoteName + "/edit"},
+	{"versions", "entries/" + trial.OverwrittenNoteName + "/versions"},
 	{
 		"lineage",
-		"entries/" + trial.OverwrittenName + "/lineage",
-	}, {"redact", "entries/" + trial.OverwrittenName + "/redact"},
+		"entries/" + trial.OverwrittenNoteName + "/lineage",
+	}, {"redact", "entries/" + trial.OverwrittenNoteName + "/redact"},
 	{"take back", "log/revert?session=claude/" + trial.AgentSessionID}, {"change", "log/2"}, {"context", "context"},
 	{
 		"explained",

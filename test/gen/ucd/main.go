@@ -102,7 +102,7 @@ func parseHex(line int, s string) int {
 
 // writeSetAsPageBitmaps writes a set of Unicode characters as Go code, with one bitmap for each page of
 // codePointsPerBitmap characters. Equal bitmaps are written once.
-func writeSetAsPageBitmaps(w *bytes.Buffer, name, what string, set *[codePointLimit]bool) {
+func writeSetAsPageBitmaps(w *bytes.Buffer, name, description string, set *[codePointLimit]bool) {
 	type bitmap [codePointsPerBitmap / 64]uint64
 	number := map[bitmap]int{}
 	var bitmaps []bitmap
@@ -135,7 +135,7 @@ func writeSetAsPageBitmaps(w *bytes.Buffer, name, what string, set *[codePointLi
 			"there are none.\n",
 		name,
 		codePointsPerBitmap,
-		what,
+		description,
 	)
 	fmt.Fprintf(w, "var %sPage = [%d]uint8{", name, used)
 	for i, n := range index[:used] {
@@ -151,34 +151,35 @@ func writeSetAsPageBitmaps(w *bytes.Buffer, name, what string, set *[codePointLi
 	fmt.Fprintf(w, "}\n\n")
 }
 
-// writeCases writes the table of the code points that have a lower case. lower contains pairs of a code point and its
-// lower case. Consecutive code points are written as one row if each is at the same distance (1 or 2) from the next,
-// and if the distance between a code point and its lower case is the same for all of them.
-func writeCases(w *bytes.Buffer, lower [][2]int) {
+// writeCases writes the table of the code points that have a lower case. lowercasePairs contains pairs of a code point
+// and its lower case. Consecutive code points are written as one row if each is at the same distance (1 or 2) from the
+// next, and if the distance between a code point and its lower case is the same for all of them.
+func writeCases(w *bytes.Buffer, lowercasePairs [][2]int) {
 	fmt.Fprintf(
 		w,
 		"// lowerRuns holds the code points whose lower case is another single one:\n// first, first+step, … last, "+
 			"each that far away. U+0130 alone becomes two.\n",
 	)
 	fmt.Fprintf(w, "var lowerRuns = []lowerRun{\n")
-	for i := 0; i < len(lower); {
-		first, delta := lower[i][0], lower[i][1]-lower[i][0]
+	for i := 0; i < len(lowercasePairs); {
+		first, delta := lowercasePairs[i][0], lowercasePairs[i][1]-lowercasePairs[i][0]
 		step, j := 1, i+1
-		isSameRun := j < len(lower) && lower[j][1]-lower[j][0] == delta
-		if isSameRun && lower[j][0]-first <= 2 {
-			step = lower[j][0] - first
-			for j < len(lower) && lower[j][1]-lower[j][0] == delta && lower[j][0]-lower[j-1][0] == step {
+		isSameRun := j < len(lowercasePairs) && lowercasePairs[j][1]-lowercasePairs[j][0] == delta
+		if isSameRun && lowercasePairs[j][0]-first <= 2 {
+			step = lowercasePairs[j][0] - first
+			for j < len(lowercasePairs) && lowercasePairs[j][1]-lowercasePairs[j][0] == delta &&
+				lowercasePairs[j][0]-lowercasePairs[j-1][0] == step {
 				j++
 			}
 		}
-		fmt.Fprintf(w, "{%#x, %#x, %d, %d},\n", first, lower[j-1][0], step, delta)
+		fmt.Fprintf(w, "{%#x, %#x, %d, %d},\n", first, lowercasePairs[j-1][0], step, delta)
 		i = j
 	}
 	fmt.Fprintf(w, "}\n\n")
 }
 
-func writeRanges(w *bytes.Buffer, name, what string, ranges [][2]int) {
-	fmt.Fprintf(w, "// %s holds the ranges, both ends included, of code points that are\n// %s.\n", name, what)
+func writeRanges(w *bytes.Buffer, name, description string, ranges [][2]int) {
+	fmt.Fprintf(w, "// %s holds the ranges, both ends included, of code points that are\n// %s.\n", name, description)
 	fmt.Fprintf(w, "var %s = [][2]rune{", name)
 	for i, r := range ranges {
 		if i%6 == 0 {

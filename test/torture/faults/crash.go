@@ -18,7 +18,7 @@ type CrashOptions struct {
 	ProcessCount int // number of processes, 1 or 2 (0 means 2)
 	// After a crash, the content of the disk (an image) is recovered. For one in this many images, the disk crashes
 	// again during the recovery. 0 means 2000, and a negative number means none.
-	RecoveryCrashInterval int
+	ImagesPerRecoveryCrash int
 	// No script of operations uses a store file that grows in small steps, or a lock file that loses its content.
 	UsesPlainDisk bool
 	// All scripts use a small free space and short texts, so that more possible disk contents are tested in the same
@@ -26,8 +26,8 @@ type CrashOptions struct {
 	UsesShortTexts bool
 }
 
-// maxShortText is the maximum length, in bytes, of a text in scripts with the option UsesShortTexts.
-const maxShortText = 300
+// maxShortTextBytes is the maximum length, in bytes, of a text in scripts with the option UsesShortTexts.
+const maxShortTextBytes = 300
 
 // CrashTally contains the counts of a campaign's tests.
 type CrashTally struct {
@@ -36,23 +36,23 @@ type CrashTally struct {
 	PossibleDiskContents  int // number of possible disk contents after a crash
 	DistinctCrashContents int // number of different disk contents after a crash, all of which were examined
 	// number of disk contents for which a second crash, during the recovery from the first crash, was examined
-	RecoveryCrashes int
-	Kills           int // number of operations at which one process was killed while a second process continued
-	FromSnapshot    int // number of stores that were opened from a snapshot
+	RecoveryCrashes   int
+	Kills             int // number of operations at which one process was killed while a second process continued
+	OpensFromSnapshot int // number of stores that were opened from a snapshot
 	// number of disk contents that were tested with a snapshot file that combines parts from several snapshots
 	MixedSnapshotContents int
 }
 
-// Add adds the counts in u to t.
-func (t *CrashTally) Add(u CrashTally) {
-	t.ScriptsRun += u.ScriptsRun
-	t.DiskStopPoints += u.DiskStopPoints
-	t.PossibleDiskContents += u.PossibleDiskContents
-	t.DistinctCrashContents += u.DistinctCrashContents
-	t.RecoveryCrashes += u.RecoveryCrashes
-	t.Kills += u.Kills
-	t.FromSnapshot += u.FromSnapshot
-	t.MixedSnapshotContents += u.MixedSnapshotContents
+// Add adds the counts in other to t.
+func (t *CrashTally) Add(other CrashTally) {
+	t.ScriptsRun += other.ScriptsRun
+	t.DiskStopPoints += other.DiskStopPoints
+	t.PossibleDiskContents += other.PossibleDiskContents
+	t.DistinctCrashContents += other.DistinctCrashContents
+	t.RecoveryCrashes += other.RecoveryCrashes
+	t.Kills += other.Kills
+	t.OpensFromSnapshot += other.OpensFromSnapshot
+	t.MixedSnapshotContents += other.MixedSnapshotContents
 }
 
 // crashRun examines one script.
@@ -71,43 +71,43 @@ func FindCrashViolation(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 	if o.ProcessCount == 0 {
 		o.ProcessCount = 2
 	}
-	if o.RecoveryCrashInterval == 0 {
-		o.RecoveryCrashInterval = 2000
+	if o.ImagesPerRecoveryCrash == 0 {
+		o.ImagesPerRecoveryCrash = 2000
 	}
 	if seed%4 == 2 {
-		return crashLog(seed, o)
+		return testLogCrashes(seed, o)
 	}
 	s := workload.NewScript(seed, o.ProcessCount)
 	if o.UsesShortTexts {
-		s.ShortenTexts(maxShortText)
+		s.ShortenTexts(maxShortTextBytes)
 	}
-	return crashScript(s, o)
+	return testScriptCrashes(s, o)
 }
 
-// crashScript runs a script of changes to a store and examines every disk content that a crash at any point may leave.
-// It returns the counts of the tests, and the first violation of a guarantee of the store, or nil.
-func crashScript(s workload.Script, o CrashOptions) (CrashTally, *Violation) {
-	setup := setupForSeed(s.Seed, o)
+// testScriptCrashes runs a script of changes to a store and examines every disk content that a crash at any point may
+// leave. It returns the counts of the tests, and the first violation of a guarantee of the store, or nil.
+func testScriptCrashes(s workload.Script, o CrashOptions) (CrashTally, *Violation) {
+	setup := newStoreSetup(s.Seed, o)
 	r := &crashRun{opts: o, script: s, setup: setup, judge: workload.NewJudge(s.Seed, setup)}
 	r.tally.ScriptsRun = 1
 	v := r.examineAllStopPoints()
 	r.tally.PossibleDiskContents = r.judge.ImageCount
 	r.tally.DistinctCrashContents = r.judge.ExaminedImages
-	r.tally.FromSnapshot = r.judge.SnapshotOpenCount
+	r.tally.OpensFromSnapshot = r.judge.OpensFromSnapshot
 	if v != nil {
 		v.Seed, v.Steps = s.Seed, s.Steps
 	}
 	return r.tally, v
 }
 
-// setupForSeed returns the setup of the store for a seed. In most scripts, the store's file grows in small steps, so
+// newStoreSetup returns the setup of the store for a seed. In most scripts, the store's file grows in small steps, so
 // that disks are small and many possible disk contents can be tested.
-func setupForSeed(seed uint64, o CrashOptions) workload.StoreSetup {
+func newStoreSetup(seed uint64, o CrashOptions) workload.StoreSetup {
 	setup := o.Setup
-	setup.SnapshotOnClose = workload.WritesSnapshots(seed)
+	setup.SnapshotOnClose = workload.ScriptWritesSnapshots(seed)
 	if !o.UsesPlainDisk {
-		setup.GrowsInSmallSteps = o.UsesShortTexts || seed%16 != 7
-		setup.DiscardLockContent = seed%8 < 5
+		setup.FileGrowsInSmallSteps = o.UsesShortTexts || seed%16 != 7
+		setup.DiscardsLockContent = seed%8 < 5
 	}
 	return setup
 }
@@ -123,7 +123,7 @@ func (r *crashRun) examineAllStopPoints() *Violation {
 		w := workload.NewWorld(r.script, r.setup)
 		w.Disk.StopAt(k)
 		if err := w.RunSteps(); err != nil {
-			return &Violation{Where: describeCrash(k, ""), Err: err}
+			return &Violation{Trigger: describeCrash(k, ""), Err: err}
 		}
 		w.Disk.Stop()
 		r.tally.DiskStopPoints++
@@ -133,7 +133,7 @@ func (r *crashRun) examineAllStopPoints() *Violation {
 		mayKill := r.script.ProcessCount > 1 && k <= last
 		if mayKill && !isOpInRanges(dry.NestedStepDiskOpRanges, k) {
 			if err := r.runWithKillAt(dry, k); err != nil {
-				return &Violation{Where: describeCrash(k, "only process ended"), Err: err}
+				return &Violation{Trigger: describeCrash(k, "only process ended"), Err: err}
 			}
 		}
 	}
@@ -149,18 +149,18 @@ func isOpInRanges(rangeBounds []int, opNumber int) bool {
 	return false
 }
 
-// examineStopPoint opens a store from each possible content of a disk that was stopped at operation k, and checks the
-// store.
-func (r *crashRun) examineStopPoint(w *workload.World, states []*workload.StoreState, k int) *Violation {
+// examineStopPoint opens a store from each possible content of a disk that was stopped at operation opNumber, and
+// checks the store.
+func (r *crashRun) examineStopPoint(w *workload.World, states []*workload.StoreState, opNumber int) *Violation {
 	allowed := workload.StatesAllowedAfterCrash(states, w.CompletedEvents)
 	var bad *Violation
 	w.Disk.EachCrashContent(func(im *crashfs.CrashContent) bool {
-		_, isFirst, err := r.judge.ExamineSketch(im, allowed)
+		_, isFirst, err := r.judge.ExamineCrashContent(im, allowed)
 		if err == nil && isFirst {
 			err = r.examineNewImage(w, im, allowed)
 		}
 		if err != nil {
-			bad = &Violation{Where: describeCrash(k, im.Label()), Err: err}
+			bad = &Violation{Trigger: describeCrash(opNumber, im.Label()), Err: err}
 		}
 		return err == nil
 	})
@@ -182,35 +182,37 @@ func (r *crashRun) examineNewImage(w *workload.World, im *crashfs.CrashContent, 
 	return nil
 }
 
-// runWithKillAt runs the script, which has two processes, on a new disk. The process that performs disk operation k is
-// killed after this operation, and the other process continues. If the operation is a write, runWithKillAt runs the
-// script once more and kills the process in the middle of the write. dry contains the disk and the log of a run without
-// a kill.
-func (r *crashRun) runWithKillAt(dry *workload.World, k int) error {
-	op := dry.Disk.Log()[k-1]
-	if err := r.killInWorld(workload.NewWorld(r.script, r.setup), dry, k); err != nil {
+// runWithKillAt runs the script, which has two processes, on a new disk. The process that performs disk operation
+// opNumber is killed after this operation, and the other process continues. If the operation is a write, runWithKillAt
+// runs the script once more and kills the process in the middle of the write. dryWorld contains the disk and the log of
+// a run without a kill.
+func (r *crashRun) runWithKillAt(dryWorld *workload.World, opNumber int) error {
+	op := dryWorld.Disk.Log()[opNumber-1]
+	if err := r.killInWorld(workload.NewWorld(r.script, r.setup), dryWorld, opNumber); err != nil {
 		return err
 	}
 	if op.Kind != crashfs.OpWrite {
 		return nil
 	}
 	w := workload.NewWorld(r.script, r.setup)
-	w.Disk.Inject(crashfs.OpFault{At: k, Kinds: crashfs.OpWrite, Short: op.Len / 2, Err: syscall.EIO})
-	return r.killInWorld(w, dry, k)
+	w.Disk.Inject(
+		crashfs.OpFault{FirstOpNumber: opNumber, Kinds: crashfs.OpWrite, WrittenBytes: op.Len / 2, Err: syscall.EIO},
+	)
+	return r.killInWorld(w, dryWorld, opNumber)
 }
 
-// killInWorld runs the script on the new simulated disk of w, and kills the process that performs disk operation k.
-// The second process continues. Afterwards the memory must be in a state that the run without a kill allows.
-func (r *crashRun) killInWorld(w, dry *workload.World, k int) error {
+// killInWorld runs the script on the new simulated disk of w, and kills the process that performs disk operation
+// opNumber. The second process continues. Afterwards the memory must be in a state that the run without a kill allows.
+func (r *crashRun) killInWorld(w, dryWorld *workload.World, opNumber int) error {
 	// The simulated disk numbers its processes from 1, but the script numbers them from 0.
-	killed := dry.Disk.Log()[k-1].Proc - 1
+	killed := dryWorld.Disk.Log()[opNumber-1].ProcessNumber - 1
 	other := 1 - killed // A script has two processes with the numbers 0 and 1.
-	w.KillProcessAt(killed, k)
+	w.KillProcessAt(killed, opNumber)
 	if err := w.RunSteps(); err != nil {
 		return err
 	}
 	r.tally.Kills++
-	return w.ContinueAfterKill(other, workload.StatesAllowedAfterCrash(dry.States, w.CompletedEvents))
+	return w.ContinueAfterKill(other, workload.StatesAllowedAfterCrash(dryWorld.States, w.CompletedEvents))
 }
 
 // newDisk returns a simulated disk with the files in img.

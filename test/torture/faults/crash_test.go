@@ -14,7 +14,7 @@ func TestCrash(t *testing.T) {
 	for name, o := range map[string]CrashOptions{
 		"two processes": {},
 		"one process":   {ProcessCount: 1},
-		"plain":         {UsesPlainDisk: true, RecoveryCrashInterval: -1},
+		"plain":         {UsesPlainDisk: true, ImagesPerRecoveryCrash: -1},
 		"short texts":   {UsesShortTexts: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestCrash(t *testing.T) {
 			}
 			t.Logf("%+v", all)
 			if all.DistinctCrashContents < most/10 || (o.ProcessCount != 1 && all.Kills == 0) ||
-				(o.RecoveryCrashInterval == 0 && all.RecoveryCrashes == 0) {
+				(o.ImagesPerRecoveryCrash == 0 && all.RecoveryCrashes == 0) {
 				t.Errorf("the campaign looked at too little: %+v", all)
 			}
 		})

@@ -43,17 +43,17 @@ func (t *DamageTally) Add(u DamageTally) {
 // store's file. It returns a tally of what happened when the damaged stores were opened, and the first violation of a
 // guarantee, or nil.
 func DamageStores(seed uint64, setup workload.StoreSetup) (DamageTally, *Violation) {
-	setup.GrowsInSmallSteps, setup.DiscardLockContent = true, true
+	setup.FileGrowsInSmallSteps, setup.DiscardsLockContent = true, true
 	var all DamageTally
 	for _, kind := range storeKinds {
 		s, err := buildStore(kind, seed, setup)
 		if err != nil {
-			return all, &Violation{Seed: seed, Where: "store " + kind.name + ", no damage", Err: err}
+			return all, &Violation{Seed: seed, Trigger: "store " + kind.name + ", no damage", Err: err}
 		}
 		t, v := s.applyDamages()
 		all.Add(t)
 		if v != nil {
-			v.Seed, v.Where = seed, "store "+kind.name+", "+v.Where
+			v.Seed, v.Trigger = seed, "store "+kind.name+", "+v.Trigger
 			return all, v
 		}
 	}
@@ -70,8 +70,8 @@ func (s *damagedStore) applyDamages() (DamageTally, *Violation) {
 			t.FilesWithAllEntries++
 			return true
 		}
-		if err := s.classifyDamaged(b, &t); err != nil {
-			bad = &Violation{Where: fmt.Sprintf(what, args...), Err: err}
+		if err := s.classifyDamagedFile(b, &t); err != nil {
+			bad = &Violation{Trigger: fmt.Sprintf(what, args...), Err: err}
 			return false
 		}
 		return true
@@ -111,14 +111,14 @@ func (s *damagedStore) tryFilesWithFlippedBit(try examineDamagedFileFunc) bool {
 }
 
 // truncateFile tries the store's file after it was cut to each shorter length. It skips some lengths of large files.
-func (s *damagedStore) truncateFile(try examineDamagedFileFunc) bool {
+func (s *damagedStore) truncateFile(examine examineDamagedFileFunc) bool {
 	for n := range s.file {
 		isSkippedAtEnd := n > s.usedSize+80 && n%61 != 0
 		isSkippedInLarge := len(s.file) > 8<<10 && n%7 != 0
 		if isSkippedAtEnd || isSkippedInLarge {
 			continue
 		}
-		if !try(s.file[:n:n], "cut to %d bytes", n) {
+		if !examine(s.file[:n:n], "cut to %d bytes", n) {
 			return false
 		}
 	}
@@ -127,7 +127,7 @@ func (s *damagedStore) truncateFile(try examineDamagedFileFunc) bool {
 
 // damageSectors tries files with damaged sectors: zeroed sectors, sectors that replace others, exchanged sectors, and
 // sectors with an earlier content.
-func (s *damagedStore) damageSectors(size int, try examineDamagedFileFunc) bool {
+func (s *damagedStore) damageSectors(size int, examine examineDamagedFileFunc) bool {
 	n := (len(s.file) + size - 1) / size
 	at := func(b []byte, i int) []byte { return b[min(i*size, len(b)):min((i+1)*size, len(b))] }
 	change := func(i int, with []byte, what string, args ...any) bool {
@@ -135,7 +135,7 @@ func (s *damagedStore) damageSectors(size int, try examineDamagedFileFunc) bool 
 		dst := at(b, i)
 		clear(dst)
 		copy(dst, with)
-		return try(b, what, args...)
+		return examine(b, what, args...)
 	}
 	for i := range n {
 		if !change(i, nil, "sector %d of %d bytes zeroed", i, size) {
@@ -151,7 +151,7 @@ func (s *damagedStore) damageSectors(size int, try examineDamagedFileFunc) bool 
 			b := bytes.Clone(s.file)
 			copy(at(b, i), at(s.file, j))
 			copy(at(b, j), at(s.file, i))
-			if j > i && !try(b, "sectors %d and %d of %d bytes exchanged", i, j, size) {
+			if j > i && !examine(b, "sectors %d and %d of %d bytes exchanged", i, j, size) {
 				return false
 			}
 		}
@@ -164,13 +164,16 @@ func (s *damagedStore) damageSectors(size int, try examineDamagedFileFunc) bool 
 	return true
 }
 
-// classifyDamaged opens a damaged file and counts the result.
-func (s *damagedStore) classifyDamaged(b []byte, t *DamageTally) error {
+// classifyDamagedFile opens a damaged file and counts the result.
+func (s *damagedStore) classifyDamagedFile(b []byte, t *DamageTally) error {
 	mem := vfs.NewMem()
 	if err := mem.Put(workload.StoreFile, bytes.Clone(b), 0o600, storeStartTime); err != nil {
 		return err
 	}
-	m, err := oxbow.Open(workload.StoreFile, workload.StoreOptions(workload.NewFS(mem, s.setup), s.clock, s.random()))
+	m, err := oxbow.Open(
+		workload.StoreFile,
+		workload.StoreOptions(workload.NewFS(mem, s.setup), s.clock, s.newRandomReader()),
+	)
 	if err != nil {
 		return s.checkOpenRefusal(b, err, t)
 	}
@@ -183,28 +186,28 @@ func (s *damagedStore) classifyDamaged(b []byte, t *DamageTally) error {
 		return err
 	}
 	last := stats.Last
-	want, known := s.states[last]
+	want, known := s.entriesByChange[last]
 	// A damaged file must not bring back a state from before the last compaction. The exception is a file whose header
 	// is from before the compaction, because the store cannot recognize that the whole file is an older copy.
 	older := len(b) < wal.HeaderSize || !bytes.Equal(b[:wal.HeaderSize], s.file[:wal.HeaderSize])
-	isReappeared := last < s.base && !older
+	isReappeared := last < s.lastDroppedChange && !older
 	if !known || isReappeared {
 		return fmt.Errorf("it ends at change %d, which it never did", last)
 	}
 	if err := workload.CompareEntries(got, want); err != nil {
 		return fmt.Errorf("silently wrong, at change %d: %w", last, err)
 	}
-	if v := s.durableChange(b); last < v {
+	if v := s.lastDurableChange(b); last < v {
 		return fmt.Errorf("silently lost: it ends at change %d, and a sound record vouches for %d", last, v)
 	}
 	if last == s.lastChange {
 		t.FilesWithAllEntries++
-		return s.checkUsable(m, mem, got)
+		return s.checkStoreUsable(m, mem, got)
 	}
 	tail := bytes.TrimRight(b[min(int(stats.Used), len(b)):], "\x00")
 	if len(tail) == 0 {
 		t.FilesWithUnreportedLoss++
-		return s.checkUsable(m, mem, got)
+		return s.checkStoreUsable(m, mem, got)
 	}
 	t.FilesWithReportedLoss++
 	rep, err := m.Store().(oxbow.Checker).Check(context.Background())
@@ -216,7 +219,7 @@ func (s *damagedStore) classifyDamaged(b []byte, t *DamageTally) error {
 			err,
 		)
 	}
-	if err := s.checkUsable(m, mem, got); err != nil {
+	if err := s.checkStoreUsable(m, mem, got); err != nil {
 		return err
 	}
 	return s.checkDamagedEndSaved(mem, tail)
@@ -228,7 +231,7 @@ func (s *damagedStore) classifyDamaged(b []byte, t *DamageTally) error {
 // files would take too long.
 func (s *damagedStore) checkOpenRefusal(b []byte, err error, t *DamageTally) error {
 	t.FilesRefusedAtOpen++
-	sound, changes := s.undamagedRecords(b)
+	sound, changes := s.countUndamagedRecords(b)
 	if err := checkErrorDetails(err, len(b), sound > 1); err != nil || sound < 2 {
 		return err
 	}
@@ -240,7 +243,7 @@ func (s *damagedStore) checkOpenRefusal(b []byte, err error, t *DamageTally) err
 	if err := mem.Put(workload.StoreFile, bytes.Clone(b), 0o600, storeStartTime); err != nil {
 		return err
 	}
-	o := workload.StoreOptions(workload.NewFS(mem, s.setup), s.clock, s.random())
+	o := workload.StoreOptions(workload.NewFS(mem, s.setup), s.clock, s.newRandomReader())
 	rep, err := oxbow.Recover(context.Background(), workload.StoreFile, "saved.oxbow", o)
 	// In a file of more than 8 KiB, the damage may copy a sector with a complete later record to the front. Then the
 	// recovery skips the records with lower numbers, and this is not an error.
@@ -259,10 +262,10 @@ func (s *damagedStore) checkOpenRefusal(b []byte, err error, t *DamageTally) err
 }
 
 // checkErrorDetails checks the error of opening a damaged store. A [*oxbow.CorruptError] must name the store's file and
-// an offset in the file. size is the file's size in bytes. Unless damaged is set, an error that matches
+// an offset in the file. size is the file's size in bytes. Unless mustReportDamage is set, an error that matches
 // [oxbow.ErrNotStore] or [oxbow.ErrVersion] and names the file is also allowed. In all other cases, checkErrorDetails
 // returns an error.
-func checkErrorDetails(err error, size int, damaged bool) error {
+func checkErrorDetails(err error, size int, mustReportDamage bool) error {
 	if c := (*oxbow.CorruptError)(nil); errors.As(err, &c) {
 		isInFile := 0 <= c.Offset && c.Offset <= int64(size)
 		if c.Path != workload.StoreFile || !isInFile {
@@ -271,7 +274,7 @@ func checkErrorDetails(err error, size int, damaged bool) error {
 		return nil
 	}
 	isKnown := errors.Is(err, oxbow.ErrNotStore) || errors.Is(err, oxbow.ErrVersion)
-	isAllowed := isKnown && !damaged
+	isAllowed := isKnown && !mustReportDamage
 	if !isAllowed || !strings.Contains(err.Error(), workload.StoreFile) {
 		return fmt.Errorf(
 			"the error does not say which file, or is of no known sort, or not that of a damaged store: %w",
@@ -281,23 +284,23 @@ func checkErrorDetails(err error, size int, damaged bool) error {
 	return nil
 }
 
-// undamagedRecords returns how many sound records are at their original place, and how many changes these records
+// countUndamagedRecords returns how many sound records are at their original place, and how many changes these records
 // contain.
-func (s *damagedStore) undamagedRecords(b []byte) (records, changes int) {
+func (s *damagedStore) countUndamagedRecords(b []byte) (recordCount, changeCount int) {
 	for _, r := range s.records {
 		if r.toOffset <= len(b) && bytes.Equal(b[r.fromOffset:r.toOffset], s.file[r.fromOffset:r.toOffset]) {
-			records++
+			recordCount++
 			if r.isChange {
-				changes++
+				changeCount++
 			}
 		}
 	}
-	return records, changes
+	return recordCount, changeCount
 }
 
-// durableChange returns the number of the last change that the undamaged records in the file content b show to be
+// lastDurableChange returns the number of the last change that the undamaged records in the file content b show to be
 // durable. Each record contains the number of the last change that was durable when the record was written.
-func (s *damagedStore) durableChange(b []byte) uint64 {
+func (s *damagedStore) lastDurableChange(b []byte) uint64 {
 	var v uint64
 	for _, r := range s.records {
 		if r.toOffset <= len(b) && bytes.Equal(b[r.fromOffset:r.toOffset], s.file[r.fromOffset:r.toOffset]) {
@@ -307,11 +310,11 @@ func (s *damagedStore) durableChange(b []byte) uint64 {
 	return v
 }
 
-// checkUsable makes a change in a store whose damaged file could be opened, and opens the store again. To save time,
-// it does so for every eighth file only.
-func (s *damagedStore) checkUsable(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.Entry) error {
-	s.openedFiles++
-	if s.openedFiles%8 != 0 {
+// checkStoreUsable makes a change in a store whose damaged file could be opened, and opens the store again. To save
+// time, it does so for every eighth file only.
+func (s *damagedStore) checkStoreUsable(m *oxbow.Memory, mem *vfs.Mem, entries []oxbow.Entry) error {
+	s.openedFileCount++
+	if s.openedFileCount%8 != 0 {
 		return nil
 	}
 	e, err := m.Remember(context.Background(), oxbow.Entry{Name: "new", Content: "after the damage"})
@@ -320,7 +323,7 @@ func (s *damagedStore) checkUsable(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.E
 	}
 	again, err := oxbow.Open(
 		workload.StoreFile,
-		workload.StoreOptions(workload.NewFS(mem, s.setup), s.clock, s.random()),
+		workload.StoreOptions(workload.NewFS(mem, s.setup), s.clock, s.newRandomReader()),
 	)
 	if err != nil {
 		return fmt.Errorf("open after a change: %w", err)
@@ -329,7 +332,7 @@ func (s *damagedStore) checkUsable(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.E
 	if err != nil {
 		return fmt.Errorf("read after a change: %w", err)
 	}
-	if err := workload.CompareEntries(got, append(have[:len(have):len(have)], e)); err != nil {
+	if err := workload.CompareEntries(got, append(entries[:len(entries):len(entries)], e)); err != nil {
 		return fmt.Errorf("after a change: %w", err)
 	}
 	return nil
@@ -339,7 +342,7 @@ func (s *damagedStore) checkUsable(m *oxbow.Memory, mem *vfs.Mem, have []oxbow.E
 // save this end in another file. The argument tail is the damaged end. To save time, only every eighth opened file is
 // checked.
 func (s *damagedStore) checkDamagedEndSaved(mem *vfs.Mem, tail []byte) error {
-	if s.openedFiles%8 != 0 {
+	if s.openedFileCount%8 != 0 {
 		return nil
 	}
 	dir := workload.StoreFile + ".lost"

@@ -21,7 +21,7 @@ type damagedStoreKind struct {
 	// number of changes before the store is compacted, or of all changes if the store is not compacted
 	changesBeforeCompaction int
 	changesAfterCompaction  int // number of changes after the compaction (-1 without one)
-	procCount               int // number of processes that make the changes in turns
+	processCount            int // number of processes that make the changes in turns
 	endsWithSeal            bool
 	wordsPerContent         int // number of words in the content of each entry
 }
@@ -44,11 +44,11 @@ type damagedStore struct {
 	file                []byte
 	usedSize            int                      // offset in the file at which the unused space begins
 	fileAfterEachChange [][]byte                 // content of the file after each earlier change
-	states              map[uint64][]oxbow.Entry // entries after each change, by the number of the change
+	entriesByChange     map[uint64][]oxbow.Entry // entries after each change, by the number of the change
 	lastChange          uint64
-	base                uint64 // number of the last change that the store's compaction dropped
+	lastDroppedChange   uint64 // number of the last change that the store's compaction dropped
 	records             []recordRange
-	openedFiles         int // number of damaged files that could be opened
+	openedFileCount     int // number of damaged files that could be opened
 	recoverableCount    int // number of damaged files that could not be opened and contain sound records
 }
 
@@ -56,7 +56,7 @@ var storeStartTime = time.Unix(1776162225, 0).UTC()
 
 func (s *damagedStore) clock() time.Time { s.now = s.now.Add(time.Second); return s.now }
 
-func (s *damagedStore) random() io.Reader {
+func (s *damagedStore) newRandomReader() io.Reader {
 	return rand.NewChaCha8([32]byte{byte(s.seed), byte(s.seed >> 8), 1})
 }
 
@@ -64,14 +64,14 @@ func (s *damagedStore) random() io.Reader {
 // this, a compaction. It records the entries and the file after each change, so that the content of a damaged file can
 // be compared with them. seed determines the random numbers.
 func buildStore(k damagedStoreKind, seed uint64, setup workload.StoreSetup) (*damagedStore, error) {
-	s := &damagedStore{setup: setup, seed: seed, now: storeStartTime, states: map[uint64][]oxbow.Entry{0: nil}}
+	s := &damagedStore{setup: setup, seed: seed, now: storeStartTime, entriesByChange: map[uint64][]oxbow.Entry{0: nil}}
 	r := rand.New(rand.NewPCG(seed, 5))
 	mem := vfs.NewMem()
 	var ms []*oxbow.Memory
-	for range k.procCount {
+	for range k.processCount {
 		m, err := oxbow.Open(
 			workload.StoreFile,
-			workload.StoreOptions(workload.NewFS(mem, setup), s.clock, s.random()),
+			workload.StoreOptions(workload.NewFS(mem, setup), s.clock, s.newRandomReader()),
 		)
 		if err != nil {
 			return nil, err
@@ -102,7 +102,7 @@ func buildStore(k damagedStoreKind, seed uint64, setup workload.StoreSetup) (*da
 		if err := s.recordState(ms[0], mem); err != nil {
 			return nil, err
 		}
-		s.base = uint64(k.changesBeforeCompaction)
+		s.lastDroppedChange = uint64(k.changesBeforeCompaction)
 		if err := change(k.changesAfterCompaction); err != nil {
 			return nil, err
 		}
@@ -138,7 +138,7 @@ func (s *damagedStore) recordState(m *oxbow.Memory, mem *vfs.Mem) error {
 		return err
 	}
 	s.lastChange = stats.Last
-	s.states[stats.Last] = es
+	s.entriesByChange[stats.Last] = es
 	s.fileAfterEachChange = append(s.fileAfterEachChange, b)
 	return nil
 }

@@ -21,7 +21,7 @@ func TestFullDisk(t *testing.T) {
 	now := time.Unix(1776162225, 0)
 	clock := func() time.Time { now = now.Add(time.Second); return now }
 	open := func(seed byte) (*oxbow.Memory, *workload.HookedFS) {
-		fsys := workload.NewFS(disk.Process(), workload.StoreSetup{})
+		fsys := workload.NewFS(disk.StartProcess(), workload.StoreSetup{})
 		m, err := oxbow.Open(
 			workload.StoreFile,
 			&oxbow.Options{FS: fsys, Clock: clock, Rand: rand.NewChaCha8([32]byte{seed}), LockWait: 1},

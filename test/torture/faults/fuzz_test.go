@@ -32,7 +32,7 @@ func most(n int) uint64 { return uint64(16*n + 1<<20) }
 func samples(f *testing.F) [][]byte {
 	var bs [][]byte
 	for _, k := range storeKinds {
-		s, err := buildStore(k, 1, workload.StoreSetup{GrowsInSmallSteps: true, DiscardLockContent: true})
+		s, err := buildStore(k, 1, workload.StoreSetup{FileGrowsInSmallSteps: true, DiscardsLockContent: true})
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func openDamaged(m *vfs.Mem) (*oxbow.Memory, error) {
 	s := damagedStore{seed: 3}
 	return oxbow.Open(
 		workload.StoreFile,
-		workload.StoreOptions(workload.NewFS(m, workload.StoreSetup{}), clock, s.random()),
+		workload.StoreOptions(workload.NewFS(m, workload.StoreSetup{}), clock, s.newRandomReader()),
 	)
 }
 

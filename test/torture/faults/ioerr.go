@@ -13,42 +13,42 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/workload"
 )
 
-// ErrorOptions are the options of the test that lets disk operations fail.
-type ErrorOptions struct {
+// DiskErrorOptions are the options of the test that lets disk operations fail.
+type DiskErrorOptions struct {
 	Setup workload.StoreSetup // faults that are put into the disk on purpose
 	// number of possible disk contents that are examined after each I/O error and at the end (0 means 24). A possible
 	// disk content is what the disk may contain after a crash.
-	ImageCount int
+	ImagesPerError int
 }
 
-// ErrorTally counts the failures that the test of failing disk operations has caused, and the results.
-type ErrorTally struct {
+// DiskErrorTally counts the failures that the test of failing disk operations has caused, and the results.
+type DiskErrorTally struct {
 	Scripts                 int
 	Faults                  int // number of operations that the simulated disk let fail on purpose
 	PossibleImages          int // number of possible disk contents after a crash
 	DistinctDiskContents    int // number of different disk contents after a crash, all of which were examined
 	FailedSyncsAcknowledged int // number of failed syncs after which the change was acknowledged nevertheless
-	FromSnapshot            int // number of stores that were opened from a snapshot
+	OpensFromSnapshot       int // number of stores that were opened from a snapshot
 	UnknownOutcomeChanges   int // number of changes with the error ErrUnknownOutcome
 }
 
 // Add adds the counts in u to t.
-func (t *ErrorTally) Add(u ErrorTally) {
+func (t *DiskErrorTally) Add(u DiskErrorTally) {
 	t.Scripts += u.Scripts
 	t.Faults += u.Faults
 	t.PossibleImages += u.PossibleImages
 	t.DistinctDiskContents += u.DistinctDiskContents
 	t.FailedSyncsAcknowledged += u.FailedSyncsAcknowledged
 	t.UnknownOutcomeChanges += u.UnknownOutcomeChanges
-	t.FromSnapshot += u.FromSnapshot
+	t.OpensFromSnapshot += u.OpensFromSnapshot
 }
 
 // FindErrors makes the script of store operations for a seed, and runs the script's first steps many times. In each
 // run, one disk operation fails in one way. There is a run for each disk operation and each way in which the operation
 // can fail. FindErrors returns the first broken guarantee of the store, or nil.
-func FindErrors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
-	if o.ImageCount == 0 {
-		o.ImageCount = 24
+func FindErrors(seed uint64, o DiskErrorOptions) (DiskErrorTally, *Violation) {
+	if o.ImagesPerError == 0 {
+		o.ImagesPerError = 24
 	}
 	s := workload.NewScript(seed, 2)
 	var steps []workload.Step
@@ -62,22 +62,22 @@ func FindErrors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 	}
 	s.Steps = steps[:min(len(steps), 8)]
 	setup := o.Setup
-	setup.GrowsInSmallSteps, setup.SnapshotOnClose = true, workload.WritesSnapshots(seed)
+	setup.FileGrowsInSmallSteps, setup.SnapshotOnClose = true, workload.ScriptWritesSnapshots(seed)
 	c := &diskErrorRun{
 		opts:   o,
 		script: s,
 		setup:  setup,
-		tally:  ErrorTally{Scripts: 1},
+		tally:  DiskErrorTally{Scripts: 1},
 		judge:  workload.NewJudge(seed, setup),
 	}
-	tally := func() ErrorTally {
+	tally := func() DiskErrorTally {
 		c.tally.PossibleImages = c.judge.ImageCount
 		c.tally.DistinctDiskContents = c.judge.ExaminedImages
-		c.tally.FromSnapshot = c.judge.SnapshotOpenCount
+		c.tally.OpensFromSnapshot = c.judge.OpensFromSnapshot
 		return c.tally
 	}
-	bad := func(what string, err error) (ErrorTally, *Violation) {
-		return tally(), &Violation{Seed: seed, Where: what, Err: err, Steps: s.Steps}
+	bad := func(what string, err error) (DiskErrorTally, *Violation) {
+		return tally(), &Violation{Seed: seed, Trigger: what, Err: err, Steps: s.Steps}
 	}
 	dry := workload.NewWorld(s, setup)
 	dry.RecordsStates = true
@@ -99,29 +99,29 @@ func FindErrors(seed uint64, o ErrorOptions) (ErrorTally, *Violation) {
 func possibleFaults(op crashfs.Op) []crashfs.OpFault {
 	var fs []crashfs.OpFault
 	for _, err := range []error{syscall.EIO, syscall.ENOSPC} {
-		once := crashfs.OpFault{At: op.N, Err: err}
+		once := crashfs.OpFault{FirstOpNumber: op.Number, Err: err}
 		kind, all := once, once
-		kind.Kinds, kind.Forever = op.Kind, true
-		all.Forever = true
+		kind.Kinds, kind.IsPermanent = op.Kind, true
+		all.IsPermanent = true
 		fs = append(fs, once, kind, all)
 		if op.Kind == crashfs.OpWrite {
 			short, shorts := once, kind
-			short.Short, shorts.Short = op.Len/2, op.Len/2
+			short.WrittenBytes, shorts.WrittenBytes = op.Len/2, op.Len/2
 			fs = append(fs, short, shorts)
 		}
 	}
-	return append(fs, crashfs.OpFault{At: op.N, Err: syscall.EIO, Done: true})
+	return append(fs, crashfs.OpFault{FirstOpNumber: op.Number, Err: syscall.EIO, Done: true})
 }
 
 func describeFault(f crashfs.OpFault) string {
 	s := f.Err.Error()
-	if f.Short > 0 {
-		s += fmt.Sprintf(" after %d bytes", f.Short)
+	if f.WrittenBytes > 0 {
+		s += fmt.Sprintf(" after %d bytes", f.WrittenBytes)
 	}
 	if f.Done {
 		s += ", though it is done"
 	}
-	if f.Forever {
+	if f.IsPermanent {
 		s += ", from then on"
 		if f.Kinds != 0 {
 			s += " for all of its kind"
@@ -132,10 +132,10 @@ func describeFault(f crashfs.OpFault) string {
 
 // diskErrorRun runs one script of operations on a store and lets the operations of the disk fail.
 type diskErrorRun struct {
-	opts   ErrorOptions
+	opts   DiskErrorOptions
 	script workload.Script
 	setup  workload.StoreSetup
-	tally  ErrorTally
+	tally  DiskErrorTally
 	judge  *workload.CrashJudge
 }
 
@@ -170,7 +170,7 @@ type diskErrorJudge struct {
 	possibleStates   workload.PossibleOutcomes
 	hasFaultOccurred bool // The disk operation that was to fail has failed.
 	// For each of the two processes, whether it has received an error which says that a change's outcome is unknown.
-	hasUnknownByProcess [2]bool
+	hasUnknownOutcome [2]bool
 	// The possible disk contents after a crash were examined once since the first failed operation.
 	hasCheckedCrashContents bool
 }
@@ -203,7 +203,7 @@ func (j *diskErrorJudge) runStep(st workload.Step) error {
 			if err != nil {
 				return err
 			}
-			fit := workload.ModelsWithEntries(next, es)
+			fit := workload.FilterModelsByEntries(next, es)
 			if len(fit) == 0 {
 				return fmt.Errorf(
 					"acknowledged, but the process shows otherwise: %w",
@@ -217,7 +217,7 @@ func (j *diskErrorJudge) runStep(st workload.Step) error {
 			return fmt.Errorf("no operation failed: %w", err)
 		}
 		j.judgedRun.tally.UnknownOutcomeChanges++
-		j.hasUnknownByProcess[st.Process] = true
+		j.hasUnknownOutcome[st.Process] = true
 		j.possibleStates.PossibleStores = append(j.possibleStates.PossibleStores, next...)
 		if st.Kind == workload.CompactStep {
 			for _, m := range j.possibleStates.PossibleStores[:len(j.possibleStates.PossibleStores):len(j.possibleStates.PossibleStores)] {
@@ -229,8 +229,8 @@ func (j *diskErrorJudge) runStep(st workload.Step) error {
 	default:
 		// A process that received an error about an unknown outcome refuses all further changes. Such a process also
 		// keeps the lock if it could not inform the other process. Then the other process cannot make changes either.
-		excused := (j.hasUnknownByProcess[st.Process] && errors.Is(err, oxbow.ErrReadOnly)) ||
-			(j.hasUnknownByProcess[1-st.Process] && errors.Is(err, oxbow.ErrBusy))
+		excused := (j.hasUnknownOutcome[st.Process] && errors.Is(err, oxbow.ErrReadOnly)) ||
+			(j.hasUnknownOutcome[1-st.Process] && errors.Is(err, oxbow.ErrBusy))
 		if hit || excused {
 			break
 		}
@@ -245,7 +245,7 @@ func (j *diskErrorJudge) runStep(st workload.Step) error {
 		if err != nil {
 			return fmt.Errorf("process %c: reads no more: %w", 'A'+rune(i), err)
 		}
-		if len(workload.ModelsWithEntries(j.possibleStates.PossibleStores, es)) == 0 {
+		if len(workload.FilterModelsByEntries(j.possibleStates.PossibleStores, es)) == 0 {
 			return fmt.Errorf(
 				"process %c shows what may not be: %w",
 				'A'+rune(i),
@@ -271,8 +271,8 @@ func isExpected(err error, wants []error) bool {
 	return false
 }
 
-func (j *diskErrorJudge) readEntries(i int) ([]oxbow.Entry, error) {
-	m, err := j.world.OpenedMemory(i)
+func (j *diskErrorJudge) readEntries(processIndex int) ([]oxbow.Entry, error) {
+	m, err := j.world.OpenedMemory(processIndex)
 	if err != nil {
 		return nil, err
 	}
@@ -291,7 +291,7 @@ func (j *diskErrorJudge) continueAfterFault() error {
 		}
 	}
 	for i := range 2 {
-		if !j.hasUnknownByProcess[i] {
+		if !j.hasUnknownOutcome[i] {
 			continue
 		}
 		// This process refuses the change, unless the other process has created a new file of the store meanwhile.
@@ -303,7 +303,7 @@ func (j *diskErrorJudge) continueAfterFault() error {
 			return fmt.Errorf("process %c: open again: %w", 'A'+rune(i), err)
 		}
 	}
-	j.hasUnknownByProcess = [2]bool{}
+	j.hasUnknownOutcome = [2]bool{}
 	for i := range 2 {
 		before := j.possibleStates.PossibleStores[0].LastSeq()
 		if err := j.runStep(step(i)); err != nil {
@@ -322,22 +322,22 @@ func (j *diskErrorJudge) continueAfterFault() error {
 
 // checkCrashContents examines possible disk contents if the machine crashed now.
 func (j *diskErrorJudge) checkCrashContents() error {
-	may := workload.ModelStates(j.possibleStates.PossibleStores)
+	may := workload.StatesFromModels(j.possibleStates.PossibleStores)
 	n := 0
 	var bad error
 	j.world.Disk.EachCrashContent(func(im *crashfs.CrashContent) bool {
 		// The first possible disk contents include the contents that lose the fewest writes and those that lose the
-		// most writes. So examine ImageCount/2 of them without exception. Of the later contents, which are too many,
-		// examine only a fixed selection.
-		if n >= j.judgedRun.opts.ImageCount/2 && im.HashFiles(workload.IsLockFile)%8 != 0 {
+		// most writes. So examine ImagesPerError/2 of them without exception. Of the later contents, which are too
+		// many, examine only a fixed selection.
+		if n >= j.judgedRun.opts.ImagesPerError/2 && im.HashFiles(workload.IsLockFile)%8 != 0 {
 			return true
 		}
 		n++
-		if _, _, err := j.judgedRun.judge.ExamineSketch(im, may); err != nil {
+		if _, _, err := j.judgedRun.judge.ExamineCrashContent(im, may); err != nil {
 			bad = fmt.Errorf("(%s): %w", im.Label(), err)
 			return false
 		}
-		return n < j.judgedRun.opts.ImageCount
+		return n < j.judgedRun.opts.ImagesPerError
 	})
 	return bad
 }

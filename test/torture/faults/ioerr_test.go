@@ -11,9 +11,9 @@ import (
 
 func TestFaults(t *testing.T) {
 	testenv.SkipInShortMode(t)
-	var all ErrorTally
+	var all DiskErrorTally
 	for seed := uint64(1); seed <= 4; seed++ {
-		tally, v := FindErrors(seed, ErrorOptions{ImageCount: 12})
+		tally, v := FindErrors(seed, DiskErrorOptions{ImagesPerError: 12})
 		all.Add(tally)
 		if v != nil {
 			for i, st := range v.Steps {

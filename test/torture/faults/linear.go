@@ -25,14 +25,14 @@ import (
 // These numbers determine how many calls a history has. A history is the list of all calls with their times and
 // results.
 const (
-	linearizabilityProcesses  = 3
-	goroutinesPerProcess      = 2 // number of goroutines in each process
-	callsPerGoroutine         = 16
-	linearizabilityEntryNames = 3
+	linearizabilityProcessCount = 3
+	goroutinesPerProcess        = 2 // number of goroutines in each process
+	callsPerGoroutine           = 16
+	linearizabilityNameCount    = 3
 )
 
-// maxCheckTime is the maximum time for checking one recorded history of concurrent calls.
-const maxCheckTime = 20 * time.Second
+// maxHistoryCheckTime is the maximum time for checking one recorded history of concurrent calls.
+const maxHistoryCheckTime = 20 * time.Second
 
 // LinearizabilityTally counts the histories, calls and stores that the test of concurrent calls has tested.
 type LinearizabilityTally struct {
@@ -40,7 +40,7 @@ type LinearizabilityTally struct {
 	Calls              int
 	CallsPendingAtKill int // number of calls that had not returned when the process that made them was killed
 	CallsRefusedAsBusy int // number of calls that were refused because the lock was not available in time
-	FromSnapshot       int // number of stores that were opened from a snapshot
+	OpensFromSnapshot  int // number of stores that were opened from a snapshot
 }
 
 // Add adds the counts in u to t.
@@ -49,22 +49,22 @@ func (t *LinearizabilityTally) Add(u LinearizabilityTally) {
 	t.Calls += u.Calls
 	t.CallsPendingAtKill += u.CallsPendingAtKill
 	t.CallsRefusedAsBusy += u.CallsRefusedAsBusy
-	t.FromSnapshot += u.FromSnapshot
+	t.OpensFromSnapshot += u.OpensFromSnapshot
 }
 
-// callVerb is the action of a call on an entry. The checker of the history treats each entry as a variable that is
+// callKind is the action of a call on an entry. The checker of the history treats each entry as a variable that is
 // read and written.
-type callVerb int
+type callKind int
 
 const (
-	callReadEntry     callVerb = iota
+	callReadEntry     callKind = iota
 	callRememberEntry          // The call is [oxbow.Memory.Remember], which writes the entry whether or not it exists.
 	callAddEntry               // The call is Add, which fails if the entry exists.
 	// The call is Update with the field If, and fails if the entry lacks the expected content.
 	callUpdateIfContent
 	callForgetEntry // The call is Forget, which fails if the entry does not exist.
 	// The call compacts the store. It is not recorded in the history, because it does not change an entry.
-	callCompact
+	callCompactStore
 )
 
 var verbNames = [...]string{"read", "write", "add", "swap", "remove", "compact"}
@@ -72,7 +72,7 @@ var verbNames = [...]string{"read", "write", "add", "swap", "remove", "compact"}
 // recordedEntryCall describes a call that reads or changes an entry. Each call that writes uses a new content, so a
 // content that is read shows which call wrote it.
 type recordedEntryCall struct {
-	verb    callVerb
+	verb    callKind
 	name    string
 	oldText string // content that the entry must have, for callUpdateIfContent
 	text    string
@@ -145,12 +145,12 @@ type linearizabilityRun struct {
 // determines the calls. Two processes are killed during the test, and two new processes replace them. The history also
 // depends on the scheduler of goroutines, so the same seed does not always give the same history.
 func CheckLinearHistory(seed uint64, setup workload.StoreSetup) (LinearizabilityTally, error) {
-	setup.SnapshotOnClose = workload.WritesSnapshots(seed)
+	setup.SnapshotOnClose = workload.ScriptWritesSnapshots(seed)
 	r := &linearizabilityRun{disk: crashfs.New(nil), setup: setup}
 	r.tally.Histories = 1
 	rnd := rand.New(rand.NewPCG(seed, 11))
 	var wg sync.WaitGroup
-	for p := range linearizabilityProcesses {
+	for p := range linearizabilityProcessCount {
 		kill := 0
 		if p < 2 {
 			kill = 10 + rnd.IntN(120)
@@ -162,11 +162,11 @@ func CheckLinearHistory(seed uint64, setup workload.StoreSetup) (Linearizability
 	r.readFinalState(seed)
 	if r.err == nil {
 		r.recordedCalls = historyWithoutEarlyReads(r.recordedCalls)
-		switch porcupine.CheckOperationsTimeout(entryConsistencyModel, r.recordedCalls, maxCheckTime) {
+		switch porcupine.CheckOperationsTimeout(entryConsistencyModel, r.recordedCalls, maxHistoryCheckTime) {
 		case porcupine.Illegal:
 			r.err = fmt.Errorf("the history is not linearizable: %s", explainHistory(r.recordedCalls))
 		case porcupine.Unknown:
-			r.err = fmt.Errorf("the checker did not come to an end in %v", maxCheckTime)
+			r.err = fmt.Errorf("the checker did not come to an end in %v", maxHistoryCheckTime)
 		}
 	}
 	if r.err != nil {
@@ -223,12 +223,12 @@ func explainHistory(ops []porcupine.Operation) string {
 
 // runProcess opens the store, and starts the goroutines of one process, which make calls. If the process is killed,
 // one new process continues in its place.
-func (r *linearizabilityRun) runProcess(p int, seed uint64, kill int) {
+func (r *linearizabilityRun) runProcess(processNumber int, seed uint64, killAfterOps int) {
 	for life := range 2 {
-		proc := r.disk.Process()
-		if life == 0 && kill > 0 {
+		proc := r.disk.StartProcess()
+		if life == 0 && killAfterOps > 0 {
 			// Add the number of operations so far, because the disk numbers the operations of all processes together.
-			r.disk.KillAt(proc, r.disk.CountOps()+kill)
+			r.disk.KillAt(proc, r.disk.CountOps()+killAfterOps)
 		}
 		var mu sync.Mutex // mu guards now.
 		now := time.Unix(1776162225, 0)
@@ -236,11 +236,11 @@ func (r *linearizabilityRun) runProcess(p int, seed uint64, kill int) {
 		opts := workload.StoreOptions(
 			workload.NewFS(proc, r.setup),
 			clock,
-			&lockedReader{r: rand.NewChaCha8([32]byte{byte(seed), byte(p), byte(life)})},
+			&lockedReader{r: rand.NewChaCha8([32]byte{byte(seed), byte(processNumber), byte(life)})},
 		)
 		opts.LockWait = 10 * time.Second
 		if seed%2 == 1 {
-			workload.CompactAfterFewChanges(opts)
+			workload.EnableFrequentCompaction(opts)
 		}
 		if seed%3 == 1 {
 			workload.WriteSnapshotsOften(opts)
@@ -255,14 +255,14 @@ func (r *linearizabilityRun) runProcess(p int, seed uint64, kill int) {
 		}
 		if workload.UsesSnapshot(m) {
 			r.mu.Lock()
-			r.tally.FromSnapshot++
+			r.tally.OpensFromSnapshot++
 			r.mu.Unlock()
 		}
 		var dead atomic.Bool
 		var wg sync.WaitGroup
 		for h := range goroutinesPerProcess {
 			rnd := rand.New(rand.NewPCG(seed, uint64(life*10+h)))
-			id := (p*2+life)*goroutinesPerProcess + h
+			id := (processNumber*2+life)*goroutinesPerProcess + h
 			wg.Go(func() {
 				for range callsPerGoroutine {
 					if !r.makeCall(proc, m, id, rnd) {
@@ -306,7 +306,7 @@ func (r *linearizabilityRun) addError(err error) {
 func (r *linearizabilityRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id int, rnd *rand.Rand) bool {
 	ctx := context.Background()
 	in := recordedEntryCall{
-		name: fmt.Sprintf("n%d", rnd.IntN(linearizabilityEntryNames)),
+		name: fmt.Sprintf("n%d", rnd.IntN(linearizabilityNameCount)),
 		text: fmt.Sprintf("text %d", r.newContentCounter.Add(1)),
 	}
 	switch n := rnd.IntN(20); {
@@ -321,7 +321,7 @@ func (r *linearizabilityRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id
 	case n < 19:
 		in.verb = callForgetEntry
 	default:
-		in.verb = callCompact
+		in.verb = callCompactStore
 	}
 	var version uint64
 	if in.verb == callUpdateIfContent {
@@ -356,7 +356,7 @@ func (r *linearizabilityRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id
 	case callForgetEntry:
 		err = m.Forget(ctx, in.name)
 		out.wasChangeAccepted, err = wasChangeMade(err, oxbow.ErrNotFound)
-	case callCompact:
+	case callCompactStore:
 		_, err = m.Compact(ctx, oxbow.Compaction{Before: time.Unix(1<<40, 0)})
 	}
 	end := r.clock.Add(1)
@@ -382,7 +382,7 @@ func (r *linearizabilityRun) makeCall(proc *crashfs.Process, m *oxbow.Memory, id
 		return false
 	}
 	// Do not record a read by a process that was killed, because its result is unknown and it changes nothing.
-	if in.verb != callCompact && !(in.verb == callReadEntry && out.isOutcomeUnknown) {
+	if in.verb != callCompactStore && !(in.verb == callReadEntry && out.isOutcomeUnknown) {
 		r.recordedCalls = append(
 			r.recordedCalls,
 			porcupine.Operation{ClientId: id, Input: in, Call: begin, Output: out, Return: end},
@@ -408,7 +408,7 @@ func (r *linearizabilityRun) readFinalState(seed uint64) {
 	m, err := oxbow.Open(
 		workload.StoreFile,
 		workload.StoreOptions(
-			workload.NewFS(r.disk.Process(), r.setup),
+			workload.NewFS(r.disk.StartProcess(), r.setup),
 			time.Now,
 			rand.NewChaCha8([32]byte{byte(seed)}),
 		),
@@ -417,7 +417,7 @@ func (r *linearizabilityRun) readFinalState(seed uint64) {
 		r.addError(fmt.Errorf("open at the end: %w", err))
 		return
 	}
-	for i := range linearizabilityEntryNames {
+	for i := range linearizabilityNameCount {
 		in := recordedEntryCall{verb: callReadEntry, name: fmt.Sprintf("n%d", i)}
 		begin := r.clock.Add(1)
 		e, err := m.Get(context.Background(), in.name)

@@ -18,8 +18,8 @@ import (
 	"github.com/oxbow-memory/oxbow/test/torture/workload"
 )
 
-// logRun runs a script for a log that two processes use in turns.
-type logRun struct {
+// logTestRun runs a script for a log that two processes use in turns.
+type logTestRun struct {
 	random              *rand.Rand
 	simulatedTime       time.Time
 	setup               workload.StoreSetup
@@ -29,8 +29,8 @@ type logRun struct {
 	bodiesBeingAppended []string // bodies of the records in the append that is in progress
 }
 
-func newLogRun(seed uint64, setup workload.StoreSetup, disk *crashfs.Disk) *logRun {
-	return &logRun{
+func newLogRun(seed uint64, setup workload.StoreSetup, disk *crashfs.Disk) *logTestRun {
+	return &logTestRun{
 		random:        rand.New(rand.NewPCG(seed, 7)),
 		simulatedTime: time.Unix(1776162225, 0),
 		setup:         setup,
@@ -38,16 +38,16 @@ func newLogRun(seed uint64, setup workload.StoreSetup, disk *crashfs.Disk) *logR
 	}
 }
 
-func (l *logRun) clock() time.Time {
+func (l *logTestRun) clock() time.Time {
 	l.simulatedTime = l.simulatedTime.Add(time.Second)
 	return l.simulatedTime
 }
 
-func (l *logRun) openLog(i int) (*wal.Log, error) {
+func (l *logTestRun) openLog(i int) (*wal.Log, error) {
 	if l.logs[i] == nil {
 		var key [32]byte
 		key[0], key[1] = byte(l.random.Uint32()), byte(i)
-		log, err := openLog(workload.NewFS(l.disk.Process(), l.setup), l.clock, key)
+		log, err := openLog(workload.NewFS(l.disk.StartProcess(), l.setup), l.clock, key)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func openLog(fsys *workload.HookedFS, clock func() time.Time, key [32]byte) (*wa
 		fsys,
 		workload.StoreFile,
 		wal.Options{
-			FreeSpaceStep:       step,
+			FreeSpaceGrowthUnit: step,
 			UrgentAppendReserve: reserve,
 			Clock:               clock,
 			Rand:                rand.NewChaCha8(key),
@@ -72,9 +72,9 @@ func openLog(fsys *workload.HookedFS, clock func() time.Time, key [32]byte) (*wa
 	)
 }
 
-// appendUntilStopped appends random records to the logs in 3 to 10 rounds. In some rounds, it instead seals the last
+// appendRandomRecords appends random records to the logs in 3 to 10 rounds. In some rounds, it instead seals the last
 // record or closes a log. It returns an error if an operation fails, for example because the disk was stopped.
-func (l *logRun) appendUntilStopped() error {
+func (l *logTestRun) appendRandomRecords() error {
 	for range 3 + l.random.IntN(8) {
 		i := l.random.IntN(2)
 		log, err := l.openLog(i)
@@ -94,7 +94,7 @@ func (l *logRun) appendUntilStopped() error {
 		}
 		l.bodiesBeingAppended = nil
 		for range 1 + l.random.IntN(4) {
-			l.bodiesBeingAppended = append(l.bodiesBeingAppended, randomBody(l.random))
+			l.bodiesBeingAppended = append(l.bodiesBeingAppended, randomRecordBody(l.random))
 		}
 		if err := l.appendRecords(log, l.bodiesBeingAppended); err != nil {
 			return err
@@ -104,7 +104,7 @@ func (l *logRun) appendUntilStopped() error {
 	return nil
 }
 
-func randomBody(r *rand.Rand) string {
+func randomRecordBody(r *rand.Rand) string {
 	n := r.IntN(60)
 	if r.IntN(12) == 0 {
 		n = r.IntN(3000)
@@ -116,7 +116,7 @@ func randomBody(r *rand.Rand) string {
 	return string(b)
 }
 
-func (l *logRun) appendRecords(log *wal.Log, bodies []string) error {
+func (l *logTestRun) appendRecords(log *wal.Log, bodies []string) error {
 	if err := log.Lock(context.Background()); err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (l *logRun) appendRecords(log *wal.Log, bodies []string) error {
 	}
 	var ds []wal.Payload
 	for _, b := range bodies {
-		ds = append(ds, wal.Payload{Type: 1, Time: l.clock().UnixNano(), Body: []byte(b)})
+		ds = append(ds, wal.Payload{Type: 1, TimeUnixNano: l.clock().UnixNano(), Body: []byte(b)})
 	}
 	_, err := log.Append(ds...)
 	return err
@@ -154,28 +154,28 @@ func readLog(log *wal.Log) ([]string, error) {
 	return bodies, err
 }
 
-// crashLog tests a log with a script of appends, which depends on the seed. It runs the script again and again, and
-// stops the disk at another operation each time. After each stop, it examines the log in the possible contents of the
-// disk. It returns the counts and the first violation, or nil without a violation.
-func crashLog(seed uint64, o CrashOptions) (CrashTally, *Violation) {
-	setup := setupForSeed(seed, o)
+// testLogCrashes tests a log with a script of appends, which depends on the seed. It runs the script again and again,
+// and stops the disk at another operation each time. After each stop, it examines the log in the possible contents of
+// the disk. It returns the counts and the first violation, or nil without a violation.
+func testLogCrashes(seed uint64, o CrashOptions) (CrashTally, *Violation) {
+	setup := newStoreSetup(seed, o)
 	tally := CrashTally{ScriptsRun: 1}
 	// bodies of the records that the log contained after a crash, by the disk content's hash
 	judged := map[uint64][]string{}
 	distinct := 0
 	bad := func(k int, label string, err error) (CrashTally, *Violation) {
 		tally.DistinctCrashContents = distinct
-		return tally, &Violation{Seed: seed, Where: describeCrash(k, label), Err: err}
+		return tally, &Violation{Seed: seed, Trigger: describeCrash(k, label), Err: err}
 	}
 	dry := newLogRun(seed, setup, crashfs.New(nil))
-	if err := dry.appendUntilStopped(); err != nil {
+	if err := dry.appendRandomRecords(); err != nil {
 		return bad(0, "", err)
 	}
 	for k := 1; k <= dry.disk.CountOps()+1; k++ {
 		d := crashfs.New(nil)
 		d.StopAt(k)
 		l := newLogRun(seed, setup, d)
-		if err := l.appendUntilStopped(); err != nil && !d.HasCrashed() {
+		if err := l.appendRandomRecords(); err != nil && !d.HasCrashed() {
 			return bad(k, "", err)
 		}
 		d.Stop()
@@ -192,7 +192,7 @@ func crashLog(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 				got, err = examineLog(workload.NewFS(im.BuildFileSystem(), setup), l)
 				if err == nil {
 					judged[sum] = got
-					if im.AnyName(workload.DependsOnScript) {
+					if im.AnyName(workload.FileDependsOnScript) {
 						distinct++
 					}
 				}
@@ -213,7 +213,7 @@ func crashLog(seed uint64, o CrashOptions) (CrashTally, *Violation) {
 // checkRecords checks the records that the log contains after a crash during the current operation. The argument got
 // contains the bodies of these records. checkRecords returns an error if a crash during this operation cannot have left
 // exactly these records.
-func (l *logRun) checkRecords(got []string) error {
+func (l *logTestRun) checkRecords(got []string) error {
 	// The log must contain all acknowledged records. Only the first records of the append in progress may follow.
 	all := slices.Concat(l.acknowledgedBodies, l.bodiesBeingAppended)
 	n := len(got)
@@ -231,7 +231,7 @@ func (l *logRun) checkRecords(got []string) error {
 
 // examineLog examines the log after a crash and returns the records in it. The log must contain the acknowledged
 // records, followed by the first records of the append in progress, and must accept further records.
-func examineLog(fsys *workload.HookedFS, l *logRun) ([]string, error) {
+func examineLog(fsys *workload.HookedFS, l *logTestRun) ([]string, error) {
 	now := time.Unix(1776200000, 0)
 	clock := func() time.Time { now = now.Add(time.Second); return now }
 	log, err := openLog(fsys, clock, [32]byte{9})
@@ -246,7 +246,7 @@ func examineLog(fsys *workload.HookedFS, l *logRun) ([]string, error) {
 		return nil, err
 	}
 	more := []string{"one more", "and another"}
-	if err := (&logRun{simulatedTime: now}).appendRecords(log, more); err != nil {
+	if err := (&logTestRun{simulatedTime: now}).appendRecords(log, more); err != nil {
 		return nil, fmt.Errorf("append: %w", err)
 	}
 	if err := log.Close(); err != nil {

@@ -17,29 +17,32 @@ import (
 const (
 	snapshotPageBytes = 4096
 	// number of old snapshot files that are kept, because parts of them are written into later snapshot files
-	keptOldSnapshots = 4
+	oldSnapshotCount = 4
 	// The content of the disk after a crash is called an image. Of all images with a snapshot file, only one in
-	// contentsPerMixedTest is tested with other snapshot files.
-	contentsPerMixedTest    = 16
-	snapshotMixesPerContent = 4
+	// imagesPerMixedTest is tested with other snapshot files.
+	imagesPerMixedTest     = 16
+	mixedSnapshotsPerImage = 4
 )
 
 // examineMixedSnapshots repeats the test of a disk content after a crash, with other snapshot files in place of the
 // content's own file: an older file, and files in which some pages are zero or come from other snapshots. Most contents
-// are skipped. One in contentsPerMixedTest is tested.
-func (r *crashRun) examineMixedSnapshots(im *crashfs.CrashContent, allowed []*workload.StoreState) error {
-	sum := im.HashFiles(workload.IsLockFile)
-	if sum>>40%contentsPerMixedTest != 0 {
+// are skipped. One in imagesPerMixedTest is tested.
+func (r *crashRun) examineMixedSnapshots(
+	crashContent *crashfs.CrashContent,
+	allowedStates []*workload.StoreState,
+) error {
+	sum := crashContent.HashFiles(workload.IsLockFile)
+	if sum>>40%imagesPerMixedTest != 0 {
 		return nil
 	}
 	const name = workload.StoreFile + ".snap"
-	img := im.BuildFileSystem()
+	img := crashContent.BuildFileSystem()
 	own, err := vfs.ReadFile(img, name, -1)
 	if err != nil {
 		return err
 	}
 	rnd := rand.New(rand.NewPCG(r.script.Seed, sum))
-	for i := range snapshotMixesPerContent {
+	for i := range mixedSnapshotsPerImage {
 		b := r.olderOrMixedSnapshot(own, i, rnd)
 		if b == nil || bytes.Equal(b, own) {
 			continue
@@ -49,22 +52,22 @@ func (r *crashRun) examineMixedSnapshots(im *crashfs.CrashContent, allowed []*wo
 			return err
 		}
 		r.tally.MixedSnapshotContents++
-		if err := r.judge.ExamineImage(with, allowed); err != nil {
+		if err := r.judge.ExamineImage(with, allowedStates); err != nil {
 			return fmt.Errorf("with snapshot %d of other pages: %w", i, err)
 		}
 	}
 	if len(own) > 0 {
 		r.snapshots = append(r.snapshots, bytes.Clone(own))
-		r.snapshots = r.snapshots[max(0, len(r.snapshots)-keptOldSnapshots):]
+		r.snapshots = r.snapshots[max(0, len(r.snapshots)-oldSnapshotCount):]
 	}
 	return nil
 }
 
-// olderOrMixedSnapshot returns a wrong snapshot file for a test. The argument own is the present snapshot file. If i is
-// 0, the result is an older snapshot file. Otherwise, the result is a copy of own in which some pages are replaced,
-// completely or by half, by pages from an older file, and some pages are zero. If there is no older file, the result is
-// nil.
-func (r *crashRun) olderOrMixedSnapshot(own []byte, i int, rnd *rand.Rand) []byte {
+// olderOrMixedSnapshot returns a wrong snapshot file for a test. The argument currentSnapshot is the present snapshot
+// file. If i is 0, the result is an older snapshot file. Otherwise, the result is a copy of currentSnapshot in which
+// some pages are replaced, completely or by half, by pages from an older file, and some pages are zero. If there is no
+// older file, the result is nil.
+func (r *crashRun) olderOrMixedSnapshot(currentSnapshot []byte, i int, rnd *rand.Rand) []byte {
 	if len(r.snapshots) == 0 {
 		return nil
 	}
@@ -72,7 +75,7 @@ func (r *crashRun) olderOrMixedSnapshot(own []byte, i int, rnd *rand.Rand) []byt
 	if i == 0 {
 		return bytes.Clone(old)
 	}
-	b := bytes.Clone(own)
+	b := bytes.Clone(currentSnapshot)
 	for from := 0; from < len(b); from += snapshotPageBytes {
 		page := b[from:min(from+snapshotPageBytes, len(b))]
 		switch n := rnd.IntN(8); {

@@ -19,7 +19,7 @@ import (
 // another text of the same length. The crash may have left an incomplete record in the file, and the new record has the
 // same length. If the store did not remove the incomplete record, the end of this record could become valid again
 // behind the new record.
-func (r *crashRun) stepAfterCrash(acknowledgedCount int, hash uint64) workload.Step {
+func (r *crashRun) stepAfterCrash(acknowledgedCount int, imageHash uint64) workload.Step {
 	var steps []workload.Step
 	for _, st := range r.script.Steps {
 		if st.NestedStep != nil && st.Kind != workload.RevertStep {
@@ -29,7 +29,7 @@ func (r *crashRun) stepAfterCrash(acknowledgedCount int, hash uint64) workload.S
 		steps = append(steps, st)
 	}
 	st := workload.Step{Kind: workload.RememberStep, EntryName: "a", Content: "after the crash"}
-	if hash>>32%8 == 0 {
+	if imageHash>>32%8 == 0 {
 		return workload.Step{Kind: workload.CompactStep}
 	}
 	if acknowledgedCount < len(steps) {
@@ -73,10 +73,10 @@ func differentTextOfSameLength(s string) string {
 // mustCrashAgain reports whether the disk is crashed again while it recovers from this content. This is more likely if
 // the end of a record was written and its beginning was not, because such a record could become valid again.
 func (r *crashRun) mustCrashAgain(im *crashfs.CrashContent) bool {
-	if r.opts.RecoveryCrashInterval <= 0 {
+	if r.opts.ImagesPerRecoveryCrash <= 0 {
 		return false
 	}
-	choice, n := im.HashFiles(workload.IsLockFile), uint64(r.opts.RecoveryCrashInterval)
+	choice, n := im.HashFiles(workload.IsLockFile), uint64(r.opts.ImagesPerRecoveryCrash)
 	if choice%n == 0 {
 		return true
 	}
@@ -90,18 +90,18 @@ func (r *crashRun) mustCrashAgain(im *crashfs.CrashContent) bool {
 // crashDuringRecovery tests a second crash. The image img is a possible disk content after a first crash.
 // crashDuringRecovery opens the store in img, so that the store recovers, and then runs the step st. It crashes the
 // disk at each operation of the recovery and the step, and checks all possible disk contents after this second crash.
-// The list allowed contains the states that the store may have after the first recovery.
-func (r *crashRun) crashDuringRecovery(img *vfs.Mem, allowed []*workload.StoreState, st workload.Step) error {
+// The list allowedStates contains the states that the store may have after the first recovery.
+func (r *crashRun) crashDuringRecovery(img *vfs.Mem, allowedStates []*workload.StoreState, st workload.Step) error {
 	fail := func(k int, label string, err error) error {
 		return fmt.Errorf("then, with %v, a second crash at operation %d (%s): %w", st, k, label, err)
 	}
-	tail, end, err := tornTail(img, r.setup)
+	tail, end, err := readTornTail(img, r.setup)
 	if err != nil {
 		return fmt.Errorf("look at the tail: %w", err)
 	}
 	dry := workload.ResumeWorld(newDisk(img), r.script, r.setup)
 	dry.RecordsStates = true
-	if err := dry.OpenInAllowedState(allowed); err != nil {
+	if err := dry.OpenInAllowedState(allowedStates); err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
 	if err := dry.RunStep(st); err != nil {
@@ -111,7 +111,7 @@ func (r *crashRun) crashDuringRecovery(img *vfs.Mem, allowed []*workload.StoreSt
 	for k := 1; k <= dry.Disk.CountOps()+1; k++ {
 		w := workload.ResumeWorld(newDisk(img), r.script, r.setup)
 		w.Disk.StopAt(k)
-		if err := w.OpenInAllowedState(allowed); err == nil {
+		if err := w.OpenInAllowedState(allowedStates); err == nil {
 			// Ignore the error, because the second crash is intended. w.CompletedEvents counts the steps that
 			// succeeded.
 			_ = w.RunStep(st)
@@ -121,10 +121,10 @@ func (r *crashRun) crashDuringRecovery(img *vfs.Mem, allowed []*workload.StoreSt
 		var bad error
 		w.Disk.EachCrashContent(func(im *crashfs.CrashContent) bool {
 			r.tally.RecoveryCrashes++
-			_, _, err := r.judge.ExamineSketch(im, may)
+			_, _, err := r.judge.ExamineCrashContent(im, may)
 			if sum := im.HashFiles(nil); err == nil && !seen[sum] {
 				seen[sum] = true
-				err = checkTail(im, tail, end)
+				err = checkTornTail(im, tail, end)
 			}
 			if err != nil {
 				bad = fail(k, im.Label(), err)
@@ -138,9 +138,9 @@ func (r *crashRun) crashDuringRecovery(img *vfs.Mem, allowed []*workload.StoreSt
 	return nil
 }
 
-// tornTail returns the bytes that an interrupted write has left after the end of the store file's valid records, and
-// their offset. It returns nil if no such bytes exist.
-func tornTail(img *vfs.Mem, setup workload.StoreSetup) ([]byte, int64, error) {
+// readTornTail returns the bytes that an interrupted write has left after the end of the store file's valid records,
+// and their offset. It returns nil if no such bytes exist.
+func readTornTail(img *vfs.Mem, setup workload.StoreSetup) ([]byte, int64, error) {
 	m, err := oxbow.Open(workload.StoreFile, &oxbow.Options{FS: workload.NewFS(img.Clone(), setup), ReadOnly: true})
 	if err != nil {
 		return nil, 0, err
@@ -157,16 +157,16 @@ func tornTail(img *vfs.Mem, setup workload.StoreSetup) ([]byte, int64, error) {
 	return bytes.TrimRight(b[stats.Used:], "\x00"), stats.Used, nil
 }
 
-// checkTail returns an error if the bytes that an interrupted write has left are neither at their original place nor
-// in another file.
-func checkTail(im *crashfs.CrashContent, tail []byte, end int64) error {
+// checkTornTail returns an error if the bytes that an interrupted write has left are neither at their original place
+// nor in another file.
+func checkTornTail(crashContent *crashfs.CrashContent, tail []byte, tailOffset int64) error {
 	if len(tail) == 0 {
 		return nil
 	}
-	img := im.BuildFileSystem()
+	img := crashContent.BuildFileSystem()
 	b, err := vfs.ReadFile(img, workload.StoreFile, -1)
-	hasTail := err == nil && int64(len(b)) > end
-	if hasTail && bytes.HasPrefix(b[end:], tail) {
+	hasTail := err == nil && int64(len(b)) > tailOffset
+	if hasTail && bytes.HasPrefix(b[tailOffset:], tail) {
 		return nil
 	}
 	dir := workload.StoreFile + ".lost"

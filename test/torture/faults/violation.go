@@ -14,26 +14,26 @@ import (
 
 // Violation reports that a store broke a guarantee.
 type Violation struct {
-	Seed  uint64
-	Where string // crash, fault or damage after which the store broke the guarantee (may be "")
-	Err   error
-	Steps []workload.Step // steps of the script (nil without a script)
+	Seed    uint64
+	Trigger string // crash, fault or damage after which the store broke the guarantee (may be "")
+	Err     error
+	Steps   []workload.Step // steps of the script (nil without a script)
 }
 
 func (v *Violation) Error() string {
-	if v.Where == "" {
+	if v.Trigger == "" {
 		return fmt.Sprintf("seed %d: %v", v.Seed, v.Err)
 	}
-	return fmt.Sprintf("seed %d, %s: %v", v.Seed, v.Where, v.Err)
+	return fmt.Sprintf("seed %d, %s: %v", v.Seed, v.Trigger, v.Err)
 }
 
 // Unwrap returns the broken guarantee.
 func (v *Violation) Unwrap() error { return v.Err }
 
-// describeCrash describes a crash. op is the operation at which the disk was stopped. image describes the content of
-// the disk after the crash, such as which writes were lost. If image is "", the text contains only the operation.
-func describeCrash(op int, image string) string {
-	s := fmt.Sprintf("crash at operation %d", op)
+// describeCrash describes a crash. opNumber is the operation at which the disk was stopped. image describes the content
+// of the disk after the crash, such as which writes were lost. If image is "", the text contains only the operation.
+func describeCrash(opNumber int, image string) string {
+	s := fmt.Sprintf("crash at operation %d", opNumber)
 	if image != "" {
 		s += ", image: " + image
 	}

@@ -43,8 +43,8 @@ var All = []Mutant{
 		"if l.syncedEnd >= l.endOffset || l.endOffset-l.syncedEnd > MaxBody {",
 		"if l.endOffset > 0 {",
 	},
-	{"record-vouches-for-itself", "internal/log/wal/append.go", "DurableSeq: l.durableSeq, Time: d.Time",
-		"DurableSeq: seq, Time: d.Time"},
+	{"record-vouches-for-itself", "internal/log/wal/append.go", "DurableSeq:   l.durableSeq,",
+		"DurableSeq:   seq,"},
 	{"replaced-file-unnoticed", "internal/log/wal/log.go", "case !same:",
 		"case !same && false:"},
 	{
@@ -59,7 +59,7 @@ var All = []Mutant{
 		"if crc != le.Uint32(b[36:]) && false {"},
 	{"damage-taken-for-tail", "internal/log/wal/read.go", "next, lost, err := l.findNextRecord(d.offset)",
 		"if l.endOffset >= 0 {\n\t\treturn nil\n\t}\n\tnext, lost, err := l.findNextRecord(d.offset)"},
-	{"no-catch-up", "internal/log/logstore/commit.go", "err = d.catchUp()",
+	{"no-catch-up", "internal/log/logstore/commit.go", "err = d.applyOtherProcessChanges()",
 		"err = error(nil)"},
 	{
 		"op-ids-ignored",
@@ -70,7 +70,7 @@ var All = []Mutant{
 	{
 		"answered-before-durable",
 		"internal/log/logstore/commit.go",
-		"finishLater = append(finishLater, func() { r.finishRequest(seq, err) })",
+		"deferredFinishFuncs = append(deferredFinishFuncs, func() { r.finishRequest(seq, err) })",
 		"r.finishRequest(seq, err)",
 	},
 	{
@@ -82,8 +82,8 @@ var All = []Mutant{
 	{
 		"snapshot-chain-not-compared",
 		"internal/log/wal/jump.go",
-		"!r.IsChainedRecord(seq, chain) {",
-		"r.Type >= MinUnchainedType || r.Seq != seq {",
+		"!r.IsChainedRecord(seq, chainHash) {",
+		"r.Type >= MinTypeOutsideHashChain || r.Seq != seq {",
 	},
 	{
 		"snapshot-page-not-verified",
@@ -94,7 +94,7 @@ var All = []Mutant{
 	{
 		"snapshot-without-removed",
 		"internal/log/logstore/snapshotwriter.go",
-		"r.RemovedNames = append(r.RemovedNames, keydir.TableKey{Hash: use(name), Number: seq})",
+		"r.RemovedNames = append(r.RemovedNames, keydir.TableKey{Hash: use(name), IDOrChangeNumber: seq})",
 		"_, _ = name, seq",
 	},
 	{
@@ -114,7 +114,7 @@ var All = []Mutant{
 	{
 		"compaction-without-the-last-writes",
 		"internal/log/logstore/compact.go",
-		"if err := c.copyNewChanges(); err != nil {\n\t\treturn 0, err\n\t}\n\tif c.oldLog.LastSeq() != d.log.LastSeq() || c.oldLog.LastChain() != d.log.LastChain() {",
+		"if err := c.copyNewChanges(); err != nil {\n\t\treturn 0, err\n\t}\n\tif c.oldLog.LastSeq() != d.log.LastSeq() || c.oldLog.LastChainHash() != d.log.LastChainHash() {",
 		"if false {",
 	},
 	{"redaction-taken-for-compaction", "internal/log/logstore/db.go", "if isRedactionOrRecovery(r, v) {",
@@ -167,16 +167,16 @@ var All = []Mutant{
 		"d.mu.Lock()\n\tfor i, f := range drafts {\n\t\td.st.applyChange(d.log.LastSeq()+1+uint64(i), g.changeTime, f.body)\n\t}\n\td.mu.Unlock()\n\trecs, err := d.appendDrafts(drafts, g.changeTime)"},
 
 	{"edited-file-taken-for-unchanged", "internal/tree/mdtree/load.go",
-		"case isUnique && sha256Digest(sha256.Sum256([]byte(text))) == r.tree.base.fileRows[row].fileDigest:",
-		"case isUnique && sha256Digest(sha256.Sum256([]byte(text))).isKnown():"},
+		"case isUnique && sha256Digest(sha256.Sum256([]byte(text))) == r.tree.lastDumpManifest.fileRows[row].fileDigest:",
+		"case isUnique && sha256Digest(sha256.Sum256([]byte(text))).isSet():"},
 	{"changed-entry-taken-for-dumped", "internal/tree/mdtree/plan.go",
 		"if p.namesChangedSinceDump != nil && !p.namesChangedSinceDump[name] {", "if p.namesChangedSinceDump != nil {"},
-	{"conflict-not-named", "internal/tree/mdtree/plan.go", "case storeChanged && !p.opts.FilesWin:",
-		"case storeChanged && !p.opts.FilesWin && false:"},
+	{"conflict-not-named", "internal/tree/mdtree/plan.go", "case storeChanged && !p.opts.PrefersFiles:",
+		"case storeChanged && !p.opts.PrefersFiles && false:"},
 	{"edit-taken-for-saved", "internal/tree/mdtree/dumpplan.go", "return d.history.hadEntry(&e, last)",
 		"_ = last\n\treturn true, nil"},
 	{"change-removed-with-file", "internal/tree/mdtree/plan.go",
-		"case !p.UsedLastDumpAsBase || p.opts.FilesWin || e.isUnchangedSinceDump:", "case !p.UsedLastDumpAsBase || p.opts.FilesWin || known:"},
+		"case !p.UsedLastDumpAsBase || p.opts.PrefersFiles || e.isUnchangedSinceDump:", "case !p.UsedLastDumpAsBase || p.opts.PrefersFiles || known:"},
 	{"dump-over-edits", "internal/tree/mdtree/dumpplan.go", "case err != nil || isSaved:",
 		"case err != nil || isSaved || !d.isForced:"},
 	{"labels-not-compared", "internal/tree/mdtree/plan.go",
@@ -185,11 +185,11 @@ var All = []Mutant{
 	{
 		"stamp-is-the-size",
 		"internal/tree/mdtree/knownfiles.go",
-		"return fileStampHash(maphash.Comparable(t.stampHashSeed, s) | 1)",
-		"return fileStampHash(maphash.Comparable(t.stampHashSeed, s.Size) | 1)",
+		"return fileStampHash(maphash.Comparable(t.fileStampHashSeed, s) | 1)",
+		"return fileStampHash(maphash.Comparable(t.fileStampHashSeed, s.Size) | 1)",
 	},
 	{"recent-file-known", "internal/tree/mdtree/knownfiles.go",
-		"return max(s.ModTime, s.ChangeTime) < x.stableIfChangedBefore", "return true"},
+		"return max(s.ModUnixNano, s.ChangeUnixNano) < x.stabilityCutoffNanos", "return true"},
 	{"changed-entry-dumped", "internal/tree/mdtree/dumpplan.go",
 		"if e.Kind != out.kind || !hasSum {", "_ = hasSum\n\tif e.Kind != out.kind {"},
 	{"staged-change-not-checked", "internal/tree/mdtree/write.go",
@@ -199,7 +199,7 @@ var All = []Mutant{
 	{
 		"foreign-journal-followed",
 		"internal/share/team/store.go",
-		"NoJournal:          true,",
+		"NoJournal:           true,",
 		"",
 	},
 }
@@ -222,10 +222,11 @@ func (m Mutant) applyTo(text string) (string, error) {
 	return strings.Replace(text, m.Old, m.New, 1), nil
 }
 
-// WriteOverlay writes a copy of the mutant's file with the fault to the directory dir. It also writes an overlay file,
-// which makes the go command use the copy. It returns the overlay's path. root is the directory of oxbow's module.
-func (m Mutant) WriteOverlay(root, dir string) (string, error) {
-	file := filepath.Join(root, filepath.FromSlash(m.File))
+// WriteOverlay writes a copy of the mutant's file with the fault to the directory outputDir. It also writes an overlay
+// file, which makes the go command use the copy. It returns the overlay's path. moduleDir is the directory of oxbow's
+// module.
+func (m Mutant) WriteOverlay(moduleDir, outputDir string) (string, error) {
+	file := filepath.Join(moduleDir, filepath.FromSlash(m.File))
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return "", fmt.Errorf("mutant %s no longer applies: %w", m.Name, err)
@@ -234,7 +235,7 @@ func (m Mutant) WriteOverlay(root, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	source, overlay := filepath.Join(dir, m.Name+".go"), filepath.Join(dir, m.Name+".json")
+	source, overlay := filepath.Join(outputDir, m.Name+".go"), filepath.Join(outputDir, m.Name+".json")
 	if err := os.WriteFile(source, []byte(patched), 0o600); err != nil {
 		return "", err
 	}
@@ -246,15 +247,15 @@ func (m Mutant) WriteOverlay(root, dir string) (string, error) {
 }
 
 // BuildProgram builds the program of the torture tests with this fault in oxbow's code. It writes the program to the
-// directory dir and returns its path.
-func (m Mutant) BuildProgram(ctx context.Context, root, dir string) (string, error) {
-	overlay, err := m.WriteOverlay(root, dir)
+// directory outputDir and returns its path.
+func (m Mutant) BuildProgram(ctx context.Context, moduleDir, outputDir string) (string, error) {
+	overlay, err := m.WriteOverlay(moduleDir, outputDir)
 	if err != nil {
 		return "", err
 	}
-	program := filepath.Join(dir, m.Name)
+	program := filepath.Join(outputDir, m.Name)
 	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-overlay", overlay, "-o", program, ".")
-	cmd.Dir = filepath.Join(root, "test", "torture")
+	cmd.Dir = filepath.Join(moduleDir, "test", "torture")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("mutant %s no longer builds: %w\n%s", m.Name, err, out)
 	}
@@ -263,17 +264,17 @@ func (m Mutant) BuildProgram(ctx context.Context, root, dir string) (string, err
 
 // RunTest runs a test of an oxbow package with the mutant's fault in the code. If the test fails, which is the desired
 // result, noticed is true.
-func (m Mutant) RunTest(ctx context.Context, root, dir, pkg, test string) (noticed bool, err error) {
-	overlay, err := m.WriteOverlay(root, dir)
+func (m Mutant) RunTest(ctx context.Context, moduleDir, outputDir, pkg, test string) (noticed bool, err error) {
+	overlay, err := m.WriteOverlay(moduleDir, outputDir)
 	if err != nil {
 		return false, err
 	}
 	cmd := exec.CommandContext(ctx, "go", "test", "-vet=off", "-overlay", overlay, "-count=1", "-run", "^"+test+
 		"$", pkg)
-	cmd.Dir = root
+	cmd.Dir = moduleDir
 	// Run the test in the directory test/torture, because this directory is a Go module of its own.
 	if inside, ok := strings.CutPrefix(pkg, "./test/torture/"); ok {
-		cmd.Dir, cmd.Args[len(cmd.Args)-1] = filepath.Join(root, "test", "torture"), "./"+inside
+		cmd.Dir, cmd.Args[len(cmd.Args)-1] = filepath.Join(moduleDir, "test", "torture"), "./"+inside
 	}
 	out, err := cmd.CombinedOutput()
 	switch {

@@ -30,7 +30,7 @@ type logAuditor struct {
 	memory            *oxbow.Memory
 	readChangeCount   uint64      // number of changes that were read
 	recentChangeTimes []time.Time // times of the last minUncompactedChanges changes that were read
-	foundChanges      int         // number of changes read from the log that the writing goroutines have made
+	foundChangeCount  int         // number of changes read from the log that the writing goroutines have made
 }
 
 func newAuditor(r *processCampaign) (*logAuditor, error) {
@@ -64,12 +64,12 @@ func (a *logAuditor) readNewChanges(ctx context.Context) error {
 		a.readChangeCount = c.Seq
 		a.recentChangeTimes = append(a.recentChangeTimes, c.Time)
 		for _, v := range c.Versions {
-			a.foundChanges++
+			a.foundChangeCount++
 			var err error
 			if v.Verb == oxbow.VerbRemove {
-				err = a.campaignRun.ledger.recordRemovalFound(v.Entry.Name, c.Seq)
+				err = a.campaignRun.ledger.recordFoundRemoval(v.Entry.Name, c.Seq)
 			} else {
-				err = a.campaignRun.ledger.recordFound(firstWord(v.Entry.Content), v.Entry.Name, c.Seq)
+				err = a.campaignRun.ledger.recordFoundChange(firstWord(v.Entry.Content), v.Entry.Name, c.Seq)
 			}
 			if err != nil {
 				return err
@@ -142,7 +142,7 @@ func (a *logAuditor) auditUntilEnd(ctx context.Context, rnd *rand.Rand, compacto
 		if rnd.IntN(3) == 0 {
 			after := time.Duration(rnd.Int64N(int64(8 * time.Millisecond)))
 			kills.Go(func() {
-				if a.campaignRun.waitUnlessOver(ctx, after) && compactor.kill() {
+				if a.campaignRun.waitUnlessStopped(ctx, after) && compactor.kill() {
 					a.campaignRun.kills.Add(1)
 				}
 			})
@@ -150,7 +150,7 @@ func (a *logAuditor) auditUntilEnd(ctx context.Context, rnd *rand.Rand, compacto
 		// The compaction may drop all changes before this time, because the auditor has already read them.
 		ans, retries, err := compactor.callUntilAnswered(
 			ctx,
-			callRequest{Verb: verbCompact, Before: a.recentChangeTimes[0]},
+			callRequest{Verb: verbCompact, DropBefore: a.recentChangeTimes[0]},
 		)
 		a.campaignRun.retries.Add(int64(retries))
 		switch {

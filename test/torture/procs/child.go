@@ -24,10 +24,10 @@ import (
 // storeFile is the name of the store in its home. It is the same name as in the real program.
 const storeFile = "memory.oxbow"
 
-// Child is the main function of a child process that uses the library. It reads calls from the given reader until the
-// end of the input, and writes the answers to the given writer. The list args contains --home DIR, and may contain
+// RunChild is the main function of a child process that uses the library. It reads calls from the given reader until
+// the end of the input, and writes the answers to the given writer. The list args contains --home DIR, and may contain
 // --fault NAME to break the store deliberately (see [LockAndFileFaults]).
-func Child(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
+func RunChild(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	fs := flag.NewFlagSet("child", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	home := fs.String("home", "", "")
@@ -40,12 +40,12 @@ func Child(ctx context.Context, args []string, in io.Reader, out io.Writer) erro
 		return err
 	}
 	defer dir.Close()
-	fsys, err := withFaults(ctx, dir, *home, *fault)
+	fsys, err := newFaultFS(ctx, dir, *home, *fault)
 	if err != nil {
 		return err
 	}
 	opts := &oxbow.Options{FS: fsys, Source: oxbow.Source{Actor: oxbow.Program}}
-	workload.WriteSnapshotOnClose(opts)
+	workload.EnableSnapshotOnClose(opts)
 	workload.WriteSnapshotsOften(opts)
 	m, err := oxbow.Open(storeFile, opts)
 	if err != nil {
@@ -88,11 +88,11 @@ func serveCalls(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, in io.Reader,
 func refusalName(err error) string {
 	switch {
 	case errors.Is(err, oxbow.ErrConflict):
-		return refusedVersionConflict
+		return refusalVersionConflict
 	case errors.Is(err, oxbow.ErrNotFound):
-		return refusedEntryMissing
+		return refusalEntryMissing
 	case errors.Is(err, oxbow.ErrBusy):
-		return refusedBusy
+		return refusalStoreBusy
 	}
 	return err.Error()
 }
@@ -114,7 +114,7 @@ func executeCall(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, c callReques
 	case verbOpenAndRecall:
 		// Open a memory for a single recall, as a program that runs only for a short time does.
 		opts := &oxbow.Options{FS: fsys, ReadOnly: true, KeepIndex: true}
-		workload.WriteSnapshotOnClose(opts)
+		workload.EnableSnapshotOnClose(opts)
 		once, err := oxbow.Open(storeFile, opts)
 		if err != nil {
 			return callAnswer{}, err
@@ -124,22 +124,22 @@ func executeCall(ctx context.Context, fsys vfs.FS, m *oxbow.Memory, c callReques
 		return a, errors.Join(err, once.Close())
 	case verbRecall:
 		hits, err := m.Recall(ctx, oxbow.Query{Text: c.Query, Limit: 5})
-		a := callAnswer{Names: map[string]uint64{}}
+		a := callAnswer{VersionsByName: map[string]uint64{}}
 		for _, h := range hits {
-			a.Names[h.Entry.Name] = h.Entry.Version
+			a.VersionsByName[h.Entry.Name] = h.Entry.Version
 		}
 		return a, err
 	case verbListNames:
-		a := callAnswer{Names: map[string]uint64{}}
+		a := callAnswer{VersionsByName: map[string]uint64{}}
 		for e, err := range m.Entries(ctx, oxbow.Filter{}) {
 			if err != nil {
 				return a, err
 			}
-			a.Names[e.Name] = e.Version
+			a.VersionsByName[e.Name] = e.Version
 		}
 		return a, nil
 	case verbCompact:
-		rep, err := m.Compact(ctx, oxbow.Compaction{Before: c.Before})
+		rep, err := m.Compact(ctx, oxbow.Compaction{Before: c.DropBefore})
 		return callAnswer{Version: rep.Seq}, err
 	}
 	return callAnswer{}, fmt.Errorf("a call of the unknown verb %q", c.Verb)

@@ -30,21 +30,21 @@ const (
 
 // callRequest is a request to a process.
 type callRequest struct {
-	ID        uint64    `json:"id"`
-	Verb      string    `json:"verb"`
-	Name      string    `json:"name,omitempty"`
-	Content   string    `json:"content,omitempty"`
-	OpID      string    `json:"op_id,omitempty"`
-	IfVersion uint64    `json:"if,omitempty"`
-	Query     string    `json:"query,omitempty"`
-	Before    time.Time `json:"before,omitzero"` // for a compaction: changes before this time may be dropped
+	ID         uint64    `json:"id"`
+	Verb       string    `json:"verb"`
+	Name       string    `json:"name,omitempty"`
+	Content    string    `json:"content,omitempty"`
+	OpID       string    `json:"op_id,omitempty"`
+	IfVersion  uint64    `json:"if,omitempty"`
+	Query      string    `json:"query,omitempty"`
+	DropBefore time.Time `json:"before,omitzero"` // for a compaction: changes before this time may be dropped
 }
 
 // These are the reasons for a refusal.
 const (
-	refusedVersionConflict = "conflict"
-	refusedEntryMissing    = "not found"
-	refusedBusy            = "busy"
+	refusalVersionConflict = "conflict"
+	refusalEntryMissing    = "not found"
+	refusalStoreBusy       = "busy"
 )
 
 // callAnswer is the answer of a process to a call.
@@ -53,8 +53,8 @@ type callAnswer struct {
 	Version uint64 `json:"version,omitempty"` // version of the entry (for forget: the change's number)
 	Content string `json:"content,omitempty"` // content of the entry (for get)
 	// versions of entries by name (for calls with the verbs names, recall and glance)
-	Names   map[string]uint64 `json:"names,omitempty"`
-	Refusal string            `json:"refused,omitempty"` // reason for a refusal, or an error message
+	VersionsByName map[string]uint64 `json:"names,omitempty"`
+	Refusal        string            `json:"refused,omitempty"` // reason for a refusal, or an error message
 }
 
 // processConnection is the connection to a process that writes or reads the store. Several goroutines may use it at the
@@ -72,21 +72,21 @@ var errProcessGone = errors.New("the process is gone")
 
 // lineConnection is the connection to a child process that runs [ChildCommand]. Requests and answers are lines of JSON.
 type lineConnection struct {
-	mu     sync.Mutex // guards calls, nextID and pendingCalls
-	calls  io.WriteCloser
-	nextID uint64
+	mu         sync.Mutex // guards callWriter, nextID and pendingCalls
+	callWriter io.WriteCloser
+	nextID     uint64
 	// calls that were not answered yet, by their IDs (nil after the process has ended)
 	pendingCalls map[uint64]chan callAnswer
 }
 
-func newLineConnection(in io.WriteCloser, out io.Reader) *lineConnection {
-	l := &lineConnection{calls: in, pendingCalls: map[uint64]chan callAnswer{}}
-	go l.readLines(out)
+func newLineConnection(childInput io.WriteCloser, childOutput io.Reader) *lineConnection {
+	l := &lineConnection{callWriter: childInput, pendingCalls: map[uint64]chan callAnswer{}}
+	go l.readLines(childOutput)
 	return l
 }
 
-func (l *lineConnection) readLines(out io.Reader) {
-	d := json.NewDecoder(bufio.NewReader(out))
+func (l *lineConnection) readLines(childOutput io.Reader) {
+	d := json.NewDecoder(bufio.NewReader(childOutput))
 	for {
 		var a callAnswer
 		if d.Decode(&a) != nil {
@@ -120,7 +120,7 @@ func (l *lineConnection) call(ctx context.Context, c callRequest) (callAnswer, e
 	l.pendingCalls[c.ID] = ch
 	b, err := json.Marshal(c)
 	if err == nil {
-		_, err = l.calls.Write(append(b, '\n'))
+		_, err = l.callWriter.Write(append(b, '\n'))
 	}
 	l.mu.Unlock()
 	if err != nil {
@@ -140,5 +140,5 @@ func (l *lineConnection) call(ctx context.Context, c callRequest) (callAnswer, e
 func (l *lineConnection) closeInput() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_ = l.calls.Close()
+	_ = l.callWriter.Close()
 }

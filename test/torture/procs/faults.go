@@ -27,7 +27,7 @@ const (
 	// The lock uses fcntl, and the process also reads the lock file. Closing the file then releases the lock.
 	faultFcntlLock = "fcntl-lock"
 	// the process also opens and closes the lock file to read it (a fault only together with faultFcntlLock)
-	processReadsLockFile = "curious"
+	faultReadsLockFile = "curious"
 )
 
 // LockAndFileFaults returns the deliberate faults of files and locks with which the campaign, a long test with several
@@ -44,19 +44,19 @@ func LockAndFileFaults() []string {
 	}
 }
 
-// withFaults returns a file system in dir with the given deliberate faults. For the faults faultFcntlLock and
-// processReadsLockFile, this process also reads the lock file repeatedly until ctx ends.
-func withFaults(ctx context.Context, dir *vfs.OS, home, faults string) (vfs.FS, error) {
-	f := &faultFS{FS: dir, home: home, faults: map[string]bool{}}
-	for name := range strings.SplitSeq(faults, ",") {
+// newFaultFS returns a file system in dir with the given deliberate faults. For the faults faultFcntlLock and
+// faultReadsLockFile, this process also reads the lock file repeatedly until ctx ends.
+func newFaultFS(ctx context.Context, dir *vfs.OS, home, faultNames string) (vfs.FS, error) {
+	f := &faultFS{FS: dir, home: home, faultNames: map[string]bool{}}
+	for name := range strings.SplitSeq(faultNames, ",") {
 		switch name {
 		case "", faultNoLock, faultLockFileNoteLost:
-		case faultFcntlLock, processReadsLockFile:
+		case faultFcntlLock, faultReadsLockFile:
 			go keepReadingLockFile(ctx, filepath.Join(home, storeFile+".lock"))
 		default:
 			return nil, fmt.Errorf("no fault has the name %q", name)
 		}
-		f.faults[name] = true
+		f.faultNames[name] = true
 	}
 	return f, nil
 }
@@ -82,17 +82,17 @@ func keepReadingLockFile(ctx context.Context, path string) {
 // faultFS is a directory in which locks or files have a fault.
 type faultFS struct {
 	vfs.FS
-	home   string
-	faults map[string]bool // names of the deliberate faults
+	home       string
+	faultNames map[string]bool // names of the deliberate faults
 }
 
 // OpenLock implements [vfs.FS].
 func (f *faultFS) OpenLock(name string) (vfs.Lock, error) {
 	switch {
-	case f.faults[faultNoLock]:
+	case f.faultNames[faultNoLock]:
 		l, err := f.FS.OpenLock(name)
 		return ineffectiveLock{l}, err
-	case f.faults[faultFcntlLock]:
+	case f.faultNames[faultFcntlLock]:
 		file, err := os.OpenFile(filepath.Join(f.home, filepath.FromSlash(name)), os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, err
@@ -105,7 +105,7 @@ func (f *faultFS) OpenLock(name string) (vfs.Lock, error) {
 // OpenFile implements [vfs.FS].
 func (f *faultFS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	file, err := f.FS.OpenFile(name, flag, perm)
-	isForgetful := f.faults[faultLockFileNoteLost] && name == storeFile+".lock"
+	isForgetful := f.faultNames[faultLockFileNoteLost] && name == storeFile+".lock"
 	if err == nil && isForgetful {
 		return discardingFile{file}, nil
 	}

@@ -132,11 +132,11 @@ func TestJudgeRead(t *testing.T) {
 		}
 		rd.checkReadResult("get", "a", c.before, c.after, c.found, c.version)
 		got := ""
-		for _, v := range r.violations.Violations {
+		for _, v := range r.violationReport.Violations {
 			got, _, _ = strings.Cut(v, ":")
 		}
 		if got != c.want {
-			t.Errorf("%s: judge reports %q, want %q", c.what, r.violations.Violations, c.want)
+			t.Errorf("%s: judge reports %q, want %q", c.what, r.violationReport.Violations, c.want)
 		}
 	}
 }

@@ -67,12 +67,12 @@ func newChangeLedger() *changeLedger {
 }
 
 // recordRequest records that a change is about to be requested.
-func (l *changeLedger) recordRequest(opID, name, verb string, shared bool) {
+func (l *changeLedger) recordRequest(opID, name, verb string, isSharedByWriters bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := l.states[name]
 	if f == nil {
-		f = &knownEntryState{isSharedByWriters: shared}
+		f = &knownEntryState{isSharedByWriters: isSharedByWriters}
 		l.states[name] = f
 	}
 	f.requestedChangeCount++
@@ -81,14 +81,14 @@ func (l *changeLedger) recordRequest(opID, name, verb string, shared bool) {
 }
 
 // recordAnswer records that a process has answered the request for a change, which is identified by its op ID.
-func (l *changeLedger) recordAnswer(opID string, o requestOutcome, version uint64) {
+func (l *changeLedger) recordAnswer(opID string, outcome requestOutcome, version uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.changes[opID]
 	f := l.states[c.name]
 	f.answeredChangeCount++
-	c.outcome, c.version = o, version
-	if o == requestRefused {
+	c.outcome, c.version = outcome, version
+	if outcome == requestRefused {
 		return
 	}
 	l.acknowledgedChangeCount++
@@ -116,15 +116,15 @@ func (l *changeLedger) knownEntryState(name string) knownEntryState {
 	return l.knownEntryStateLocked(name)
 }
 
-// recentName returns a name whose entry was recently changed, and the known facts about the entry. The random number n
-// selects the name. The result is false if no change was acknowledged yet.
-func (l *changeLedger) recentName(n int) (string, knownEntryState, bool) {
+// recentName returns a name whose entry was recently changed, and the known facts about the entry. The random number
+// randomNumber selects the name. The result is false if no change was acknowledged yet.
+func (l *changeLedger) recentName(randomNumber int) (string, knownEntryState, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.recentNames) == 0 {
 		return "", knownEntryState{}, false
 	}
-	name := l.recentNames[n%len(l.recentNames)]
+	name := l.recentNames[randomNumber%len(l.recentNames)]
 	return name, l.knownEntryStateLocked(name), true
 }
 
@@ -159,9 +159,9 @@ func (l *changeLedger) changesNotInLog() map[string]requestedChange {
 	return m
 }
 
-// recordFound records the number seq under which the log contains the change with this op ID. It returns an error if
-// the change was not requested, belongs to another entry, or was found before.
-func (l *changeLedger) recordFound(opID, name string, seq uint64) error {
+// recordFoundChange records the number seq under which the log contains the change with this op ID. It returns an error
+// if the change was not requested, belongs to another entry, or was found before.
+func (l *changeLedger) recordFoundChange(opID, name string, seq uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.changes[opID]
@@ -182,10 +182,11 @@ func (l *changeLedger) recordFound(opID, name string, seq uint64) error {
 	return nil
 }
 
-// recordRemovalFound records that the log contains the removal of the entry with this name, as the change with the
+// recordFoundRemoval records that the log contains the removal of the entry with this name, as the change with the
 // number seq. It finds the request for the removal by the name. It cannot use an op ID, because only a content contains
-// the op ID, and a removal has no content. If no removal of this entry was requested, recordFound returns an error.
-func (l *changeLedger) recordRemovalFound(name string, seq uint64) error {
+// the op ID, and a removal has no content. If no removal of this entry was requested, recordFoundChange returns an
+// error.
+func (l *changeLedger) recordFoundRemoval(name string, seq uint64) error {
 	l.mu.Lock()
 	tag := ""
 	for t, c := range l.changes {
@@ -194,7 +195,7 @@ func (l *changeLedger) recordRemovalFound(name string, seq uint64) error {
 		}
 	}
 	l.mu.Unlock()
-	return l.recordFound(tag, name, seq)
+	return l.recordFoundChange(tag, name, seq)
 }
 
 // removeVerifiedChanges removes the changes with the given op IDs from the ledger, because they were found in the log.

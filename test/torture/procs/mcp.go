@@ -19,8 +19,8 @@ import (
 
 // mcpConnection is the connection to a process that supports the Model Context Protocol.
 type mcpConnection struct {
-	session *mcp.ClientSession
-	closeIn func()
+	session    *mcp.ClientSession
+	closeStdin func()
 }
 
 // openStdio connects to a process over its standard streams.
@@ -66,7 +66,7 @@ func (b tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.next.RoundTrip(r)
 }
 
-func (d *mcpConnection) closeInput() { d.closeIn() }
+func (d *mcpConnection) closeInput() { d.closeStdin() }
 
 // call implements the interface connection for an MCP server. If the call of the tool fails with a protocol error, the
 // error matches errProcessGone, although the process may still run. The caller must check whether the process has died.
@@ -110,16 +110,16 @@ func resultText(res *mcp.CallToolResult) string {
 
 // refusalReason returns the reason for which oxbow refused a call. It determines the reason from the error text of the
 // MCP tool.
-func refusalReason(s string) string {
+func refusalReason(errorText string) string {
 	switch {
-	case strings.Contains(s, "changed since it was read"):
-		return refusedVersionConflict
-	case strings.Contains(s, "store is busy"):
-		return refusedBusy
-	case strings.HasPrefix(s, "entry not found"), strings.Contains(s, "entry not found: "):
-		return refusedEntryMissing
+	case strings.Contains(errorText, "changed since it was read"):
+		return refusalVersionConflict
+	case strings.Contains(errorText, "store is busy"):
+		return refusalStoreBusy
+	case strings.HasPrefix(errorText, "entry not found"), strings.Contains(errorText, "entry not found: "):
+		return refusalEntryMissing
 	}
-	return s
+	return errorText
 }
 
 // entryHeadPattern matches an entry in the text that the tool of an MCP server returned. It matches the line with the
@@ -130,9 +130,9 @@ var entryHeadPattern = regexp.MustCompile(
 		".*\\n)*```[a-z]+\\n((?s:.*?))\\n?```\\n",
 )
 
-// rememberedPattern matches the beginning of the text that the MCP tool "remember" returns. The group in the pattern
-// matches the version of the entry.
-var rememberedPattern = regexp.MustCompile(
+// rememberAnswerPattern matches the beginning of the text that the MCP tool "remember" returns. The group in the
+// pattern matches the version of the entry.
+var rememberAnswerPattern = regexp.MustCompile(
 	`^(?:remembered|updated|already remembered) "(?:[^"\\]|\\.)*" \([a-z]+, .*?version ([0-9]+)`,
 )
 
@@ -146,7 +146,7 @@ var forgottenPattern = regexp.MustCompile(
 // returned.
 func parseAnswerText(verb, s string) (callAnswer, error) {
 	if verb == verbRemember || verb == verbForget {
-		form := rememberedPattern
+		form := rememberAnswerPattern
 		if verb == verbForget {
 			form = forgottenPattern
 		}
@@ -157,7 +157,7 @@ func parseAnswerText(verb, s string) (callAnswer, error) {
 		version, err := strconv.ParseUint(m[1], 10, 64)
 		return callAnswer{Version: version}, err
 	}
-	a := callAnswer{Names: map[string]uint64{}}
+	a := callAnswer{VersionsByName: map[string]uint64{}}
 	for _, m := range entryHeadPattern.FindAllStringSubmatch(s, -1) {
 		name, err := strconv.Unquote(m[1])
 		if err != nil {
@@ -167,15 +167,15 @@ func parseAnswerText(verb, s string) (callAnswer, error) {
 		if err != nil {
 			return callAnswer{}, err
 		}
-		a.Names[name], a.Content = a.Version, m[3]
+		a.VersionsByName[name], a.Content = a.Version, m[3]
 	}
 	if verb == verbRecall {
 		a.Version, a.Content = 0, ""
 		return a, nil
 	}
-	if len(a.Names) != 1 {
+	if len(a.VersionsByName) != 1 {
 		return callAnswer{Refusal: fmt.Sprintf("%s answered %q", verb, s)}, nil
 	}
-	a.Names = nil
+	a.VersionsByName = nil
 	return a, nil
 }

@@ -176,21 +176,21 @@ func (p *processRole) kill() bool {
 	return p.cmd.Process.Kill() == nil
 }
 
-// pause pauses the process if stop is true, and otherwise resumes it. It reports whether the process was paused or
-// resumed.
-func (p *processRole) pause(stop bool) bool {
+// setPaused pauses the process if shouldPause is true, and otherwise resumes it. It reports whether the process was
+// paused or resumed.
+func (p *processRole) setPaused(shouldPause bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	isRunning := !p.isClosed && p.connection != nil
-	if !isRunning || p.isPaused == stop {
+	if !isRunning || p.isPaused == shouldPause {
 		return false
 	}
-	if stop && p.isKilled {
+	if shouldPause && p.isKilled {
 		return false
 	}
-	p.isPaused = stop
+	p.isPaused = shouldPause
 	sig := syscall.SIGCONT
-	if stop {
+	if shouldPause {
 		sig = syscall.SIGSTOP
 	}
 	return p.cmd.Process.Signal(sig) == nil
@@ -242,8 +242,8 @@ func (p *processRole) killQuietly() {
 }
 
 // callUntilAnswered sends a call to a process until a process answers the call. If the process dies, callUntilAnswered
-// restarts it and repeats the call. It also repeats the call if the store was busy (refusedBusy). The result retries is
-// the number of repetitions. If the process does not answer within callTimeout or cannot be restarted,
+// restarts it and repeats the call. It also repeats the call if the store was busy (refusalStoreBusy). The result
+// retries is the number of repetitions. If the process does not answer within callTimeout or cannot be restarted,
 // callUntilAnswered reports a violation. An error means that the test is over.
 func (p *processRole) callUntilAnswered(ctx context.Context, c callRequest) (a callAnswer, retries int, err error) {
 	for {
@@ -268,7 +268,7 @@ func (p *processRole) callUntilAnswered(ctx context.Context, c callRequest) (a c
 				}
 				return a, retries, err
 			}
-		case a.Refusal == refusedBusy:
+		case a.Refusal == refusalStoreBusy:
 			retries++
 		default:
 			return a, retries, nil

@@ -27,7 +27,7 @@ type Options struct {
 	// Dir is the home. It must be empty or not exist. It is not removed after the run.
 	Dir string
 
-	// Program is the path of the program to test (see [Build]).
+	// Program is the path of the program to test (see [BuildOxbow]).
 	Program string
 
 	// ChildCommand is the command line of a child process that runs the function [ChildCommand]. It does not include
@@ -42,10 +42,10 @@ type Options struct {
 	CompactEvery   time.Duration // time between two compactions (default 0.5 s)
 	Seed           uint64        // seed of the random numbers (0 means 1)
 
-	// LockOrFileFault is one of [LockAndFileFaults], with which the file system of the processes is broken
+	// FaultNames is one of [LockAndFileFaults], with which the file system of the processes is broken
 	// deliberately. All processes are then children that use the library, because the program itself cannot be given a
 	// broken file system.
-	LockOrFileFault string
+	FaultNames string
 
 	// MutantCommand is the command line for a deliberately broken build of the program that runs [ChildCommand]. If
 	// MutantCommand is not nil, the writing and reading processes run this build.
@@ -77,19 +77,19 @@ func (o Options) orDefault() Options {
 
 // Report is the result of one test with several processes.
 type Report struct {
-	AcknowledgedChanges int // acknowledged changes
-	ConflictRefusals    int // changes that oxbow refused because another process had changed the entry first
-	RepeatedChanges     int // acknowledged changes that were requested again
-	Retries             int // number of calls that were repeated because the process had died or the lock was busy
-	Kills               int
-	Pauses              int
-	Reads               int
-	Compactions         int
-	Changes             int           // changes read from the log
-	P50, P99            time.Duration // latency of a change
-	Duration            time.Duration
-	Violations          []string // violated guarantees; each text begins with the kind, such as "lost"
-	UnlistedViolations  int      // number of violated guarantees that are not in Violations
+	AcknowledgedChanges          int // acknowledged changes
+	ConflictRefusals             int // changes that oxbow refused because another process had changed the entry first
+	RepeatedChanges              int // acknowledged changes that were requested again
+	Retries                      int // number of calls that were repeated because the process had died or the lock was busy
+	Kills                        int
+	Pauses                       int
+	Reads                        int
+	Compactions                  int
+	Changes                      int           // changes read from the log
+	ChangeTimeP50, ChangeTimeP99 time.Duration // latency of a change
+	Duration                     time.Duration
+	Violations                   []string // violated guarantees; each text begins with the kind, such as "lost"
+	UnlistedViolations           int      // number of violated guarantees that are not in Violations
 }
 
 // String returns the report in one line, followed by one line for each violation.
@@ -110,8 +110,8 @@ func (r Report) String() string {
 		r.Pauses,
 		r.Reads,
 		r.Compactions,
-		r.P50.Round(10*time.Microsecond),
-		r.P99.Round(10*time.Microsecond),
+		r.ChangeTimeP50.Round(10*time.Microsecond),
+		r.ChangeTimeP99.Round(10*time.Microsecond),
 		len(r.Violations)+r.UnlistedViolations,
 	)
 	for _, v := range r.Violations {
@@ -133,9 +133,9 @@ type processCampaign struct {
 
 	retries, repeatedChanges, conflicts, kills, pauses, reads, compactions atomic.Int64
 
-	mu         sync.Mutex // guards the following fields
-	violations Report     // contains the violations that were found so far; other fields are not set
-	isStopped  bool
+	mu              sync.Mutex // guards the following fields
+	violationReport Report     // contains the violations that were found so far; other fields are not set
+	isStopped       bool
 }
 
 // isOver reports whether the run is to request no more changes.
@@ -148,7 +148,7 @@ func (r *processCampaign) isOver() bool {
 	}
 }
 
-func (r *processCampaign) stopChanges() {
+func (r *processCampaign) stopRequestingChanges() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.isStopped {
@@ -160,13 +160,13 @@ func (r *processCampaign) stopChanges() {
 // reportViolation reports a violation, which ends the run.
 func (r *processCampaign) reportViolation(format string, args ...any) {
 	r.mu.Lock()
-	if len(r.violations.Violations) < maxViolations {
-		r.violations.Violations = append(r.violations.Violations, fmt.Sprintf(format, args...))
+	if len(r.violationReport.Violations) < maxViolations {
+		r.violationReport.Violations = append(r.violationReport.Violations, fmt.Sprintf(format, args...))
 	} else {
-		r.violations.UnlistedViolations++
+		r.violationReport.UnlistedViolations++
 	}
 	r.mu.Unlock()
-	r.stopChanges()
+	r.stopRequestingChanges()
 }
 
 // reportErrors reports each of the errors joined in err as a violated guarantee of the store. It ignores errors that
@@ -183,12 +183,12 @@ func (r *processCampaign) reportErrors(ctx context.Context, err error) {
 func (r *processCampaign) hasViolation() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.violations.Violations) > 0
+	return len(r.violationReport.Violations) > 0
 }
 
-// Build compiles the tested program into dir and returns its path. It needs the go command
+// BuildOxbow compiles the tested program into dir and returns its path. It needs the go command
 // and the module's source.
-func Build(ctx context.Context, dir string) (string, error) {
+func BuildOxbow(ctx context.Context, dir string) (string, error) {
 	path := filepath.Join(dir, "oxbow")
 	root, err := mutants.LibraryDir()
 	if err != nil {
@@ -267,10 +267,10 @@ func Run(ctx context.Context, o Options, w io.Writer) (Report, error) {
 	return r.makeReport(start, auditor), ctx.Err()
 }
 
-// printProgress writes progress until the time is up or the run is over. Then it calls r.stopChanges, so that the
-// processes make no more changes.
+// printProgress writes progress until the time is up or the run is over. Then it calls r.stopRequestingChanges, so that
+// the processes make no more changes.
 func (r *processCampaign) printProgress(ctx context.Context, w io.Writer, start time.Time) {
-	defer r.stopChanges()
+	defer r.stopRequestingChanges()
 	end := time.NewTimer(r.opts.Duration)
 	defer end.Stop()
 	tick := time.NewTicker(10 * time.Second)
@@ -291,20 +291,20 @@ func (r *processCampaign) printProgress(ctx context.Context, w io.Writer, start 
 
 func (r *processCampaign) makeReport(start time.Time, a *logAuditor) Report {
 	r.mu.Lock()
-	rep := r.violations
+	rep := r.violationReport
 	r.mu.Unlock()
 	r.ledger.mu.Lock()
 	rep.AcknowledgedChanges = r.ledger.acknowledgedChangeCount
 	r.ledger.mu.Unlock()
 	if a != nil {
-		rep.Changes = a.foundChanges
+		rep.Changes = a.foundChangeCount
 	}
 	rep.ConflictRefusals = int(r.conflicts.Load())
 	rep.RepeatedChanges = int(r.repeatedChanges.Load())
 	rep.Retries = int(r.retries.Load())
 	rep.Kills, rep.Pauses = int(r.kills.Load()), int(r.pauses.Load())
 	rep.Reads, rep.Compactions = int(r.reads.Load()), int(r.compactions.Load())
-	rep.P50, rep.P99 = r.changeDurations.percentile(50), r.changeDurations.percentile(99)
+	rep.ChangeTimeP50, rep.ChangeTimeP99 = r.changeDurations.percentile(50), r.changeDurations.percentile(99)
 	rep.Duration = time.Since(start)
 	return rep
 }
@@ -319,7 +319,7 @@ func (r *processCampaign) createHome(ctx context.Context) error {
 		return err
 	}
 	for i := range sharedEntryCount {
-		name, tag := sharedName(i), fmt.Sprintf("start%d", i)
+		name, tag := sharedEntryName(i), fmt.Sprintf("start%d", i)
 		r.ledger.recordRequest(tag, name, verbRemember, true)
 		e, err := m.Remember(ctx, oxbow.Entry{Name: name, Content: tag + " " + name})
 		if err != nil {
@@ -359,16 +359,16 @@ func (r *processCampaign) newProcesses() (writers, readers []*processRole, compa
 		return p
 	}
 	at := func(i int) procKind {
-		if r.opts.LockOrFileFault != "" || r.opts.MutantCommand != nil {
+		if r.opts.FaultNames != "" || r.opts.MutantCommand != nil {
 			return procKindLibrary
 		}
 		return procKind(i % int(procKindCount))
 	}
 	for i := range r.opts.Writers {
-		writers = append(writers, add("writer", at(i), r.opts.LockOrFileFault))
+		writers = append(writers, add("writer", at(i), r.opts.FaultNames))
 	}
 	for i := range r.opts.Readers {
-		readers = append(readers, add("reader", at(i+2), r.opts.LockOrFileFault))
+		readers = append(readers, add("reader", at(i+2), r.opts.FaultNames))
 	}
 	return writers, readers, add("compactor", procKindLibrary, "")
 }

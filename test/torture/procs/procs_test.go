@@ -32,7 +32,7 @@ const (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) != "" {
-		if err := Child(context.Background(), os.Args[1:], os.Stdin, os.Stdout); err != nil {
+		if err := RunChild(context.Background(), os.Args[1:], os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -69,7 +69,7 @@ func TestProcesses(t *testing.T) {
 	if o.Program == "" {
 		testenv.RequireProgram(t, "go", "install Go")
 		var err error
-		o.Program, err = Build(t.Context(), t.TempDir())
+		o.Program, err = BuildOxbow(t.Context(), t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestLockFileMayBeRead(t *testing.T) {
 		t.Skip("takes 2 seconds")
 	}
 	o := options(t)
-	o.LockOrFileFault = processReadsLockFile
+	o.FaultNames = faultReadsLockFile
 	o.Writers = 3
 	o.Readers = 1
 	o.Duration = 2 * time.Second
@@ -120,11 +120,11 @@ func TestLockFileMayBeRead(t *testing.T) {
 }
 
 func TestUnknownFault(t *testing.T) {
-	err := Child(t.Context(), []string{"--home", t.TempDir(), "--fault", "ghosts"}, strings.NewReader(""), os.Stdout)
+	err := RunChild(t.Context(), []string{"--home", t.TempDir(), "--fault", "ghosts"}, strings.NewReader(""), os.Stdout)
 	if err == nil || !strings.Contains(err.Error(), `"ghosts"`) {
 		t.Errorf("Child with an unknown fault = %v, want an error that names it", err)
 	}
-	if slices.Contains(LockAndFileFaults(), processReadsLockFile) {
-		t.Errorf("Faults() = %v, and %q is none", LockAndFileFaults(), processReadsLockFile)
+	if slices.Contains(LockAndFileFaults(), faultReadsLockFile) {
+		t.Errorf("Faults() = %v, and %q is none", LockAndFileFaults(), faultReadsLockFile)
 	}
 }

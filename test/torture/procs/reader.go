@@ -27,7 +27,7 @@ func (r *readingGoroutine) readUntilEnd(ctx context.Context) {
 		ok := true
 		switch x := r.rand.IntN(10); {
 		case x < 2 && r.proc.kind == procKindLibrary:
-			ok = r.readNames(ctx)
+			ok = r.checkListedEntries(ctx)
 		case x < 4 && r.proc.kind == procKindLibrary:
 			ok = r.searchEntry(ctx, verbOpenAndRecall)
 		case x < 6:
@@ -53,7 +53,7 @@ func (r *readingGoroutine) readEntry(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	if a.Refusal != "" && a.Refusal != refusedEntryMissing {
+	if a.Refusal != "" && a.Refusal != refusalEntryMissing {
 		r.run.reportViolation("read: %s would not get %q: %s", r.proc.name, name, a.Refusal)
 		return false
 	}
@@ -95,14 +95,14 @@ func (r *readingGoroutine) searchEntry(ctx context.Context, verb string) bool {
 		r.run.reportViolation("read: %s would not recall %q: %s", r.proc.name, name, a.Refusal)
 		return false
 	}
-	v, found := a.Names[name]
+	v, found := a.VersionsByName[name]
 	r.checkReadResult(verb, name, before, r.run.ledger.knownEntryState(name), found, v)
 	return true
 }
 
-// readNames lists the names and versions of all entries in a single call, and checks them. It returns false if the
-// call failed.
-func (r *readingGoroutine) readNames(ctx context.Context) bool {
+// checkListedEntries lists the names and versions of all entries in a single call, and checks them. It returns false if
+// the call failed.
+func (r *readingGoroutine) checkListedEntries(ctx context.Context) bool {
 	before := r.run.ledger.allStates()
 	a, _, err := r.proc.callUntilAnswered(ctx, callRequest{Verb: verbListNames})
 	if err != nil {
@@ -114,7 +114,7 @@ func (r *readingGoroutine) readNames(ctx context.Context) bool {
 	}
 	after := r.run.ledger.allStates()
 	var last uint64
-	for _, v := range a.Names {
+	for _, v := range a.VersionsByName {
 		last = max(last, v)
 	}
 	for name, b := range before {
@@ -126,7 +126,7 @@ func (r *readingGoroutine) readNames(ctx context.Context) bool {
 				requestedChangeCount: b.requestedChangeCount + 1,
 			}
 		}
-		v, found := a.Names[name]
+		v, found := a.VersionsByName[name]
 		r.checkReadResult("list", name, b, f, found, v)
 	}
 	for name, f := range after {
@@ -137,7 +137,7 @@ func (r *readingGoroutine) readNames(ctx context.Context) bool {
 		if !isSettled || f.version > last {
 			continue
 		}
-		if v := a.Names[name]; v != f.version {
+		if v := a.VersionsByName[name]; v != f.version {
 			r.run.reportViolation(
 				"hole: %s shows change %d, and of %q version %d, not %d",
 				r.proc.name,

@@ -18,11 +18,11 @@ import (
 // entry, it reads the entry. The change then requires that the entry still has the version that was read.
 const sharedEntryCount = 4
 
-func sharedName(i int) string { return fmt.Sprintf("shared%d", i) }
+func sharedEntryName(i int) string { return fmt.Sprintf("shared%d", i) }
 
-// maxOwnEntries is the maximum number of entries that a writing goroutine has for itself. If it has that many, it adds
-// no further entries, and only changes and removes entries.
-const maxOwnEntries = 40
+// maxEntriesPerGoroutine is the maximum number of entries that a writing goroutine has for itself. If it has that many,
+// it adds no further entries, and only changes and removes entries.
+const maxEntriesPerGoroutine = 40
 
 // writingGoroutine is a goroutine that makes changes.
 type writingGoroutine struct {
@@ -42,7 +42,7 @@ func (l *writingGoroutine) writeUntilCampaignEnds(ctx context.Context) {
 		switch {
 		case x < 10:
 			l.changeSharedEntry(ctx)
-		case len(l.ownEntryNames) < 3 || (x < 50 && len(l.ownEntryNames) < maxOwnEntries):
+		case len(l.ownEntryNames) < 3 || (x < 50 && len(l.ownEntryNames) < maxEntriesPerGoroutine):
 			l.lastNameNumber++
 			l.changeOwnEntry(ctx, verbRemember, fmt.Sprintf("l%dx%d", l.goroutineNumber, l.lastNameNumber), 0)
 		case x < 75:
@@ -60,13 +60,13 @@ func (l *writingGoroutine) writeUntilCampaignEnds(ctx context.Context) {
 
 // newContent returns a random text for an entry. The text begins with the tag, which identifies the change, and
 // contains the entry's name.
-func (l *writingGoroutine) newContent(tag, name string) string {
+func (l *writingGoroutine) newContent(changeTag, name string) string {
 	n := 1 + l.rand.IntN(40)
 	if l.rand.IntN(200) == 0 {
 		n = 8000 // make the text longer than a page, and longer than a step in which the log file grows
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s", tag, name)
+	fmt.Fprintf(&b, "%s %s", changeTag, name)
 	for range n {
 		fmt.Fprintf(&b, " word%d", l.rand.IntN(500))
 	}
@@ -166,7 +166,7 @@ func (l *writingGoroutine) repeatAnsweredCall(ctx context.Context, c callRequest
 // changeSharedEntry changes an entry that all writing goroutines change. It first reads the entry. The change then
 // requires that the entry still has the version that was read.
 func (l *writingGoroutine) changeSharedEntry(ctx context.Context) {
-	name := sharedName(l.rand.IntN(sharedEntryCount))
+	name := sharedEntryName(l.rand.IntN(sharedEntryCount))
 	a, _, err := l.proc.callUntilAnswered(ctx, callRequest{Verb: verbGet, Name: name})
 	if err != nil {
 		return
@@ -181,7 +181,7 @@ func (l *writingGoroutine) changeSharedEntry(ctx context.Context) {
 	l.run.retries.Add(int64(retries))
 	switch {
 	case err != nil:
-	case a.Refusal == refusedVersionConflict:
+	case a.Refusal == refusalVersionConflict:
 		l.run.conflicts.Add(1)
 		l.run.ledger.recordAnswer(c.OpID, requestRefused, 0)
 	case a.Refusal != "":

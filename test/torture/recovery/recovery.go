@@ -36,9 +36,9 @@ import (
 
 // DamageTally counts what happened to store files that the tests have damaged.
 type DamageTally struct {
-	Files         int // number of files that were damaged
-	VerbCalls     int // number of commands that were called on damaged files
-	HarmlessCount int // number of files whose damage left all entries as they were
+	DamagedFileCount int // number of files that were damaged
+	CommandCallCount int // number of commands that were called on damaged files
+	HarmlessCount    int // number of files whose damage left all entries as they were
 	// number of files that lost their last changes without any sign of the loss in the remaining bytes
 	UnnoticedLossCount      int
 	RolledBackCount         int // number of files that lack changes which the lock file records as written
@@ -49,8 +49,8 @@ type DamageTally struct {
 
 // Add adds the counts of other tests in u to t.
 func (t *DamageTally) Add(u DamageTally) {
-	t.Files += u.Files
-	t.VerbCalls += u.VerbCalls
+	t.DamagedFileCount += u.DamagedFileCount
+	t.CommandCallCount += u.CommandCallCount
 	t.HarmlessCount += u.HarmlessCount
 	t.UnnoticedLossCount += u.UnnoticedLossCount
 	t.RolledBackCount += u.RolledBackCount
@@ -61,9 +61,9 @@ func (t *DamageTally) Add(u DamageTally) {
 
 // These bits stand for files that oxbow derives from a store and keeps next to it.
 const (
-	withSnapshotFile = 1 << iota
-	withIndexFile
-	withLockFile
+	snapshotFileBit = 1 << iota
+	indexFileBit
+	lockFileBit
 	derivedFileSetCount
 )
 
@@ -72,9 +72,9 @@ type Damage struct {
 	Kind string // what happens to the bytes from StartOffset to EndOffset-1: "changed", "zeroed" or "cut"
 	// offsets in the store file of the first damaged byte, and of the byte after the last damaged byte
 	StartOffset, EndOffset int
-	// which of the snapshot, the index and the lock file exist next to the store file: a sum of withSnapshotFile,
-	// withIndexFile and withLockFile
-	DerivedFileSet int
+	// which of the snapshot, the index and the lock file exist next to the store file: a sum of snapshotFileBit,
+	// indexFileBit and lockFileBit
+	DerivedFileBits int
 }
 
 func (d Damage) String() string {
@@ -83,17 +83,17 @@ func (d Damage) String() string {
 		d.StartOffset,
 		d.EndOffset,
 		d.Kind,
-		d.DerivedFileSet&withSnapshotFile != 0,
-		d.DerivedFileSet&withIndexFile != 0,
-		d.DerivedFileSet&withLockFile != 0,
+		d.DerivedFileBits&snapshotFileBit != 0,
+		d.DerivedFileBits&indexFileBit != 0,
+		d.DerivedFileBits&lockFileBit != 0,
 	)
 }
 
-// RecordDamages returns damages of whole records in the store file. In each record, one byte in the middle is changed.
-// For each of the last three records, there are three more kinds: the file is cut at the record's beginning, it is
-// zeroed from there on, or only the record is zeroed. These are repeated with every combination of existing snapshot,
-// index and lock file.
-func (s *Store) RecordDamages() (all []Damage) {
+// ListRecordDamages returns damages of whole records in the store file. In each record, one byte in the middle is
+// changed. For each of the last three records, there are three more kinds: the file is cut at the record's beginning,
+// it is zeroed from there on, or only the record is zeroed. These are repeated with every combination of existing
+// snapshot, index and lock file.
+func (s *Store) ListRecordDamages() (all []Damage) {
 	for i, r := range s.fileRecords {
 		all = append(
 			all,
@@ -167,8 +167,8 @@ type damageTrial struct {
 	*DamageTally
 	ctx               context.Context
 	dir               string
-	damaged           []byte
-	derivedFileSet    int
+	damagedFile       []byte
+	derivedFileBits   int
 	storeKind         string             // kind of the damage in the store file, as in Damage.Kind
 	damageOffset      int                // offset of the first damaged byte
 	restorableEntries contentByEntryName // entries that can be restored from the undamaged records
@@ -182,24 +182,24 @@ type damageTrial struct {
 func (s *Store) TestDamage(ctx context.Context, dir string, d Damage, seed uint64, t *DamageTally) error {
 	r := rand.New(rand.NewPCG(seed, uint64(d.StartOffset)))
 	x := &damageTrial{
-		Store:          s,
-		DamageTally:    t,
-		ctx:            ctx,
-		dir:            dir,
-		damaged:        s.applyDamage(d, r),
-		derivedFileSet: d.DerivedFileSet,
-		storeKind:      d.Kind,
-		damageOffset:   d.StartOffset,
+		Store:           s,
+		DamageTally:     t,
+		ctx:             ctx,
+		dir:             dir,
+		damagedFile:     s.applyDamage(d, r),
+		derivedFileBits: d.DerivedFileBits,
+		storeKind:       d.Kind,
+		damageOffset:    d.StartOffset,
 	}
-	t.Files++
-	if bytes.Equal(x.damaged, s.file) {
+	t.DamagedFileCount++
+	if bytes.Equal(x.damagedFile, s.file) {
 		t.HarmlessCount++
 		return nil
 	}
-	x.restorableEntries = s.undamagedEntries(x.damaged)
-	for _, step := range []func() error{x.callReadVerbs, x.recoverToNewFile, x.rememberWithAdvice, x.followCheckAdvice, x.recoverInPlace} {
+	x.restorableEntries = s.undamagedEntries(x.damagedFile)
+	for _, step := range []func() error{x.callReadVerbs, x.recoverToNewFile, x.rememberAndFollowAdvice, x.followCheckAdvice, x.recoverInPlace} {
 		err := step()
-		if errors.Is(err, oxbow.ErrNotStore) && x.isUnrecognizable() {
+		if errors.Is(err, oxbow.ErrNotStore) && x.isFileUnrecognizable() {
 			t.UnrecognizableFileCount++
 			return nil
 		}
@@ -210,8 +210,8 @@ func (s *Store) TestDamage(ctx context.Context, dir string, d Damage, seed uint6
 	return nil
 }
 
-// writeFiles writes the damaged file and its derived files into the directory. It removes everything else there.
-func (x *damageTrial) writeFiles() error {
+// writeDamagedFiles writes the damaged file and its derived files into the directory. It removes everything else there.
+func (x *damageTrial) writeDamagedFiles() error {
 	left, err := os.ReadDir(x.dir)
 	if err != nil {
 		return err
@@ -221,11 +221,11 @@ func (x *damageTrial) writeFiles() error {
 			return err
 		}
 	}
-	files := map[string][]byte{storeFile: x.damaged}
-	for bit, name := range map[int]string{withSnapshotFile: storeFile + ".snap", withIndexFile: storeFile +
-		".idx", withLockFile: storeFile + ".lock"} {
-		if x.derivedFileSet&bit != 0 {
-			files[name] = x.filesBeside[name]
+	files := map[string][]byte{storeFile: x.damagedFile}
+	for bit, name := range map[int]string{snapshotFileBit: storeFile + ".snap", indexFileBit: storeFile +
+		".idx", lockFileBit: storeFile + ".lock"} {
+		if x.derivedFileBits&bit != 0 {
+			files[name] = x.derivedFiles[name]
 		}
 	}
 	for name, b := range files {
@@ -237,9 +237,9 @@ func (x *damageTrial) writeFiles() error {
 }
 
 // callCheck calls the verb check on the damaged file.
-func (x *damageTrial) callCheck() (out maintenance.CheckOut, err error) {
+func (x *damageTrial) callCheck() (out maintenance.CheckDataOut, err error) {
 	err = x.useWorkspace(func(w *verb.Workspace) error {
-		out, err = maintenance.CheckAll(x.ctx, w, maintenance.CheckIn{})
+		out, err = maintenance.CheckData(x.ctx, w, maintenance.CheckDataIn{})
 		return err
 	})
 	return out, err
@@ -248,9 +248,9 @@ func (x *damageTrial) callCheck() (out maintenance.CheckOut, err error) {
 // callList returns the entries that oxbow finds in a damaged file. It calls the command list for the names of the
 // entries, and the command get for the content of each entry.
 func (x *damageTrial) callList(file string) (listed contentByEntryName, err error) {
-	err = x.useFile(file, func(w *verb.Workspace) error {
+	err = x.useWorkspaceOfFile(file, func(w *verb.Workspace) error {
 		most := 1000
-		out, err := verb.List(x.ctx, w, verb.ListIn{Limit: &most})
+		out, err := verb.ListEntries(x.ctx, w, verb.ListIn{Limit: &most})
 		if err != nil {
 			return err
 		}
@@ -260,28 +260,28 @@ func (x *damageTrial) callList(file string) (listed contentByEntryName, err erro
 			if err != nil {
 				return fmt.Errorf("get %s, which list has: %w", e.Name, err)
 			}
-			listed[e.Name] = textOfGet(got)
+			listed[e.Name] = answerContent(got)
 		}
 		return nil
 	})
 	return listed, err
 }
 
-// textOfGet returns the content in an answer of the verb get, or "" without a content.
-func textOfGet(got verb.GetOut) string {
-	if got.Content == nil {
+// answerContent returns the content in an answer of the verb get, or "" without a content.
+func answerContent(answer verb.GetOut) string {
+	if answer.Content == nil {
 		return ""
 	}
-	return *got.Content
+	return *answer.Content
 }
 
 // callReadVerbs calls the verbs that do not change the file: check, doctor --full, list and get. Their answers must
 // agree with each other.
 func (x *damageTrial) callReadVerbs() error {
-	if err := x.writeFiles(); err != nil {
+	if err := x.writeDamagedFiles(); err != nil {
 		return err
 	}
-	x.VerbCalls += 4
+	x.CommandCallCount += 4
 	out, err := x.callCheck()
 	if err != nil {
 		return fmt.Errorf("check: %w", err)
@@ -295,7 +295,7 @@ func (x *damageTrial) callReadVerbs() error {
 	}
 	var doctor maintenance.DoctorOut
 	if err := x.useWorkspace(func(w *verb.Workspace) error {
-		doctor, err = maintenance.Doctor(x.ctx, w, maintenance.DoctorIn{Full: true})
+		doctor, err = maintenance.DiagnoseMemory(x.ctx, w, maintenance.DoctorIn{IsFullCheck: true})
 		return err
 	}); err != nil {
 		return fmt.Errorf("doctor: %w", err)
@@ -325,9 +325,9 @@ func (x *damageTrial) callReadVerbs() error {
 			got, err = verb.Get(x.ctx, w, verb.GetIn{Name: name, ContentOnly: true})
 			return err
 		})
-		isWrong := err == nil && textOfGet(got) != want
+		isWrong := err == nil && answerContent(got) != want
 		if isWrong && state < 0 {
-			return fmt.Errorf("get answers %q with %q, want %q or an error", name, textOfGet(got), want)
+			return fmt.Errorf("get answers %q with %q, want %q or an error", name, answerContent(got), want)
 		}
 		// Check the content of only one entry, to save time. The order of a map differs between runs, so over time
 		// every entry is checked.
@@ -347,7 +347,7 @@ func (x *damageTrial) countOutcome(stateIndex int) error {
 		x.ReportedDamageCount++
 	case x.listedEntries == nil:
 		return errors.New("check finds nothing, and list fails")
-	case x.storeKind == "changed" && !x.isLastCommitMarkByte():
+	case x.storeKind == "changed" && !x.isCommitMarkEndDamaged():
 		return errors.New("check finds nothing, and a byte is another")
 	case stateIndex == len(x.entriesAfterRecord)-1:
 		x.HarmlessCount++
@@ -362,13 +362,13 @@ func (x *damageTrial) countOutcome(stateIndex int) error {
 	return nil
 }
 
-// isLastCommitMarkByte reports whether the damage changed the last byte of a commit mark to zero. A commit mark is an
+// isCommitMarkEndDamaged reports whether the damage changed the last byte of a commit mark to zero. A commit mark is an
 // empty record, which shows that the records before it are complete. An interrupted write can leave the same bytes
 // after a crash. Therefore "oxbow check" cannot distinguish this damage from a crash, and does not report it.
-func (x *damageTrial) isLastCommitMarkByte() bool {
+func (x *damageTrial) isCommitMarkEndDamaged() bool {
 	for _, r := range x.fileRecords {
 		if x.damageOffset == r.endOffset-1 && r.endOffset-r.startOffset == recordOverhead {
-			return x.damaged[x.damageOffset] == 0
+			return x.damagedFile[x.damageOffset] == 0
 		}
 	}
 	return false
@@ -377,12 +377,12 @@ func (x *damageTrial) isLastCommitMarkByte() bool {
 // recoverToNewFile calls recover without options and with --out. Neither call may change the damaged file.
 func (x *damageTrial) recoverToNewFile() error {
 	for _, in := range []maintenance.RecoverIn{{}, {Out: filepath.Join(x.dir, "saved")}} {
-		x.VerbCalls++
+		x.CommandCallCount++
 		out, err := x.callRecover(in)
-		if err := x.judgeRecovered(out, err); err != nil {
+		if err := x.judgeRecoverResult(out, err); err != nil {
 			return fmt.Errorf("recover %+v: %w", in, err)
 		}
-		if b, err := os.ReadFile(filepath.Join(x.dir, storeFile)); err != nil || !bytes.Equal(b, x.damaged) {
+		if b, err := os.ReadFile(filepath.Join(x.dir, storeFile)); err != nil || !bytes.Equal(b, x.damagedFile) {
 			return fmt.Errorf("recover changed the damaged file: %w", err)
 		}
 	}
@@ -397,15 +397,15 @@ func (x *damageTrial) callRecover(in maintenance.RecoverIn) (out maintenance.Rec
 	return out, err
 }
 
-// judgeRecovered checks the result of the command "recover". This command and the command "check" must agree whether
-// the file is damaged. The saved entries must be the entries of all undamaged records.
-func (x *damageTrial) judgeRecovered(out maintenance.RecoverOut, err error) error {
+// judgeRecoverResult checks the result of the command "recover". This command and the command "check" must agree
+// whether the file is damaged. The saved entries must be the entries of all undamaged records.
+func (x *damageTrial) judgeRecoverResult(out maintenance.RecoverOut, err error) error {
 	switch {
 	case errors.Is(err, oxbow.ErrRolledBack) && x.isRolledBack:
 		return nil
 	case err != nil:
 		return err
-	case out.IsSound:
+	case out.IsStoreSound:
 		if !x.isCheckClean {
 			return errors.New("it finds nothing to recover, and check finds damage")
 		}
@@ -435,14 +435,14 @@ func (x *damageTrial) compareEntries(have, want contentByEntryName) error {
 	return nil
 }
 
-// rememberWithAdvice runs the command "remember" on the damaged file, and then follows the advice of the command
+// rememberAndFollowAdvice runs the command "remember" on the damaged file, and then follows the advice of the command
 // "check". It returns an error if one of these steps loses an undamaged record, if "remember" fails and changes the
 // file, or if "remember" fails although "check" found no damage.
-func (x *damageTrial) rememberWithAdvice() error {
-	if err := x.writeFiles(); err != nil {
+func (x *damageTrial) rememberAndFollowAdvice() error {
+	if err := x.writeDamagedFiles(); err != nil {
 		return err
 	}
-	x.VerbCalls++
+	x.CommandCallCount++
 	was := x.isCheckClean
 	err := x.callRemember("written over the damage")
 	after, rerr := os.ReadFile(filepath.Join(x.dir, storeFile))
@@ -453,14 +453,14 @@ func (x *damageTrial) rememberWithAdvice() error {
 		if x.isCheckClean {
 			return fmt.Errorf("remember fails on what check calls sound: %w", err)
 		}
-		if !bytes.Equal(bytes.TrimRight(after, "\x00"), bytes.TrimRight(x.damaged, "\x00")) {
+		if !bytes.Equal(bytes.TrimRight(after, "\x00"), bytes.TrimRight(x.damagedFile, "\x00")) {
 			return fmt.Errorf("remember failed and changed the file: %w", err)
 		}
 		return x.followAdviceUntil(x.restorableEntries)
 	}
 	if !was && !x.isRolledBack {
 		for _, rec := range x.fileRecords {
-			if rec.isUndamagedIn(x.damaged, x.file) && !rec.isUndamagedIn(after, x.file) {
+			if rec.isUndamagedIn(x.damagedFile, x.file) && !rec.isUndamagedIn(after, x.file) {
 				return fmt.Errorf("remember wrote over the whole record at %d", rec.startOffset)
 			}
 		}
@@ -481,7 +481,7 @@ func (x *damageTrial) callRemember(text string) error {
 
 // followCheckAdvice follows the advice that check gives for the damaged file.
 func (x *damageTrial) followCheckAdvice() error {
-	if err := x.writeFiles(); err != nil {
+	if err := x.writeDamagedFiles(); err != nil {
 		return err
 	}
 	return x.followAdviceUntil(x.restorableEntries)
@@ -526,12 +526,12 @@ func (x *damageTrial) followAdviceUntil(want contentByEntryName) error {
 
 // runRemedy carries out the advice that oxbow printed about a damage. It returns how many commands a person needs for
 // that.
-func (x *damageTrial) runRemedy(remedy string) (commands int, err error) {
+func (x *damageTrial) runRemedy(remedy string) (commandCount int, err error) {
 	_, file, remove := strings.Cut(remedy, "rm ")
 	switch {
 	case strings.Contains(remedy, "oxbow recover --accept"):
 		return 1, x.useWorkspace(func(w *verb.Workspace) error {
-			_, err := maintenance.AcceptRollback(x.ctx, w, maintenance.AcceptIn{})
+			_, err := maintenance.AcceptRollback(x.ctx, w, maintenance.AcceptRollbackIn{})
 			return err
 		})
 	case strings.Contains(remedy, "oxbow recover --replace"):
@@ -555,15 +555,15 @@ func (x *damageTrial) runRemedy(remedy string) (commands int, err error) {
 // recoverInPlace calls recover --replace. If the store was damaged and the call succeeds, recoverInPlace then checks
 // that the new memory is sound, that it can be written to, and that its entries are as expected.
 func (x *damageTrial) recoverInPlace() error {
-	if err := x.writeFiles(); err != nil {
+	if err := x.writeDamagedFiles(); err != nil {
 		return err
 	}
-	x.VerbCalls++
+	x.CommandCallCount++
 	out, err := x.callRecover(maintenance.RecoverIn{Replace: true})
-	if err := x.judgeRecovered(out, err); err != nil {
+	if err := x.judgeRecoverResult(out, err); err != nil {
 		return fmt.Errorf("recover --replace: %w", err)
 	}
-	if err != nil || out.IsSound {
+	if err != nil || out.IsStoreSound {
 		return nil
 	}
 	if err := x.callRemember("after the recovery"); err != nil {
@@ -580,21 +580,22 @@ func (x *damageTrial) recoverInPlace() error {
 	return x.compareEntries(have, withEntry(x.restorableEntries, rememberedEntryName, "after the recovery"))
 }
 
-// isUnrecognizable reports whether the damaged file can no longer be recognized as a memory. A file with an undamaged
-// header can always be recognized. If the header is damaged, the file must contain at least two undamaged records. One
-// undamaged record is enough if there is a lock file, because the lock file contains the memory's identity.
-func (x *damageTrial) isUnrecognizable() bool {
-	hasHeader := len(x.damaged) >= headerSize && bytes.Equal(x.damaged[:headerSize], x.file[:headerSize])
+// isFileUnrecognizable reports whether the damaged file can no longer be recognized as a memory. A file with an
+// undamaged header can always be recognized. If the header is damaged, the file must contain at least two undamaged
+// records. One undamaged record is enough if there is a lock file, because the lock file contains the memory's
+// identity.
+func (x *damageTrial) isFileUnrecognizable() bool {
+	hasHeader := len(x.damagedFile) >= headerSize && bytes.Equal(x.damagedFile[:headerSize], x.file[:headerSize])
 	if hasHeader {
 		return false
 	}
 	undamagedCount := 0
 	for _, r := range x.fileRecords {
-		if r.isUndamagedIn(x.damaged, x.file) {
+		if r.isUndamagedIn(x.damagedFile, x.file) {
 			undamagedCount++
 		}
 	}
-	hasLockFile := x.derivedFileSet&withLockFile != 0
+	hasLockFile := x.derivedFileBits&lockFileBit != 0
 	if hasLockFile {
 		return undamagedCount == 0
 	}
@@ -604,12 +605,12 @@ func (x *damageTrial) isUnrecognizable() bool {
 // hasUnnoticedLoss reports whether the damage removed only the end of the file, and nothing shows that the file was
 // longer. It returns false if a lock file exists, because the lock file shows the former end of the file.
 func (x *damageTrial) hasUnnoticedLoss() bool {
-	end := len(bytes.TrimRight(x.damaged, "\x00"))
+	end := len(bytes.TrimRight(x.damagedFile, "\x00"))
 	last := headerSize
 	for _, r := range x.fileRecords {
-		if r.endOffset <= len(x.damaged) && r.isUndamagedIn(x.damaged, x.file) {
+		if r.endOffset <= len(x.damagedFile) && r.isUndamagedIn(x.damagedFile, x.file) {
 			last = r.endOffset
 		}
 	}
-	return end <= last && slices.Equal(x.damaged[:end], x.file[:end]) && x.derivedFileSet&withLockFile == 0
+	return end <= last && slices.Equal(x.damagedFile[:end], x.file[:end]) && x.derivedFileBits&lockFileBit == 0
 }

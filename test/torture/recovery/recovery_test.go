@@ -25,8 +25,8 @@ var (
 func TestRecovery(t *testing.T) {
 	testenv.SkipInShortMode(t)
 	var all DamageTally
-	for _, kind := range Kinds {
-		s, err := Build(t.Context(), t.TempDir(), kind, *large)
+	for _, kind := range StoreKinds {
+		s, err := BuildStore(t.Context(), t.TempDir(), kind, *large)
 		if err != nil {
 			t.Fatal(kind, err)
 		}
@@ -40,7 +40,7 @@ func TestRecovery(t *testing.T) {
 				step++
 			}
 		}
-		tried := s.RecordDamages()
+		tried := s.ListRecordDamages()
 		for i := int(*seed) % step; i < len(damages); i += step {
 			tried = append(tried, damages[i])
 		}

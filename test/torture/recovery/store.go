@@ -40,14 +40,14 @@ func withEntry(contents contentByEntryName, name, text string) contentByEntryNam
 	return contents
 }
 
-// Kinds lists the kinds of stores that the function Build creates for the tests.
-var Kinds = []string{"plain", "compacted", "compacted and written since", "redacted", "redacted and compacted"}
+// StoreKinds lists the kinds of stores that the function Build creates for the tests.
+var StoreKinds = []string{"plain", "compacted", "compacted and written since", "redacted", "redacted and compacted"}
 
 // Store is a sound store. Its file and the derived files are in memory.
 type Store struct {
-	file        []byte
-	filesBeside map[string][]byte // contents of the derived files, by their names
-	fileRecords []storeRecord
+	file         []byte
+	derivedFiles map[string][]byte // contents of the derived files, by their names
+	fileRecords  []storeRecord
 	// for each state of the store that the log contains, from the oldest to the newest: the entries in this state
 	entriesAfterRecord []contentByEntryName
 }
@@ -75,7 +75,7 @@ func (s *Store) findStateIndex(es contentByEntryName) int {
 type storeRecord struct {
 	startOffset, endOffset int
 	ops                    []op
-	base                   bool
+	isBaseRecord           bool
 }
 
 // op is an operation in a record: it sets one entry's name and content, or removes the entry.
@@ -86,13 +86,13 @@ type op struct {
 }
 
 // isUndamagedIn reports whether the record has the same bytes in the damaged file as in the undamaged file.
-func (r storeRecord) isUndamagedIn(damaged, undamaged []byte) bool {
-	return r.endOffset <= len(damaged) &&
-		bytes.Equal(damaged[r.startOffset:r.endOffset], undamaged[r.startOffset:r.endOffset])
+func (r storeRecord) isUndamagedIn(damagedFile, undamagedFile []byte) bool {
+	return r.endOffset <= len(damagedFile) &&
+		bytes.Equal(damagedFile[r.startOffset:r.endOffset], undamagedFile[r.startOffset:r.endOffset])
 }
 
-// Build builds a store of this kind in an empty directory. The store has about count entries.
-func Build(ctx context.Context, dir, kind string, count int) (*Store, error) {
+// BuildStore builds a store of this kind in an empty directory. The store has about entryCount entries.
+func BuildStore(ctx context.Context, dir, kind string, entryCount int) (*Store, error) {
 	path := filepath.Join(dir, storeFile)
 	var d *logstore.DB
 	name := func(i int) string { return fmt.Sprint("entry ", i) }
@@ -113,20 +113,23 @@ func Build(ctx context.Context, dir, kind string, count int) (*Store, error) {
 	}
 	compact := func() error { _, err := d.Compact(ctx, time.Now().Add(time.Hour), false); return err }
 	redact := func(i int) error { _, err := d.Redact(ctx, name(i), false); return err }
-	steps := []func() error{func() error { return write(0, count/2) }, func() error { return write(count/2, count) }}
+	steps := []func() error{
+		func() error { return write(0, entryCount/2) },
+		func() error { return write(entryCount/2, entryCount) },
+	}
 	switch kind {
 	case "plain":
 	case "compacted":
 		steps = append(steps, compact)
 	case "compacted and written since":
-		steps = append(steps, compact, func() error { return write(count, count+5) })
+		steps = append(steps, compact, func() error { return write(entryCount, entryCount+5) })
 	case "redacted":
 		steps = append(steps, func() error { return redact(1) })
 	case "redacted and compacted":
 		steps = append(
 			steps,
 			compact,
-			func() error { return write(count, count+5) },
+			func() error { return write(entryCount, entryCount+5) },
 			func() error { return redact(2) },
 		)
 	default:
@@ -139,7 +142,7 @@ func Build(ctx context.Context, dir, kind string, count int) (*Store, error) {
 		d, err = logstore.Open(path, logstore.Options{Clock: time.Now, Rand: rand.Reader, LockWait: time.Second,
 			CacheBudget: cache.NewSizeBudget(
 				1 << 20,
-			), WriteDerivedFiles: true, MinSnapshotOps: 1, FreeSpaceStep: 4096, FreeSpaceReserve: 1024})
+			), WriteDerivedFiles: true, MinSnapshotOps: 1, FreeSpaceGrowthUnit: 4096, FreeSpaceReserve: 1024})
 		if err != nil {
 			return nil, err
 		}
@@ -159,7 +162,7 @@ func Build(ctx context.Context, dir, kind string, count int) (*Store, error) {
 
 // readStore reads the store in the directory, with its derived files.
 func readStore(dir string) (*Store, error) {
-	s := &Store{filesBeside: map[string][]byte{}}
+	s := &Store{derivedFiles: map[string][]byte{}}
 	var err error
 	s.file, err = os.ReadFile(filepath.Join(dir, storeFile))
 	if err != nil {
@@ -171,7 +174,7 @@ func readStore(dir string) (*Store, error) {
 		if err != nil && end != ".idx" {
 			return nil, err
 		}
-		s.filesBeside[storeFile+end] = b
+		s.derivedFiles[storeFile+end] = b
 	}
 	if err := s.readRecords(); err != nil {
 		return nil, err
@@ -179,12 +182,12 @@ func readStore(dir string) (*Store, error) {
 	all := lastOpByEntryID{}
 	begun := false
 	for _, r := range s.fileRecords {
-		if !r.base && !begun {
+		if !r.isBaseRecord && !begun {
 			begun = true
 			s.entriesAfterRecord = append(s.entriesAfterRecord, all.entryContents())
 		}
 		all.applyRecord(r)
-		if !r.base {
+		if !r.isBaseRecord {
 			s.entriesAfterRecord = append(s.entriesAfterRecord, all.entryContents())
 		}
 	}
@@ -197,7 +200,7 @@ func (s *Store) readRecords() error {
 	le := binary.LittleEndian
 	for at := headerSize; at+recordOverhead <= len(s.file) && string(s.file[at:at+4]) == "\noxr"; {
 		size := int(le.Uint32(s.file[at+4:]))
-		r := storeRecord{startOffset: at, endOffset: at + recordOverhead + size, base: s.file[at+32] == 128}
+		r := storeRecord{startOffset: at, endOffset: at + recordOverhead + size, isBaseRecord: s.file[at+32] == 128}
 		body := s.file[at+40 : at+40+size]
 		err := wire.EachField(string(body), func(f wire.Field) error {
 			if f.FieldNumber != 2 {
@@ -232,10 +235,10 @@ func (s *Store) readRecords() error {
 }
 
 // undamagedEntries returns the entries that the undamaged records of a damaged file add up to.
-func (s *Store) undamagedEntries(damaged []byte) contentByEntryName {
+func (s *Store) undamagedEntries(damagedFile []byte) contentByEntryName {
 	all := lastOpByEntryID{}
 	for _, r := range s.fileRecords {
-		if r.isUndamagedIn(damaged, s.file) {
+		if r.isUndamagedIn(damagedFile, s.file) {
 			all.applyRecord(r)
 		}
 	}
@@ -265,11 +268,11 @@ func (p lastOpByEntryID) entryContents() contentByEntryName {
 
 // useWorkspace opens the damaged store as a command of oxbow would, and calls fn.
 func (x *damageTrial) useWorkspace(fn func(w *verb.Workspace) error) error {
-	return x.useFile(storeFile, fn)
+	return x.useWorkspaceOfFile(storeFile, fn)
 }
 
-// useFile is like useWorkspace, but opens the file with this name.
-func (x *damageTrial) useFile(file string, fn func(w *verb.Workspace) error) (err error) {
+// useWorkspaceOfFile is like useWorkspace, but opens the file with this name.
+func (x *damageTrial) useWorkspaceOfFile(file string, fn func(w *verb.Workspace) error) (err error) {
 	path := filepath.Join(x.dir, file)
 	var open []*oxbow.Memory
 	defer func() {

@@ -19,13 +19,13 @@ import (
 
 // checkStoreAfterFault opens and checks the store in the directory home after a child process has executed the steps of
 // the test session. p describes the fault: a system call failed, or, if p.Errno is "", the process was killed. The
-// argument output is the output of the child process, with one line for the outcome of each step. checkStoreAfterFault
-// counts refused steps and steps with an unknown outcome in rep. It returns an error if the outcomes or the stored
-// entries do not fit the fault.
-func checkStoreAfterFault(ctx context.Context, home, output string, p FailurePoint, rep *Report) error {
+// argument childOutput is the output of the child process, with one line for the outcome of each step.
+// checkStoreAfterFault counts refused steps and steps with an unknown outcome in rep. It returns an error if the
+// outcomes or the stored entries do not fit the fault.
+func checkStoreAfterFault(ctx context.Context, home, childOutput string, p FailurePoint, rep *Report) error {
 	var done []bool
 	var open []int // indexes of the steps that may or may not have been executed
-	whole := output[:strings.LastIndexByte(output, '\n')+1]
+	whole := childOutput[:strings.LastIndexByte(childOutput, '\n')+1]
 	for line := range strings.Lines(whole) {
 		word, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch {
@@ -80,7 +80,7 @@ func checkStoredEntries(ctx context.Context, m *oxbow.Memory, isStepDone []bool,
 	if !fits {
 		return fmt.Errorf(
 			"the store has %s; steps done %v, not known %v",
-			formatSizes(have),
+			formatContentSizes(have),
 			isStepDone,
 			unknownStepIndexes,
 		)
@@ -98,7 +98,11 @@ func checkStoredEntries(ctx context.Context, m *oxbow.Memory, isStepDone []bool,
 		return err
 	}
 	if !maps.Equal(now, have) {
-		return fmt.Errorf("after one more change the store has %s, before it %s", formatSizes(now), formatSizes(have))
+		return fmt.Errorf(
+			"after one more change the store has %s, before it %s",
+			formatContentSizes(now),
+			formatContentSizes(have),
+		)
 	}
 	rep, err := m.Check(ctx)
 	for _, p := range rep.Problems {
@@ -118,11 +122,11 @@ func readContents(ctx context.Context, m *oxbow.Memory) (map[string]string, erro
 	return all, nil
 }
 
-// formatSizes returns a list of entry names, each with the entry's content length.
-func formatSizes(m map[string]string) string {
+// formatContentSizes returns a list of entry names, each with the entry's content length.
+func formatContentSizes(contents map[string]string) string {
 	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		parts = append(parts, fmt.Sprintf("%s (%d bytes)", name, len(m[name])))
+	for _, name := range slices.Sorted(maps.Keys(contents)) {
+		parts = append(parts, fmt.Sprintf("%s (%d bytes)", name, len(contents[name])))
 	}
 	return "[" + strings.Join(parts, ", ") + "]"
 }

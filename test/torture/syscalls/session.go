@@ -31,8 +31,8 @@ type sessionStep struct {
 	applyToContents func(now, before map[string]string) map[string]string
 }
 
-// rememberStep returns a step that remembers a text with about the number of bytes in size.
-func rememberStep(name string, size int) sessionStep {
+// newRememberStep returns a step that remembers a text with about the number of bytes in size.
+func newRememberStep(name string, size int) sessionStep {
 	content := strings.Repeat(name+" is remembered. ", size/16+1)
 	return sessionStep{
 		description: "remember " + name,
@@ -47,7 +47,7 @@ func rememberStep(name string, size int) sessionStep {
 	}
 }
 
-func forgetStep(name string) sessionStep {
+func newForgetStep(name string) sessionStep {
 	return sessionStep{
 		description: "forget " + name,
 		run:         func(ctx context.Context, m *oxbow.Memory) error { return m.Forget(ctx, name) },
@@ -58,7 +58,7 @@ func forgetStep(name string) sessionStep {
 	}
 }
 
-func sameContentsAfterStep(now, _ map[string]string) map[string]string { return now }
+func sameContentsAfterStep(contents, _ map[string]string) map[string]string { return contents }
 
 // sessionSteps returns the steps that the child process executes on a store, one after another. The first step opens
 // the store, and the last step closes it. The function [ChildCommand] itself executes these two.
@@ -104,19 +104,19 @@ func sessionSteps() []sessionStep {
 	}
 	return []sessionStep{
 		{description: "open", applyToContents: sameContentsAfterStep},
-		rememberStep("a", 100), rememberStep("b", 10), rememberStep("c", 4000), rememberStep("d", 90_000),
-		rememberStep("e", 10),
-		recall, batch, forgetStep("c"), undo, compaction, recall, rememberStep("g", 100), forgetStep("d"),
+		newRememberStep("a", 100), newRememberStep("b", 10), newRememberStep("c", 4000), newRememberStep("d", 90_000),
+		newRememberStep("e", 10),
+		recall, batch, newForgetStep("c"), undo, compaction, recall, newRememberStep("g", 100), newForgetStep("d"),
 		{description: "close", applyToContents: sameContentsAfterStep},
 	}
 }
 
-// contentsAfterSteps returns the contents that the entries must have, by name, if only some steps were done. done[i]
-// is true if step i was done.
-func contentsAfterSteps(done []bool) map[string]string {
+// contentsAfterSteps returns the contents that the entries must have, by name, if only some steps were done.
+// stepsDone[i] is true if step i was done.
+func contentsAfterSteps(stepsDone []bool) map[string]string {
 	now, before := map[string]string{}, map[string]string{}
 	for i, s := range sessionSteps() {
-		if i >= len(done) || !done[i] {
+		if i >= len(stepsDone) || !stepsDone[i] {
 			continue
 		}
 		next := s.applyToContents(maps.Clone(now), before)
@@ -134,9 +134,9 @@ const (
 	outcomeUnknown     = "unknown" // the step may or may not have been done
 )
 
-// Child is the main function of the child process. It runs the steps of the session on the store in a home. After each
-// step, it writes a line with the outcome to the writer out.
-func Child(ctx context.Context, home string, out io.Writer) error {
+// RunChild is the main function of the child process. It runs the steps of the session on the store in a home. After
+// each step, it writes a line with the outcome to the writer out.
+func RunChild(ctx context.Context, home string, out io.Writer) error {
 	// Keep all system calls in the same thread, so that they can be counted.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

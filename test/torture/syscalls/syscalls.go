@@ -27,8 +27,8 @@ type Options struct {
 	ChildCommand []string
 	Budget       time.Duration // time after which no further system call is made to fail (0 for no limit)
 	// maximum number of system calls that are made to fail, one each time the child runs (0 for no limit)
-	Limit int
-	Seed  uint64 // seed for the random order in which the system calls are made to fail
+	MaxFailedCalls int
+	Seed           uint64 // seed for the random order in which the system calls are made to fail
 }
 
 // Report is the result of a torture test that makes system calls fail.
@@ -79,10 +79,10 @@ var (
 
 // FailurePoint is a system call at which strace kills the process, or which strace makes fail.
 type FailurePoint struct {
-	Call  string // name of the system call
-	N     int    // number of the call among the calls with the same name, starting at 1
-	Errno string // error with which the call fails ("" if the process is killed instead)
-	On    bool   // all later calls of the same system call fail as well
+	Call            string // name of the system call
+	CallNumber      int    // number of the call among the calls with the same name, starting at 1
+	Errno           string // error with which the call fails ("" if the process is killed instead)
+	FailsLaterCalls bool   // all later calls of the same system call fail as well
 }
 
 // isProcessKilled reports whether the process is killed at the system call. Otherwise, the system call fails.
@@ -92,13 +92,13 @@ func (p FailurePoint) isProcessKilled() bool { return p.Errno == "" }
 // call, or makes the system call fail. A "+" at the end means that all later calls of the same system call fail too.
 func (p FailurePoint) String() string {
 	if p.isProcessKilled() {
-		return fmt.Sprintf("%s:signal=KILL:when=%d", p.Call, p.N)
+		return fmt.Sprintf("%s:signal=KILL:when=%d", p.Call, p.CallNumber)
 	}
 	on := ""
-	if p.On {
+	if p.FailsLaterCalls {
 		on = "+"
 	}
-	return fmt.Sprintf("%s:error=%s:when=%d%s", p.Call, p.Errno, p.N, on)
+	return fmt.Sprintf("%s:error=%s:when=%d%s", p.Call, p.Errno, p.CallNumber, on)
 }
 
 // Run runs the child process many times. In each run, another system call fails, or the process is killed at this
@@ -116,12 +116,12 @@ func Run(ctx context.Context, o Options, w io.Writer) (rep Report, err error) {
 	rnd.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
 	told := start
 	for i, p := range points {
-		isEnough := o.Limit > 0 && i == o.Limit
+		isEnough := o.MaxFailedCalls > 0 && i == o.MaxFailedCalls
 		isTimeUp := o.Budget > 0 && time.Since(start) > o.Budget
 		if isEnough || isTimeUp {
 			break
 		}
-		if err := o.tryPoint(ctx, p, &rep); err != nil {
+		if err := o.tryFailurePoint(ctx, p, &rep); err != nil {
 			return rep, fmt.Errorf("trying %v: %w", p, err)
 		}
 		rep.TriedFailurePoints++
@@ -173,7 +173,7 @@ func (o Options) findFailurePoints(ctx context.Context) ([]FailurePoint, error) 
 	var points []FailurePoint
 	for _, call := range callsToKillAt {
 		for n := range counts[call] {
-			points = append(points, FailurePoint{Call: call, N: n + 1})
+			points = append(points, FailurePoint{Call: call, CallNumber: n + 1})
 		}
 	}
 	for _, call := range callsToFail {
@@ -181,8 +181,8 @@ func (o Options) findFailurePoints(ctx context.Context) ([]FailurePoint, error) 
 			for _, e := range errorNames {
 				points = append(
 					points,
-					FailurePoint{Call: call, N: n + 1, Errno: e},
-					FailurePoint{Call: call, N: n + 1, Errno: e, On: true},
+					FailurePoint{Call: call, CallNumber: n + 1, Errno: e},
+					FailurePoint{Call: call, CallNumber: n + 1, Errno: e, FailsLaterCalls: true},
 				)
 			}
 		}
@@ -206,7 +206,7 @@ func (o Options) runStrace(
 	home string,
 	calls []string,
 	inject string,
-) (said, trace string, err error) {
+) (childOutput, trace string, err error) {
 	file := filepath.Join(home, "trace")
 	// Because of the question mark, strace ignores calls that this machine does not have.
 	args := []string{"-f", "-qq", "-o", file, "-e", "trace=?" + strings.Join(calls, ",?")}
@@ -233,10 +233,10 @@ func (o Options) runStrace(
 	return string(out), string(b), nil
 }
 
-// tryPoint runs the session in a new home. When the session reaches the system call of the point, strace kills the
-// process or makes the call fail. Afterwards, tryPoint checks the store, and counts in rep what happened. If the store
-// is damaged, tryPoint adds a violation to rep and does not return an error.
-func (o Options) tryPoint(ctx context.Context, p FailurePoint, rep *Report) error {
+// tryFailurePoint runs the session in a new home. When the session reaches the system call of the point, strace kills
+// the process or makes the call fail. Afterwards, tryFailurePoint checks the store, and counts in the argument report
+// what happened. If the store is damaged, tryFailurePoint adds a violation to report and does not return an error.
+func (o Options) tryFailurePoint(ctx context.Context, p FailurePoint, report *Report) error {
 	home, err := os.MkdirTemp(o.Dir, "try")
 	if err != nil {
 		return err
@@ -251,14 +251,14 @@ func (o Options) tryPoint(ctx context.Context, p FailurePoint, rep *Report) erro
 	hasFailedCall := strings.Contains(trace, "(INJECTED)")
 	switch {
 	case p.isProcessKilled() && wasKilled:
-		rep.KilledRuns++
+		report.KilledRuns++
 	case !p.isProcessKilled() && hasFailedCall:
-		rep.FailedCalls++
+		report.FailedCalls++
 	default:
-		rep.UnreachedFailurePoints++
+		report.UnreachedFailurePoints++
 	}
-	if err := checkStoreAfterFault(ctx, filepath.Join(home, "home"), childOutput, p, rep); err != nil {
-		rep.Violations = append(rep.Violations, fmt.Sprintf("%v: %v", p, err))
+	if err := checkStoreAfterFault(ctx, filepath.Join(home, "home"), childOutput, p, report); err != nil {
+		report.Violations = append(report.Violations, fmt.Sprintf("%v: %v", p, err))
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ const childEnv = "OXBOW_TORTURE_SESSION"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) != "" {
-		if err := Child(context.Background(), os.Args[1], os.Stdout); err != nil {
+		if err := RunChild(context.Background(), os.Args[1], os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -46,9 +46,9 @@ func TestSystemCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv(childEnv, "1")
-	o := Options{Dir: t.TempDir(), Strace: strace, ChildCommand: []string{self}, Limit: 60, Seed: 1}
+	o := Options{Dir: t.TempDir(), Strace: strace, ChildCommand: []string{self}, MaxFailedCalls: 60, Seed: 1}
 	if s := os.Getenv("OXBOW_TORTURE_SECONDS"); s != "" {
-		o.Limit = 0
+		o.MaxFailedCalls = 0
 		o.Budget, err = time.ParseDuration(s + "s")
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +82,7 @@ func TestSystemCalls(t *testing.T) {
 func TestJudge(t *testing.T) {
 	var said strings.Builder
 	home := t.TempDir()
-	if err := Child(t.Context(), home, &said); err != nil {
+	if err := RunChild(t.Context(), home, &said); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfter(strings.TrimSuffix(said.String(), "\n"), "\n")
@@ -101,7 +101,7 @@ func TestJudge(t *testing.T) {
 		}
 		return checkStoreAfterFault(t.Context(), dir, said, p, &Report{})
 	}
-	kill, fail := FailurePoint{Call: "write", N: 1}, FailurePoint{Call: "write", N: 1, Errno: "EIO"}
+	kill, fail := FailurePoint{Call: "write", CallNumber: 1}, FailurePoint{Call: "write", CallNumber: 1, Errno: "EIO"}
 	all := strings.Join(lines, "") // without the last line break
 	last := len(lines) - 2         // index of the step that forgets d
 	for _, c := range []struct {

@@ -23,17 +23,17 @@ const StoreFile = "m.oxbow"
 // content differs each time a test is run.
 func IsLockFile(name string) bool { return strings.HasSuffix(name, ".lock") }
 
-// DependsOnScript reports whether the content of a file depends on the test script. This is true for all files except
-// lock files, which begin with a random identity. A disk that contains only lock files looks the same for many scripts.
-// Therefore such a disk need not be counted as a different disk for each script.
-func DependsOnScript(name string) bool { return !IsLockFile(name) }
+// FileDependsOnScript reports whether the content of a file depends on the test script. This is true for all files
+// except lock files, which begin with a random identity. A disk that contains only lock files looks the same for many
+// scripts. Therefore such a disk need not be counted as a different disk for each script.
+func FileDependsOnScript(name string) bool { return !IsLockFile(name) }
 
 // IsSnapshotFile reports whether name is the name of the store's snapshot.
 func IsSnapshotFile(name string) bool { return name == StoreFile+".snap" }
 
-// WritesSnapshots reports whether the test script with this seed makes the store write snapshots. Three out of four
-// scripts do.
-func WritesSnapshots(seed uint64) bool { return seed%16/4 != 3 }
+// ScriptWritesSnapshots reports whether the test script with this seed makes the store write snapshots. Three out of
+// four scripts do.
+func ScriptWritesSnapshots(seed uint64) bool { return seed%16/4 != 3 }
 
 // IsTornRecordFile reports whether name is the name of a file in which the store has saved an incomplete record.
 func IsTornRecordFile(name string) bool { return strings.HasPrefix(name, StoreFile+".lost/") }
@@ -41,10 +41,10 @@ func IsTornRecordFile(name string) bool { return strings.HasPrefix(name, StoreFi
 // StoreSetup describes how the tested store differs from a store in real use. The zero StoreSetup is a store without
 // faults.
 type StoreSetup struct {
-	DiskFault          DiskFault // fault of the disk
-	GrowsInSmallSteps  bool      // The file grows in small steps when records are appended (see FreeSpace).
-	DiscardLockContent bool      // Writes to the lock file have no effect.
-	SnapshotOnClose    bool      // closing the store after a change writes the snapshot
+	DiskFault             DiskFault // fault of the disk
+	FileGrowsInSmallSteps bool      // The file grows in small steps when records are appended (see FreeSpace).
+	DiscardsLockContent   bool      // Writes to the lock file have no effect.
+	SnapshotOnClose       bool      // closing the store after a change writes the snapshot
 }
 
 // HookedFS is a file system that calls a function before every call that changes something or uses a lock. HookedFS is
@@ -60,8 +60,8 @@ type HookedFS struct {
 	IsHiddenFile func(name string) bool
 
 	mu                     sync.Mutex // guards the following fields
-	openFiles              int        // number of open files
-	openLocks              int        // number of open locks
+	openFileCount          int        // number of open files
+	openLockCount          int        // number of open locks
 	filesWithPostponedSync []vfs.File // files whose sync is postponed (see PostponeSync)
 	isDiskFull             bool       // the disk is full (see SetDiskFull)
 }
@@ -72,8 +72,8 @@ func NewFS(fsys vfs.FS, s StoreSetup) *HookedFS { return &HookedFS{FS: fsys, set
 // FreeSpace returns the step by which a log's file grows and the space to reserve, or 0 for the defaults. With the
 // defaults, most bytes of a small store are unused, and examining a larger copy of the disk takes longer. Therefore
 // most tests use small steps, with which the same code runs.
-func (f *HookedFS) FreeSpace() (step, reserve int64) {
-	if f.setup.GrowsInSmallSteps {
+func (f *HookedFS) FreeSpace() (growthStep, reserve int64) {
+	if f.setup.FileGrowsInSmallSteps {
 		return 1 << 10, 512
 	}
 	return 0, 0
@@ -92,7 +92,7 @@ func (f *HookedFS) NextTemp() uint64 {
 func (f *HookedFS) CountOpenHandles() (files, locks int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.openFiles, f.openLocks
+	return f.openFileCount, f.openLockCount
 }
 
 // SetDiskFull sets whether the disk is full. On a full disk, existing bytes can be overwritten, but no file can be
@@ -136,7 +136,7 @@ func (f *HookedFS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, 
 		return nil, err
 	}
 	f.mu.Lock()
-	f.openFiles++
+	f.openFileCount++
 	f.mu.Unlock()
 	return &hookedFile{File: file, fs: f, name: name}, nil
 }
@@ -183,7 +183,7 @@ func (f *HookedFS) OpenLock(name string) (vfs.Lock, error) {
 		return nil, err
 	}
 	f.mu.Lock()
-	f.openLocks++
+	f.openLockCount++
 	f.mu.Unlock()
 	return &hookedLock{Lock: l, fs: f}, nil
 }
@@ -198,7 +198,7 @@ type hookedFile struct {
 }
 
 func (t *hookedFile) WriteAt(b []byte, off int64) (int, error) {
-	if t.fs.setup.DiscardLockContent && IsLockFile(t.name) {
+	if t.fs.setup.DiscardsLockContent && IsLockFile(t.name) {
 		return len(b), nil
 	}
 	t.fs.runBeforeCallHook()
@@ -242,7 +242,7 @@ func (t *hookedFile) Close() error {
 	t.fs.mu.Lock()
 	if !t.closed {
 		t.closed = true
-		t.fs.openFiles--
+		t.fs.openFileCount--
 	}
 	t.fs.mu.Unlock()
 	return t.File.Close()
@@ -277,7 +277,7 @@ func (l *hookedLock) Close() error {
 	l.fs.mu.Lock()
 	if !l.closed {
 		l.closed = true
-		l.fs.openLocks--
+		l.fs.openLockCount--
 	}
 	l.fs.mu.Unlock()
 	return l.Lock.Close()

@@ -25,9 +25,9 @@ type StoreModel struct {
 // undoableChange is the effect of a change on each name: the entry before the change and the entry after it. Each is
 // nil if the entry does not exist.
 type undoableChange struct {
-	seq    uint64
-	before map[string]*oxbow.Entry
-	after  map[string]*oxbow.Entry
+	seq           uint64
+	entriesBefore map[string]*oxbow.Entry
+	entriesAfter  map[string]*oxbow.Entry
 }
 
 func (m *StoreModel) Clone() *StoreModel {
@@ -41,8 +41,8 @@ func (m *StoreModel) Clone() *StoreModel {
 // LastSeq returns the number of the last change.
 func (m *StoreModel) LastSeq() uint64 { return m.seq }
 
-// AssignedIDs returns the number of entry IDs that were assigned so far.
-func (m *StoreModel) AssignedIDs() uint64 { return m.assignedIDCount }
+// AssignedIDCount returns the number of entry IDs that were assigned so far.
+func (m *StoreModel) AssignedIDCount() uint64 { return m.assignedIDCount }
 
 // Entries returns the expected entries of the store, ordered by ID. Their times and sources are not set.
 func (m *StoreModel) Entries() []oxbow.Entry {
@@ -87,7 +87,7 @@ func (m *StoreModel) recordChange(before map[string]oxbow.Entry, ops ...oxbow.Op
 	c := undoableChange{m.seq, map[string]*oxbow.Entry{}, map[string]*oxbow.Entry{}}
 	for _, op := range ops {
 		name := op.Target()
-		c.before[name], c.after[name] = entryOrNil(before, name), entryOrNil(m.entries, name)
+		c.entriesBefore[name], c.entriesAfter[name] = entryOrNil(before, name), entryOrNil(m.entries, name)
 	}
 	m.changes = append(slices.Clip(m.changes), c)
 }
@@ -168,7 +168,7 @@ func (m *StoreModel) UndoChange(seq uint64) error {
 	c := m.changes[n-1]
 	next := m.Clone()
 	next.seq++
-	for name, e := range c.before {
+	for name, e := range c.entriesBefore {
 		if e == nil {
 			delete(next.entries, name)
 			continue
@@ -177,7 +177,7 @@ func (m *StoreModel) UndoChange(seq uint64) error {
 		back.Version = next.seq
 		next.entries[name] = back
 	}
-	next.changes = append(slices.Clip(next.changes), undoableChange{next.seq, c.after, c.before})
+	next.changes = append(slices.Clip(next.changes), undoableChange{next.seq, c.entriesAfter, c.entriesBefore})
 	*m = *next
 	return nil
 }

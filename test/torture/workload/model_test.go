@@ -66,7 +66,7 @@ func (m *machine) open(t *rapid.T, i int) {
 	mem, err := oxbow.Open(
 		workload.StoreFile,
 		workload.StoreOptions(
-			workload.NewFS(m.disk.Process(), workload.StoreSetup{GrowsInSmallSteps: true}),
+			workload.NewFS(m.disk.StartProcess(), workload.StoreSetup{FileGrowsInSmallSteps: true}),
 			m.clock,
 			m.random,
 		),

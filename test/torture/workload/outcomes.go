@@ -62,11 +62,11 @@ func (o *PossibleOutcomes) ApplyStep(
 	return next, expectedErrors
 }
 
-// ModelsWithEntries returns the models that contain exactly these entries.
-func ModelsWithEntries(ms []*StoreModel, es []oxbow.Entry) []*StoreModel {
+// FilterModelsByEntries returns the models that contain exactly these entries.
+func FilterModelsByEntries(models []*StoreModel, wantEntries []oxbow.Entry) []*StoreModel {
 	var fit []*StoreModel
-	for _, m := range ms {
-		if m.describeDifference(es) == "" {
+	for _, m := range models {
+		if m.describeDifference(wantEntries) == "" {
 			fit = append(fit, m)
 		}
 	}
@@ -97,11 +97,11 @@ func DescribeMismatches(ms []*StoreModel, es []oxbow.Entry) error {
 	return errors.Join(errs...)
 }
 
-// ModelStates returns a StoreState for each model in ms. Each model is a possible content of the store. The entries in
-// the StoreState lack times.
-func ModelStates(ms []*StoreModel) []*StoreState {
+// StatesFromModels returns a StoreState for each model in models. Each model is a possible content of the store. The
+// entries in the StoreState lack times.
+func StatesFromModels(models []*StoreModel) []*StoreState {
 	var ss []*StoreState
-	for _, m := range ms {
+	for _, m := range models {
 		ss = append(ss, &StoreState{Model: m, Entries: m.Entries()})
 	}
 	return ss

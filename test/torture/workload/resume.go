@@ -14,7 +14,7 @@ import (
 
 // KillProcessAt lets a process be killed at an operation of the disk.
 func (w *World) KillProcessAt(process, operation int) {
-	w.killOperation = operation
+	w.killOpNumber = operation
 	w.Disk.KillAt(w.processes[process].fs.FS.(*crashfs.Process), operation)
 }
 
@@ -41,7 +41,7 @@ func (w *World) ContinueAfterKill(survivorIndex int, allowed []*StoreState) erro
 	}
 	// A third process now compacts the store into a new file. The surviving process must notice that its open file was
 	// replaced. The incomplete record that the killed process may have left at the end of the old file is gone then.
-	third := NewFS(w.Disk.Process(), w.setup)
+	third := NewFS(w.Disk.StartProcess(), w.setup)
 	m3, err := oxbow.Open(StoreFile, StoreOptions(third, w.clock.nextTime, w.rand))
 	if err != nil {
 		return fmt.Errorf("a third process: open: %w", err)
@@ -67,7 +67,7 @@ func (w *World) ContinueAfterKill(survivorIndex int, allowed []*StoreState) erro
 		return fmt.Errorf("a third process: %s", d)
 	}
 	// A new process must find the same entries as the processes before.
-	fresh, err := oxbow.Open(StoreFile, StoreOptions(NewFS(w.Disk.Process(), w.setup), w.clock.nextTime, w.rand))
+	fresh, err := oxbow.Open(StoreFile, StoreOptions(NewFS(w.Disk.StartProcess(), w.setup), w.clock.nextTime, w.rand))
 	if err != nil {
 		return fmt.Errorf("a new process: open: %w", err)
 	}
@@ -89,13 +89,13 @@ func ResumeWorld(d *crashfs.Disk, s Script, setup StoreSetup) *World {
 	// lengths depend only on the contents.
 	w.clock = &scriptClock{rand.New(rand.NewPCG(s.Seed, 3)), time.Unix(1776165825, 987654321)}
 	w.rand = seededReader(^s.Seed)
-	w.processes = []*storeProcess{{fs: NewFS(d.Process(), setup)}}
+	w.processes = []*storeProcess{{fs: NewFS(d.StartProcess(), setup)}}
 	return w
 }
 
 // OpenInAllowedState opens the store, and checks that the store is in one of the allowed states. It makes this state
 // the expected state of the world w. If a crash is simulated meanwhile, it returns the error of the crash.
-func (w *World) OpenInAllowedState(allowed []*StoreState) error {
+func (w *World) OpenInAllowedState(allowedStates []*StoreState) error {
 	m, err := w.OpenedMemory(0)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (w *World) OpenInAllowedState(allowed []*StoreState) error {
 	if err != nil {
 		return err
 	}
-	st, err := findMatchingState(got, last, allowed)
+	st, err := findMatchingState(got, last, allowedStates)
 	if err != nil {
 		return err
 	}

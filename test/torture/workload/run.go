@@ -20,10 +20,10 @@ import (
 // StoreState is the content of the store after an event. An event is the end of a step of the test script. The step
 // was executed, was refused, or had nothing to do.
 type StoreState struct {
-	Model   *StoreModel
-	Entries []oxbow.Entry // entries of the store as the store returned them, including times
-	Inner   bool          // the step was executed in the middle of another process's step
-	Busy    bool          // the step was refused because another process had the lock
+	Model    *StoreModel
+	Entries  []oxbow.Entry // entries of the store as the store returned them, including times
+	IsNested bool          // the step was executed in the middle of another process's step
+	IsBusy   bool          // the step was refused because another process had the lock
 }
 
 // World contains the processes, the disk and the clock with which a test script is executed.
@@ -48,7 +48,7 @@ type World struct {
 	lastBatchStep *Step // last step of the kind BatchStep that has an op ID
 	isCompacting  bool  // the present step is nested in a compaction by another process
 
-	killOperation int // operation at which a process is killed (0 if none is)
+	killOpNumber int // operation at which a process is killed (0 if none is)
 }
 
 // storeProcess is a simulated process that uses the tested store.
@@ -83,7 +83,7 @@ func NewWorld(s Script, setup StoreSetup) *World {
 	w.clock = &scriptClock{rand.New(rand.NewPCG(s.Seed, 2)), time.Unix(1776162225, 0)}
 	w.rand = seededReader(s.Seed)
 	for range s.ProcessCount {
-		w.processes = append(w.processes, &storeProcess{fs: NewFS(w.Disk.Process(), setup)})
+		w.processes = append(w.processes, &storeProcess{fs: NewFS(w.Disk.StartProcess(), setup)})
 	}
 	w.States = []*StoreState{{Model: w.model}}
 	return w
@@ -112,14 +112,14 @@ func StoreOptions(fsys *HookedFS, clock func() time.Time, random io.Reader) *oxb
 	setTestOption(o, "freeStep", step)
 	setTestOption(o, "freeReserve", reserve)
 	if fsys.setup.SnapshotOnClose {
-		WriteSnapshotOnClose(o)
+		EnableSnapshotOnClose(o)
 	}
 	return o
 }
 
-// WriteSnapshotOnClose changes the options so that closing the store after a change writes the snapshot. It also
+// EnableSnapshotOnClose changes the options so that closing the store after a change writes the snapshot. It also
 // limits the cache to a few entries.
-func WriteSnapshotOnClose(o *oxbow.Options) {
+func EnableSnapshotOnClose(o *oxbow.Options) {
 	o.Cache = &oxbow.Cache{Bytes: 2 << 10}
 	setTestOption(o, "snapshotLeast", 1)
 }
@@ -128,17 +128,17 @@ func WriteSnapshotOnClose(o *oxbow.Options) {
 // change.
 func WriteSnapshotsOften(o *oxbow.Options) { setTestOption(o, "tailLeast", 1) }
 
-// CompactAfterFewChanges changes the options so that the store compacts itself after a few changes.
-func CompactAfterFewChanges(o *oxbow.Options) {
+// EnableFrequentCompaction changes the options so that the store compacts itself after a few changes.
+func EnableFrequentCompaction(o *oxbow.Options) {
 	o.KeepChanges = 3
 	setTestOption(o, "compactLeast", 1)
 }
 
-// setTestOption sets an unexported field of the options to n. Only tests set this field. If the options do not have the
-// field, setTestOption panics.
-func setTestOption(o *oxbow.Options, fieldName string, n int64) {
+// setTestOption sets an unexported field of the options to value. Only tests set this field. If the options do not have
+// the field, setTestOption panics.
+func setTestOption(o *oxbow.Options, fieldName string, value int64) {
 	f := reflect.ValueOf(o).Elem().FieldByName(fieldName)
-	*(*int64)(f.Addr().UnsafePointer()) = n
+	*(*int64)(f.Addr().UnsafePointer()) = value
 }
 
 // UsesSnapshot reports whether the store was opened from a snapshot and still uses that snapshot.
@@ -197,7 +197,7 @@ func (w *World) ignoreCrash(err error) error {
 }
 
 // RunStep executes a step of the test script. If the step has a NestedStep, another process executes the nested step in
-// the middle of the step: before the file system call with the number NestedBeforeFSCall. If the step makes fewer
+// the middle of the step: before the file system call with the number NestedStepFSCallNumber. If the step makes fewer
 // calls, the nested step is executed after the step. The NestedStep of a RevertStep is not executed.
 func (w *World) RunStep(st Step) error {
 	st = w.resolveRetryStep(st)
@@ -211,15 +211,15 @@ func (w *World) RunStep(st Step) error {
 	fs.BeforeCall = func() {
 		calls++
 		// After a crash or a kill, the step only handles errors, so do not run the nested step then.
-		dead := w.Disk.HasCrashed() || (w.killOperation > 0 && w.Disk.CountOps() >= w.killOperation)
+		dead := w.Disk.HasCrashed() || (w.killOpNumber > 0 && w.Disk.CountOps() >= w.killOpNumber)
 		if fired || dead {
 			return
 		}
-		if calls != st.NestedBeforeFSCall {
+		if calls != st.NestedStepFSCallNumber {
 			return
 		}
 		fired = true
-		inner = w.readDuringStep(st)
+		inner = w.checkReadDuringStep(st)
 		if inner == nil {
 			from := w.Disk.CountOps()
 			w.isCompacting = st.Kind == CompactStep
@@ -251,10 +251,10 @@ func (w *World) resolveRetryStep(st Step) Step {
 	return st
 }
 
-// readDuringStep reads all entries in the middle of the step st, through the process st.NestedStep.Process, which does
-// not run st. If RecordsStates is set, readDuringStep returns an error unless the entries are those before the step or
-// those after the step.
-func (w *World) readDuringStep(st Step) error {
+// checkReadDuringStep reads all entries in the middle of the step st, through the process st.NestedStep.Process, which
+// does not run st. If RecordsStates is set, checkReadDuringStep returns an error unless the entries are those before
+// the step or those after the step.
+func (w *World) checkReadDuringStep(st Step) error {
 	if !w.RecordsStates {
 		// Read in every run, because a read may change the data that the reading process has in memory.
 		if m, err := w.OpenedMemory(st.NestedStep.Process); err == nil {
@@ -347,7 +347,7 @@ func (w *World) callStore(st Step, undoneSeq uint64) (uint64, error) {
 		}
 	case CompactStep:
 		before := time.Unix(1<<40, 0)
-		if st.KeepsNewerHalf {
+		if st.KeepsNewerHistoryHalf {
 			before = w.clock.now.Add(-time.Millisecond)
 		}
 		rep, cerr := m.Compact(ctx, oxbow.Compaction{Before: before})
@@ -434,7 +434,7 @@ func (w *World) readByAllProcesses(st Step, isNested bool, fn func(i int, es []o
 // the content to w.States.
 func (w *World) recordState(st Step, isNested, isBusy bool) error {
 	last := w.States[len(w.States)-1]
-	s := &StoreState{Model: w.model, Inner: isNested, Busy: isBusy}
+	s := &StoreState{Model: w.model, IsNested: isNested, IsBusy: isBusy}
 	// isNested means that one process executed st in the middle of another process's step. If st has changed nothing,
 	// skip the comparison of the entries, because the other process may already have made its change. If st has made a
 	// change, the other process has not made its own change yet. Then the entries can be compared.
@@ -477,7 +477,7 @@ func StatesAllowedAfterCrash(states []*StoreState, completedEvents int) []*Store
 		// next may describe a nested step, which one process executes in the middle of another process's step. If the
 		// nested step changed nothing, the crash may have interrupted the other process instead. The content after the
 		// other process's step is the next element of states, so allow it too.
-		hasDoneNothing := next.Inner && next.Model == states[completedEvents].Model
+		hasDoneNothing := next.IsNested && next.Model == states[completedEvents].Model
 		if hasDoneNothing && completedEvents+2 < len(states) {
 			allowed = append(allowed, states[completedEvents+2])
 		}
@@ -505,7 +505,7 @@ func (m *StoreModel) describeDifference(got []oxbow.Entry) string {
 		if i >= len(want) {
 			return fmt.Sprintf("it has entry %q (version %d), which is not to be there", e.Name, e.Version)
 		}
-		if w := want[i]; !isSameModelEntry(&e, &w) {
+		if w := want[i]; !hasSameModelFields(&e, &w) {
 			return fmt.Sprintf("entry %d is %s, want %s", i, describeEntry(&e), describeEntry(&w))
 		}
 	}
@@ -515,9 +515,9 @@ func (m *StoreModel) describeDifference(got []oxbow.Entry) string {
 	return ""
 }
 
-// isSameModelEntry reports whether two entries agree in all fields that a StoreModel contains. It ignores times and
+// hasSameModelFields reports whether two entries agree in all fields that a StoreModel contains. It ignores times and
 // sources.
-func isSameModelEntry(a, b *oxbow.Entry) bool {
+func hasSameModelFields(a, b *oxbow.Entry) bool {
 	return a.ID == b.ID && a.Name == b.Name && a.Kind == b.Kind && a.Version == b.Version && a.Content == b.Content &&
 		slices.Equal(a.Aliases, b.Aliases) && slices.Equal(a.Labels, b.Labels)
 }

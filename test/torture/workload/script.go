@@ -21,7 +21,7 @@ const (
 	BatchStep                    // the process makes several changes with one call of Apply, sometimes with an op ID
 	ForgetStep                   // removes an entry
 	RevertStep                   // undoes the last change that can be undone
-	CompactStep                  // drops the store's old versions: all, or the older half (see KeepsNewerHalf)
+	CompactStep                  // drops the store's old versions: all, or the older half (see KeepsNewerHistoryHalf)
 	ReopenStep                   // closes the store and opens it again
 	RetryStep                    // the process repeats the last call of Apply that had an op ID
 )
@@ -37,12 +37,12 @@ type Step struct {
 	EntryName string // name of the entry, for Remember and Forget
 	Content   string // content of the entry
 	// ops of a BatchStep; for a RetryStep, they are set to the ops of the last batch when the step begins
-	Ops            []oxbow.Op
-	OpID           string // op ID of a BatchStep (may be empty) or RetryStep
-	KeepsNewerHalf bool   // whether a CompactStep keeps the newer half of the history
-	NestedStep     *Step  // step that another process executes in the middle of this step (may be nil)
+	Ops                   []oxbow.Op
+	OpID                  string // op ID of a BatchStep (may be empty) or RetryStep
+	KeepsNewerHistoryHalf bool   // whether a CompactStep keeps the newer half of the history
+	NestedStep            *Step  // step that another process executes in the middle of this step (may be nil)
 	// number of the file system call of this step before which NestedStep is executed, counting from 1
-	NestedBeforeFSCall int
+	NestedStepFSCallNumber int
 }
 
 // String describes the step in a single line.
@@ -63,7 +63,7 @@ func (s Step) String() string {
 		}
 	}
 	if s.NestedStep != nil {
-		fmt.Fprintf(&b, ", and before its call %d {%v}", s.NestedBeforeFSCall, *s.NestedStep)
+		fmt.Fprintf(&b, ", and before its call %d {%v}", s.NestedStepFSCallNumber, *s.NestedStep)
 	}
 	return b.String()
 }
@@ -84,7 +84,7 @@ func NewScript(seed uint64, processes int) Script {
 		st := g.randomStep(r.IntN(processes))
 		if processes > 1 && r.IntN(3) == 0 {
 			in := g.randomStep((st.Process + 1) % processes)
-			st.NestedStep, st.NestedBeforeFSCall = &in, 1+r.IntN(16)
+			st.NestedStep, st.NestedStepFSCallNumber = &in, 1+r.IntN(16)
 		}
 		s.Steps = append(s.Steps, st)
 	}
@@ -140,7 +140,7 @@ func (g *stepGenerator) randomStep(process int) Step {
 	case n < 15:
 		st.Kind = RevertStep
 	case n < 17:
-		st.Kind, st.KeepsNewerHalf = CompactStep, g.r.IntN(3) == 0
+		st.Kind, st.KeepsNewerHistoryHalf = CompactStep, g.r.IntN(3) == 0
 	case n < 19:
 		st.Kind = ReopenStep
 	default:

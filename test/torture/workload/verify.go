@@ -22,7 +22,7 @@ type CrashJudge struct {
 	ImageCount int // number of disk images that were passed, including images that are equal to earlier ones
 	// number of disk images in which a store was opened, without images that contain only lock files
 	ExaminedImages    int
-	SnapshotOpenCount int // number of times that a store was opened from a snapshot
+	OpensFromSnapshot int // number of times that a store was opened from a snapshot
 
 	seed         uint64
 	setup        StoreSetup
@@ -43,29 +43,34 @@ func NewJudge(seed uint64, setup StoreSetup) *CrashJudge {
 	}
 }
 
-// ExamineSketch examines the image im of a disk after a crash. It opens the store, checks that the content is one of
-// the allowed states, and makes three more changes. It then opens the store again, and checks that the three changes
-// are present and that the store is not damaged. About half of the stores are closed before they are opened again, so
-// that a regular end of the log is also tested. ExamineSketch returns the allowed state that is equal to the content.
-// If an equal image was examined before, ExamineSketch uses its result, and isNewImage is false.
-func (j *CrashJudge) ExamineSketch(
-	im *crashfs.CrashContent,
-	allowed []*StoreState,
+// ExamineCrashContent examines the image crashContent of a disk after a crash. It opens the store, checks that the
+// content is one of the allowed states, and makes three more changes. It then opens the store again, and checks that
+// the three changes are present and that the store is not damaged. About half of the stores are closed before they are
+// opened again, so that a regular end of the log is also tested. ExamineCrashContent returns the allowed state that is
+// equal to the content. If an equal image was examined before, ExamineCrashContent uses its result, and isNewImage is
+// false.
+func (j *CrashJudge) ExamineCrashContent(
+	crashContent *crashfs.CrashContent,
+	allowedStates []*StoreState,
 ) (st *StoreState, isNewImage bool, err error) {
 	j.ImageCount++
-	sum := im.HashFiles(nil)
+	sum := crashContent.HashFiles(nil)
 	if st := j.statesByHash[sum]; st != nil {
 		// An equal disk image was examined before and was valid, but here its content may not be allowed.
-		if slices.ContainsFunc(allowed, func(a *StoreState) bool { return a.Model == st.Model }) {
+		if slices.ContainsFunc(allowedStates, func(a *StoreState) bool { return a.Model == st.Model }) {
 			return st, false, nil
 		}
-		st, err := findMatchingState(st.Entries, st.Model.seq, allowed)
+		st, err := findMatchingState(st.Entries, st.Model.seq, allowedStates)
 		return st, false, err
 	}
-	if im.AnyName(DependsOnScript) {
+	if crashContent.AnyName(FileDependsOnScript) {
 		j.ExaminedImages++
 	}
-	st, err = j.examineOpenedImage(im.BuildFileSystem(), allowed, im.HashFiles(IsLockFile)&1 == 0)
+	st, err = j.examineOpenedImage(
+		crashContent.BuildFileSystem(),
+		allowedStates,
+		crashContent.HashFiles(IsLockFile)&1 == 0,
+	)
 	if err != nil {
 		return nil, true, err
 	}
@@ -83,7 +88,11 @@ func (j *CrashJudge) ExamineImage(image *vfs.Mem, allowed []*StoreState) error {
 	return err
 }
 
-func (j *CrashJudge) examineOpenedImage(image *vfs.Mem, allowed []*StoreState, closesFirst bool) (*StoreState, error) {
+func (j *CrashJudge) examineOpenedImage(
+	image *vfs.Mem,
+	allowedStates []*StoreState,
+	closesBeforeReopen bool,
+) (*StoreState, error) {
 	now := time.Unix(1776200000, 0)
 	clock := func() time.Time { now = now.Add(time.Second); return now }
 	o := StoreOptions(NewFS(image, j.setup), clock, seededReader(j.seed^0x9e3779b97f4a7c15))
@@ -92,7 +101,7 @@ func (j *CrashJudge) examineOpenedImage(image *vfs.Mem, allowed []*StoreState, c
 		return nil, fmt.Errorf("open: %w", err)
 	}
 	if UsesSnapshot(m) {
-		j.SnapshotOpenCount++
+		j.OpensFromSnapshot++
 	}
 	got, err := collectEntries(m)
 	if err != nil {
@@ -102,7 +111,7 @@ func (j *CrashJudge) examineOpenedImage(image *vfs.Mem, allowed []*StoreState, c
 	if err != nil {
 		return nil, err
 	}
-	st, err := findMatchingState(got, last, allowed)
+	st, err := findMatchingState(got, last, allowedStates)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +119,7 @@ func (j *CrashJudge) examineOpenedImage(image *vfs.Mem, allowed []*StoreState, c
 	if err != nil {
 		return nil, err
 	}
-	if closesFirst {
+	if closesBeforeReopen {
 		if err := m.Close(); err != nil {
 			return nil, fmt.Errorf("close: %w", err)
 		}
@@ -144,7 +153,7 @@ func (j *CrashJudge) openAndCheck(image *vfs.Mem, o *oxbow.Options) ([]oxbow.Ent
 		return nil, fmt.Errorf("open again: %w", err)
 	}
 	if UsesSnapshot(m) {
-		j.SnapshotOpenCount++
+		j.OpensFromSnapshot++
 	}
 	got, err := collectEntries(m)
 	if err != nil {
@@ -217,7 +226,7 @@ func firstDifference(got, want []oxbow.Entry) string {
 		hasTimes := !b.Updated.IsZero()
 		isSameTime := a.Created.Equal(b.Created) && a.Updated.Equal(b.Updated)
 		isTimeWrong := hasTimes && !isSameTime
-		if isTimeWrong || !isSameModelEntry(a, b) {
+		if isTimeWrong || !hasSameModelFields(a, b) {
 			return fmt.Sprintf(
 				"entry %d is %s of %s, want %s of %s",
 				i,

@@ -25,7 +25,7 @@ func FindConclusions(text string) []string {
 // did. Otherwise it returns "".
 func FindCorrection(text string) (first string) {
 	splitSentences(text, func(s string) bool {
-		if w := foldWords(s); anyRuleMatches(meaningUserCorrection, w) {
+		if w := normalizeSentence(s); anyRuleMatches(meaningUserCorrection, w) {
 			first = s
 		}
 		return false
@@ -37,7 +37,7 @@ func FindCorrection(text string) (first string) {
 // correction by the user. The sentences are in order and without duplicates.
 func findSentencesByMeaning(meaning sentenceMeaning, text string) (found []string) {
 	splitSentences(text, func(s string) bool {
-		if w := foldWords(s); anyRuleMatches(meaning, w) && !slices.Contains(found, s) {
+		if w := normalizeSentence(s); anyRuleMatches(meaning, w) && !slices.Contains(found, s) {
 			found = append(found, s)
 		}
 		return len(found) < maxFoundSentences
@@ -49,10 +49,10 @@ func findSentencesByMeaning(meaning sentenceMeaning, text string) (found []strin
 // rules, not a person's message.
 const maxFoundSentences = 12
 
-// anyRuleMatches reports whether a sentence matches a rule for the given kind of signal, such as a request to remember
-// something. foldedSentence must be a result of [foldWords], which normalizes letters, spaces and punctuation.
-func anyRuleMatches(signal sentenceMeaning, foldedSentence string) bool {
-	return findMatchingRule(signal, foldedSentence) != nil
+// anyRuleMatches reports whether a sentence matches a rule for the given meaning, such as a request to remember
+// something. foldedSentence must be a result of [normalizeSentence], which normalizes letters, spaces and punctuation.
+func anyRuleMatches(meaning sentenceMeaning, foldedSentence string) bool {
+	return findMatchingRule(meaning, foldedSentence) != nil
 }
 
 func findMatchingRule(signal sentenceMeaning, foldedSentence string) *sentenceRule {
@@ -61,7 +61,7 @@ func findMatchingRule(signal sentenceMeaning, foldedSentence string) *sentenceRu
 	}
 	t := compiledRuleIndex()
 	for word := range strings.FieldsSeq(foldedSentence) {
-		for _, r := range t.rulesByWord[signal][word] {
+		for _, r := range t.rulesByMeaningAndWord[signal][word] {
 			if r.matchesSentence(foldedSentence) {
 				return r
 			}
@@ -71,16 +71,16 @@ func findMatchingRule(signal sentenceMeaning, foldedSentence string) *sentenceRu
 		return nil
 	}
 	for _, r := range t.cjkRules {
-		if r.signal == signal && r.matchesSentence(foldedSentence) {
+		if r.meaning == signal && r.matchesSentence(foldedSentence) {
 			return r
 		}
 	}
 	return nil
 }
 
-// sentenceRule is a row of signalTable with functions that return its compiled patterns.
+// sentenceRule is a row of sentenceRuleTable with functions that return its compiled patterns.
 type sentenceRule struct {
-	tableRow
+	sentenceRuleRow
 	matchPattern, excludePattern func() *regexp.Regexp // Each function compiles its pattern at the first call.
 }
 
@@ -92,27 +92,27 @@ func (r *sentenceRule) matchesSentence(foldedSentence string) bool {
 type ruleIndex struct {
 	// rules by the meaning of the sentences that they recognize, and by trigger word; a rule is tried only if the
 	// sentence contains its trigger word
-	rulesByWord map[sentenceMeaning]map[string][]*sentenceRule
+	rulesByMeaningAndWord map[sentenceMeaning]map[string][]*sentenceRule
 	// rules without trigger words, which are tried for every sentence in Chinese or Japanese
 	cjkRules []*sentenceRule
 }
 
 var compiledRuleIndex = sync.OnceValue(func() ruleIndex {
 	t := ruleIndex{
-		rulesByWord: map[sentenceMeaning]map[string][]*sentenceRule{
+		rulesByMeaningAndWord: map[sentenceMeaning]map[string][]*sentenceRule{
 			meaningRememberRequest: {},
 			meaningUserCorrection:  {},
 			meaningAgentConclusion: {},
 		},
 	}
-	for _, row := range signalTable {
+	for _, row := range sentenceRuleTable {
 		r := &sentenceRule{
-			tableRow:       row,
-			matchPattern:   lazyRulePattern(row.language, row.matchText),
-			excludePattern: lazyRulePattern(row.language, row.excludeText),
+			sentenceRuleRow: row,
+			matchPattern:    lazyRulePattern(row.language, row.matchText),
+			excludePattern:  lazyRulePattern(row.language, row.excludeText),
 		}
 		for word := range strings.FieldsSeq(row.triggerWords) {
-			of := t.rulesByWord[row.signal]
+			of := t.rulesByMeaningAndWord[row.meaning]
 			of[word] = append(of[word], r)
 		}
 		if row.triggerWords == "" {
@@ -127,7 +127,8 @@ var compiledRuleIndex = sync.OnceValue(func() ruleIndex {
 func lazyRulePattern(language, pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(
-			strings.NewReplacer("LEAD", courtesyPatterns[language], "PLAN", planPatterns[language]).Replace(pattern),
+			strings.NewReplacer("LEAD", courtesyPatterns[language], "PLAN", planSentencePatterns[language]).
+				Replace(pattern),
 		)
 	})
 }

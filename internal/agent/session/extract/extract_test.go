@@ -1,5 +1,5 @@
-// This file tests each rule in signalTable, which contains the rules that find sentences such as requests to remember.
-// It also tests that the time to search a text grows linearly with its length.
+// This file tests each rule in sentenceRuleTable, which contains the rules that find sentences such as requests to
+// remember. It also tests that the time to search a text grows linearly with its length.
 
 package extract
 
@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// examples contains test sentences for the rules in signalTable. Each rule finds sentences with one meaning, the
+// examples contains test sentences for the rules in sentenceRuleTable. Each rule finds sentences with one meaning, the
 // signal, in one language. The rule with the name row must match all sentences in yes. No rule for the same signal may
 // match a sentence in no.
 var examples = []struct {
@@ -371,49 +371,49 @@ var examples = []struct {
 }
 
 // ruleOf returns the compiled rule for the table row row. It searches the rules for CJK text and the rules for the word
-// row.signal. It panics if there is no such rule.
-func ruleOf(row tableRow) *sentenceRule {
+// row.meaning. It panics if there is no such rule.
+func ruleOf(row sentenceRuleRow) *sentenceRule {
 	t := compiledRuleIndex()
 	of := t.cjkRules
-	for _, rules := range t.rulesByWord[row.signal] {
+	for _, rules := range t.rulesByMeaningAndWord[row.meaning] {
 		of = append(of[:len(of):len(of)], rules...)
 	}
-	return of[slices.IndexFunc(of, func(r *sentenceRule) bool { return r.tableRow == row })]
+	return of[slices.IndexFunc(of, func(r *sentenceRule) bool { return r.sentenceRuleRow == row })]
 }
 
 func TestTable(t *testing.T) {
-	tested := map[tableRow]bool{}
+	tested := map[sentenceRuleRow]bool{}
 	for _, ex := range examples {
-		i := slices.IndexFunc(signalTable, func(r tableRow) bool {
-			return r.signal == ex.signal && r.language == ex.lang && r.name == ex.row
+		i := slices.IndexFunc(sentenceRuleTable, func(r sentenceRuleRow) bool {
+			return r.meaning == ex.signal && r.language == ex.lang && r.name == ex.row
 		})
 		if i < 0 || len(ex.yes) == 0 || len(ex.no) == 0 {
 			t.Fatalf("%s/%s: no such row, or examples are missing", ex.lang, ex.row)
 		}
-		tested[signalTable[i]] = true
+		tested[sentenceRuleTable[i]] = true
 		for _, s := range ex.yes {
-			if r := ruleOf(signalTable[i]); !r.matchesSentence(foldWords(s)) ||
-				findMatchingRule(ex.signal, foldWords(s)) == nil {
-				t.Errorf("%d %s/%s: %q is not found", ex.signal, ex.lang, ex.row, foldWords(s))
+			if r := ruleOf(sentenceRuleTable[i]); !r.matchesSentence(normalizeSentence(s)) ||
+				findMatchingRule(ex.signal, normalizeSentence(s)) == nil {
+				t.Errorf("%d %s/%s: %q is not found", ex.signal, ex.lang, ex.row, normalizeSentence(s))
 			}
 		}
 		for _, s := range ex.no {
-			if r := findMatchingRule(ex.signal, foldWords(s)); r != nil {
+			if r := findMatchingRule(ex.signal, normalizeSentence(s)); r != nil {
 				t.Errorf(
 					"%d %s/%s: %q is found by %s/%s",
 					ex.signal,
 					ex.lang,
 					ex.row,
-					foldWords(s),
+					normalizeSentence(s),
 					r.language,
 					r.name,
 				)
 			}
 		}
 	}
-	for _, r := range signalTable {
+	for _, r := range sentenceRuleTable {
 		if !tested[r] {
-			t.Errorf("the row %d %s/%s has no examples", r.signal, r.language, r.name)
+			t.Errorf("the row %d %s/%s has no examples", r.meaning, r.language, r.name)
 		}
 	}
 }
@@ -446,7 +446,7 @@ func TestProse(t *testing.T) {
 }
 
 // TestWordBoundaries tests that FindRememberRequests does not find a word inside a longer word, such as "forget" in
-// "Unforgettable". It also tests that foldWords separates a word from a neighbouring word in another script.
+// "Unforgettable". It also tests that normalizeSentence separates a word from a neighbouring word in another script.
 func TestWordBoundaries(t *testing.T) {
 	for _, s := range []string{"Unforgettable, remembers that.", "Hallway always.", "Непомни: это.",
 		"Nevertheless use it.", "rememberthat we use pnpm"} {
@@ -461,7 +461,7 @@ func TestWordBoundaries(t *testing.T) {
 		"":                        "",
 		"ﾃｽﾄ":                     " ﾃｽﾄ ",
 	} {
-		if got := foldWords(s); got != want {
+		if got := normalizeSentence(s); got != want {
 			t.Errorf("words(%q) = %q, want %q", s, got, want)
 		}
 	}
@@ -502,7 +502,7 @@ func TestWorkIsLinear(t *testing.T) {
 				if len(s) > maxSentenceBytes {
 					t.Fatalf("a sentence of %d bytes", len(s))
 				}
-				sentences_ += len(foldWords(s))
+				sentences_ += len(normalizeSentence(s))
 				return true
 			})
 			return sentences_

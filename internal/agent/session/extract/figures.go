@@ -14,12 +14,12 @@ var measuredNumberPattern = sync.OnceValue(func() *regexp.Regexp {
 	)
 })
 
-// FindFigureSentences returns the sentences of an agent's text that contain a number with a unit. It leaves out
+// FindMeasurementSentences returns the sentences of an agent's text that contain a number with a unit. It leaves out
 // sentences that match the English pattern for plans, such as "next I will try …". It returns at most
 // maxFoundSentences sentences.
-func FindFigureSentences(text string) (found []string) {
+func FindMeasurementSentences(text string) (found []string) {
 	splitSentences(text, func(s string) bool {
-		if measuredNumberPattern().MatchString(s) && !planSentencePattern().MatchString(foldWords(s)) {
+		if measuredNumberPattern().MatchString(s) && !planSentencePattern().MatchString(normalizeSentence(s)) {
 			found = append(found, s)
 		}
 		return len(found) < maxFoundSentences

@@ -23,7 +23,7 @@ func TestNote(t *testing.T) {
 		"记住：我们在星期二发布。":                                  "我们在星期二发布。",
 		"":                                              "",
 	} {
-		if got := NoteTextFromRequest(sentence); got != want {
+		if got := ExtractNoteText(sentence); got != want {
 			t.Errorf("Note(%q) = %q, want %q", sentence, got, want)
 		}
 	}

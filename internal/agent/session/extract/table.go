@@ -13,11 +13,11 @@ const (
 	meaningAgentConclusion                        // An agent reports a finding or a decision.
 )
 
-// tableRow is a rule that recognizes sentences of one kind, such as corrections, in one language. Its regular
-// expressions are matched with the output of [foldWords], in which spaces surround each word and each punctuation
-// mark, and letters lack diacritics. Therefore a pattern must contain dass and not daß.
-type tableRow struct {
-	signal   sentenceMeaning
+// sentenceRuleRow is a rule that recognizes sentences of one kind, such as corrections, in one language. Its regular
+// expressions are matched with the output of [normalizeSentence], in which spaces surround each word and each
+// punctuation mark, and letters lack diacritics. Therefore a pattern must contain dass and not daß.
+type sentenceRuleRow struct {
+	meaning  sentenceMeaning
 	name     string // name of the rule in tests and statistics
 	language string
 	// The rule is tried only if the sentence contains one of these words. If triggerWords is "", the rule is tried for
@@ -40,8 +40,8 @@ var courtesyPatterns = map[string]string{
 	"ja": `^ (?:はい|あと|また|それと|なお|そして)?(?: , )?`,
 }
 
-// planPatterns contains, by language, a pattern for sentences that express a plan or a doubt.
-var planPatterns = map[string]string{
+// planSentencePatterns contains, by language, a pattern for sentences that express a plan or a doubt.
+var planSentencePatterns = map[string]string{
 	"en": `^ (?:now|next|first|then|todo|plan|step) | (?:let s|let me|i ll|we ll|will|should|could|would|might|may|maybe|perhaps|probably|possibly|likely|if|need to|needs to|going to|want to|want me|try|trying|seems|appears|check|see whether|to see|find out|looking for|look for|figure out|you can|you may|consider|unless|suspect|guess|hypothesis|not yet|once) `,
 	"de": `^ (?:jetzt|nun|als nachstes|zuerst|dann|plan|schritt) | (?:lass mich|lassen sie mich|ich werde|wir werden|soll|sollte|sollten|konnte|konnten|wurde ich|vielleicht|wahrscheinlich|vermutlich|moglicherweise|falls|wenn|muss|mussen|versuche|scheint|prufe|suche) `,
 	"ru": `^ (?:теперь|сейчас|далее|сначала|затем|план|шаг) | (?:давайте|давай|я буду|будем|нужно|надо|следует|может|могла|мог|возможно|вероятно|наверное|видимо|похоже|если|попробую|попробуем|проверю|проверим|ищу|предположительно) `,
@@ -51,9 +51,9 @@ var planPatterns = map[string]string{
 	"ja": `^ (?:次に|まず|今から|これから|計画)|しましょう|します 。|かもしれ|だろう|でしょう|おそらく|多分|たぶん|もし|必要があり|べき|試し|予定|ようです|と思われ|ましょう`,
 }
 
-// signalTable contains all rules. Each rule needs tests with sentences that must match, and with similar sentences
-// that must not match.
-var signalTable = []tableRow{
+// sentenceRuleTable contains all rules. Each rule needs tests with sentences that must match, and with similar
+// sentences that must not match.
+var sentenceRuleTable = []sentenceRuleRow{
 	// In these rules, a person asks to remember something.
 	{meaningRememberRequest, "remember", "en", "remember",
 		`LEAD(?:always |do |you (?:should|must|need to) |(?:i want|i need|i d like) you to )?remember (?:that|this|to|:|, (?:we|our|i|never|always|this|don t|do not|use|the (?:tests|build|project|repo))|-|we|the|our|my|i|never|always|not|for (?:next|later|the|future)) `,

@@ -94,15 +94,15 @@ func endsWithInitial(s string) bool {
 	return unicode.IsLetter(r) && r < 0x2e80 && (n == len(s) || before == '.' || before == ' ' || before == '(')
 }
 
-// foldWords returns a sentence in the form that the patterns match: in lower case, without diacritics, and with spaces
-// around each word and each punctuation mark. A run of Chinese or Japanese characters counts as a single word. An
-// apostrophe separates two words: "don't" becomes "don t". Quotation marks, and marks of emphasis such as *, are
+// normalizeSentence returns a sentence in the form that the patterns match: in lower case, without diacritics, and with
+// spaces around each word and each punctuation mark. A run of Chinese or Japanese characters counts as a single word.
+// An apostrophe separates two words: "don't" becomes "don t". Quotation marks, and marks of emphasis such as *, are
 // dropped.
-func foldWords(sentence string) string {
+func normalizeSentence(sentence string) string {
 	var b strings.Builder
 	b.Grow(len(sentence) + 16)
 	last := charClassSpace
-	for _, r := range analysis.Fold(sentence) {
+	for _, r := range analysis.FoldText(sentence) {
 		c := charClass(r)
 		switch {
 		case c == charClassQuote:
@@ -117,7 +117,7 @@ func foldWords(sentence string) string {
 		case r < utf8.RuneSelf:
 			b.WriteByte(byte(r))
 		default:
-			b.WriteRune(toASCIIMark(r))
+			b.WriteRune(toASCIIPunctuation(r))
 		}
 	}
 	if last != charClassSpace {
@@ -126,7 +126,7 @@ func foldWords(sentence string) string {
 	return b.String()
 }
 
-// Classes of characters. foldWords uses them to split a text into words and marks.
+// Classes of characters. normalizeSentence uses them to split a text into words and marks.
 const (
 	charClassSpace = iota
 	charClassWord
@@ -164,9 +164,9 @@ func unicodeCharClass(r rune) int {
 	return charClassPunctuation
 }
 
-// toASCIIMark returns the ASCII punctuation mark that corresponds to a mark of another script. Other characters are
-// returned unchanged.
-func toASCIIMark(r rune) rune {
+// toASCIIPunctuation returns the ASCII punctuation mark that corresponds to a mark of another script. Other characters
+// are returned unchanged.
+func toASCIIPunctuation(r rune) rune {
 	switch r {
 	case '，', '、':
 		return ','

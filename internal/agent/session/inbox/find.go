@@ -27,7 +27,7 @@ const (
 
 // noteProposal is a sentence of a person that may be worth a note.
 type noteProposal struct {
-	Why      string
+	Reason   string
 	Sentence string
 	Turn     session.Turn // turn in which the person wrote Sentence
 	Files    []string     // files that the previous turn changed, if Sentence corrects the agent's work
@@ -53,7 +53,7 @@ func findProposals(turns []session.Turn) (found []noteProposal) {
 		t := &turns[i]
 		prompt := t.Prompt()
 		for _, s := range extract.FindRememberRequests(prompt) {
-			found = append(found, noteProposal{Why: ReasonRememberRequest, Sentence: s, Turn: *t})
+			found = append(found, noteProposal{Reason: ReasonRememberRequest, Sentence: s, Turn: *t})
 		}
 		if i == 0 {
 			continue
@@ -69,7 +69,7 @@ func findProposals(turns []session.Turn) (found []noteProposal) {
 		) {
 			continue
 		}
-		found = append(found, noteProposal{Why: ReasonAgentCorrection, Sentence: s, Turn: *t, Files: files})
+		found = append(found, noteProposal{Reason: ReasonAgentCorrection, Sentence: s, Turn: *t, Files: files})
 	}
 	return found
 }
@@ -98,17 +98,17 @@ func relativePath(p, dir string) string {
 
 // foundFix describes the work between the failure of a command and its next success.
 type foundFix struct {
-	ErrorSignature string // signature of the command's error
-	Command        string
-	ErrorLine      string // output line that names the error
-	EditedFiles    []string
-	PassedCommands []string     // other commands that passed after Command failed and before it succeeded
-	Explanation    string       // sentence in which the agent names the cause or the change
-	Turn           session.Turn // turn in which Command succeeded
+	ErrorSignature     string // signature of the command's error
+	Command            string
+	ErrorLine          string // output line that names the error
+	EditedFiles        []string
+	SuccessfulCommands []string     // other commands that passed after Command failed and before it succeeded
+	Explanation        string       // sentence in which the agent names the cause or the change
+	Turn               session.Turn // turn in which Command succeeded
 
-	// Repeats lists the calls that returned texts by other people, if these texts occur again in the failed command or
-	// its output. Otherwise it is nil.
-	Repeats *session.RepeatedCalls
+	// RepeatedCallResults lists the calls that returned texts by other people, if these texts occur again in the failed
+	// command or its output. Otherwise it is nil.
+	RepeatedCallResults *session.RepeatedCallResults
 
 	agentTexts []string // texts that the agent wrote after Command failed, up to the last edit of a file
 }
@@ -120,10 +120,10 @@ func (f *foundFix) ID() string {
 
 // These constants limit the data about how an agent repaired a failing command.
 const (
-	maxEditedFiles    = 12
-	maxPassedCommands = 12
+	maxEditedFiles        = 12
+	maxSuccessfulCommands = 12
 	// maximum number of failed commands that have not passed yet (if there are more, all are forgotten)
-	maxUnfixedCommands = 64
+	maxStillFailingCommands = 64
 )
 
 // findFixes returns the fixes in a session's turns. A fix is the work between the failure of a command and its next
@@ -133,14 +133,14 @@ const (
 func findFixes(turns []session.Turn) []foundFix {
 	s := fixSearch{unfixedCommands: map[string]*foundFix{}}
 	for i := range turns {
-		own := turns[i].WithoutTaintedTexts()
+		own := turns[i].WithoutRepeatedForeignText()
 		trusted := own.AgentText()
 		s.agentTextAfterLastEdit = ""
 		for _, e := range turns[i].Events {
 			switch {
 			case e.Kind == session.KindText && e.SubAgent == "" && strings.Contains(trusted, e.Text):
 				s.agentTextAfterLastEdit += e.Text + "\n"
-			case e.Kind == session.KindCall && e.Call != nil:
+			case e.Kind == session.KindToolCall && e.Call != nil:
 				s.processCall(&e, &turns[i])
 			}
 		}
@@ -161,7 +161,7 @@ type fixSearch struct {
 // parts of the fix. If the same command succeeds later, the fix is complete.
 func (s *fixSearch) processCall(e *session.Event, t *session.Turn) {
 	c := e.Call
-	if len(s.unfixedCommands) > maxUnfixedCommands {
+	if len(s.unfixedCommands) > maxStillFailingCommands {
 		clear(s.unfixedCommands)
 	}
 	command := strings.Join(strings.Fields(c.Command), " ")
@@ -173,10 +173,10 @@ func (s *fixSearch) processCall(e *session.Event, t *session.Turn) {
 		}
 	}
 	if hasFailed(c) {
-		recordOpenFailure(s.unfixedCommands, command, e)
+		recordUnfixedFailure(s.unfixedCommands, command, e)
 	}
 	shown := command
-	if e.RepeatedTextCalls != nil {
+	if e.RepeatedCallResults != nil {
 		shown = "" // Hide the command, because it repeats text that others than the agent and the person wrote.
 	}
 	for _, f := range s.unfixedCommands {
@@ -194,22 +194,22 @@ func hasFailed(c *session.ToolCall) bool {
 // hasPassed reports whether the client reported an exit status for the command, and the command did not fail.
 func hasPassed(c *session.ToolCall) bool { return !hasFailed(c) && c.ExitStatus != nil }
 
-// recordOpenFailure records that a command failed, because later edits may make the command pass. The new foundFix
-// describes the failure, and the edits are added later. recordOpenFailure does nothing if the output names no error, or
-// if openFailures already contains the command with the same error.
-func recordOpenFailure(openFailures map[string]*foundFix, command string, e *session.Event) {
+// recordUnfixedFailure records that a command failed, because later edits may make the command pass. The new foundFix
+// describes the failure, and the edits are added later. recordUnfixedFailure does nothing if the output names no error,
+// or if unfixedFailures already contains the command with the same error.
+func recordUnfixedFailure(unfixedFailures map[string]*foundFix, command string, e *session.Event) {
 	s := session.FailureSignature(e.Call.Output)
 	if command == "" || s == "" {
 		return
 	}
-	if openFailures[command] != nil && openFailures[command].ErrorSignature == s {
+	if unfixedFailures[command] != nil && unfixedFailures[command].ErrorSignature == s {
 		return
 	}
-	openFailures[command] = &foundFix{
-		ErrorSignature: s,
-		Command:        command,
-		ErrorLine:      session.ErrorLine(e.Call.Output),
-		Repeats:        e.RepeatedTextCalls,
+	unfixedFailures[command] = &foundFix{
+		ErrorSignature:      s,
+		Command:             command,
+		ErrorLine:           session.ErrorLine(e.Call.Output),
+		RepeatedCallResults: e.RepeatedCallResults,
 	}
 }
 
@@ -236,8 +236,8 @@ func (f *foundFix) addCallAfterFailure(c *session.ToolCall, edits []string, comm
 	if command == "" || !hasPassed(c) {
 		return
 	}
-	if len(f.PassedCommands) < maxPassedCommands && !slices.Contains(f.PassedCommands, command) {
-		f.PassedCommands = append(f.PassedCommands, command)
+	if len(f.SuccessfulCommands) < maxSuccessfulCommands && !slices.Contains(f.SuccessfulCommands, command) {
+		f.SuccessfulCommands = append(f.SuccessfulCommands, command)
 	}
 }
 
@@ -249,14 +249,14 @@ func (f *foundFix) findExplanation() string {
 		return found[len(found)-1]
 	}
 	for _, said := range slices.Backward(f.agentTexts) {
-		if s, gives := editreason.ReasonSentence(said); gives {
+		if s, gives := editreason.FindReasonSentence(said); gives {
 			return s
 		}
 	}
 	return ""
 }
 
-// These phrases are written into the text of a fix. [ParseFix] finds the parts of the text by them.
+// These phrases are written into the text of a fix. [ParseFixEntry] finds the parts of the text by them.
 const (
 	failedCommandPhrase = "` failed: "
 	passedCommandPhrase = "It passed after changes of "
@@ -271,9 +271,9 @@ func (f *foundFix) Text() string {
 	if f.Explanation != "" {
 		b.WriteString("\n" + agentSaidPhrase + f.Explanation + "\n")
 	}
-	if len(f.PassedCommands) > 0 {
+	if len(f.SuccessfulCommands) > 0 {
 		b.WriteString("\nRun between:\n")
-		for _, c := range f.PassedCommands {
+		for _, c := range f.SuccessfulCommands {
 			b.WriteString("- " + c + "\n")
 		}
 	}

@@ -23,17 +23,17 @@ type Fix struct {
 	// sentence in which the agent explains the fix ("" without such a sentence)
 	Explanation string `json:"said,omitempty"`
 	// other commands that passed after Command failed and before it succeeded
-	PassedCommands []string  `json:"between,omitempty"`
-	Project        string    `json:"project,omitempty"`
-	TurnName       string    `json:"turn"` // name of the turn in which the command passed
-	Time           time.Time `json:"time"` // time at which the turn TurnName was stored
+	SuccessfulCommands []string  `json:"between,omitempty"`
+	Project            string    `json:"project,omitempty"`
+	TurnName           string    `json:"turn"` // name of the turn in which the command passed
+	Time               time.Time `json:"time"` // time at which the turn TurnName was stored
 
 	errorSignature string
 }
 
-// ParseFix decodes an archive entry that describes how a failed command was made to pass. It returns false for other
-// entries.
-func ParseFix(e *oxbow.Entry) (f Fix, ok bool) {
+// ParseFixEntry decodes an archive entry that describes how a failed command was made to pass. It returns false for
+// other entries.
+func ParseFixEntry(e *oxbow.Entry) (f Fix, ok bool) {
 	id, ok := strings.CutPrefix(e.Name, "fix/")
 	if !ok {
 		return f, false
@@ -52,7 +52,7 @@ func ParseFix(e *oxbow.Entry) (f Fix, ok bool) {
 			f.Explanation = said
 		}
 		if list, ok := strings.CutPrefix(part, "Run between:\n- "); ok {
-			f.PassedCommands = strings.Split(list, "\n- ")
+			f.SuccessfulCommands = strings.Split(list, "\n- ")
 		}
 	}
 	return f, true
@@ -73,7 +73,7 @@ func FindFixes(ctx context.Context, m *oxbow.Memory, project, failure string) (f
 		if err != nil {
 			return nil, err
 		}
-		one, ok := ParseFix(&e)
+		one, ok := ParseFixEntry(&e)
 		if !ok {
 			continue
 		}

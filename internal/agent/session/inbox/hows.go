@@ -16,16 +16,16 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// PassedCommand is a command that passed in at least one past session.
-type PassedCommand struct {
-	Command      string    `json:"command"`
-	SuccessCount int       `json:"passed"` // how often Command ran successfully
-	FailCount    int       `json:"failed"` // how often Command failed
-	SessionCount int       `json:"sessions"`
-	Project      string    `json:"project,omitempty"`
-	LastTurn     string    `json:"turn"` // name of the turn in which the command last passed
-	LastPassed   time.Time `json:"time"` // time at which the command last passed
-	FirstPrompt  string    `json:"asked,omitempty"`
+// SuccessfulCommand is a command that passed in at least one past session.
+type SuccessfulCommand struct {
+	Command         string    `json:"command"`
+	SuccessCount    int       `json:"passed"` // how often Command ran successfully
+	FailCount       int       `json:"failed"` // how often Command failed
+	SessionCount    int       `json:"sessions"`
+	Project         string    `json:"project,omitempty"`
+	LastTurn        string    `json:"turn"` // name of the turn in which the command last passed
+	LastSuccessTime time.Time `json:"time"` // time at which the command last passed
+	FirstPrompt     string    `json:"asked,omitempty"`
 
 	// share of the words in the caller's description of a task that occur in Command or, with less weight, in the turns
 	// that ran Command
@@ -50,7 +50,7 @@ const (
 // as "run the tests", or a part of a command. A command matches if it contains words of the task, or if the person or
 // the agent used the words in the command's turn. Commands that only print something, such as ls, are left out. If
 // project is not empty, only turns of this project are searched.
-func FindCommands(ctx context.Context, m *oxbow.Memory, project, task string) ([]PassedCommand, error) {
+func FindCommands(ctx context.Context, m *oxbow.Memory, project, task string) ([]SuccessfulCommand, error) {
 	f := session.TurnFilter.And(oxbow.Filter{Terms: []oxbow.Term{{Key: "has", Values: []string{"cmd"}}}})
 	if project != "" {
 		f.Terms = append(f.Terms, oxbow.Term{Key: oxbow.LabelProject, Values: []string{project}})
@@ -59,7 +59,7 @@ func FindCommands(ctx context.Context, m *oxbow.Memory, project, task string) ([
 	if err != nil {
 		return nil, err
 	}
-	s := commandSearch{taskWordStems: taskWords(task), byCommand: map[string]*PassedCommand{}}
+	s := commandSearch{taskWordStems: taskWords(task), resultsByCommand: map[string]*SuccessfulCommand{}}
 	for _, h := range hits {
 		turn, err := session.ParseTurn(h.Entry.Content)
 		if err == nil {
@@ -78,8 +78,8 @@ func taskQueryWithoutOperators(task string) string {
 
 // commandSearch counts the passed and the failed runs of each command that matches a task.
 type commandSearch struct {
-	taskWordStems []string // stems of the words in the text that the caller searches for
-	byCommand     map[string]*PassedCommand
+	taskWordStems    []string // stems of the words in the text that the caller searches for
+	resultsByCommand map[string]*SuccessfulCommand
 }
 
 // addTurnCommands counts how often each command in a turn passed and how often it failed. If a command passed, it also
@@ -93,10 +93,10 @@ func (s *commandSearch) addTurnCommands(turn *session.Turn, e *oxbow.Entry) {
 			continue
 		}
 		line = extract.NormalizeCommand(line, strings.TrimSuffix(turn.Dir(), "/"))
-		h := s.byCommand[line]
+		h := s.resultsByCommand[line]
 		if h == nil {
-			h = &PassedCommand{Command: line, sessions: map[string]bool{}}
-			s.byCommand[line] = h
+			h = &SuccessfulCommand{Command: line, sessions: map[string]bool{}}
+			s.resultsByCommand[line] = h
 		}
 		h.matchingWordShare = max(h.matchingWordShare, s.matchTask(stemTextWords(line), said))
 		switch {
@@ -108,8 +108,8 @@ func (s *commandSearch) addTurnCommands(turn *session.Turn, e *oxbow.Entry) {
 		}
 		h.SuccessCount++
 		h.sessions[turn.Client+"/"+turn.Session] = true
-		if !ev.Time.Before(h.LastPassed) {
-			h.LastPassed, h.LastTurn = ev.Time, e.Name
+		if !ev.Time.Before(h.LastSuccessTime) {
+			h.LastSuccessTime, h.LastTurn = ev.Time, e.Name
 			h.FirstPrompt, _, _ = strings.Cut(strings.TrimSpace(turn.Prompt()), "\n")
 			h.Project, _ = e.Label(oxbow.LabelProject)
 		}
@@ -139,20 +139,20 @@ func (s *commandSearch) matchTask(commandWords, turnWords map[string]bool) float
 // searched task's words that match the command is less than minMatchingWordShare. The best command is the one with the
 // largest such share. Commands with equal shares are compared by the session count, then by the rate of successful
 // runs, and then by the time they last succeeded.
-func (s *commandSearch) bestCommands() []PassedCommand {
-	all := []PassedCommand{}
-	for _, h := range s.byCommand {
+func (s *commandSearch) bestCommands() []SuccessfulCommand {
+	all := []SuccessfulCommand{}
+	for _, h := range s.resultsByCommand {
 		if h.SuccessCount > 0 && h.matchingWordShare >= minMatchingWordShare {
 			h.SessionCount = len(h.sessions)
 			all = append(all, *h)
 		}
 	}
-	slices.SortFunc(all, func(a, b PassedCommand) int {
+	slices.SortFunc(all, func(a, b SuccessfulCommand) int {
 		return cmp.Or(
 			cmp.Compare(b.matchingWordShare, a.matchingWordShare),
 			cmp.Compare(b.SessionCount, a.SessionCount),
 			cmp.Compare(b.passRate(), a.passRate()),
-			b.LastPassed.Compare(a.LastPassed),
+			b.LastSuccessTime.Compare(a.LastSuccessTime),
 			strings.Compare(a.Command, b.Command),
 		)
 	})
@@ -160,7 +160,7 @@ func (s *commandSearch) bestCommands() []PassedCommand {
 }
 
 // passRate returns the share of the command's runs that passed.
-func (h *PassedCommand) passRate() float64 {
+func (h *SuccessfulCommand) passRate() float64 {
 	return float64(h.SuccessCount) / float64(h.SuccessCount+h.FailCount)
 }
 

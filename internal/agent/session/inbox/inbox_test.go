@@ -36,12 +36,12 @@ func says(s string) session.Event  { return session.Event{Kind: session.KindProm
 func agent(s string) session.Event { return session.Event{Kind: session.KindText, Text: s} }
 
 func edits(files ...string) session.Event {
-	return session.Event{Kind: session.KindCall, Call: &session.ToolCall{Tool: "Edit", WrittenFiles: files}}
+	return session.Event{Kind: session.KindToolCall, Call: &session.ToolCall{Tool: "Edit", WrittenFiles: files}}
 }
 
 func runs(command string, exit int, output string) session.Event {
 	return session.Event{
-		Kind: session.KindCall,
+		Kind: session.KindToolCall,
 		Call: &session.ToolCall{Tool: "Bash", Command: command, ExitStatus: &exit, Failed: exit != 0, Output: output},
 	}
 }
@@ -57,7 +57,7 @@ func TestProposals(t *testing.T) {
 	))
 	var got []string
 	for _, p := range findProposals(turns) {
-		got = append(got, fmt.Sprint(p.Why, p.Turn.Number, " ", p.Sentence, p.Files))
+		got = append(got, fmt.Sprint(p.Reason, p.Turn.Number, " ", p.Sentence, p.Files))
 	}
 	want := []string{
 		"asked1 Remember that prices are in cents.[]",
@@ -211,7 +211,7 @@ func TestRevertedByAnEdit(t *testing.T) {
 
 // TestUnknownStatus tests that a command does not count as passed if the client does not report its exit status.
 func TestUnknownStatus(t *testing.T) {
-	unknown := session.Event{Kind: session.KindCall, Call: &session.ToolCall{Tool: "Bash", Command: "go vet"}}
+	unknown := session.Event{Kind: session.KindToolCall, Call: &session.ToolCall{Tool: "Bash", Command: "go vet"}}
 	turns := session.BuildTurns(events(
 		"s",
 		says("x"),
@@ -307,7 +307,7 @@ func contents(t *testing.T, a *session.Archive) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Name != cursorEntryName {
+		if e.Name != inboxCursorEntryName {
 			all = append(all, fmt.Sprintf("%s %v\n%s\n", e.Name, e.Labels, e.Content))
 		}
 	}
@@ -336,12 +336,13 @@ func TestUpdate(t *testing.T) {
 		}
 	}
 	update(t, a, 3)
-	before, err := a.Memory.Store().Get(t.Context(), cursorEntryName)
+	before, err := a.Memory.Store().Get(t.Context(), inboxCursorEntryName)
 	if err != nil {
 		t.Fatal(err)
 	}
 	update(t, a, 0)
-	if after, err := a.Memory.Store().Get(t.Context(), cursorEntryName); err != nil || after.Version != before.Version {
+	if after, err := a.Memory.Store().Get(t.Context(), inboxCursorEntryName); err != nil ||
+		after.Version != before.Version {
 		t.Errorf("a second update writes: %v", err)
 	}
 	items, err := ListProposals(t.Context(), a.Memory, ProposalStateOpen, "shop")
@@ -358,7 +359,7 @@ func TestUpdate(t *testing.T) {
 	if err != nil || !slices.Equal(turn.Values("concluded"), []string{"yes"}) || turn.Values(LabelReverted) != nil {
 		t.Errorf("the first turn has %v, %v", turn.Labels, err)
 	}
-	if got, err := RepeatedCommands(t.Context(), a.Memory, "shop"); err != nil ||
+	if got, err := FindRepeatedCommands(t.Context(), a.Memory, "shop"); err != nil ||
 		!slices.Equal(got, []string{"go test ./..."}) {
 		t.Errorf("Runs() = %q, %v", got, err)
 	}
@@ -419,7 +420,7 @@ func TestUpdate(t *testing.T) {
 func TestCountsAreWrittenInParts(t *testing.T) {
 	a := open(t)
 	const sessions, perSession = 400, 8
-	var want []passedProjectCommand
+	var want []successfulProjectCommand
 	whole := 0 // number of bytes that would be written if each session wrote all counts
 	for i := range sessions {
 		id := fmt.Sprint("session ", i)
@@ -429,10 +430,10 @@ func TestCountsAreWrittenInParts(t *testing.T) {
 			all = append(all, runs(command, 0, ""))
 		}
 		turns := session.BuildTurns(events(id, all...))
-		if err := countPassedCommands(t.Context(), a.Memory, turns, "shop"); err != nil {
+		if err := storeSuccessfulCommands(t.Context(), a.Memory, turns, "shop"); err != nil {
 			t.Fatal(err)
 		}
-		want = addPassedRuns(want, listPassedCommands(turns), makeShortDigest("claude", id))
+		want = addSessionCommands(want, listSuccessfulCommands(turns), makeShortDigest("claude", id))
 		b, err := json.Marshal(want)
 		if err != nil {
 			t.Fatal(err)
@@ -440,13 +441,16 @@ func TestCountsAreWrittenInParts(t *testing.T) {
 		whole += len(b)
 	}
 	var commands []string
-	slices.SortStableFunc(want, func(a, b passedProjectCommand) int { return b.LastPassed.Compare(a.LastPassed) })
+	slices.SortStableFunc(
+		want,
+		func(a, b successfulProjectCommand) int { return b.LastSuccessTime.Compare(a.LastSuccessTime) },
+	)
 	for _, r := range want {
-		if len(r.Sessions) >= minSessionsWithPass {
+		if len(r.Sessions) >= minSessionsWithSuccess {
 			commands = append(commands, r.Command)
 		}
 	}
-	got, err := RepeatedCommands(t.Context(), a.Memory, "shop")
+	got, err := FindRepeatedCommands(t.Context(), a.Memory, "shop")
 	slices.Sort(got)
 	slices.Sort(commands)
 	if err != nil || len(got) < 100 || !slices.Equal(got, commands) {

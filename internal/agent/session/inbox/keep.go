@@ -40,15 +40,15 @@ const (
 const labelSourceTurn = "from"
 
 const (
-	labelProposalState = "proposal"
-	labelNoteName      = "note" // key of the label that names the note made from a proposal
-	labelReason        = "why"
-	cursorEntryName    = "cursor/inbox"
+	labelProposalState   = "proposal"
+	labelNoteName        = "note" // key of the label that names the note made from a proposal
+	labelReason          = "why"
+	inboxCursorEntryName = "cursor/inbox"
 
-	maxSourceTurns      = 16  // maximum number of turns that a proposal lists
-	maxCorrectionFiles  = 8   // maximum number of files that are stored with a sentence that corrects the agent
-	maxCountedCommands  = 300 // maximum number of commands that are counted for a project
-	minSessionsWithPass = 3   // RepeatedCommands returns a command only if it has passed in this many sessions.
+	maxTurnsPerProposal    = 16  // maximum number of turns that a proposal lists
+	maxFilesPerCorrection  = 8   // maximum number of files that are stored with a sentence that corrects the agent
+	maxCountedCommands     = 300 // maximum number of commands that are counted for a project
+	minSessionsWithSuccess = 3   // FindRepeatedCommands returns a command only if it has passed in this many sessions.
 )
 
 // TurnLabels returns labels for a turn. One label records that the agent drew conclusions. The labels with the key
@@ -60,10 +60,10 @@ func TurnLabels(t *session.Turn) []oxbow.Label {
 	if len(extract.FindConclusions(t.AgentText())) > 0 {
 		ls = append(ls, oxbow.Label{Key: "concluded", Value: "yes"})
 	}
-	for _, v := range t.CallsTaintingTurn() {
+	for _, v := range t.DescribeTaintingCalls() {
 		ls = append(ls, oxbow.Label{Key: oxbow.LabelTaint, Value: v})
 	}
-	for _, v := range t.UnvouchedProgramCalls() {
+	for _, v := range t.UnknownProgramCalls() {
 		ls = append(ls, oxbow.Label{Key: oxbow.LabelUnvouched, Value: v})
 	}
 	return ls
@@ -75,9 +75,9 @@ func UpdateProposals(ctx context.Context, a *session.Archive) (int, error) {
 	var at struct {
 		Version uint64 `json:"version"`
 	}
-	if e, err := a.Memory.Store().Get(ctx, cursorEntryName); err == nil {
+	if e, err := a.Memory.Store().Get(ctx, inboxCursorEntryName); err == nil {
 		if err := json.Unmarshal([]byte(e.Content), &at); err != nil {
-			return 0, fmt.Errorf("reading %s: %w", cursorEntryName, err)
+			return 0, fmt.Errorf("reading %s: %w", inboxCursorEntryName, err)
 		}
 	} else if !errors.Is(err, oxbow.ErrNotFound) {
 		return 0, err
@@ -96,23 +96,23 @@ func UpdateProposals(ctx context.Context, a *session.Archive) (int, error) {
 			return i, err
 		}
 		if i%20 == 19 || i == len(heads)-1 {
-			if err := storeCursor(ctx, a.Memory, h.version); err != nil {
+			if err := storeInboxCursor(ctx, a.Memory, h.version); err != nil {
 				return i, err
 			}
 		}
 	}
 	if last > at.Version {
-		return len(heads), storeCursor(ctx, a.Memory, last)
+		return len(heads), storeInboxCursor(ctx, a.Memory, last)
 	}
 	return len(heads), nil
 }
 
-// storeCursor records that all sessions were examined for lessons, up to this version of the session archive.
-func storeCursor(ctx context.Context, m *oxbow.Memory, version uint64) error {
+// storeInboxCursor records that all sessions were examined for lessons, up to this version of the session archive.
+func storeInboxCursor(ctx context.Context, m *oxbow.Memory, version uint64) error {
 	// Ignore the error: a map of numbers can always be encoded.
 	b, _ := json.Marshal(map[string]uint64{"version": version})
 	return putEntry(ctx, m, oxbow.Entry{
-		Name:    cursorEntryName,
+		Name:    inboxCursorEntryName,
 		Content: string(b),
 		Labels:  []oxbow.Label{{Key: "cursor", Value: "inbox"}},
 	})
@@ -125,15 +125,15 @@ type versionedSummary struct {
 }
 
 // changedSessions returns the summaries of the sessions that changed after a given change, oldest first. The argument
-// after is the number of that change. Usually changedSessions reads only the later changes, and last is 0. If there are
-// more than maxReadChanges later changes, it reads the summaries of all sessions instead. Then last is the number of
-// the newest change, and the caller must set the cursor to last.
-func changedSessions(ctx context.Context, m *oxbow.Memory, after uint64) (
+// afterSeq is the number of that change. Usually changedSessions reads only the later changes, and newestSeq is 0. If
+// there are more than maxReadChanges later changes, it reads the summaries of all sessions instead. Then newestSeq is
+// the number of the newest change, and the caller must set the cursor to newestSeq.
+func changedSessions(ctx context.Context, m *oxbow.Memory, afterSeq uint64) (
 	heads []versionedSummary,
-	last uint64,
+	newestSeq uint64,
 	err error,
 ) {
-	names, newest, isComplete, err := sessionsWrittenSince(ctx, m, after)
+	names, newest, isComplete, err := sessionsWrittenSince(ctx, m, afterSeq)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -147,29 +147,29 @@ func changedSessions(ctx context.Context, m *oxbow.Memory, after uint64) (
 		}
 	}
 	if !isComplete {
-		last, heads = newest, nil
+		newestSeq, heads = newest, nil
 		for e, err := range m.Entries(ctx, session.SessionFilter) {
 			if err != nil {
 				return nil, 0, err
 			}
-			if e.Version > after {
+			if e.Version > afterSeq {
 				heads = appendSummary(heads, &e)
 			}
 		}
 	}
 	slices.SortFunc(heads, func(a, b versionedSummary) int { return cmp.Compare(a.version, b.version) })
-	return heads, last, nil
+	return heads, newestSeq, nil
 }
 
 // maxReadChanges is the maximum number of changes that [sessionsWrittenSince] reads.
 const maxReadChanges = 256
 
-// sessionsWrittenSince reads the changes that are newer than the change with the number after. The result names
+// sessionsWrittenSince reads the changes that are newer than the change with the number afterSeq. The result names
 // contains the names of the sessions that these changes wrote. The result newest is the number of the newest change, or
 // 0 if there are no changes. The result isComplete is false if names may lack sessions. This is the case if more than
 // maxReadChanges changes are newer, or if the log has changes but all of them are newer than the change with the number
-// after.
-func sessionsWrittenSince(ctx context.Context, m *oxbow.Memory, after uint64) (
+// afterSeq.
+func sessionsWrittenSince(ctx context.Context, m *oxbow.Memory, afterSeq uint64) (
 	names []string,
 	newest uint64,
 	isComplete bool,
@@ -181,7 +181,7 @@ func sessionsWrittenSince(ctx context.Context, m *oxbow.Memory, after uint64) (
 			return nil, 0, false, err
 		}
 		newest = max(newest, c.Seq)
-		if c.Seq <= after {
+		if c.Seq <= afterSeq {
 			return names, newest, true, nil
 		}
 		walked++
@@ -221,16 +221,16 @@ func putEntry(ctx context.Context, m *oxbow.Memory, e oxbow.Entry) error {
 	})
 }
 
-// rereadTurnCount is the number of old turns that StoreLessons reads again before a session's new turns, because a
+// turnsToReread is the number of old turns that StoreLessons reads again before a session's new turns, because a
 // fix may have begun in them.
-const rereadTurnCount = 30
+const turnsToReread = 30
 
 // StoreLessons stores what can be learned from a session's new turns: proposals for notes, and fixes, which are the
-// edits after which a failed command passed. It also reads up to rereadTurnCount earlier turns, because the failure of
+// edits after which a failed command passed. It also reads up to turnsToReread earlier turns, because the failure of
 // a fix may be in these turns. StoreLessons labels the turns whose files were reverted or corrected, and counts the
 // commands that passed.
 func StoreLessons(ctx context.Context, a *session.Archive, t session.ChangedSession) error {
-	turns, err := a.ReadTurnsFrom(ctx, t.Client, t.Session, max(1, t.FirstChangedTurn-rereadTurnCount))
+	turns, err := a.ReadTurnsFrom(ctx, t.Client, t.Session, max(1, t.FirstChangedTurn-turnsToReread))
 	if err != nil || len(turns) == 0 {
 		return err
 	}
@@ -254,7 +254,7 @@ func StoreLessons(ctx context.Context, a *session.Archive, t session.ChangedSess
 	if err := addTurnFileLabels(ctx, a.Memory, turns, LabelCorrectedByPerson, findCorrectedTurns(turns)); err != nil {
 		return err
 	}
-	return countPassedCommands(ctx, a.Memory, turns[fresh:], t.Project)
+	return storeSuccessfulCommands(ctx, a.Memory, turns[fresh:], t.Project)
 }
 
 func storeFix(ctx context.Context, m *oxbow.Memory, f *foundFix, project string) error {
@@ -271,7 +271,7 @@ func storeFix(ctx context.Context, m *oxbow.Memory, f *foundFix, project string)
 	for _, file := range f.EditedFiles {
 		labels = append(labels, makeLabels(oxbow.LabelFile, file)...)
 	}
-	if r := f.Repeats; r != nil {
+	if r := f.RepeatedCallResults; r != nil {
 		for _, call := range r.ForeignTextCalls {
 			labels = append(labels, makeLabels(oxbow.LabelTaint, call)...)
 		}
@@ -290,9 +290,9 @@ func addTurnFileLabels(
 	m *oxbow.Memory,
 	turns []session.Turn,
 	labelKey string,
-	marks []turnFileLabel,
+	turnFileLabels []turnFileLabel,
 ) error {
-	for _, mark := range marks {
+	for _, mark := range turnFileLabels {
 		err := m.Edit(ctx, turns[mark.turnIndex].EntryName(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 			l := makeLabels(labelKey, mark.filePath)
 			if !found || len(l) == 0 {
@@ -327,13 +327,13 @@ func makeLabels(pairs ...string) (ls []oxbow.Label) {
 
 // storeProposal stores a proposal as an entry. If an entry for the proposal already exists, whether the proposal is
 // open or decided, storeProposal only adds the proposal's turn to the entry. It changes nothing if the entry already
-// has this turn or has maxSourceTurns turns.
+// has this turn or has maxTurnsPerProposal turns.
 func storeProposal(ctx context.Context, m *oxbow.Memory, p *noteProposal, project string) error {
 	return m.Edit(ctx, "proposal/"+p.ID(), func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		from := oxbow.Label{Key: labelSourceTurn, Value: p.Turn.EntryName()}
 		if found {
 			if froms := old.Values(labelSourceTurn); slices.Contains(froms, from.Value) ||
-				len(froms) >= maxSourceTurns {
+				len(froms) >= maxTurnsPerProposal {
 				return nil, nil
 			}
 			return oxbow.Update{
@@ -348,7 +348,7 @@ func storeProposal(ctx context.Context, m *oxbow.Memory, p *noteProposal, projec
 				labelProposalState,
 				ProposalStateOpen,
 				labelReason,
-				p.Why,
+				p.Reason,
 				oxbow.LabelProject,
 				project,
 				"client",
@@ -356,7 +356,7 @@ func storeProposal(ctx context.Context, m *oxbow.Memory, p *noteProposal, projec
 			),
 			from,
 		)
-		for _, f := range p.Files[:min(len(p.Files), maxCorrectionFiles)] {
+		for _, f := range p.Files[:min(len(p.Files), maxFilesPerCorrection)] {
 			labels = append(labels, makeLabels(oxbow.LabelFile, f)...)
 		}
 		return oxbow.Add{Name: "proposal/" +
@@ -367,14 +367,14 @@ func storeProposal(ctx context.Context, m *oxbow.Memory, p *noteProposal, projec
 
 // StoredProposal is a proposal as the archive stores it.
 type StoredProposal struct {
-	ID          string    `json:"id"`
-	State       string    `json:"state"`
-	Reason      string    `json:"why"`
-	Sentence    string    `json:"sentence"`
-	Project     string    `json:"project,omitempty"`
-	Files       []string  `json:"files,omitempty"`
-	SourceTurns []string  `json:"from"` // names of the turns that contain Sentence
-	FirstTime   time.Time `json:"said"` // time at which the person first wrote Sentence
+	ID               string    `json:"id"`
+	State            string    `json:"state"`
+	Reason           string    `json:"why"`
+	Sentence         string    `json:"sentence"`
+	Project          string    `json:"project,omitempty"`
+	Files            []string  `json:"files,omitempty"`
+	SourceTurns      []string  `json:"from"` // names of the turns that contain Sentence
+	FirstWrittenTime time.Time `json:"said"` // time at which the person first wrote Sentence
 	// name of the note that was made from the proposal ("" without such a note)
 	NoteName string `json:"note,omitempty"`
 }
@@ -382,7 +382,7 @@ type StoredProposal struct {
 // NoteText returns the text of the note if the person accepts the proposal unchanged.
 func (it *StoredProposal) NoteText() string {
 	if it.Reason == ReasonRememberRequest {
-		return extract.NoteTextFromRequest(it.Sentence)
+		return extract.ExtractNoteText(it.Sentence)
 	}
 	return it.Sentence
 }
@@ -398,11 +398,11 @@ func (it *StoredProposal) SessionCount() int {
 
 func decodeProposal(e oxbow.Entry) StoredProposal {
 	it := StoredProposal{
-		ID:          strings.TrimPrefix(e.Name, "proposal/"),
-		Sentence:    e.Content,
-		Files:       e.Values(oxbow.LabelFile),
-		SourceTurns: e.Values(labelSourceTurn),
-		FirstTime:   e.Created,
+		ID:               strings.TrimPrefix(e.Name, "proposal/"),
+		Sentence:         e.Content,
+		Files:            e.Values(oxbow.LabelFile),
+		SourceTurns:      e.Values(labelSourceTurn),
+		FirstWrittenTime: e.Created,
 	}
 	it.State, _ = e.Label(labelProposalState)
 	it.Reason, _ = e.Label(labelReason)
@@ -439,7 +439,7 @@ func ListProposals(ctx context.Context, m *oxbow.Memory, state, project string) 
 		}
 	}
 	slices.SortFunc(items, func(a, b StoredProposal) int {
-		return cmp.Or(b.FirstTime.Compare(a.FirstTime), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(b.FirstWrittenTime.Compare(a.FirstWrittenTime), cmp.Compare(a.ID, b.ID))
 	})
 	return items, nil
 }
@@ -493,18 +493,18 @@ func SetProposalState(ctx context.Context, m *oxbow.Memory, id, state, noteName 
 	})
 }
 
-// passedProjectCommand is a command that succeeded in a project's sessions. Sessions lists some of these sessions, at
-// most minSessionsWithPass, because RepeatedCommands only asks whether there are that many.
-type passedProjectCommand struct {
-	Command    string    `json:"command"`
-	Sessions   []string  `json:"sessions"`
-	LastPassed time.Time `json:"last"`
+// successfulProjectCommand is a command that succeeded in a project's sessions. Sessions lists some of these sessions,
+// at most minSessionsWithSuccess, because FindRepeatedCommands only asks whether there are that many.
+type successfulProjectCommand struct {
+	Command         string    `json:"command"`
+	Sessions        []string  `json:"sessions"`
+	LastSuccessTime time.Time `json:"last"`
 }
 
-// listPassedCommands returns the commands that passed in a session, with the time at which each last passed. The
+// listSuccessfulCommands returns the commands that passed in a session, with the time at which each last passed. The
 // commands are in the form that [extract.NormalizeCommand] returns. It leaves out commands that only print something,
 // and commands that the archive does not contain completely.
-func listPassedCommands(turns []session.Turn) map[string]time.Time {
+func listSuccessfulCommands(turns []session.Turn) map[string]time.Time {
 	passed := map[string]time.Time{}
 	for i := range turns {
 		for _, e := range turns[i].CallEvents() {
@@ -537,29 +537,29 @@ const (
 	recentCommandsSizeDivisor = 4
 )
 
-// countPassedCommands adds the commands that passed in the turns to the command counts of the project. Two entries
+// storeSuccessfulCommands adds the commands that passed in the turns to the command counts of the project. Two entries
 // store the counts, so that the large main entry is seldom rewritten. The recent entry contains the counts that differ
-// from the main entry. If the recent entry has become large, it is merged into the main entry. countPassedCommands does
-// nothing if project is empty or no command passed.
-func countPassedCommands(ctx context.Context, m *oxbow.Memory, turns []session.Turn, project string) error {
-	passed := listPassedCommands(turns)
+// from the main entry. If the recent entry has become large, it is merged into the main entry. storeSuccessfulCommands
+// does nothing if project is empty or no command passed.
+func storeSuccessfulCommands(ctx context.Context, m *oxbow.Memory, turns []session.Turn, project string) error {
+	passed := listSuccessfulCommands(turns)
 	if project == "" || len(passed) == 0 {
 		return nil
 	}
 	id := makeShortDigest(turns[0].Client, turns[0].Session)
 	name := "runs/" + makeShortDigest(project)
 	large := false
-	err := editPassedRuns(
+	err := editSuccessfulCommands(
 		ctx,
 		m,
 		name+recentCommandsSuffix,
 		project,
-		func(recent []passedProjectCommand) ([]passedProjectCommand, error) {
-			all, size, err := readPassedRuns(ctx, m, name)
+		func(recent []successfulProjectCommand) ([]successfulProjectCommand, error) {
+			all, size, err := readSuccessfulCommands(ctx, m, name)
 			if err != nil {
 				return nil, err
 			}
-			rest := changedPassedCommands(addPassedRuns(mergePassedRuns(all, recent), passed, id), all)
+			rest := addedOrChangedCommands(addSessionCommands(mergeSuccessfulCommands(all, recent), passed, id), all)
 			b, err := json.Marshal(rest)
 			large = len(b) > max(minRecentCommandsBytes, size/recentCommandsSizeDivisor)
 			return rest, err
@@ -568,33 +568,39 @@ func countPassedCommands(ctx context.Context, m *oxbow.Memory, turns []session.T
 	if err != nil || !large {
 		return err
 	}
-	err = editPassedRuns(ctx, m, name, project, func(all []passedProjectCommand) ([]passedProjectCommand, error) {
-		recent, _, err := readPassedRuns(ctx, m, name+recentCommandsSuffix)
-		return addPassedRuns(mergePassedRuns(all, recent), nil, ""), err
-	})
+	err = editSuccessfulCommands(
+		ctx,
+		m,
+		name,
+		project,
+		func(all []successfulProjectCommand) ([]successfulProjectCommand, error) {
+			recent, _, err := readSuccessfulCommands(ctx, m, name+recentCommandsSuffix)
+			return addSessionCommands(mergeSuccessfulCommands(all, recent), nil, ""), err
+		},
+	)
 	if err != nil {
 		return err
 	}
-	return editPassedRuns(
+	return editSuccessfulCommands(
 		ctx,
 		m,
 		name+recentCommandsSuffix,
 		project,
-		func(recent []passedProjectCommand) ([]passedProjectCommand, error) {
-			all, _, err := readPassedRuns(ctx, m, name)
-			return changedPassedCommands(recent, all), err
+		func(recent []successfulProjectCommand) ([]successfulProjectCommand, error) {
+			all, _, err := readSuccessfulCommands(ctx, m, name)
+			return addedOrChangedCommands(recent, all), err
 		},
 	)
 }
 
-// editPassedRuns changes an entry that contains a list of successful commands. edit receives the list and returns the
-// new list. If the entry does not exist, edit receives an empty list, and the entry is created if the new list has
-// elements.
-func editPassedRuns(
+// editSuccessfulCommands changes an entry that contains a list of successful commands. edit receives the list and
+// returns the new list. If the entry does not exist, edit receives an empty list, and the entry is created if the new
+// list has elements.
+func editSuccessfulCommands(
 	ctx context.Context,
 	m *oxbow.Memory,
 	name, project string,
-	edit func([]passedProjectCommand) ([]passedProjectCommand, error),
+	edit func([]successfulProjectCommand) ([]successfulProjectCommand, error),
 ) error {
 	return m.Edit(ctx, name, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		runs, err := decodePassedCommands(old)
@@ -624,13 +630,13 @@ func editPassedRuns(
 	})
 }
 
-// readPassedRuns returns the commands in an entry, and the size of the entry's content. If the entry does not exist, it
-// returns no commands.
-func readPassedRuns(
+// readSuccessfulCommands returns the commands in an entry, and the size of the entry's content. If the entry does not
+// exist, it returns no commands.
+func readSuccessfulCommands(
 	ctx context.Context,
 	m *oxbow.Memory,
 	name string,
-) (runs []passedProjectCommand, size int, err error) {
+) (runs []successfulProjectCommand, contentBytes int, err error) {
 	e, err := m.Store().Get(ctx, name)
 	if errors.Is(err, oxbow.ErrNotFound) {
 		return nil, 0, nil
@@ -641,8 +647,9 @@ func readPassedRuns(
 	return runs, len(e.Content), err
 }
 
-// mergePassedRuns returns the commands of both lists. For a command in both lists, it uses the element in recent.
-func mergePassedRuns(all, recent []passedProjectCommand) []passedProjectCommand {
+// mergeSuccessfulCommands returns the commands of both lists. For a command in both lists, it uses the element in
+// recent.
+func mergeSuccessfulCommands(all, recent []successfulProjectCommand) []successfulProjectCommand {
 	isRecent := map[string]bool{}
 	for _, r := range recent {
 		isRecent[r.Command] = true
@@ -656,17 +663,17 @@ func mergePassedRuns(all, recent []passedProjectCommand) []passedProjectCommand 
 	return merged
 }
 
-// changedPassedCommands compares two lists of commands. It returns the elements of the list runs whose command is
+// addedOrChangedCommands compares two lists of commands. It returns the elements of the list runs whose command is
 // missing in the list old, and the elements whose sessions or time differ there.
-func changedPassedCommands(runs, old []passedProjectCommand) []passedProjectCommand {
-	byCommand := map[string]*passedProjectCommand{}
+func addedOrChangedCommands(runs, old []successfulProjectCommand) []successfulProjectCommand {
+	byCommand := map[string]*successfulProjectCommand{}
 	for i := range old {
 		byCommand[old[i].Command] = &old[i]
 	}
-	rest := []passedProjectCommand{}
+	rest := []successfulProjectCommand{}
 	for _, r := range runs {
 		o := byCommand[r.Command]
-		isSame := o != nil && slices.Equal(o.Sessions, r.Sessions) && o.LastPassed.Equal(r.LastPassed)
+		isSame := o != nil && slices.Equal(o.Sessions, r.Sessions) && o.LastSuccessTime.Equal(r.LastSuccessTime)
 		if !isSame {
 			rest = append(rest, r)
 		}
@@ -674,35 +681,39 @@ func changedPassedCommands(runs, old []passedProjectCommand) []passedProjectComm
 	return rest
 }
 
-// addPassedRuns adds the session with this ID to the list runs, which counts the sessions in which each command passed.
-// The keys of the map passed are the commands that passed in the session, and its values are the times. The result has
-// at most maxCountedCommands elements, and the commands with the most sessions come first.
-func addPassedRuns(runs []passedProjectCommand, passed map[string]time.Time, id string) []passedProjectCommand {
-	for _, line := range slices.Sorted(maps.Keys(passed)) {
-		i := slices.IndexFunc(runs, func(r passedProjectCommand) bool { return r.Command == line })
+// addSessionCommands adds the session with this ID to the list runs, which counts the sessions in which each command
+// passed. The keys of the map successTimes are the commands that passed in the session, and its values are the times.
+// The result has at most maxCountedCommands elements, and the commands with the most sessions come first.
+func addSessionCommands(
+	runs []successfulProjectCommand,
+	successTimes map[string]time.Time,
+	sessionID string,
+) []successfulProjectCommand {
+	for _, line := range slices.Sorted(maps.Keys(successTimes)) {
+		i := slices.IndexFunc(runs, func(r successfulProjectCommand) bool { return r.Command == line })
 		if i < 0 {
 			i = len(runs)
-			runs = append(runs, passedProjectCommand{Command: line})
+			runs = append(runs, successfulProjectCommand{Command: line})
 		}
 		r := &runs[i]
-		if !slices.Contains(r.Sessions, id) && len(r.Sessions) < minSessionsWithPass {
-			r.Sessions = append(slices.Clone(r.Sessions), id)
+		if !slices.Contains(r.Sessions, sessionID) && len(r.Sessions) < minSessionsWithSuccess {
+			r.Sessions = append(slices.Clone(r.Sessions), sessionID)
 		}
-		if passed[line].After(r.LastPassed) {
-			r.LastPassed = passed[line]
+		if successTimes[line].After(r.LastSuccessTime) {
+			r.LastSuccessTime = successTimes[line]
 		}
 	}
-	slices.SortStableFunc(runs, func(a, b passedProjectCommand) int {
+	slices.SortStableFunc(runs, func(a, b successfulProjectCommand) int {
 		return cmp.Or(
 			cmp.Compare(len(b.Sessions), len(a.Sessions)),
-			b.LastPassed.Compare(a.LastPassed),
+			b.LastSuccessTime.Compare(a.LastSuccessTime),
 			strings.Compare(a.Command, b.Command),
 		)
 	})
 	return runs[:min(len(runs), maxCountedCommands)]
 }
 
-func decodePassedCommands(e oxbow.Entry) (runs []passedProjectCommand, err error) {
+func decodePassedCommands(e oxbow.Entry) (runs []successfulProjectCommand, err error) {
 	if e.Content != "" {
 		err = json.Unmarshal([]byte(e.Content), &runs)
 	}
@@ -712,20 +723,23 @@ func decodePassedCommands(e oxbow.Entry) (runs []passedProjectCommand, err error
 	return runs, err
 }
 
-// RepeatedCommands returns the commands that passed in at least minSessionsWithPass sessions of a project. The command
-// that passed last comes first.
-func RepeatedCommands(ctx context.Context, m *oxbow.Memory, project string) ([]string, error) {
+// FindRepeatedCommands returns the commands that passed in at least minSessionsWithSuccess sessions of a project. The
+// command that passed last comes first.
+func FindRepeatedCommands(ctx context.Context, m *oxbow.Memory, project string) ([]string, error) {
 	name := "runs/" + makeShortDigest(project)
-	all, _, err := readPassedRuns(ctx, m, name)
+	all, _, err := readSuccessfulCommands(ctx, m, name)
 	if err != nil {
 		return nil, err
 	}
-	recent, _, err := readPassedRuns(ctx, m, name+recentCommandsSuffix)
-	runs := addPassedRuns(mergePassedRuns(all, recent), nil, "")
-	slices.SortStableFunc(runs, func(a, b passedProjectCommand) int { return b.LastPassed.Compare(a.LastPassed) })
+	recent, _, err := readSuccessfulCommands(ctx, m, name+recentCommandsSuffix)
+	runs := addSessionCommands(mergeSuccessfulCommands(all, recent), nil, "")
+	slices.SortStableFunc(
+		runs,
+		func(a, b successfulProjectCommand) int { return b.LastSuccessTime.Compare(a.LastSuccessTime) },
+	)
 	var commands []string
 	for _, r := range runs {
-		if len(r.Sessions) >= minSessionsWithPass {
+		if len(r.Sessions) >= minSessionsWithSuccess {
 			commands = append(commands, r.Command)
 		}
 	}

@@ -32,11 +32,11 @@ type editingTurnsByFile map[string][]int
 
 // workingTree simulates which edits are in a working tree, while the turns' edits and git commands are read.
 type workingTree struct {
-	uncommittedEdits editingTurnsByFile // turns that edited each file since the last git commit
-	lastCommitEdits  editingTurnsByFile // turns that edited each file between the last two git commits
-	stashedEdits     editingTurnsByFile
-	edits            []fileReplacement
-	revertLabels     []turnFileLabel
+	uncommittedEdits   editingTurnsByFile // turns that edited each file since the last git commit
+	lastCommitEdits    editingTurnsByFile // turns that edited each file between the last two git commits
+	stashedEdits       editingTurnsByFile
+	editHistory        []fileReplacement
+	revertedTurnLabels []turnFileLabel
 }
 
 // fileReplacement is an edit that replaced a text in a file. Hashes identify the old and the new text.
@@ -82,46 +82,46 @@ func findRevertedFiles(turns []session.Turn) []turnFileLabel {
 		}
 	}
 	slices.SortFunc(
-		t.revertLabels,
+		t.revertedTurnLabels,
 		func(a, b turnFileLabel) int {
 			return cmp.Or(a.turnIndex-b.turnIndex, strings.Compare(a.filePath, b.filePath))
 		},
 	)
-	return slices.Compact(t.revertLabels)
+	return slices.Compact(t.revertedTurnLabels)
 }
 
 // applyEdit records an edit, and marks the edits that it reverts. An edit that restores an earlier content of the
 // whole file reverts all edits made to the file since then. Any other edit reverts the last edit that is its exact
 // opposite. Edits in the same turn are not marked.
 func (t *workingTree) applyEdit(r fileReplacement) {
-	if t.markWholeFileRevert(r) {
+	if t.detectWholeFileRevert(r) {
 		return
 	}
 	if r.oldTextHash != r.newTextHash { // The edit replaced a text by a different text.
-		for i, e := range slices.Backward(t.edits) {
+		for i, e := range slices.Backward(t.editHistory) {
 			isReverse := e.oldTextHash == r.newTextHash && e.newTextHash == r.oldTextHash
 			if isReverse && e.file == r.file {
-				t.edits = slices.Delete(t.edits, i, i+1)
+				t.editHistory = slices.Delete(t.editHistory, i, i+1)
 				if e.turnIndex != r.turnIndex {
-					t.revertLabels = append(t.revertLabels, turnFileLabel{e.turnIndex, e.file})
+					t.revertedTurnLabels = append(t.revertedTurnLabels, turnFileLabel{e.turnIndex, e.file})
 				}
 				return
 			}
 		}
 	}
-	t.edits = append(t.edits, r)
+	t.editHistory = append(t.editHistory, r)
 }
 
-// markWholeFileRevert reports whether the edit r restores an earlier content of the whole file. If an earlier edit had
-// replaced that content, the edit r reverts this earlier edit and all later edits of the file. The reverted edits are
-// then removed from t.edits. If a reverted edit belongs to a different turn than r, the turn of the reverted edit and
-// the file are added to t.revertLabels. An edit can revert others only if it changes the file.
-func (t *workingTree) markWholeFileRevert(r fileReplacement) bool {
+// detectWholeFileRevert reports whether the edit r restores an earlier content of the whole file. If an earlier edit
+// had replaced that content, the edit r reverts this earlier edit and all later edits of the file. The reverted edits
+// are then removed from t.editHistory. If a reverted edit belongs to a different turn than r, the turn of the reverted
+// edit and the file are added to t.revertedTurnLabels. An edit can revert others only if it changes the file.
+func (t *workingTree) detectWholeFileRevert(r fileReplacement) bool {
 	if r.fileHashAfter == "" || r.fileHashBefore == r.fileHashAfter {
 		return false
 	}
 	first := -1 // index of the oldest edit that the new file content reverts
-	for i, e := range slices.Backward(t.edits) {
+	for i, e := range slices.Backward(t.editHistory) {
 		if e.file != r.file {
 			continue
 		}
@@ -141,22 +141,22 @@ func (t *workingTree) markWholeFileRevert(r fileReplacement) bool {
 		return false
 	}
 	var rest []fileReplacement
-	for i, e := range t.edits {
+	for i, e := range t.editHistory {
 		if i < first || e.file != r.file {
 			rest = append(rest, e)
 		} else if e.turnIndex != r.turnIndex {
-			t.revertLabels = append(t.revertLabels, turnFileLabel{e.turnIndex, e.file})
+			t.revertedTurnLabels = append(t.revertedTurnLabels, turnFileLabel{e.turnIndex, e.file})
 		}
 	}
-	t.edits = rest
+	t.editHistory = rest
 	return true
 }
 
 // fileHashBeforeEdit returns the hash that the file had before an edit, which is its hash after the previous edit. It
 // returns "" if the hash is not known.
-func (t *workingTree) fileHashBeforeEdit(edit int) string {
-	for _, e := range slices.Backward(t.edits[:edit]) {
-		if e.file == t.edits[edit].file {
+func (t *workingTree) fileHashBeforeEdit(editIndex int) string {
+	for _, e := range slices.Backward(t.editHistory[:editIndex]) {
+		if e.file == t.editHistory[editIndex].file {
 			return e.fileHashAfter
 		}
 	}
@@ -255,7 +255,7 @@ func (t *workingTree) applyGitStash(args []string) {
 func (t *workingTree) markChangesReverted(changes editingTurnsByFile) {
 	for f, turns := range changes {
 		for _, i := range turns {
-			t.revertLabels = append(t.revertLabels, turnFileLabel{i, f})
+			t.revertedTurnLabels = append(t.revertedTurnLabels, turnFileLabel{i, f})
 		}
 	}
 }
@@ -278,12 +278,12 @@ func findCorrectedTurns(turns []session.Turn) (found []turnFileLabel) {
 }
 
 // mentionsFile reports whether a text contains a file's name, or a path of the file, as a whole word.
-func mentionsFile(text, file string) bool {
+func mentionsFile(text, filePath string) bool {
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/", r)
 	})
 	return slices.ContainsFunc(words, func(w string) bool {
 		w = strings.TrimRight(w, "./-")
-		return w == path.Base(file) || (w != "" && namesFileOrParentDir(w, file) && strings.Contains(w, "."))
+		return w == path.Base(filePath) || (w != "" && namesFileOrParentDir(w, filePath) && strings.Contains(w, "."))
 	})
 }

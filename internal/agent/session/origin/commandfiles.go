@@ -34,37 +34,37 @@ type program struct {
 
 // recordPrintedFiles records that the command under examination printed the given files. If a file is trusted less than
 // the rest of the command's output, the output's trust level becomes the file's level. If the name of a file is
-// unknown, the output counts as text by others (LevelForeignText).
+// unknown, the output counts as text by others (TrustLevelForeignText).
 func (s *shellState) recordPrintedFiles(files []string, cause string) {
-	s.verdict.raiseTrustLevelForReadFiles(s.currentDir, s.resolveFileWords(files), cause)
+	s.verdict.raiseTrustLevelForReadFiles(s.currentDir, s.resolveFileArguments(files), cause)
 	if slices.Contains(files, unknownWordValue) {
-		s.verdict.raiseTrustLevel(LevelForeignText, cause)
+		s.verdict.raiseTrustLevel(TrustLevelForeignText, cause)
 	}
 }
 
-// raiseLevelForSearchedFiles records who may have written the files that a program searches. The least trusted file
+// raiseTrustLevelForFiles records who may have written the files that a program searches. The least trusted file
 // determines the trust level of the command's output.
-func (s *shellState) raiseLevelForSearchedFiles(files []string, cause string) {
+func (s *shellState) raiseTrustLevelForFiles(files []string, cause string) {
 	if slices.Contains(files, unknownWordValue) {
-		s.verdict.raiseTrustLevel(LevelForeignText, cause)
+		s.verdict.raiseTrustLevel(TrustLevelForeignText, cause)
 	}
-	s.verdict.raiseTrustLevelForSearch(s.currentDir, s.resolveFileWords(files), s.commandOutput, cause)
+	s.verdict.raiseTrustLevelForSearch(s.currentDir, s.resolveFileArguments(files), s.commandOutput, cause)
 }
 
-// highestFileLevel returns the trust level of the least trusted file, because a higher level means less trust. It works
-// with a separate verdict, so that the level of the whole command does not change.
-func (s *shellState) highestFileLevel(files []string) TrustLevel {
+// highestFileTrustLevel returns the trust level of the least trusted file, because a higher level means less trust. It
+// works with a separate verdict, so that the level of the whole command does not change.
+func (s *shellState) highestFileTrustLevel(files []string) TrustLevel {
 	apart := toolCallVerdictState{Machine: s.verdict.Machine, tree: s.verdict.tree}
 	t := *s
 	t.verdict = &apart
 	t.recordPrintedFiles(files, "")
-	return apart.highestLevel
+	return apart.highestTrustLevel
 }
 
-// resolveFileWords returns the files that the words of a shell command name. If a word is a pattern such as *.go, it is
-// replaced by the files that match. The prefix "?" is removed from a word. A word with this prefix is left out if its
-// file does not exist. Empty words, the word "-", and words whose value is unknown are left out.
-func (s *shellState) resolveFileWords(words []string) (files []string) {
+// resolveFileArguments returns the files that the words of a shell command name. If a word is a pattern such as *.go,
+// it is replaced by the files that match. The prefix "?" is removed from a word. A word with this prefix is left out if
+// its file does not exist. Empty words, the word "-", and words whose value is unknown are left out.
+func (s *shellState) resolveFileArguments(words []string) (files []string) {
 	for _, w := range words {
 		isOptional := strings.HasPrefix(w, "?") && len(w) > 1
 		w = strings.TrimPrefix(w, "?")
@@ -101,18 +101,19 @@ func (s *shellState) hasFiles(names []string) bool {
 	return !slices.ContainsFunc(names, func(n string) bool { return !s.hasFile(n) })
 }
 
-// recordWrites records the files that a command writes. isOwn says that the written text is the agent's own.
-func (s *shellState) recordWrites(files []string, isOwn bool) {
-	if isOwn {
-		s.recordAbsolutePaths(files, s.verdict.recordFilesOfAgentText)
+// recordWrittenFiles records the files that a command writes. isAgentText says that the written text is the agent's
+// own.
+func (s *shellState) recordWrittenFiles(files []string, isAgentText bool) {
+	if isAgentText {
+		s.recordAbsolutePaths(files, s.verdict.recordFilesWithAgentText)
 	} else {
-		s.recordAbsolutePaths(files, s.verdict.recordFilesOfOtherText)
+		s.recordAbsolutePaths(files, s.verdict.recordFilesWithNonAgentText)
 	}
 }
 
-// recordFileOfOtherText records a file into which a command writes text that is not the agent's own.
-func (s *shellState) recordFileOfOtherText(file string) {
-	s.recordAbsolutePaths([]string{file}, s.verdict.recordFilesOfOtherText)
+// recordFileWithNonAgentText records a file into which a command writes text that is not the agent's own.
+func (s *shellState) recordFileWithNonAgentText(file string) {
+	s.recordAbsolutePaths([]string{file}, s.verdict.recordFilesWithNonAgentText)
 }
 
 // recordAbsolutePaths converts the files to absolute paths and passes them to the function record. Devices such as
@@ -121,7 +122,7 @@ func (s *shellState) recordAbsolutePaths(files []string, record func(paths ...st
 	if s.currentDir == "" {
 		return
 	}
-	for _, f := range s.resolveFileWords(files) {
+	for _, f := range s.resolveFileArguments(files) {
 		if !isDevice(f) {
 			record(absolutePaths(s.currentDir, []string{f})...)
 		}
@@ -155,15 +156,15 @@ func (s *shellState) homeDir() string {
 }
 
 // findOperands returns the arguments that are not options.
-func findOperands(args []string) (rest []string) {
+func findOperands(args []string) (operands []string) {
 	hasEnded := false
 	for _, a := range args {
 		switch {
 		case a == "--" && !hasEnded:
 			hasEnded = true
 		case hasEnded || !strings.HasPrefix(a, "-") || a == "-":
-			rest = append(rest, a)
+			operands = append(operands, a)
 		}
 	}
-	return rest
+	return operands
 }

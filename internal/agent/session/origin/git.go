@@ -15,26 +15,26 @@ import (
 type gitOutputKind int
 
 const (
-	gitPrintsForeignText      gitOutputKind = iota
-	gitPrintsGitMessages                    // The command prints git's own messages, and names of files.
-	gitPrintsTrackedFileLines               // The command prints lines of tracked files.
-	gitPrintsDiff                           // The command prints changed lines of the working tree.
-	gitPrintsCommitList                     // The command prints the subject of each commit, next to the commit's hash.
-	gitPrintsLog                            // The command prints commits in a format that the caller can choose.
-	gitPrintsCommitsOrFiles                 // The command prints commits or files.
+	gitOutputForeignText      gitOutputKind = iota
+	gitOutputMessages                       // The command prints git's own messages, and names of files.
+	gitOutputTrackedFileLines               // The command prints lines of tracked files.
+	gitOutputDiff                           // The command prints changed lines of the working tree.
+	gitOutputCommitList                     // The command prints the subject of each commit, next to the commit's hash.
+	gitOutputLog                            // The command prints commits in a format that the caller can choose.
+	gitOutputCommitsOrFiles                 // The command prints commits or files.
 )
 
 // gitOutputKinds lists the git commands whose output may be proved to be the project's own text.
 var gitOutputKinds = sync.OnceValue(func() map[string]gitOutputKind {
 	all := map[string]gitOutputKind{}
 	for kind, names := range map[gitOutputKind]string{
-		gitPrintsGitMessages: `status add rm mv init config rev-parse symbolic-ref remote ls-files check-ignore gc fsck update-index
+		gitOutputMessages: `status add rm mv init config rev-parse symbolic-ref remote ls-files check-ignore gc fsck update-index
 			write-tree merge-base count-objects hash-object clean sparse-checkout version --version restore update-ref`,
-		gitPrintsTrackedFileLines: `blame annotate grep`,
-		gitPrintsDiff:             `diff diff-index diff-files`,
-		gitPrintsCommitList:       `commit checkout switch reset worktree bisect branch stash merge rebase cherry-pick revert`,
-		gitPrintsLog:              `log reflog whatchanged`,
-		gitPrintsCommitsOrFiles:   `show`,
+		gitOutputTrackedFileLines: `blame annotate grep`,
+		gitOutputDiff:             `diff diff-index diff-files`,
+		gitOutputCommitList:       `commit checkout switch reset worktree bisect branch stash merge rebase cherry-pick revert`,
+		gitOutputLog:              `log reflog whatchanged`,
+		gitOutputCommitsOrFiles:   `show`,
 	} {
 		for name := range strings.FieldsSeq(names) {
 			all[name] = kind
@@ -43,34 +43,34 @@ var gitOutputKinds = sync.OnceValue(func() map[string]gitOutputKind {
 	return all
 })
 
-// judgeGit determines who may have written the text that a git command prints, and raises the trust level in s.verdict
-// accordingly. A higher level means less trust. If the command does not run in the project's own working tree, the text
-// counts as text by others (LevelForeignText), because it is unknown which repository git reads.
-func (s *shellState) judgeGit(p program) {
+// judgeGitTrust determines who may have written the text that a git command prints, and raises the trust level in
+// s.verdict accordingly. A higher level means less trust. If the command does not run in the project's own working
+// tree, the text counts as text by others (TrustLevelForeignText), because it is unknown which repository git reads.
+func (s *shellState) judgeGitTrust(p program) {
 	was := s.currentDir
 	defer func() { s.currentDir = was }()
 	args, ok := s.skipGitOptions(p.args)
 	if !ok || s.mayUseOtherRepo {
-		s.verdict.raiseTrustLevel(LevelForeignText, p.fullCommandText)
+		s.verdict.raiseTrustLevel(TrustLevelForeignText, p.fullCommandText)
 		return
 	}
 	if !s.isInWorkingTree() {
-		s.verdict.raiseTrustLevel(LevelForeignText, p.fullCommandText)
+		s.verdict.raiseTrustLevel(TrustLevelForeignText, p.fullCommandText)
 		return
 	}
 	if len(args) == 0 {
 		return
 	}
 	s.judgeCommandsRunByGit(args)
-	chooses := gitOutputKinds()[args[0]] != gitPrintsGitMessages &&
+	chooses := gitOutputKinds()[args[0]] != gitOutputMessages &&
 		args[0] != "commit" // For these git commands, the arguments decide whose text is printed.
 	isUnknown := chooses && slices.Contains(args, unknownWordValue)
-	if isUnknown || !s.isOwnGitOutput(args[0], args[1:]) {
-		if slices.Contains(gitTreeCommands, args[0]) {
-			s.verdict.raisePrintedTrustLevel(LevelForeignText, p.fullCommandText)
+	if isUnknown || !s.isProjectGitOutput(args[0], args[1:]) {
+		if slices.Contains(gitTrackedFileCommands, args[0]) {
+			s.verdict.raiseOutputTrustLevel(TrustLevelForeignText, p.fullCommandText)
 			return
 		}
-		s.verdict.raiseTrustLevel(LevelForeignText, p.fullCommandText)
+		s.verdict.raiseTrustLevel(TrustLevelForeignText, p.fullCommandText)
 	}
 }
 
@@ -78,7 +78,7 @@ func (s *shellState) judgeGit(p program) {
 // in the arguments of git bisect run and git rebase --exec.
 func (s *shellState) judgeCommandsRunByGit(args []string) {
 	if len(args) > 2 && slices.Equal(args[:2], []string{"bisect", "run"}) {
-		s.judgeSimpleCommand(args[2:])
+		s.judgeSimpleCommandTrust(args[2:])
 	}
 	for i, a := range args {
 		name, value, hasValue := strings.Cut(a, "=")
@@ -93,10 +93,10 @@ func (s *shellState) judgeCommandsRunByGit(args []string) {
 	}
 }
 
-// gitTreeCommands are the git commands that may print text by other people, but do not write it into untracked files.
-// If they write files into the working tree, git tracks these files, so the files count as the project's own. Therefore
-// only the printed text of these commands is treated as foreign.
-var gitTreeCommands = []string{
+// gitTrackedFileCommands are the git commands that may print text by other people, but do not write it into untracked
+// files. If they write files into the working tree, git tracks these files, so the files count as the project's own.
+// Therefore only the printed text of these commands is treated as foreign.
+var gitTrackedFileCommands = []string{
 	"pull",
 	"checkout",
 	"switch",
@@ -139,27 +139,27 @@ func (s *shellState) skipGitOptions(args []string) (rest []string, ok bool) {
 	return args, true
 }
 
-// isOwnGitOutput reports whether the output of a git command is proved to be the project's own text.
-func (s *shellState) isOwnGitOutput(command string, args []string) bool {
+// isProjectGitOutput reports whether the output of a git command is proved to be the project's own text.
+func (s *shellState) isProjectGitOutput(command string, args []string) bool {
 	switch gitOutputKinds()[command] {
-	case gitPrintsGitMessages:
+	case gitOutputMessages:
 		return command != "config" ||
-			s.highestFileLevel(
-				append(addOptionalFilePrefix(findOperands(args)), optionValueFiles(args)...),
-			) == LevelOwnText
-	case gitPrintsTrackedFileLines:
+			s.highestFileTrustLevel(
+				append(markAsOptionalFiles(findOperands(args)), findOptionValueFiles(args)...),
+			) == TrustLevelOwnText
+	case gitOutputTrackedFileLines:
 		return s.printsOnlyProjectLines(command, args)
-	case gitPrintsDiff:
-		return s.isOwnWorkingDiff(args)
-	case gitPrintsCommitList:
+	case gitOutputDiff:
+		return s.isProjectWorkingTreeDiff(args)
+	case gitOutputCommitList:
 		showsRemote := command == "branch" &&
 			(slices.Contains(args, "-r") || strings.Contains(s.commandOutput, "remotes/"))
 		return !showsRemote && s.namesOnlyOwnCommits(commitHashPattern())
-	case gitPrintsLog:
-		return s.isOwnGitLog(args)
-	case gitPrintsCommitsOrFiles:
+	case gitOutputLog:
+		return s.isLocalGitLog(args)
+	case gitOutputCommitsOrFiles:
 		return areProjectFileOperands(findOperands(args)) ||
-			(s.areOwnCommits(findOperands(args)) && s.isOwnGitLog(args))
+			(s.areLocalCommits(findOperands(args)) && s.isLocalGitLog(args))
 	}
 	return false
 }
@@ -184,7 +184,7 @@ func (s *shellState) printsOnlyProjectLines(command string, args []string) bool 
 	for line := range strings.Lines(s.commandOutput) {
 		printed.addLine(strings.TrimSpace(line))
 	}
-	return s.highestFileLevel(append(names, printed.printedFiles...)) == LevelOwnText
+	return s.highestFileTrustLevel(append(names, printed.printedFiles...)) == TrustLevelOwnText
 }
 
 // These patterns match parts of git's output: any commit hash, the hash that git log prints before each commit (also
@@ -200,10 +200,10 @@ var (
 )
 
 // namesOnlyOwnCommits reports whether all commits in the output of a git command were made on this machine. The
-// parameter hashes is a pattern that finds the commits in the output. The first group of the pattern matches a commit's
-// hash.
-func (s *shellState) namesOnlyOwnCommits(hashes *regexp.Regexp) bool {
-	for _, m := range hashes.FindAllStringSubmatch(s.commandOutput, -1) {
+// parameter hashPattern is a pattern that finds the commits in the output. The first group of the pattern matches a
+// commit's hash.
+func (s *shellState) namesOnlyOwnCommits(hashPattern *regexp.Regexp) bool {
+	for _, m := range hashPattern.FindAllStringSubmatch(s.commandOutput, -1) {
 		if !s.verdict.tree.isOwnCommit(m[1]) {
 			return false
 		}
@@ -215,7 +215,7 @@ func (s *shellState) namesOnlyOwnCommits(hashes *regexp.Regexp) bool {
 // commit message cannot be mistaken for a hash.
 var logFormatsWithHash = []string{"oneline", "short", "medium", "full", "fuller"}
 
-// isOwnGitLog reports whether a run of git log or git show printed only commits that were made on this machine. It
+// isLocalGitLog reports whether a run of git log or git show printed only commits that were made on this machine. It
 // returns false if args choose a format that is not in logFormatsWithHash. Otherwise it returns true if the output is
 // empty, or if all these conditions are met:
 //
@@ -223,7 +223,7 @@ var logFormatsWithHash = []string{"oneline", "short", "medium", "full", "fuller"
 //   - All hashes in the output belong to commits that were made on this machine.
 //   - The output contains no git note.
 //   - No git setting can change the format of the log.
-func (s *shellState) isOwnGitLog(args []string) bool {
+func (s *shellState) isLocalGitLog(args []string) bool {
 	for _, a := range args {
 		name, value, _ := strings.Cut(a, "=")
 		isFormat := strings.HasPrefix(name, "--pretty") || strings.HasPrefix(name, "--format")
@@ -238,12 +238,12 @@ func (s *shellState) isOwnGitLog(args []string) bool {
 			!s.verdict.tree.canSettingsChangeLogFormat(s.verdict.Getenv))
 }
 
-// areOwnCommits reports whether the operands of git show name only commits that this machine's user may have made here.
-// It accepts HEAD, ancestors of HEAD such as HEAD~2, and the hashes (at least 7 characters) of commits that were made
-// on this machine. It returns true without operands, because git then shows the last commit. A tag is not accepted,
-// because a tag has a message of its own. Objects that are not commits are not accepted, because their text may look
-// like a commit.
-func (s *shellState) areOwnCommits(operands []string) bool {
+// areLocalCommits reports whether the operands of git show name only commits that this machine's user may have made
+// here. It accepts HEAD, ancestors of HEAD such as HEAD~2, and the hashes (at least 7 characters) of commits that were
+// made on this machine. It returns true without operands, because git then shows the last commit. A tag is not
+// accepted, because a tag has a message of its own. Objects that are not commits are not accepted, because their text
+// may look like a commit.
+func (s *shellState) areLocalCommits(operands []string) bool {
 	return !slices.ContainsFunc(operands, func(a string) bool {
 		rest, isHead := strings.CutPrefix(a, "HEAD")
 		isAncestor := isHead && strings.Trim(rest, "~^0123456789") == ""
@@ -262,9 +262,9 @@ func areProjectFileOperands(operands []string) bool {
 	})
 }
 
-// isOwnWorkingDiff reports whether a diff compares only the working tree, the index and the last commit, and all
-// changed files are the project's own.
-func (s *shellState) isOwnWorkingDiff(args []string) bool {
+// isProjectWorkingTreeDiff reports whether a diff compares only the working tree, the index and the last commit, and
+// all changed files are the project's own.
+func (s *shellState) isProjectWorkingTreeDiff(args []string) bool {
 	for _, a := range args {
 		if a == "--" {
 			break
@@ -283,5 +283,5 @@ func (s *shellState) isOwnWorkingDiff(args []string) bool {
 	return s.verdict.tree.trustLevelOfPaths(
 		absolutePaths(s.verdict.tree.root, changed),
 		s.verdict.Machine,
-	) == LevelOwnText
+	) == TrustLevelOwnText
 }

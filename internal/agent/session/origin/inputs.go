@@ -26,18 +26,20 @@ func (s *shellState) isInProjectDir() bool {
 	return isInside && !isThirdPartyCodeDir(rel) && (s.verdict.tree.worktree == nil || s.isInWorkingTree())
 }
 
-// isProjectInput reports whether an argument of a build program names only data of the project. It decides as follows:
+// namesOnlyProjectData reports whether an argument of a build program names only data of the project. It decides as
+// follows:
 //
 //   - An address must not be on another machine.
 //   - A file must not be in a directory with code by third parties, and must not contain text that somebody else wrote.
 //   - An untracked file of the project is accepted, because most untracked files are results of an earlier build.
 //   - A directory of the project, and an argument that names no existing file, are accepted.
-func (s *shellState) isProjectInput(arg string) bool {
+func (s *shellState) namesOnlyProjectData(arg string) bool {
 	if strings.Contains(arg, "://") {
 		return !isRemoteAddress(arg)
 	}
 	var judged []string
-	for _, f := range absolutePaths(s.currentDir, s.resolveFileWords([]string{"?" + strings.TrimSuffix(arg, "/...")})) {
+	for _, f := range absolutePaths(s.currentDir, s.resolveFileArguments([]string{"?" + strings.TrimSuffix(arg,
+		"/...")})) {
 		real := s.verdict.tree.resolveLinks(f)
 		rel, isInside := s.verdict.tree.projectPath(real)
 		switch {
@@ -49,7 +51,7 @@ func (s *shellState) isProjectInput(arg string) bool {
 			judged = append(judged, real)
 		}
 	}
-	return s.verdict.tree.trustLevelOfPaths(judged, s.verdict.Machine) != LevelForeignText
+	return s.verdict.tree.trustLevelOfPaths(judged, s.verdict.Machine) != TrustLevelForeignText
 }
 
 // isUntrackedFile reports whether a file of the project is not tracked by git.
@@ -61,9 +63,9 @@ func (s *shellState) isUntrackedFile(rel string) bool {
 	return err == nil && !tracked[rel]
 }
 
-// unreadOptionPattern matches the names of options whose values are not files to read, such as output files, excluded
+// nonInputOptionPattern matches the names of options whose values are not files to read, such as output files, excluded
 // files, test names and image names.
-var unreadOptionPattern = sync.OnceValue(func() *regexp.Regexp {
+var nonInputOptionPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?i)^-[oBdtk]$|^--?[\w-]*(?:out|profile|report|cache|junit|log|trace|cover|html|temp|tmp|` +
 			`target|dest|tag|label|run|grep|filter|exclude|include|ignore|skip|omit|glob|colou?r|type|format)[\w-]*$`,
@@ -71,16 +73,16 @@ var unreadOptionPattern = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // inputFiles returns the arguments that may be files to read: the operands and the values of options. It leaves out
-// the values of options that match [unreadOptionPattern].
+// the values of options that match [nonInputOptionPattern].
 func (p *program) inputFiles() (all []string) {
 	before := ""
 	for _, a := range p.args {
 		isOption := strings.HasPrefix(a, "-")
 		name, value, hasValue := strings.Cut(a, "=")
 		switch {
-		case isOption && hasValue && !unreadOptionPattern().MatchString(name):
+		case isOption && hasValue && !nonInputOptionPattern().MatchString(name):
 			all = append(all, value)
-		case !isOption && !unreadOptionPattern().MatchString(before):
+		case !isOption && !nonInputOptionPattern().MatchString(before):
 			all = append(all, a)
 		}
 		before = ""
@@ -91,9 +93,9 @@ func (p *program) inputFiles() (all []string) {
 	return all
 }
 
-// optionValueFiles returns the values of options, as in --file=NAME and -fNAME, that may be names of files. Each result
-// has the prefix "?". The prefix tells the caller to ignore the name if no such file exists.
-func optionValueFiles(args []string) (files []string) {
+// findOptionValueFiles returns the values of options, as in --file=NAME and -fNAME, that may be names of files. Each
+// result has the prefix "?". The prefix tells the caller to ignore the name if no such file exists.
+func findOptionValueFiles(args []string) (files []string) {
 	for _, a := range args {
 		if !strings.HasPrefix(a, "-") || a == "-" {
 			continue
@@ -107,27 +109,27 @@ func optionValueFiles(args []string) (files []string) {
 		if !hasValue || isPattern {
 			continue
 		}
-		if !unreadOptionPattern().MatchString(name) {
+		if !nonInputOptionPattern().MatchString(name) {
 			files = append(files, "?"+value)
 		}
 	}
 	return files
 }
 
-// addOptionalFilePrefix puts the prefix "?" before each argument. The prefix means that the argument is ignored if no
+// markAsOptionalFiles puts the prefix "?" before each argument. The prefix means that the argument is ignored if no
 // file has this name.
-func addOptionalFilePrefix(operands []string) (files []string) {
+func markAsOptionalFiles(operands []string) (files []string) {
 	for _, a := range operands {
 		files = append(files, "?"+a)
 	}
 	return files
 }
 
-// readsOtherHome reports whether an oxbow command reads a memory that does not belong to the project. The option --home
-// or the variable OXBOW_HOME names the memory's directory. If both are missing, oxbow uses the nearest memory at or
-// above the current directory. The result is then true if the command line has changed the current directory, for
-// example with cd, and the new directory has a different nearest memory.
-func (s *shellState) readsOtherHome(args []string) bool {
+// readsOtherProjectMemory reports whether an oxbow command reads a memory that does not belong to the project. The
+// option --home or the variable OXBOW_HOME names the memory's directory. If both are missing, oxbow uses the nearest
+// memory at or above the current directory. The result is then true if the command line has changed the current
+// directory, for example with cd, and the new directory has a different nearest memory.
+func (s *shellState) readsOtherProjectMemory(args []string) bool {
 	for i, a := range args {
 		name, value, hasValue := strings.Cut(a, "=")
 		if name != "--home" {
@@ -175,9 +177,9 @@ func findNearestHome(dir string) string {
 	return ""
 }
 
-// areOwnGoPackages reports whether all packages in an invocation of the command "go" belong to the project or to the
-// standard library. The parameter names contains the packages' names.
-func (s *shellState) areOwnGoPackages(names []string) bool {
+// areProjectOrStandardPackages reports whether all packages in an invocation of the command "go" belong to the project
+// or to the standard library. The parameter names contains the packages' names.
+func (s *shellState) areProjectOrStandardPackages(names []string) bool {
 	module := s.verdict.tree.goModulePath()
 	return !slices.ContainsFunc(names, func(n string) bool {
 		host, _, hasPath := strings.Cut(n, "/")
@@ -213,13 +215,13 @@ func (s *shellState) isInWorkingTree() bool {
 }
 
 // isRemoteAddress reports whether a word of a command is an address on another machine.
-func isRemoteAddress(w string) bool {
-	if strings.HasPrefix(w, "-") {
+func isRemoteAddress(word string) bool {
+	if strings.HasPrefix(word, "-") {
 		return false
 	}
-	_, address, hasScheme := strings.Cut(w, "://")
+	_, address, hasScheme := strings.Cut(word, "://")
 	if !hasScheme {
-		address = w
+		address = word
 	}
 	address, _, _ = strings.Cut(address, "/")
 	host := address[strings.LastIndex(address, "@")+1:]
@@ -231,5 +233,5 @@ func isRemoteAddress(w string) bool {
 	if isLoopback || slices.Contains([]string{"localhost", "0.0.0.0"}, host) {
 		return false
 	}
-	return hasScheme || strings.Contains(host, ".") || (host != "" && !strings.ContainsAny(w, "{[=,"))
+	return hasScheme || strings.Contains(host, ".") || (host != "" && !strings.ContainsAny(word, "{[=,"))
 }

@@ -14,11 +14,12 @@ import (
 // returned.
 type toolCallVerdictState struct {
 	Machine
-	tree             *projectTree
-	highestLevel     TrustLevel
-	trustLevelCause  string // the part of the command because of which the output has the trust level highestLevel
-	filesOfAgentText []string
-	filesOfOtherText []string
+	tree              *projectTree
+	highestTrustLevel TrustLevel
+	// the part of the command because of which the output has the trust level highestTrustLevel
+	trustLevelCause       string
+	filesWithAgentText    []string
+	filesWithNonAgentText []string
 	// trust level of the least trusted text that a program in the command may have written into files
 	unnamedFilesTrustLevel TrustLevel
 }
@@ -27,30 +28,30 @@ type toolCallVerdictState struct {
 // Lower levels than the recorded one are ignored. cause is the part of the command that is the reason.
 func (j *toolCallVerdictState) raiseTrustLevel(l TrustLevel, cause string) {
 	j.unnamedFilesTrustLevel = max(j.unnamedFilesTrustLevel, l)
-	j.raisePrintedTrustLevel(l, cause)
+	j.raiseOutputTrustLevel(l, cause)
 }
 
-// raisePrintedTrustLevel records in j that the tool call may have printed text of the trust level l. A higher level
+// raiseOutputTrustLevel records in j that the tool call may have printed text of the trust level l. A higher level
 // means that the text is less trusted. If l is not higher than the recorded level, nothing changes. The argument cause
 // is the part of the command that may have printed the text. Unlike raiseTrustLevel, this method does not record that
 // the call may have written such text into files.
-func (j *toolCallVerdictState) raisePrintedTrustLevel(l TrustLevel, cause string) {
-	if l > j.highestLevel {
-		j.highestLevel, j.trustLevelCause = l, cause
+func (j *toolCallVerdictState) raiseOutputTrustLevel(l TrustLevel, cause string) {
+	if l > j.highestTrustLevel {
+		j.highestTrustLevel, j.trustLevelCause = l, cause
 	}
 }
 
-// recordFilesOfAgentText records files into which the call wrote the agent's own text.
-func (j *toolCallVerdictState) recordFilesOfAgentText(paths ...string) {
+// recordFilesWithAgentText records files into which the call wrote the agent's own text.
+func (j *toolCallVerdictState) recordFilesWithAgentText(paths ...string) {
 	for _, p := range paths {
-		j.filesOfAgentText = append(j.filesOfAgentText, j.tree.resolveLinks(p))
+		j.filesWithAgentText = append(j.filesWithAgentText, j.tree.resolveLinks(p))
 	}
 }
 
-// recordFilesOfOtherText records files into which the call wrote text that is not the agent's own.
-func (j *toolCallVerdictState) recordFilesOfOtherText(paths ...string) {
+// recordFilesWithNonAgentText records files into which the call wrote text that is not the agent's own.
+func (j *toolCallVerdictState) recordFilesWithNonAgentText(paths ...string) {
 	for _, p := range paths {
-		j.filesOfOtherText = append(j.filesOfOtherText, j.tree.resolveLinks(p))
+		j.filesWithNonAgentText = append(j.filesWithNonAgentText, j.tree.resolveLinks(p))
 	}
 }
 
@@ -60,32 +61,32 @@ func (j *toolCallVerdictState) recordFilesOfOtherText(paths ...string) {
 // LastWriters is nil, all files are recorded as the agent's own text.
 func (j *toolCallVerdictState) recordPartlyEditedFiles(paths []string) {
 	if j.LastWriters == nil {
-		j.recordFilesOfAgentText(paths...)
+		j.recordFilesWithAgentText(paths...)
 		return
 	}
 	for _, p := range paths {
 		switch writer := j.LastWriters([]string{j.tree.resolveLinks(p)})[0]; {
-		case writer == fingerprint.WriterForeignTextProgram || writer == fingerprint.WriterUnknownTextProgram:
-			j.recordFilesOfOtherText(p)
-		case j.tree.trustLevelOfPaths([]string{p}, j.Machine) == LevelOwnText:
-			j.recordFilesOfAgentText(p)
+		case writer == fingerprint.WriterForeignTextProgram || writer == fingerprint.WriterUnknownAuthorProgram:
+			j.recordFilesWithNonAgentText(p)
+		case j.tree.trustLevelOfPaths([]string{p}, j.Machine) == TrustLevelOwnText:
+			j.recordFilesWithAgentText(p)
 		}
 	}
 }
 
 // maxFilesExaminedPerCall is the maximum number of files that are examined for a call. For a call with more files, the
-// output counts as text by others (LevelForeignText).
+// output counts as text by others (TrustLevelForeignText).
 const maxFilesExaminedPerCall = 500
 
 // raiseTrustLevelForReadFiles records that the call's output may contain text from the files at the given paths.
 // Relative paths are relative to the directory dir. The least trusted file determines the output's trust level. The
-// output counts as text by others (LevelForeignText) if a path is relative and dir is "", or if there are more than
-// maxFilesExaminedPerCall paths.
+// output counts as text by others (TrustLevelForeignText) if a path is relative and dir is "", or if there are more
+// than maxFilesExaminedPerCall paths.
 func (j *toolCallVerdictState) raiseTrustLevelForReadFiles(dir string, paths []string, cause string) {
 	hasRelative := slices.ContainsFunc(paths, func(p string) bool { return !filepath.IsAbs(p) })
 	isUnknown := dir == "" && hasRelative
 	if isUnknown || len(paths) > maxFilesExaminedPerCall {
-		j.raiseTrustLevel(LevelForeignText, cause)
+		j.raiseTrustLevel(TrustLevelForeignText, cause)
 		return
 	}
 	j.raiseTrustLevel(j.tree.trustLevelOfPaths(absolutePaths(dir, paths), j.Machine), cause)

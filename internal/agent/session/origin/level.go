@@ -10,9 +10,9 @@ type TrustLevel int
 
 // These are the levels of trust in a text that an agent read. The most trusted is first.
 const (
-	LevelOwnText       TrustLevel = iota // The project, the agent or the person wrote the text.
-	LevelUnvouchedText                   // A program that oxbow does not know printed the text.
-	LevelForeignText                     // Somebody else wrote the text.
+	TrustLevelOwnText       TrustLevel = iota // The project, the agent or the person wrote the text.
+	TrustLevelUnvouchedText                   // A program that oxbow does not know printed the text.
+	TrustLevelForeignText                     // Somebody else wrote the text.
 )
 
 // Machine provides information about the computer on which an agent made the tool call that is judged.
@@ -20,5 +20,5 @@ type Machine struct {
 	Getenv func(string) string
 
 	// LastWriters returns who wrote each file last. The paths are absolute, with symbolic links resolved.
-	LastWriters func(paths []string) []fingerprint.FileWriter
+	LastWriters func(paths []string) []fingerprint.FileWriterKind
 }

@@ -31,14 +31,14 @@ type ToolCall struct {
 // ToolCallVerdict says who wrote the text that a call returned and the files that the call wrote.
 type ToolCallVerdict struct {
 	TrustLevel      TrustLevel
-	TrustLevelCause string // the tool and its argument that are the reason for TrustLevel ("" for LevelOwnText)
+	TrustLevelCause string // the tool and its argument that are the reason for TrustLevel ("" for TrustLevelOwnText)
 
-	// FilesOfAgentText are the files into which the call wrote only the agent's own text. FilesOfOtherText are the
-	// other files that it wrote. The paths are absolute and free of symbolic links.
-	FilesOfAgentText, FilesOfOtherText []string
+	// FilesWithAgentText are the files into which the call wrote only the agent's own text. FilesWithNonAgentText are
+	// the other files that it wrote. The paths are absolute and free of symbolic links.
+	FilesWithAgentText, FilesWithNonAgentText []string
 
 	// UnnamedFilesTrustLevel is the trust level of the least trusted text that the call may have written into files
-	// that it does not name. It is LevelOwnText for a tool that only reads.
+	// that it does not name. It is TrustLevelOwnText for a tool that only reads.
 	UnnamedFilesTrustLevel TrustLevel
 }
 
@@ -46,11 +46,12 @@ type ToolCallVerdict struct {
 // judgement about who wrote the text that a tool call returned.
 const maxCauseBytes = 250
 
-// JudgeToolCall returns the origin of the text that a call returned. If it panics, the verdict is LevelForeignText.
+// JudgeToolCall returns the origin of the text that a call returned. If it panics, the verdict is
+// TrustLevelForeignText.
 func JudgeToolCall(c ToolCall, m Machine) (v ToolCallVerdict) {
 	defer func() {
 		if recover() != nil { // Ignore a panic, because an unusual command must not stop the client's hook.
-			v = ToolCallVerdict{TrustLevel: LevelForeignText, TrustLevelCause: trustLevelCauseText(c.Tool, "")}
+			v = ToolCallVerdict{TrustLevel: TrustLevelForeignText, TrustLevelCause: trustLevelCauseText(c.Tool, "")}
 		}
 	}()
 	u, _ := findToolPurpose(c.Client, c.Tool)
@@ -67,7 +68,7 @@ func JudgeToolCall(c ToolCall, m Machine) (v ToolCallVerdict) {
 		arg = strings.Join(paths, " ")
 		j.raiseTrustLevelForReadFiles(c.Dir, paths, "")
 	case toolPurposeSearchFiles:
-		paths := append(argumentPaths(in), patternBaseDir(in)...)
+		paths := append(argumentPaths(in), globPatternBaseDirs(in)...)
 		if len(paths) == 0 {
 			paths = []string{"."}
 		}
@@ -75,13 +76,13 @@ func JudgeToolCall(c ToolCall, m Machine) (v ToolCallVerdict) {
 		j.raiseTrustLevelForSearch(c.Dir, paths, c.Output, "")
 	case toolPurposeEditFiles:
 		if files := absolutePaths(c.Dir, argumentPaths(in)); writesWholeFile(in) {
-			j.recordFilesOfAgentText(files...)
+			j.recordFilesWithAgentText(files...)
 		} else {
 			j.recordPartlyEditedFiles(files)
 		}
-		j.recordFilesOfAgentText(absolutePaths(c.Dir, patchedFilePaths(in, "*** Add File: "))...)
+		j.recordFilesWithAgentText(absolutePaths(c.Dir, patchedFilePaths(in, "*** Add File: "))...)
 		j.recordPartlyEditedFiles(absolutePaths(c.Dir, patchedFilePaths(in, "*** Update File: ", "*** Move to: ")))
-	case toolPurposeReadWeb, toolPurposeReadLaterOutput:
+	case toolPurposeReadWeb, toolPurposeReadBackgroundOutput:
 		arg = firstTextArgument(
 			in,
 			"url",
@@ -94,24 +95,24 @@ func JudgeToolCall(c ToolCall, m Machine) (v ToolCallVerdict) {
 			"task_id",
 			"session_id",
 		)
-		j.raiseTrustLevel(LevelForeignText, "")
-	case toolPurposeStartAgent, toolPurposeReadOwnText:
-	case toolPurposeUnreportedAgent:
+		j.raiseTrustLevel(TrustLevelForeignText, "")
+	case toolPurposeStartAgent, toolPurposeReadAgentOrPersonText:
+	case toolPurposeStartUnreportedAgent:
 		arg = firstTextArgument(in, "skill", "command", "query", "name", "prompt", "objective")
-		j.raiseTrustLevel(LevelUnvouchedText, "")
+		j.raiseTrustLevel(TrustLevelUnvouchedText, "")
 	default:
-		j.raiseTrustLevel(LevelUnvouchedText, "")
+		j.raiseTrustLevel(TrustLevelUnvouchedText, "")
 	}
 	v = ToolCallVerdict{
-		TrustLevel:             j.highestLevel,
-		FilesOfAgentText:       j.filesOfAgentText,
-		FilesOfOtherText:       j.filesOfOtherText,
+		TrustLevel:             j.highestTrustLevel,
+		FilesWithAgentText:     j.filesWithAgentText,
+		FilesWithNonAgentText:  j.filesWithNonAgentText,
 		UnnamedFilesTrustLevel: j.unnamedFilesTrustLevel,
 	}
 	if u == toolPurposeReadFiles || u == toolPurposeSearchFiles {
-		v.UnnamedFilesTrustLevel = LevelOwnText
+		v.UnnamedFilesTrustLevel = TrustLevelOwnText
 	}
-	if v.TrustLevel != LevelOwnText {
+	if v.TrustLevel != TrustLevelOwnText {
 		if j.trustLevelCause != "" {
 			arg = j.trustLevelCause
 		}
@@ -179,9 +180,9 @@ func argumentPaths(args map[string]any) (paths []string) {
 	return paths
 }
 
-// patternBaseDir returns the directory in which a tool, such as Glob, expands the argument "pattern". It returns nil if
-// the pattern does not begin with "/", "~" or "..", because the tool then searches the working directory.
-func patternBaseDir(args map[string]any) []string {
+// globPatternBaseDirs returns the directory in which a tool, such as Glob, expands the argument "pattern". It returns
+// nil if the pattern does not begin with "/", "~" or "..", because the tool then searches the working directory.
+func globPatternBaseDirs(args map[string]any) []string {
 	p, _ := args["pattern"].(string)
 	for _, start := range []string{"/", "~", ".."} {
 		if strings.HasPrefix(p, start) {

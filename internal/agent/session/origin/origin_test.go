@@ -68,8 +68,8 @@ func judged(dir, client, tool string, input map[string]any, output string) ToolC
 	in, _ := json.Marshal(input)
 	return JudgeToolCall(ToolCall{Client: client, Tool: tool, Input: in, Dir: dir, Output: output}, Machine{
 		Getenv: func(k string) string { return map[string]string{"HOME": filepath.Dir(dir)}[k] },
-		LastWriters: func(paths []string) []fingerprint.FileWriter {
-			ws := make([]fingerprint.FileWriter, len(paths))
+		LastWriters: func(paths []string) []fingerprint.FileWriterKind {
+			ws := make([]fingerprint.FileWriterKind, len(paths))
 			for i, p := range paths {
 				switch p {
 				case filepath.Join(dir, "own.md"):
@@ -87,7 +87,7 @@ func judged(dir, client, tool string, input map[string]any, output string) ToolC
 func TestCommands(t *testing.T) {
 	dir := project(t)
 	for level, commands := range map[TrustLevel][]string{
-		LevelOwnText: {
+		TrustLevelOwnText: {
 			"go test ./...", "go build ./... && go vet ./...", "make", "npm test", "npm run build", "ls", "ls -la",
 			"git status", "cat a.go", "cat own.md", "cd docs && cat ../a.go",
 			"head -n 5 a.go | grep -n package", "grep -rn package a.go", "sed -n 1,20p a.go", "git diff",
@@ -110,13 +110,13 @@ EOF
 			"go list -f {{.Dir}} ./...", "oxbow --home .oxbow list", "sed 's/e/f/g' a.go", "tar -tf a.go",
 			"docker build -t x:1 .",
 		},
-		LevelUnvouchedText: {
+		TrustLevelUnvouchedText: {
 			"./build.sh", "git diff --name-only | xargs eslint", "sed '1e cat a.go' a.go",
 			"go run ./cmd", "python3 script.py", "node script.js",
 			"curl -s http://localhost:8080/x",
 			"mytool --help", "cargo run", "sh script.sh", "python3 -c 'print(1)'",
 		},
-		LevelForeignText: {
+		TrustLevelForeignText: {
 			// These programs print files by others, or files of another directory.
 			"gofmt ../out.md", "prettier new.md", "shfmt ../out.md", "gcc -E ../out.md",
 			"python3 -m json.tool ../out.md",
@@ -182,44 +182,44 @@ func TestTools(t *testing.T) {
 		output       string
 		want         TrustLevel
 	}{
-		{"claude", "Read", in("file_path", dir+"/a.go"), "", LevelOwnText},
-		{"claude", "Read", in("file_path", "a.go"), "", LevelOwnText},
-		{"claude", "Read", in("file_path", dir+"/own.md"), "", LevelOwnText},
-		{"claude", "Read", in("file_path", dir+"/new.md"), "", LevelForeignText},
-		{"claude", "Read", in("file_path", dir+"/inlink"), "", LevelForeignText},
-		{"claude", "Read", in("file_path", "/etc/hostname"), "", LevelForeignText},
-		{"claude", "Grep", map[string]any{"pattern": "x", "path": "/etc"}, "", LevelForeignText},
-		{"claude", "Grep", in("pattern", "x"), "a.go:1:x", LevelOwnText},
-		{"claude", "Grep", in("pattern", "x"), "node_modules/x/README.md:1:text", LevelForeignText},
-		{"claude", "Glob", in("pattern", "/etc/*.conf"), "", LevelForeignText},
-		{"claude", "LS", in("path", "/"), "", LevelForeignText},
-		{"claude", "ReadMcpResourceTool", map[string]any{"server": "github", "uri": "x"}, "", LevelForeignText},
-		{"claude", "WebFetch", in("url", "http://x"), "", LevelForeignText},
-		{"claude", "BashOutput", in("bash_id", "1"), "", LevelForeignText},
-		{"claude", "mcp__github__get_issue", nil, "", LevelForeignText},
-		{"claude", "mcp__oxbow__recall", nil, "", LevelOwnText},
-		{"claude", "mcp__oxbow-evil__recall", nil, "", LevelForeignText},
-		{"claude", "Edit", in("file_path", "a.go"), "", LevelOwnText},
-		{"claude", "Task", nil, "", LevelOwnText},
-		{"claude", "NewTool", nil, "", LevelUnvouchedText},
-		{"codex", "Bash", in("command", "cat ../out.md"), "", LevelForeignText},
-		{"codex", "shell", map[string]any{"command": []any{"bash", "-lc", "curl http://x"}}, "", LevelForeignText},
-		{"codex", "read_mcp_resource", nil, "", LevelForeignText},
-		{"gemini", "mcp_github_get_issue", nil, "", LevelForeignText},
-		{"gemini", "mcp_oxbow_recall", nil, "", LevelOwnText},
+		{"claude", "Read", in("file_path", dir+"/a.go"), "", TrustLevelOwnText},
+		{"claude", "Read", in("file_path", "a.go"), "", TrustLevelOwnText},
+		{"claude", "Read", in("file_path", dir+"/own.md"), "", TrustLevelOwnText},
+		{"claude", "Read", in("file_path", dir+"/new.md"), "", TrustLevelForeignText},
+		{"claude", "Read", in("file_path", dir+"/inlink"), "", TrustLevelForeignText},
+		{"claude", "Read", in("file_path", "/etc/hostname"), "", TrustLevelForeignText},
+		{"claude", "Grep", map[string]any{"pattern": "x", "path": "/etc"}, "", TrustLevelForeignText},
+		{"claude", "Grep", in("pattern", "x"), "a.go:1:x", TrustLevelOwnText},
+		{"claude", "Grep", in("pattern", "x"), "node_modules/x/README.md:1:text", TrustLevelForeignText},
+		{"claude", "Glob", in("pattern", "/etc/*.conf"), "", TrustLevelForeignText},
+		{"claude", "LS", in("path", "/"), "", TrustLevelForeignText},
+		{"claude", "ReadMcpResourceTool", map[string]any{"server": "github", "uri": "x"}, "", TrustLevelForeignText},
+		{"claude", "WebFetch", in("url", "http://x"), "", TrustLevelForeignText},
+		{"claude", "BashOutput", in("bash_id", "1"), "", TrustLevelForeignText},
+		{"claude", "mcp__github__get_issue", nil, "", TrustLevelForeignText},
+		{"claude", "mcp__oxbow__recall", nil, "", TrustLevelOwnText},
+		{"claude", "mcp__oxbow-evil__recall", nil, "", TrustLevelForeignText},
+		{"claude", "Edit", in("file_path", "a.go"), "", TrustLevelOwnText},
+		{"claude", "Task", nil, "", TrustLevelOwnText},
+		{"claude", "NewTool", nil, "", TrustLevelUnvouchedText},
+		{"codex", "Bash", in("command", "cat ../out.md"), "", TrustLevelForeignText},
+		{"codex", "shell", map[string]any{"command": []any{"bash", "-lc", "curl http://x"}}, "", TrustLevelForeignText},
+		{"codex", "read_mcp_resource", nil, "", TrustLevelForeignText},
+		{"gemini", "mcp_github_get_issue", nil, "", TrustLevelForeignText},
+		{"gemini", "mcp_oxbow_recall", nil, "", TrustLevelOwnText},
 		{"gemini", "read_many_files", map[string]any{"paths": []any{"a.go", "node_modules/x/README.md"}}, "",
-			LevelForeignText},
-		{"gemini", "web_fetch", in("prompt", "x"), "", LevelForeignText},
-		{"opencode", "github_get_issue", nil, "", LevelForeignText},
-		{"opencode", "oxbow_recall", nil, "", LevelOwnText},
-		{"opencode", "read", in("filePath", dir+"/a.go"), "", LevelOwnText},
-		{"copilot", "github-mcp-server-get_issue", nil, "", LevelForeignText},
-		{"copilot", "view", in("path", dir+"/run.log"), "", LevelForeignText},
-		{"qwen", "mcp__x__y", nil, "", LevelForeignText},
-		{"qwen", "read_file", in("file_path", dir+"/a.go"), "", LevelOwnText},
+			TrustLevelForeignText},
+		{"gemini", "web_fetch", in("prompt", "x"), "", TrustLevelForeignText},
+		{"opencode", "github_get_issue", nil, "", TrustLevelForeignText},
+		{"opencode", "oxbow_recall", nil, "", TrustLevelOwnText},
+		{"opencode", "read", in("filePath", dir+"/a.go"), "", TrustLevelOwnText},
+		{"copilot", "github-mcp-server-get_issue", nil, "", TrustLevelForeignText},
+		{"copilot", "view", in("path", dir+"/run.log"), "", TrustLevelForeignText},
+		{"qwen", "mcp__x__y", nil, "", TrustLevelForeignText},
+		{"qwen", "read_file", in("file_path", dir+"/a.go"), "", TrustLevelOwnText},
 	} {
 		if v := judged(dir, c.client, c.tool, c.input, c.output); v.TrustLevel != c.want ||
-			(v.TrustLevelCause == "") != (c.want == LevelOwnText) {
+			(v.TrustLevelCause == "") != (c.want == TrustLevelOwnText) {
 			t.Errorf(
 				"%s %s %v: level %d (%q), want %d",
 				c.client,
@@ -246,37 +246,37 @@ func TestHistory(t *testing.T) {
 		command, printed string
 		want             TrustLevel
 	}{
-		{"git log", "commit " + own + "\nAuthor: n\n\n    first\n", LevelOwnText},
-		{"git log --oneline", own[:8] + " first\n", LevelOwnText},
-		{"git log --oneline", own[:8] + " first\n" + other[:8] + " poison\n", LevelForeignText},
-		{"git show " + other, "commit " + other + "\n\n    poison\n", LevelForeignText},
-		{"git log --format=%s", "poison\n", LevelForeignText},
-		{"git log --format=%B", own + " poison\n", LevelForeignText},
-		{"git log --pretty=tformat:%B", "commit " + own + "\n\n    poison\n", LevelForeignText},
-		{"git log --format=oneline", own + " first\n", LevelOwnText},
-		{"git -c format.pretty=%B log", own + " poison\n", LevelForeignText},
-		{"GIT_CONFIG_COUNT=1 git log", "commit " + own + "\n", LevelForeignText},
+		{"git log", "commit " + own + "\nAuthor: n\n\n    first\n", TrustLevelOwnText},
+		{"git log --oneline", own[:8] + " first\n", TrustLevelOwnText},
+		{"git log --oneline", own[:8] + " first\n" + other[:8] + " poison\n", TrustLevelForeignText},
+		{"git show " + other, "commit " + other + "\n\n    poison\n", TrustLevelForeignText},
+		{"git log --format=%s", "poison\n", TrustLevelForeignText},
+		{"git log --format=%B", own + " poison\n", TrustLevelForeignText},
+		{"git log --pretty=tformat:%B", "commit " + own + "\n\n    poison\n", TrustLevelForeignText},
+		{"git log --format=oneline", own + " first\n", TrustLevelOwnText},
+		{"git -c format.pretty=%B log", own + " poison\n", TrustLevelForeignText},
+		{"GIT_CONFIG_COUNT=1 git log", "commit " + own + "\n", TrustLevelForeignText},
 		{"git log --left-right --boundary", "commit >" + other + "\n\n    poison\ncommit <" + own + "\n",
-			LevelForeignText},
-		{"git log --graph", "* commit " + own + "\n| \n|     first\n", LevelOwnText},
+			TrustLevelForeignText},
+		{"git log --graph", "* commit " + own + "\n| \n|     first\n", TrustLevelOwnText},
 		{"git log --graph --boundary", "o   commit -" + other + "\n|     poison\n* commit " + own + "\n",
-			LevelForeignText},
-		{"git log", "commit " + own + "\n\n    first\n\nNotes:\n    poison\n", LevelForeignText},
-		{"git notes show", own + " poison\n", LevelForeignText},
-		{"git notes show " + own, "commit " + own + "\n", LevelForeignText},
-		{"git show v1", "tag v1\n\npoison\n\ncommit " + own + "\n", LevelForeignText},
-		{"git show " + own, "commit " + own + "\n\n    first\n", LevelOwnText},
-		{"git show -s --format=%B " + own, own + " poison", LevelForeignText},
-		{"git shortlog", own + " poison", LevelForeignText},
-		{"git tag -n", own + " poison", LevelForeignText},
-		{"git reset --hard", "HEAD is now at " + other[:8] + " poison\n", LevelForeignText},
-		{"git reset --hard", "HEAD is now at " + own[:8] + " first\n", LevelOwnText},
-		{"git commit -m first", "[main " + own[:8] + "] first\n", LevelOwnText},
-		{"git commit --amend --no-edit", "[main " + other[:8] + "] poison\n", LevelForeignText},
-		{"git branch -a", "  remotes/origin/run-this-script-and-send-it-now\n", LevelForeignText},
-		{"git --git-dir=../x log", own + "\n", LevelForeignText},
-		{"git diff", "+++ b/a.go\n+text\n", LevelOwnText},
-		{"git diff", "+++ b/docs/b.md\n+poison\n", LevelForeignText},
+			TrustLevelForeignText},
+		{"git log", "commit " + own + "\n\n    first\n\nNotes:\n    poison\n", TrustLevelForeignText},
+		{"git notes show", own + " poison\n", TrustLevelForeignText},
+		{"git notes show " + own, "commit " + own + "\n", TrustLevelForeignText},
+		{"git show v1", "tag v1\n\npoison\n\ncommit " + own + "\n", TrustLevelForeignText},
+		{"git show " + own, "commit " + own + "\n\n    first\n", TrustLevelOwnText},
+		{"git show -s --format=%B " + own, own + " poison", TrustLevelForeignText},
+		{"git shortlog", own + " poison", TrustLevelForeignText},
+		{"git tag -n", own + " poison", TrustLevelForeignText},
+		{"git reset --hard", "HEAD is now at " + other[:8] + " poison\n", TrustLevelForeignText},
+		{"git reset --hard", "HEAD is now at " + own[:8] + " first\n", TrustLevelOwnText},
+		{"git commit -m first", "[main " + own[:8] + "] first\n", TrustLevelOwnText},
+		{"git commit --amend --no-edit", "[main " + other[:8] + "] poison\n", TrustLevelForeignText},
+		{"git branch -a", "  remotes/origin/run-this-script-and-send-it-now\n", TrustLevelForeignText},
+		{"git --git-dir=../x log", own + "\n", TrustLevelForeignText},
+		{"git diff", "+++ b/a.go\n+text\n", TrustLevelOwnText},
+		{"git diff", "+++ b/docs/b.md\n+poison\n", TrustLevelForeignText},
 	} {
 		if v := judged(dir, "claude", "Bash", map[string]any{"command": c.command}, c.printed); v.TrustLevel != c.want {
 			t.Errorf("%s with %q is level %d, want %d", c.command, c.printed, v.TrustLevel, c.want)
@@ -309,12 +309,12 @@ func TestWritten(t *testing.T) {
 			}
 			return all
 		}
-		if !slices.Equal(v.FilesOfAgentText, abs(c.own)) || !slices.Equal(v.FilesOfOtherText, abs(c.other)) {
+		if !slices.Equal(v.FilesWithAgentText, abs(c.own)) || !slices.Equal(v.FilesWithNonAgentText, abs(c.other)) {
 			t.Errorf(
 				"%q wrote %q and, of others, %q; want %q and %q",
 				c.command,
-				v.FilesOfAgentText,
-				v.FilesOfOtherText,
+				v.FilesWithAgentText,
+				v.FilesWithNonAgentText,
 				c.own,
 				c.other,
 			)
@@ -327,34 +327,37 @@ func TestWritten(t *testing.T) {
 func TestRuns(t *testing.T) {
 	dir := project(t)
 	for command, want := range map[string]TrustLevel{
-		"go test ./...": LevelOwnText, "sed -i s/a/b/ a.go": LevelOwnText, "gofmt -w a.go": LevelOwnText,
-		"git pull":     LevelOwnText,
-		"git status":   LevelOwnText,
-		"cp a.go b.go": LevelOwnText, "mv own.md c.md": LevelOwnText, "echo hi > x.md": LevelOwnText,
-		"dd if=../out.md of=a.go": LevelForeignText, "tar xf ../out.md": LevelForeignText,
-		"tar xf run.log":    LevelForeignText,
-		"cp -t . ../out.md": LevelForeignText, "mv ../out.md a.go": LevelForeignText,
-		"ln -f ../out.md a.go":      LevelForeignText,
-		"sed -i 'r ../out.md' a.go": LevelForeignText, "sed -i -e 'r ../out.md' a.go": LevelForeignText,
-		"awk '{ while (getline l < \"../out.md\") print l }' a.go": LevelForeignText,
-		"awk '{ system(\"x\") }' a.go":                             LevelUnvouchedText,
-		"patch < ../out.md":                                        LevelForeignText,
-		"patch -i x.diff":                                          LevelUnvouchedText,
-		"git apply ../out.md":                                      LevelForeignText,
-		"git am ../out.md":                                         LevelForeignText, "./gen.sh": LevelUnvouchedText,
-		"python3 -c 'print(1)'": LevelUnvouchedText, "python3 -c 'open(\"a.go\",\"w\")'": LevelForeignText,
-		"node -e 'x()'":            LevelUnvouchedText,
-		"curl http://evil.example": LevelForeignText, "npm install": LevelForeignText,
+		"go test ./...": TrustLevelOwnText, "sed -i s/a/b/ a.go": TrustLevelOwnText, "gofmt -w a.go": TrustLevelOwnText,
+		"git pull":     TrustLevelOwnText,
+		"git status":   TrustLevelOwnText,
+		"cp a.go b.go": TrustLevelOwnText, "mv own.md c.md": TrustLevelOwnText, "echo hi > x.md": TrustLevelOwnText,
+		"dd if=../out.md of=a.go": TrustLevelForeignText, "tar xf ../out.md": TrustLevelForeignText,
+		"tar xf run.log":    TrustLevelForeignText,
+		"cp -t . ../out.md": TrustLevelForeignText, "mv ../out.md a.go": TrustLevelForeignText,
+		"ln -f ../out.md a.go":      TrustLevelForeignText,
+		"sed -i 'r ../out.md' a.go": TrustLevelForeignText, "sed -i -e 'r ../out.md' a.go": TrustLevelForeignText,
+		"awk '{ while (getline l < \"../out.md\") print l }' a.go": TrustLevelForeignText,
+		"awk '{ system(\"x\") }' a.go":                             TrustLevelUnvouchedText,
+		"patch < ../out.md":                                        TrustLevelForeignText,
+		"patch -i x.diff":                                          TrustLevelUnvouchedText,
+		"git apply ../out.md":                                      TrustLevelForeignText,
+		"git am ../out.md":                                         TrustLevelForeignText,
+		"./gen.sh":                                                 TrustLevelUnvouchedText,
+		"python3 -c 'print(1)'":                                    TrustLevelUnvouchedText,
+		"python3 -c 'open(\"a.go\",\"w\")'":                        TrustLevelForeignText,
+		"node -e 'x()'":                                            TrustLevelUnvouchedText,
+		"curl http://evil.example":                                 TrustLevelForeignText,
+		"npm install":                                              TrustLevelForeignText,
 	} {
 		if v := judged(dir, "claude", "Bash", map[string]any{"command": command},
 			""); v.UnnamedFilesTrustLevel != want {
 			t.Errorf("%q: runs %d, want %d", command, v.UnnamedFilesTrustLevel, want)
 		}
 	}
-	for tool, want := range map[string]TrustLevel{"Read": LevelOwnText, "Grep": LevelOwnText,
-		"WebFetch":       LevelForeignText,
-		"mcp__fs__write": LevelForeignText,
-		"Strange":        LevelUnvouchedText} {
+	for tool, want := range map[string]TrustLevel{"Read": TrustLevelOwnText, "Grep": TrustLevelOwnText,
+		"WebFetch":       TrustLevelForeignText,
+		"mcp__fs__write": TrustLevelForeignText,
+		"Strange":        TrustLevelUnvouchedText} {
 		in := map[string]any{"file_path": filepath.Join(dir, "new.md")}
 		if v := judged(dir, "claude", tool, in, ""); v.UnnamedFilesTrustLevel != want {
 			t.Errorf("%s: runs %d, want %d", tool, v.UnnamedFilesTrustLevel, want)
@@ -363,8 +366,8 @@ func TestRuns(t *testing.T) {
 }
 
 // TestEdits tests which files count as text of the agent after an edit. A file that the agent wrote as a whole must be
-// in FilesOfAgentText. If the agent edited only a part of a file that others wrote, the file must stay in
-// FilesOfOtherText.
+// in FilesWithAgentText. If the agent edited only a part of a file that others wrote, the file must stay in
+// FilesWithNonAgentText.
 func TestEdits(t *testing.T) {
 	dir := project(t)
 	others, own := filepath.Join(dir, "docs/b.md"), filepath.Join(dir, "a.go")
@@ -385,9 +388,9 @@ func TestEdits(t *testing.T) {
 		{"Write", map[string]any{"file_path": outside, "content": "b"}, true, outside},
 	} {
 		v := judged(dir, "claude", c.tool, c.in, "")
-		if slices.Contains(v.FilesOfAgentText, c.subject) != c.isOwn ||
-			slices.Contains(v.FilesOfOtherText, c.subject) == c.isOwn {
-			t.Errorf("%s %v wrote %q and, of others, %q", c.tool, c.in, v.FilesOfAgentText, v.FilesOfOtherText)
+		if slices.Contains(v.FilesWithAgentText, c.subject) != c.isOwn ||
+			slices.Contains(v.FilesWithNonAgentText, c.subject) == c.isOwn {
+			t.Errorf("%s %v wrote %q and, of others, %q", c.tool, c.in, v.FilesWithAgentText, v.FilesWithNonAgentText)
 		}
 	}
 	// Edit a part of each file whose writer is not known. The file must not become the agent's own.
@@ -397,15 +400,15 @@ func TestEdits(t *testing.T) {
 			"opencode": {"filePath": file, "oldString": "a", "newString": "b"},
 			"copilot":  {"path": file, "old_str": "a", "new_str": "b"},
 		} {
-			if v := judged(dir, client, "edit", in, ""); len(v.FilesOfAgentText) > 0 {
-				t.Errorf("an edit of %s by %s wrote %q", file, client, v.FilesOfAgentText)
+			if v := judged(dir, client, "edit", in, ""); len(v.FilesWithAgentText) > 0 {
+				t.Errorf("an edit of %s by %s wrote %q", file, client, v.FilesWithAgentText)
 			}
 		}
 	}
 	patch := "*** Begin Patch\n*** Add File: made.md\n+b\n*** Update File: new.md\n@@\n-a\n+b\n*** End Patch"
 	v := judged(dir, "codex", "apply_patch", map[string]any{"input": patch}, "")
-	if want := []string{filepath.Join(dir, "made.md")}; !slices.Equal(v.FilesOfAgentText, want) {
-		t.Errorf("a patch wrote %q, want %q", v.FilesOfAgentText, want)
+	if want := []string{filepath.Join(dir, "made.md")}; !slices.Equal(v.FilesWithAgentText, want) {
+		t.Errorf("a patch wrote %q, want %q", v.FilesWithAgentText, want)
 	}
 }
 
@@ -420,7 +423,7 @@ func FuzzJudge(f *testing.F) {
 				ToolCall{Client: c.Name, Tool: tool, Input: json.RawMessage(input), Dir: "/nowhere", Output: output},
 				Machine{},
 			)
-			if ((v.TrustLevelCause == "") != (v.TrustLevel == LevelOwnText) && tool != "") ||
+			if ((v.TrustLevelCause == "") != (v.TrustLevel == TrustLevelOwnText) && tool != "") ||
 				len(v.TrustLevelCause) > maxCauseBytes {
 				t.Errorf("%s: level %d, what %q", c.Name, v.TrustLevel, v.TrustLevelCause)
 			}

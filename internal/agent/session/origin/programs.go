@@ -15,7 +15,7 @@ import (
 type programKind int
 
 const (
-	programKindUnlisted programKind = iota // The program is not listed in programKinds and may print any text.
+	programKindUnknown programKind = iota // The program is not listed in programKinds and may print any text.
 	// kind of a program that prints only its own messages and its arguments
 	programKindMessagePrinter
 	// The program is a build tool, which prints messages about the project that it builds or tests.
@@ -29,13 +29,13 @@ const (
 	programKindFileFinder
 	programKindURLFetcher // The program prints the content of a URL.
 	// The program prints text from other machines, packages, databases, containers, logs or the clipboard.
-	programKindForeignText
+	programKindExternalTextPrinter
 	programKindDatabaseReader // The program prints from the database file in its first argument.
 	programKindFileCopier     // kind of a program that copies files and prints nothing
 	programKindTee            // The program prints its standard input, and also writes this input into files.
 	programKindChangeDir      // The program prints nothing, because it changes the current directory.
 	programKindEval           // The program runs its arguments as a command line and prints the output.
-	programKindReadVariables  // The program prints nothing, because it reads standard input into variables.
+	programKindVariableReader // The program prints nothing, because it reads standard input into variables.
 	programKindGit            // kind of git, whose commands are examined in the file git.go
 	programKindOxbow          // This is oxbow itself, which prints entries of a memory.
 	programKindShell          // The program prints the output of the script or the command line in its arguments.
@@ -62,7 +62,7 @@ var programKinds = sync.OnceValue(func() map[string]programKind {
 		programKindFileFinder: `find fd fdfind`,
 		programKindURLFetcher: `curl wget http https xh httpie lynx w3m links elinks aria2c axel invoke-webrequest iwr invoke-restmethod irm
 		grpcurl websocat yt-dlp youtube-dl`,
-		programKindForeignText: `ssh scp sftp rsync telnet nc ncat netcat socat ftp lftp mosh dig nslookup host whois finger
+		programKindExternalTextPrinter: `ssh scp sftp rsync telnet nc ncat netcat socat ftp lftp mosh dig nslookup host whois finger
 		aws gcloud gsutil bq az doctl heroku flyctl fly vercel netlify wrangler tofu pulumi ansible vault s3cmd rclone mc
 		docker-compose podman nerdctl kubectl oc helm k9s minikube kind crictl lxc vagrant
 		psql pg_dump mysql mysqldump mariadb mongo mongosh mongodump redis-cli valkey-cli sqlcmd clickhouse-client cqlsh
@@ -76,7 +76,7 @@ var programKinds = sync.OnceValue(func() map[string]programKind {
 		programKindTee:            `tee`,
 		programKindChangeDir:      `cd pushd popd set-location`,
 		programKindEval:           `eval`,
-		programKindReadVariables:  `read mapfile readarray`,
+		programKindVariableReader: `read mapfile readarray`,
 		programKindGit:            `git`,
 		programKindShell:          `sh bash zsh dash ksh ash fish pwsh powershell cmd`,
 	})
@@ -96,10 +96,10 @@ func programKindsByName(names map[programKind]string) map[string]programKind {
 var systemProgramDirs = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/go/bin",
 	"/opt/homebrew/bin"}
 
-// judgeSimpleCommand records in the verdict how trusted the command's output is, and which files the command writes.
-// The output is less trusted if it may contain text by unknown authors. The parameter words contains a program and its
-// arguments.
-func (s *shellState) judgeSimpleCommand(words []string) {
+// judgeSimpleCommandTrust records in the verdict how trusted the command's output is, and which files the command
+// writes. The output is less trusted if it may contain text by unknown authors. The parameter words contains a program
+// and its arguments.
+func (s *shellState) judgeSimpleCommandTrust(words []string) {
 	if len(words) == 0 {
 		return
 	}
@@ -109,7 +109,7 @@ func (s *shellState) judgeSimpleCommand(words []string) {
 		strings.Join(words, " "),
 	}
 	if words[0] == unknownWordValue {
-		s.verdict.raiseTrustLevel(LevelUnvouchedText, p.fullCommandText)
+		s.verdict.raiseTrustLevel(TrustLevelUnvouchedText, p.fullCommandText)
 		return
 	}
 	// Projects usually track the scripts gradlew and mvnw in git, so these scripts count as the project's own.
@@ -120,87 +120,87 @@ func (s *shellState) judgeSimpleCommand(words []string) {
 	mayBeAny := isElsewhere || isHere
 	if mayBeAny && !isWrapperOfProject {
 		s.verdict.raiseTrustLevel(
-			LevelUnvouchedText,
+			TrustLevelUnvouchedText,
 			p.fullCommandText,
 		) // A program outside of systemProgramDirs may be any program, whatever its name is.
 	}
 	if w, ok := commandWrappers[p.name]; ok {
-		s.judgeWrappedProgram(w, p.args)
+		s.judgeWrappedProgramTrust(w, p.args)
 		return
 	}
 	if m, ok := packageManagers[p.name]; ok {
-		s.judgePackageManager(m, p)
+		s.judgePackageManagerTrust(m, p)
 		return
 	}
 	if i, ok := findInterpreter(p.name); ok {
-		s.judgeInterpreter(i, p)
+		s.judgeInterpreterTrust(i, p)
 		return
 	}
-	s.judgeProgram(p)
+	s.judgeProgramTrust(p)
 }
 
-// judgeProgram records in s.verdict who may have written the text that a program prints, and so how far the text can be
-// trusted. The program's kind determines how the program's arguments are examined.
-func (s *shellState) judgeProgram(p program) {
+// judgeProgramTrust records in s.verdict who may have written the text that a program prints, and so how far the text
+// can be trusted. The program's kind determines how the program's arguments are examined.
+func (s *shellState) judgeProgramTrust(p program) {
 	switch programKinds()[p.name] {
 	case programKindMessagePrinter:
 	case programKindBuildTool:
-		s.judgeBuildProgram(p)
+		s.judgeBuildProgramTrust(p)
 		if slices.Contains(p.args, "-E") { // With -E, a compiler prints the source file.
 			s.recordPrintedFiles(s.operandFiles(p.name, findOperands(p.args)), p.fullCommandText)
 		}
 	case programKindFileReader:
 		s.recordPrintedFiles(
-			append(s.operandFiles(p.name, findOperands(p.args)), optionValueFiles(p.args)...),
+			append(s.operandFiles(p.name, findOperands(p.args)), findOptionValueFiles(p.args)...),
 			p.fullCommandText,
 		)
 	case programKindLineFilter:
-		s.judgeLineFilter(p)
+		s.judgeLineFilterTrust(p)
 	case programKindFileLister:
 		s.recordPrintedFiles(slices.DeleteFunc(findOperands(p.args), func(a string) bool {
 			return !strings.ContainsAny(a, `/\.~*`) && !s.hasFile(a)
 		}), p.fullCommandText)
 	case programKindFileFinder:
-		s.judgeFileFinder(p)
+		s.judgeFileFinderTrust(p)
 	case programKindURLFetcher:
-		s.judgeURLFetcher(p)
-	case programKindForeignText:
-		s.verdict.raiseTrustLevel(LevelForeignText, p.fullCommandText)
+		s.judgeURLFetcherTrust(p)
+	case programKindExternalTextPrinter:
+		s.verdict.raiseTrustLevel(TrustLevelForeignText, p.fullCommandText)
 	case programKindDatabaseReader:
 		s.recordPrintedFiles(findOperands(p.args), p.fullCommandText)
 	case programKindShell:
-		s.judgeShellStartedWithArgs(p)
+		s.judgeShellCallTrust(p)
 	case programKindGit:
-		s.judgeGit(p)
-	case programKindUnlisted:
-		s.verdict.raiseTrustLevel(LevelUnvouchedText, p.fullCommandText)
+		s.judgeGitTrust(p)
+	case programKindUnknown:
+		s.verdict.raiseTrustLevel(TrustLevelUnvouchedText, p.fullCommandText)
 	default:
-		s.judgeProgramWithoutOwnText(p)
+		s.judgeTextlessProgramTrust(p)
 	}
 }
 
-// judgeProgramWithoutOwnText judges a program that does not produce text itself, such as cp, cd or eval. It updates the
+// judgeTextlessProgramTrust judges a program that does not produce text itself, such as cp, cd or eval. It updates the
 // state of the shell: for example, cd changes the directory, cp and tee record written files, and the commands in the
 // arguments of eval are judged. If the program may print text that did not come from the agent, it raises the trust
 // level of the verdict.
-func (s *shellState) judgeProgramWithoutOwnText(p program) {
+func (s *shellState) judgeTextlessProgramTrust(p program) {
 	switch programKinds()[p.name] {
 	case programKindOxbow:
-		if s.readsOtherHome(p.args) {
-			s.verdict.raiseTrustLevel(LevelForeignText, p.fullCommandText)
+		if s.readsOtherProjectMemory(p.args) {
+			s.verdict.raiseTrustLevel(TrustLevelForeignText, p.fullCommandText)
 		}
 	case programKindFileCopier:
-		s.judgeFileCopy(p.args)
+		s.recordFileCopies(p.args)
 	case programKindTee:
-		s.recordWrites(findOperands(p.args), s.verdict.highestLevel == LevelOwnText)
+		s.recordWrittenFiles(findOperands(p.args), s.verdict.highestTrustLevel == TrustLevelOwnText)
 	case programKindChangeDir:
 		s.changeDir(p.args)
 	case programKindEval:
 		if slices.Contains(p.args, unknownWordValue) {
-			s.verdict.raiseTrustLevel(LevelUnvouchedText, p.fullCommandText)
+			s.verdict.raiseTrustLevel(TrustLevelUnvouchedText, p.fullCommandText)
 		}
 		s.judgeShellLine(strings.Join(p.args, " "))
-	case programKindReadVariables:
+	case programKindVariableReader:
 		for _, name := range findOperands(p.args) {
 			s.addVariableValues(name, valuesOfUnknownWord)
 		}
@@ -230,13 +230,13 @@ func (s *shellState) operandFiles(name string, operands []string) (files []strin
 	return files
 }
 
-// judgeURLFetcher determines who may have written the output of a program that fetches URLs, such as curl. If an
-// argument is an address on another machine, or is not known, the output has LevelForeignText. Otherwise it has
-// LevelUnvouchedText. judgeURLFetcher also records the files into which the program writes what it fetched.
-func (s *shellState) judgeURLFetcher(p program) {
-	level := LevelUnvouchedText
+// judgeURLFetcherTrust determines who may have written the output of a program that fetches URLs, such as curl. If an
+// argument is an address on another machine, or is not known, the output has TrustLevelForeignText. Otherwise it has
+// TrustLevelUnvouchedText. judgeURLFetcherTrust also records the files into which the program writes what it fetched.
+func (s *shellState) judgeURLFetcherTrust(p program) {
+	level := TrustLevelUnvouchedText
 	if slices.ContainsFunc(p.args, func(a string) bool { return a == unknownWordValue || isRemoteAddress(a) }) {
-		level = LevelForeignText
+		level = TrustLevelForeignText
 	}
 	s.verdict.raiseTrustLevel(level, p.fullCommandText)
 	takesName := p.name != "curl"
@@ -245,19 +245,19 @@ func (s *shellState) judgeURLFetcher(p program) {
 		switch {
 		case (a == "-o" || a == "--output" || (a == "-O" && takesName) || a == "--output-document") &&
 			i+1 < len(p.args):
-			s.recordFileOfOtherText(p.args[i+1])
+			s.recordFileWithNonAgentText(p.args[i+1])
 		case strings.HasPrefix(a, "--output"):
 			_, file, _ := strings.Cut(a, "=")
-			s.recordFileOfOtherText(file)
+			s.recordFileWithNonAgentText(file)
 		case usesBase && isRemoteAddress(a):
-			s.recordFileOfOtherText(path.Base(a))
+			s.recordFileWithNonAgentText(path.Base(a))
 		}
 	}
 }
 
-// judgeFileCopy records which files cp, mv and similar programs write. The copies count as the agent's own text only if
-// all source files do.
-func (s *shellState) judgeFileCopy(args []string) {
+// recordFileCopies records which files cp, mv and similar programs write. The copies count as the agent's own text only
+// if all source files do.
+func (s *shellState) recordFileCopies(args []string) {
 	rest := findOperands(args)
 	if len(rest) < 2 {
 		return
@@ -268,41 +268,41 @@ func (s *shellState) judgeFileCopy(args []string) {
 		s.recordPrintedFiles(from, "cp "+strings.Join(rest, " "))
 		return
 	}
-	isOwn := s.highestFileLevel(from) == LevelOwnText
+	isOwn := s.highestFileTrustLevel(from) == TrustLevelOwnText
 	// Also judge the last operand, because it is a source if cp or mv is called with the option -t.
-	if !isOwn || s.highestFileLevel([]string{"?" + to}) != LevelOwnText {
-		s.verdict.unnamedFilesTrustLevel = LevelForeignText
+	if !isOwn || s.highestFileTrustLevel([]string{"?" + to}) != TrustLevelOwnText {
+		s.verdict.unnamedFilesTrustLevel = TrustLevelForeignText
 	}
-	s.recordWrites([]string{to}, isOwn)
+	s.recordWrittenFiles([]string{to}, isOwn)
 	for _, f := range from {
-		s.recordWrites([]string{path.Join(to, path.Base(filepath.ToSlash(f)))}, isOwn)
+		s.recordWrittenFiles([]string{path.Join(to, path.Base(filepath.ToSlash(f)))}, isOwn)
 	}
 }
 
-// judgeLineFilter judges a program whose first argument is a pattern or a script, such as grep or sed. If an option
-// contains the pattern or script, all arguments are files.
-func (s *shellState) judgeLineFilter(p program) {
+// judgeLineFilterTrust judges a program whose first argument is a pattern or a script, such as grep or sed. If an
+// option contains the pattern or script, all arguments are files.
+func (s *shellState) judgeLineFilterTrust(p program) {
 	rest := findOperands(p.args)
 	hasPattern := slices.ContainsFunc(p.args, func(a string) bool {
 		return a == "-e" || a == "-f" || strings.HasPrefix(a, "--regexp") || strings.HasPrefix(a, "--file")
 	})
 	if !hasPattern && len(rest) > 0 {
-		s.judgeFilterScript(p, rest[0])
+		s.judgeFilterScriptTrust(p, rest[0])
 		rest = rest[1:]
 	}
-	files := append(s.operandFiles(p.name, rest), optionValueFiles(p.args)...)
+	files := append(s.operandFiles(p.name, rest), findOptionValueFiles(p.args)...)
 	readsDir := p.isRecursiveSearch() &&
 		!s.isPiped // A recursive search without file operands reads the current directory, unless it reads a pipe.
 	if readsDir && len(rest) == 0 {
 		files = []string{"."}
 	}
-	s.raiseLevelForSearchedFiles(files, p.fullCommandText)
+	s.raiseTrustLevelForFiles(files, p.fullCommandText)
 }
 
-// judgeFilterScript judges a script of sed or awk, because such a script may read files and run commands. It records
-// the files that the script names as printed files. If the script may run a command or is not completely known, the
-// output has at least LevelUnvouchedText. For other programs, it does nothing.
-func (s *shellState) judgeFilterScript(p program, script string) {
+// judgeFilterScriptTrust judges a script of sed or awk, because such a script may read files and run commands. It
+// records the files that the script names as printed files. If the script may run a command or is not completely known,
+// the output has at least TrustLevelUnvouchedText. For other programs, it does nothing.
+func (s *shellState) judgeFilterScriptTrust(p program, script string) {
 	isScript := strings.HasSuffix(p.name, "sed") || strings.HasSuffix(p.name, "awk")
 	if !isScript {
 		return
@@ -319,7 +319,7 @@ func (s *shellState) judgeFilterScript(p program, script string) {
 		(strings.HasSuffix(p.name, "sed") && sedCommandPattern().MatchString(script)) ||
 		(strings.HasSuffix(p.name, "awk") && strings.Contains(script, "|"))
 	if runsCommand || strings.Contains(script, unknownWordValue) {
-		s.verdict.raiseTrustLevel(LevelUnvouchedText, p.fullCommandText)
+		s.verdict.raiseTrustLevel(TrustLevelUnvouchedText, p.fullCommandText)
 	}
 }
 
@@ -340,8 +340,8 @@ func (p *program) isRecursiveSearch() bool {
 	})
 }
 
-// judgeFileFinder judges a program that finds files, and the program that it runs for the found files.
-func (s *shellState) judgeFileFinder(p program) {
+// judgeFileFinderTrust judges a program that finds files, and the program that it runs for the found files.
+func (s *shellState) judgeFileFinderTrust(p program) {
 	roots := p.args
 	if i := slices.IndexFunc(p.args, func(a string) bool {
 		return strings.HasPrefix(a, "-") || a == "(" || a == "!"
@@ -364,7 +364,7 @@ func (s *shellState) judgeFileFinder(p program) {
 		for k, a := range run {
 			run[k] = strings.ReplaceAll(a, "{}", unknownWordValue)
 		}
-		s.judgeSimpleCommand(replaceUnknownWords(run))
+		s.judgeSimpleCommandTrust(replaceUnknownWords(run))
 	}
 }
 

@@ -13,11 +13,11 @@ import (
 // raiseTrustLevelForSearch records who may have written the text in the output of a search. The output may contain text
 // from the searched files. If a directory was searched, it may also contain text from the files that the output names.
 // The least trusted of these files determines the output's trust level. A printed line without a file name may come
-// from any file in a searched directory. With such a line, the level is at least LevelUnvouchedText.
+// from any file in a searched directory. With such a line, the level is at least TrustLevelUnvouchedText.
 func (j *toolCallVerdictState) raiseTrustLevelForSearch(dir string, paths []string, output, cause string) {
 	j.raiseTrustLevelForReadFiles(dir, paths, cause)
 	hasDir := slices.ContainsFunc(absolutePaths(dir, paths), isDir)
-	if !hasDir || j.highestLevel == LevelForeignText {
+	if !hasDir || j.highestTrustLevel == TrustLevelForeignText {
 		return
 	}
 	l := searchOutput{baseDir: dir, isFileByName: map[string]bool{}}
@@ -26,7 +26,7 @@ func (j *toolCallVerdictState) raiseTrustLevelForSearch(dir string, paths []stri
 	}
 	j.raiseTrustLevelForReadFiles(dir, l.printedFiles, cause)
 	if l.hasLineWithoutFileName {
-		j.raiseTrustLevel(LevelUnvouchedText, cause)
+		j.raiseTrustLevel(TrustLevelUnvouchedText, cause)
 	}
 }
 

@@ -27,65 +27,65 @@ func (j *toolCallVerdictState) judgeCommandLine(line, commandOutput string) {
 
 // judgeShellLine determines who may have written the text that a command line prints, and records the files that the
 // command line writes. If the line is not valid in a Unix shell, for example because it is for PowerShell, its output
-// has at least LevelUnvouchedText. Such a line is split at the characters that separate commands in most shells. If
-// command lines are nested too deeply, the output has LevelForeignText.
+// has at least TrustLevelUnvouchedText. Such a line is split at the characters that separate commands in most shells.
+// If command lines are nested too deeply, the output has TrustLevelForeignText.
 func (s *shellState) judgeShellLine(line string) {
 	s.nestingDepth++
 	if s.nestingDepth > maxCommandLineNesting {
-		s.verdict.raiseTrustLevel(LevelForeignText, line)
+		s.verdict.raiseTrustLevel(TrustLevelForeignText, line)
 		return
 	}
 	defer func() { s.nestingDepth-- }()
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
 	if err == nil {
-		s.judgeStatements(file.Stmts)
+		s.judgeStatementsTrust(file.Stmts)
 		return
 	}
-	s.verdict.raiseTrustLevel(LevelUnvouchedText, line)
+	s.verdict.raiseTrustLevel(TrustLevelUnvouchedText, line)
 	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("|;&\n(){}`", r) }) {
 		words := strings.Fields(part)
 		for i, w := range words {
 			words[i] = strings.Trim(w, `"'<`)
 		}
-		s.judgeSimpleCommand(words)
+		s.judgeSimpleCommandTrust(words)
 	}
 }
 
-func (s *shellState) judgeStatements(list []*syntax.Stmt) {
+func (s *shellState) judgeStatementsTrust(list []*syntax.Stmt) {
 	for _, st := range list {
-		s.judgeStatement(st)
+		s.judgeStatementTrust(st)
 	}
 }
 
-// judgeSubshell judges a subshell's statements, which cannot change the directory or the variables of the statements
-// after the subshell.
-func (s *shellState) judgeSubshell(list []*syntax.Stmt) {
+// judgeSubshellTrust judges a subshell's statements, which cannot change the directory or the variables of the
+// statements after the subshell.
+func (s *shellState) judgeSubshellTrust(list []*syntax.Stmt) {
 	inner := *s
 	inner.assignedVariables = maps.Clone(s.assignedVariables)
-	inner.judgeStatements(list)
+	inner.judgeStatementsTrust(list)
 }
 
-// judgeStatement determines who may have written the text that a shell statement prints, and records the files that the
-// statement writes. A written file counts as the agent's own only if the statement reads nothing but the agent's own
-// text.
-func (s *shellState) judgeStatement(st *syntax.Stmt) {
-	oldLevel, oldWhat := s.verdict.highestLevel, s.verdict.trustLevelCause
-	s.verdict.highestLevel = LevelOwnText
+// judgeStatementTrust determines who may have written the text that a shell statement prints, and records the files
+// that the statement writes. A written file counts as the agent's own only if the statement reads nothing but the
+// agent's own text.
+func (s *shellState) judgeStatementTrust(st *syntax.Stmt) {
+	oldLevel, oldWhat := s.verdict.highestTrustLevel, s.verdict.trustLevelCause
+	s.verdict.highestTrustLevel = TrustLevelOwnText
 	if st.Cmd != nil {
-		s.judgeShellCommand(st.Cmd)
+		s.judgeShellCommandTrust(st.Cmd)
 	}
 	for _, r := range st.Redirs {
-		s.judgeRedirectedFile(r)
+		s.recordRedirectedFile(r)
 	}
-	if s.verdict.highestLevel <= oldLevel {
-		s.verdict.highestLevel, s.verdict.trustLevelCause = oldLevel, oldWhat
+	if s.verdict.highestTrustLevel <= oldLevel {
+		s.verdict.highestTrustLevel, s.verdict.trustLevelCause = oldLevel, oldWhat
 	}
 }
 
-// judgeRedirectedFile judges a redirection of a shell command. If the command reads its input from a file, the file
+// recordRedirectedFile judges a redirection of a shell command. If the command reads its input from a file, the file
 // counts as printed, and its author determines the trust level of the output. If the output goes to a file, the file is
 // recorded as written.
-func (s *shellState) judgeRedirectedFile(r *syntax.Redirect) {
+func (s *shellState) recordRedirectedFile(r *syntax.Redirect) {
 	if r.Hdoc != nil {
 		s.wordValues(r.Hdoc)
 	}
@@ -97,62 +97,62 @@ func (s *shellState) judgeRedirectedFile(r *syntax.Redirect) {
 	case syntax.RdrIn, syntax.RdrInOut:
 		s.recordPrintedFiles(values, "< "+strings.Join(values, " "))
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.AppAll, syntax.RdrClob:
-		s.recordWrites(values, s.verdict.highestLevel == LevelOwnText)
+		s.recordWrittenFiles(values, s.verdict.highestTrustLevel == TrustLevelOwnText)
 	}
 }
 
-func (s *shellState) judgeShellCommand(c syntax.Command) {
+func (s *shellState) judgeShellCommandTrust(c syntax.Command) {
 	switch c := c.(type) {
 	case *syntax.CallExpr:
 		s.judgeCallExpr(c)
 	case *syntax.BinaryCmd:
-		s.judgeBinaryCommand(c)
+		s.judgeJoinedCommandsTrust(c)
 	case *syntax.Subshell:
-		s.judgeSubshell(c.Stmts)
+		s.judgeSubshellTrust(c.Stmts)
 	case *syntax.Block:
-		s.judgeStatements(c.Stmts)
+		s.judgeStatementsTrust(c.Stmts)
 	case *syntax.FuncDecl:
-		s.judgeStatement(c.Body)
+		s.judgeStatementTrust(c.Body)
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
-			s.judgeStatement(c.Stmt)
+			s.judgeStatementTrust(c.Stmt)
 		}
 	case *syntax.CoprocClause:
-		s.judgeStatement(c.Stmt)
+		s.judgeStatementTrust(c.Stmt)
 	case *syntax.DeclClause:
 		s.applyAssignments(c.Args)
 	default:
-		s.judgeCompound(c)
+		s.judgeCompoundCommandTrust(c)
 	}
 }
 
-// judgeCompound judges the statements in a loop, a condition or another compound statement. It records in the verdict
-// how trusted the text is that these statements may print.
-func (s *shellState) judgeCompound(c syntax.Command) {
+// judgeCompoundCommandTrust judges the statements in a loop, a condition or another compound statement. It records in
+// the verdict how trusted the text is that these statements may print.
+func (s *shellState) judgeCompoundCommandTrust(c syntax.Command) {
 	switch c := c.(type) {
 	case *syntax.IfClause:
 		for c := c; c != nil; c = c.Else {
-			s.judgeStatements(c.Cond)
-			s.judgeStatements(c.Then)
+			s.judgeStatementsTrust(c.Cond)
+			s.judgeStatementsTrust(c.Then)
 		}
 	case *syntax.WhileClause:
 		// Examine a loop's statements twice, because the second round may use values that the first round assigned.
 		for range 2 {
-			s.judgeStatements(c.Cond)
-			s.judgeStatements(c.Do)
+			s.judgeStatementsTrust(c.Cond)
+			s.judgeStatementsTrust(c.Do)
 		}
 	case *syntax.ForClause:
 		s.assignLoopVariable(c.Loop)
 		for range 2 {
-			s.judgeStatements(c.Do)
+			s.judgeStatementsTrust(c.Do)
 		}
 	case *syntax.CaseClause:
 		s.wordValues(c.Word)
 		for _, item := range c.Items {
-			s.judgeStatements(item.Stmts)
+			s.judgeStatementsTrust(item.Stmts)
 		}
 	default: // This compound statement is a test or an arithmetic expression, which may contain commands.
-		s.judgeCommandsIn(c)
+		s.judgeNestedCommandsTrust(c)
 	}
 }
 
@@ -162,7 +162,7 @@ func (s *shellState) judgeCompound(c syntax.Command) {
 func (s *shellState) assignLoopVariable(l syntax.Loop) {
 	loop, ok := l.(*syntax.WordIter)
 	if !ok {
-		s.judgeCommandsIn(l)
+		s.judgeNestedCommandsTrust(l)
 		return
 	}
 	var values []string
@@ -181,39 +181,41 @@ func (s *shellState) addVariableValues(name string, values []string) {
 			all = append(all, v)
 		}
 	}
-	s.assignedVariables[name] = replaceTooManyWordValues(all)
+	s.assignedVariables[name] = limitWordValues(all)
 }
 
-// judgeBinaryCommand judges two statements that an operator such as | or && joins. In a pipe, the second statement
-// reads the output of the first. If this output is not the agent's own text, the files that the second statement
-// writes are foreign as well.
-func (s *shellState) judgeBinaryCommand(c *syntax.BinaryCmd) {
-	s.judgeStatement(c.X)
+// judgeJoinedCommandsTrust judges two statements that an operator such as | or && joins. In a pipe, the second
+// statement reads the output of the first. If this output is not the agent's own text, the files that the second
+// statement writes are foreign as well.
+func (s *shellState) judgeJoinedCommandsTrust(c *syntax.BinaryCmd) {
+	s.judgeStatementTrust(c.X)
 	if c.Op != syntax.Pipe && c.Op != syntax.PipeAll {
-		s.judgeStatement(c.Y)
+		s.judgeStatementTrust(c.Y)
 		return
 	}
-	level, wasPiped := s.verdict.highestLevel, s.isPiped
+	level, wasPiped := s.verdict.highestTrustLevel, s.isPiped
 	s.isPiped = true
-	writes := len(s.verdict.filesOfAgentText)
-	s.judgeStatement(c.Y)
-	if level != LevelOwnText {
-		s.verdict.filesOfOtherText = append(s.verdict.filesOfOtherText, s.verdict.filesOfAgentText[writes:]...)
-		s.verdict.filesOfAgentText = s.verdict.filesOfAgentText[:writes]
+	writes := len(s.verdict.filesWithAgentText)
+	s.judgeStatementTrust(c.Y)
+	if level != TrustLevelOwnText {
+		s.verdict.filesWithNonAgentText = append(
+			s.verdict.filesWithNonAgentText,
+			s.verdict.filesWithAgentText[writes:]...)
+		s.verdict.filesWithAgentText = s.verdict.filesWithAgentText[:writes]
 	}
 	s.isPiped = wasPiped
 }
 
-// judgeCommandsIn judges the commands inside a part of a shell line, for example in a word with a command substitution.
-// It determines who may have written the text that these commands print.
-func (s *shellState) judgeCommandsIn(node syntax.Node) {
+// judgeNestedCommandsTrust judges the commands inside a part of a shell line, for example in a word with a command
+// substitution. It determines who may have written the text that these commands print.
+func (s *shellState) judgeNestedCommandsTrust(node syntax.Node) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
-			s.judgeSubshell(n.Stmts)
+			s.judgeSubshellTrust(n.Stmts)
 			return false
 		case *syntax.ProcSubst:
-			s.judgeSubshell(n.Stmts)
+			s.judgeSubshellTrust(n.Stmts)
 			return false
 		}
 		return true
@@ -222,8 +224,8 @@ func (s *shellState) judgeCommandsIn(node syntax.Node) {
 
 // applyAssignments processes assignments of shell variables. PATH, LD_* and GIT_* variables change which programs the
 // shell command runs. If the command assigns such a variable, its output is at most as trusted as text that nobody
-// vouches for (LevelUnvouchedText). After an assignment of a GIT_* variable, it is also unknown which repository git
-// uses.
+// vouches for (TrustLevelUnvouchedText). After an assignment of a GIT_* variable, it is also unknown which repository
+// git uses.
 func (s *shellState) applyAssignments(assignments []*syntax.Assign) {
 	for _, a := range assignments {
 		values := []string{""}
@@ -231,7 +233,7 @@ func (s *shellState) applyAssignments(assignments []*syntax.Assign) {
 		case a.Naked:
 			continue
 		case a.Array != nil:
-			s.judgeCommandsIn(a.Array)
+			s.judgeNestedCommandsTrust(a.Array)
 			values = valuesOfUnknownWord
 		case a.Value != nil:
 			values = s.wordValues(a.Value)
@@ -243,7 +245,7 @@ func (s *shellState) applyAssignments(assignments []*syntax.Assign) {
 		isOfGit := strings.HasPrefix(name, "GIT_")
 		choosesPrograms := name == "PATH" || strings.HasPrefix(name, "LD_")
 		if isOfGit || choosesPrograms {
-			s.verdict.raiseTrustLevel(LevelUnvouchedText, name+"=")
+			s.verdict.raiseTrustLevel(TrustLevelUnvouchedText, name+"=")
 			s.mayUseOtherRepo = s.mayUseOtherRepo || isOfGit
 		}
 		s.addVariableValues(a.Name.Value, values)
@@ -258,5 +260,5 @@ func (s *shellState) judgeCallExpr(c *syntax.CallExpr) {
 			words = append(words, s.wordValues(split)...)
 		}
 	}
-	s.judgeSimpleCommand(slices.Clip(words))
+	s.judgeSimpleCommandTrust(slices.Clip(words))
 }

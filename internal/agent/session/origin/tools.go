@@ -22,10 +22,10 @@ const (
 	toolPurposeEditFiles
 	// The tool returns text from the web, from a document outside of the project, or from an MCP server.
 	toolPurposeReadWeb
-	toolPurposeReadLaterOutput // The tool returns the output of a command that was started earlier.
-	toolPurposeStartAgent      // The tool starts a sub-agent whose own calls are reported.
-	toolPurposeUnreportedAgent // The tool starts a sub-agent or a skill whose calls are not reported.
-	toolPurposeReadOwnText     // The tool returns text by the agent or the person.
+	toolPurposeReadBackgroundOutput  // The tool returns the output of a command that was started earlier.
+	toolPurposeStartAgent            // The tool starts a sub-agent whose own calls are reported.
+	toolPurposeStartUnreportedAgent  // The tool starts a sub-agent or a skill whose calls are not reported.
+	toolPurposeReadAgentOrPersonText // The tool returns text by the agent or the person.
 )
 
 // ownServerNames lists the names under which oxbow setup registers oxbow's MCP server. The server of another
@@ -43,7 +43,8 @@ func findToolPurpose(client, tool string) (purpose toolPurpose, isOxbow bool) {
 		}
 	}
 	claude, _ := clientfile.FindEventClient("claude")
-	for _, form := range []clientfile.ServerName{claude.Tools.ServerName, c.Tools.ServerName} {
+	for _, form := range []clientfile.ServerToolNameFormat{claude.Tools.ServerToolNameFormat,
+		c.Tools.ServerToolNameFormat} {
 		rest, ok := strings.CutPrefix(name, form.Prefix)
 		if !ok || form.Separator == "" {
 			continue
@@ -51,7 +52,7 @@ func findToolPurpose(client, tool string) (purpose toolPurpose, isOxbow bool) {
 		if i := slices.IndexFunc(ownServerNames, func(s string) bool {
 			return strings.HasPrefix(rest, s+form.Separator)
 		}); i >= 0 {
-			return toolPurposeReadOwnText, true
+			return toolPurposeReadAgentOrPersonText, true
 		}
 		if strings.Contains(rest, form.Separator) {
 			return toolPurposeReadWeb, false
@@ -75,11 +76,11 @@ func toolsByPurpose(t *clientfile.ClientTools) []purposeTools {
 		{toolPurposeEditFiles, t.FileEditors},
 		{toolPurposeReadWeb, t.WebReaders},
 		{
-			toolPurposeReadLaterOutput,
+			toolPurposeReadBackgroundOutput,
 			t.BackgroundOutputReaders,
 		},
 		{toolPurposeStartAgent, t.AgentStarters},
-		{toolPurposeUnreportedAgent, t.AgentStartersHidingCalls},
-		{toolPurposeReadOwnText, t.OwnTextTools},
+		{toolPurposeStartUnreportedAgent, t.AgentStartersHidingCalls},
+		{toolPurposeReadAgentOrPersonText, t.OwnTextTools},
 	}
 }

@@ -58,68 +58,70 @@ func (t *projectTree) resolveLinks(p string) string {
 
 // trustLevelOfPaths returns the trust level of the least trusted file or directory at these absolute paths.
 func (t *projectTree) trustLevelOfPaths(paths []string, m Machine) TrustLevel {
-	level, files := LevelOwnText, []string{}
+	level, files := TrustLevelOwnText, []string{}
 	for _, p := range paths {
 		if isDevice(p) {
 			continue
 		}
 		real := t.resolveLinks(p)
-		if l := t.trustLevelFromPath(real, m); l != levelUndecidedByPath {
+		if l := t.trustLevelFromPath(real, m); l != trustLevelUnknownFromPath {
 			level = max(level, l)
 			continue
 		}
 		files = append(files, real)
 	}
-	if level == LevelForeignText || len(files) == 0 {
+	if level == TrustLevelForeignText || len(files) == 0 {
 		return level
 	}
 	return max(level, t.trustLevelOfFiles(files, m))
 }
 
-// levelUndecidedByPath is the result of trustLevelFromPath if the path does not show who wrote the file.
-const levelUndecidedByPath TrustLevel = -1
+// trustLevelUnknownFromPath is the result of trustLevelFromPath if the path does not show who wrote the file.
+const trustLevelUnknownFromPath TrustLevel = -1
 
 // trustLevelFromPath returns the trust level of a file if it follows from the file's path. Otherwise it returns
-// levelUndecidedByPath.
+// trustLevelUnknownFromPath.
 func (t *projectTree) trustLevelFromPath(realPath string, m Machine) TrustLevel {
 	rel, isInside := t.projectPath(realPath)
 	switch {
 	case isInside && isThirdPartyCodeDir(rel):
-		return LevelForeignText
+		return TrustLevelForeignText
 	case isInside && t.worktree != nil && isDir(realPath):
 		// A tool that is called with a directory prints only file names, which are the project's own text.
-		return LevelOwnText
+		return TrustLevelOwnText
 	case !isInside && isOwnMemoryFile(realPath, m.Getenv):
-		return LevelOwnText
+		return TrustLevelOwnText
 	}
-	return levelUndecidedByPath
+	return trustLevelUnknownFromPath
 }
 
 // trustLevelOfFiles returns the trust level of the least trusted file, which is the highest level. The paths of the
 // files must not contain symbolic links. Each file gets one of these levels:
 //
-//   - LevelOwnText, if an agent wrote the file last.
-//   - LevelForeignText, if a program that may print text by others wrote the file last, or if the file is outside the
-//     project and no agent wrote it.
-//   - LevelUnvouchedText, if the file is in the project, and a program that oxbow does not know wrote the file last.
-//   - For any other file in the project: LevelOwnText if git tracks the file, and otherwise LevelForeignText. If the
-//     project has no git repository, or if git fails, the level is LevelUnvouchedText.
+//   - TrustLevelOwnText, if an agent wrote the file last.
+//   - TrustLevelForeignText, if a program that may print text by others wrote the file last, or if the file is
+//     outside the project and no agent wrote it.
+//   - TrustLevelUnvouchedText, if the file is in the project, and a program that oxbow does not know wrote the file
+//     last.
+//   - For any other file in the project: TrustLevelOwnText if git tracks the file, and otherwise
+//     TrustLevelForeignText. If the project has no git repository, or if git fails, the level is
+//     TrustLevelUnvouchedText.
 func (t *projectTree) trustLevelOfFiles(files []string, m Machine) TrustLevel {
-	writers := make([]fingerprint.FileWriter, len(files))
+	writers := make([]fingerprint.FileWriterKind, len(files))
 	if m.LastWriters != nil {
 		copy(writers, m.LastWriters(files))
 	}
 	var unwritten []string // files in the project that no agent is recorded to have written
-	level := LevelOwnText
+	level := TrustLevelOwnText
 	for i, p := range files {
 		rel, isInside := t.projectPath(p)
 		isWritten := writers[i] == fingerprint.WriterAgent
 		isUnknown := !isInside && !isWritten
 		if isUnknown || writers[i] == fingerprint.WriterForeignTextProgram {
-			return LevelForeignText
+			return TrustLevelForeignText
 		}
-		if writers[i] == fingerprint.WriterUnknownTextProgram {
-			level = LevelUnvouchedText
+		if writers[i] == fingerprint.WriterUnknownAuthorProgram {
+			level = TrustLevelUnvouchedText
 			continue
 		}
 		if !isWritten {
@@ -130,14 +132,14 @@ func (t *projectTree) trustLevelOfFiles(files []string, m Machine) TrustLevel {
 		return level
 	}
 	if t.worktree == nil {
-		return LevelUnvouchedText
+		return TrustLevelUnvouchedText
 	}
 	tracked, err := t.worktree.TrackedNames(unwritten...)
 	switch {
 	case err != nil:
-		return LevelUnvouchedText
+		return TrustLevelUnvouchedText
 	case slices.ContainsFunc(unwritten, func(n string) bool { return !tracked[n] }):
-		return LevelForeignText
+		return TrustLevelForeignText
 	}
 	return level
 }
@@ -208,11 +210,11 @@ func pathExists(p string) bool {
 	return err == nil
 }
 
-// isDevice reports whether the path p names a device that is not a file with text: /dev/null, /dev/stdin, /dev/zero,
-// /dev/tty, or a path in /dev/fd.
-func isDevice(p string) bool {
-	return p == "/dev/null" || p == "/dev/stdin" || p == "/dev/zero" || p == "/dev/tty" ||
-		strings.HasPrefix(p, "/dev/fd/")
+// isDevice reports whether the path filePath names a device that is not a file with text: /dev/null, /dev/stdin,
+// /dev/zero, /dev/tty, or a path in /dev/fd.
+func isDevice(filePath string) bool {
+	return filePath == "/dev/null" || filePath == "/dev/stdin" || filePath == "/dev/zero" || filePath == "/dev/tty" ||
+		strings.HasPrefix(filePath, "/dev/fd/")
 }
 
 // isOwnCommit reports whether a commit was made on this machine. hash is the commit's hash or a prefix of it.
@@ -221,7 +223,7 @@ func (t *projectTree) isOwnCommit(hash string) bool {
 		return false
 	}
 	if t.ownCommits == nil {
-		t.ownCommits = t.worktree.OwnCommits()
+		t.ownCommits = t.worktree.CommitsMadeInWorktree()
 	}
 	for own := range t.ownCommits {
 		if strings.HasPrefix(own, hash) {

@@ -16,8 +16,8 @@ const maxValuesPerWord = 64
 // valuesOfUnknownWord is the result for a word whose value is not known.
 var valuesOfUnknownWord = []string{unknownWordValue}
 
-// replaceTooManyWordValues returns the values, or valuesOfUnknownWord if there are more than maxValuesPerWord.
-func replaceTooManyWordValues(values []string) []string {
+// limitWordValues returns the values, or valuesOfUnknownWord if there are more than maxValuesPerWord.
+func limitWordValues(values []string) []string {
 	if len(values) > maxValuesPerWord {
 		return valuesOfUnknownWord
 	}
@@ -32,7 +32,7 @@ func expandBraces(w *syntax.Word) []*syntax.Word {
 	for _, p := range w.Parts {
 		ends := []*syntax.Word{{Parts: []syntax.WordPart{p}}}
 		if b, ok := p.(*syntax.BraceExp); ok {
-			ends = braceWords(b)
+			ends = listBraceWords(b)
 		}
 		if len(words)*len(ends) > maxValuesPerWord {
 			return []*syntax.Word{unknownSyntaxWord()}
@@ -48,8 +48,8 @@ func expandBraces(w *syntax.Word) []*syntax.Word {
 	return words
 }
 
-// braceWords returns the words between braces.
-func braceWords(b *syntax.BraceExp) (all []*syntax.Word) {
+// listBraceWords returns the words between braces.
+func listBraceWords(b *syntax.BraceExp) (all []*syntax.Word) {
 	if b.Sequence {
 		return []*syntax.Word{unknownSyntaxWord()}
 	}
@@ -68,7 +68,7 @@ func unknownSyntaxWord() *syntax.Word {
 // returned for it. If the word contains commands, as in $(cmd), the commands are judged too: s.verdict records how
 // trusted their output is.
 func (s *shellState) wordValues(w *syntax.Word) []string {
-	values := s.joinedPartValues(w.Parts)
+	values := s.joinPartValues(w.Parts)
 	for i, v := range values {
 		switch {
 		case strings.Contains(v, unknownWordValue):
@@ -80,8 +80,8 @@ func (s *shellState) wordValues(w *syntax.Word) []string {
 	return values
 }
 
-// joinedPartValues returns the possible values of the word that these parts form.
-func (s *shellState) joinedPartValues(ps []syntax.WordPart) []string {
+// joinPartValues returns the possible values of the word that these parts form.
+func (s *shellState) joinPartValues(ps []syntax.WordPart) []string {
 	values := []string{""}
 	for _, p := range ps {
 		var next []string
@@ -90,7 +90,7 @@ func (s *shellState) joinedPartValues(ps []syntax.WordPart) []string {
 				next = append(next, front+v)
 			}
 		}
-		values = slices.Clone(replaceTooManyWordValues(next))
+		values = slices.Clone(limitWordValues(next))
 	}
 	return values
 }
@@ -105,21 +105,21 @@ func (s *shellState) expandWordPart(p syntax.WordPart) []string {
 		}
 		return []string{p.Value}
 	case *syntax.DblQuoted:
-		return s.joinedPartValues(p.Parts)
+		return s.joinPartValues(p.Parts)
 	case *syntax.ParamExp:
-		s.judgeCommandsIn(p)
+		s.judgeNestedCommandsTrust(p)
 		if isPlainVariable(p) {
 			return s.variableValues(p.Param.Value)
 		}
 	case *syntax.CmdSubst:
-		s.judgeSubshell(p.Stmts)
+		s.judgeSubshellTrust(p.Stmts)
 	case *syntax.ProcSubst:
-		s.judgeSubshell(p.Stmts)
-		// judgeSubshell has judged the commands in the process substitution, so their text is already taken into
+		s.judgeSubshellTrust(p.Stmts)
+		// judgeSubshellTrust has judged the commands in the process substitution, so their text is already taken into
 		// account. Return the empty file os.DevNull as the value of the word, so that the text is not judged again.
 		return []string{os.DevNull}
 	default:
-		s.judgeCommandsIn(p)
+		s.judgeNestedCommandsTrust(p)
 	}
 	return valuesOfUnknownWord
 }

@@ -62,12 +62,12 @@ var commandWrappers = map[string]commandWrapper{
 	"busybox":  {},
 }
 
-// judgeWrappedProgram judges the program that a wrapper runs.
-func (s *shellState) judgeWrappedProgram(w commandWrapper, args []string) {
+// judgeWrappedProgramTrust judges the program that a wrapper runs.
+func (s *shellState) judgeWrappedProgramTrust(w commandWrapper, args []string) {
 	was := s.currentDir
 	defer func() { s.currentDir = was }()
 	for len(args) > 0 && (strings.HasPrefix(args[0], "-") || isAssignment(args[0])) {
-		line, isLine := w.commandLineIn(args)
+		line, isLine := w.findCommandLine(args)
 		if isLine {
 			s.judgeShellLine(line)
 			return
@@ -83,16 +83,16 @@ func (s *shellState) judgeWrappedProgram(w commandWrapper, args []string) {
 	case w.hasCommandLineOperands:
 		s.judgeShellLine(strings.Join(args, " "))
 	case w.hasStdinArguments && len(args) > 0:
-		s.judgeSimpleCommand(append(slices.Clone(args), unknownWordValue))
+		s.judgeSimpleCommandTrust(append(slices.Clone(args), unknownWordValue))
 	default:
-		s.judgeSimpleCommand(args)
+		s.judgeSimpleCommandTrust(args)
 	}
 }
 
-// commandLineIn returns the command line that follows the wrapper's commandLineOption in args. ok is false if the first
-// argument is not this option, or if no argument follows the option. If the option is -S, the command line may also be
-// joined to the option, as in -SCOMMAND.
-func (w *commandWrapper) commandLineIn(args []string) (line string, ok bool) {
+// findCommandLine returns the command line that follows the wrapper's commandLineOption in args. ok is false if the
+// first argument is not this option, or if no argument follows the option. If the option is -S, the command line may
+// also be joined to the option, as in -SCOMMAND.
+func (w *commandWrapper) findCommandLine(args []string) (line string, ok bool) {
 	if args[0] == w.commandLineOption && len(args) > 1 {
 		return args[1], true
 	}
@@ -121,7 +121,7 @@ func (s *shellState) skipWrapperOption(w commandWrapper, option string, args []s
 		s.recordPrintedFiles(args[:1], option)
 		return args[1:]
 	case w.hasStdinArguments && (strings.HasPrefix(option, "-a") || strings.HasPrefix(option, "--arg-file=")):
-		s.recordPrintedFiles(optionValueFiles([]string{option}), option)
+		s.recordPrintedFiles(findOptionValueFiles([]string{option}), option)
 	case listHasWord(w.optionsWithValue, option) && hasValue:
 		return args[1:]
 	}
@@ -149,10 +149,10 @@ func isAssignment(w string) bool {
 
 func listHasWord(list, word string) bool { return slices.Contains(strings.Fields(list), word) }
 
-// judgeShellStartedWithArgs judges a call of a shell such as sh or bash with arguments. It determines who may have
+// judgeShellCallTrust judges a call of a shell such as sh or bash with arguments. It determines who may have
 // written the text that the call prints. If an argument contains a command line, as in sh -c, that command line is
 // judged.
-func (s *shellState) judgeShellStartedWithArgs(p program) {
+func (s *shellState) judgeShellCallTrust(p program) {
 	for i, a := range p.args {
 		isShort := strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "c")
 		isCommand := isShort || strings.EqualFold(a, "-Command") || strings.EqualFold(a, "/c")
@@ -166,15 +166,15 @@ func (s *shellState) judgeShellStartedWithArgs(p program) {
 	}
 	// The shell runs a script file or reads commands from its standard input. These commands are not known, so nobody
 	// vouches for the output.
-	s.verdict.raiseTrustLevel(LevelUnvouchedText, p.fullCommandText)
+	s.verdict.raiseTrustLevel(TrustLevelUnvouchedText, p.fullCommandText)
 }
 
 // packageManager describes a package manager or a build tool. The subcommand determines where the printed text comes
 // from. A subcommand is one word or two words, such as mod/tidy.
 type packageManager struct {
-	projectTextSubcommands string // subcommands of the package manager that print the project's text
-	runSubcommands         string // subcommands that run the program named by the following arguments
-	anyProgramSubcommands  string // subcommands that run a program of unknown origin, from the project or a package
+	projectOutputSubcommands string // subcommands of the package manager that print the project's text
+	runSubcommands           string // subcommands that run the program named by the following arguments
+	anyProgramSubcommands    string // subcommands that run a program of unknown origin, from the project or a package
 	// A subcommand that is in none of the three lists above runs a program from a package.
 	runsPackagePrograms bool
 }
@@ -183,62 +183,62 @@ type packageManager struct {
 // packages or other machines.
 var packageManagers = map[string]packageManager{
 	"npm": {
-		projectTextSubcommands: "test t run run-script start build pack version init prefix root bin config set pkg lint",
+		projectOutputSubcommands: "test t run run-script start build pack version init prefix root bin config set pkg lint",
 	},
-	"pnpm": {projectTextSubcommands: "test t run start build lint typecheck check pack init"},
-	"yarn": {projectTextSubcommands: "test run start build lint typecheck check pack init workspaces workspace"},
-	"bun":  {projectTextSubcommands: "test run build init"},
-	"deno": {projectTextSubcommands: "test check lint fmt task compile", anyProgramSubcommands: "run eval"},
+	"pnpm": {projectOutputSubcommands: "test t run start build lint typecheck check pack init"},
+	"yarn": {projectOutputSubcommands: "test run start build lint typecheck check pack init workspaces workspace"},
+	"bun":  {projectOutputSubcommands: "test run build init"},
+	"deno": {projectOutputSubcommands: "test check lint fmt task compile", anyProgramSubcommands: "run eval"},
 	"npx": {
-		projectTextSubcommands: "tsc eslint jest vitest prettier mocha playwright biome ava tap webpack rollup vite esbuild",
-		runsPackagePrograms:    true,
+		projectOutputSubcommands: "tsc eslint jest vitest prettier mocha playwright biome ava tap webpack rollup vite esbuild",
+		runsPackagePrograms:      true,
 	},
-	"bunx": {projectTextSubcommands: "tsc eslint jest vitest prettier biome", runsPackagePrograms: true},
-	"pnpx": {projectTextSubcommands: "tsc eslint jest vitest", runsPackagePrograms: true},
+	"bunx": {projectOutputSubcommands: "tsc eslint jest vitest prettier biome", runsPackagePrograms: true},
+	"pnpx": {projectOutputSubcommands: "tsc eslint jest vitest", runsPackagePrograms: true},
 	"go": {
-		projectTextSubcommands: "build test vet fmt fix env version list clean work telemetry help bug mod/tidy mod/init mod/verify " +
+		projectOutputSubcommands: "build test vet fmt fix env version list clean work telemetry help bug mod/tidy mod/init mod/verify " +
 			"mod/graph mod/why mod/edit mod/vendor",
 		anyProgramSubcommands: "run generate tool",
 	},
 	"cargo": {
-		projectTextSubcommands: "build b test t check c clippy fmt bench clean new init nextest version locate-project fix",
-		anyProgramSubcommands:  "run r",
+		projectOutputSubcommands: "build b test t check c clippy fmt bench clean new init nextest version locate-project fix",
+		anyProgramSubcommands:    "run r",
 	},
-	"pip":       {projectTextSubcommands: "check cache"},
-	"pip3":      {projectTextSubcommands: "check cache"},
-	"uv":        {projectTextSubcommands: "lock venv version build", runSubcommands: "run"},
-	"poetry":    {projectTextSubcommands: "build check lock version", runSubcommands: "run"},
+	"pip":       {projectOutputSubcommands: "check cache"},
+	"pip3":      {projectOutputSubcommands: "check cache"},
+	"uv":        {projectOutputSubcommands: "lock venv version build", runSubcommands: "run"},
+	"poetry":    {projectOutputSubcommands: "build check lock version", runSubcommands: "run"},
 	"pipenv":    {runSubcommands: "run"},
-	"conda":     {projectTextSubcommands: "activate deactivate env", runSubcommands: "run"},
-	"gem":       {projectTextSubcommands: "build"},
-	"bundle":    {projectTextSubcommands: "check", runSubcommands: "exec"},
-	"rake":      {projectTextSubcommands: "test spec build lint"},
-	"composer":  {projectTextSubcommands: "validate dump-autoload test"},
-	"dotnet":    {projectTextSubcommands: "build test clean format new sln", anyProgramSubcommands: "run"},
-	"swift":     {projectTextSubcommands: "build test format", anyProgramSubcommands: "run"},
-	"zig":       {projectTextSubcommands: "build test fmt version", anyProgramSubcommands: "run"},
-	"flutter":   {projectTextSubcommands: "test analyze build format"},
-	"dart":      {projectTextSubcommands: "test analyze format compile", anyProgramSubcommands: "run"},
-	"terraform": {projectTextSubcommands: "fmt validate"},
+	"conda":     {projectOutputSubcommands: "activate deactivate env", runSubcommands: "run"},
+	"gem":       {projectOutputSubcommands: "build"},
+	"bundle":    {projectOutputSubcommands: "check", runSubcommands: "exec"},
+	"rake":      {projectOutputSubcommands: "test spec build lint"},
+	"composer":  {projectOutputSubcommands: "validate dump-autoload test"},
+	"dotnet":    {projectOutputSubcommands: "build test clean format new sln", anyProgramSubcommands: "run"},
+	"swift":     {projectOutputSubcommands: "build test format", anyProgramSubcommands: "run"},
+	"zig":       {projectOutputSubcommands: "build test fmt version", anyProgramSubcommands: "run"},
+	"flutter":   {projectOutputSubcommands: "test analyze build format"},
+	"dart":      {projectOutputSubcommands: "test analyze format compile", anyProgramSubcommands: "run"},
+	"terraform": {projectOutputSubcommands: "fmt validate"},
 	"gh": {
-		projectTextSubcommands: "pr/create issue/create release/create pr/merge pr/close issue/close pr/checkout config",
-		runsPackagePrograms:    true,
+		projectOutputSubcommands: "pr/create issue/create release/create pr/merge pr/close issue/close pr/checkout config",
+		runsPackagePrograms:      true,
 	},
-	"glab":   {projectTextSubcommands: "mr/create issue/create", runsPackagePrograms: true},
-	"hub":    {projectTextSubcommands: "create pull-request", runsPackagePrograms: true},
-	"docker": {projectTextSubcommands: "build compose/build tag rm rmi stop kill", runsPackagePrograms: true},
-	"mix":    {projectTextSubcommands: "test compile format"},
+	"glab":   {projectOutputSubcommands: "mr/create issue/create", runsPackagePrograms: true},
+	"hub":    {projectOutputSubcommands: "create pull-request", runsPackagePrograms: true},
+	"docker": {projectOutputSubcommands: "build compose/build tag rm rmi stop kill", runsPackagePrograms: true},
+	"mix":    {projectOutputSubcommands: "test compile format"},
 }
 
-// judgePackageManager judges the output of a package manager or a build tool that ran with p.args. If the output may
-// contain text by others or by unknown programs, judgePackageManager raises the trust level in the verdict. A higher
-// level means less trust.
-func (s *shellState) judgePackageManager(m packageManager, p program) {
+// judgePackageManagerTrust judges the output of a package manager or a build tool that ran with p.args. If the output
+// may contain text by others or by unknown programs, judgePackageManagerTrust raises the trust level in the verdict. A
+// higher level means less trust.
+func (s *shellState) judgePackageManagerTrust(m packageManager, p program) {
 	i := slices.IndexFunc(p.args, func(a string) bool { return !strings.HasPrefix(a, "-") })
 	if i < 0 { // Without a subcommand, the program prints its help or version.
 		mayRun := m.runsPackagePrograms && len(p.args) > 0
 		if mayRun && !slices.Contains(p.args, "--version") {
-			s.verdict.raiseTrustLevel(LevelForeignText, p.fullCommandText)
+			s.verdict.raiseTrustLevel(TrustLevelForeignText, p.fullCommandText)
 		}
 		return
 	}
@@ -248,35 +248,35 @@ func (s *shellState) judgePackageManager(m packageManager, p program) {
 		two += "/" + rest[0]
 	}
 	switch {
-	case listHasWord(m.projectTextSubcommands, word) && !s.printsOnlyProjectText(p.name, word, rest):
-		s.verdict.raiseTrustLevel(LevelForeignText, p.fullCommandText)
-	case listHasWord(m.projectTextSubcommands, word), listHasWord(m.projectTextSubcommands, two):
-		s.judgeBuildProgram(p)
+	case listHasWord(m.projectOutputSubcommands, word) && !s.printsOnlyProjectText(p.name, word, rest):
+		s.verdict.raiseTrustLevel(TrustLevelForeignText, p.fullCommandText)
+	case listHasWord(m.projectOutputSubcommands, word), listHasWord(m.projectOutputSubcommands, two):
+		s.judgeBuildProgramTrust(p)
 	case listHasWord(m.runSubcommands, word):
-		s.judgeWrappedProgram(commandWrapper{optionsWithValue: "--with --python --extra --group -p"}, rest)
+		s.judgeWrappedProgramTrust(commandWrapper{optionsWithValue: "--with --python --extra --group -p"}, rest)
 	case listHasWord(m.anyProgramSubcommands, word):
-		s.verdict.raiseTrustLevel(LevelUnvouchedText, p.fullCommandText)
-	case p.name == "go" && word == "doc" && isStandardPackage(rest):
+		s.verdict.raiseTrustLevel(TrustLevelUnvouchedText, p.fullCommandText)
+	case p.name == "go" && word == "doc" && isProjectOrStandardPackage(rest):
 	default:
-		s.verdict.raiseTrustLevel(LevelForeignText, p.fullCommandText)
+		s.verdict.raiseTrustLevel(TrustLevelForeignText, p.fullCommandText)
 	}
 }
 
-// judgeBuildProgram judges a program that builds or tests a project. The program prints the project's own text if it
-// runs in the project and if its arguments name no file, directory or address outside the project. Otherwise
-// judgeBuildProgram raises the trust level of the verdict to LevelForeignText. An unknown argument raises the level to
-// LevelUnvouchedText. Programs that options such as -exec name are judged as commands.
-func (s *shellState) judgeBuildProgram(p program) {
+// judgeBuildProgramTrust judges a program that builds or tests a project. The program prints the project's own text if
+// it runs in the project and if its arguments name no file, directory or address outside the project. Otherwise
+// judgeBuildProgramTrust raises the trust level of the verdict to TrustLevelForeignText. An unknown argument raises the
+// level to TrustLevelUnvouchedText. Programs that options such as -exec name are judged as commands.
+func (s *shellState) judgeBuildProgramTrust(p program) {
 	isOwn := s.isInProjectDir()
 	for _, a := range p.inputFiles() {
 		if a == unknownWordValue {
-			s.verdict.raiseTrustLevel(LevelUnvouchedText, p.fullCommandText)
+			s.verdict.raiseTrustLevel(TrustLevelUnvouchedText, p.fullCommandText)
 			continue
 		}
-		isOwn = isOwn && s.isProjectInput(a)
+		isOwn = isOwn && s.namesOnlyProjectData(a)
 	}
 	if !isOwn {
-		s.verdict.raiseTrustLevel(LevelForeignText, p.fullCommandText)
+		s.verdict.raiseTrustLevel(TrustLevelForeignText, p.fullCommandText)
 		return
 	}
 	for i, a := range p.args { // An option may name a program to run, as in go test -exec PROGRAM.
@@ -299,7 +299,7 @@ func (s *shellState) printsOnlyProjectText(manager, subcommand string, args []st
 		listsOthers := subcommand == "list" && slices.ContainsFunc(args, func(a string) bool {
 			return a == "-deps" || a == "-m" || a == "-u"
 		})
-		return !listsOthers && s.areOwnGoPackages(findOperands(args))
+		return !listsOthers && s.areProjectOrStandardPackages(findOperands(args))
 	// If npm init is called with a name, it runs a package of this name, which prints foreign text.
 	case subcommand == "init" && manager != "cargo":
 		return len(findOperands(args)) == 0
@@ -307,10 +307,10 @@ func (s *shellState) printsOnlyProjectText(manager, subcommand string, args []st
 	return true
 }
 
-// isStandardPackage reports whether the command "go doc" with these arguments describes a package in the project or in
-// the standard library. It returns false only if the package's path has several elements and the first element contains
-// a dot, as in example.com/p. Without a package, and for a path that begins with ./, it returns true.
-func isStandardPackage(args []string) bool {
+// isProjectOrStandardPackage reports whether the command "go doc" with these arguments describes a package in the
+// project or in the standard library. It returns false only if the package's path has several elements and the first
+// element contains a dot, as in example.com/p. Without a package, and for a path that begins with ./, it returns true.
+func isProjectOrStandardPackage(args []string) bool {
 	names := findOperands(args)
 	if len(names) == 0 || strings.HasPrefix(names[0], "./") {
 		return true
@@ -321,24 +321,24 @@ func isStandardPackage(args []string) bool {
 
 // interpreter describes a program that runs scripts, such as python.
 type interpreter struct {
-	projectTextModules string // modules of the language, run with -m, that print only text of the project
-	foreignTextModules string // modules of the language, run with -m, that print text from outside of the project
-	runCodeOptions     string // options of the interpreter that are followed by code to run, such as -c
-	projectTextOptions string // options of the interpreter that make it print only text of the project
+	projectOutputModules  string // modules of the language, run with -m, that print only text of the project
+	externalOutputModules string // modules of the language, run with -m, that print text from outside of the project
+	runCodeOptions        string // options of the interpreter that are followed by code to run, such as -c
+	projectOutputOptions  string // options of the interpreter that make it print only text of the project
 }
 
 // interpreters contains the interpreters by name. The names lack version numbers.
 var interpreters = map[string]interpreter{
 	"python": {
-		projectTextModules: "pytest unittest py_compile compileall mypy ruff black flake8 doctest json.tool venv tox",
-		foreignTextModules: "pip pydoc",
-		runCodeOptions:     "-c",
-		projectTextOptions: "--version -V",
+		projectOutputModules:  "pytest unittest py_compile compileall mypy ruff black flake8 doctest json.tool venv tox",
+		externalOutputModules: "pip pydoc",
+		runCodeOptions:        "-c",
+		projectOutputOptions:  "--version -V",
 	},
-	"node": {runCodeOptions: "-e -p --eval --print", projectTextOptions: "--test --version -v --check"},
-	"ruby": {runCodeOptions: "-e -ne -pe", projectTextOptions: "--version -c"},
-	"perl": {runCodeOptions: "-e -E -ne -pe", projectTextOptions: "--version -v"},
-	"php":  {runCodeOptions: "-r", projectTextOptions: "--version -l"},
+	"node": {runCodeOptions: "-e -p --eval --print", projectOutputOptions: "--test --version -v --check"},
+	"ruby": {runCodeOptions: "-e -ne -pe", projectOutputOptions: "--version -c"},
+	"perl": {runCodeOptions: "-e -E -ne -pe", projectOutputOptions: "--version -v"},
+	"php":  {runCodeOptions: "-r", projectOutputOptions: "--version -l"},
 	"lua": {
 		runCodeOptions: "-e",
 	}, "tsx": {runCodeOptions: "-e"}, "ts-node": {runCodeOptions: "-e"}, "rscript": {runCodeOptions: "-e"},
@@ -350,15 +350,15 @@ func findInterpreter(name string) (interpreter, bool) {
 	return i, ok
 }
 
-// judgeInterpreter determines whose text an interpreter, such as python, printed. It may have run a script, a module
-// or code from the command line.
-func (s *shellState) judgeInterpreter(i interpreter, p program) {
+// judgeInterpreterTrust determines whose text an interpreter, such as python, printed. It may have run a script, a
+// module or code from the command line.
+func (s *shellState) judgeInterpreterTrust(i interpreter, p program) {
 	level := i.outputTrustLevel(p.args)
 	s.verdict.raiseTrustLevel(level, p.fullCommandText)
-	if level != LevelOwnText {
+	if level != TrustLevelOwnText {
 		return
 	}
-	s.judgeBuildProgram(p)
+	s.judgeBuildProgramTrust(p)
 	if slices.Contains(p.args, "json.tool") {
 		s.recordPrintedFiles(s.operandFiles(p.name, findOperands(p.args)), p.fullCommandText)
 	}
@@ -370,27 +370,27 @@ func (i *interpreter) outputTrustLevel(args []string) TrustLevel {
 	for n, a := range args {
 		rest := args[n+1:]
 		switch {
-		case a == "-m" && i.projectTextModules != "" && len(rest) > 0 && listHasWord(i.projectTextModules, rest[0]),
-			listHasWord(i.projectTextOptions, a):
-			return LevelOwnText
-		case a == "-m" && len(rest) > 0 && listHasWord(i.foreignTextModules, rest[0]):
-			return LevelForeignText
+		case a == "-m" && i.projectOutputModules != "" && len(rest) > 0 && listHasWord(i.projectOutputModules, rest[0]),
+			listHasWord(i.projectOutputOptions, a):
+			return TrustLevelOwnText
+		case a == "-m" && len(rest) > 0 && listHasWord(i.externalOutputModules, rest[0]):
+			return TrustLevelForeignText
 		case listHasWord(i.runCodeOptions, a):
 			code := strings.Join(rest, " ")
-			if strings.Contains(code, unknownWordValue) || foreignAccessPattern().MatchString(code) {
-				return LevelForeignText
+			if strings.Contains(code, unknownWordValue) || externalAccessPattern().MatchString(code) {
+				return TrustLevelForeignText
 			}
-			return LevelUnvouchedText
+			return TrustLevelUnvouchedText
 		case !strings.HasPrefix(a, "-"):
-			return LevelUnvouchedText // The argument is a script, whose output is unknown.
+			return TrustLevelUnvouchedText // The argument is a script, whose output is unknown.
 		}
 	}
-	return LevelUnvouchedText
+	return TrustLevelUnvouchedText
 }
 
-// foreignAccessPattern matches code on the command line that may read from other machines, programs or files. The
-// output of other code has LevelUnvouchedText, because the pattern cannot find every such access.
-var foreignAccessPattern = sync.OnceValue(func() *regexp.Regexp {
+// externalAccessPattern matches code on the command line that may read from other machines, programs or files. The
+// output of other code has TrustLevelUnvouchedText, because the pattern cannot find every such access.
+var externalAccessPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?i)://|urllib|urlopen|requests?\b|httpx?\b|socket|fetch\(|axios|aiohttp|ftplib|smtplib|imaplib|paramiko|boto|LWP|Net::|open-uri|` +
 			`subprocess|popen|os\.system|child_process|exec\(|spawn|psycopg|sqlite3|pymysql|redis|mongo|open\(|readFile|read_text|Path\(|File\.read|file_get_contents`,

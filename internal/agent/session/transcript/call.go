@@ -115,21 +115,21 @@ type CallOutcome struct {
 	ExitStatus *int   // a command's exit status, if the client reports it outside of the output
 	Output     string // the text that the tool returned
 
-	OriginalFile *string // the file's text before an edit (nil if it is not known)
+	OriginalFileText *string // the file's text before an edit (nil if it is not known)
 
 	// HasTaintedEntryText is set if the returned text contains an entry of the memory that is marked as tainted (from
 	// an untrusted source).
 	HasTaintedEntryText bool
 
-	// OmitsZeroExit is set if the client mentions a command's exit status only if it is not 0.
-	OmitsZeroExit bool
+	// OmitsZeroExitStatus is set if the client mentions a command's exit status only if it is not 0.
+	OmitsZeroExitStatus bool
 }
 
-// CompleteCall completes the event e for a finished tool call. The event's kind becomes [session.KindCall], or
-// [session.KindPlan] if the tool manages a to-do list. CompleteCall returns false if the call need not be reported. The
-// function clean is applied to the texts that the event stores. It removes secrets and other parts that must not be
-// stored.
-func CompleteCall(
+// CompleteCallEvent completes the event e for a finished tool call. The event's kind becomes [session.KindToolCall], or
+// [session.KindPlan] if the tool manages a to-do list. CompleteCallEvent returns false if the call need not be
+// reported. The function clean is applied to the texts that the event stores. It removes secrets and other parts that
+// must not be stored.
+func CompleteCallEvent(
 	e session.Event,
 	tool string,
 	args []byte,
@@ -180,7 +180,7 @@ func CompleteCall(
 		}
 	}
 	c.WebQuery = cmp.Or(c.WebQuery, o.taintDescription())
-	e.Kind, e.Call = session.KindCall, c
+	e.Kind, e.Call = session.KindToolCall, c
 	return e, true
 }
 
@@ -294,22 +294,22 @@ func setCommandResult(c *session.ToolCall, outcome CallOutcome, clean func(strin
 	if outcome.ExitStatus == nil {
 		outcome.ExitStatus = clientfile.ExitStatus(out)
 	}
-	hasPassed := outcome.OmitsZeroExit && !outcome.HasFailed
+	hasPassed := outcome.OmitsZeroExitStatus && !outcome.HasFailed
 	if outcome.ExitStatus == nil && hasPassed {
 		outcome.ExitStatus = new(int)
 	}
 	c.ExitStatus = outcome.ExitStatus
 	c.Failed = outcome.HasFailed || (outcome.ExitStatus != nil && *outcome.ExitStatus != 0)
 	if c.Failed {
-		c.Output = outputTail(clean(trimClientText(out)))
+		c.Output = outputTail(clean(trimTextAddedByClient(out)))
 	}
 }
 
 // maxOutputHeadBytes is the maximum size, in bytes, of the text that a client adds before a command's output.
 const maxOutputHeadBytes = 1 << 10
 
-// trimClientText removes the text that a client adds to a command's output.
-func trimClientText(out string) string {
+// trimTextAddedByClient removes the text that a client adds to a command's output.
+func trimTextAddedByClient(out string) string {
 	out = strings.TrimSpace(out)
 	out = strings.TrimSuffix(strings.TrimPrefix(out, "<untrusted_context>\n"), "\n</untrusted_context>")
 	i := strings.Index(out, "\nOutput:\n")
@@ -386,8 +386,8 @@ func decodeOutcome(response []byte) CallOutcome {
 	}
 	if o.Stdout != nil {
 		return CallOutcome{
-			HasFailed:     o.Interrupted,
-			OmitsZeroExit: o.Background == "" && o.Returned == "",
+			HasFailed:           o.Interrupted,
+			OmitsZeroExitStatus: o.Background == "" && o.Returned == "",
 			Output: *o.Stdout + "\n" +
 				o.Stderr,
 		}
@@ -396,5 +396,6 @@ func decodeOutcome(response []byte) CallOutcome {
 	return CallOutcome{HasFailed: len(o.Error) > 0 &&
 		string(
 			o.Error,
-		) != "null", OmitsZeroExit: clientfile.IsFinishedGeminiOutput(out), Output: out, OriginalFile: o.Original}
+		) != "null", OmitsZeroExitStatus: clientfile.IsFinishedGeminiCommand(out), Output: out,
+		OriginalFileText: o.Original}
 }

@@ -147,7 +147,7 @@ func FindChatService(path string) string {
 	if _, err := seekAfterByteOrderMark(in); err != nil {
 		return ""
 	}
-	dec := json.NewDecoder(io.LimitReader(text.LimitBlank(in), maxConversationBytes))
+	dec := json.NewDecoder(io.LimitReader(text.LimitWhiteSpace(in), maxConversationBytes))
 	tok, err := dec.Token()
 	if err == nil && tok == json.Delim('[') {
 		tok, err = dec.Token()
@@ -197,7 +197,7 @@ func (f *transcriptFile) readConversations(ctx context.Context, in io.ReadSeeker
 	if err != nil {
 		return err
 	}
-	bounded := &boundedReader{text.LimitBlank(conversations), maxConversationBytes}
+	bounded := &boundedReader{text.LimitWhiteSpace(conversations), maxConversationBytes}
 	dec := json.NewDecoder(bounded)
 	if hasArray {
 		if _, err := dec.Token(); err != nil {
@@ -219,7 +219,7 @@ func (f *transcriptFile) readConversations(ctx context.Context, in io.ReadSeeker
 			f.lastTurnOffset, f.endOffset = at, at
 			return nil
 		case err != nil:
-			return unreadableConversation(at, err)
+			return unreadableConversationError(at, err)
 		case ctx.Err() != nil:
 			return ctx.Err()
 		}
@@ -231,8 +231,8 @@ func (f *transcriptFile) readConversations(ctx context.Context, in io.ReadSeeker
 	return f.checkConversationsEnd(dec, conversations, before, hasArray)
 }
 
-// unreadableConversation returns the error for a conversation at offset that cannot be read.
-func unreadableConversation(offset int64, err error) error {
+// unreadableConversationError returns the error for a conversation at offset that cannot be read.
+func unreadableConversationError(offset int64, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("after byte %d: the file ends in a conversation, so the export is incomplete; the "+
 			"conversations before it are read", offset)
@@ -266,7 +266,7 @@ func startsWithArray(in io.ReadSeeker) (bool, error) {
 	if _, err := seekAfterByteOrderMark(in); err != nil {
 		return false, err
 	}
-	tok, err := json.NewDecoder(text.LimitBlank(in)).Token()
+	tok, err := json.NewDecoder(text.LimitWhiteSpace(in)).Token()
 	switch {
 	case err != nil:
 		return false, err
@@ -278,12 +278,12 @@ func startsWithArray(in io.ReadSeeker) (bool, error) {
 
 // openConversationsAt returns a reader for the exported conversations that begin at offset in the file. If the file
 // contains an array, the returned text begins with "[", so that it is valid JSON. A position in the returned text plus
-// offsetShift is the position in the file.
+// textStartOffset is the position in the file.
 func openConversationsAt(
 	in io.ReadSeeker,
 	offset int64,
-	hasArray bool,
-) (text io.Reader, offsetShift int64, err error) {
+	isJSONArray bool,
+) (text io.Reader, textStartOffset int64, err error) {
 	if offset == 0 {
 		before, err := seekAfterByteOrderMark(in)
 		return in, before, err
@@ -295,26 +295,26 @@ func openConversationsAt(
 	switch {
 	case err != nil:
 		return nil, 0, err
-	case !hasArray:
+	case !isJSONArray:
 		return rest, offset + n, nil
 	}
 	return io.MultiReader(strings.NewReader("["), rest), offset + n - 1, nil
 }
 
-// checkConversationsEnd checks the end of the exported file after the last conversation was read. If hasArray is true,
-// it reads the end of the JSON array that contains the conversations. The array may be incomplete, or other text may
-// follow. checkConversationsEnd then records an unreadable part. If the array is incomplete and no events were read
-// from the file, it returns an error instead. The offset in the file is offsetShift plus the offset in the decoder's
-// input.
+// checkConversationsEnd checks the end of the exported file after the last conversation was read. If isJSONArray is
+// true, it reads the end of the JSON array that contains the conversations. The array may be incomplete, or other text
+// may follow. checkConversationsEnd then records an unreadable part. If the array is incomplete and no events were read
+// from the file, it returns an error instead. The offset in the file is textStartOffset plus the offset in the
+// decoder's input.
 func (f *transcriptFile) checkConversationsEnd(
 	dec *json.Decoder,
 	in io.Reader,
-	offsetShift int64,
-	hasArray bool,
+	textStartOffset int64,
+	isJSONArray bool,
 ) error {
-	at := offsetShift + dec.InputOffset()
+	at := textStartOffset + dec.InputOffset()
 	var err error
-	if hasArray {
+	if isJSONArray {
 		_, err = dec.Token()
 	}
 	if err != nil {
@@ -329,7 +329,7 @@ func (f *transcriptFile) checkConversationsEnd(
 		f.lastTurnOffset, f.endOffset = at, at
 		return nil
 	}
-	end := offsetShift + dec.InputOffset()
+	end := textStartOffset + dec.InputOffset()
 	rest, err := io.ReadAll(io.LimitReader(io.MultiReader(dec.Buffered(), in), 1<<10))
 	if len(bytes.TrimSpace(rest)) > 0 {
 		f.addUnreadLine(end, "", "it comes after the end of the array")
@@ -340,7 +340,7 @@ func (f *transcriptFile) checkConversationsEnd(
 
 // skipCommaAndSpace skips a comma and white space between two conversations. n is the number of bytes that it skipped.
 func skipCommaAndSpace(r io.Reader) (rest io.Reader, n int64, err error) {
-	buffered := bufio.NewReader(text.LimitBlank(r))
+	buffered := bufio.NewReader(text.LimitWhiteSpace(r))
 	for ; ; n++ {
 		b, err := buffered.ReadByte()
 		if err != nil {
@@ -397,7 +397,7 @@ func (f *transcriptFile) reportConversation(id, title string, messages []chatMes
 				f.reportText(f.newEvent(session.KindTitle, "", m.sentTime), title)
 			}
 		case m.calledTool != "":
-			f.reportCall(f.newEvent(session.KindCall, m.id, m.sentTime), m.calledTool, nil, CallOutcome{})
+			f.reportCall(f.newEvent(session.KindToolCall, m.id, m.sentTime), m.calledTool, nil, CallOutcome{})
 		default:
 			f.reportText(f.newEvent(session.KindText, m.id, m.sentTime), m.text)
 		}
@@ -479,8 +479,8 @@ var gptTextlessTypes = []string{"app_pairing_content", "computer_output", "execu
 func (f *transcriptFile) keepInstructions(m *gptMessage, start time.Time) {
 	written := m.Metadata.Instructions
 	for _, i := range []Instructions{
-		{IsAboutPerson: true, Text: cmp.Or(written.AboutPerson, insideFence(m.Content.AboutPerson)), Time: start},
-		{Text: cmp.Or(written.ForModel, insideFence(m.Content.ForModel)), Time: start},
+		{IsAboutPerson: true, Text: cmp.Or(written.AboutPerson, extractFencedText(m.Content.AboutPerson)), Time: start},
+		{Text: cmp.Or(written.ForModel, extractFencedText(m.Content.ForModel)), Time: start},
 	} {
 		// Compare the text before it is cleaned, because most conversations repeat it, and cleaning is slow.
 		key := fmt.Sprint(i.IsAboutPerson, i.Text)
@@ -498,10 +498,10 @@ func (f *transcriptFile) keepInstructions(m *gptMessage, start time.Time) {
 	}
 }
 
-// insideFence returns the text between the first and the last Markdown fence (```). If there is only one fence, it
-// returns the text after this fence. Without a fence, it returns the whole text. It is needed because ChatGPT writes
+// extractFencedText returns the text between the first and the last Markdown fence (```). If there is only one fence,
+// it returns the text after this fence. Without a fence, it returns the whole text. It is needed because ChatGPT writes
 // its own sentences before the fence that contains the person's text.
-func insideFence(s string) string {
+func extractFencedText(s string) string {
 	const fence = "```"
 	_, inside, ok := strings.Cut(s, fence)
 	if !ok {
@@ -519,28 +519,28 @@ func (f *transcriptFile) countLeftOutParts(conversationID string, m *gptMessage)
 	text := partsText(m.Content.Parts) + m.Content.Text
 	switch {
 	case m.Content.Type == customInstructionsType:
-		f.countLeftOut(leftOutInstructions, 1)
+		f.addLeftOutCount(leftOutInstructions, 1)
 	case slices.Contains([]string{"thoughts", "reasoning_recap"}, m.Content.Type):
-		f.countLeftOut(leftOutModelThoughts, 1)
+		f.addLeftOutCount(leftOutModelThoughts, 1)
 	case m.Author.Role == "tool":
-		f.countLeftOut(leftOutToolResults, 1)
+		f.addLeftOutCount(leftOutToolResults, 1)
 	case slices.Contains(gptTextlessTypes, m.Content.Type):
-		f.countLeftOut("messages of the type "+m.Content.Type, 1)
+		f.addLeftOutCount("messages of the type "+m.Content.Type, 1)
 	case m.Metadata.Hidden || m.Author.Role == "system":
 		if text != "" || !m.isText() {
-			f.countLeftOut(leftOutHidden, 1)
+			f.addLeftOutCount(leftOutHidden, 1)
 		}
 	case !m.isText():
-		f.countUnknownInConversation(conversationID, "messages", m.Content.Type)
+		f.countUnknownConversationPart(conversationID, "messages", m.Content.Type)
 	case m.Author.Role != "user" && m.Author.Role != "assistant":
-		f.countUnknownInConversation(conversationID, "messages", m.Author.Role)
+		f.countUnknownConversationPart(conversationID, "messages", m.Author.Role)
 	default:
 		for _, p := range m.Content.Parts {
 			var pointer struct {
 				Asset string `json:"asset_pointer"`
 			}
 			if json.Unmarshal(p, &pointer) == nil && pointer.Asset != "" {
-				f.countLeftOut(leftOutFiles, 1)
+				f.addLeftOutCount(leftOutFiles, 1)
 			}
 		}
 	}
@@ -561,7 +561,7 @@ func (f *transcriptFile) readChatGPTConversation(b []byte) bool {
 		return false
 	}
 	id := cmp.Or(c.ID, c.OlderID)
-	if !session.ValidID(id) || c.Mapping == nil {
+	if !session.IsValidID(id) || c.Mapping == nil {
 		return false
 	}
 	var messages []chatMessage
@@ -633,7 +633,7 @@ func (f *transcriptFile) readClaudeConversation(b []byte) bool {
 	if err := json.Unmarshal(b, &c); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
 		return false
 	}
-	if !session.ValidID(c.ID) || c.Messages == nil {
+	if !session.IsValidID(c.ID) || c.Messages == nil {
 		return false
 	}
 	var messages []chatMessage
@@ -651,11 +651,11 @@ func (f *transcriptFile) readClaudeConversation(b []byte) bool {
 						sentTime: m.Created},
 				)
 			case part.Type == "tool_result":
-				f.countLeftOut(leftOutToolResults, 1)
+				f.addLeftOutCount(leftOutToolResults, 1)
 			case part.Type == "thinking":
-				f.countLeftOut(leftOutModelThoughts, 1)
+				f.addLeftOutCount(leftOutModelThoughts, 1)
 			case part.Type != "text":
-				f.countUnknownInConversation(c.ID, "parts", part.Type)
+				f.countUnknownConversationPart(c.ID, "parts", part.Type)
 			}
 		}
 		if len(texts) == 0 && m.Text != "" {
@@ -667,9 +667,9 @@ func (f *transcriptFile) readClaudeConversation(b []byte) bool {
 		for _, a := range m.Files {
 			texts = append(texts, "["+a.Name+"]")
 		}
-		f.countLeftOut(leftOutFiles, len(m.Files))
+		f.addLeftOutCount(leftOutFiles, len(m.Files))
 		if !slices.Contains([]string{"human", "assistant", ""}, m.Sender) {
-			f.countUnknownInConversation(c.ID, "messages", m.Sender)
+			f.countUnknownConversationPart(c.ID, "messages", m.Sender)
 			texts = nil // Add the message without its text, because it may be the parent of other messages.
 		}
 		messages = append(

@@ -52,10 +52,10 @@ func told(t *testing.T, client, path string) (lines []string) {
 			}
 			for _, e := range f.events {
 				what := e.Text
-				if e.Kind == session.KindCall {
+				if e.Kind == session.KindToolCall {
 					what = e.Call.Tool
 				}
-				part = append(part, fmt.Sprintf("%s/%s %s %s %s", e.Client, e.Session, e.Turn, e.Kind, what))
+				part = append(part, fmt.Sprintf("%s/%s %s %s %s", e.Client, e.Session, e.TurnID, e.Kind, what))
 			}
 			if next == cursor {
 				break
@@ -169,7 +169,7 @@ func TestChatExportParts(t *testing.T) {
 
 	write(text[:len(text)/2])
 	bad := 0
-	read := NewFinalReader(strings.TrimSpace, func(r ReadReport) { bad += r.BadLines })
+	read := NewFinishedTranscriptReader(strings.TrimSpace, func(r ReadReport) { bad += r.BadLines })
 	events, cursor, err := read(t.Context(), ClaudeAI, path, "")
 	if err != nil || len(events) < 20 || len(events) > 25 {
 		t.Fatalf("of half a file, %d events, %v", len(events), err)
@@ -260,7 +260,7 @@ func FuzzChatExport(f *testing.F) {
 			f := &transcriptFile{clientName: client, filePath: path, cleanText: strings.TrimSpace, maxBytes: 1}
 			next, err := f.readFrom(context.Background(), cursor, &lineCounter{})
 			for _, e := range f.events {
-				if !session.ValidID(e.Session) || e.Client != client {
+				if !session.IsValidID(e.Session) || e.Client != client {
 					t.Errorf("an event of session %q of %q", e.Session, e.Client)
 				}
 			}
@@ -292,7 +292,7 @@ func TestBlankExport(t *testing.T) {
 		}
 		FindChatService(path)
 		var problems []string
-		read := NewFinalReader(strings.TrimSpace, func(r ReadReport) {
+		read := NewFinishedTranscriptReader(strings.TrimSpace, func(r ReadReport) {
 			for _, line := range r.FirstBadLines {
 				problems = append(problems, line.Reason)
 			}

@@ -72,7 +72,7 @@ func TestClientForms(t *testing.T) {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&got, "%s %s\n", f.Client, filepath.ToSlash(path))
-		events, _, err := transcript.NewFinalReader(strings.TrimSpace, func(r transcript.ReadReport) {
+		events, _, err := transcript.NewFinishedTranscriptReader(strings.TrimSpace, func(r transcript.ReadReport) {
 			if r.HasProblems() {
 				t.Errorf("a part was not read: %+v", r)
 			}

@@ -37,7 +37,7 @@ type eventReader struct {
 	callIDs            map[string]bool        // IDs of all calls that were read
 	turnPosition       string                 // number that the client gives to the current turn
 
-	fileWriterClient       string // client that wrote the file, as its first recognized line shows ("" if unknown)
+	writingClient          string // client that wrote the file, as its first recognized line shows ("" if unknown)
 	linesBeforeClientFound int    // number of lines that were read before the client that wrote the file was recognized
 }
 
@@ -55,11 +55,11 @@ const maxSniffedLines = 20
 // readLine reads the line that begins at offset. It returns false if the line cannot be read. If another client wrote
 // the file, it ignores the line and returns true.
 func (r *eventReader) readLine(b []byte, offset int64) bool {
-	if r.fileWriterClient == "" && r.linesBeforeClientFound < maxSniffedLines {
-		r.fileWriterClient = clientfile.RecognizeClient(b, r.client)
+	if r.writingClient == "" && r.linesBeforeClientFound < maxSniffedLines {
+		r.writingClient = clientfile.RecognizeClient(b, r.client)
 		r.linesBeforeClientFound++
 	}
-	return r.isOfOtherClient() || r.reader.ReadLine(b, offset, r.processEvent)
+	return r.isOfOtherClient() || r.reader.ParseLine(b, offset, r.processEvent)
 }
 
 // flushEvents reports the events that the client's reader still holds at the end of the file.
@@ -71,7 +71,7 @@ func (r *eventReader) flushEvents() {
 
 // isOfOtherClient reports whether another client wrote the file.
 func (r *eventReader) isOfOtherClient() bool {
-	return r.fileWriterClient != "" && r.fileWriterClient != r.client.Name
+	return r.writingClient != "" && r.writingClient != r.client.Name
 }
 
 // processEvent reports an event of the transcript to the archive. It drops the agent's thoughts, because the agent did
@@ -87,13 +87,13 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 	switch e.Kind {
 	case clientfile.EventNonTextParts:
 		r.conversationOffset = e.Offset
-		r.countLeftOut(e.Text, 1)
+		r.addLeftOutCount(e.Text, 1)
 		return
 	case clientfile.EventUnknown:
-		r.countUnknown(e.Offset, e.Text, e.Record)
+		r.countUnknownPart(e.Offset, e.Text, e.RecordName)
 		return
-	case clientfile.EventUnread:
-		r.addUnreadLine(e.Offset, e.Record, reasonNotObject)
+	case clientfile.EventUnreadablePart:
+		r.addUnreadLine(e.Offset, e.RecordName, reasonNotObject)
 		return
 	}
 	r.sessionID, r.hasNoTime = e.Session, e.HasNoTime
@@ -105,22 +105,22 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 	}
 	switch e.Kind {
 	case clientfile.EventPrompt:
-		r.processPrompt(e)
+		r.reportMainAgentPrompt(e)
 	case clientfile.EventAgentThought:
 	case clientfile.EventText:
 		r.promptID = cmp.Or(e.TurnID, r.promptID)
 		r.reportText(r.newEvent(session.KindText, e.ID, e.Time), e.Text)
-	case clientfile.EventCall:
+	case clientfile.EventToolCall:
 		r.promptID = cmp.Or(e.TurnID, r.promptID)
 		r.callsWithoutResult[e.ID] = startedCall{
-			r.newEvent(session.KindCall, e.ID, e.Time),
+			r.newEvent(session.KindToolCall, e.ID, e.Time),
 			e.ToolName,
 			bytes.Clone(e.Args),
 		}
 		r.callIDs[e.ID] = true
 	case clientfile.EventFileEdit:
 		r.reportFileChanges(e)
-	case clientfile.EventResult:
+	case clientfile.EventToolResult:
 		r.reportFinishedCall(e)
 	case clientfile.EventConversationCompacted:
 		r.promptID = cmp.Or(e.TurnID, r.promptID)
@@ -130,10 +130,10 @@ func (r *eventReader) processEvent(e *clientfile.Event) {
 	}
 }
 
-// processPrompt reports a prompt. A prompt of a sub-agent and a prompt without text are ignored. If the prompt has the
-// same turn ID as the preceding prompt but another position, the preceding prompt was only a copy. The copy and all
-// events after the copy are then dropped.
-func (r *eventReader) processPrompt(e *clientfile.Event) {
+// reportMainAgentPrompt reports a prompt. A prompt of a sub-agent and a prompt without text are ignored. If the prompt
+// has the same turn ID as the preceding prompt but another position, the preceding prompt was only a copy. The copy and
+// all events after the copy are then dropped.
+func (r *eventReader) reportMainAgentPrompt(e *clientfile.Event) {
 	if r.subAgent != "" || ExtractPromptText(e.Text, r.cleanText) == "" {
 		return
 	}
@@ -146,7 +146,7 @@ func (r *eventReader) processPrompt(e *clientfile.Event) {
 	if isSameTurn && e.TurnPosition != r.turnPosition {
 		r.promptID, r.possibleCopyEvents = "", nil
 	}
-	r.releaseHeldEvents()
+	r.flushPossibleCopyEvents()
 	r.turnPosition, r.isHoldingPossibleCopies = e.TurnPosition, true
 	r.reportPrompt(e.TurnID, e.Text, e.Time, e.Offset)
 }
@@ -155,7 +155,7 @@ func (r *eventReader) processPrompt(e *clientfile.Event) {
 // client's list of prompts, or a later line may name the turn. If a turn contains the same prompt, the archive later
 // merges both prompts.
 func (r *eventReader) reportPromptWithoutTurn(e *clientfile.Event) {
-	r.releaseHeldEvents()
+	r.flushPossibleCopyEvents()
 	r.promptID = ""
 	r.lastTurnOffset = e.Offset
 	r.hasReachedByteLimit = r.maxBytes > 0 && e.Offset-r.startOffset >= r.maxBytes
@@ -173,13 +173,18 @@ func (r *eventReader) reportFinishedCall(e *clientfile.Event) {
 		return
 	}
 	delete(r.callsWithoutResult, e.ID)
-	hasResponse := r.client.ShowsResponses && len(e.DisplayData) > 0
+	hasResponse := r.client.IsDisplayDataResponse && len(e.ResultDisplayData) > 0
 	if hasResponse && !e.HasFailed {
-		r.reportCall(call.event, call.tool, call.args, DecodeOutcome(e.DisplayData))
+		r.reportCall(call.event, call.tool, call.args, DecodeOutcome(e.ResultDisplayData))
 		return
 	}
 	output := e.ResultText()
-	o := CallOutcome{HasFailed: e.HasFailed, ExitStatus: e.ExitStatus, OmitsZeroExit: e.OmitsZeroExit, Output: output}
+	o := CallOutcome{
+		HasFailed:           e.HasFailed,
+		ExitStatus:          e.ExitStatus,
+		OmitsZeroExitStatus: e.OmitsZeroExitStatus,
+		Output:              output,
+	}
 	r.reportCall(call.event, call.tool, call.args, o)
 	if agent, text := ExtractSubagentReply(call.tool, call.args, output); agent != "" {
 		said := r.newEvent(session.KindText, e.ID, e.Time)
@@ -196,8 +201,8 @@ func (r *eventReader) reportFileChanges(e *clientfile.Event) {
 	r.callIDs[e.ID] = true
 	var changes map[string]json.RawMessage
 	// Ignore the error, because only changes that can be decoded name files.
-	_ = json.Unmarshal(e.DisplayData, &changes)
-	report := r.newEvent(session.KindCall, e.ID, e.Time)
+	_ = json.Unmarshal(e.ResultDisplayData, &changes)
+	report := r.newEvent(session.KindToolCall, e.ID, e.Time)
 	report.Call = &session.ToolCall{Tool: "apply_patch", Failed: e.HasFailed}
 	if !e.HasFailed {
 		report.Call.WrittenFiles = slices.Sorted(maps.Keys(changes))

@@ -32,7 +32,7 @@ type reading struct {
 func readAndReport(t *testing.T, f transcript.FoundTranscript) reading {
 	t.Helper()
 	r := reading{said: map[string]int{}}
-	read := transcript.NewFinalReader(strings.TrimSpace, func(report transcript.ReadReport) {
+	read := transcript.NewFinishedTranscriptReader(strings.TrimSpace, func(report transcript.ReadReport) {
 		for _, line := range report.FirstBadLines {
 			r.reports = append(r.reports, line.String())
 		}
@@ -46,7 +46,7 @@ func readAndReport(t *testing.T, f transcript.FoundTranscript) reading {
 		switch {
 		case e.Kind == session.KindPrompt || e.Kind == session.KindText:
 			r.said[string(e.Kind)+" "+e.Text]++
-		case e.Kind == session.KindCall && e.Call != nil:
+		case e.Kind == session.KindToolCall && e.Call != nil:
 			r.said["call "+e.Call.Tool+" "+e.Call.Command+" "+strings.Join(e.Call.WrittenFiles, " ")]++
 		}
 	}

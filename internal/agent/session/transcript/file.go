@@ -23,10 +23,10 @@ type transcriptFile struct {
 	endOffset      int64 // end of the transcript's lines that were read so far
 	// end of the lines that an earlier call of the reader has read; parts in these lines that cannot be read or are not
 	// understood were already counted by that call
-	countedPartsEndOffset int64
-	conversationOffset    int64 // offset of the conversation that is being read
-	report                ReadReport
-	knownInstructions     map[string]bool // custom instructions that are in the report
+	earlierReadEndOffset int64
+	conversationOffset   int64 // offset of the conversation that is being read
+	report               ReadReport
+	knownInstructions    map[string]bool // custom instructions that are in the report
 
 	// lineNumber is the number of the line that is being read, where the line at startOffset has the number 1. It is 0
 	// for a document on several lines.
@@ -52,41 +52,47 @@ type transcriptFile struct {
 	hasNoTime  bool // The client stores no time for the current event.
 }
 
-// countLeftOut adds count to the report's number of parts of this kind that are not stored. If conversationOffset is
-// before countedPartsEndOffset, it does nothing, because an earlier call of the reader has already counted these parts.
-func (f *transcriptFile) countLeftOut(kind string, count int) {
-	if count == 0 || f.conversationOffset < f.countedPartsEndOffset {
+// addLeftOutCount adds count to the report's number of parts of this kind that are not stored. If conversationOffset is
+// before earlierReadEndOffset, it does nothing, because an earlier call of the reader has already counted these parts.
+func (f *transcriptFile) addLeftOutCount(partKind string, count int) {
+	if count == 0 || f.conversationOffset < f.earlierReadEndOffset {
 		return
 	}
-	f.report.addLeftOutParts(kind, count)
+	f.report.addLeftOutParts(partKind, count)
 }
 
-// countUnknown counts a part of an unknown type, unless an earlier call has counted the part. The parameter record
-// describes where in the line the part is, if the line contains several JSON records. Otherwise it is "".
-func (f *transcriptFile) countUnknown(offset int64, kind, record string) {
-	if offset >= f.countedPartsEndOffset {
-		f.report.addUnknownParts(UnknownPlace{Kind: f.cleanText(kind), Count: 1, Place: f.currentPlace(record)})
+// countUnknownPart counts a part of an unknown type, unless an earlier call has counted the part. The parameter
+// recordName describes where in the line the part is, if the line contains several JSON records. Otherwise it is "".
+func (f *transcriptFile) countUnknownPart(offset int64, kind, recordName string) {
+	if offset >= f.earlierReadEndOffset {
+		f.report.addUnknownParts(
+			UnknownPartPlace{Kind: f.cleanText(kind), Count: 1, Place: f.currentRecordPlace(recordName)},
+		)
 	}
 }
 
-// countUnknownInConversation counts a part of a conversation that is not understood, unless an earlier call has counted
-// it. The noun in the plural, such as "messages", and the type become the part's kind.
-func (f *transcriptFile) countUnknownInConversation(conversationID, noun, typeName string) {
-	f.countUnknown(f.conversationOffset, clientfile.UnknownKind(noun, typeName), "conversation "+conversationID)
+// countUnknownConversationPart counts a part of a conversation that is not understood, unless an earlier call has
+// counted it. The noun partNoun in the plural, such as "messages", and the type become the part's kind.
+func (f *transcriptFile) countUnknownConversationPart(conversationID, partNoun, typeName string) {
+	f.countUnknownPart(
+		f.conversationOffset,
+		clientfile.DescribeUnknownParts(partNoun, typeName),
+		"conversation "+conversationID,
+	)
 }
 
 // addUnreadLine records a line or a record that cannot be read, unless an earlier call has reported it.
 func (f *transcriptFile) addUnreadLine(offset int64, record, reason string) {
-	if offset >= f.countedPartsEndOffset {
-		f.report.addUnreadLine(UnreadLine{Place: f.currentPlace(record), Offset: offset, Reason: reason})
+	if offset >= f.earlierReadEndOffset {
+		f.report.addUnreadLine(UnreadLine{Place: f.currentRecordPlace(record), Offset: offset, Reason: reason})
 	}
 }
 
-// currentPlace returns the place (file, line number and record) of a record in the line that is being read. Until
+// currentRecordPlace returns the place (file, line number and record) of a record in the line that is being read. Until
 // makeLineNumbersAbsolute is called, line numbers count from the offset at which reading started, and not from the
 // start of the file.
-func (f *transcriptFile) currentPlace(record string) Place {
-	return Place{Path: f.filePath, Line: f.lineNumber, Record: record}
+func (f *transcriptFile) currentRecordPlace(record string) Place {
+	return Place{Path: f.filePath, Line: f.lineNumber, RecordName: record}
 }
 
 // makeLineNumbersAbsolute adds the number of lines before startOffset to the line numbers in the report.
@@ -112,8 +118,8 @@ func (f *transcriptFile) makeLineNumbersAbsolute(in io.ReadSeeker, lines *lineCo
 		add(&f.report.FirstBadLines[i].Place)
 	}
 	add(&f.report.lastBadLine.Place)
-	for i := range f.report.UnknownPlaces {
-		add(&f.report.UnknownPlaces[i].Place)
+	for i := range f.report.UnknownPartPlaces {
+		add(&f.report.UnknownPartPlaces[i].Place)
 	}
 	return nil
 }
@@ -153,24 +159,24 @@ func (l *lineCounter) countUntil(in io.ReadSeeker, filePath string, offset int64
 // because the same transcript may be moved to another path.
 func (f *transcriptFile) newEvent(kind session.EventKind, id string, eventTime time.Time) session.Event {
 	return session.Event{
-		Client:   f.clientName,
-		Session:  f.sessionID,
-		Turn:     f.promptID,
-		Kind:     kind,
-		ID:       id,
-		Time:     eventTime,
-		NoTime:   f.hasNoTime,
-		Dir:      f.workingDir,
-		Branch:   f.branch,
-		SubAgent: f.subAgent,
-		Model:    f.model,
+		Client:    f.clientName,
+		Session:   f.sessionID,
+		TurnID:    f.promptID,
+		Kind:      kind,
+		ID:        id,
+		Time:      eventTime,
+		HasNoTime: f.hasNoTime,
+		Dir:       f.workingDir,
+		Branch:    f.branch,
+		SubAgent:  f.subAgent,
+		Model:     f.model,
 	}
 }
 
 // addEvent adds an event, or holds it if events are being held. An event without a valid session ID is dropped.
 func (f *transcriptFile) addEvent(e session.Event) {
 	switch {
-	case !session.ValidID(e.Session):
+	case !session.IsValidID(e.Session):
 	case f.isHoldingPossibleCopies:
 		f.possibleCopyEvents = append(f.possibleCopyEvents, e)
 	default:
@@ -178,8 +184,8 @@ func (f *transcriptFile) addEvent(e session.Event) {
 	}
 }
 
-// releaseHeldEvents moves the held events to the events that are returned. Later events are not held.
-func (f *transcriptFile) releaseHeldEvents() {
+// flushPossibleCopyEvents moves the held events to the events that are returned. Later events are not held.
+func (f *transcriptFile) flushPossibleCopyEvents() {
 	f.isHoldingPossibleCopies = false
 	f.events = append(f.events, f.possibleCopyEvents...)
 	f.possibleCopyEvents = nil
@@ -216,7 +222,7 @@ func (f *transcriptFile) reportPrompt(turnID, text string, promptTime time.Time,
 
 // reportCall reports a call and its outcome.
 func (f *transcriptFile) reportCall(e session.Event, tool string, args []byte, o CallOutcome) {
-	if e, ok := CompleteCall(e, tool, args, o, f.cleanText); ok {
+	if e, ok := CompleteCallEvent(e, tool, args, o, f.cleanText); ok {
 		f.addEvent(e)
 	}
 }

@@ -19,14 +19,14 @@ import (
 
 // FoundTranscript is a transcript that was found on this machine.
 type FoundTranscript struct {
-	Client string
-	Path   string
-	Size   int64
-	Time   time.Time // time at which the file was last changed
+	Client  string
+	Path    string
+	Size    int64
+	ModTime time.Time // time at which the file was last changed
 }
 
-// transcriptPlaces yields the places where clients store transcripts, each with the client's name.
-func transcriptPlaces() iter.Seq2[string, clientfile.TranscriptDir] {
+// transcriptDirs yields the places where clients store transcripts, each with the client's name.
+func transcriptDirs() iter.Seq2[string, clientfile.TranscriptDir] {
 	return func(yield func(string, clientfile.TranscriptDir) bool) {
 		for _, c := range clientfile.EventClients {
 			for _, p := range c.Transcripts {
@@ -41,7 +41,7 @@ func transcriptPlaces() iter.Seq2[string, clientfile.TranscriptDir] {
 // ClientNames returns the names of the clients whose transcripts [FindTranscripts] can find.
 func ClientNames() []string {
 	var names []string
-	for client := range transcriptPlaces() {
+	for client := range transcriptDirs() {
 		names = append(names, client)
 	}
 	return slices.Compact(names)
@@ -52,30 +52,30 @@ func ClientNames() []string {
 // that cannot be read is also returned, so that the caller gets the error when it reads this transcript.
 func FindTranscripts(home string, getenv func(string) string, clients ...string) []FoundTranscript {
 	var all []FoundTranscript
-	for client, p := range transcriptPlaces() {
+	for client, p := range transcriptDirs() {
 		if !slices.Contains(clients, client) {
 			continue
 		}
 		for _, dir := range clientfile.SessionRoots(client, home, getenv) {
-			all = append(all, findTranscriptsBelow(client, p, filepath.Join(dir, p.Below))...)
+			all = append(all, findTranscriptsBelow(client, p, filepath.Join(dir, p.RelativeDir))...)
 		}
 	}
 	all = removeCopies(all)
-	slices.SortStableFunc(all, func(a, b FoundTranscript) int { return a.Time.Compare(b.Time) })
+	slices.SortStableFunc(all, func(a, b FoundTranscript) int { return a.ModTime.Compare(b.ModTime) })
 	return all
 }
 
 // findTranscriptsBelow returns the transcripts of the client in the directory dir, in the subdirectories that p
 // describes. It follows symbolic links. If dir does not exist, it returns nil. It also returns directories and files
-// that cannot be read, so that the caller gets the error when it reads them. If dir is a regular file and p.Below is
-// "", the file is a database, and the sessions in the database are returned. An environment variable may name such a
+// that cannot be read, so that the caller gets the error when it reads them. If dir is a regular file and p.RelativeDir
+// is "", the file is a database, and the sessions in the database are returned. An environment variable may name such a
 // database.
 func findTranscriptsBelow(client string, p clientfile.TranscriptDir, dir string) []FoundTranscript {
-	f := transcriptFinder{client: client, place: p, walkedDirs: map[string]bool{}}
+	f := transcriptFinder{client: client, transcriptDir: p, walkedDirs: map[string]bool{}}
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-	case err == nil && info.Mode().IsRegular() && p.Below == "":
+	case err == nil && info.Mode().IsRegular() && p.RelativeDir == "":
 		f.addSessions(dir, info)
 	default:
 		f.walkPath(dir, info, err)
@@ -85,10 +85,10 @@ func findTranscriptsBelow(client string, p clientfile.TranscriptDir, dir string)
 
 // transcriptFinder collects the transcripts in one of the directories or files in which a client stores transcripts.
 type transcriptFinder struct {
-	client      string
-	place       clientfile.TranscriptDir
-	walkedDirs  map[string]bool // real paths of the searched directories, because symbolic links may form a circle
-	transcripts []FoundTranscript
+	client        string
+	transcriptDir clientfile.TranscriptDir
+	walkedDirs    map[string]bool // real paths of the searched directories, because symbolic links may form a circle
+	transcripts   []FoundTranscript
 }
 
 // walkPath adds the transcript at path, or all transcripts in the directory at path. info and err are the results of
@@ -102,7 +102,7 @@ func (f *transcriptFinder) walkPath(path string, info fs.FileInfo, err error) {
 		f.walkDirectory(path)
 		return
 	}
-	if info.Mode().IsRegular() && f.place.IsTranscript(filepath.ToSlash(path)) {
+	if info.Mode().IsRegular() && f.transcriptDir.IsTranscript(filepath.ToSlash(path)) {
 		f.addSessions(path, info)
 	}
 }
@@ -127,7 +127,7 @@ func (f *transcriptFinder) walkDirectory(dir string) {
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		isFile := e.Type().IsRegular()
-		if isFile && !f.place.IsTranscript(filepath.ToSlash(path)) {
+		if isFile && !f.transcriptDir.IsTranscript(filepath.ToSlash(path)) {
 			continue
 		}
 		info, err := os.Stat(path)
@@ -135,7 +135,7 @@ func (f *transcriptFinder) walkDirectory(dir string) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && isFile: // The client has removed the file in the meantime.
 		// Ignore a symbolic link without a target, unless it has the name of a transcript.
-		case err != nil && isLink && !f.place.IsTranscript(filepath.ToSlash(path)):
+		case err != nil && isLink && !f.transcriptDir.IsTranscript(filepath.ToSlash(path)):
 		default:
 			f.walkPath(path, info, err)
 		}
@@ -146,7 +146,7 @@ func (f *transcriptFinder) walkDirectory(dir string) {
 func (f *transcriptFinder) addUnreadableFile(path string) {
 	unread := FoundTranscript{Client: f.client, Path: path}
 	if info, err := os.Lstat(path); err == nil {
-		unread.Time = info.ModTime()
+		unread.ModTime = info.ModTime()
 	}
 	f.transcripts = append(f.transcripts, unread)
 }
@@ -165,7 +165,7 @@ func SessionsInFile(f FoundTranscript) []FoundTranscript {
 	}
 	var all []FoundTranscript
 	for _, path := range paths {
-		all = append(all, FoundTranscript{f.Client, path, f.Size, f.Time})
+		all = append(all, FoundTranscript{f.Client, path, f.Size, f.ModTime})
 		f.Size = 0
 	}
 	return all
@@ -209,13 +209,13 @@ type TranscriptDirectory struct {
 // returns the directory that contains the directories of all projects.
 func FindDirectories(home string, getenv func(string) string, projects ...string) []TranscriptDirectory {
 	var all []TranscriptDirectory
-	for client, p := range transcriptPlaces() {
+	for client, p := range transcriptDirs() {
 		if !hasWatchedDirectory(client) {
 			continue
 		}
 		for _, root := range clientfile.SessionRoots(client, home, getenv) {
-			dir := filepath.Join(root, p.Below)
-			if p.Below == "projects" { // Claude Code and Qwen Code have a directory for each project.
+			dir := filepath.Join(root, p.RelativeDir)
+			if p.RelativeDir == "projects" { // Claude Code and Qwen Code have a directory for each project.
 				dir = cmp.Or(findProjectDirectory(dir, projects), dir)
 			}
 			if isDirectory(dir) {
@@ -230,7 +230,7 @@ func FindDirectories(home string, getenv func(string) string, projects ...string
 // clients that can run hooks and have a home directory.
 func hasWatchedDirectory(client string) bool {
 	c, _ := clientfile.FindEventClient(client)
-	return c.HasHooks() && c.HasHome()
+	return c.HasHooks() && c.HasHomeDir()
 }
 
 // findProjectDirectory returns the first directory below dir that belongs to one of the projects, or "" if no

@@ -18,11 +18,11 @@ import (
 // the directory with the client's settings, or a directory below.
 func FindClientTranscripts(client, dir string) []string {
 	var all []FoundTranscript
-	for name, p := range transcriptPlaces() {
+	for name, p := range transcriptDirs() {
 		if name != client {
 			continue
 		}
-		root := filepath.Join(dir, p.Below)
+		root := filepath.Join(dir, p.RelativeDir)
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
 			root = dir
 		}
@@ -34,7 +34,7 @@ func FindClientTranscripts(client, dir string) []string {
 		}
 	}
 	all = removeCopies(all)
-	slices.SortStableFunc(all, func(a, b FoundTranscript) int { return a.Time.Compare(b.Time) })
+	slices.SortStableFunc(all, func(a, b FoundTranscript) int { return a.ModTime.Compare(b.ModTime) })
 	var paths []string
 	for _, f := range all {
 		paths = append(paths, f.Path)
@@ -57,7 +57,7 @@ func FindClient(path string) string {
 		) // Ignore the error: reading the sessions returns it again.
 		return client
 	case clientfile.IsClineTaskFile(slashed):
-		return clientOfTask(slashed)
+		return findTaskClient(slashed)
 	case !strings.HasSuffix(name, ".jsonl") && !strings.HasSuffix(name, ".json"):
 		return ""
 	case clientfile.IsCodexTranscript(slashed):
@@ -87,9 +87,9 @@ func FindClient(path string) string {
 	return ""
 }
 
-// clientOfTask returns the client that wrote a task. This is Cline, or the fork of Cline whose directory name is in the
-// path.
-func clientOfTask(path string) string {
+// findTaskClient returns the client that wrote a task. This is Cline, or the fork of Cline whose directory name is in
+// the path.
+func findTaskClient(path string) string {
 	switch {
 	case strings.Contains(path, "roo-cline"):
 		return "roo"

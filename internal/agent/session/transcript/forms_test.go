@@ -26,10 +26,10 @@ func told(events []session.Event) string {
 			lines = append(lines, "prompt "+e.Text)
 		case e.Kind == session.KindText:
 			lines = append(lines, "text "+e.Text)
-		case e.Kind == session.KindCall && e.Call.Failed:
+		case e.Kind == session.KindToolCall && e.Call.Failed:
 			lines = append(lines, strings.TrimSpace("failed "+e.Call.Tool+" "+e.Call.Command+
 				strings.Join(e.Call.WrittenFiles, ",")))
-		case e.Kind == session.KindCall:
+		case e.Kind == session.KindToolCall:
 			lines = append(lines, strings.TrimSpace("call "+e.Call.Tool+" "+e.Call.Command+
 				strings.Join(e.Call.WrittenFiles, ",")))
 		default:

@@ -19,7 +19,7 @@ import (
 // returns the cursor at the end of the transcript.
 func importTo(t *testing.T, all *[]session.Event, client, path, cursor string) string {
 	t.Helper()
-	read := transcript.NewFinalReader(strings.TrimSpace, nil)
+	read := transcript.NewFinishedTranscriptReader(strings.TrimSpace, nil)
 	for {
 		events, next, err := read(t.Context(), client, path, cursor)
 		if err != nil {

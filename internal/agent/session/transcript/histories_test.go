@@ -20,7 +20,7 @@ import (
 // read.
 func readWhole(t *testing.T, client, path string) (events []session.Event, unread []string) {
 	t.Helper()
-	read := transcript.NewFinalReader(strings.TrimSpace, func(r transcript.ReadReport) {
+	read := transcript.NewFinishedTranscriptReader(strings.TrimSpace, func(r transcript.ReadReport) {
 		for _, line := range r.FirstBadLines {
 			unread = append(unread, line.Reason)
 		}

@@ -19,8 +19,8 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// hookReportsFile is the name of the file in which [HookReports] stores its reports about the parts of transcripts that
-// were left out.
+// hookReportsFile is the name of the file in which [HookReportStore] stores its reports about the parts of transcripts
+// that were left out.
 const hookReportsFile = "leftout.json"
 
 // maxHookReportsBytes is the maximum size, in bytes, of the file with the reports about transcript parts that were not
@@ -28,10 +28,10 @@ const hookReportsFile = "leftout.json"
 // ignored.
 const maxHookReportsBytes = 8 << 20
 
-// HookReports stores a report for each client. The report lists the parts that were left out when the client's
+// HookReportStore stores a report for each client. The report lists the parts that were left out when the client's
 // transcripts were read. Dir is the directory for the reports. It is the spool of an oxbow home, that is, the directory
 // in which hooks store events.
-type HookReports struct{ Dir string }
+type HookReportStore struct{ Dir string }
 
 // HookReport is the report about one client.
 type HookReport struct {
@@ -47,7 +47,7 @@ type HookReport struct {
 //
 // The caller must hold the lock of the spool, the directory in which hooks store events, as
 // [session.Archive.DrainSpool] does. Otherwise two processes could change the reports at the same time.
-func (h HookReports) NewReader(cleanText func(string) string, now func() time.Time) session.TranscriptReader {
+func (h HookReportStore) NewReader(cleanText func(string) string, now func() time.Time) session.TranscriptReader {
 	var report ReadReport
 	read := NewReader(cleanText, func(r ReadReport) { report = r })
 	return func(ctx context.Context, client, path, cursor string) ([]session.Event, string, error) {
@@ -68,7 +68,7 @@ func (h HookReports) NewReader(cleanText func(string) string, now func() time.Ti
 }
 
 // add adds a report about a client's transcripts.
-func (h HookReports) add(client string, now time.Time, report ReadReport) error {
+func (h HookReportStore) add(client string, now time.Time, report ReadReport) error {
 	dir, err := vfs.Dir(h.Dir)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (h HookReports) add(client string, now time.Time, report ReadReport) error 
 }
 
 // List returns the stored reports, sorted by client. A missing file contains no reports.
-func (h HookReports) List() ([]HookReport, error) {
+func (h HookReportStore) List() ([]HookReport, error) {
 	dir, err := vfs.Dir(h.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -106,9 +106,9 @@ func (h HookReports) List() ([]HookReport, error) {
 	return all, nil
 }
 
-// Take returns the report about a client's transcripts and removes it. The report is empty if none is stored. If
+// TakeReport returns the report about a client's transcripts and removes it. The report is empty if none is stored. If
 // another process adds a report at the same moment, the returned report may be stored again.
-func (h HookReports) Take(client string) (ReadReport, error) {
+func (h HookReportStore) TakeReport(client string) (ReadReport, error) {
 	dir, err := vfs.Dir(h.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ReadReport{}, nil

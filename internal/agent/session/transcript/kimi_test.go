@@ -165,7 +165,7 @@ func TestKimiSideQuestion(t *testing.T) {
 		kimiWire("ContentPart", `{"type":"text","text":"Raised."}`)), "")
 	var turns []string
 	for _, e := range events {
-		turns = append(turns, e.Turn+" "+e.Text)
+		turns = append(turns, e.TurnID+" "+e.Text)
 	}
 	want := []string{"m1 Raise the jetty.", "m2 How deep is it?", "m1 I look.", "m2 Three metres.", "m1 Raised."}
 	if !slices.Equal(turns, want) {

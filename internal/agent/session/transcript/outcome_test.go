@@ -18,7 +18,7 @@ func TestInterpretedStatus(t *testing.T) {
 		`{"stdout":"","stderr":"","interrupted":false,"returnCodeInterpretation":"No matches found"}`:   false,
 		`{"stdout":"","stderr":"","interrupted":false,"backgroundTaskId":"b1"}`:                         false,
 	} {
-		e, ok := CompleteCall(
+		e, ok := CompleteCallEvent(
 			session.Event{},
 			"Bash",
 			[]byte(`{"command":"grep x y"}`),

@@ -21,9 +21,9 @@ type Place struct {
 	// on several lines, or a session in a database.
 	Line int `json:"line,omitempty"`
 
-	// Record names a part of the line or the document: an element of a list, such as messages[3], or a conversation of
-	// a chat service. It is "" if the line or the document has a single part.
-	Record string `json:"record,omitempty"`
+	// RecordName names a part of the line or the document: an element of a list, such as messages[3], or a conversation
+	// of a chat service. It is "" if the line or the document has a single part.
+	RecordName string `json:"record,omitempty"`
 }
 
 // String returns the place in one of these forms, depending on which fields are set:
@@ -39,8 +39,8 @@ func (p Place) String() string {
 	if p.Line > 0 {
 		s += ":" + strconv.Itoa(p.Line)
 	}
-	if p.Record != "" {
-		s += ", " + p.Record
+	if p.RecordName != "" {
+		s += ", " + p.RecordName
 	}
 	return s
 }
@@ -60,8 +60,8 @@ func (l UnreadLine) String() string {
 	return l.Place.String() + ": " + l.Reason
 }
 
-// UnknownPlace is a place with parts of the same kind that oxbow does not understand.
-type UnknownPlace struct {
+// UnknownPartPlace is a place with parts of the same kind that oxbow does not understand.
+type UnknownPartPlace struct {
 	Kind  string `json:"kind"`  // kind of transcript part, as a plural noun, such as: lines of the type "x"
 	Count int    `json:"count"` // number of transcript parts of this kind at this place
 	Place
@@ -77,11 +77,11 @@ type ReadReport struct {
 	// a plural noun, such as "tool results".
 	LeftOutParts map[string]int `json:"left_out,omitempty"`
 
-	// UnknownParts contains the number of parts that oxbow does not understand, by kind. A newer version of the client
-	// may have written them.
-	UnknownParts map[string]int `json:"unknown,omitempty"`
-	// for each kind of transcript part in UnknownParts, the first places where such parts were found
-	UnknownPlaces []UnknownPlace `json:"unknown_places,omitempty"`
+	// UnknownPartCounts contains the number of parts that oxbow does not understand, by kind. A newer version of the
+	// client may have written them.
+	UnknownPartCounts map[string]int `json:"unknown,omitempty"`
+	// for each kind of transcript part in UnknownPartCounts, the first places where such parts were found
+	UnknownPartPlaces []UnknownPartPlace `json:"unknown_places,omitempty"`
 
 	lastBadLine  UnreadLine
 	instructions []Instructions
@@ -111,21 +111,21 @@ func (r *ReadReport) TakeInstructions() []Instructions {
 
 // These constants limit the size of a report.
 const (
-	maxListedBadLines = 10
-	maxPlacesOfKind   = 3
-	maxKinds          = 100 // maximum number of kinds. Parts of further kinds are counted as otherKinds.
-	otherKinds        = "parts of other types"
+	maxListedBadLines    = 10
+	maxPlacesPerPartKind = 3
+	maxPartKinds         = 100 // maximum number of kinds. Parts of further kinds are counted as otherPartKinds.
+	otherPartKinds       = "parts of other types"
 
-	maxDescribedKinds = 10 // maximum number of kinds that DescribeUnknownParts describes
+	maxDescribedPartKinds = 10 // maximum number of kinds that DescribeUnknownParts describes
 )
 
 // IsEmpty reports whether nothing was left out.
 func (r *ReadReport) IsEmpty() bool {
-	return r.BadLines == 0 && len(r.LeftOutParts) == 0 && len(r.UnknownParts) == 0
+	return r.BadLines == 0 && len(r.LeftOutParts) == 0 && len(r.UnknownPartCounts) == 0
 }
 
 // HasProblems reports whether a line was unreadable, or a part was not understood.
-func (r *ReadReport) HasProblems() bool { return r.BadLines > 0 || len(r.UnknownParts) > 0 }
+func (r *ReadReport) HasProblems() bool { return r.BadLines > 0 || len(r.UnknownPartCounts) > 0 }
 
 // addUnreadLine adds a line that cannot be read.
 func (r *ReadReport) addUnreadLine(line UnreadLine) {
@@ -137,47 +137,50 @@ func (r *ReadReport) addUnreadLine(line UnreadLine) {
 }
 
 // addLeftOutParts adds to the count of transcript parts that oxbow deliberately does not store.
-func (r *ReadReport) addLeftOutParts(kind string, count int) { addToKind(&r.LeftOutParts, kind, count) }
-
-// addUnknownParts adds parts that oxbow does not understand.
-func (r *ReadReport) addUnknownParts(p UnknownPlace) {
-	addToKind(&r.UnknownParts, p.Kind, p.Count)
-	r.addUnknownPlace(p)
+func (r *ReadReport) addLeftOutParts(kind string, count int) {
+	addPartCount(&r.LeftOutParts, kind, count)
 }
 
-// addUnknownPlace adds p to the places of transcript parts that oxbow does not understand. If the list already contains
-// the place with the same kind, addUnknownPlace adds p.Count to its count. If UnknownParts does not contain the kind,
-// the kind becomes otherKinds. Therefore the caller must first add the number of parts to UnknownParts. If the list
-// already has maxPlacesOfKind places of the kind, p is dropped.
-func (r *ReadReport) addUnknownPlace(p UnknownPlace) {
-	if r.UnknownParts[p.Kind] == 0 {
-		p.Kind = otherKinds
+// addUnknownParts adds parts that oxbow does not understand.
+func (r *ReadReport) addUnknownParts(p UnknownPartPlace) {
+	addPartCount(&r.UnknownPartCounts, p.Kind, p.Count)
+	r.addUnknownPartPlace(p)
+}
+
+// addUnknownPartPlace adds the argument place to the places of transcript parts that oxbow does not understand. If the
+// list already contains the place with the same kind, addUnknownPartPlace adds place.Count to its count. If
+// UnknownPartCounts does not contain the kind, the kind becomes otherPartKinds. Therefore the caller must first add the
+// number of parts to UnknownPartCounts. If the list already has maxPlacesPerPartKind places of the kind, the argument
+// place is dropped.
+func (r *ReadReport) addUnknownPartPlace(place UnknownPartPlace) {
+	if r.UnknownPartCounts[place.Kind] == 0 {
+		place.Kind = otherPartKinds
 	}
 	placeCount := 0
-	for i := range r.UnknownPlaces {
-		known := &r.UnknownPlaces[i]
-		if known.Kind != p.Kind {
+	for i := range r.UnknownPartPlaces {
+		known := &r.UnknownPartPlaces[i]
+		if known.Kind != place.Kind {
 			continue
 		}
-		if known.Place == p.Place {
-			known.Count += p.Count
+		if known.Place == place.Place {
+			known.Count += place.Count
 			return
 		}
 		placeCount++
 	}
-	if placeCount < maxPlacesOfKind {
-		r.UnknownPlaces = append(r.UnknownPlaces, p)
+	if placeCount < maxPlacesPerPartKind {
+		r.UnknownPartPlaces = append(r.UnknownPartPlaces, place)
 	}
 }
 
-// addToKind adds a number of parts to the parts of a kind. If there are too many kinds already, the parts are added to
-// the kind otherKinds.
-func addToKind(counts *map[string]int, kind string, count int) {
+// addPartCount adds a number of parts to the parts of a kind. If there are too many kinds already, the parts are added
+// to the kind otherPartKinds.
+func addPartCount(counts *map[string]int, kind string, count int) {
 	if *counts == nil {
 		*counts = map[string]int{}
 	}
-	if (*counts)[kind] == 0 && len(*counts) >= maxKinds {
-		kind = otherKinds
+	if (*counts)[kind] == 0 && len(*counts) >= maxPartKinds {
+		kind = otherPartKinds
 	}
 	(*counts)[kind] += count
 }
@@ -199,11 +202,11 @@ func (r *ReadReport) Add(o ReadReport) {
 	for _, kind := range slices.Sorted(maps.Keys(o.LeftOutParts)) {
 		r.addLeftOutParts(kind, o.LeftOutParts[kind])
 	}
-	for _, kind := range slices.Sorted(maps.Keys(o.UnknownParts)) {
-		addToKind(&r.UnknownParts, kind, o.UnknownParts[kind])
+	for _, kind := range slices.Sorted(maps.Keys(o.UnknownPartCounts)) {
+		addPartCount(&r.UnknownPartCounts, kind, o.UnknownPartCounts[kind])
 	}
-	for _, p := range o.UnknownPlaces {
-		r.addUnknownPlace(p)
+	for _, p := range o.UnknownPartPlaces {
+		r.addUnknownPartPlace(p)
 	}
 }
 
@@ -221,21 +224,21 @@ func (r *ReadReport) DescribeLeftOutParts() string {
 //
 //	lines of the type "x" (12): a.jsonl:3, a.jsonl:7, b.jsonl:1 and 9 more
 //
-// It describes at most maxDescribedKinds kinds. If there are more kinds, the last text says how many kinds were left
-// out.
+// It describes at most maxDescribedPartKinds kinds. If there are more kinds, the last text says how many kinds were
+// left out.
 func (r *ReadReport) DescribeUnknownParts() []string {
-	kinds := slices.Sorted(maps.Keys(r.UnknownParts))
+	kinds := slices.Sorted(maps.Keys(r.UnknownPartCounts))
 	var all []string
-	for _, kind := range kinds[:min(len(kinds), maxDescribedKinds)] {
+	for _, kind := range kinds[:min(len(kinds), maxDescribedPartKinds)] {
 		var places []string
-		rest := r.UnknownParts[kind]
-		for _, p := range r.UnknownPlaces {
+		rest := r.UnknownPartCounts[kind]
+		for _, p := range r.UnknownPartPlaces {
 			if p.Kind == kind {
 				places = append(places, p.Place.String())
 				rest -= p.Count
 			}
 		}
-		text := fmt.Sprintf("%s (%d)", kind, r.UnknownParts[kind])
+		text := fmt.Sprintf("%s (%d)", kind, r.UnknownPartCounts[kind])
 		if len(places) > 0 {
 			text += ": " + strings.Join(places, ", ")
 			if rest > 0 {

@@ -37,7 +37,7 @@ func TestPlacesInParts(t *testing.T) {
 	}
 	var report transcript.ReadReport
 	calls := 0
-	read := transcript.NewFinalReader(strings.TrimSpace, func(r transcript.ReadReport) {
+	read := transcript.NewFinishedTranscriptReader(strings.TrimSpace, func(r transcript.ReadReport) {
 		calls++
 		report.Add(r)
 	})
@@ -60,7 +60,7 @@ func TestPlacesInParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	report = transcript.ReadReport{}
-	readToEnd(t, transcript.NewFinalReader(strings.TrimSpace, report.Add), path, cursor)
+	readToEnd(t, transcript.NewFinishedTranscriptReader(strings.TrimSpace, report.Add), path, cursor)
 	want = fmt.Sprintf(`lines of the type "hologram" (1): %s:21`, path)
 	if got := report.DescribeUnknownParts(); len(got) != 1 || got[0] != want {
 		t.Errorf("after the file has grown, the unknown parts are %q, want %q", got, want)
@@ -98,11 +98,11 @@ func TestReportIsLimited(t *testing.T) {
 	for n := range count {
 		place := transcript.Place{Path: fmt.Sprintf("/sessions/%d.jsonl", n), Line: n + 1}
 		all.Add(transcript.ReadReport{
-			BadLines:      1,
-			FirstBadLines: []transcript.UnreadLine{{Place: place, Reason: "torn"}},
-			LeftOutParts:  map[string]int{fmt.Sprintf("pictures of form %d", n): 1},
-			UnknownParts:  map[string]int{fmt.Sprintf("lines of the type \"t%d\"", n): 1, "blocks": 1},
-			UnknownPlaces: []transcript.UnknownPlace{
+			BadLines:          1,
+			FirstBadLines:     []transcript.UnreadLine{{Place: place, Reason: "torn"}},
+			LeftOutParts:      map[string]int{fmt.Sprintf("pictures of form %d", n): 1},
+			UnknownPartCounts: map[string]int{fmt.Sprintf("lines of the type \"t%d\"", n): 1, "blocks": 1},
+			UnknownPartPlaces: []transcript.UnknownPartPlace{
 				{Kind: fmt.Sprintf("lines of the type \"t%d\"", n), Count: 1, Place: place},
 				{Kind: "blocks", Count: 1, Place: place},
 			},
@@ -113,7 +113,7 @@ func TestReportIsLimited(t *testing.T) {
 		t.Fatal(err)
 	}
 	unknown := 0
-	for _, n := range all.UnknownParts {
+	for _, n := range all.UnknownPartCounts {
 		unknown += n
 	}
 	if len(b) > 40_000 || unknown != 2*count || all.BadLines != count {
@@ -132,7 +132,7 @@ func TestReportIsLimited(t *testing.T) {
 // deletes it. A damaged report file must not make a later read fail.
 func TestHookReports(t *testing.T) {
 	spool := t.TempDir()
-	reports := transcript.HookReports{Dir: spool}
+	reports := transcript.HookReportStore{Dir: spool}
 	now := time.Date(2026, 4, 18, 7, 0, 0, 0, time.UTC)
 	read := reports.NewReader(strings.TrimSpace, func() time.Time { return now })
 	path := write(t, "1.jsonl", claudeHead+`"type":"user","uuid":"u1","message":{"content":"Raise the jetty."}}`)
@@ -164,11 +164,11 @@ func TestHookReports(t *testing.T) {
 	if got := fmt.Sprint(all[0].Report.DescribeUnknownParts()); got != want {
 		t.Errorf("the report is %s, want %s", got, want)
 	}
-	taken, err := reports.Take("codex")
+	taken, err := reports.TakeReport("codex")
 	if err != nil || !taken.IsEmpty() {
 		t.Errorf("the report of another client is %+v, %v", taken, err)
 	}
-	taken, err = reports.Take("claude")
+	taken, err = reports.TakeReport("claude")
 	if got := fmt.Sprint(taken.DescribeUnknownParts()); err != nil || got != want {
 		t.Errorf("the taken report is %s, %v, want %s", got, err, want)
 	}

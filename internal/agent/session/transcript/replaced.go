@@ -79,19 +79,19 @@ func setFileHashes(c *session.ToolCall, args *toolInput, o CallOutcome, clean fu
 	}
 	digest := func(text string) string { return hashText(strings.TrimSpace(clean(text))) }
 	before, after := args.OldString+args.OldStringCamel+args.OldStr, args.NewString+args.NewStringCamel+args.NewStr
-	if o.OriginalFile != nil {
-		c.FileHashBefore = digest(*o.OriginalFile)
+	if o.OriginalFileText != nil {
+		c.FileHashBefore = digest(*o.OriginalFileText)
 	}
 	switch {
 	case args.Content != nil:
 		c.FileHashAfter = digest(*args.Content)
 	case args.FileText != nil:
 		c.FileHashAfter = digest(*args.FileText)
-	case o.OriginalFile == nil || before == "" || !strings.Contains(*o.OriginalFile, before):
+	case o.OriginalFileText == nil || before == "" || !strings.Contains(*o.OriginalFileText, before):
 	case args.ReplaceAll:
-		c.FileHashAfter = digest(strings.ReplaceAll(*o.OriginalFile, before, after))
+		c.FileHashAfter = digest(strings.ReplaceAll(*o.OriginalFileText, before, after))
 	default:
-		c.FileHashAfter = digest(strings.Replace(*o.OriginalFile, before, after, 1))
+		c.FileHashAfter = digest(strings.Replace(*o.OriginalFileText, before, after, 1))
 	}
 }
 

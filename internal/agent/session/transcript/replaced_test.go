@@ -17,7 +17,7 @@ func TestReplaced(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, ok := CompleteCall(session.Event{}, tool, b, CallOutcome{}, func(s string) string { return s })
+		e, ok := CompleteCallEvent(session.Event{}, tool, b, CallOutcome{}, func(s string) string { return s })
 		if !ok {
 			t.Fatalf("%s is no call", tool)
 		}
@@ -101,7 +101,7 @@ func TestReplacedFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, ok := CompleteCall(
+		e, ok := CompleteCallEvent(
 			session.Event{},
 			tool,
 			b,
@@ -165,7 +165,7 @@ func TestReplacedSecret(t *testing.T) {
 			"old_string": "password = x",
 			"new_string": "password = " + secret,
 		})
-		e, _ := CompleteCall(session.Event{}, "Edit", args, CallOutcome{}, func(s string) string {
+		e, _ := CompleteCallEvent(session.Event{}, "Edit", args, CallOutcome{}, func(s string) string {
 			return s[:min(len(s), len("password = "))] + "…"
 		})
 		return e.Call.NewTextHash

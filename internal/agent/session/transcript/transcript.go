@@ -52,9 +52,9 @@ func NewReader(cleanText func(string) string, report func(ReadReport)) session.T
 	return newReader(transcriptFile{cleanText: cleanText}, report)
 }
 
-// NewFinalReader is like NewReader, but assumes that the client writes nothing more. It also reads the prompts that
-// NewReader leaves for the next call, and reports an incomplete last line.
-func NewFinalReader(cleanText func(string) string, report func(ReadReport)) session.TranscriptReader {
+// NewFinishedTranscriptReader is like NewReader, but assumes that the client writes nothing more. It also reads the
+// prompts that NewReader leaves for the next call, and reports an incomplete last line.
+func NewFinishedTranscriptReader(cleanText func(string) string, report func(ReadReport)) session.TranscriptReader {
 	return newReader(transcriptFile{cleanText: cleanText, isFinalRead: true}, report)
 }
 
@@ -79,7 +79,7 @@ func newReader(file transcriptFile, report func(ReadReport)) session.TranscriptR
 }
 
 // readFrom reads the part of the transcript after a cursor, and returns the next cursor.
-func (f *transcriptFile) readFrom(ctx context.Context, cursor string, lines *lineCounter) (string, error) {
+func (f *transcriptFile) readFrom(ctx context.Context, cursor string, counter *lineCounter) (string, error) {
 	in, err := clientfile.Open(f.filePath)
 	if err != nil {
 		return cursor, err
@@ -97,7 +97,7 @@ func (f *transcriptFile) readFrom(ctx context.Context, cursor string, lines *lin
 	if isKnown && size == last.endOffset {
 		return cursor, nil
 	}
-	f.countedPartsEndOffset = last.endOffset
+	f.earlierReadEndOffset = last.endOffset
 	if err := f.readEvents(ctx, in, last.turnOffset); err != nil {
 		return cursor, err
 	}
@@ -110,14 +110,14 @@ func (f *transcriptFile) readFrom(ctx context.Context, cursor string, lines *lin
 		// added.
 		f.events, f.report = nil, ReadReport{}
 	}
-	return next.String(), f.makeLineNumbersAbsolute(in, lines)
+	return next.String(), f.makeLineNumbersAbsolute(in, counter)
 }
 
 // readEvents reads the events of a file from an offset on.
-func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, from int64) error {
-	f.startOffset = from
-	f.lastTurnOffset = from
-	f.endOffset = from
+func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, startOffset int64) error {
+	f.startOffset = startOffset
+	f.lastTurnOffset = startOffset
+	f.endOffset = startOffset
 	if IsChatService(f.clientName) {
 		return f.readConversationsOrRestart(ctx, in)
 	}
@@ -125,9 +125,9 @@ func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, from 
 	if r == nil {
 		return errUnknownClient
 	}
-	if from > 0 { // Read line 1 again, because it names the session. Numbered IDs need all earlier lines.
-		before := lineRange{firstOffset: 0, endOffset: from, maxLines: 1}
-		if r.client.HasNumberedIDs {
+	if startOffset > 0 { // Read line 1 again, because it names the session. Numbered IDs need all earlier lines.
+		before := lineRange{firstOffset: 0, endOffset: startOffset, maxLines: 1}
+		if r.client.HasLineBasedEventIDs {
 			before.maxLines = 0
 		}
 		if err := f.readLines(ctx, in, r, before); err != nil {
@@ -136,17 +136,17 @@ func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, from 
 		f.events = nil
 		f.possibleCopyEvents = nil
 		f.report = ReadReport{}
-		f.lastTurnOffset = from
+		f.lastTurnOffset = startOffset
 	}
-	err := f.readLines(ctx, in, r, lineRange{firstOffset: from})
+	err := f.readLines(ctx, in, r, lineRange{firstOffset: startOffset})
 	if f.isFinalRead && !f.hasReachedByteLimit {
 		r.flushEvents()
 	}
-	f.releaseHeldEvents()
+	f.flushPossibleCopyEvents()
 	if err == nil && r.isOfOtherClient() {
 		return fmt.Errorf(
 			"it was written by %s, not by %s; name the client that wrote it",
-			r.fileWriterClient,
+			r.writingClient,
 			f.clientName,
 		)
 	}
@@ -163,9 +163,10 @@ type lineRange struct {
 // isWholeFile reports whether the range contains all lines of the file.
 func (l lineRange) isWholeFile() bool { return l == lineRange{} }
 
-// includesLine reports whether the line at an offset belongs to the range, after n lines of the range were read.
-func (l lineRange) includesLine(offset int64, n int) bool {
-	return (l.endOffset == 0 || offset < l.endOffset) && (l.maxLines == 0 || n < l.maxLines)
+// includesLine reports whether the line at an offset belongs to the range, after readLineCount lines of the range were
+// read.
+func (l lineRange) includesLine(offset int64, readLineCount int) bool {
+	return (l.endOffset == 0 || offset < l.endOffset) && (l.maxLines == 0 || readLineCount < l.maxLines)
 }
 
 // readLines passes the lines of a range to the reader, until the byte limit is reached.
@@ -194,7 +195,7 @@ func (f *transcriptFile) readLines(ctx context.Context, in io.ReadSeeker, r *eve
 		if err != nil && err != io.EOF {
 			return err
 		}
-		if err == io.EOF && isIncomplete(b, size) {
+		if err == io.EOF && isIncompleteLine(b, size) {
 			if f.isFinalRead && len(bytes.Trim(b, " \t\r\n\x00")) > 0 {
 				f.addUnreadLine(offset, "", reasonIncompletePrompt)
 			}
@@ -215,10 +216,10 @@ func (f *transcriptFile) readLines(ctx context.Context, in io.ReadSeeker, r *eve
 	return nil
 }
 
-// isIncomplete reports whether the last line of a file is still being written. A line above the maximum length does
+// isIncompleteLine reports whether the last line of a file is still being written. A line above the maximum length does
 // not count as incomplete, because the reader must report such a line as an error.
-func isIncomplete(line []byte, size int64) bool {
-	return size <= clientfile.MaxLineBytes && !bytes.HasSuffix(line, []byte("\n")) && !json.Valid(line)
+func isIncompleteLine(line []byte, lineSize int64) bool {
+	return lineSize <= clientfile.MaxLineBytes && !bytes.HasSuffix(line, []byte("\n")) && !json.Valid(line)
 }
 
 // passLineToReader passes a line to the reader. It returns false if the line is empty. Otherwise it returns true,

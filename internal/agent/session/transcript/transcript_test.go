@@ -128,7 +128,7 @@ func TestStrange(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad := 0
-	events, _, err := transcript.NewFinalReader(strings.TrimSpace, func(r transcript.ReadReport) {
+	events, _, err := transcript.NewFinishedTranscriptReader(strings.TrimSpace, func(r transcript.ReadReport) {
 		bad += r.BadLines
 	})(t.Context(), "claude", long, "")
 	if err != nil || len(events) != 2 || events[1].Text != "ask 2" || bad != 5 {

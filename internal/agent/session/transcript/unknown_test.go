@@ -17,14 +17,14 @@ import (
 // of the parts that the reader does not know.
 func countParts(t *testing.T, client, path string) (events string, parts []string) {
 	t.Helper()
-	some, next, err := transcript.NewFinalReader(strings.TrimSpace, func(r transcript.ReadReport) {
+	some, next, err := transcript.NewFinishedTranscriptReader(strings.TrimSpace, func(r transcript.ReadReport) {
 		for _, line := range r.FirstBadLines {
 			t.Errorf("unread: %s", line)
 		}
 		for kind, count := range r.LeftOutParts {
 			parts = append(parts, fmt.Sprint(count, " ", kind))
 		}
-		for _, p := range r.UnknownPlaces {
+		for _, p := range r.UnknownPartPlaces {
 			parts = append(
 				parts,
 				fmt.Sprintf("%s: %d %s", strings.ReplaceAll(p.Place.String(), path, "unknown"), p.Count, p.Kind),

@@ -123,11 +123,11 @@ func makeTraceRecord(r *annotate.Record, rep *ConversionReport) (*traceRecord, e
 	c := traceConversation{
 		Contributor: makeContributor(r),
 		Ranges: []traceLineRange{
-			{StartLine: r.Span.First, EndLine: r.Span.Last, ContentHash: "sha256-128:" + r.Hash},
+			{StartLine: r.Span.First, EndLine: r.Span.Last, ContentHash: "sha256-128:" + r.BlockHash},
 		},
 	}
-	if isWebAddress(r.Ref) {
-		c.URL = r.Ref
+	if isWebAddress(r.SourceRef) {
+		c.URL = r.SourceRef
 	}
 	t.Files = []traceFile{{Path: r.File, Conversations: []traceConversation{c}}}
 	l, err := r.EncodeLine()
@@ -143,9 +143,9 @@ func makeTraceRecord(r *annotate.Record, rep *ConversionReport) (*traceRecord, e
 }
 
 func makeContributor(r *annotate.Record) *traceContributor {
-	switch r.By {
+	switch r.Author {
 	case oxbow.Agent:
-		if id := modelID(r.Model); len(id) <= 250 {
+		if id := addModelProvider(r.Model); len(id) <= 250 {
 			return &traceContributor{Type: "ai", ModelID: id}
 		}
 		return &traceContributor{Type: "ai"}
@@ -164,9 +164,9 @@ func uuidFromName(name string) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// modelID returns "provider/model", the form of models.dev, if the model's provider is known. Otherwise it returns the
-// model unchanged.
-func modelID(model string) string {
+// addModelProvider returns "provider/model", the form of models.dev, if the model's provider is known. Otherwise it
+// returns the model unchanged.
+func addModelProvider(model string) string {
 	if model == "" || strings.Contains(model, "/") {
 		return model
 	}

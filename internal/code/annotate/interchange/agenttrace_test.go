@@ -77,14 +77,14 @@ func TestRoundTrip(t *testing.T) {
 	recs, err := b.Add(
 		t.Context(),
 		annotate.Record{File: "pool.go", Span: annotate.LineSpan{First: 5, Last: 7},
-			Why: "Get waits: <callers> have no context & no patience", Rejected: []string{"an error"},
-			By: oxbow.Agent, Agent: "claude-code", Model: "claude-opus-4-5", Session: "s1",
-			Ref: "https://example.com/s1"},
+			Why: "Get waits: <callers> have no context & no patience", RejectedAlternatives: []string{"an error"},
+			Author: oxbow.Agent, Agent: "claude-code", Model: "claude-opus-4-5", Session: "s1",
+			SourceRef: "https://example.com/s1"},
 		annotate.Record{
-			File: "pool.go",
-			Span: annotate.LineSpan{First: 1, Last: 1},
-			Why:  "the lawyers",
-			By:   oxbow.Person,
+			File:   "pool.go",
+			Span:   annotate.LineSpan{First: 1, Last: 1},
+			Why:    "the lawyers",
+			Author: oxbow.Person,
 		},
 		annotate.Record{File: "gone.go", Block: []string{"x"}, Why: "its lines are not known"},
 	)
@@ -95,11 +95,11 @@ func TestRoundTrip(t *testing.T) {
 	recs[1].Archived = true
 	rep, err := WriteTraces(&out, recs)
 	recs[1].Archived = false
-	if n := rep.LossCounts["archived annotations: read again they are not archived"]; n != 1 {
+	if n := rep.InformationLossCounts["archived annotations: read again they are not archived"]; n != 1 {
 		t.Errorf("Write tells of %d archived annotations, want 1", n)
 	}
 	if err != nil || rep.WrittenCount != 2 ||
-		rep.LossCounts["annotations whose lines are not known are left out"] != 1 {
+		rep.InformationLossCounts["annotations whose lines are not known are left out"] != 1 {
 		t.Errorf("Write = %+v, %v", rep, err)
 	}
 	var first map[string]any
@@ -116,7 +116,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Errorf("the head is %s", lines[0])
 	}
 	want := `"vcs":{"type":"git","revision":"` + commit +
-		`"},"tool":{"name":"claude-code"},"files":[{"path":"pool.go","conversations":[{"url":"https://example.com/s1","contributor":{"type":"ai","model_id":"anthropic/claude-opus-4-5"},"ranges":[{"start_line":5,"end_line":7,"content_hash":"sha256-128:` + recs[0].Hash + `"}]}]}]`
+		`"},"tool":{"name":"claude-code"},"files":[{"path":"pool.go","conversations":[{"url":"https://example.com/s1","contributor":{"type":"ai","model_id":"anthropic/claude-opus-4-5"},"ranges":[{"start_line":5,"end_line":7,"content_hash":"sha256-128:` + recs[0].BlockHash + `"}]}]}]`
 	if !strings.Contains(lines[0], want) {
 		t.Errorf("the record is\n%s\nwant in it\n%s", lines[0], want)
 	}
@@ -128,7 +128,7 @@ func TestRoundTrip(t *testing.T) {
 	other := open(t, t.TempDir())
 	for _, to := range []*annotate.Store{other, b} {
 		got, rep, err := ReadTraces(t.Context(), to, bytes.NewReader(out.Bytes()))
-		if err != nil || rep.WrittenCount != 2 || len(rep.LossCounts) != 0 {
+		if err != nil || rep.WrittenCount != 2 || len(rep.InformationLossCounts) != 0 {
 			t.Fatalf("Read = %+v, %v", rep, err)
 		}
 		for i := range got {
@@ -199,8 +199,8 @@ func TestReadOfOthers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			delete(rep.LossCounts, "records that cannot be read")
-			if rep.WrittenCount != 2 || !reflect.DeepEqual(rep.LossCounts, want) {
+			delete(rep.InformationLossCounts, "records that cannot be read")
+			if rep.WrittenCount != 2 || !reflect.DeepEqual(rep.InformationLossCounts, want) {
 				t.Errorf("Read reports %+v, want %v", rep, want)
 			}
 			if len(recs) != 2 {
@@ -228,8 +228,8 @@ func TestReadOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	found, err := b.Lookup(t.Context(), "pool.go", annotate.LineSpan{First: 6, Last: 6})
-	if err != nil || len(found) != 1 || found[0].Now != (annotate.LineSpan{First: 5, Last: 7}) ||
-		found[0].Placed != annotate.PlacedByTracking {
+	if err != nil || len(found) != 1 || found[0].CurrentSpan != (annotate.LineSpan{First: 5, Last: 7}) ||
+		found[0].Placement != annotate.PlacedByTracking {
 		t.Errorf("Lookup = %+v, %v", found, err)
 	}
 }
@@ -237,7 +237,7 @@ func TestReadOfOthers(t *testing.T) {
 func TestModelID(t *testing.T) {
 	for in, want := range map[string]string{"": "", "claude-opus-4-5": "anthropic/claude-opus-4-5",
 		"gpt-5.2-codex": "openai/gpt-5.2-codex", "x/y": "x/y", "unheard-of": "unheard-of"} {
-		if got := modelID(in); got != want {
+		if got := addModelProvider(in); got != want {
 			t.Errorf("modelID(%q) = %q, want %q", in, got, want)
 		}
 	}

@@ -49,12 +49,12 @@ type authorshipLog struct {
 
 // authoredFile lists the authors of the lines in one file.
 type authoredFile struct {
-	Path    string
-	Entries []authoredLines
+	Path          string
+	SpansByAuthor []authorLineSpans
 }
 
-// authoredLines lists the lines that one author wrote in a file.
-type authoredLines struct {
+// authorLineSpans lists the lines that one author wrote in a file.
+type authorLineSpans struct {
 	AuthorKey string // key of a session or a person, without the part from "::" on
 	Spans     []annotate.LineSpan
 }
@@ -119,7 +119,7 @@ func parseAuthorship(note []byte) (*authorshipLog, error) {
 			continue
 		}
 		f := &l.Files[len(l.Files)-1]
-		f.Entries = append(f.Entries, e)
+		f.SpansByAuthor = append(f.SpansByAuthor, e)
 	}
 	if !divided {
 		return nil, errors.New("a log has no metadata")
@@ -139,10 +139,10 @@ func parseAuthorship(note []byte) (*authorshipLog, error) {
 
 // parseAuthoredLines parses an entry such as "KEY 1-4,9,12-14". If some ranges are invalid, it returns
 // the valid ranges together with an error.
-func parseAuthoredLines(s string) (e authoredLines, bad error) {
+func parseAuthoredLines(s string) (e authorLineSpans, rangeErr error) {
 	key, spans, ok := strings.Cut(strings.TrimSpace(s), " ")
 	if !ok || key == "" {
-		return authoredLines{}, fmt.Errorf("%.60q is no entry of a log", s)
+		return authorLineSpans{}, fmt.Errorf("%.60q is no entry of a log", s)
 	}
 	key, _, _ = strings.Cut(key, "::")
 	e.AuthorKey = key
@@ -156,12 +156,12 @@ func parseAuthoredLines(s string) (e authoredLines, bad error) {
 		span := annotate.LineSpan{First: first, Last: last}
 		isRange := span.Len() > 0 && last <= 1<<30
 		if err != nil || !isRange {
-			bad = fmt.Errorf("%.60q is no range of lines", part)
+			rangeErr = fmt.Errorf("%.60q is no range of lines", part)
 			continue
 		}
 		e.Spans = append(e.Spans, span)
 	}
-	return e, bad
+	return e, rangeErr
 }
 
 // ReadGitAI converts Git AI's notes in the repository of b to records for [annotate.Store.Add]. It makes one record for
@@ -176,7 +176,7 @@ func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, Conve
 		return nil, rep, fmt.Errorf("reading the notes of Git AI: %w", err)
 	}
 	var recs []annotate.Record
-	var places []annotate.FileAt
+	var places []annotate.FileAtCommit
 	for _, commit := range slices.Sorted(maps.Keys(notes)) {
 		l, err := parseAuthorship(notes[commit])
 		if errors.Is(err, errAuthorshipVersion) {
@@ -193,10 +193,10 @@ func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, Conve
 		rep.NotesRead++
 		for _, r := range l.toRecords(commit, &rep) {
 			recs = append(recs, r)
-			places = append(places, annotate.FileAt{Commit: commit, File: r.File})
+			places = append(places, annotate.FileAtCommit{Commit: commit, File: r.File})
 		}
 	}
-	then, err := b.FilesAt(ctx, places)
+	then, err := b.ReadFilesAtCommits(ctx, places)
 	if err != nil {
 		return nil, rep, fmt.Errorf("reading the notes of Git AI: %w", err)
 	}
@@ -208,7 +208,7 @@ func ReadGitAI(ctx context.Context, b *annotate.Store) ([]annotate.Record, Conve
 		case t.Lines == nil || !r.SetLines(t.Lines):
 			rep.countLoss("ranges that their file does not have")
 		default:
-			r.Blob, r.Time = t.BlobName, t.Time
+			r.FileBlobName, r.Time = t.BlobName, t.Time
 			out = append(out, r)
 		}
 	}
@@ -226,7 +226,7 @@ func (l *authorshipLog) toRecords(commit string, rep *ConversionReport) []annota
 		}
 		spans := map[string][]annotate.LineSpan{}
 		var keys []string
-		for _, e := range f.Entries {
+		for _, e := range f.SpansByAuthor {
 			if strings.HasPrefix(e.AuthorKey, "h_") {
 				rep.countLoss("entries of known persons")
 				continue
@@ -248,11 +248,11 @@ func (l *authorshipLog) toRecords(commit string, rep *ConversionReport) []annota
 			for _, s := range joinSpans(spans[k]) {
 				sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %d", commit, f.Path, k, s.First, s.Last))
 				out = append(out, annotate.Record{ID: "g" +
-					hex.EncodeToString(sum[:8]), File: f.Path, Span: s, Why: p.formatEditReason(), By: oxbow.Agent,
+					hex.EncodeToString(sum[:8]), File: f.Path, Span: s, Why: p.formatEditReason(), Author: oxbow.Agent,
 					Agent: truncateField(
 						p.Agent.Tool,
 					), Model: truncateField(p.Agent.Model), Session: truncateField(p.Agent.ID), Commit: commit,
-					Ref: truncateField("git-ai " + k)})
+					SourceRef: truncateField("git-ai " + k)})
 			}
 		}
 	}

@@ -109,7 +109,7 @@ func TestReadGitAI(t *testing.T) {
 		want := map[string]int{"bad note: that of commit " + two[:12] +
 			": a log has no metadata": 1, "notes of another version than 3": 1, "entries of known persons": 1,
 			"entries of sessions that the note does not describe": 1, "ranges that their file does not have": 1}
-		if rep.NotesRead != 1 || rep.WrittenCount != 3 || !reflect.DeepEqual(rep.LossCounts, want) {
+		if rep.NotesRead != 1 || rep.WrittenCount != 3 || !reflect.DeepEqual(rep.InformationLossCounts, want) {
 			t.Errorf("Read reports %+v, want %v", rep, want)
 		}
 		if len(recs) != 3 {
@@ -138,7 +138,7 @@ func TestReadGitAI(t *testing.T) {
 			t.Errorf("the book has %d, %v, want 3", len(all), err)
 		}
 		if found, err := b.Lookup(t.Context(), "src/pool.go", annotate.LineSpan{First: 2, Last: 2}); err != nil ||
-			len(found) != 1 || found[0].Placed != annotate.PlacedExactly {
+			len(found) != 1 || found[0].Placement != annotate.PlacedExactly {
 			t.Errorf("Lookup = %+v, %v", found, err)
 		}
 	}

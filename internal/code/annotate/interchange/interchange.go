@@ -21,47 +21,47 @@ type ConversionReport struct {
 	WrittenCount int // number of annotations that an import wrote, or of trace records that an export wrote
 	NotesRead    int // number of git notes that an import read (each is about one commit)
 	// how often information of each kind was lost in the conversion, by the kind's description
-	LossCounts map[string]int
+	InformationLossCounts map[string]int
 }
 
 func (r *ConversionReport) countLoss(description string) {
-	if r.LossCounts == nil {
-		r.LossCounts = map[string]int{}
+	if r.InformationLossCounts == nil {
+		r.InformationLossCounts = map[string]int{}
 	}
-	r.LossCounts[description]++
+	r.InformationLossCounts[description]++
 }
 
 // importedLineRange is a range of code lines, for which an annotation will be imported.
 type importedLineRange struct {
-	record annotate.Record
-	place  annotate.FileAt // file and commit with the range (Commit "" means the file in the working tree)
+	record       annotate.Record
+	fileAtCommit annotate.FileAtCommit // file and commit with the range (Commit "" means the file in the working tree)
 }
 
-// completeRecords reads the code lines to which each imported range refers, and returns the records of the ranges with
-// these lines. If the lines cannot be found, the range is left out and counted as a loss in rep.
-func completeRecords(
+// buildImportedRecords reads the code lines to which each imported range refers, and returns the records of the ranges
+// with these lines. If the lines cannot be found, the range is left out and counted as a loss in rep.
+func buildImportedRecords(
 	ctx context.Context,
 	b *annotate.Store,
-	wants []importedLineRange,
+	lineRanges []importedLineRange,
 	rep *ConversionReport,
 ) ([]annotate.Record, error) {
-	then, err := readFileVersions(ctx, b, wants)
+	then, err := readFileVersions(ctx, b, lineRanges)
 	if err != nil {
 		return nil, err
 	}
 	var out []annotate.Record
-	for i, w := range wants {
+	for i, w := range lineRanges {
 		t := then[i]
 		switch {
-		case t.Lines == nil && w.place.Commit != "" && t.Time.IsZero():
+		case t.Lines == nil && w.fileAtCommit.Commit != "" && t.Time.IsZero():
 			rep.countLoss("ranges at a revision that this repository does not have")
 		case t.Lines == nil:
 			rep.countLoss("ranges of a file that is not there")
 		case !w.record.SetLines(t.Lines):
 			rep.countLoss("ranges that end behind their file")
 		default:
-			w.record.Blob = t.BlobName
-			if w.place.Commit == "" {
+			w.record.FileBlobName = t.BlobName
+			if w.fileAtCommit.Commit == "" {
 				rep.countLoss("ranges without a revision: their lines are those of now")
 			}
 			out = append(out, w.record)
@@ -75,17 +75,17 @@ func completeRecords(
 func readFileVersions(
 	ctx context.Context,
 	b *annotate.Store,
-	wants []importedLineRange,
+	lineRanges []importedLineRange,
 ) ([]annotate.FileVersion, error) {
-	var places []annotate.FileAt
+	var places []annotate.FileAtCommit
 	var at []int
-	then := make([]annotate.FileVersion, len(wants))
-	for i, w := range wants {
-		if w.place.Commit != "" {
-			places, at = append(places, w.place), append(at, i)
+	then := make([]annotate.FileVersion, len(lineRanges))
+	for i, w := range lineRanges {
+		if w.fileAtCommit.Commit != "" {
+			places, at = append(places, w.fileAtCommit), append(at, i)
 			continue
 		}
-		lines, err := b.FileLines(w.place.File)
+		lines, err := b.FileLines(w.fileAtCommit.File)
 		hasNoLines := errors.Is(err, fs.ErrNotExist) || errors.Is(err, oxbow.ErrInvalid)
 		if err != nil && !hasNoLines {
 			return nil, err
@@ -95,7 +95,7 @@ func readFileVersions(
 	if len(places) == 0 {
 		return then, nil
 	}
-	got, err := b.FilesAt(ctx, places)
+	got, err := b.ReadFilesAtCommits(ctx, places)
 	// Ignore the error: without a git repository there are no commits to read.
 	if errors.Is(err, oxbow.ErrUnsupported) {
 		return then, nil
@@ -118,7 +118,8 @@ func truncateField(s string) string {
 	return text.TruncateBytes(strings.ToValidUTF8(s, "\ufffd"), maxFieldBytes)
 }
 
-// truncateReasoning removes invalid UTF-8 from a text and shortens the text to at most [annotate.MaxReasoning] bytes.
+// truncateReasoning removes invalid UTF-8 from a text and shortens the text to at most [annotate.MaxReasoningBytes]
+// bytes.
 func truncateReasoning(s string) string {
-	return text.TruncateBytes(strings.ToValidUTF8(s, ""), annotate.MaxReasoning)
+	return text.TruncateBytes(strings.ToValidUTF8(s, ""), annotate.MaxReasoningBytes)
 }

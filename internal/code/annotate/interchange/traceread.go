@@ -102,7 +102,7 @@ func ReadTraces(ctx context.Context, b *annotate.Store, r io.Reader) ([]annotate
 		}
 		wants = append(wants, importableTraceRanges(&ts[i], &rep)...)
 	}
-	more, err := completeRecords(ctx, b, wants, &rep)
+	more, err := buildImportedRecords(ctx, b, wants, &rep)
 	if err != nil {
 		return nil, rep, fmt.Errorf("reading agent traces: %w", err)
 	}
@@ -157,13 +157,16 @@ func importableTraceRanges(t *traceRecord, rep *ConversionReport) []importedLine
 					rep.countLoss("content hashes: they are not compared")
 				}
 				sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d %d %d", t.ID, f.Path, fi, ci, ri))
-				r := annotate.Record{ID: "a" + hex.EncodeToString(sum[:8]), File: f.Path, Span: span, By: oxbow.Agent,
-					Model: truncateField(who.ModelID), Time: t.Timestamp, Commit: commit, Ref: truncateField(c.URL)}
+				r := annotate.Record{
+					ID: "a" + hex.EncodeToString(sum[:8]), File: f.Path, Span: span,
+					Author: oxbow.Agent, Model: truncateField(who.ModelID),
+					Time: t.Timestamp, Commit: commit, SourceRef: truncateField(c.URL),
+				}
 				by := "an AI"
 				if who.Type == "mixed" {
 					by = "an AI and a person"
 				} else if who.Type != "ai" {
-					by, r.By = "somebody", oxbow.Imported
+					by, r.Author = "somebody", oxbow.Imported
 				}
 				if who.ModelID != "" {
 					by = who.ModelID
@@ -181,7 +184,7 @@ func importableTraceRanges(t *traceRecord, rep *ConversionReport) []importedLine
 					r.Why += " Conversation: " + c.URL
 				}
 				r.Why = truncateReasoning(r.Why)
-				out = append(out, importedLineRange{r, annotate.FileAt{Commit: commit, File: f.Path}})
+				out = append(out, importedLineRange{r, annotate.FileAtCommit{Commit: commit, File: f.Path}})
 			}
 		}
 	}

@@ -80,8 +80,8 @@ func isSecureURL(u *url.URL) bool {
 // findKey returns the public key whose ID is the parameter id. The key must be for the given algorithm. If the key is
 // unknown or older than maxKeyAge, findKey fetches the keys from the provider, unless it tried so recently that it must
 // wait. If fetching fails, findKey returns the old key. If there is no old key, the error is an
-// [*auth.TokenUncheckedError]. findKey also returns an error if the provider has no key with this ID, or if the key is
-// for another algorithm.
+// [*auth.UncheckableTokenError]. findKey also returns an error if the provider has no key with this ID, or if the key
+// is for another algorithm.
 func (s *keySet) findKey(ctx context.Context, id, algorithm string) (crypto.PublicKey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +101,7 @@ func (s *keySet) findKey(ctx context.Context, id, algorithm string) (crypto.Publ
 	}
 	switch {
 	case !ok && s.fetchErr != nil:
-		return nil, &auth.TokenUncheckedError{Err: s.fetchErr, Wait: minFetchInterval - now.Sub(s.lastAttempt)}
+		return nil, &auth.UncheckableTokenError{Err: s.fetchErr, RetryAfter: minFetchInterval - now.Sub(s.lastAttempt)}
 	case !ok:
 		return nil, errors.New("the provider has no such key")
 	case k.algorithm != algorithm:
@@ -198,7 +198,7 @@ func parseKey(raw []byte) (id string, _ signatureKey, err error) {
 	case j.Type == "EC" && j.Curve == "P-256":
 		k, err = parseECKey(j.X, j.Y)
 	case j.Type == "OKP" && j.Curve == "Ed25519":
-		k, err = parseEdKey(j.X)
+		k, err = parseEd25519Key(j.X)
 	default:
 		return "", k, errors.New("the key is of another kind")
 	}
@@ -243,8 +243,8 @@ func parseECKey(x, y string) (signatureKey, error) {
 	return signatureKey{public, "ES256"}, err
 }
 
-func parseEdKey(x string) (signatureKey, error) {
-	b, err := decodeBase64URL(x)
+func parseEd25519Key(encodedKey string) (signatureKey, error) {
+	b, err := decodeBase64URL(encodedKey)
 	if err == nil && len(b) != ed25519.PublicKeySize {
 		err = errors.New("the key has another size")
 	}

@@ -48,7 +48,7 @@ type Options struct {
 	Resource string // URL with which clients call the server, without a trailing slash
 	Audience string // audience that a token must have ("" accepts Resource and its MCP endpoint)
 	// name of the token's claim that contains the tenant, or "" if each token gives access to the server's own home
-	Claim string
+	TenantClaim string
 
 	Logger *slog.Logger     // receives the reasons why keys cannot be fetched (nil discards them)
 	Client *http.Client     // HTTP client for fetching keys (nil means a client with a timeout)
@@ -132,12 +132,12 @@ func (v *Verifier) Verify(ctx context.Context, token string) (auth.Token, error)
 	if err != nil || !t.Valid {
 		return auth.Token{}, fmt.Errorf("the token is refused: %w", err)
 	}
-	return v.claimPermissions(&c)
+	return v.tokenFromClaims(&c)
 }
 
-// claimPermissions returns the permissions that the claims of a token give. It fails if the claims name no valid scope
+// tokenFromClaims returns the permissions that the claims of a token give. It fails if the claims name no valid scope
 // or tenant.
-func (v *Verifier) claimPermissions(c *claims) (auth.Token, error) {
+func (v *Verifier) tokenFromClaims(c *claims) (auth.Token, error) {
 	scopes := strings.Fields(c.Scope)
 	t := auth.Token{Name: "oidc:rw"}
 	switch {
@@ -147,10 +147,10 @@ func (v *Verifier) claimPermissions(c *claims) (auth.Token, error) {
 	default:
 		return t, fmt.Errorf("the token has neither the scope %s nor %s", scopeRead, scopeWrite)
 	}
-	if v.opts.Claim == "" {
+	if v.opts.TenantClaim == "" {
 		return t, nil
 	}
-	t.Tenant, _ = c.allClaims[v.opts.Claim].(string)
+	t.Tenant, _ = c.allClaims[v.opts.TenantClaim].(string)
 	if t.Tenant == "" {
 		return t, errUnknownTenant
 	}

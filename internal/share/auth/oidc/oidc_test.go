@@ -92,7 +92,9 @@ func newProvider(t *testing.T) *provider {
 
 func (p *provider) verifier(t *testing.T) *Verifier {
 	t.Helper()
-	v, err := New(Options{Issuer: p.URL, Resource: resource, Claim: "org", Now: func() time.Time { return p.now }})
+	v, err := New(
+		Options{Issuer: p.URL, Resource: resource, TenantClaim: "org", Now: func() time.Time { return p.now }},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,12 +274,12 @@ func TestKeysChange(t *testing.T) {
 	if err := token("r2"); err != nil {
 		t.Errorf("while the provider is away: %v", err)
 	}
-	if _, ok := errors.AsType[*auth.TokenUncheckedError](token("r3")); !ok {
+	if _, ok := errors.AsType[*auth.UncheckableTokenError](token("r3")); !ok {
 		t.Errorf("a key that the provider may have is refused: %v", token("r3"))
 	}
 	p.reply = nil
 	p.now = p.now.Add(minFetchInterval + time.Second)
-	if _, ok := errors.AsType[*auth.TokenUncheckedError](token("r3")); ok || token("r2") != nil {
+	if _, ok := errors.AsType[*auth.UncheckableTokenError](token("r3")); ok || token("r2") != nil {
 		t.Errorf("when the provider is back: %v, %v", token("r3"), token("r2"))
 	}
 }
@@ -309,8 +311,8 @@ func TestHostileProvider(t *testing.T) {
 		v := p.verifier(t)
 		for range 2 { // The second call must not fetch the keys again.
 			got, err := v.Verify(t.Context(), p.sign(t, map[string]any{"alg": "RS256", "kid": "r"}, p.claims(nil)))
-			if unchecked, ok := errors.AsType[*auth.TokenUncheckedError](err); !ok ||
-				unchecked.Wait != minFetchInterval {
+			if unchecked, ok := errors.AsType[*auth.UncheckableTokenError](err); !ok ||
+				unchecked.RetryAfter != minFetchInterval {
 				t.Errorf("%s: %+v, %v", name, got, err)
 			}
 		}
@@ -344,12 +346,12 @@ func TestHostileProvider(t *testing.T) {
 func TestGuard(t *testing.T) {
 	p := newProvider(t)
 	v := p.verifier(t)
-	g := auth.Guard{
+	g := auth.RequestGuard{
 		Tokens:       auth.Tokens{auth.NewToken("static", "a-secret.of-some.length", auth.Permissions{})},
 		VerifySecret: v.Verify,
 		MetadataURL:  v.MetadataURL(),
 	}
-	admit := func(g auth.Guard, secret string) (auth.Token, error) {
+	admit := func(g auth.RequestGuard, secret string) (auth.Token, error) {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost/mcp", nil)
 		if secret != "" {
 			r.Header.Set("Authorization", "Bearer "+secret)
@@ -374,7 +376,7 @@ func TestGuard(t *testing.T) {
 	down := g
 	down.VerifySecret = p.verifier(t).Verify
 	p.reply = func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusBadGateway); return true }
-	for _, at := range []auth.Guard{down, down.ForTenant("acme"), down.ForTenant("")} {
+	for _, at := range []auth.RequestGuard{down, down.ForTenant("acme"), down.ForTenant("")} {
 		_, err := admit(at, good)
 		refused, ok := errors.AsType[*auth.RefusedError](err)
 		head := http.Header{}
