@@ -8,11 +8,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/oxbow-memory/oxbow/test/testenv"
+	"github.com/oxbow-memory/oxbow/vfs"
 )
 
 // writeEntries writes random entries, whose numbers begin with first, in changes of 50.
@@ -234,5 +236,62 @@ func TestTakeOverBesideQueries(t *testing.T) {
 	t.Logf("an index file was taken over %d times", took.Load())
 	h.agree(m)
 	h.close(other)
+	h.close(m)
+}
+
+// TestTakeOverAfterReload takes over an index file after the log was replaced by a longer copy of the same history, as
+// a program does that synchronizes files between machines. The entries that only the longer log contains must be found,
+// also by a memory that later opens the index file.
+func TestTakeOverAfterReload(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 0))
+	h := newIndexHome(t, 600)
+	m := h.open(nil)
+	h.recall(m, "alpha")
+	other := h.open(nil)
+	h.writeEntries(other, r, 0, 700)
+	h.saveIndex(other)
+	h.close(other)
+	if _, err := m.Store().Get(t.Context(), "late 1"); err != nil {
+		t.Fatal(err)
+	}
+	machine2 := &indexHome{t, vfs.NewMem()}
+	copyLog := func(from, to vfs.FS, name string) {
+		b, err := vfs.ReadFile(from, "memory.oxbow", -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := to.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteAt(b, 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	copyLog(h.fs, machine2.fs, "memory.oxbow")
+	m2 := machine2.open(nil)
+	if _, err := m2.Remember(t.Context(), Entry{Name: "heron", Content: "stork"}); err != nil {
+		t.Fatal(err)
+	}
+	machine2.close(m2)
+	copyLog(machine2.fs, h.fs, "memory.oxbow.new")
+	if err := h.fs.Rename("memory.oxbow.new", "memory.oxbow"); err != nil {
+		t.Fatal(err)
+	}
+	if hits := h.recall(m, "stork"); len(hits) != 1 {
+		t.Errorf("the open memory finds %d entries, want 1", len(hits))
+	}
+	h.writeEntries(m, r, 1000, 400)
+	if err := m.Checkpoint(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.close(m)
+	m = h.open(nil)
+	if hits := h.recall(m, "stork"); len(hits) != 1 {
+		t.Errorf("a memory that opens the index file finds %d entries, want 1", len(hits))
+	}
 	h.close(m)
 }

@@ -369,7 +369,7 @@ func (c *compaction) replaceLog(ctx context.Context, note string) (uint64, error
 		// Read the new log from its file instead of using the state that the compaction built.
 		return mark.Seq, errors.Join(rerr, d.reload())
 	}
-	d.setState(c.st, c.changeOffsets)
+	d.setState(c.st, c.changeOffsets, nil)
 	c.st, c.logRewriter = nil, nil
 	return mark.Seq, rerr
 }

@@ -269,7 +269,10 @@ func (d *DB) reloadWith(read func() (*state, []int64, error)) error {
 		return d.brokenErr
 	}
 	deltas, same := d.findUnpublishedDeltas(st, offsets)
-	d.setState(st, offsets)
+	if !same {
+		deltas = nil
+	}
+	d.setState(st, offsets, deltas)
 	if same {
 		d.publishDeltas(deltas)
 	} else {
@@ -378,17 +381,19 @@ func (f rewriteRejectingState) applyRecord(r *wal.Record, v *recordBody) ([]stor
 
 // setState replaces the store's state by st, which was read from the whole log. The argument offsets contains the log
 // offsets of the changes after the last snapshot. setState also increments logEpoch, so that data from the replaced
-// state is not used any more. The caller must hold the write lock of logmu.
-func (d *DB) setState(st *state, offsets []int64) {
+// state is not used any more. The argument deltas contains the changes of entries between the old and the new state, so
+// that [DB.Since] finds them. It may be nil if the states contain the same entries, or if the caller then forgets the
+// recent changes. The caller must hold the write lock of logmu.
+func (d *DB) setState(st *state, offsets []int64, deltas []store.Delta) {
 	d.logEpoch.Add(1)
-	d.replaceByEqualState(st, offsets)
+	d.replaceState(st, offsets, deltas)
 }
 
-// replaceByEqualState makes st the store's current state. st must contain the same entries as the present state, unless
-// st was read from the whole log (see setState). The argument changeOffsets contains the log offsets of the changes
+// replaceState makes st the store's current state. The argument changeOffsets contains the log offsets of the changes
 // after the snapshot that st uses. Without a snapshot, it contains the log offsets of all changes in the log. The
-// caller must hold the write lock of logmu.
-func (d *DB) replaceByEqualState(st *state, changeOffsets []int64) {
+// argument deltas contains the changes of entries between the present state and st (see setState). The caller must hold
+// the write lock of logmu.
+func (d *DB) replaceState(st *state, changeOffsets []int64, deltas []store.Delta) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.st.base != st.base {
@@ -402,7 +407,7 @@ func (d *DB) replaceByEqualState(st *state, changeOffsets []int64) {
 		d.lastSnapshotChange = st.base.head.lastSeq
 	}
 	d.checkpointer.setNextSnapshotLogLength(st.base.logOffset(), st.len())
-	d.recentDeltas.addDeltaStep(d.currentPosition(), nil)
+	d.recentDeltas.addDeltaStep(d.currentPosition(), deltas)
 }
 
 // withState reads the changes of other processes and calls fn with the current state. If the snapshot of the state is

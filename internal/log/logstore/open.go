@@ -101,7 +101,7 @@ func (d *DB) loadState() error {
 	if err != nil {
 		return err
 	}
-	d.setState(st, offsets)
+	d.setState(st, offsets, nil)
 	d.recentDeltas = recentDeltas{newestPosition: d.recentDeltas.newestPosition}
 	return nil
 }

@@ -231,7 +231,7 @@ func (d *DB) rewriteLog(
 		d.recordBrokenLog(rerr)
 		return 0, rerr
 	}
-	d.setState(st, offsets)
+	d.setState(st, offsets, nil)
 	d.sendResetToWatchers()
 	return mark.Seq, err
 }

@@ -267,7 +267,7 @@ func (d *DB) writeAndUseSnapshot(
 			s.release()
 			return err
 		}
-		d.replaceByEqualState(st, slices.Clone(d.changeOffsets[s.head.lastSeq-d.lastSnapshotChange:]))
+		d.replaceState(st, slices.Clone(d.changeOffsets[s.head.lastSeq-d.lastSnapshotChange:]), nil)
 		return nil
 	})
 }
