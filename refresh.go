@@ -108,6 +108,7 @@ func (m *Memory) applyPendingChanges(ctx context.Context) error {
 	s, ds := m.takePendingChanges()
 	if m.takeOverIndexFile(ctx, s, ds) {
 		m.pendingChanges.endApplyingChanges()
+		m.saveIndexSoon() // The file may lack some of the changes.
 		return nil
 	}
 	if err := m.applyOrRequeueChanges(ctx, s, ds); err != nil || len(ds) == 0 {
