@@ -159,7 +159,12 @@ func (st *state) removeAliases(id uint64) {
 		case len(es) == 1:
 			delete(st.changedByAlias, alias)
 		default:
-			st.changedByAlias[alias] = slices.Delete(es, i, i+1)
+			// The key of the map may be a part of the removed entry's record. Use the alias of another entry instead, so
+			// that the record is freed.
+			es = slices.Delete(es, i, i+1)
+			kept := es[0].Aliases[slices.Index(es[0].Aliases, alias)]
+			delete(st.changedByAlias, alias)
+			st.changedByAlias[kept] = es
 		}
 	}
 }
