@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
 // A Match lists the earlier texts whose words a text repeats. Each earlier text is represented by its labels, such as
@@ -164,7 +165,7 @@ func isLongEnoughToMatch(text string) (ok bool) {
 // fingerprintsPerBatch fingerprints, findRepeatsInBatch does not search for all texts. end is the index of the first
 // text for which it has not searched.
 func (f Store) findRepeatsInBatch(texts, ignoredTexts []string, matches []Match, first int) (end int, err error) {
-	var w *writtenTextHashes[textFingerprint] // created by begin, when the home's key is known
+	var w *writtenTextHashes[textFingerprint] // created with the first block, when the home's key is known
 	found := &foundFingerprints{map[textFingerprint]originSet{}, map[originKey]*fingerprintOrigin{}}
 	end = len(texts)
 	begin := func(key *cipherKey) error {
@@ -179,7 +180,7 @@ func (f Store) findRepeatsInBatch(texts, ignoredTexts []string, matches []Match,
 		w.buildHashFilter()
 		return f.searchRemovedFingerprints(key, w, found)
 	}
-	isDone, key, err := f.searchIndex(begin, &w, found)
+	isDone, err := f.searchIndex(begin, &w, found)
 	if err == nil && !isDone {
 		err = f.scanBlocks(fingerprintsFile, func(key *cipherKey, h *blockHeader, sealed, prints []byte) error {
 			if w == nil {
@@ -190,10 +191,6 @@ func (f Store) findRepeatsInBatch(texts, ignoredTexts []string, matches []Match,
 			return w.searchBlock(key, h, sealed, prints, found)
 		})
 	}
-	if err == nil && w == nil && key != nil {
-		// All blocks of the file are too old, but removed fingerprints may be newer.
-		err = begin(key)
-	}
 	for p, origins := range found.byFingerprint {
 		for _, i := range w.textIndexesByHash[p] {
 			matches[i].addCommonFingerprint(p, origins)
@@ -202,27 +199,31 @@ func (f Store) findRepeatsInBatch(texts, ignoredTexts []string, matches []Match,
 	return end, err
 }
 
-// searchIndex searches for the written texts' fingerprints in the index in memory, and returns the home's key. isDone
-// is false if no index is in memory, so that the file must be scanned. Otherwise searchIndex first calls initHashes,
-// which sets w. The key is nil, and initHashes is not called, if no text's fingerprints were ever added.
+// searchIndex searches for the written texts' fingerprints in the index in memory. isDone is false if no index is in
+// memory, so that the file must be scanned. If the file contains a block that is not too old, searchIndex first calls
+// initHashes, which sets w. Otherwise it finds nothing, and removed fingerprints need not be searched either: they were
+// removed before the newest block was written.
 func (f Store) searchIndex(
 	initHashes func(*cipherKey) error,
 	w **writtenTextHashes[textFingerprint],
 	found *foundFingerprints,
-) (isDone bool, key *cipherKey, err error) {
+) (isDone bool, err error) {
 	defer dropOldCaches()
 	c := cacheOfDir(f.Dir)
 	index, key, err := f.lookUpIndex(c)
 	if err != nil || key == nil {
-		return true, nil, err
+		return true, err
 	}
 	if index == nil {
-		return false, key, nil
-	}
-	if err := initHashes(key); err != nil {
-		return true, key, err
+		return false, nil
 	}
 	oldest := f.Now().Add(-maxBlockAge)
+	if time.Unix(index.newestBlockUnixSeconds.Load(), 0).Before(oldest) {
+		return true, nil
+	}
+	if err := initHashes(key); err != nil {
+		return true, err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for p := range (*w).textIndexesByHash {
@@ -234,7 +235,7 @@ func (f Store) searchIndex(
 			found.add(p, found.origin(o.blockKind, o.labels))
 		}
 	}
-	return true, key, nil
+	return true, nil
 }
 
 // lookUpIndex returns the index of the file with fingerprints, or nil if the file must be scanned, and the home's key.

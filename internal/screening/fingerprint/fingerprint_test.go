@@ -608,32 +608,29 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// TestRemovedWithoutBlocks reads a long text twice within a day. Its beginning and its end are not written again, so
-// they are too old before its middle, which is among the removed fingerprints. The middle must still be found, by a
-// scan and by the index.
-func TestRemovedWithoutBlocks(t *testing.T) {
+// TestVouchOutlivesRemoved reads a long text, and then a person vouches for its middle. The middle must not be reported
+// later, when the vouch is too old, and only the removed fingerprints still contain the middle.
+func TestVouchOutlivesRemoved(t *testing.T) {
 	f, now := newFile(t)
 	middle := "some words that stand in the middle of a very long page"
-	beginning, filler := words(5_000_000, 100), strings.Repeat(" x", maxFullyHashedTextBytes)
-	for range 2 {
-		if _, err := f.AddText(ForeignTextBlock, beginning+filler+"\n"+middle+".\n"+filler, "long"); err == nil {
-			t.Fatal("AddText of a long page reports no error")
-		}
-		*now = now.Add(20 * time.Hour)
+	filler := strings.Repeat(" x", maxFullyHashedTextBytes)
+	if _, err := f.AddText(ForeignTextBlock, words(5_000_000, 100)+filler+"\n"+middle+".\n"+filler, "long"); err == nil {
+		t.Fatal("AddText of a long page reports no error")
 	}
-	*now = now.Add(maxBlockAge - 30*time.Hour)
-	for _, text := range []string{beginning, page} {
-		if got := labelsOf(f, text, ""); got != "|" {
-			t.Errorf("%.20q repeats %q", text, got)
-		}
+	if got := labelsOf(f, middle, ""); got != "|"+removedFingerprintLabel {
+		t.Fatalf("the middle of the page repeats %q", got)
 	}
-	for range 2 * lookupsBeforeIndexing {
-		if got := labelsOf(f, middle, ""); got != "|"+removedFingerprintLabel {
-			t.Errorf("the middle of a long page repeats %q, with an index: %t", got, hasIndex(f))
-		}
+	*now = now.Add(24 * time.Hour)
+	if err := f.AcceptMatchedWords(f.FindRepeats([]string{middle}, nil)...); err != nil {
+		t.Fatal(err)
 	}
-	if !hasIndex(f) {
-		t.Error("the file was not indexed")
+	for day := range 30 {
+		for range lookupsBeforeIndexing {
+			if got := labelsOf(f, middle, ""); got != "|" {
+				t.Errorf("day %d: the middle of the page repeats %q, with an index: %t", day, got, hasIndex(f))
+			}
+		}
+		*now = now.Add(24 * time.Hour)
 	}
 }
 

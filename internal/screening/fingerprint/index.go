@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"sync/atomic"
 	"time"
 )
 
@@ -37,6 +38,8 @@ type fingerprintIndex struct {
 	slots           []indexSlot
 	usedSlots       int
 	oldestBlockTime time.Time // blocks that are older were left out when the file was read
+
+	newestBlockUnixSeconds atomic.Int64 // time of the newest block of any kind, in seconds since 1970
 
 	origins       []fingerprintOrigin // by number; number 0 is unused
 	originNumbers map[originKey]uint32
@@ -71,6 +74,7 @@ func newFingerprintIndex(key *cipherKey) *fingerprintIndex {
 
 // addBlock adds the fingerprints of a block. Blocks must be added in the order of the file.
 func (x *fingerprintIndex) addBlock(key *cipherKey, h *blockHeader, encryptedLabels, fingerprintBytes []byte) error {
+	x.newestBlockUnixSeconds.Store(max(x.newestBlockUnixSeconds.Load(), h.time.Unix()))
 	if h.blockKind > acceptedWordsBlock || len(fingerprintBytes) == 0 {
 		return nil
 	}
