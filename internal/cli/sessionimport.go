@@ -45,7 +45,7 @@ func (mem *lazyMemory) prepareSessionImport(in *sessions.ImportSessionsIn) error
 	}
 	spool := filepath.Join(home, session.SpoolDir)
 	in.TakeHookReport = transcript.HookReportStore{Dir: spool}.TakeReport
-	in.CalibrateFloors = injection.CalibrateMatchFloors
+	in.CalibrateFloor = injection.CalibrateArchiveFloor
 	// The archive of sessions is created only in a home that contains the directory spool, so create this directory.
 	return os.MkdirAll(spool, 0o700)
 }

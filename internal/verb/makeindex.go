@@ -17,15 +17,17 @@ import (
 //
 // If at least minLargeWriteEntries entries were written, IndexAfterLargeWrite also saves the index of foreign texts,
 // which are texts by others, so that the next change need not read the new entries. Errors are ignored, because both
-// indexes are built later if they are missing.
-func IndexAfterLargeWrite(ctx context.Context, m *oxbow.Memory, writtenEntries int) {
+// indexes are built later if they are missing. The result isLarge reports whether the write is large.
+func IndexAfterLargeWrite(ctx context.Context, m *oxbow.Memory, writtenEntries int) (isLarge bool) {
 	if writtenEntries >= minLargeWriteEntries {
 		_ = foreign.SaveIndex(ctx, m)
 	}
 	s, err := m.Stats(ctx)
-	if err == nil && isLargeWrite(writtenEntries, s) {
-		_ = m.MakeIndex(ctx)
+	if err != nil || !isLargeWrite(writtenEntries, s) {
+		return false
 	}
+	_ = m.MakeIndex(ctx)
+	return true
 }
 
 // isLargeWrite reports whether so many entries were written that the index should be built now.

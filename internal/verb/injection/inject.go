@@ -155,6 +155,28 @@ func CalibrateMatchFloors(ctx context.Context, w *verb.Workspace) error {
 	return err
 }
 
+// CalibrateArchiveFloor recomputes the floor of the archive, as [CalibrateMatchFloors] does for each memory. It does not
+// open the notes.
+func CalibrateArchiveFloor(ctx context.Context, w *verb.Workspace, archive *session.Archive) error {
+	s := archiveInjectionSource(w, archive)
+	return s.calibrateMinStrength(ctx, 0)
+}
+
+// archiveInjectionSource returns the archive as a memory from which hooks take texts for models.
+func archiveInjectionSource(w *verb.Workspace, archive *session.Archive) injectionSource {
+	s := injectionSource{
+		MemorySource: inject.MemorySource{
+			SourceKind: inject.SourceKindSessions,
+			Memory:     archive.Memory,
+			Filter:     session.TurnFilter.And(oxbow.Unasked.Filter()),
+		},
+	}
+	if place, err := w.FindPlace(); err == nil && place.HasOwnLayout() {
+		s.memoryStorePath = filepath.Join(filepath.Dir(place.StorePath), session.StoreFile)
+	}
+	return s
+}
+
 // openInjectionSources returns the memories from which hooks take texts for models: the notes, and the archive of
 // sessions. If the notes cannot be opened, it returns only the archive. If w.Sessions is nil or the archive is
 // unsupported, it returns only the notes. Any other error from opening the archive is returned together with the notes.
@@ -184,17 +206,7 @@ func openInjectionSources(ctx context.Context, w *verb.Workspace) (all []injecti
 		}
 		return all, errors.Join(err, serr)
 	}
-	s := injectionSource{
-		MemorySource: inject.MemorySource{
-			SourceKind: inject.SourceKindSessions,
-			Memory:     a.Memory,
-			Filter:     session.TurnFilter.And(oxbow.Unasked.Filter()),
-		},
-	}
-	if perr == nil && place.HasOwnLayout() {
-		s.memoryStorePath = filepath.Join(filepath.Dir(place.StorePath), session.StoreFile)
-	}
-	all = append(all, s)
+	all = append(all, archiveInjectionSource(w, a))
 	for i := range all {
 		all[i].IsUnused = func(ctx context.Context, name string) bool {
 			counts, err := a.CountEntryUses(ctx, name)

@@ -42,10 +42,11 @@ type ImportSessionsIn struct {
 	// report. TakeHookReport may be nil.
 	TakeHookReport func(client string) (transcript.ReadReport, error) `json:"-"`
 
-	// CalibrateFloors is called after turns were written. It computes how strongly a turn or a note must match a prompt
-	// so that a hook shows it. Otherwise the hooks of the next prompts would have to compute this, and would show
-	// nothing if they had too little time. CalibrateFloors may be nil, and its error is ignored.
-	CalibrateFloors func(ctx context.Context, w *verb.Workspace) error `json:"-"`
+	// CalibrateFloor is called after many turns were written to the archive, compared with the turns that it contained.
+	// It computes how strongly a turn must match a prompt so that a hook shows it. Otherwise the hooks of the next
+	// prompts would have to compute this, and would show nothing if they had too little time. CalibrateFloor may be nil,
+	// and its error is ignored.
+	CalibrateFloor func(ctx context.Context, w *verb.Workspace, archive *session.Archive) error `json:"-"`
 }
 
 // ImportSessionsOut is the result of ImportSessions.
@@ -169,9 +170,9 @@ func ImportSessions(ctx context.Context, w *verb.Workspace, in ImportSessionsIn)
 		}
 		tell(n+1, len(files))
 	}
-	verb.IndexAfterLargeWrite(ctx, archive.Memory, written)
-	if written > 0 && in.CalibrateFloors != nil {
-		_ = in.CalibrateFloors(ctx, w)
+	isLargeImport := verb.IndexAfterLargeWrite(ctx, archive.Memory, written)
+	if isLargeImport && written > 0 && in.CalibrateFloor != nil {
+		_ = in.CalibrateFloor(ctx, w, archive)
 	}
 	return out, in.addHookReports(out.Clients)
 }
