@@ -135,8 +135,8 @@ func compareIndexFile(
 	return sample.compare()
 }
 
-// maxSampleTerms limits the size of a document sample. If the documents of a sample have at least this many terms, they
-// are compared with the index, and a new sample begins.
+// maxSampleTerms limits the size of a document sample. If the documents of a sample have at least this many terms and
+// pairs of words, they are compared with the index, and a new sample begins.
 const maxSampleTerms = 1 << 16
 
 // indexSample contains documents that are all compared with an index in one pass, so that each posting list is read
@@ -148,7 +148,7 @@ type indexSample struct {
 	termCount int
 }
 
-// addDocument adds the document of an entry to the sample. If the sample then contains at least maxSampleTerms terms,
+// addDocument adds the document of an entry to the sample. If the sample then contains at least maxSampleTerms terms and pairs,
 // addDocument compares the sample with the index and returns the result of the method compare. Otherwise it returns "".
 func (s *indexSample) addDocument(e *Entry, doc *index.Document) (difference string, err error) {
 	d := index.ExpectedDocument{ID: e.ID, Length: doc.WeightedLength, Frequencies: map[string]int{}}
@@ -160,7 +160,7 @@ func (s *indexSample) addDocument(e *Entry, doc *index.Document) (difference str
 	}
 	s.documents = append(s.documents, d)
 	s.names = append(s.names, e.Name)
-	s.termCount += len(d.Frequencies)
+	s.termCount += len(d.Frequencies) + len(d.PairHashes)
 	if s.termCount < maxSampleTerms {
 		return "", nil
 	}

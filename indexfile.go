@@ -80,7 +80,7 @@ var (
 // indexRevision is the revision of the terms that rankings derive from an entry. It must be
 // incremented if a ranking derives other terms. Otherwise index files by other versions of
 // oxbow would be used with wrong terms. TestIndexRevision detects such a change.
-const indexRevision = 7
+const indexRevision = 8
 
 // indexFileHeader is the decoded page 0 of an index file.
 type indexFileHeader struct {

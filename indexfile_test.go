@@ -316,7 +316,7 @@ func TestIndexRevision(t *testing.T) {
 		},
 	}
 	want := map[string]string{
-		RankOxbow: "e054fdf3564fb9cb",
+		RankOxbow: "6334016717e3c48c",
 		RankSeed:  "aaa81bae94963464",
 	}
 	for _, name := range []string{RankOxbow, RankSeed} {

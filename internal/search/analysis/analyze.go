@@ -4,6 +4,7 @@ package analysis
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/oxbow-memory/oxbow/internal/search/index"
@@ -74,6 +75,9 @@ func (a *Analyzer) SetDoc(ctx context.Context, d *index.Document, fields []Field
 			}
 		}
 	}
+	// Keep each pair once. Otherwise a text that repeats few words would get a large signature.
+	slices.Sort(d.PairHashes)
+	d.PairHashes = slices.Compact(d.PairHashes)
 }
 
 // addTermOccurrence adds to the document d an occurrence of the term with the given number. The occurrence increases

@@ -81,3 +81,13 @@ func TestPairHashes(t *testing.T) {
 		t.Error("two orders of the same words have the same hash")
 	}
 }
+
+// TestPairsOfRepeatedWords tests that a text that repeats few words has each pair of words once.
+func TestPairsOfRepeatedWords(t *testing.T) {
+	var d index.Document
+	a := NewAnalyzer()
+	a.SetDoc(t.Context(), &d, []Field{{Name: "content", Text: strings.Repeat("zero one ", 10_000), Weight: 1}})
+	if n := len(d.PairHashes); n != 2 {
+		t.Errorf("the document has %d pairs of words, want 2", n)
+	}
+}

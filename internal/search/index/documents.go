@@ -95,6 +95,7 @@ func readDocsHeader(page []byte, size int64, p Params) (docsHeader, error) {
 		return docsHeader{}, fmt.Errorf("%w: it is of other parameters", errDamagedSnapshot)
 	case uint32(h.docCount) == math.MaxUint32,
 		h.longDocLengthCount > h.docCount,
+		h.signatureUnitCount < 0, // more than an int can hold on a 32-bit system
 		int64(pagefile.CountPages(h.tableSizes()))*pagefile.PageSize > size:
 		return docsHeader{}, fmt.Errorf("%w: it claims %d documents", errDamagedSnapshot, h.docCount)
 	}

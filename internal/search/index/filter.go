@@ -108,6 +108,12 @@ func (w *filterSet) findCheckedDocuments(v *segmentView, checks []DocumentCheck,
 // passesChecks reports whether a document meets those conditions of the query that the functions of the caller check.
 // These functions are slow, so call passesChecks only for a document that would otherwise be a hit.
 func (w *filterSet) passesChecks(v *segmentView, ask *Query, number uint32) bool {
+	// Before reading an entry, exclude the document if it lacks the words or pairs of a check.
+	for i, c := range ask.Checks {
+		if !c.IsNegated && !w.mayMatchCheck(v, i, &c, number) {
+			return false
+		}
+	}
 	if ask.AcceptDocument != nil && !ask.AcceptDocument(v.ids.valueAt(number)) {
 		return false
 	}

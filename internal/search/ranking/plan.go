@@ -435,7 +435,7 @@ func (v *View) sequenceCheck(sequence *analysis.TermSequence, length int) func(i
 	found := map[uint64]bool{}
 	return func(id uint64) bool {
 		holds, known := found[id]
-		if known {
+		if known || v.ctx.Err() != nil {
 			return holds
 		}
 		if it := v.findItem(id); it != nil {
