@@ -12,9 +12,11 @@ import (
 // examines at most this many hits for each hit that the caller requested.
 const maxHitsExaminedPerResult = 4
 
-// collapseSimilarHits returns hits without near-duplicates, as defined by [sametext.FindNearDuplicates]. It returns at
-// most limit hits, in the order of the slice hits. It keeps the best hit of each group of duplicates. The field Alike
-// of this hit lists the names of the removed hits, best first. If ctx is done, the caller must discard the result.
+// collapseSimilarHits returns at most limit hits of the slice hits, in the same order, and leaves out near-duplicates.
+// [sametext.FindNearDuplicates] defines which hits are near-duplicates. A hit that may be shown unasked and a hit that
+// must not be shown unasked are never treated as duplicates. The best hit of each group of near-duplicates, which is
+// the first hit of the group, is kept. Its field Alike lists the names of the removed hits of the group, best first. If
+// ctx is done, the result is incomplete, and the caller must discard the result.
 func collapseSimilarHits(ctx context.Context, hits []Hit, limit int) []Hit {
 	texts := make([]sametext.Passage, len(hits))
 	for i := range hits {
@@ -26,7 +28,8 @@ func collapseSimilarHits(ctx context.Context, hits []Hit, limit int) []Hit {
 			KeepPriority: len(hits) - i,
 		}
 	}
-	// union-find forest: for each hit, the index of a better duplicate or its own index
+	// best is a forest of duplicate groups (union-find). best[i] is the index of a better duplicate of hit i. It is i
+	// if hit i is the best hit of its group.
 	best := make([]int, len(hits))
 	for i := range best {
 		best[i] = i

@@ -102,7 +102,9 @@ func (e *earlierEntries) items(entries iter.Seq2[logstore.EntryAtStart, error]) 
 	}
 }
 
-// readItem returns an entry of the earlier state, or nil if it is gone or cannot be read.
+// readItem returns an entry as it was after the change e.seq. If the entry has changed since then, readItem reads the
+// old version from the log, and caches it in e.rereadEntries. It returns nil if the old version cannot be read, for
+// example because the log does not contain it any more.
 func (e *earlierEntries) readItem(id uint64) ranking.Item {
 	place, hasChanged := e.places[id]
 	if !hasChanged {

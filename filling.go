@@ -13,7 +13,9 @@ type indexFiller struct {
 	fillErrCh      chan error // receives the error of searcher.fillIndex (buffered)
 }
 
-// newIndexFiller starts a goroutine that indexes entries in the empty searcher s.
+// newIndexFiller starts a goroutine that adds entries to the index of the searcher s, which must be empty. The
+// goroutine receives the entries from the channel addedCh, until this channel is closed. At the end, it sends the error
+// of fillIndex, or nil, to the channel fillErrCh.
 func newIndexFiller(ctx context.Context, s *searcher) *indexFiller {
 	f := &indexFiller{searcher: s, addedCh: make(chan []analyzedChange, 1), fillErrCh: make(chan error, 1)}
 	go func() {

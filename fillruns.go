@@ -21,8 +21,10 @@ type indexRunFiles struct {
 	tempFiles []vfs.File
 }
 
-// indexRunOptions returns the options for writing the parts (runs) of a new index to temporary files in the directory
-// of the log d. It returns nil if the index must be built in memory, because d is nil or no temporary files are wanted.
+// indexRunOptions returns the options for a new index whose parts (runs) are written to temporary files while it is
+// built. A run is written when the documents in memory exceed r.maxBytes bytes. The temporary files are in the
+// directory of the log d. indexRunOptions returns nil if d is nil or r.maxBytes is 0. The index is then built in
+// memory.
 func (r *indexRunFiles) indexRunOptions(d *logstore.DB) *index.DocumentRunOptions {
 	if d == nil || r.maxBytes == 0 {
 		return nil

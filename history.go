@@ -14,8 +14,8 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// History returns the history of the memory's store, wrapped by [Options.History]. If the
-// store does not keep a history, the error matches [ErrUnsupported].
+// History returns the history of the memory's store. If [Options.History] is set, the history is wrapped by this
+// function. If the store does not keep a history, the error matches [ErrUnsupported].
 func (m *Memory) History() (Historian, error) {
 	return HistoryOf(m)
 }
@@ -141,10 +141,10 @@ func (m *Memory) Undoable(ctx context.Context, limit int) ([]Change, error) {
 	return store.Undoable(ctx, h, limit)
 }
 
-// Undo makes a new change that reverts the last changeCount changes returned by [Memory.Undoable]. It returns
-// the new change's number and the reverted changes, newest first. To redo them, revert the new
-// change. If the changes are large, Undo makes several new changes and returns the number of the
-// last (see [RevertInParts]).
+// Undo reverts the newest changes in the list that [Memory.Undoable] returns. The argument changeCount is the number of
+// changes to revert. Undo writes a new change for this, and returns the number of the new change and the reverted
+// changes, newest first. To redo the reverted changes, revert the new change. If the changes are large, Undo writes
+// several new changes and returns the number of the last new change (see [RevertInParts]).
 func (m *Memory) Undo(ctx context.Context, changeCount int) (uint64, []Change, error) {
 	h, err := m.History()
 	if err != nil {

@@ -148,8 +148,9 @@ type indexSample struct {
 	termCount int
 }
 
-// addDocument adds the document of an entry to the sample. If the sample then contains at least maxSampleTerms terms and pairs,
-// addDocument compares the sample with the index and returns the result of the method compare. Otherwise it returns "".
+// addDocument adds the document of an entry to the sample. If the sample then contains at least maxSampleTerms terms
+// and pairs, addDocument compares the sample with the index and returns the result of the method compare. Otherwise it
+// returns "".
 func (s *indexSample) addDocument(e *Entry, doc *index.Document) (difference string, err error) {
 	d := index.ExpectedDocument{ID: e.ID, Length: doc.WeightedLength, Frequencies: map[string]int{}}
 	d.PairHashes = slices.Clone(doc.PairHashes)
@@ -178,9 +179,10 @@ func (s *indexSample) compare() (difference string, err error) {
 	return difference, err
 }
 
-// indexFilePosition returns the number of the last change that the index file contains. It returns false if the file's
-// first page is invalid, if this version of oxbow does not have the file's ranking, or if the file does not match the
-// history of the log. Queries ignore such a file.
+// indexFilePosition returns the number of the last change that the index file contains. It returns false if the file
+// cannot be opened or its header is invalid. It also returns false if the file was written for a ranking that this
+// version of oxbow does not have, or if the file's position does not match the log. Queries ignore a file for which
+// indexFilePosition returns false.
 func indexFilePosition(file logstore.CheckedFile) (seq uint64, ok bool) {
 	f, err := file.Open()
 	if err != nil {

@@ -298,8 +298,9 @@ func openIndexFile(d *logstore.DB, rankingName string) (_ *savedIndex, err error
 	return s, nil
 }
 
-// countSavedChanges returns how many of the changes the store's index file contains. It reads only the file's header,
-// and counts only changes that wrote an entry. It returns 0 if the file is missing or unusable.
+// countSavedChanges returns how many of the changes ds are contained in the store's index file. It counts only changes
+// that wrote an entry, and it reads only the file's header. It returns 0 if the file is missing, if the header cannot
+// be read, or if the index was built for a ranking with another name than the argument ranking.
 func countSavedChanges(d *logstore.DB, ranking string, ds []analyzedChange) (n int) {
 	f, err := d.DerivedFile(indexSuffix).Open()
 	if err != nil {

@@ -48,9 +48,10 @@ func (f *LineageFile) Versions(seq uint64, wanted func(i int) bool) ([]Version, 
 	return c.Versions, err
 }
 
-// Write replaces the file. The function write writes the new content. Write does nothing if the memory may not write
-// files, if another process is writing, or if the log was rewritten since the call of [Memory.LineageFile]. Errors are
-// ignored, because the caller can derive the content again.
+// Write replaces the content of the file. It calls its parameter write, which must write the new content. Write does
+// nothing if the memory may not write files, if another process is writing, or if the log was rewritten since the call
+// of [Memory.LineageFile]. Errors are ignored, because the file contains only data that the caller can compute again
+// from the log.
 func (f *LineageFile) Write(ctx context.Context, write func(io.WriterAt) error) {
 	if f.readOnly {
 		return

@@ -14,11 +14,13 @@ import (
 	"github.com/oxbow-memory/oxbow/vfs"
 )
 
-// mergeIndexRuns merges the temporary files that contain the parts (runs) of the search index into a single file, which
-// the searcher s then uses. If the store is unchanged, the file also becomes the store's saved index file.
-// storeResetCount is the number of times that the store had been replaced when the caller began to refresh the index.
-// If the store has changed or was replaced since then, the file has no name, so that no other process can open the
-// file. If the file cannot be written, s continues to use the temporary files.
+// mergeIndexRuns merges the temporary files with the parts (runs) of the search index into a single file, which the
+// searcher s then uses. The parameter storeResetCount is the value of the memory's counter of replaced stores when the
+// caller began to refresh the index. There are two cases:
+//   - If the store was not changed or replaced since then, the merged file is saved as the store's index file.
+//   - Otherwise the merged file has no name, so that no other process can open it.
+//
+// If the merged file cannot be written, s continues to use the temporary files.
 func (m *Memory) mergeIndexRuns(ctx context.Context, s *searcher, storeResetCount int) error {
 	if len(s.indexPartFiles.tempFiles) == 0 {
 		return nil

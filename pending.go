@@ -54,9 +54,10 @@ func (n *pendingChangeList) setDeltas(deltas []analyzedChange) {
 	n.queuedChangeCount.Store(int64(len(deltas)))
 }
 
-// beginCollectingChanges empties the list of pending changes and starts to collect changes for a new index. If a filler
-// was indexing entries while they were written, beginCollectingChanges returns the filler. This filler has received all
-// entries that were written before the call.
+// beginCollectingChanges empties the list of pending changes and starts to collect changes for a new index. If an
+// indexFiller was set, beginCollectingChanges removes the filler from n and returns it. An indexFiller builds an index
+// from entries at the time when the entries are written to an empty store. The returned filler has received all entries
+// that were written before the call.
 func (n *pendingChangeList) beginCollectingChanges() *indexFiller {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -68,8 +69,9 @@ func (n *pendingChangeList) beginCollectingChanges() *indexFiller {
 	return f
 }
 
-// setCollectingChanges sets whether n keeps later changes in its list. If isCollecting is false, setCollectingChanges
-// also empties the list. In addition, it discards the index that is being filled with new entries (the filler).
+// setCollectingChanges switches the collection of changes on or off. If isCollecting is true, n adds later changes to
+// its list. If isCollecting is false, setCollectingChanges empties the list. It then also discards the index that n is
+// filling with new entries (the filler).
 func (n *pendingChangeList) setCollectingChanges(isCollecting bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -315,8 +315,9 @@ type querySuggestions struct {
 	vocabularySearchCount int      // number of words and values of the query for which the vocabulary was searched
 }
 
-// maySearchVocabulary reports whether the search for similar texts may be made for one more word or value of the query.
-// The number of searches is limited, because each search reads a whole vocabulary (all words or values in the index).
+// maySearchVocabulary reports whether one more word or value of the query may be used to search for similar texts. The
+// number of searches is limited, because each search reads a whole vocabulary (all words or values in the index). The
+// result is also false if there are already maxSuggestions suggested texts or ctx has ended.
 func (s *querySuggestions) maySearchVocabulary(ctx context.Context) bool {
 	return s.vocabularySearchCount < maxSuggestionLookups && len(s.suggestedTexts) < maxSuggestions && ctx.Err() == nil
 }

@@ -14,9 +14,13 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/ranking"
 )
 
-// handleEvent receives the events of the store. The store calls it during every change. Therefore handleEvent must not
-// wait for a lock if the goroutine that holds the lock may be waiting for the store. No goroutine waits for the store
-// while it holds m.mu.
+// handleEvent receives the events of the store. If the store was replaced (e.Reset), handleEvent discards the searcher.
+// It applies the changes of the event to the index at once if this is quick, and otherwise adds them to the pending
+// changes.
+//
+// The store calls handleEvent during every change, and waits until handleEvent returns. To prevent a deadlock,
+// handleEvent must not lock a mutex whose owner may be waiting for the store. It may lock m.mu, because no goroutine
+// waits for the store while it holds m.mu.
 func (m *Memory) handleEvent(e Event) {
 	if e.Reset {
 		m.mu.Lock()
@@ -37,9 +41,12 @@ func (m *Memory) handleEvent(e Event) {
 }
 
 // newWriteTimeAnalyzer returns a function that analyzes the entries while the store writes them to disk, so that the
-// next recall is faster. It returns nil if there is no search index, if there are no entries or too many, or if too
-// many writes have happened since the last recall. It also returns nil if other changes are pending. In these cases the
-// entries may be replaced before a recall needs them.
+// next recall is faster. The function stores its result in m.analyzedDeltas. newWriteTimeAnalyzer returns nil if the
+// analysis would be impossible or would probably be useless:
+//   - There is no search index.
+//   - There are no entries, or too many.
+//   - Too many writes have happened since the last recall, or other changes are pending. The entries may then be
+//     replaced before a recall needs them.
 func (m *Memory) newWriteTimeAnalyzer(entries iter.Seq[*Entry]) func() {
 	s := m.searcher.Load()
 	if s == nil {

@@ -15,9 +15,9 @@ import (
 )
 
 // Get returns the entry with this name. If no entry has the name, Get searches for entries that have the name as an
-// alias. If exactly one entry has the alias, Get returns this entry. Entries with exactly this spelling of the alias
-// have precedence over entries with another Unicode form of the alias. If several entries have the alias, the error is
-// an [AliasError]. If no entry has the name or the alias, the error matches [ErrNotFound].
+// alias. If aliases with exactly this spelling exist, Get ignores aliases with another Unicode form of the name. If one
+// entry remains, Get returns this entry. If several entries remain, the error is an [AliasError]. If no entry has the
+// name or the alias, the error matches [ErrNotFound].
 func (m *Memory) Get(ctx context.Context, name string) (Entry, error) {
 	e, err := m.GetNamed(ctx, name)
 	if !errors.Is(err, ErrNotFound) {

@@ -9,9 +9,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/log/logstore"
 )
 
-// reopenIndex replaces the memory's index by its index file, if more entries were added to the index than fit in the
-// cache. Other queries can continue in the meantime. Only at the end, when the index is exchanged, queries with
-// pending changes must wait.
+// reopenIndex replaces the memory's search index by the index in the saved index file. It does so only if the texts of
+// the entries that were added to the index since the last save need more bytes than the cache may use. It does nothing
+// if the index contains several rankings, or if the index file cannot be opened. Other queries can continue while
+// reopenIndex reads the file. Queries with pending changes must wait while the index is exchanged.
 func (m *Memory) reopenIndex(ctx context.Context, d *logstore.DB) error {
 	old := m.searcher.Load()
 	if old == nil || old.unsavedEntryBytes.Load() <= d.CacheBudget().MaxBytes() {
@@ -41,7 +42,8 @@ func (m *Memory) reopenIndex(ctx context.Context, d *logstore.DB) error {
 	defer m.applyMu.Unlock()
 	now, ds := m.takePendingChanges()
 	if now == old {
-		// s.applyChangesSince reads all changes that were made after the log position at, so ds is not needed.
+		// s.applyChangesSince reads all changes that were made after the log position in the variable at, so ds is not
+		// needed.
 		err = s.applyChangesSince(ctx, at)
 	}
 	m.mu.Lock()

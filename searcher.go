@@ -103,8 +103,8 @@ func (s *searcher) setInitialEntryRows(rows entryRows) {
 	s.initialEntryRows, s.cachedItems = rows, cache.NewValueSlots[*rankedEntryItem](s.db.CacheBudget(), rows.Len())
 }
 
-// close closes the index file and removes the temporary files. Later reads of the index
-// fail.
+// close closes the index file, removes the temporary files, and empties the cache. Later reads of the index fail. s may
+// be nil.
 func (s *searcher) close() {
 	if s == nil {
 		return
@@ -212,8 +212,8 @@ func (s *searcher) analyzeOldEntries(
 	return olds, nil
 }
 
-// indexedVersion returns the entry in the version that the index has, or nil if the log no longer has
-// it.
+// indexedVersion returns the entry with the given ID, as the entry was when it was added to the index. It returns nil
+// if the index has no such entry or if the log no longer contains this version of the entry.
 func (s *searcher) indexedVersion(x *index.Searcher, versions *logstore.VersionReader, id uint64) *Entry {
 	data, _ := x.DocumentData(id)
 	if it, ok := data.(*rankedEntryItem); ok {

@@ -36,9 +36,10 @@ func (m *Memory) views(ctx context.Context, q Query) iter.Seq2[*rankedView, erro
 	}
 }
 
-// visitQueryViews calls the function use with the views that [Memory.views] yields. It stops if the function returns
-// false, or if the answer from a view is complete and no damage was found. It returns an error if the ranking is
-// unknown, if the index cannot be built or read, or if ctx is done.
+// visitQueryViews calls the function in the parameter use with the views that [Memory.views] yields. It stops if this
+// function returns false. It also stops after a view with a complete answer in which no damage was found. If a view is
+// incomplete or damaged, visitQueryViews continues with a view of a new index. visitQueryViews returns an error if the
+// ranking is unknown, if the index cannot be built or read, or if ctx is done.
 func (m *Memory) visitQueryViews(ctx context.Context, q Query, use func(*rankedView) bool) error {
 	rank := cmp.Or(q.Rank, m.opts.Ranking)
 	if err := checkRanking(rank); err != nil {

@@ -375,10 +375,11 @@ func SettleAliases(holders []AliasHolder, rule store.AliasRule) []TakenAlias {
 	return store.SettleAliases(holders, rule)
 }
 
-// FreeAliases divides aliases that an entry with this name shall have into free and taken aliases. An alias is taken if
-// it is the name or an alias of another entry. The aliases in the list oldAliases are always free, because the entry
-// already has them. The function owner finds the entry that owns a word, apart from the entry with the name but (see
-// [store.FreeAliases]).
+// FreeAliases divides the list aliases into free and taken aliases. The parameter name is the name of the entry that is
+// to get the aliases. An alias is taken if it is the name or an alias of another entry. The aliases in the list
+// oldAliases are always free, because the entry already has them. FreeAliases calls the function owner to find the
+// entry that owns a word. The argument but of this function is the name of an entry that does not count as the owner
+// (see [store.FreeAliases]).
 func FreeAliases(
 	name string,
 	aliases, oldAliases []string,
@@ -399,7 +400,8 @@ func WithoutTakenAliases(
 	return store.WithoutTakenAliases(ctx, s, ops)
 }
 
-// WithSource returns a context in which changes have the source s. The store sets its Time.
+// WithSource returns a context in which changes have the source s. The field s.Time is ignored, because the store sets
+// the time of each change.
 func WithSource(ctx context.Context, s Source) context.Context {
 	return store.WithSource(ctx, s)
 }

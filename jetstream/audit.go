@@ -105,9 +105,11 @@ func (c *Cluster) auditAndFindLongestCopies(
 }
 
 // auditStream compares the copies of the brains (memories) on the servers that store the stream. It adds the problems
-// that it finds, and the number of messages, to the report. For each brain, it updates longestCopies if a server has a
-// copy with at least as many envelopes. Unless every server has a problem, it also excludes the servers with problems
-// from leading the stream, as updateLeaderFences describes.
+// that it finds, and the number of messages, to the report. The map longestCopies contains the copy with the most
+// envelopes for each brain. auditStream replaces this copy if a server has a copy with at least as many envelopes.
+//
+// auditStream also excludes the servers with problems from leading the stream, as updateLeaderFences describes. It
+// excludes no server if every server that it has read has a problem.
 func (c *Cluster) auditStream(
 	ctx context.Context,
 	stream string,
@@ -228,9 +230,10 @@ func (c *Cluster) readBrainsFromServer(
 	return "", false
 }
 
-// reachableServers returns those of the given servers that can be read for the stream. It leaves out each server that
-// is offline, and adds a finding for it to report. If the options contain a system connection, a server that is behind
-// and does not answer also counts as offline.
+// reachableServers returns the servers in the list servers from which the audit can read the stream. It leaves out each
+// server that is offline, and adds a finding about this server to the report. If c.options.System is set (a connection
+// to the system account of NATS), reachableServers asks all servers for a reply. A server that does not reply and does
+// not have the newest messages then also counts as offline.
 func (c *Cluster) reachableServers(
 	ctx context.Context,
 	stream string,
@@ -306,9 +309,10 @@ func (c *Cluster) makeLeader(ctx context.Context, stream, server string) error {
 	}
 }
 
-// readBrainCopy reads all messages of a brain from the leader. It stops at the last message that the
-// servers in earlierCopies had, because other processes may have written to the brain after these
-// servers were read.
+// readBrainCopy reads the messages of a brain from the stream's leader, and checks them. The list earlierCopies
+// contains the copies that the audit has read from servers before. readBrainCopy stops after the last message in these
+// copies, because other processes may have written further messages since then. If the list is empty, or if the copies
+// are empty, it reads all messages.
 func (c *Cluster) readBrainCopy(
 	ctx context.Context,
 	b brainDirectoryEntry,
@@ -348,8 +352,9 @@ func (c *Cluster) readBrainCopy(
 	return v
 }
 
-// addMessage checks that a message follows the messages in the copy of a brain, and adds it to the copy. For a
-// snapshot, it also checks that the leader has all segments.
+// addMessage adds the message m to the copy v of a brain (a memory), after it has checked that m follows the messages
+// in v. If m contains a snapshot, addMessage also checks that the stream's leader has all parts (segments) of the
+// snapshot file. The copy then continues at the position of the snapshot. addMessage returns an error if a check fails.
 func (v *brainCopyOnServer) addMessage(ctx context.Context, r *brainReplica, m streamMessage) error {
 	e, hash, err := decodeEnvelope(m.Data)
 	if err != nil {
@@ -476,8 +481,9 @@ func (c *Cluster) updateLeaderFences(
 	return c.replaceFencedLeader(ctx, stream)
 }
 
-// replaceFencedLeader makes another server the leader of a stream if the present leader is fenced, because an audit
-// found that the leader's data differs. The error matches [oxbow.ErrCorrupt] if no other server can lead.
+// replaceFencedLeader makes another server the leader of a stream if the present leader is fenced. A fenced server must
+// not lead the stream, because an audit found that the server's data differs. If no other server can lead the stream,
+// the error matches [oxbow.ErrCorrupt].
 func (c *Cluster) replaceFencedLeader(ctx context.Context, stream string) error {
 	c.mu.Lock()
 	var fenced []string

@@ -162,9 +162,9 @@ func forEachConcurrently[T any](ctx context.Context, items []T, fn func(context.
 	return context.Cause(ctx)
 }
 
-// copyBrain copies a brain to the backup. If the brain has not changed since the last backup, copyBrain keeps the
-// brain's file in the backup. If the brain is damaged or has lost changes, copyBrain adds a finding to the report,
-// keeps the brain's file from the last backup, if one exists, and returns nil.
+// copyBrain copies a brain (a memory) to the backup. If the brain has not changed since the last backup, copyBrain
+// keeps the brain's file in the backup. If the brain is damaged or has lost changes, copyBrain adds a finding to the
+// report and returns nil. In this case, the backup keeps the brain's file from the last backup, if such a file exists.
 func (b *backupRun) copyBrain(ctx context.Context, brain brainDirectoryEntry) error {
 	oldBrain, hasOld := b.oldBrainByName[brain.Name]
 	isKept := false
@@ -238,10 +238,11 @@ func (c *Cluster) checkBrainUnchanged(
 	return savedState, true, nil
 }
 
-// readLastEnvelopePosition reads the last message of a brain in its stream. It returns the number of the last envelope
-// (a message with changes), the hash that covers all envelopes up to this envelope, and the message's sequence in the
-// stream. If the last message is a snapshot, the hash covers the envelopes before the snapshot. If the brain has no
-// envelopes, all results are zero.
+// readLastEnvelopePosition reads the last message of a brain (a memory) in its stream. envelopeNumber is the number of
+// the last envelope, which is a message with changes. The result hash covers all envelopes up to this envelope, and seq
+// is the message's sequence number in the stream. If the last message is a snapshot, hash covers only the envelopes
+// before the snapshot. If the brain has no messages, all results are zero. If the message cannot be read or decoded,
+// readLastEnvelopePosition returns an error.
 func (c *Cluster) readLastEnvelopePosition(
 	ctx context.Context,
 	info brainDirectoryEntry,

@@ -119,10 +119,10 @@ type Cluster struct {
 	isClosed         bool
 }
 
-// Connect returns a cluster on the servers of a connection, which should be configured to reconnect forever. Connect
-// returns an error if changes could be lost with the servers' settings although they were acknowledged. It also returns
-// an error if streams are missing or differ from the cluster's directory, which lists the streams and memories. The
-// error explains how to fix the problem.
+// Connect returns a cluster that uses the NATS servers of the connection nc. The connection should be configured to
+// reconnect forever. Connect returns an error if the settings of a server are unsafe, which means that acknowledged
+// changes could be lost. It also returns an error if streams are missing or differ from the cluster's directory, which
+// lists the streams and memories. The error explains how to fix the problem.
 func Connect(ctx context.Context, nc *nats.Conn, o *Options) (*Cluster, error) {
 	c := &Cluster{
 		natsConn:         nc,
@@ -206,9 +206,10 @@ func (c *Cluster) openCache() error {
 	return nil
 }
 
-// subscribeToChangedBrains subscribes to the messages that say which brains other processes have changed. Until c is
-// closed, a goroutine also watches the connection. If the connection's state changes, messages may have been missed.
-// Therefore each brain must be compared with its last message in the stream before the next read.
+// subscribeToChangedBrains subscribes to messages from other processes. Each message names a brain (a memory) that
+// another process has changed. A goroutine also watches the connection until c is closed. If the connection's state
+// changes, messages may have been missed. Then the goroutine requires that each brain is compared with the last message
+// in the brain's stream before the next read of the brain.
 func (c *Cluster) subscribeToChangedBrains() error {
 	sub, err := c.natsConn.Subscribe("inv.b.>", c.markBrainOutdated)
 	if err != nil {
@@ -251,9 +252,10 @@ func (c *Cluster) requireFreshReads() {
 	}
 }
 
-// markBrainOutdated handles a message that announces a new message of a brain (a memory). It records that the brain has
-// a newer message than this process has read. If the option Announced is set and the brain has watchers, it starts to
-// read the message in the background.
+// markBrainOutdated handles the announcement m, which reports that a stream has stored a new message of a brain (a
+// memory). It records the sequence number of the new message, so that a later read of the brain fetches the message. If
+// the option Announced is set and the brain has watchers (functions that wait for changes), markBrainOutdated also
+// starts to read the new message in the background.
 func (c *Cluster) markBrainOutdated(m *nats.Msg) {
 	seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
 	if err != nil {

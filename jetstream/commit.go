@@ -246,10 +246,14 @@ type chosenRequests struct {
 	textBytes          int
 }
 
-// chooseRequests chooses requests for the next envelope. Finished requests are skipped. A request whose operation ID
-// was used before gets the earlier result. A request is deferred to a later envelope if it does not fit, or if it fails
-// because of a request already chosen that changes the same names. It is not refused then, because the chosen change is
-// not durable yet. Any other request that would fail is refused (see the field refused).
+// chooseRequests divides the requests qs for the next envelope, which is a message with changes. It skips finished
+// requests. If the operation ID of a request was used before, the request gets the earlier result. All other requests
+// are chosen, deferred to a later envelope, or refused:
+//   - A request is deferred if it does not fit into the envelope.
+//   - A request is also deferred if it would fail and changes the same names as a chosen request. Such a request cannot
+//     be refused yet, because the chosen request is not durable and may still fail.
+//   - A request is refused if it would fail for any other reason (see the field refused).
+//   - All remaining requests are chosen.
 func (r *brainReplica) chooseRequests(qs []*commitRequest) (*chosenRequests, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -438,10 +442,11 @@ func (r *brainReplica) buildEnvelope(requests []*commitRequest) (encodedEnvelope
 	return encodedEnvelope{e, data, hash}, r.position.LastReadSeq, err
 }
 
-// applyStoredEnvelope applies the message m with changes to the local copy of the brain, and sets the requests'
-// results. The servers have already stored the message under the sequence number seq. If a reader has already applied
-// the message, it is not applied again. If the local copy cannot apply the message, applyStoredEnvelope builds the copy
-// again from the stream, because the servers have stored the changes durably, so it is too late to refuse them.
+// applyStoredEnvelope applies the changes in the message m to the local copy of the brain (a memory), and sets the
+// results of the requests. The servers have already stored the message under the sequence number seq. Another goroutine
+// that reads the brain may have applied the message before. In this case, applyStoredEnvelope does not apply it again.
+// If the local copy cannot apply the changes, applyStoredEnvelope builds the copy again from the stream. It cannot
+// refuse the changes, because the servers have stored them durably.
 func (r *brainReplica) applyStoredEnvelope(requests []*commitRequest, m encodedEnvelope, seq uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -505,8 +510,8 @@ func (r *brainReplica) catchUpAfterRefusedEnvelope(
 		r.finishCommitRequests(requests, f)
 		return true, nil
 	case f.isOutcomeUnknown && wasSentBefore:
-		// A snapshot has replaced the last messages. It is unknown whether the snapshot contains the changes of this
-		// message.
+		// The outcome is unknown because another process has replaced old messages by a snapshot. The snapshot may or
+		// may not contain the changes of this envelope.
 		return false, errNoReply
 	case r.position.LastReadSeq == expectedSeq:
 		return false, nil

@@ -26,8 +26,9 @@ const (
 	maxInlineFileBytes = 24 << 10
 )
 
-// compactBrainIfDue compacts a brain that has many envelopes after the last snapshot. It ignores errors, because the
-// next envelope will cause another attempt.
+// compactBrainIfDue compacts a brain (a memory) if there are many envelopes after the last snapshot, and if their size
+// is more than a quarter of the snapshot's size. It ignores errors, because the next envelope will cause another
+// attempt.
 func (r *brainReplica) compactBrainIfDue() {
 	r.mu.Lock()
 	held := int64(0)
@@ -207,12 +208,16 @@ func (r *brainReplica) applySnapshot(ctx context.Context, e *envelope, seq uint6
 	return r.files.writePosition(r.unsyncedPosition())
 }
 
-// updateInFlightEnvelope checks whether the snapshot in e contains the envelope r.envelopeInFlight. An envelope is a
-// message with changes, and this process is publishing the envelope r.envelopeInFlight now. The snapshot lists the IDs
-// of the most recent envelopes. If the ID at the number of r.envelopeInFlight is the envelope's own ID,
-// updateInFlightEnvelope sets isApplied in r.envelopeInFlight. If the number is too old for the list, it sets
-// isOutcomeUnknown in r.envelopeInFlight. If r.envelopeInFlight is nil, or if the snapshot is older than the envelope
-// r.envelopeInFlight, updateInFlightEnvelope does nothing.
+// updateInFlightEnvelope checks whether the snapshot in e contains the changes of r.envelopeInFlight, the envelope that
+// this process is publishing now. An envelope is a message with changes. The list RecentEnvelopeIDs of the snapshot
+// contains the IDs of its most recent envelopes, ordered by envelope number. updateInFlightEnvelope looks up the number
+// of r.envelopeInFlight in this list:
+//   - If the list has the ID of r.envelopeInFlight at this number, updateInFlightEnvelope sets isApplied in
+//     r.envelopeInFlight.
+//   - If the number is too old for the list, it sets isOutcomeUnknown in r.envelopeInFlight.
+//
+// If r.envelopeInFlight is nil, or has a higher number than the last envelope of the snapshot, updateInFlightEnvelope
+// does nothing.
 func (r *brainReplica) updateInFlightEnvelope(e *envelope) {
 	f, ids := r.envelopeInFlight, e.Snapshot.RecentEnvelopeIDs
 	if f == nil || f.envelopeNumber > e.EnvelopeNumber {
@@ -279,7 +284,10 @@ func (r *brainReplica) fetchFile(ctx context.Context, s *snapshot) ([]byte, erro
 
 var errSegmentNotFound = errors.New("a segment is not there")
 
-// fetchSegment downloads a segment, which is a part of a snapshot file. It asks any server first, and then the leader.
+// fetchSegment downloads the segment g, which is a part of a snapshot file, and returns its uncompressed bytes. It
+// first sends a request that any server with the stream can answer. If it does not get the segment within two seconds,
+// it asks the stream's leader. A segment whose hash differs from g.UncompressedHash is not used. If no server has a
+// correct segment, the error matches errSegmentNotFound.
 func (r *brainReplica) fetchSegment(ctx context.Context, g fileSegment) ([]byte, error) {
 	unpack := func(b []byte) ([]byte, bool) {
 		part, err := zstdDecoder.DecodeAll(b, nil)

@@ -91,7 +91,9 @@ func (d *clusterDirectory) lastMessages(ctx context.Context) (all []streamMessag
 	return all, d.eachMessage(ctx, ">", func(m streamMessage) { all = append(all, m) })
 }
 
-// eachMessage asks the leader for the last message of each matching key, and calls fn with it.
+// eachMessage calls fn for each message in the directory's stream whose key matches keyPattern, in the order of the
+// sequence numbers. It requests the messages from the stream's leader, one after the other. The stream contains only
+// the last message of each key.
 func (d *clusterDirectory) eachMessage(ctx context.Context, keyPattern string, fn func(streamMessage)) error {
 	for next := uint64(1); ; {
 		m, ok, err := d.requestSender.nextMessage(ctx, directoryStream, directorySubject+keyPattern, next)

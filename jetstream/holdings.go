@@ -77,7 +77,9 @@ func askServerStreams(ctx context.Context, nc, system *nats.Conn) ([]serverStrea
 	return all, err
 }
 
-// serversWithStream returns the servers that have a stream on disk, and the servers that replicate it.
+// serversWithStream returns the names of the servers that have the stream. The result storingServers contains all
+// servers with data of the stream on disk. The result replicatingServers contains those of them that still replicate
+// the stream.
 func serversWithStream(all []serverStreams, stream string) (storingServers, replicatingServers []string) {
 	for _, h := range all {
 		part, has := h.streams[stream]

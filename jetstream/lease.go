@@ -38,7 +38,9 @@ type leaderLease struct {
 	hearsAllServers bool
 }
 
-// recordStoredMessage records that a stream has stored a message.
+// recordStoredMessage records in the lease of a stream that the stream has stored the message with the sequence number
+// seq. The argument sentAt is the time when this process sent the message. If the lease already contains this message
+// or a later message, nothing is recorded.
 func (c *Cluster) recordStoredMessage(stream string, sentAt time.Time, seq uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,13 +82,16 @@ func (c *Cluster) hasLeaderLease(ctx context.Context, stream string) (bool, erro
 }
 
 // ensureCopyIsCurrent makes sure that the local copy of a brain (a memory) contains all changes that were acknowledged
-// to any process before the call. The function readToHead must read the missing messages, up to the last message that
-// the stream's leader reports. The function lastRead must return the sequence number of the last message that was read.
+// to any process before the call. The function readToHead must read the messages that the copy lacks, up to the last
+// message that the leader of the brain's stream reports. The function lastRead must return the sequence number of the
+// last message that was read.
 //
-// If the stream has a single replica, or if no other server can be the leader now (see hasLeaderLease), the leader's
-// answer is sufficient. Otherwise, ensureCopyIsCurrent stores an empty message. The stream accepts this message only if
-// the local copy contains the brain's last message, which proves that the copy is current. ensureCopyIsCurrent returns
-// an error if the servers cannot be reached or if readToHead fails.
+// The answer of the leader is sufficient if the stream has a single replica, or if no other server can be the leader
+// now (see hasLeaderLease). In all other cases, ensureCopyIsCurrent tries to store an empty message in the stream. The
+// stream accepts this message only if the local copy contains the brain's last message. Therefore an accepted message
+// proves that the copy is current. If the message is refused, ensureCopyIsCurrent reads the missing messages and tries
+// again. It returns an error if readToHead fails, if the message cannot be stored for another reason, or if ctx ends
+// first.
 func (c *Cluster) ensureCopyIsCurrent(
 	ctx context.Context,
 	b brainDirectoryEntry,
@@ -107,8 +112,8 @@ func (c *Cluster) ensureCopyIsCurrent(
 			return err
 		}
 	}
-	// Sequence number of an empty message that was stored after the call began (0 if none was stored). All messages
-	// before it must be read.
+	// The sequence number of an empty message that was stored after the call began, or 0 if no such message was stored.
+	// The copy is current when lastRead has passed this number.
 	floor := uint64(0)
 	for tries := 0; ; tries++ {
 		_, err := c.storeEmptyMessage(ctx, b, true, lastRead())
@@ -116,8 +121,9 @@ func (c *Cluster) ensureCopyIsCurrent(
 		case err == nil:
 			return nil
 		case errors.Is(err, errNewerMessageStored), errors.Is(err, errWriteInProgress):
-			// Another process has stored messages again, so the next empty message at the end of the brain may also be
-			// refused. Store an empty message that the stream accepts at any position.
+			// Other processes store messages so often that the stream may refuse the empty message each time. Therefore
+			// store an empty message that the stream accepts in any case. It is sufficient to read all messages up to
+			// this message.
 			if tries > 0 && floor == 0 {
 				floor, err = c.storeEmptyMessage(ctx, b, false, 0)
 				if err != nil {

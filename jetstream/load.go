@@ -215,9 +215,10 @@ func (r *brainReplica) isLastReadMessage(m streamMessage) bool {
 	return len(m.Data) == r.lastMessageSize && chainHash(sha256.Sum256(m.Data[messageHeadSize:])) == r.lastMessageHash
 }
 
-// readMessagesTo reads the brain's messages that the local copy lacks, up to headMessage. If fromAnyServer is set, it
-// first reads from any server. That server may lack the last messages, so the remaining messages are read from the
-// stream's leader.
+// readMessagesTo applies the brain's messages that the local copy lacks, up to and including headMessage. If
+// headMessage is the next envelope or a snapshot, no other message is needed. If fromAnyServer is true, readMessagesTo
+// first reads messages from any server. This server may lack the last messages, so readMessagesTo reads the remaining
+// messages from the stream's leader.
 func (r *brainReplica) readMessagesTo(ctx context.Context, headMessage streamMessage, fromAnyServer bool) error {
 	e, _, err := decodeEnvelope(headMessage.Data)
 	isNext := err == nil && (e.EnvelopeNumber == r.position.EnvelopeNumber+1 || e.Snapshot != nil)

@@ -70,7 +70,8 @@ func (b *savedBrain) setFileProperties(fileContent []byte) {
 	b.FileName = b.fileName()
 }
 
-// encodeManifest returns the content of the manifest file.
+// encodeManifest returns the content of the manifest file. It also sets m.ManifestHash to the hash of the manifest. The
+// hash is computed while m.ManifestHash is zero.
 func (m *backupManifest) encodeManifest() ([]byte, error) {
 	m.ManifestHash = chainHash{}
 	b, err := json.Marshal(m)

@@ -149,8 +149,8 @@ func (r *brainReplica) initialPosition() replicaPosition {
 	}
 }
 
-// unsyncedPosition returns the present position in the stream. It is marked as not synced, so that the file is checked
-// when it is opened after a crash.
+// unsyncedPosition returns a copy of r.position that is marked as not synced. If this copy is saved with the replica's
+// file, the file is checked when it is opened after a crash.
 func (r *brainReplica) unsyncedPosition() replicaPosition {
 	p := r.position
 	p.IsSynced = false

@@ -309,8 +309,9 @@ func (r *restoreRun) addToRestoreReport(bytes int64, restoredBrainCount int, fou
 	return nil
 }
 
-// loadFile returns a replica that contains the file. If the file is damaged, or does not end at the expected position,
-// it returns an error.
+// loadFile returns a replica with the content of the file f. The replica is empty if the file contains no envelope and
+// does not come from the cache of a process. If the file is damaged, or does not end at the expected position, loadFile
+// returns an error. Even with an error, the result may be a replica, which the caller must close.
 func (r *restoreRun) loadFile(ctx context.Context, f *restorableFile) (*brainReplica, error) {
 	rep := r.cluster.newScratchReplica(brainDirectoryEntry{Name: f.fullName(), BrainEpoch: f.BrainEpoch})
 	if f.LastEnvelopeNumber == 0 && !f.isFromProcessCache {

@@ -31,8 +31,11 @@ func settingError(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrSettings, fmt.Sprintf(format, args...))
 }
 
-// checkServers returns an error if a server is too old, has limits that are too small, or
-// acknowledges writes before syncing them, or if fewer than a majority of the servers answer.
+// checkServers checks the settings of the NATS servers. It returns an error in the following cases:
+//   - A server is too old, has limits that are too small, or acknowledges writes before it has synced them.
+//   - Fewer than a majority of the servers answer.
+//   - The option System is not set, so that the settings cannot be read. If the option Dev is set, this is not an
+//     error.
 func checkServers(ctx context.Context, nc *nats.Conn, o *Options) error {
 	if err := checkVersion("the server", nc.ConnectedServerVersion()); err != nil {
 		return err
@@ -52,8 +55,8 @@ func checkServers(ctx context.Context, nc *nats.Conn, o *Options) error {
 	if err != nil {
 		return err
 	}
-	// Require only a majority, because one of three servers may be down. NATS itself requires all servers if a stream
-	// is created.
+	// Require only a majority of the servers, because one of three servers may be down. If a stream must be created,
+	// NATS itself fails unless all servers are up.
 	if need := o.Replicas/2 + 1; len(servers) < need {
 		return &tooFewServersError{len(servers), need, o.Replicas}
 	}

@@ -226,8 +226,9 @@ func (r *profileReader) readNonEmptyList(key string, v *yaml.Node, check func(st
 	return r.readList(key, v, check)
 }
 
-// readList returns the values of a YAML list. It reports each value that is not a word, that the function check
-// refuses, or that occurs twice, and omits this value. If v is not a list, readList reports a mistake and returns nil.
+// readList returns the values of a YAML list. The function check returns an error for a value that is not allowed.
+// readList reports each value that is not a single word, is not allowed, or occurs twice, and omits this value from the
+// result. If v is not a list, readList reports a mistake and returns nil.
 func (r *profileReader) readList(key string, v *yaml.Node, check func(string) error) []string {
 	if v.Kind != yaml.SequenceNode {
 		if v.Kind == yaml.ScalarNode && !frontmatter.IsNull(v) {
@@ -321,7 +322,9 @@ func (r *profileReader) readBool(key string, v *yaml.Node) *bool {
 // allPersonalDataKinds stands for all kinds of personal data.
 const allPersonalDataKinds = "personal"
 
-// readRedactedKinds returns the kinds of personal data in a list or in a single value.
+// readRedactedKinds returns the kinds of personal data in v, which is a list or a single value. The value
+// allPersonalDataKinds stands for all kinds, so the result then contains all kinds. Unknown kinds are reported and
+// omitted.
 func (r *profileReader) readRedactedKinds(key string, v *yaml.Node) []string {
 	if v.Kind == yaml.ScalarNode && !frontmatter.IsNull(v) {
 		v = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{v}, Line: v.Line, Column: v.Column}

@@ -126,7 +126,9 @@ type selectedEntryParts struct {
 	omittedCount, omittedTokens int
 }
 
-// chooseEntries returns the highest-ranking entries. Together, they have about the given number of tokens.
+// chooseEntries returns the entries that rank highest, in the form of text parts. It formats entries until the parts
+// have more than tokenBudget tokens. The result also counts the entries that the profile selects and the entries that
+// were not formatted.
 func (r *Resolved) chooseEntries(
 	ctx context.Context,
 	s oxbow.Store,
@@ -163,10 +165,10 @@ func dependsOnTimes(s *scope.Scope) bool {
 	})
 }
 
-// readBestEntries reads those entries in the list best that have not been read yet, and formats them for the selection.
-// It leaves out an entry if its author or content shows that a selection must not contain the entry. The argument
-// totals counts all entries that the profile includes. Entries are formatted until the text has more than tokenBudget
-// tokens.
+// readBestEntries reads those entries in the list best that have not been read yet, and formats them for the text of
+// the profile. An entry is left out if its author or content does not allow oxbow to show the entry without a request.
+// The argument totals counts all entries that the profile includes. readBestEntries stops after the first entry with
+// which the formatted text has more than tokenBudget tokens.
 func readBestEntries(
 	best []rankedEntry,
 	totals includedEntryTotals,
@@ -188,7 +190,8 @@ func readBestEntries(
 	selectedParts.omittedCount = totals.entryCount
 	selectedParts.omittedTokens = totals.tokenCount
 	tried := 0
-	// The entries were chosen without their author and content. Check each entry again after these were read.
+	// The entries in the list best were ranked before their authors and contents were known. Now that the entries have
+	// been read, leave out each entry that must not be shown.
 	held := func(x rankedEntry) bool {
 		if !input.isBarredFromSelection(x.entry) {
 			return false
@@ -283,8 +286,9 @@ type bestEntries struct {
 	tokenBudget  int
 }
 
-// add adds an entry, unless the entry ranks too low. Then it returns false. Further calls with entries that rank even
-// lower return false, too.
+// add adds the entry x, and returns true. If x ranks too low, add returns false and does not add the entry. All entries
+// that rank lower than x would be refused too. If the added entries exceed the token budget, add removes the entries
+// with the lowest rank.
 func (b *bestEntries) add(x rankedEntry) bool {
 	if b.ranksTooLow(&x) {
 		return false

@@ -10,13 +10,15 @@ import (
 	"github.com/oxbow-memory/oxbow"
 )
 
-// rankTableEntries is like rankEntries, with a table of heads. The profile must not list entries by name, and its scope
-// must not depend on times.
+// rankTableEntries returns the highest-ranking entries and the totals of all entries, like rankEntries. Its input is a
+// table of heads, which are the metadata of entries. The profile must not list entries by name, and its scope must not
+// depend on times.
 //
-// How two entries with the same traits rank depends only on the times of their last changes, unless the query finds
-// them. Therefore rankTableEntries divides the entries into groups with the same traits. It adds all entries in the
-// small groups, such as pinned entries, and reads the entries in the other groups ordered by their times, newest first.
-// When an entry of a group ranks too low, all further entries in this group do as well.
+// rankTableEntries divides the entries into groups with the same traits. Within a group, a newer entry ranks higher,
+// unless the query finds the entries. Therefore the entries that the query found are added separately. All entries in
+// small groups, such as pinned entries, are added too. The entries in the other groups are read from the newest to the
+// oldest. When an entry of a group ranks too low, all older entries of the group also rank too low and need not be
+// read.
 func (r *Resolved) rankTableEntries(
 	t *oxbow.HeadTable,
 	input *rankingInput,
@@ -120,7 +122,9 @@ func (r *Resolved) groupFormsByTraits(t *oxbow.HeadTable, input *rankingInput) (
 	return groups, err
 }
 
-// addSmallGroups adds the entries of each small group, except those that the query found, to best.
+// addSmallGroups adds the entries of each small group to the list best, except the entries that the query found. In a
+// small group, the rows of all entries are stored in entryRows. addSmallGroups sets unreadCount to 0 for these groups,
+// so that their entries are not examined again.
 func (s traitGroups) addSmallGroups(best *bestEntries, newRanked func(row int, g *traitGroup) rankedEntry) {
 	for _, g := range s.groupByTraits {
 		for _, row := range g.entryRows {
@@ -191,8 +195,9 @@ func (s traitGroups) countUnreadGroups() (n int) {
 	return n
 }
 
-// skipLowRankGroups marks the groups as read whose entries all rank too low if they are not newer than the entry in a
-// row.
+// skipLowRankGroups marks groups as read if none of their remaining entries can rank high enough. The remaining entries
+// are not newer than the entry in the given row. Therefore a group is marked if even an entry with the time of this row
+// would rank too low in the group.
 func (s traitGroups) skipLowRankGroups(t *oxbow.HeadTable, row int, best *bestEntries) {
 	_, updated, _ := t.Head(row)
 	for _, g := range s.groupByTraits {

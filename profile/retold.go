@@ -40,14 +40,16 @@ func isSummarizedBy(e, d *oxbow.Entry) bool {
 	return true
 }
 
-// omitSummarizedEntries returns the entries in the list all without repetitions. A digest is an entry that summarizes
-// other entries. If the list contains a digest and an entry that the digest summarizes, usually only one of them
-// remains.
+// omitSummarizedEntries returns the list all without entries whose text another entry in the list repeats. A digest is
+// an entry that summarizes other entries. If the list contains a digest and an entry that the digest summarizes, only
+// one of them is needed. All entries in the list must have been read.
 //
-// An entry is wanted if the profile lists it by name, if it is pinned, or if the query found it. If one of the entries
-// that a digest summarizes is wanted, the digest is omitted, unless the profile lists the digest by name. Otherwise the
-// digest remains, and the entries that it summarizes are omitted. Wanted entries other than digests always remain. All
-// entries must have been read.
+// An entry is wanted if the profile lists it by name, if it is pinned, or if the query found it. The following rules
+// apply:
+//   - If a digest summarizes a wanted entry, the digest is omitted, unless the profile lists the digest by name.
+//   - All other digests remain.
+//   - An entry that is not wanted is omitted if it is summarized by a digest that summarizes no wanted entry.
+//   - All other entries remain.
 func omitSummarizedEntries(all rankHeap) rankHeap {
 	isWanted := func(x *rankedEntry) bool {
 		return x.isNamedInProfile || x.queryRank > 0 || x.rankClass == rankClassPinned

@@ -322,7 +322,9 @@ func (r *Resolved) isTextOmitted(e *oxbow.Entry) bool {
 	})
 }
 
-// selectableEntries returns the entries that a selection of the profile may contain, in ID order.
+// selectableEntries returns the entries that may be shown when the profile r is loaded, in ID order. An entry may be
+// shown if the scope of the profile includes it and the profile does not omit its text. Parts of an entry that the
+// scope hides are replaced.
 func selectableEntries(ctx context.Context, m *oxbow.Memory, r *Resolved) ([]oxbow.Entry, error) {
 	scope := r.Scope()
 	var es []oxbow.Entry

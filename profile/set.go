@@ -212,9 +212,9 @@ func (s *Set) findFile(name string) (profileFile, error) {
 				case err == nil && !fi.IsDir():
 					return f, nil
 				case err != nil && !errors.Is(err, fs.ErrNotExist):
-					// This file exists but cannot be examined, such as a link that leads out of the directory tree.
-					// Return it instead of looking for a file in later directories. The error is returned when the
-					// file is read.
+					// The file exists but cannot be examined. For example, it is a link to a file outside the directory
+					// tree. Return the file, and do not search later directories. The caller gets the error when it
+					// reads the file.
 					return f, nil
 				}
 			}
@@ -264,7 +264,8 @@ func (s *Set) readFile(f profileFile) ([]byte, error) {
 	return readFile(s.Places[f.placeIndex].FS, f.pathInPlace, maxProfileBytes)
 }
 
-// Read returns the profile with a name, without the profiles that it extends.
+// Read returns the profile with the given name, as its file contains it. The settings of the profiles that it extends
+// are not added.
 func (s *Set) Read(name string) (*Profile, error) {
 	f, err := s.findFile(name)
 	if err != nil {

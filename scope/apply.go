@@ -119,8 +119,9 @@ func (v *store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// convertOps checks whether the scope allows the ops. The result contains the ops with which the caller must change the
-// underlying store.
+// convertOps checks whether the scope allows the ops, and converts them to ops for the underlying store. The result b
+// contains the converted ops in b.convertedOps. If an op is invalid or the scope does not allow it, convertOps returns
+// an error.
 func (v *store) convertOps(ctx context.Context, ops []oxbow.Op) (b scopedOpConverter, err error) {
 	b = scopedOpConverter{store: v, pendingEntries: map[string]*oxbow.Entry{}}
 	for _, op := range ops {
@@ -205,9 +206,10 @@ func (b *scopedOpConverter) checkNamesFree(ctx context.Context, newNames, oldNam
 	return nil
 }
 
-// stagedEntry returns the entry with this name as it will be after the ops that were checked so far, or nil if no such
-// entry will exist. It also returns the version that the entry must still have when the op is applied. The version is
-// 0, which requires nothing, if an earlier op of the same call writes the entry.
+// stagedEntry returns the entry with this name as it will be after the ops that were converted so far. It returns nil
+// if no such entry will exist. The second result is the version that the entry must still have when the op is applied.
+// The version is 0, which means that no version is required, in two cases: an earlier op of the same call writes the
+// entry, or the entry does not exist.
 func (b *scopedOpConverter) stagedEntry(ctx context.Context, name string) (*oxbow.Entry, uint64, error) {
 	if e, ok := b.pendingEntries[name]; ok {
 		return e, 0, nil

@@ -56,16 +56,18 @@ func (h *history) newHistoryVisibility() *historyVisibility {
 
 type leavingEntriesContextKey struct{}
 
-// WithLeaves returns a context for reading the log of a memory with a scope. The log then reports the removal of an
-// entry if the entry still exists but has left the scope. Programs that follow the log need this, because they would
+// WithLeaves returns a context for reading the log of a memory through a scope, which hides some entries. A change can
+// move an entry out of the scope, so that the scope hides the entry from then on. With this context, the log reports
+// such a change as the removal of the entry. Programs that follow the log need this report, because they would
 // otherwise keep the entry. The report reveals only the entry's name, which was visible before.
 func WithLeaves(ctx context.Context) context.Context {
 	return context.WithValue(ctx, leavingEntriesContextKey{}, true)
 }
 
-// removalForLeavingEntry returns a removal if the version newVersion moved its entry out of the scope. The version
-// before newVersion must be in the scope, and newVersion must be outside. The caller reports the removal instead of
-// newVersion. In all other cases, removalForLeavingEntry returns nil. It also returns nil if
+// removalForLeavingEntry returns a version that reports the removal of an entry, if the version newVersion moved its
+// entry out of the scope. The caller reports the removal instead of newVersion, which the scope hides. The entry has
+// left the scope if the scope includes its previous version and does not include newVersion. In all other cases,
+// removalForLeavingEntry returns nil. It also returns nil if newVersion itself is a removal, or if
 // p.reportsEntriesLeavingScope is false.
 func (p *historyVisibility) removalForLeavingEntry(
 	ctx context.Context,
@@ -204,8 +206,8 @@ func (h *history) Log(ctx context.Context) iter.Seq2[oxbow.Change, error] {
 	return h.visibleChanges(ctx, h.historian.Log(ctx), 0)
 }
 
-// visibleChanges yields the changes without the versions that the scope hides. It leaves out changes in which the scope
-// hides all versions. It also leaves out the first visible changes, as many as skipCount says.
+// visibleChanges yields the changes, without the versions that the scope hides. It omits a change if the scope hides
+// all versions of the change. It also omits the first skipCount changes that it would yield.
 func (h *history) visibleChanges(
 	ctx context.Context,
 	changes iter.Seq2[oxbow.Change, error],
@@ -411,8 +413,9 @@ func (h *history) Revert(ctx context.Context, seqs ...uint64) (uint64, error) {
 	return h.historian.Revert(h.contextWithProfile(ctx), seqs...)
 }
 
-// checkRevert reports whether a part of the change is visible. It returns an error if such a change cannot be undone
-// within the scope.
+// checkRevert checks whether the change c can be undone within the scope. isChangeVisible is false if the scope hides
+// all versions of the change. If the scope hides only some versions of the change, or does not allow restoring a
+// previous version, checkRevert returns true and an error.
 func (h *history) checkRevert(
 	ctx context.Context,
 	p *historyVisibility,

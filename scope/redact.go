@@ -107,14 +107,15 @@ func (s *Scope) restoreLabels(newLabels []oxbow.Label, old *oxbow.Entry) []oxbow
 	return restored
 }
 
-// restoreContent replaces the marks in text by the personal data that the marks hide. The argument text is the new
-// content of an entry. A reader saw oldContent with a mark such as [mail] in place of each hidden value, and has edited
-// it.
+// restoreContent puts hidden personal data back into an edited text. A reader saw the content oldContent with a mark in
+// place of each personal value. For example, the mark [mail] replaced a mail address. The argument text is the content
+// after the reader has edited it, and it may contain such marks.
 //
-// If a line of text equals a line that the reader saw, restoreContent uses the old line with the hidden values. In an
-// edited line, a mark such as [mail] is replaced if the old lines that are not used yet contain exactly one value of
-// the mark's kind. Otherwise it is unclear which value the mark means. restoreContent then returns an error, so that no
-// data is lost or misplaced.
+// If a line of text equals a line that the reader saw, restoreContent uses the line of oldContent with the personal
+// value. In all other lines, it must find out which value a mark means. It considers the values of the mark's kind in
+// the remaining lines of oldContent, which are the lines that are not in the result yet. If there is exactly one such
+// value, restoreContent replaces the mark by this value. Otherwise it returns an error, so that no data is lost or
+// misplaced.
 func (s *Scope) restoreContent(text, oldContent string) (string, error) {
 	shown := s.Text(oldContent)
 	if shown == oldContent || !s.hasRedactionMark(text) {
@@ -123,7 +124,8 @@ func (s *Scope) restoreContent(text, oldContent string) (string, error) {
 	if text == shown {
 		return oldContent, nil
 	}
-	// lines of the old content, by the text that is shown for them, with marks for personal data such as [mail]
+	// Each key is a line as the reader saw it, with marks such as [mail]. The value contains the lines of oldContent
+	// that look like this.
 	lines := map[string][]string{}
 	for line := range strings.Lines(oldContent) {
 		line = strings.TrimRight(line, "\r\n")
@@ -159,8 +161,9 @@ func (s *Scope) restoreContent(text, oldContent string) (string, error) {
 }
 
 // findPersonalValues returns the personal data in the lines, such as mail addresses, by kind and without repetitions. A
-// scope hides personal data by replacing it with a text such as [mail]. If the lines already contain such a text, this
-// text also counts as a value, because the scope did not insert it.
+// scope hides personal data by replacing it with a text such as [mail]. A line may already contain such a text,
+// although the scope did not replace anything. Then this text also counts as personal data of its kind, so that it can
+// be restored like the other values.
 func (s *Scope) findPersonalValues(linesByShownText map[string][]string) map[personal.Kind][]string {
 	values := map[personal.Kind][]string{}
 	add := func(k personal.Kind, v string) {

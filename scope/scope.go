@@ -67,7 +67,8 @@ func anyFilterMatches(filters []oxbow.Filter, e *oxbow.Entry) bool {
 	return slices.ContainsFunc(filters, func(f oxbow.Filter) bool { return f.Match(e) })
 }
 
-// checkChangeAllowed returns an error if the scope does not allow changing an entry that is in the scope.
+// checkChangeAllowed returns an error if the entry e is shared with others, because the scope does not allow changes of
+// shared entries.
 func (s *Scope) checkChangeAllowed(e *oxbow.Entry) error {
 	if anyFilterMatches(s.Shared, e) {
 		return invalidError("entry", e.Name, "is shared with others and cannot be changed within "+s.displayTitle())

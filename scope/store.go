@@ -123,7 +123,7 @@ func (v *store) Entries(ctx context.Context, f oxbow.Filter) iter.Seq2[oxbow.Ent
 			if err == nil && len(v.scope.Redact) > 0 {
 				e = v.scope.Shown(e)
 				if !f.Match(&e) {
-					continue // The filter matches only text that is hidden.
+					continue // The filter matches only hidden text, because it does not match the shown entry.
 				}
 			}
 			if !yield(e, err) {
@@ -242,10 +242,10 @@ func (v *store) Refresh(ctx context.Context) error {
 	return v.baseCapabilities.Watcher.Refresh(ctx)
 }
 
-// findRealName returns the true name of an entry. A scope shows some names with hidden parts, which are replaced by
-// a redaction mark. If the argument name contains such a mark, and if exactly one entry is shown under this name,
-// findRealName returns the entry's true name. Otherwise, or if an entry has exactly this name, it returns the name
-// unchanged.
+// findRealName returns the true name of an entry. A scope hides parts of some names and shows a redaction mark instead.
+// If the argument name contains such a mark, and exactly one entry is shown under this name, findRealName returns the
+// true name of this entry. In all other cases, it returns the argument name unchanged. It also does so if the argument
+// is itself the true name of an entry.
 func (v *store) findRealName(ctx context.Context, name string) (string, error) {
 	if !v.scope.hasRedactionMark(name) {
 		return name, nil
@@ -273,10 +273,11 @@ func (v *store) entryNamesShownAs(ctx context.Context, name string) (names []str
 	return names, nil
 }
 
-// restoreHiddenData replaces marks in an op by the original data of the entry. A mark such as [mail] stands for
-// personal data that the scope hides. If an op has the name, the aliases, the labels or the content that the scope has
-// shown, restoreHiddenData restores the original data there. It returns an add unchanged. It returns an error if it
-// cannot find out which data a mark in the content stands for.
+// restoreHiddenData returns the op with the original data in place of marks. A mark such as [mail] stands for personal
+// data that the scope hides. The agent that made the op has seen only the marks. Therefore a name, an alias, a label or
+// a part of the content in the op may contain marks instead of the entry's original data. If the op is an add, or if
+// the scope does not show the entry, restoreHiddenData returns the op unchanged. It returns an error if it cannot find
+// out which data a mark in the content stands for.
 func (v *store) restoreHiddenData(ctx context.Context, op oxbow.Op) (oxbow.Op, error) {
 	if _, adds := op.(oxbow.Add); adds || len(v.scope.Redact) == 0 {
 		return op, nil

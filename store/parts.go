@@ -286,9 +286,10 @@ func addEarlierPartsOfCall(ctx context.Context, h Historian, c Change, bySeq map
 	return nil
 }
 
-// addLaterPartsOfCall adds changes to the map bySeq, by their numbers. A call may have been stored as several changes,
-// its parts. addLaterPartsOfCall adds the parts that were made after c by the same call. If c is not a part, or is the
-// last part, it adds nothing.
+// addLaterPartsOfCall adds changes to the map bySeq, with their numbers as keys. If a call was too large for one
+// change, the store contains several changes for the call, which are called parts. addLaterPartsOfCall adds the parts
+// of c's call that follow c. If c is not such a part or is the last part, it adds nothing. If a change cannot be found,
+// it stops without an error.
 func addLaterPartsOfCall(ctx context.Context, h Historian, c Change, bySeq map[uint64]Change) error {
 	_, part, count := SplitPartNote(c.Note)
 	for seq := c.Seq + 1; part < count; seq++ {
@@ -307,16 +308,18 @@ func addLaterPartsOfCall(ctx context.Context, h Historian, c Change, bySeq map[u
 	return nil
 }
 
-// RevertInParts reverts the changes cs, which must be ordered from the newest to the oldest. It makes a single change
-// if this change is not larger than maxBytes bytes (0 means 16 MiB). The same limit applies to a later change that
-// would undo the revert. If a limit is exceeded, RevertInParts makes several changes. It reverts the newest changes
-// first. If it fails after some of its changes, the store is therefore as it was at an earlier time. Before the first
+// RevertInParts reverts the changes cs, which must be ordered from the newest to the oldest. If possible, it makes a
+// single new change, which reverts all of them. The new change must not be larger than maxBytes bytes (0 means 16 MiB).
+// A later change that would undo the new change must not be larger either.
+//
+// If a single change would exceed this limit, RevertInParts makes several changes, and reverts the newest changes
+// first. If it fails after some of these changes, the store is therefore as it was at an earlier time. Before the first
 // of several changes, RevertInParts calls [CheckRevert] to check that all changes can be reverted.
 //
-// RevertInParts returns the numbers of the new changes, in order. A call may repeat an earlier call with the same op
-// ID, which is taken from the context. If several changes are necessary, and the earlier call's first change reverted
-// different changes than this call's first change would revert, RevertInParts makes no changes. It then returns only
-// the number of the earlier call's first change.
+// RevertInParts returns the numbers of the new changes, in order. The context may contain an op ID, so that a call can
+// be repeated without reverting twice. If several changes are necessary and an earlier call used the same op ID,
+// RevertInParts compares the first change of both calls. If they revert different changes, the calls are not the same.
+// RevertInParts then makes no changes, and returns only the number of the earlier call's first change.
 func RevertInParts(ctx context.Context, h Historian, cs []Change, maxBytes int) (seqs []uint64, err error) {
 	parts, err := splitChangesToRevert(ctx, h, cs, cmp.Or(maxBytes, defaultMaxChangeBytes))
 	if err != nil {

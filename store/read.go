@@ -42,8 +42,8 @@ func Newest(ctx context.Context, s Store, f Filter, offset, limit int) (page []E
 	return es[min(offset, len(es)):min(end, len(es))], len(es), nil
 }
 
-// PageEnd returns the index after the last element of a page. If the sum would overflow, it returns the highest int.
-// If offset or limit is negative, the error matches [ErrInvalid].
+// PageEnd returns offset+limit, the index after the last element of a page. If the sum would overflow, it returns the
+// highest int. If offset or limit is negative, the error matches [ErrInvalid].
 func PageEnd(offset, limit int) (int, error) {
 	if n := min(offset, limit); n < 0 {
 		return 0, &InvalidError{Field: "page", Value: strconv.Itoa(n), Reason: "is less than 0"}

@@ -60,12 +60,13 @@ const (
 	heldAtSessionStart HoldReason = "is vouched for by no person, team, test or commit"
 )
 
-// WhyHeld returns the reason why the entry must not be shown on an occasion, or "" if it may be
-// shown. It is the only function that decides this. Its order of reasons is from the most to the
-// least dangerous. A person's approval removes the labels that hold an entry back.
+// WhyHeld returns the reason why the entry must not be shown on the given occasion, or "" if the entry may be shown.
+// All other code must call WhyHeld to decide whether an entry may be shown. If several reasons apply, WhyHeld returns
+// the most dangerous reason. The approval of an entry by a person removes the labels that hold the entry back.
 //
-// On the occasions Unasked, AtStart and WithoutLabels, WhyHeld also examines the name, content, aliases and
-// label values, so that it covers entries that were stored before the present rules for instructions.
+// On the occasions Unasked, AtStart and WithoutLabels, WhyHeld also searches the name, content, aliases and label
+// values for instructions. Therefore it also covers entries that were stored before the present rules for instructions
+// existed.
 func (e *Entry) WhyHeld(occasion Occasion) HoldReason {
 	trust := e.Trust()
 	switch occasion {
@@ -146,10 +147,10 @@ func (on Occasion) Filter() Filter {
 	return f
 }
 
-// readsLikeInstruction reports whether the entry's name, content, aliases or label values look like
-// instructions to an agent. It returns false if a person wrote or approved the version. If the team
-// reviewed the entry, readsLikeInstruction returns true only for a text with hidden characters,
-// because reviewers do not see hidden characters.
+// readsLikeInstruction reports whether the entry's name, content, aliases or label values look like instructions to an
+// agent. It returns false if a person wrote the text or approved the entry. If the text is by the team, which means
+// that people have reviewed it, readsLikeInstruction returns true only if the entry contains hidden characters.
+// Reviewers cannot see hidden characters.
 func (e *Entry) readsLikeInstruction() bool {
 	if e.TextBy() == Person || e.hasLabel(LabelApproved) {
 		return false

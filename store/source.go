@@ -48,8 +48,8 @@ type Claim struct {
 // text.
 const refOriginSeparator = " from "
 
-// WithOrigin returns the source of a change whose text was imported from origin. The Ref
-// of the result also contains the client's session or call, if s has it.
+// WithOrigin returns a copy of s for a change whose text was imported from origin. The field Ref of the copy contains
+// origin. If s.Ref names the client's session or call, the new Ref contains this name before origin.
 func (s Source) WithOrigin(origin string) Source {
 	caller, _ := s.SplitRef()
 	switch {

@@ -61,7 +61,8 @@ const (
 // UnvouchedImport is the value of [LabelUnvouched] for imported texts.
 const UnvouchedImport = "import"
 
-// IsPersonal reports whether programs set this label to mark personal data.
+// IsPersonal reports whether the label marks personal data. Such a label has the key [LabelPersonal], and its value is
+// one of the kinds of personal data.
 func (l Label) IsPersonal() bool {
 	return l.Key == LabelPersonal && slices.Contains(screen.PersonalKinds(), screen.PersonalKind(l.Value))
 }

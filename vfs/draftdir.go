@@ -95,8 +95,9 @@ func (d *DraftDir) Cleared() string {
 	return ""
 }
 
-// hasOldDraft reports whether the draft already exists. If the name of the draft refers to anything else, the error
-// matches [fs.ErrExist].
+// hasOldDraft reports whether the directory d.tempDir already exists with the draft of an interrupted run. The
+// directory may also be empty. If the directory contains anything that is not part of a draft, the error matches
+// [fs.ErrExist].
 func (d *DraftDir) hasOldDraft() (bool, error) {
 	entries, err := d.fsys.ReadDir(d.tempDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -146,8 +147,9 @@ func checkEmptyOrMissing(fsys FS, name string) error {
 }
 
 // Commit gives the directory its final name and makes the name durable. The files in the directory must be closed. If
-// an empty directory has the final name, Commit replaces it. After an error, the caller must call [DraftDir.Discard],
-// which does nothing if the directory has its final name.
+// an empty directory has the final name, Commit replaces it. When the directory has its final name, Commit calls
+// [DraftDir.Discard] to remove the other files of the draft. After an error, the caller must also call Discard, which
+// does nothing if it was already called.
 func (d *DraftDir) Commit() error {
 	if d.lock == nil {
 		return fs.ErrClosed

@@ -160,8 +160,9 @@ func removeTemp(fsys FS, temp string) error {
 }
 
 // CreateTemp creates an empty temporary file in the same directory as the file with the given name. The name of the
-// temporary file is the given name, a number, and .tmp. A number is never used again, so that the removal of an
-// abandoned temporary file cannot remove a newer file instead.
+// temporary file consists of the given name, which is shortened if necessary, a new number, and .tmp. Numbers are not
+// used again, so that the removal of an abandoned temporary file cannot remove a newer file with the same name. If a
+// file with the new name exists, CreateTemp tries another number.
 func CreateTemp(fsys FS, name string, perm fs.FileMode) (File, string, error) {
 	if err := checkName("open", name); err != nil {
 		return nil, "", err

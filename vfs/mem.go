@@ -52,8 +52,9 @@ func NewMem() *Mem {
 	return m
 }
 
-// SetClock sets the function now, which returns the time that the file system records for changes. The file system is
-// locked while it calls the function, so the function must not use the file system.
+// SetClock sets the clock of the file system to the function in the parameter now. The file system calls this function
+// to get the time of each change. The file system is locked during the call, so the function must not use the file
+// system.
 func (m *Mem) SetClock(now func() time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -60,8 +60,9 @@ func (f *memFile) pathError(op string, err error) error {
 	return &fs.PathError{Op: op, Path: f.name, Err: err}
 }
 
-// checkAccess returns an error if the file is closed, or if the offset off is negative. It also returns an error if the
-// file was opened with the access mode in the argument refusedAccessMode.
+// checkAccess returns an error if the file is closed, if the offset off is negative, or if the file's access mode is
+// refusedAccessMode. For example, a write refuses the access mode of a file that was opened only for reading. The
+// argument op is the name of the operation, for the error.
 func (f *memFile) checkAccess(op string, off int64, refusedAccessMode int) error {
 	switch {
 	case f.closed.Load():

@@ -59,9 +59,9 @@ func (o *OS) Close() error {
 	return o.root.Close()
 }
 
-// OpenFile opens a regular file. It returns an error for directories, pipes and devices, and does not wait until
-// another process opens a pipe's opposite end. A new file gets the nine permission bits of perm without the umask's
-// bits.
+// OpenFile opens a regular file. It returns an error for directories, pipes and devices. It returns this error at once,
+// even if opening a pipe would normally wait for another process. A new file gets the permissions perm, except the bits
+// in the umask of the process. Only the nine permission bits of perm are used.
 func (o *OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	if err := checkFlag(name, flag); err != nil {
 		return nil, err
@@ -216,8 +216,9 @@ func (o *OS) Rename(oldname, newname string) error {
 	return withErrorOp("rename", retryWhileBusy(func() error { return o.root.Rename(from, to) }))
 }
 
-// Link creates newname as a hard link to oldname. If newname exists, the error matches [fs.ErrExist]. If the file
-// system does not support hard links, the error matches [ErrUnsupported].
+// Link creates newname as a hard link to oldname. If newname exists, the error matches [fs.ErrExist]. If oldname does
+// not exist, the error matches [fs.ErrNotExist]. Any other error of the operating system matches [ErrUnsupported],
+// because the usual cause is a file system without hard links.
 func (o *OS) Link(oldname, newname string) error {
 	from, ferr := localPath("link", oldname)
 	to, terr := localPath("link", newname)

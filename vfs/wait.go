@@ -51,9 +51,9 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// AcquireLock acquires the lock l. If the lock is held elsewhere, AcquireLock waits for it at most for the duration
-// limit. If the lock is still held at the end of this time, the result ok is false. The result waited is the waiting
-// time.
+// AcquireLock acquires the lock l. If the lock is held elsewhere, AcquireLock waits for the lock, but not longer than
+// the parameter limit. If the lock is still held after this time, AcquireLock returns false without an error. The
+// second result is the time that AcquireLock has waited.
 func AcquireLock(ctx context.Context, l Lock, limit time.Duration) (ok bool, waited time.Duration, err error) {
 	start := time.Now()
 	w, wakes := l.(blockingLock)

@@ -97,8 +97,9 @@ func (env *environment) findProgram(name string) string {
 	return p
 }
 
-// findBenchSource returns the source directory of the benchmark program in the clone that contains the working
-// directory or this program. It returns "" if such a clone does not exist.
+// findBenchSource returns the source directory of oxbow's benchmark program. It searches for a clone of oxbow's
+// repository that contains the working directory. If there is no such clone, it searches for a clone that contains the
+// executable file of this program. It returns "" if neither clone exists.
 func (env *environment) findBenchSource() (string, error) {
 	wd, err := env.Getwd()
 	if err != nil {

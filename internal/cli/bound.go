@@ -74,12 +74,16 @@ func (mem *lazyMemory) loadProfiles() (*profile.Set, error) {
 	return set, nil
 }
 
-// documentRefusalFunc returns the function refusalReason, which returns the reason why a document in the home must not
-// be used, or "" if the document may be used. The function is nil if the user chose the home, because all documents may
-// then be used. Otherwise, oxbow found the home by searching the parent directories. If the user has not marked such a
-// home as trusted (a foreign home), no document may be used. In this case, hasProjectProfiles is true, because the
-// profiles of a foreign home count as project profiles. If the home is not foreign, documents that may have come with a
-// git pull or checkout must not be used.
+// documentRefusalFunc returns a function that decides whether a document in the home may be used. The function
+// refusalReason returns "" if the document with the given path may be used, and otherwise the reason why it must not be
+// used. There are three cases:
+//
+//   - The user chose the home. All documents may be used, and refusalReason is nil.
+//   - oxbow found the home by searching the parent directories, and the user has not marked the home as trusted (a
+//     foreign home). No document may be used. hasProjectProfiles is true only in this case, because the profiles of a
+//     foreign home count as project profiles.
+//   - oxbow found the home by searching the parent directories, and the home is not foreign. Documents that may have
+//     come with a git pull or checkout must not be used.
 func (finder *homeFinder) documentRefusalFunc(
 	home string,
 ) (refusalReason func(path string) string, hasProjectProfiles bool, err error) {

@@ -45,8 +45,10 @@ const maxCompletions = 200
 // far. After an error it returns nothing, because a shell cannot show errors during completion.
 type completionSource func(ctx context.Context, start string) []string
 
-// completeFirstArgs returns a completion function for the first n arguments. The shell adds no space after a word that
-// ends in a colon, so that the person can continue to type.
+// completeFirstArgs returns a completion function for the first n arguments of a command. The function returns at most
+// maxCompletions words from the argument source that begin with the typed text. If one of the words that begin with
+// this text ends in a colon, the shell adds no space after a completed word, so that the person can continue to type
+// after the colon.
 func completeFirstArgs(n int, source completionSource) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 		then := cobra.ShellCompDirectiveNoFileComp
@@ -209,7 +211,8 @@ func (mem *lazyMemory) completeFilterTerms(ctx context.Context, start string) (f
 }
 
 // completeProfileNames returns the names of all profiles. If the flag --profile or $OXBOW_PROFILE restricts the run to
-// one profile, it returns only that profile's name. It returns nil if the profiles cannot be loaded.
+// one profile, it returns only that profile's name. It returns no names if the profiles cannot be loaded, or if the
+// restricting profile cannot be determined.
 func (mem *lazyMemory) completeProfileNames(context.Context, string) []string {
 	set, err := mem.loadProfiles()
 	if err != nil {

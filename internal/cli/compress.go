@@ -121,8 +121,10 @@ func (mem *lazyMemory) shortenMainFileToBudget(ctx context.Context, in maintenan
 	return mem.env.showTidySteps(*out.FileShortening, in.DryRun, "it fits already")
 }
 
-// explainMissingDailyFiles explains the error of a verb that needs a home with a memory file for each day. It adds the
-// home's path and layout to the error.
+// explainMissingDailyFiles returns an error with an explanation if the command "oxbow compress" failed with
+// ErrNoDailyLogs. The command works only in a home whose layout has a memory file for each day. The new error names the
+// home's path and layout, the layouts in which the command works, and another command that the person can use instead.
+// All other errors are returned unchanged.
 func (mem *lazyMemory) explainMissingDailyFiles(err error) error {
 	if !errors.Is(err, maintenance.ErrNoDailyLogs) {
 		return err

@@ -26,7 +26,8 @@ type homeHandler struct {
 
 func (d *homeHandler) Close() error { return d.closeHome() }
 
-// openHomeHandler opens the run's home and builds its HTTP interfaces. They serve the requests that the guard admits.
+// openHomeHandler opens the memory's home directory and returns a handler with the HTTP interfaces of this memory. The
+// interfaces serve the requests that the guard g allows.
 func (mem *lazyMemory) openHomeHandler(
 	ctx context.Context,
 	flags serverFlags,

@@ -110,7 +110,9 @@ func errorRemedy(err error) string {
 	return formatNote(verb.ErrorRemedy(err))
 }
 
-// errorClassName returns the class of an error. Programs that use --json compare it.
+// errorClassName returns a short name for the kind of an error, such as "not_found". Programs that call oxbow with the
+// flag --json use this name to find out why a command failed. Errors without a name of their own have the name
+// "failed".
 func errorClassName(err error) string {
 	var m *usageError
 	switch {

@@ -92,8 +92,9 @@ func (mem *lazyMemory) writeFolderFiles(ctx context.Context, w *verb.Workspace) 
 	}
 }
 
-// compareFolders compares the registered folders with the memory. It prints the messages about each change as warnings.
-// It also prints a warning if the comparison fails.
+// compareFolders calls [folders.Sync], which compares the registered folders with the memory and imports their changed
+// files. It prints the messages about what Sync has changed in each folder as warnings. If Sync fails, it also prints a
+// warning about the error.
 func (mem *lazyMemory) compareFolders(ctx context.Context, w *verb.Workspace, in folders.SyncIn) {
 	out, err := folders.Sync(ctx, w, in)
 	for _, c := range out.Changes {

@@ -102,7 +102,14 @@ func (finder *homeFinder) findHomeAndReason() (dir, choiceReason string, err err
 	return dir, choiceReason, err
 }
 
-// chooseHome returns the home and the rule by which it was chosen.
+// chooseHome returns the path of the home, which contains oxbow's memory. choiceReason says by which rule the home was
+// chosen. The first rule that applies decides:
+//
+//   - The flag --home names the home.
+//   - The environment variable OXBOW_HOME names the home.
+//   - The layout stores its memory in the user's home directory by custom.
+//   - The working directory or the nearest of its parent directories that is a home is used.
+//   - The home in the user's data directory is used.
 func (finder *homeFinder) chooseHome() (dir, choiceReason string, err error) {
 	for _, c := range []struct{ dir, rule string }{
 		{finder.homeFlag, "--home"},
@@ -156,8 +163,9 @@ func (finder *homeFinder) nearestHome(dir string) (string, error) {
 	}
 }
 
-// findUsableHome returns the home directly inside dir. It returns "" if dir contains no home that may be used in the
-// working directory workingDir.
+// findUsableHome returns the path of the home that is directly inside dir. It returns "" if dir contains no home. It
+// also returns "" and prints a warning if the home is not trusted. If a home is found, findUsableHome caches it for the
+// directory workingDir.
 func (finder *homeFinder) findUsableHome(workingDir, dir string) (string, error) {
 	h := filepath.Join(dir, homeDirName)
 	if !isDir(h) || !trust.MayDirBeHome(h) {
@@ -311,9 +319,12 @@ func (env *environment) userOxbowDir(windowsVar, windowsDir, xdgVar, xdgDir stri
 }
 
 // homeForClientConfig returns the home (the directory of the memory) that must be written into the configuration of
-// clients. The parameter choiceReason describes how oxbow chose the home, for example because the home was in the
-// nearest parent directory. The result is "" if clients find the home without a configuration. A client does so if the
-// home is the nearest home, or the default directory that oxbow uses if the variable XDG_DATA_HOME is not set.
+// clients. It returns "" if a client finds the home without this configuration. The argument choiceReason describes how
+// oxbow chose the home.
+//
+// A client finds the home itself in two cases. In the first case, the home is the nearest home in the parent
+// directories. In the second case, the home is the home that oxbow uses if the variable XDG_DATA_HOME is not set. A
+// client may run without this variable.
 func (finder *homeFinder) homeForClientConfig(home, choiceReason string) string {
 	if choiceReason == nearestHomeReason {
 		return ""

@@ -60,7 +60,9 @@ func (mem *lazyMemory) newInjector(home string, e session.Event) contextInjector
 		e, home, false}
 }
 
-// answerHookReport returns the answer to a report, or nil without an answer.
+// answerHookReport processes a hook report and returns the text to return to the client. It answers the start of a
+// session and a prompt, unless adding context is switched off. For all other reports the result is nil. A report of a
+// compaction or another event is only recorded.
 func (t contextInjector) answerHookReport(ctx context.Context, r hook.CallReport) []byte {
 	switch {
 	case r.AcceptsContext() && t.isInjectionSwitchedOff():
@@ -143,8 +145,11 @@ func beginsNewConversation(startReason string, state inject.SessionShownTexts) b
 
 // prependHandoff marks the handoff with the given name as taken, and returns the handoff's text followed by
 // startContext, the context of a new session. The handoff comes first, so that the whole handoff is shown if the client
-// shortens the text. If the handoff cannot be taken, the result is startContext. The caller must first record the
-// session's start, so that only one of a client's hooks takes the handoff.
+// shortens the text. startContext is cut at a paragraph so that the result fits into the client's limit, and omitted if
+// almost no space remains. If the handoff cannot be taken, the result is startContext.
+//
+// A client may have several hooks that run at a session's start. The caller must therefore first record the session's
+// start, so that only one of these hooks takes the handoff.
 func (t contextInjector) prependHandoff(ctx context.Context, startContext, name string) string {
 	taken, _ := t.takeHandoff(ctx, name)
 	taken = cutHandoffText(taken, name, maxHandoffBytes)

@@ -277,9 +277,11 @@ func summaryLayoutNames(occasion layout.SummaryTime) string {
 	return matchingLayoutNames(func(d layout.Dialect) bool { return d.Summaries == occasion })
 }
 
-// storeSessionSummary stores a summary of the session if the memory system of the home's layout stores one at this
-// event. After a compaction of the conversation, the client has reported the summary. At the session's end, the summary
-// is the agent's last message. storeSessionSummary then also deletes the hooks' notes about the session.
+// storeSessionSummary stores a summary of the session for each event in l.report at which the memory system of the
+// home's layout stores a summary. If the event is a compaction of the conversation, its text is the summary, because
+// the client reports the summary with the event. If the event is the end of the session, the summary is the agent's
+// last message. At the end of the session, storeSessionSummary also deletes the notes that the hooks have written about
+// the session. If a summary cannot be stored, it saves the error as a HookFailure and returns.
 func (l nonOxbowLayoutHook) storeSessionSummary(ctx context.Context) {
 	for _, e := range l.report.Events {
 		notes := l.readSessionNotes()

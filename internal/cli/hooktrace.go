@@ -30,9 +30,9 @@ var archivedTrustLevelNames = map[origin.TrustLevel]string{
 	origin.TrustLevelForeignText:   session.TrustLevelForeignText,
 }
 
-// recordCallOrigin determines who wrote the text that a tool call returned, and stores fingerprints of the text. The
-// call may be a shell command that wrote foreign text into the memory. In this case, recordCallOrigin returns a
-// function that labels the notes that were written while the command ran. Otherwise it returns nil.
+// recordCallOrigin determines who wrote the text that a tool call returned, and stores fingerprints of the text. If a
+// shell command returned text by others or unknown text, and the memory has changed, recordCallOrigin returns a
+// function that labels the notes that were written while the command ran. In all other cases, it returns nil.
 func (mem *lazyMemory) recordCallOrigin(
 	home string,
 	report *hook.CallReport,
@@ -61,8 +61,9 @@ func (mem *lazyMemory) recordCallOrigin(
 	if err == nil {
 		err = recordCommandRun(p, v, lastHookReportTime(home, e), mem.env.Now())
 	}
-	// Report an error to the person. If the fingerprints of the result cannot be stored, the event has no TraceID.
-	// Everything that is written later in this turn then counts as influenced by others.
+	// Report an error to the person. If the fingerprints of the result cannot be stored, the event has no TraceID. Text
+	// that is written later in this turn cannot be compared with the result, and therefore counts as influenced by
+	// others.
 	if err != nil {
 		maintenance.HookFailure{Client: report.Client, Error: "what the agent has read was not noted: " +
 			err.Error(), Time: mem.env.Now()}.Save(home)
@@ -81,7 +82,9 @@ func (mem *lazyMemory) recordCallOrigin(
 	return func(ctx context.Context) { mem.labelCommandNotes(ctx, w) }
 }
 
-// labelForCommandOutput returns the label for notes that may contain the output of a command.
+// labelForCommandOutput returns the label for notes that may contain the output of a command. The parameter v is the
+// verdict about the output. The label's key is LabelUnvouched if nobody vouched for the text in the output, and
+// otherwise LabelTaint, which means text by others. The label's value says why the output is not trusted.
 func labelForCommandOutput(v origin.ToolCallVerdict) oxbow.Label {
 	label := oxbow.Label{Key: oxbow.LabelTaint, Value: v.TrustLevelCause}
 	if v.TrustLevel == origin.TrustLevelUnvouchedText {
@@ -199,8 +202,10 @@ func lastHookReportTime(home string, e *session.Event) time.Time {
 	return since
 }
 
-// labelCommandNotes labels the notes that were written while a command of the agent ran. The command printed foreign
-// text, that is, text by others. It may have passed this text on to oxbow through a pipe.
+// labelCommandNotes adds a label to the notes that were written while a command of the agent ran. commandNotes
+// describes these notes and the label. The label is needed because the command printed text by others, and may have
+// passed this text on to oxbow through a pipe. The source of the change is a program, not the agent. If the memory
+// cannot be changed, labelCommandNotes does nothing.
 func (mem *lazyMemory) labelCommandNotes(ctx context.Context, commandNotes commandLineNotes) {
 	m, err := mem.openProfileMemory(verb.Write)
 	if err != nil {

@@ -53,9 +53,10 @@ backup.`,
 	}, mem.finder.showInitResult)
 }
 
-// findHomeForParentDir returns the home that oxbow would use in the parent of the working directory: the nearest home
-// at or above the parent, or else the home in the user's data directory. It returns "" if there is no nearest home and
-// the data directory contains no memory.
+// findHomeForParentDir returns the home that oxbow would use in the parent of the working directory. This home is the
+// nearest home at or above the parent, or else the home in the user's data directory. findHomeForParentDir returns ""
+// if there is no nearest home and the data directory contains no memory. It also returns "" if the working directory is
+// the root directory, which has no parent.
 func (finder *homeFinder) findHomeForParentDir() (string, error) {
 	wd, err := finder.env.absolutePath(".")
 	if err != nil || filepath.Dir(wd) == wd {
@@ -93,9 +94,10 @@ func (mem *lazyMemory) createHomeFiles(ctx context.Context) ([]string, error) {
 	return made, err
 }
 
-// showInitResult prints the result of the command init, and the commands that the person can run next. The next
-// commands depend on how this program was started. Other commands print a report that is made from their result alone,
-// but the result of init does not contain this information.
+// showInitResult prints the result of the command init, and the commands that the person can run next. The text of
+// these commands depends on how this program was started, for example on the flag --home. The argument out does not
+// contain this information, so showInitResult is a method of homeFinder. Other commands print a report that is made
+// from their result alone.
 func (finder *homeFinder) showInitResult(out maintenance.InitOut) {
 	if finder.env.isQuiet {
 		return

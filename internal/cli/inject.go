@@ -119,8 +119,9 @@ func (mem *lazyMemory) chooseInjection(ctx context.Context, p inject.Prompt) (in
 	return out.Block, err
 }
 
-// calibrateMatchThresholds computes the thresholds of the memories anew, after a session has added entries. A memory's
-// threshold is the strength with which an entry must match a prompt so that the entry is shown.
+// calibrateMatchThresholds computes new thresholds for the memories. A memory's threshold is the strength with which an
+// entry must match a prompt so that the entry is shown. Call it after a session has added entries, because the right
+// threshold depends on the entries.
 func (mem *lazyMemory) calibrateMatchThresholds(ctx context.Context) error {
 	_, err := callVerb(ctx, mem, func(ctx context.Context, w *verb.Workspace, _ struct{}) (struct{}, error) {
 		return struct{}{}, injection.CalibrateMatchFloors(ctx, w)

@@ -40,8 +40,9 @@ func namesOfLayoutsWithDigests() string {
 	return matchingLayoutNames(func(d layout.Dialect) bool { return d.HasCompressor })
 }
 
-// promptShorteningLayoutNames returns the names of the layouts in whose homes oxbow can shorten the part of the memory
-// that is in every prompt. The result is a phrase for the help text, such as "clawft or crabtalk".
+// promptShorteningLayoutNames returns the names of the layouts (forms of a memory directory) for which oxbow can
+// shorten the part of the memory that every prompt contains. The result is a phrase for the help text, such as "clawft
+// or crabtalk".
 func promptShorteningLayoutNames() string {
 	return matchingLayoutNames(func(d layout.Dialect) bool { return d.HasTidier })
 }
@@ -51,8 +52,9 @@ func compressibleLayoutNames() string {
 	return matchingLayoutNames(func(d layout.Dialect) bool { return d.HasCompressor || d.HasTidier })
 }
 
-// defaultToolSets returns the sets of oxbow's own tools that a server lists by default for a home of layout d. The
-// result is d.Sets. If d names no sets, and home h has no tools of its own either, the result is the core set.
+// defaultToolSets returns the sets of oxbow's own tools that a server offers by default. The argument d is the layout
+// of the memory directory, and h is the memory directory (home). The result is d.Sets. If d.Sets is empty and the home
+// has no tools of its own, the result is only the core set, which contains oxbow's basic tools.
 func defaultToolSets(d layout.Dialect, h layout.Home) verb.VerbSets {
 	if len(d.Sets) == 0 && len(h.Tools()) == 0 {
 		return verb.VerbSets{verb.VerbSetCore}

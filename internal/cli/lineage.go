@@ -60,7 +60,9 @@ type lineageEdge struct {
 	relationToTarget string
 }
 
-// newEntryLineageTree returns the tree of the given edges in one direction.
+// newEntryLineageTree returns a tree of the given edges. Each edge connects an entry with a source, from which the
+// entry was made. If direction is towardDerivedEntries, each node leads to the entries that were made from it.
+// Otherwise each node leads to its sources.
 func newEntryLineageTree(edges []lineage.Edge, direction lineageDirection) entryLineageTree {
 	t := entryLineageTree{edgesBySource: map[string][]lineageEdge{}, printedNames: map[string]bool{}}
 	for _, e := range edges {

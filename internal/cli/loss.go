@@ -52,10 +52,12 @@ func addYesFlag(c *cobra.Command) *bool {
 	return c.Flags().BoolP("yes", "y", false, "do not ask")
 }
 
-// setUpErasureCommand makes the command c call a verb that may erase data. confirmation contains the verb and the
-// question to the person. If canErase returns true for the verb's input, the person is asked before the verb is called.
-// The flags of c set fields in the input. The function fillFromArgs sets the other fields from the arguments on the
-// command line. The function show prints the verb's result. setUpErasureCommand returns c.
+// setUpErasureCommand makes the command c call a verb that may erase data, and returns c.
+//
+// The flags of c and the function fillFromArgs fill the verb's input. fillFromArgs uses the arguments on the command
+// line. If canErase returns true for the input, the person must confirm the erasure before the verb is called. The
+// argument confirmation contains the verb and the question. The person can confirm in advance with the flag that
+// addYesFlag adds to c. The function show prints the verb's result.
 func setUpErasureCommand[In, Out any](
 	mem *lazyMemory,
 	c *cobra.Command,

@@ -101,7 +101,10 @@ func (mem *lazyMemory) serverMemoryOpener(
 	}
 }
 
-// openUnrestrictedMemory opens the whole memory of the home.
+// openUnrestrictedMemory opens the home's memory without the limits of a memory profile. If the user has not marked the
+// home as trusted (a foreign home), the memory can be opened only with readWithoutTeamAccess, which permits only
+// reading. The memory is then wrapped as a foreign memory, and cannot be changed. With any other accessKind,
+// openUnrestrictedMemory returns an UntrustedError for a foreign home.
 func (mem *lazyMemory) openUnrestrictedMemory(accessKind accessKind) (*oxbow.Memory, error) {
 	if mem.finder.openStore != nil {
 		return mem.openDaemonMemory(accessKind)
@@ -448,8 +451,9 @@ func (mem *lazyMemory) recordHomeAsTrusted() error {
 	return nil
 }
 
-// openWorkingDirAnnotations opens the annotations of the working tree that contains the working directory. They are in
-// the directory that the home's layout uses. The caller must close them.
+// openWorkingDirAnnotations opens the annotations (notes about lines of code) of the working tree that contains the
+// working directory. Their subdirectory in the working tree depends on the layout of the memory directory. The caller
+// must close the result.
 func (finder *homeFinder) openWorkingDirAnnotations(ctx context.Context) (*annotate.Store, error) {
 	wd, err := finder.env.absolutePath(".")
 	if err != nil {

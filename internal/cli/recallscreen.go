@@ -152,7 +152,8 @@ func (s *recallScreen) closeQueryWorkspace() error {
 	return done()
 }
 
-// formatErrorLine formats an error for the rows at the bottom of the screen.
+// formatErrorLine returns an error's message. If there is advice on what to do next, the advice follows on a second
+// line.
 func formatErrorLine(err error) string {
 	message, next := describeError(err)
 	return strings.TrimSpace(message + "\n" + next)

@@ -41,8 +41,9 @@ func answerPrinter[Out report.Reporter](mem *lazyMemory) func(Out) {
 	return func(out Out) { mem.env.showReport(out.Report()) }
 }
 
-// showReport prints a report. With --quiet, it prints only the keys of records and rows, the sentences that are not
-// details, and the warnings.
+// showReport prints a report: its sections, and then its warnings and notes. With --quiet, it prints a short report. A
+// short report contains only the keys of records and table rows, the sentences that are not marked as details, and the
+// warnings that need action.
 func (env *environment) showReport(r report.Report) {
 	for _, s := range r.Sections {
 		env.showSection(s)

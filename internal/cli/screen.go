@@ -27,8 +27,8 @@ func (env *environment) usesColour() bool {
 	return env.IsStdoutTerminal && env.Getenv("NO_COLOR") == "" && env.Getenv("TERM") != "dumb"
 }
 
-// bold returns s in bold if colours are used. All colours that oxbow uses are among a terminal's sixteen basic colours,
-// because every colour scheme, dark or light, makes these readable.
+// bold returns s in bold if colours are used. All styles in oxbow's output are bold or one of a terminal's sixteen
+// basic colours, because each terminal colour scheme, dark or light, makes these readable.
 func (env *environment) bold(s string) string { return env.paint(termtext.Bold, s) }
 func (env *environment) dim(s string) string  { return env.paint(termtext.Dim, s) }
 
@@ -72,7 +72,8 @@ func (env *environment) startProgress(operationName string) (stop func()) {
 	return env.progressLine.startProgress(operationName)
 }
 
-// withProgressReporter returns a context with which calls report their progress to the terminal.
+// withProgressReporter returns a context for operations that report their progress. The progress is shown in the
+// terminal's progress line. If env has no progress line, the result is ctx.
 func (env *environment) withProgressReporter(ctx context.Context) context.Context {
 	if env.progressLine == nil {
 		return ctx

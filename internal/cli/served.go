@@ -318,9 +318,9 @@ func (finder *homeFinder) clientInstructions(
 		" here; the tools for them are listed after: oxbow mcp --tools core," + strings.Join(sets, ",")
 }
 
-// chooseReadOnlyAccess returns the kind of access for a memory that is only read. It returns readWithoutTeamAccess,
-// which needs no lock and no writable file system. If the memory does not exist yet, it returns createAccess instead,
-// because a memory that is opened in this way notices when another process creates the file.
+// chooseReadOnlyAccess returns how to open a memory that is only read. The result is readWithoutTeamAccess, which needs
+// no lock and no writable file system. If the memory's file does not exist yet, the result is createAccess, because a
+// memory that is opened with createAccess notices when another process creates the file.
 func (finder *homeFinder) chooseReadOnlyAccess() accessKind {
 	if path, err := finder.storePath(); err == nil {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {

@@ -52,9 +52,10 @@ func formatLabels(labels map[string][]string, maxValues int) string {
 	return replaceHarmfulChars(strings.Join(words, " "))
 }
 
-// labelsToPrint returns a copy of the labels without those that are shown elsewhere. These are the labels about an
-// import, which only the command "oxbow get" shows, and the states of cited files, which only --json shows. For a
-// session's turn, it also leaves out labels that repeat the turn's name, and internal labels of hooks and the archive.
+// labelsToPrint returns a copy of the labels without the labels that are shown elsewhere. It removes the labels about
+// an import, which only the command "oxbow get" shows, and the states of cited files, which only --json shows. If the
+// labels belong to a turn of a session, labelsToPrint also removes the client, the session and the turn, which the
+// turn's name contains, and the labels that hooks and the archive use internally, such as commit and tool.
 func labelsToPrint(labels map[string][]string) map[string][]string {
 	labels = maps.Clone(labels)
 	for _, key := range []string{oxbow.LabelFileBlob, "import", "import-id", "import-sum"} {

@@ -124,12 +124,14 @@ func (env *environment) showSpawnResult(out profiles.SpawnSubAgentOut) {
 }
 
 // settingsFile returns the path of the settings file to use. If $OXBOW_SETTINGS is set, only the file that the variable
-// names is used. oxbow sets the variable when it starts a sub-agent, so that the sub-agent cannot use other settings by
-// choosing another home on its command line.
+// names is used. The value [subagent.NoSettings] means that no settings file is used, so that the result file is "".
+// oxbow sets the variable when it starts a sub-agent. Therefore the sub-agent cannot use other settings by choosing
+// another home on its command line.
 //
-// If the variable is not set, settingsFile uses the settings file in the home if this file is trusted, or else the
-// settings file in the user's data directory. The result file is "" if there is no settings file. The result
-// ignoredFile is the path of an untrusted settings file in the home, which may have come with a project, or "".
+// If the variable is not set, settingsFile checks the settings file in the home. If this file is trusted, it is used.
+// Otherwise the settings file in the user's data directory is used. If no settings file is found, the result file is
+// "". The result ignoredFile is the path of an untrusted settings file in the home, which may have come with a project.
+// If there is no such file, ignoredFile is "".
 func (finder *homeFinder) settingsFile() (file, ignoredFile string, err error) {
 	if f := finder.env.Getenv(subagent.EnvSettings); f != "" {
 		if f == subagent.NoSettings {

@@ -87,8 +87,9 @@ func (t *tenantHomeManager) signedInTenant(w http.ResponseWriter, r *http.Reques
 	return name
 }
 
-// signInLinks returns lines, each with a link that signs a person in to one of the homes. It writes the links of
-// tenants only if standard error is a terminal, because the links are secrets that must not be kept in a log.
+// signInLinks returns lines of text, each with a link that signs a person in to one of the homes. The links are secrets
+// that must not be kept in a log. If standard error is not a terminal, it may be a log. The links of tenants are then
+// left out, and the last line tells the person to sign in with a tenant's token instead.
 func (t *tenantHomeManager) signInLinks(server runningServer) (string, error) {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(t.sessionsByTenant)) {

@@ -21,14 +21,15 @@ type Duplicate struct {
 }
 
 // FindDuplicates returns the entries that can be removed because another entry has the same words in the same order
-// (see [sametext.FindNearDuplicates]). The result is sorted by ID, and depends only on the entries.
+// (see [sametext.FindNearDuplicates]). It removes nothing itself. The result is sorted by ID, and depends only on the
+// entries.
 //
-// Only notes and world facts are compared, and only with entries of the same kind and the same projects. An entry with
-// the label tag:keep is not removed, nor an entry whose names and labels do not fit into the remaining entry. An entry
-// that is withheld from models as suspicious is neither removed nor the remaining entry, because the text of the
-// removed entry would then be withheld.
+// FindDuplicates compares only notes and world facts, and only entries of the same kind and the same projects. It keeps
+// an entry that has the label tag:keep, and an entry whose names and labels do not fit into the remaining entry. An
+// entry that is withheld from models as suspicious is neither returned nor used as the remaining entry. Otherwise a
+// harmless text would be withheld after the removal, too.
 //
-// progress is called with the number of analyzed entries and the total number. It may be nil.
+// The function progress is called with the number of analyzed entries and the total number. It may be nil.
 func FindDuplicates(ctx context.Context, s oxbow.Store, progress func(done, total int)) ([]Duplicate, error) {
 	groups := map[string][]oxbow.Entry{} // entries by kind and projects
 	done, total := 0, 0

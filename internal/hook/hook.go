@@ -284,9 +284,10 @@ func addSessionEnd(out *CallReport, r *clientfile.HookReport, e session.Event, _
 	out.addEvent(e, session.KindSessionEnd, r.Reason)
 }
 
-// NeedsContextWithFirstPrompt reports whether the client must get the context for a session's start together with the
-// first prompt, instead of at the start. This is true for Gemini CLI. When a session starts, Gemini CLI writes the
-// hook's answer into the person's prompt, and omits this prompt when the session is resumed.
+// NeedsContextWithFirstPrompt reports whether the client must receive the context for a session's start together with
+// the first prompt, instead of at the start. This is true for Gemini CLI. At a session's start, Gemini CLI writes the
+// hook's answer into a message that appears as the person's own prompt. When the session is resumed, Gemini CLI leaves
+// this message out, so that the context would be lost.
 func (r CallReport) NeedsContextWithFirstPrompt() bool {
 	c, _ := clientfile.FindEventClient(r.Client)
 	return c.Hook.NeedsStartContextAtPrompt

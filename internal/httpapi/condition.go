@@ -152,9 +152,10 @@ var createEntryVerb = sync.OnceValue(func() verb.Verb {
 	return verb.MakeVerb(verb.Verb{Name: "remember"}, verb.RememberNewEntry)
 })
 
-// checkEntryCondition returns the current version of the entry in the arguments if this version meets the
-// condition. It returns 0 if the entry does not exist and the condition allows this, otherwise an error. If the
-// arguments contain an alias, checkEntryCondition replaces it by the entry's name.
+// checkEntryCondition checks a condition about an entry before a request changes the entry. The request's argument
+// "name" contains the entry's name. If the entry exists and the condition allows its version, checkEntryCondition
+// returns this version. If the name is an alias, it also replaces the argument by the entry's name. If the entry does
+// not exist and the condition allows this, it returns 0. Otherwise it returns an error.
 func (o *memoryViewState) checkEntryCondition(
 	ctx context.Context,
 	args *requestArguments,

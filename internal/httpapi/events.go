@@ -51,8 +51,9 @@ func (o *memoryViewState) serveEvents(w http.ResponseWriter, r *http.Request, fe
 	return nil
 }
 
-// sendChanges sends one event for each change, or the event "reset". If a new stream starts without a change to send,
-// sendChanges sends the event "ready", so that the client knows an ID from which it can resume.
+// sendChanges sends one event with the name "change" for each change in n. If n says that the client must read
+// everything again, it sends only an event "reset". If the stream is new and there is no change to send, it sends an
+// event "ready", so that the client knows an ID from which it can resume.
 func sendChanges(out *sse.EventStream, n history.UnreadChanges, isFirst bool) error {
 	switch {
 	case n.MustReadEverything:

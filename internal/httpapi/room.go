@@ -61,8 +61,8 @@ func (o *memoryViewState) openReadableMemory(ctx context.Context) (*oxbow.Memory
 	return o.readableMemory, nil
 }
 
-// checkRouteRights returns an error if a request may not use the route r. The view o belongs to the token and the
-// profile of the request. The error is returned if r needs the whole memory but o contains only a part of it, or if r
+// checkRouteRights returns an error if a request may not use the route r. The view o is the part of the memory that the
+// request may use. The error has status 403 in two cases: r needs the whole memory but o is only a part of it, or r
 // changes the memory but o is read-only.
 func (o *memoryViewState) checkRouteRights(r *route) error {
 	switch {

@@ -54,7 +54,8 @@ func newReadRoute[In, Out any](path, name, summary string, run verbFunc[In, Out]
 	)
 }
 
-// newWriteRoute returns a route whose verb writes.
+// newWriteRoute returns a route for an operation that may change the memory. In oxbow, a verb is such an operation, and
+// not the HTTP method.
 func newWriteRoute[In, Out any](
 	method, path, name, summary string,
 	run verbFunc[In, Out],

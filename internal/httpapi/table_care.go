@@ -147,8 +147,8 @@ type checkMemoryIn struct {
 	SinceLogHash string `json:"since,omitempty" usage:"Prove that changes were only added since this head, which check or stats gave."`
 }
 
-// checkMemory calls [maintenance.CheckData] without signing the result. The report names files without their
-// directories, so that paths of the server stay hidden from clients.
+// checkMemory calls [maintenance.CheckData] and removes the directories from the file names in the result, so that the
+// paths of the server stay hidden from clients. The result is not signed.
 func checkMemory(ctx context.Context, w *verb.Workspace, in checkMemoryIn) (maintenance.CheckDataOut, error) {
 	out, err := maintenance.CheckData(ctx, w, maintenance.CheckDataIn{EarlierHash: in.SinceLogHash})
 	out.Store = fileName(out.Store)

@@ -49,8 +49,9 @@ func formatRequest(verbName string, args []verb.HintArgument) string {
 	return request + " with " + string(b)
 }
 
-// verbMethodAndPath returns the method and the path of the route for a verb, such as "GET /recall". If no route calls
-// the verb, it returns the name of the verb.
+// verbMethodAndPath returns the HTTP method and the path of the route for a verb, such as "GET /recall". The route for
+// the verb history is the route for the verb log. If no route belongs to the verb, verbMethodAndPath returns the verb's
+// name.
 func verbMethodAndPath(verb string) string {
 	if verb == "history" {
 		verb = "log"

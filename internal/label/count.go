@@ -20,12 +20,12 @@ type Count struct {
 	Entries int
 }
 
-// CountValues counts the labels of the entries that match the filter. If key is not "", it counts only labels with this
-// key. The result is sorted by key, then by decreasing number of entries, then by value.
+// CountValues counts in how many entries each label occurs. It counts only entries that match the filter f. If key is
+// not "", it counts only labels with this key. The result is sorted by key, then by decreasing number of entries, then
+// by value.
 //
-// If key is not "", CountValues avoids reading the contents of entries if the store can read labels without the
-// contents. For example, an oxbow store file can have a snapshot, which contains the labels with the keys project and
-// tag separately.
+// If key is not "", and the store can read the labels with this key without the contents of entries, CountValues does
+// not read the contents. An oxbow store file can do this for the keys project and tag if the file has a snapshot.
 func CountValues(ctx context.Context, s oxbow.Store, f oxbow.Filter, key string) ([]Count, error) {
 	countLabels := countAllLabels
 	if key != "" {

@@ -142,9 +142,10 @@ func countCapitals(labelCount Count) int {
 	return n
 }
 
-// findTypingErrors finds pairs of values that differ by one typing error. It does not compare all pairs. Instead,
-// it indexes each value under all strings that result from deleting one letter. Two values with one typing error
-// have such a string in common.
+// findTypingErrors returns the pairs of values in cs that differ by one typing error. It does not compare all pairs.
+// Instead, it indexes each value under all strings that result from deleting one letter. Two values that differ by one
+// typing error have at least one of these strings in common. Values in usedValues are skipped, because they already
+// belong to another finding. A pair that is found is added to usedValues. Values with less than 5 letters are skipped.
 func findTypingErrors(cs []Count, usedValues map[string]bool) []SimilarLabels {
 	near := map[string][]int{}
 	for i, c := range cs {

@@ -106,8 +106,9 @@ func Suggest(ctx context.Context, m *oxbow.Memory, o SuggestOptions) ([]Suggesti
 	return all, nil
 }
 
-// PlanSuggestionAcceptance plans to add the suggested labels whose confidence is at least minConfidence. Entries that
-// have changed since the suggestion are skipped.
+// PlanSuggestionAcceptance returns a Planner that adds suggested labels to entries. It adds each suggestion of the
+// slice ss whose confidence is at least minConfidence. A suggestion is ignored if its entry has changed since the
+// suggestion. An entry that would have more than oxbow.MaxLabels labels is not changed.
 func PlanSuggestionAcceptance(ss []Suggestion, minConfidence float64) Planner {
 	return func(ctx context.Context, s oxbow.Store) (LabelChangePlan, error) {
 		p := LabelChangePlan{ChangeNote: "label suggest"}
@@ -237,15 +238,17 @@ type labelVote struct {
 	similarEntryCount int      // number of similar entries that were examined, with and without labelValue
 }
 
-// countLabelVotes determines which label values the entries similar to e have. Each similar entry is a vote for its
-// values. The result begins with the value that has the most support.
+// countLabelVotes finds entries that are similar to e, and determines which values their labels with the key g.labelKey
+// have. Each similar entry votes for its values. The weight of its vote is the square of its similarity score.
+// voteShare in the result is the share of the total weight that votes for a value. The result begins with the value
+// that has the highest share. It is nil if no entry has a label with this key.
 func (g *suggester) countLabelVotes(ctx context.Context, e *oxbow.Entry) ([]labelVote, error) {
 	if g.labelledCount == 0 {
 		return nil, nil
 	}
-	// If an entry has at most one label with this key, examine only similar entries that have a label with this key,
-	// because other entries tell nothing about the right value. If an entry can have several labels, such as tags, also
-	// examine similar entries without such a label. They reduce the share of every value.
+	// If an entry has at most one label with the key g.labelKey, examine only similar entries that have such a label,
+	// because other entries tell nothing about the right value. If an entry can have several labels with the key, such
+	// as tags, also examine similar entries without such a label. These entries reduce each value's share of the votes.
 	var f oxbow.Filter
 	if g.isKeySingleValued {
 		f.Terms = []oxbow.Term{{Key: "has", Values: []string{g.labelKey}}}
@@ -394,11 +397,13 @@ func (bs reasonsByLabelValue) valueProbabilities() map[string]float64 {
 	return ps
 }
 
-// exclusiveValueProbabilities returns for each label value the probability that it is the entry's value. It is used for
-// keys of which an entry has at most one value. Each value has its odds as its weight, and the case that no value is
-// right has the weight 1. The probability of a value is its weight divided by the sum of all weights. It is multiplied
-// by knownValueProbability, the probability that the right value is already the label of other entries. If
-// knownValueProbability is low, a sentence about this is added to the reasons for each value.
+// exclusiveValueProbabilities returns for each label value the probability that it is the right value for an entry. The
+// label's key must be a key for which an entry has at most one value.
+//
+// The weight of a value is its odds. The weight of the case that no value is right is 1. The probability of a value is
+// its weight divided by the sum of all weights, multiplied by knownValueProbability. knownValueProbability is the
+// probability that the right value is one of the values that other entries have. If it is below 0.8, a sentence about
+// this is added to the reasons for each value.
 func (bs reasonsByLabelValue) exclusiveValueProbabilities(knownValueProbability float64) map[string]float64 {
 	ps, odds := bs.valueProbabilities(), 1.0
 	for _, b := range bs {

@@ -83,8 +83,8 @@ func (h *viewHandlerCache) serveRequest(w http.ResponseWriter, r *http.Request, 
 		return
 	}
 	w = errorCodeWriter{w}
-	// In the SDK, only a handler without sessions supports the protocol version without sessions. Only a handler with
-	// sessions supports the older versions and knows the client's name.
+	// The SDK needs two handlers. Only a handler without sessions supports the newest protocol version, which has no
+	// sessions. Only a handler with sessions supports the older protocol versions and knows the client's name.
 	if r.Header.Get("Mcp-Protocol-Version") >= statelessVersion {
 		room.statelessHandler.ServeHTTP(w, r)
 		return

@@ -161,10 +161,10 @@ func parseMessage(line []byte) (jsonrpc.Message, *messageError) {
 	}
 }
 
-// checkRequestID returns an error if the server could not answer the request with the same ID. b is the request as
-// JSON. The ID must be a string or an exact integer, because the SDK stores numbers as float64 and rounds them to
-// integers. The ID null is an error too, because the SDK treats null like a missing ID, so that it would read the
-// request as a notification and not answer it.
+// checkRequestID returns an error if the request msg has an ID that the server could not repeat exactly in its answer.
+// The argument b contains the request as JSON. The ID must be a string or an exact integer, because the SDK stores a
+// number as float64 and rounds it to an integer. The ID null is an error, because the SDK treats it as a missing ID and
+// therefore reads the request as a notification, which gets no answer.
 func checkRequestID(msg jsonrpc.Message, b []byte) *messageError {
 	r, asks := msg.(*jsonrpc.Request)
 	if !asks {

@@ -53,14 +53,17 @@ func (v *clientService) viewInstructions() string {
 
 // offeredTools returns the tools for a client with the rights of v. These rules apply:
 //
-//   - Memory tools: A client that sees the whole memory gets the tools in serverOptions.Tools or, if Tools is nil,
-//     oxbow's own tools. A client that sees only a part of the memory gets oxbow's own tools and recall_memory. If
-//     Tools is empty, no client gets memory tools.
+//   - Memory tools: A client that sees the whole memory gets the tools in serverOptions.Tools. If Tools is nil, it gets
+//     oxbow's own tools. A client that sees only a part of the memory gets oxbow's own tools and the tool
+//     recall_memory. If Tools is empty but not nil, no client gets memory tools.
 //   - Code tools: Annotations belong to the project of the working tree. So only a client that sees this project gets
 //     code tools.
-//   - Tools with effects outside the memory, such as a tool that starts programs: Only a client without restrictions,
-//     except the server's profile, gets these tools.
+//   - Tools with effects outside the memory, such as a tool that starts programs: Only a client whose access is not
+//     restricted gets these tools. The profile of the server does not count as a restriction.
 //   - A read-only client gets no tools that write.
+//   - If the server has profiles and the client has a memory, [verb.ToolsWithProfiles] adds the tools and parameters
+//     for profiles.
+//   - Tools whose names are in serverOptions.OmittedVerbs are removed.
 func (v *clientService) offeredTools() []verb.Tool {
 	sets := v.serverOptions.ToolSets
 	isLayoutHome := sets != nil && len(sets) == 0

@@ -20,14 +20,14 @@ import (
 // store's lock.
 const defaultDrainTimeout = 2 * time.Minute
 
-// ServeStdio serves the client that writes to the argument in and reads from the argument out, until the input ends or
-// ctx is done. Before ServeStdio returns, it answers all calls that were read. If no call is answered for
-// [Options.DrainTimeout], it answers the remaining calls with an error.
+// ServeStdio serves a single client. It reads the client's messages from the reader in and writes the answers to the
+// writer out. It runs until the input ends or ctx is done. Before ServeStdio returns, it answers all calls that were
+// read. If the server sends no answer for [Options.DrainTimeout], ServeStdio answers the remaining calls with an error.
 //
 // ServeStdio returns nil if the input has ended, and the error of ctx if ctx is done. If a Read of the input blocks
 // when ctx is done, one goroutine remains until this Read returns. A line that is not a valid message is answered with
 // an error. If writing to the output fails, the calls are still executed, and ServeStdio returns the write error at the
-// end. It writes only protocol messages to the output. It closes neither the input nor the output.
+// end. It writes only protocol messages to the output. It does not close the input or the output.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	m, err := s.openUnrestrictedServer(stdioDoorName)
 	if err != nil {
@@ -285,9 +285,10 @@ func (c *drainingConnection) Write(ctx context.Context, msg jsonrpc.Message) err
 	return err
 }
 
-// tryStartCallAnswer reports whether the answer to the call with this ID should be written, and marks the call as being
-// answered. It returns false if the call is unknown or cancelled, or if another answer was started. An answer without a
-// valid ID does not belong to a call, so the result is true.
+// tryStartCallAnswer reports whether the answer to the call with this ID should be written. If the call is waiting for
+// its answer, tryStartCallAnswer marks the call as being answered and returns true. If the call is unknown or
+// cancelled, or if another answer was started, the result is false. A message without a valid ID is not the answer to a
+// particular call, and should always be written. The result is then true.
 func (c *drainingConnection) tryStartCallAnswer(id jsonrpc.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

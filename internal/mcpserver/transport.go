@@ -98,8 +98,10 @@ func (d *serverTransport) contextWithCallSource(ctx context.Context, req *mcp.Ca
 	return verb.WithCaller(ctx, c)
 }
 
-// callerFromRequest returns a description of the session that makes a call. The working directory is known only over
-// standard streams, because an HTTP client may run on a different machine.
+// callerFromRequest returns a description of the session that makes a call. The field Dir of the description is the
+// session's working directory. It is set only if the client is connected through the server's standard input and
+// output. The session's directory is then the server's directory, because the client has started the server. An HTTP
+// client may run on another machine, so its directory is not known.
 func (d *serverTransport) callerFromRequest(req *mcp.CallToolRequest) session.Caller {
 	name := ""
 	if info := req.ClientInfo(); info != nil {

@@ -103,9 +103,12 @@ func (o Options) oxbowArgv(words ...string) []string {
 	return append(argv, words...)
 }
 
-// oxbowServerParts returns the part of a JSON file that starts oxbow's server, with the command and the arguments as
-// separate fields. toAdd contains the part, so that setup adds it. If the options say that no server is wanted,
-// toRemove contains the part, so that setup removes it.
+// oxbowServerParts returns the part of a JSON file that starts oxbow's server. The part has the command and the
+// arguments as separate fields. Before them are the fields in firstFields, and after them the fields in lastFields. The
+// argument path is the place of the servers in the file.
+//
+// If the options ask for a server, the part is in toAdd, which setup adds to the file, and toRemove is empty. Otherwise
+// the part is in toRemove, which setup removes from the file, and toAdd is empty.
 func (o Options) oxbowServerParts(
 	path []string,
 	firstFields fields,
@@ -179,8 +182,10 @@ func (o Options) excludesHookPurpose(purpose int) bool {
 	return false
 }
 
-// hooksWithShellCommand returns hooks whose command is a line for a shell. timeoutUnitsPerSecond is 1 if the client's
-// timeouts are in seconds, and 1000 if they are in milliseconds.
+// hooksWithShellCommand returns oxbow's hooks for those of the events for which the options ask for a hook. Each hook
+// has its command as a single line for a shell. windowsShell is the kind of shell that is used on Windows.
+// timeoutUnitsPerSecond is 1 if the client's timeouts are in seconds, and 1000 if they are in milliseconds. The fields
+// in extraFields are added to each hook.
 func (o Options) hooksWithShellCommand(
 	w Machine,
 	client string,

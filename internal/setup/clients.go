@@ -523,9 +523,12 @@ func readTOMLServer(t *tomlDocument) (s Server, exists bool) {
 	return s, exists
 }
 
-// putServer writes the table of oxbow's server into Codex's configuration. It returns an error if the table belongs to
-// another program. It removes the key "required" from the table, unless the user wrote this key. Earlier versions of
-// oxbow wrote the key. Because of the key, Codex does not start if oxbow fails to start.
+// putServer writes the table of oxbow's server into Codex's configuration. If the configuration already contains the
+// table, and the table starts the server for the same memory directory, the arguments in the table are kept. putServer
+// returns an error if the table belongs to another program.
+//
+// Earlier versions of oxbow wrote the key "required" into the table. With this key, Codex does not start if oxbow fails
+// to start. Therefore putServer removes the key, unless the user wrote it.
 func putServer(knownPrograms oxbowPrograms, t, docWithoutOxbow *tomlDocument, serverFields fields) error {
 	if current, ok := readTOMLServer(t); ok {
 		if !knownPrograms.isServerEntry(current) {

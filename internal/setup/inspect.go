@@ -100,8 +100,9 @@ func (in *Inspection) Status(c *Client) Status {
 	return s
 }
 
-// inspectFile adds facts about one client file to the status: whether setup has recorded a change in the file, with
-// which options, and whether the file contains parts of oxbow.
+// inspectFile adds facts about the client file f to the status. It records whether the client can have servers, whether
+// setup has recorded a change in the file, which options were chosen in that setup, and whether the file contains parts
+// of oxbow. If the file contains recorded changes but cannot be read, inspectFile sets s.Err.
 func (s *Status) inspectFile(w Machine, f *clientFile) {
 	s.canHaveServers = s.canHaveServers || len(f.serversPath) > 0
 	real, err := resolveLink(f.path)
@@ -199,13 +200,13 @@ func (f *sharedClientProblem) hasSameMessage(other *sharedClientProblem) bool {
 	return f.message == other.message && strings.HasPrefix(f.message, "{clients}: ")
 }
 
-// Findings returns findings about all clients that are set up. The problems come first, and then the clients without
-// problems. A problem that several clients have, or that both the user's and the project's files have, becomes a single
-// finding.
+// Findings returns findings about all clients that are set up. Problems come first, and clients without problems
+// follow. If several clients have the same problem, or if both the user's and the project's files have it, the problem
+// is a single finding.
 //
-// If the inspection is not about a project, Findings also checks the project in Machine.ProjectDir, and appends the
-// problems that only the project's files have at the end. It does not start servers of the project, because other
-// people may have written the project's files.
+// If the inspection is not about a project, Findings also checks the project in Machine.ProjectDir. Problems that only
+// the project's files have are at the end of the result. For this check, Findings does not start the project's servers,
+// because other people may have written the project's files.
 func (in *Inspection) Findings(ctx context.Context) []Finding {
 	faults, correct := in.findSharedClientProblems(ctx)
 	var inProject []*sharedClientProblem
@@ -351,8 +352,9 @@ func (in *Inspection) findClientFaults(ctx context.Context, s *Status) (all []cl
 	return append(all, in.serverFaults(ctx, s)...)
 }
 
-// serverFaults starts the client's server, and returns the problems that its answer shows. It returns nil for a client
-// without a server, or if this inspection does not start servers.
+// serverFaults starts the first server in s.ServerEntries, asks it for its memory, and returns a fault if the server
+// does not answer or has no memory. It returns nil if there is no server entry, or if in.Start is nil, which means that
+// this inspection does not start servers.
 func (in *Inspection) serverFaults(ctx context.Context, s *Status) []clientSetupFault {
 	if len(s.ServerEntries) == 0 || in.Start == nil {
 		return nil

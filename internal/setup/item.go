@@ -19,12 +19,13 @@ type jsonPart struct {
 	add, remove func(d, base *jsonDocument) error
 }
 
-// serverPart returns the part of a client's JSON file that starts oxbow as an MCP server. This part is the object at
-// the given path, under the program's name.
+// serverPart returns the part of a client's JSON file that starts oxbow as an MCP server. The part is the object with
+// the program's name inside the object at path.
 //
-// The function add keeps fields that other people added, and arguments that name the same memory directory. It returns
-// an error if an entry with this name starts another program. If the file had such an entry before oxbow was set up,
-// the function remove restores the entry. It keeps an entry that a person wrote.
+// The function add adds or updates the part. It keeps fields that other people added, and it keeps command arguments
+// that name the same memory directory as serverFields. It returns an error if the present object starts a program other
+// than oxbow. The function remove deletes the part. If the file had an object of oxbow before setup changed the file,
+// remove restores that object. It does not delete an object that a person wrote.
 func serverPart(knownPrograms oxbowPrograms, path []string, serverFields fields) jsonPart {
 	path = append(slices.Clone(path), programName)
 	return jsonPart{
@@ -149,8 +150,8 @@ func hooksPart(knownPrograms oxbowPrograms, client string, wantedHooks []hookEnt
 	}
 }
 
-// hookGroupFields returns a group that contains only the hook's handler. If the client does not have groups, it returns
-// the handler.
+// hookGroupFields returns a group that contains the hook's handler, and the hook's matcher if it has one. If the client
+// does not have groups, the result is the handler.
 func (h hookEntry) hookGroupFields() fields {
 	if h.hasNoHandlerGroups {
 		return h.handler
@@ -171,9 +172,10 @@ type foundHandler struct {
 	hasNoGroup bool
 }
 
-// findHandlers returns the positions of oxbow's handlers for an event. The function isOxbowHandler reports whether a
-// handler belongs to oxbow. The last handler comes first, so that removing a handler does not change the positions of
-// the remaining handlers.
+// findHandlers returns the positions of oxbow's handlers for an event. A handler is an element of the event's list, or
+// is in a group, which is an element with a list of handlers. The function isOxbowHandler reports whether a handler
+// belongs to oxbow. The last handler comes first, so that removing a handler does not change the positions of the
+// remaining handlers.
 func findHandlers(d *jsonDocument, event string, isOxbowHandler func(json.RawMessage) bool) (all []foundHandler) {
 	var list []json.RawMessage
 	d.decodeAt(&list, "hooks", event)
@@ -235,9 +237,10 @@ func appendToList(d *jsonDocument, value any, path ...string) error {
 }
 
 // listWordsPart returns a [jsonPart], which can add oxbow's words to a list in a JSON file and remove them. The
-// parameter path is the place of the list in the file. All words in the list that begin with the prefix belong to
-// oxbow, except words that the original file contains. The function add writes the words in wantedWords, and removes
-// oxbow's other words. The function remove removes all of oxbow's words.
+// parameter path is the place of the list in the file. A word in the list belongs to oxbow if it begins with the
+// prefix, and if the list did not contain the word before setup added oxbow to the file. The function add of the result
+// adds the words in wantedWords, and removes oxbow's other words. The function remove of the result removes all of
+// oxbow's words.
 func listWordsPart(prefix string, wantedWords []string, path ...string) jsonPart {
 	take := func(d, base *jsonDocument, keep []string) error {
 		var list, original []string

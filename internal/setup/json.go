@@ -23,8 +23,8 @@ type jsonDocument struct {
 	originalText []byte
 }
 
-// parseJSON parses a text whose root must be an object. A text of only white space and comments counts as an empty
-// object.
+// parseJSON parses a text whose root must be an object. If the text contains only white space and comments, parseJSON
+// appends an empty object, and stores the text without this object in originalText, so that the text can be restored.
 func parseJSON(text []byte) (*jsonDocument, error) {
 	d := &jsonDocument{}
 	err := d.replaceText(text)
@@ -276,10 +276,10 @@ func (d *jsonDocument) addMember(v *hujson.Value, name string, value any) error 
 	return d.replaceRange(from, pos, ","+isKept+addLeadingSpace(entry, lines))
 }
 
-// insertionOffsets returns the offsets from and to, between which a new member can be inserted into the object c, or
-// a new element into the list c. The offset from is after the last member or element and after its comma, if it has a
-// comma. If c is empty, from is after the opening bracket. The offset to is after any comments between from and the
-// closing bracket.
+// insertionOffsets returns two offsets in d.text. A new member can be inserted between these offsets into the object c,
+// or a new element into the list c. The first result, from, is the offset after the last member or element and after
+// its comma, if it has a comma. If c is empty, it is the offset after the opening bracket. The second result, to, is
+// the offset after any comments that follow the first offset, before the white space and the closing bracket.
 func (d *jsonDocument) insertionOffsets(c jsonContents) (from, to int) {
 	close := c.value.EndOffset - 1 // offset of the bracket that ends the object or list
 	from = c.value.StartOffset + 1

@@ -10,8 +10,9 @@ import (
 	"syscall"
 )
 
-// restoreFileOwner gives a replaced file the owner and the group that it had before. It does so only for root, because
-// a file that any other user may replace already belongs to that user.
+// restoreFileOwner sets the owner and the group of the file at path to those in oldInfo, which describes the file
+// before it was replaced. Only root does this. For any other user, the old file usually belongs to the user, and the
+// new file does too.
 func restoreFileOwner(path string, oldInfo fs.FileInfo) {
 	if st, ok := oldInfo.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
 		_ = os.Chown(path, int(st.Uid), int(st.Gid))

@@ -123,10 +123,10 @@ func (f *clientFile) planRemoval(w Machine, o Options) (*Change, error) {
 	return c.checkFileWritable()
 }
 
-// planOxbowRemoval reads the file and the record of its last setup. It returns the record and a Change. The field
-// Before of the Change contains the present content, and the field base contains the content without oxbow's parts. The
-// caller must set the field After to the new content. planOxbowRemoval returns an error if the file or the record
-// cannot be read, or if oxbow's parts cannot be removed.
+// planOxbowRemoval reads the file and the record of its last setup. It returns a Change of the file, and the record.
+// The field Before of the Change contains the present content of the file, and the field contentWithoutOxbow contains
+// the content without oxbow's parts. The caller must set the field After to the new content. planOxbowRemoval returns
+// an error if the file or the record cannot be read, or if oxbow's parts cannot be removed.
 func (f *clientFile) planOxbowRemoval(w Machine, o Options) (*Change, *fileSetupRecord, error) {
 	real, err := resolveLink(f.path)
 	if err != nil {
@@ -186,8 +186,10 @@ func checkWritable(path string) error {
 	return f.Close()
 }
 
-// textWithoutOxbow returns the content that the file would have without oxbow. It returns nil if the argument text is
-// nil, or if oxbow created the file and the file contains nothing else.
+// textWithoutOxbow returns the content that the file would have without oxbow. The argument text is the present
+// content, and r is the record that setup wrote, or nil. If text is exactly what setup wrote, the result is the
+// original content in the record. The result is nil if text is nil, or if oxbow created the file and the file contains
+// only oxbow's parts.
 func (f *clientFile) textWithoutOxbow(text []byte, r *fileSetupRecord) ([]byte, error) {
 	switch {
 	case text == nil:

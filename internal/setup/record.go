@@ -168,7 +168,9 @@ func writeRecord(recordPath string, r *fileSetupRecord) error {
 	return writeFile(recordPath, []byte(indentedJSON(r)))
 }
 
-// deleteRecord deletes the record of a file. It also deletes empty directories that setup created.
+// deleteRecord deletes the setup record of a file, and leftover files of interrupted operations. It also deletes the
+// directories that setup created for the file, if they are empty. If such a directory is not empty, deleteRecord adds
+// the directory to the record of another file, so that it is deleted together with that file's record.
 func (w Machine) deleteRecord(realPath string) error {
 	r, err := w.readRecord(realPath)
 	if r == nil || err != nil {

@@ -158,10 +158,13 @@ func isConflictLine(s string) bool {
 	return s == conflictStartLine || s == conflictMiddleLine || s == conflictEndLine
 }
 
-// lineChangesFromBase returns the changes from the lines base, the common ancestor, to the lines side, one of its
-// versions. A conflict in side contains several alternative texts. lineChangesFromBase returns the changes to all these
-// texts. If one text contains only changes that another text also contains, it returns the whole conflict as one
-// change, so that no text is lost. The error is errNestedConflict if one change contains several conflicts.
+// lineChangesFromBase returns the changes that turn the lines in base into the lines in side. The argument base is the
+// common ancestor of the versions that are merged, and side is one of these versions.
+//
+// The lines in side may contain conflicts. A conflict contains several alternative texts. lineChangesFromBase returns
+// the changes from base to each of these texts. If all changes of one text are also changes of another text, it returns
+// the whole conflict as one change, so that no text is lost. The error is errNestedConflict if one change contains
+// several conflicts.
 func lineChangesFromBase(base, side []string) (out []diff.LineChange, err error) {
 	var conflicts [][][]string
 	if !slices.ContainsFunc(base, isConflictLine) {

@@ -155,8 +155,10 @@ func (e *Client) Stats() *Stats {
 	return &s
 }
 
-// Vectors returns a vector for each text. Each vector is normalized, which means that its Euclidean norm is 1. For a
-// text that cannot have a vector, such as an empty text, the result contains an empty slice.
+// Vectors returns a vector for each text in the list texts. Each vector is normalized, which means that its Euclidean
+// norm is 1. For a text that cannot have a vector, such as an empty text, the result contains an empty slice. A text
+// with more than e.MaxTextBytes bytes is truncated before its vector is computed. Vectors in the cache are used again,
+// and new vectors are stored in the cache.
 func (e *Client) Vectors(ctx context.Context, texts []string) ([][]float32, error) {
 	vs := make([][]float32, len(texts))
 	ask := map[string][]int{} // for each text that the endpoint must embed, its indexes in texts

@@ -74,7 +74,8 @@ func (f *vectorFile) readRows(rows map[uint64]storedVector) {
 	}
 }
 
-// encodeHeader returns the header of a file whose vectors have dimension elements.
+// encodeHeader returns the header of a file with vectors. The parameter dimension is the number of elements in each
+// vector.
 func (f *vectorFile) encodeHeader(dimension int) []byte {
 	b := append([]byte(fileMagic), f.key[:]...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(dimension))

@@ -73,9 +73,9 @@ func ParseArguments(object json.RawMessage) (Arguments, error) {
 	return args, nil
 }
 
-// readArgs decodes args, the arguments of a call, and stores their values in the struct in. The list params describes
-// the parameters. verb is the name of the verb, for messages. The function screenText gets each text and must return
-// the text to store.
+// readArgs decodes the list args, which contains the arguments of a call. It stores their values in the fields of the
+// struct in the parameter in. The list params describes the parameters. The argument verb is the verb's name, for
+// messages. readArgs calls the function screenText for each text, and stores the text that screenText returns.
 //
 // A key may be a parameter's name, a name in [Param.OtherNames], or one of these names with capitals or dashes
 // (maxTokens, max-tokens). A number or a boolean may be written as a string, a string as a number, and a list with a
@@ -85,7 +85,8 @@ func ParseArguments(object json.RawMessage) (Arguments, error) {
 // readArgs returns an error if a key is unknown, a parameter is repeated, a required parameter is absent, a value has
 // the wrong type, or a text is not valid Unicode. The error matches [oxbow.ErrInvalid] and explains the correct form.
 func readArgs(verb string, params []Param, args Arguments, screenText func(string) string, in reflect.Value) error {
-	given := map[string]string{} // for the name of each parameter that was given, the key that the caller used for it
+	// map from the name of each passed parameter to the key that the caller used for the parameter
+	given := map[string]string{}
 	filled := map[string]bool{}
 	for _, a := range args {
 		p, ok := findParam(params, a.Key)
@@ -145,8 +146,9 @@ func (p Param) checkNotRepeated(key string, usedKeyByParam map[string]string) er
 	return InvalidValue("parameter", key, "means the same as "+first+", which is given too; give only "+p.Name)
 }
 
-// checkRequiredParams returns an error if a required parameter lacks a value. usedKeyByParam contains the parameters
-// that the call used, and hasValueByParam the parameters that have a value.
+// checkRequiredParams returns an error if a required parameter has no value. The keys of usedKeyByParam are the
+// parameters that the call contains, even if their values are empty. The keys of hasValueByParam are the parameters
+// with a value that is not empty. The error tells whether the parameter is empty or missing.
 func checkRequiredParams(params []Param, usedKeyByParam map[string]string, hasValueByParam map[string]bool) error {
 	for _, p := range params {
 		if !p.Required || hasValueByParam[p.Name] {
@@ -374,8 +376,9 @@ func (s argumentValue) mayBeNumber() bool {
 	return s.jsonKind == jsonString || s.jsonKind == jsonNumber
 }
 
-// parseWholeNumber parses an integer such as 5, 5.0 or 1e3. Only plain digits may exceed 2⁵³, because other large
-// numbers are not exact in JSON. It returns false for all other texts.
+// parseWholeNumber parses an integer such as 5, 5.0 or 1e3. If the text has a decimal point or an exponent, the number
+// must not exceed 2⁵³, because a floating-point number above 2⁵³ may be inexact. parseWholeNumber returns false for all
+// other texts.
 func parseWholeNumber(s string) (int64, bool) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return n, true

@@ -26,15 +26,16 @@ func CallerFromContext(ctx context.Context) (c session.Caller, isKnown bool) {
 
 type taintLabelsContextKey struct{}
 
-// WithTaintLabels returns a context with taint labels for changes. A taint label marks an entry that an agent wrote
-// after it had read text by others, such as a web page. The label's value names the call that returned this text. A
-// change with the returned context gets taintLabels instead of the taint labels of the caller's session.
+// WithTaintLabels returns a context for changes that get the labels in taintLabels. A taint label marks an entry that
+// an agent wrote after the agent had read text by others, such as a web page. The value of the label names the tool
+// call that returned the text by others. Without WithTaintLabels, a change gets the taint labels of the caller's
+// session.
 func WithTaintLabels(ctx context.Context, taintLabels []string) context.Context {
 	return context.WithValue(ctx, taintLabelsContextKey{}, taintLabels)
 }
 
-// ContextTaints returns the taints that WithTaintLabels has put into the context. A taint names a call by which the
-// agent has read text by others. isKnown is false if WithTaintLabels was not called.
+// ContextTaints returns the taints that WithTaintLabels has stored in the context. A taint is the name of a tool call
+// that returned text by others to the agent. isKnown is false if WithTaintLabels was not called.
 func ContextTaints(ctx context.Context) (taints []string, isKnown bool) {
 	taints, isKnown = ctx.Value(taintLabelsContextKey{}).([]string)
 	return taints, isKnown

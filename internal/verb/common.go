@@ -268,7 +268,8 @@ func EmptyResultReasons(
 	for _, r := range diagnosis.Removed[:min(len(diagnosis.Removed), maxWordsInNote)] {
 		part := cmp.Or(r.Clause, timeTerms.formatFilter(r.Filter))
 		switch {
-		// If the words find nothing even without any filter, do not blame this filter.
+		// If no entry contains the words even without a filter, the filter is not the reason for the empty result, so
+		// add no reason about it.
 		case r.Left == 0 && diagnosis.Unfiltered == 0 && len(diagnosis.Terms) > 0:
 		case r.Left == 0:
 			reasons = append(reasons, Notef("filter %s alone removes all that was found", part))
@@ -299,9 +300,9 @@ func EmptyResultReasons(
 	return reasons
 }
 
-// mistypedLabelHints returns hints about filter terms that probably contain a mistake. It examines terms with an
-// unknown key, which oxbow takes as the key of a label, if the filter with the term selects nothing. The term is
-// probably a mistake if the key is similar to a key of the filter language, or if the value is a date.
+// mistypedLabelHints returns hints about filter terms that probably contain a mistake. oxbow takes a term with an
+// unknown key as a label. mistypedLabelHints examines such a term only if the query finds nothing with it (r.Left is
+// 0). The term is probably a mistake if its key is similar to a key of the filter language, or if its value is a date.
 func mistypedLabelHints(diagnosis oxbow.Diagnosis) (hints []Note) {
 	for _, r := range diagnosis.Removed {
 		if r.Left > 0 || len(r.Filter.Terms) == 0 {
@@ -338,9 +339,10 @@ type dateTerm struct {
 	timeRange    oxbow.Filter
 }
 
-// ParseDateFilterTerms returns the filter terms that select entries by time, such as after:2026-04-18. It takes the
-// terms from texts, which contain queries and filters. It also makes a term from each of n.CreatedAfter,
-// n.CreatedBefore and n.CreatedUntil that is not empty.
+// ParseDateFilterTerms returns the filter terms that select entries by time, such as after:2026-04-18. It searches for
+// such terms in the strings in the argument texts, which contain queries and filters. It also makes a term from each of
+// n.CreatedAfter, n.CreatedBefore and n.CreatedUntil that is not empty. A term that is not a valid time filter is
+// ignored. The argument now is the current time, for relative dates.
 func (n EntrySelection) ParseDateFilterTerms(now time.Time, texts ...string) (dates DateFilterTerms) {
 	terms := strings.Fields(strings.Join(texts, " "))
 	for _, bound := range [][2]string{{"after", n.CreatedAfter}, {"before", n.CreatedBefore}, {"until",

@@ -130,8 +130,10 @@ func (p PastTextFilter) makeChangeForVersion(ctx context.Context, v oxbow.Versio
 		Entries: []TouchedEntry{p.newTouchedEntry(ctx, v)}}
 }
 
-// Undo undoes the changes with the numbers in in.Seqs. If in.Seqs is nil, Undo undoes the last changes. An undo is
-// itself a change, so it can be undone.
+// Undo undoes the changes with the numbers in in.Seqs. If in.Seqs is nil, Undo undoes the last in.Count changes, or
+// only the last change if in.Count is nil. If in.DryRun is set, Undo only checks whether the changes can be undone. An
+// undo is itself a change, so it can be undone. If the home has a Tidier, which shortens the entries of the home, Undo
+// undoes one change by the Tidier instead.
 func Undo(ctx context.Context, w *Workspace, in UndoIn) (UndoOut, error) {
 	if did, isTidier, err := revertTidying(ctx, w, in); isTidier || err != nil {
 		return UndoOut{DryRun: in.DryRun, UndoneChanges: []Change{}, UndoneShortening: did}, err
@@ -307,13 +309,13 @@ func revertChanges(ctx context.Context, m *oxbow.Memory, cs []oxbow.Change, maxB
 	return oxbow.RevertInParts(ctx, h, cs, maxBytes)
 }
 
-// lastUndoableChanges returns the newest changes that can be undone, at most count. If no change can be undone, it
-// returns an error, or an empty list if out.DryRun is set.
+// lastUndoableChanges returns the newest changes that can be undone. The result contains at most as many changes as the
+// parameter count says. If no change can be undone, lastUndoableChanges returns an error, or an empty list if
+// out.DryRun is set.
 //
-// An agent that undoes the last changes may not know that a person or an import made one of them. Therefore, if the
-// caller is an agent, lastUndoableChanges returns only the changes that are newer than the newest change by a person or
-// an import. A note in out.Notes says how to undo that change by its number. If the very last change was made by a
-// person or an import, an agent gets an error.
+// If the caller is an agent, the result ends before the newest change that a person or an import made. An agent may not
+// know that somebody else made this change. A note in out.Notes then says how to undo the change by its number. If the
+// newest change of all was made by a person or an import, an agent gets an error.
 func (out *UndoOut) lastUndoableChanges(ctx context.Context, m *oxbow.Memory, count int) ([]oxbow.Change, error) {
 	cs, err := m.Undoable(ctx, count)
 	if err != nil {
@@ -380,8 +382,8 @@ func ChangeAt(ctx context.Context, w *Workspace, seq uint64) (Change, error) {
 	return past.FilterChange(ctx, cs[0]), nil
 }
 
-// readChanges returns the changes with these numbers, newest first. The numbers must be sorted and distinct. It
-// returns an error if the history lacks a requested change.
+// readChanges returns the changes with the numbers seqs, newest first. The numbers must be distinct and sorted in
+// ascending order. readChanges returns an error if the history lacks a change with one of these numbers.
 func readChanges(ctx context.Context, m *oxbow.Memory, seqs []uint64) ([]oxbow.Change, error) {
 	cs, err := m.Changes(ctx, seqs)
 	if err != nil {

@@ -62,8 +62,8 @@ func (r *ReadOnlyMemory) CallWithReadOnlyStore(store oxbow.Store, fn func(oxbow.
 	return err
 }
 
-// callWithEmptyIndex calls fn with the store and an empty index of texts by others. It is used if the memory could not
-// be opened a second time, because the index is filled from the second memory.
+// callWithEmptyIndex calls the function fn with the store and an empty index of texts by others. A filled index is not
+// available, because its source is a second, read-only copy of the memory, which could not be opened.
 func callWithEmptyIndex(store oxbow.Store, fn func(oxbow.Store, *foreign.Index) error) error {
 	index := new(foreign.Index)
 	defer index.Close()
@@ -108,8 +108,9 @@ func (r *ReadOnlyMemory) Close() {
 }
 
 // IsCertainlyPerson reports whether the source src is certainly a person. The actor of the source must be a person. If
-// the source used the command line (the door "cli"), the command must also run at a terminal. Otherwise an agent may
-// have started the command without the variables by which agents are recognized.
+// the source used the command line (src.Door is "cli"), the command must also run at a terminal. Without a terminal, an
+// agent may have started the command. oxbow recognizes agents by environment variables, and the command may have been
+// started without these variables.
 func (k *ProvenanceData) IsCertainlyPerson(src oxbow.Source) bool {
 	return src.Actor == oxbow.Person && (src.Door != "cli" || k.IsAtTerminal)
 }
@@ -136,10 +137,10 @@ func RecordFingerprints(p fingerprint.Store, entries ...oxbow.Entry) {
 
 type fingerprintsContextKey struct{}
 
-// withFingerprintFile returns a context that contains the file with the fingerprints, which are hashes of short word
-// sequences. If a call with this context shows an entry that no person wrote or approved, the entry's fingerprints are
-// recorded. If the agent later stores a text that repeats the entry, the repetition is recognized. If k.Fingerprints is
-// nil, withFingerprintFile returns ctx.
+// withFingerprintFile returns a context that contains *k.Fingerprints, the file with fingerprints of entries.
+// Fingerprints are hashes of short word sequences. Calls with this context record the fingerprints of each shown entry
+// that no person wrote or approved. oxbow can then recognize a later text of the agent that repeats such an entry. If
+// k.Fingerprints is nil, withFingerprintFile returns ctx unchanged.
 func withFingerprintFile(ctx context.Context, k ProvenanceData) context.Context {
 	if k.Fingerprints == nil {
 		return ctx

@@ -14,9 +14,9 @@ import (
 // [oxbow.Query.Second]).
 const entriesPerCombinedRanking = 100
 
-// SearchEntries finds entries for a tool from a layout, which is another program's set of files and tools. It ranks by
-// words and, if the workspace has vectors, also by vectors. The returned notes tell how many entries lack a vector. The
-// hits contain no digests.
+// SearchEntries finds entries for a tool of another program whose files and tools oxbow imitates. It ranks the entries
+// by words and, if the workspace has vectors, also by vectors. The returned notes tell how many entries lack a vector.
+// The hits contain no digests.
 func (w *Workspace) SearchEntries(ctx context.Context, m *oxbow.Memory, q oxbow.Query) ([]oxbow.Hit, []Note, error) {
 	lacked := w.Vectors.addVectorRanking(&q)
 	hits, _, err := RecallWithoutDigests(ctx, m, q)

@@ -95,10 +95,11 @@ func (w *Workspace) sessionRecordText(ctx context.Context, name string) (string,
 	return record, err
 }
 
-// withAgentAsAuthor returns a context for storing the record of a session's work. If a person makes the call, changes
-// with this context still name the agent as the author, because the agent wrote the texts of the record, and the person
-// does not vouch for them. The changes get no taint labels, which mark the influence of texts by others. The reason is
-// that the record contains none of the texts that tools returned to the agent.
+// withAgentAsAuthor returns a context for storing the record of a session's work. If the caller is not a person, it
+// returns ctx unchanged. If the caller is a person, changes with the returned context name the agent as the author. The
+// agent wrote the texts of the record, and the person does not vouch for the texts. These changes also get no taint
+// labels, which mark the influence of texts by others, because the record contains none of the texts that tools
+// returned to the agent.
 func withAgentAsAuthor(ctx context.Context) context.Context {
 	src, _ := oxbow.SourceFrom(ctx)
 	if src.Actor != oxbow.Person {
@@ -160,9 +161,10 @@ func knownNamesAdvice(pluralNoun string, names []string) string {
 	return pluralNoun + " that exist: " + strings.Join(names, ", ") + rest
 }
 
-// notesOnUnloadableParts returns notes about the profile, the skills and the files that the handoff h names and that
-// cannot be loaded now. It returns nil if the session is bound to a profile, because such a session does not know which
-// profiles and skills the next session may load.
+// notesOnUnloadableParts returns a note for each part of the handoff h that cannot be loaded now. The parts are the
+// profile, the skills and the files that h names. If the session is bound to a profile, notesOnUnloadableParts returns
+// nil. Such a session cannot see which profiles and skills a later session may load. notesOnUnloadableParts also
+// returns nil if w.Loader returns an error.
 func (w *Workspace) notesOnUnloadableParts(ctx context.Context, m *oxbow.Memory, h handoff.Handoff) (notes []Note) {
 	l, err := w.Loader()
 	if err != nil || l.RestrictingProfile != nil {

@@ -30,7 +30,9 @@ func IndexAfterLargeWrite(ctx context.Context, m *oxbow.Memory, writtenEntries i
 	return true
 }
 
-// isLargeWrite reports whether so many entries were written that the index should be built now.
+// isLargeWrite reports whether so many entries were written that the index should be built now. The result is true if
+// at least half of the store's entries were written. If the store has an index file, the result is also true for at
+// least minLargeWriteEntries plus 1/64 of the store's entries.
 func isLargeWrite(writtenEntries int, s oxbow.Stats) bool {
 	if 2*writtenEntries >= s.Entries {
 		return true

@@ -49,9 +49,9 @@ func withOriginTurnNames(ctx context.Context, turnNames []string) context.Contex
 	return context.WithValue(ctx, originTurnNamesContextKey{}, turnNames)
 }
 
-// ContextOriginTurnNames returns the turns of a conversation from which a written text may come. withOriginTurnNames
-// has stored the turns in ctx. A change with this context may have labels that contain the names of these turns. The
-// result is nil if ctx contains no turns.
+// ContextOriginTurnNames returns the names of the turns in ctx. A turn is a part of a conversation, and a written text
+// may come from these turns. The function withOriginTurnNames has stored the names in ctx. A change that is made with
+// ctx may have labels with these names. The result is nil if ctx contains no names.
 func ContextOriginTurnNames(ctx context.Context) []string {
 	turns, _ := ctx.Value(originTurnNamesContextKey{}).([]string)
 	return turns

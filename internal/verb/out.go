@@ -284,7 +284,8 @@ func MakeSource(s oxbow.Source) Source {
 // snippets. An import may change many more.
 const maxTouchedEntries = 10
 
-// FilterChange converts a change for an answer. Texts that the caller may not see are replaced.
+// FilterChange converts the change c for an answer. It replaces texts that the caller may not see. Only the first
+// maxTouchedEntries entries of the change keep their content.
 func (p PastTextFilter) FilterChange(ctx context.Context, c oxbow.Change) Change {
 	a := Change{
 		Seq:          c.Seq,

@@ -110,10 +110,12 @@ type hitCost struct {
 // costWithSnippet returns the cost of the hit if it is shown with a snippet and without turns.
 func (c *hitCost) costWithSnippet() text.TokenHundredths { return c.head + c.snippet }
 
-// costWithContent returns the cost of the hit if it is shown with its content and without turns.
+// costWithContent returns the number of tokens of a search hit that is shown with its content, in hundredths of a
+// token. The turns (parts of the conversation around the hit) are not included.
 func (c *hitCost) costWithContent() text.TokenHundredths { return c.head + c.content }
 
-// costAsShown returns the cost of hit h as it is shown now.
+// costAsShown returns the number of tokens of the hit h in hundredths of a token. The hit is counted with its content
+// if h.Content is set, and otherwise with its snippet. The turns before and after the hit are included.
 func (c *hitCost) costAsShown(h *Entry) text.TokenHundredths {
 	if h.Content != nil {
 		return c.costWithContent() + c.turns
@@ -137,7 +139,7 @@ func hitCostsWithSnippets(hits []Entry) []hitCost {
 	return costs
 }
 
-// setTurnCost counts the turns that hit h is shown with.
+// setTurnCost sets c.turns to the token cost of the turns before and after the hit h.
 func (c *hitCost) setTurnCost(h *Entry) {
 	c.turns = 0
 	if len(h.TurnsBefore) > 0 {
@@ -308,8 +310,9 @@ func (out *RecallOut) addBudgetNotes(notes []Note, hitCosts []hitCost, totalHitC
 	out.TokensUsed = out.tokenCost(hitCosts).Tokens()
 }
 
-// tokenCost returns the cost of the answer's text. The cost of each hit is already known, so only the lines before and
-// after the hits are rendered.
+// tokenCost returns the token cost of the answer's text, in hundredths of a token. The list costs contains the cost of
+// each hit in out.Hits, in the same order. Therefore tokenCost does not format the hits again. It formats only the text
+// around the hits.
 func (out *RecallOut) tokenCost(costs []hitCost) text.TokenHundredths {
 	frame := out.newReportWithHeadLine()
 	out.addReasonsAndNotes(&frame)
@@ -435,11 +438,14 @@ func PartTexts(c prompt.Context) (texts []string) {
 	return texts
 }
 
-// CutText joins the parts to one text and returns one page of it. The page begins at byte *offset, or at p.Offset if
-// offset is nil, and has about maxBytes bytes. If possible, the page ends between two parts. A part that is longer than
-// a page is split. If the split is inside a fence, the page closes the fence, and the next page opens it again. CutText
-// sets p.Offset, p.Size, and also p.NextOffset if another page follows. If the whole text fits on one page, it sets
-// neither p.Size nor p.NextOffset. If the offset is not inside the text, the error matches [oxbow.ErrInvalid].
+// CutText joins the parts to one text and returns one page of it. The page begins at the byte with the number *offset.
+// If offset is nil, the page begins at p.Offset. A page has about maxBytes bytes. If possible, the page ends between
+// two parts, but a part that is longer than a page is split. If the split is inside a fenced code block, the page ends
+// with a closing fence, and the next page begins with the opening fence.
+//
+// If the whole text fits on one page, CutText leaves p.Size and p.NextOffset unset. Otherwise p.Size is set to the size
+// of the text in bytes. p.NextOffset is set only if another page follows. If the offset is not inside the text, the
+// error matches [oxbow.ErrInvalid].
 func (p *Page) CutText(parts []string, offset *int, maxBytes int) (string, error) {
 	all := strings.Join(parts, "")
 	if offset != nil {

@@ -383,10 +383,13 @@ func profileTools() []Tool {
 	}
 }
 
-// ToolsWithProfiles returns the tools of an interface that serves memory profiles. Each call of a tool is restricted
-// to a profile: to the profile whose handle the call names, or else to the profile that the session has loaded. If
-// sets includes the tools that load and unload profiles, they are added, and the other tools get a parameter for a
-// handle.
+// ToolsWithProfiles returns the tools of an interface that serves memory profiles. A profile restricts which entries a
+// tool can read and write. Each returned tool is restricted to one profile. If a call contains a handle (the ID of a
+// loaded profile), the call is restricted to this profile. Otherwise the call is restricted to the profile that the
+// session has loaded.
+//
+// The argument sets selects the tools that load and unload profiles. If sets selects such tools, they are added to the
+// result, and the other tools get a parameter for the handle.
 func ToolsWithProfiles(tools []Tool, sets VerbSets) []Tool {
 	verbs := sets.SelectTools(profileTools())
 	out := make([]Tool, 0, len(tools)+len(verbs))

@@ -317,9 +317,10 @@ var NoSessionNote = Notef(
 	PersonOnlyCommandRef("oxbow setup"),
 )
 
-// explainNoHits returns the reasons why a query found nothing, and the similar words that exist. If the archive of
-// sessions was searched and is empty, it returns this reason only. For the archive, oxbow adds a filter to the query,
-// which is removed from the similar words because the caller did not write it.
+// explainNoHits returns the reasons why the query q found nothing, and similar words that exist in the memory. If the
+// query searched the archive of sessions and the archive is empty, the only reason is NoSessionNote. For a query of the
+// archive, oxbow has added the filter session.SessionFilter to the query. explainNoHits removes this filter from
+// similarWords, because the caller did not write it.
 func (w *Workspace) explainNoHits(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -407,8 +408,8 @@ func formatDateSpan(d oxbow.Span) string {
 	return first
 }
 
-// shownWordForTerm returns a word that occurs in the hits and has the stem term. If the hits do not contain such a
-// word, it returns term itself.
+// shownWordForTerm returns a word in the hits whose stem is the parameter term. If the hits do not contain such a word,
+// it returns the parameter term unchanged.
 func shownWordForTerm(term string, hits []oxbow.Hit) string {
 	matcher := newWordMatcher(oxbow.ParsedQuery{Rank: oxbow.RankOxbow, Terms: []oxbow.ParsedTerm{{Term: term}}})
 	for _, h := range hits {

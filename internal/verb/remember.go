@@ -364,10 +364,13 @@ func (e *rememberCall) recordWrite() {
 	}
 }
 
-// shouldRetry changes the call after a failed attempt, and reports whether to try again. After errNameTaken, it
-// appends the next number to the name that was derived from the content. If the layout refused the labels with file
-// hashes, it leaves out these labels. It returns false if err is nil, or if another attempt cannot succeed. A name
-// that the caller gave is never changed.
+// shouldRetry reports whether the call should be tried again after it failed with the error err. Before it returns
+// true, it changes e so that the next attempt may succeed. There are two cases:
+//   - If err is errNameTaken, shouldRetry makes a new name from the name that was derived from the content and the next
+//     number.
+//   - If the store cannot store the labels with file hashes, shouldRetry omits these labels.
+//
+// In all other cases, shouldRetry returns false. It never changes a name that the caller passed.
 func (e *rememberCall) shouldRetry(err error) bool {
 	switch {
 	case err == nil:
@@ -384,16 +387,18 @@ func (e *rememberCall) shouldRetry(err error) bool {
 	return false
 }
 
-// makeOp returns an op that adds the wanted entry if found is false, and that changes the entry old into the wanted
-// entry if found is true. It returns nil if nothing has to be changed. If the wanted entry is not allowed, for example
-// because its name is taken or the entry does not exist, it returns an error.
+// makeOp returns the op that stores the wanted entry. The argument found reports whether the store has an entry with
+// this name, and the argument old is the entry in the store. If found is false, the op adds the wanted entry. If found
+// is true, the op changes old into the wanted entry. makeOp returns nil if nothing has to be changed. It returns an
+// error if the wanted entry is not allowed, for example because its name is taken, or because the caller wants to
+// change an entry that does not exist.
 func (e *rememberCall) makeOp(old oxbow.Entry, found bool) (oxbow.Op, error) {
 	e.oldEntry, e.isNameFound = old, found
 	isNameMade := e.derivedName != ""
 	isOther := isNameMade && old.Content != e.arguments.Content
 	if found && isOther {
-		// Another entry has the name that was made for the new entry. This entry is unknown to the caller, so it must
-		// not be overwritten.
+		// The name was derived from the new content, but the entry old already has this name. The caller does not know
+		// old, so old must not be overwritten.
 		return nil, errNameTaken
 	}
 	ls, err := e.arguments.mergeLabels(old.Labels)

@@ -57,8 +57,9 @@ func fullSchema(in reflect.Type, params []Param) *jsonschema.Schema {
 	return schema
 }
 
-// paramSchema returns the JSON schema for the arguments of type in. The schema contains the allowed values of each
-// parameter. It contains neither the descriptions nor the minimum values of the parameters.
+// paramSchema returns the JSON schema for arguments of the Go type that the parameter in describes. The schema contains
+// the allowed values of each parameter in params. It contains neither the descriptions nor the minimum values of the
+// parameters.
 func paramSchema(in reflect.Type, params []Param) *jsonschema.Schema {
 	schema := inferSchema(in, nil)
 	for _, p := range params {

@@ -233,8 +233,9 @@ func FindEntrySecrets(e oxbow.Entry) (found []FoundSecret) {
 // at least minSecretPrefixBytes bytes, the end of the name is replaced.
 const minSecretPrefixBytes = 8
 
-// redactTruncatedSecret replaces the end of a name if the end is the beginning of a secret in the content. Such names
-// occur because a name is made from the content's first line and shortened.
+// redactTruncatedSecret replaces a truncated secret at the end of a name. Such names occur because a name is made from
+// the content's first line and shortened, which can cut off the rest of a secret. redactTruncatedSecret finds the
+// truncated secret because the content contains the whole secret.
 func redactTruncatedSecret(name, content string) string {
 	if begun := strings.TrimSuffix(name, "…"); len(begun) < minSecretPrefixBytes ||
 		!strings.Contains(content, begun[len(begun)-minSecretPrefixBytes:]) {
@@ -316,9 +317,11 @@ func (s *SecretPolicy) ScreenOp(ctx context.Context, store oxbow.Store, op oxbow
 	return op, nil
 }
 
-// redactArguments replaces the secrets in the texts and lists of texts that an agent passed as arguments. It returns
-// notes about the replaced secrets. It is called before a name is derived from the texts. If the caller is a person,
-// redactArguments changes nothing, because a person's texts are checked when they are written to the memory.
+// redactArguments replaces the secrets in the arguments of a call by an agent. The list texts contains pointers to
+// arguments that are strings, and the list lists contains pointers to arguments that are lists of strings. The result
+// contains a note if secrets were replaced. If the caller is a person, redactArguments changes nothing, because a
+// person's texts are checked when they are written to the memory. The caller must call redactArguments before it
+// derives a name from the arguments, so that the name contains no secret.
 func (s *SecretPolicy) redactArguments(ctx context.Context, texts []*string, lists []*[]string) []Note {
 	if person, _ := s.checkSecretPermission(ctx); person {
 		return nil

@@ -109,8 +109,8 @@ func (s *SeenEntries) recordShownPage(e oxbow.Entry, firstByte, endByte int) {
 	s.mu.Unlock()
 }
 
-// RunWrite calls apply, and records the entry that it returns. Only one write of a session runs at a time. Otherwise a
-// write could be mistaken for a change by another session.
+// RunWrite calls apply, and records the entry that apply returns as seen. Only one write of a session runs at a time.
+// If two writes ran at once, one of them could be mistaken for a change by another session before it is recorded.
 func (s *SeenEntries) RunWrite(apply func() (oxbow.Entry, error)) error {
 	if s != nil {
 		s.entryWriteMu.Lock()
@@ -123,9 +123,9 @@ func (s *SeenEntries) RunWrite(apply func() (oxbow.Entry, error)) error {
 	return err
 }
 
-// RecordWrite records that a session has changed an entry. The parameter before is the entry before the change, and the
-// parameter after is the entry after the change. RecordWrite adds the change to s.writtenTexts, the list of texts that
-// tools have written. If s is nil, RecordWrite does nothing.
+// RecordWrite adds a change of an entry to s.writtenTexts, the list of texts that tools have written. The parameter
+// before is the entry before the change, and the parameter after is the entry after the change. If s is nil,
+// RecordWrite does nothing.
 func (s *SeenEntries) RecordWrite(before, after oxbow.Entry) {
 	if s != nil {
 		s.writtenTexts.RecordWrite(before, after)
@@ -255,9 +255,10 @@ func seenEntriesWithoutHistory(ctx context.Context, m *oxbow.Memory) *SeenEntrie
 }
 
 // refusalError returns the error for a change that would remove or overwrite text that the session has not seen. The
-// error contains the present text of the entry stored, which then counts as shown to the session. A text that models
-// may not see is withheld. A text of more than maxMergeErrorTextBytes bytes is not in the error, and does not count as
-// shown.
+// parameter stored is the entry as it is in the memory now. The error contains the text of this entry, and refusalError
+// records that the session has seen the entry. If models may not see the text, the error contains a notice instead. If
+// the text has more than maxMergeErrorTextBytes bytes, the error contains only its size, and the entry is not recorded
+// as seen.
 func (s *SeenEntries) refusalError(stored oxbow.Entry, reason, remedy string) error {
 	name := strings.TrimPrefix(stored.Name, documentNamePrefix)
 	said := fmt.Sprintf("%s is there, and %s; nothing was changed", strconv.Quote(name), reason)

@@ -348,8 +348,9 @@ func (s *LoadedProfiles) findProfile(handle string) (l loadedProfile, ok bool, e
 	return s.loadedStack[i], true, nil
 }
 
-// unloadProfile removes the profile with this handle or name from the stack. If the argument is empty, it removes the
-// profile to which calls are restricted.
+// unloadProfile removes the profile with this handle or name from the stack, and records that its handle is no longer
+// valid. If the argument handle is empty, unloadProfile removes the profile that was loaded last. Calls are restricted
+// to this profile while it is loaded. unloadProfile returns an error if the profile is not loaded.
 func (s *LoadedProfiles) unloadProfile(handle string) (unloadMemoryProfileOut, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -93,10 +93,11 @@ func rewriteCommandsIn(v reflect.Value, rewrite func(string) string) {
 	}
 }
 
-// rewriteAdviceCommands applies the function rewrite to the commands in a text, so that they work for the reader. v is
-// a string or a pointer to a string. A string is rewritten if isRepairAdvice is set, that is, if it is advice on how to
-// repair damage, or if it is withheldText, the notice that replaces a withheld text. A string behind a pointer is
-// rewritten only if it is withheldText. All other strings may be texts of entries, which must not be changed.
+// rewriteAdviceCommands applies the function rewrite to a text, so that the oxbow commands in the text work for the
+// reader. The value v is a string or a pointer to a string. The string withheldText is always rewritten, which is the
+// notice that replaces a withheld text. Another string is rewritten only if isRepairAdvice is set and v is not a
+// pointer. isRepairAdvice means that the string is advice on how to repair damage. All other strings may be texts of
+// entries, which must not be changed.
 func rewriteAdviceCommands(v reflect.Value, isRepairAdvice bool, rewrite func(string) string) {
 	switch v.Kind() {
 	case reflect.String:

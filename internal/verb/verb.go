@@ -50,7 +50,8 @@ func MakeVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Ou
 	return v
 }
 
-// newVerb is like MakeVerb, but does not create the schema of the arguments.
+// newVerb makes a verb from the function run, like MakeVerb, but without the schema of the arguments. The parameters of
+// the verb are the fields of In. A call of the verb decodes the arguments, removes secrets from them, and calls run.
 func newVerb[In, Out any](v Verb, run func(context.Context, *Workspace, In) (Out, error)) Verb {
 	v.setParamsAndOutput(reflect.TypeFor[In](), reflect.TypeFor[Out]())
 	v.Call = func(ctx context.Context, w *Workspace, args Arguments) (any, error) {
@@ -85,8 +86,9 @@ func (v *Verb) argumentCleaner(ctx context.Context, w *Workspace, foundSecrets *
 	return func(text string) string { return w.Secrets.RedactText(ctx, text, foundSecrets) }
 }
 
-// finishAnswer completes the answer to a call. It changes oxbow's commands in the answer with w.Typed, so that they
-// reach this memory if the user types them. It also adds a note about the secrets in the arguments that were replaced.
+// finishAnswer completes the answer to a call. It rewrites the oxbow commands in the answer with w.Typed, so that the
+// commands use this memory if the user types them. If oxbow has replaced secrets in the arguments of the call
+// (foundSecrets), finishAnswer adds a note about these secrets.
 func (w *Workspace) finishAnswer(answer any, foundSecrets []screen.Secret) any {
 	answer = RewriteAnswerCommands(answer, w.Typed)
 	if note := DescribeReplacedSecrets(foundSecrets); note != "" {

@@ -316,9 +316,10 @@ func (w *Workspace) Tidier(access MemoryAccess) (t Tidier, ok bool, err error) {
 	return t, ok, nil
 }
 
-// Compressor returns the layout home as a [Compressor], which replaces the entries of a period by a shorter digest. The
-// argument access says whether the caller reads or writes. ok is false if the home has oxbow's own layout or does not
-// implement Compressor. If the caller sees only a part of the memory, w.Home is nil and ok is false.
+// Compressor returns the home as a [Compressor], which replaces the entries of a period by a shorter digest. The
+// argument access says whether the caller reads or writes. ok is false if the home has oxbow's own layout (then w.Home
+// is nil) or does not implement Compressor. ok is also false if the caller sees only a part of the memory, because
+// w.Home is then nil as well.
 func (w *Workspace) Compressor(access MemoryAccess) (c Compressor, ok bool, err error) {
 	home, err := w.layoutHome(access)
 	if err != nil || home == nil {

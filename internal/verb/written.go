@@ -161,7 +161,9 @@ func parseHashes(text string) []string {
 	return hashes
 }
 
-// hashEntry returns the hash of an entry's name, aliases and content.
+// hashEntry returns a hash of an entry's name, aliases and content. The hash is the beginning of a SHA-256 hash in
+// hexadecimal digits. It does not depend on the order of the aliases, on the kind of line ends, or on white space at
+// the beginning and end of the content.
 func hashEntry(e oxbow.Entry) string {
 	var b strings.Builder
 	aliases := slices.Sorted(slices.Values(e.Aliases))

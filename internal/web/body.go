@@ -32,7 +32,7 @@ type uploadBody struct {
 	remainingBytes int64 // number of bytes that may still be read
 }
 
-// Read returns an [*http.MaxBytesError] if the body has too many bytes.
+// Read reads from the body. If the body has more than [auth.MaxBodyBytes] bytes, it returns an [*http.MaxBytesError].
 func (b *uploadBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.remainingBytes+1)])
 	if int64(n) > b.remainingBytes {
@@ -42,7 +42,7 @@ func (b *uploadBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// discardRest reads and ignores the rest of the body.
+// discardRest reads and ignores the rest of the body, but at most maxDiscardedUploadBytes bytes.
 func (b *uploadBody) discardRest() {
 	_, _ = io.Copy(
 		io.Discard,

@@ -40,8 +40,8 @@ func (c *pageRequest) agentEditsSection() g.Node {
 		))
 }
 
-// changedEntryNotice returns the notice on the page of an entry whose text an agent changed. It returns nil if a
-// person need not decide about any change.
+// changedEntryNotice returns the notice on the page of an entry that a person wrote and an agent changed. It returns
+// nil if no change of the entry waits for a person's decision, or if the changes cannot be listed.
 func (c *pageRequest) changedEntryNotice(name string) g.Node {
 	out, err := review.ListAgentChanges(c.ctx, c.workspace, review.ListAgentChangesIn{Name: name})
 	if err != nil || len(out.Entries) == 0 {

@@ -26,8 +26,9 @@ var errNoFolders = verb.Advise(
 	"run oxbow ui on the machine that has the notes",
 )
 
-// folderSection lists the directories, with forms that change the list. It returns nil unless this browser may see the
-// directories and the memory is in a file.
+// folderSection lists the followed directories, with forms that change the list. It returns nil if this browser may see
+// only a part of the memory, or if the memory is not stored in a file (c.workspace.Place is nil). The forms are left
+// out if this browser may not change the list.
 func (c *pageRequest) folderSection() g.Node {
 	if c.view.IsPartial() || c.workspace.Place == nil {
 		return nil

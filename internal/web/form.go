@@ -69,7 +69,8 @@ func splitValues(s string) (vs []string) {
 	return vs
 }
 
-// isUnchanged reports whether a field is the same as in base, apart from line endings.
+// isUnchanged reports whether the field with this name has the same value in t and in base. A value in t that has the
+// line ending "\n" also counts as unchanged if base has "\r\n" instead.
 func (t formValues) isUnchanged(base formValues, name string) bool {
 	return t[name] == base[name] || t[name] == strings.ReplaceAll(base[name], "\r\n", "\n")
 }

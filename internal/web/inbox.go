@@ -80,7 +80,8 @@ func inboxPage(c *pageRequest) (pageReply, error) {
 	return s, nil
 }
 
-// proposalRows shows at most maxInboxRows proposals below a common heading.
+// proposalRows returns rows for the first maxInboxRows proposals. If a proposal still waits for a decision,
+// proposalRows puts a heading above the rows. The heading covers all proposals that wait for a decision.
 func (c *pageRequest) proposalRows(out review.InboxOut) (rows g.Group) {
 	ofSession := map[string][]string{}
 	var waiting []string

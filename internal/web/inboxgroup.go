@@ -57,8 +57,8 @@ func (c *pageRequest) importApprovalScreen(group labels.QuarantinedImportGroup) 
 	return s
 }
 
-// approveImportGroup approves entries of one import, which the form names by the ID of a group. If the form has a
-// filter, only the entries that match the filter are approved.
+// approveImportGroup approves the entries of one import. The form field group contains the ID of the import's group. If
+// the form field filter is not empty, only the entries that match this filter are approved.
 func approveImportGroup(c *pageRequest) (pageReply, error) {
 	in := labels.ApproveEntriesIn{Group: c.formValue("group"), Filter: c.formValue("filter")}
 	out, err := labels.ApproveEntries(c.ctx, c.workspace, in)

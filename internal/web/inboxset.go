@@ -158,7 +158,9 @@ func (c *pageRequest) submittedGroupNames() (names []string, err error) {
 	return names, nil
 }
 
-// approveQuarantinedGroup approves all entries of a set, in a single change.
+// approveQuarantinedGroup approves all entries of the group that was submitted with the form, in a single change. The
+// entries of a group come from the same session or import. Entries that were changed after the page was shown are left
+// out.
 func approveQuarantinedGroup(c *pageRequest) (pageReply, error) {
 	names, err := c.submittedGroupNames()
 	if err != nil {

@@ -104,7 +104,9 @@ func revertStepList(out history.RevertOut) g.Node {
 	return page.Section("steps", "What would be done", h.Ul(h.Class("list"), rows))
 }
 
-// conflictList lists the entries that others have changed after the changes to revert.
+// conflictList lists the entries that the revert could not restore completely. Usually somebody else changed such an
+// entry after the change that is reverted. For each entry, conflictList shows the reason. It returns nil if no such
+// entry exists.
 func conflictList(out history.RevertOut) g.Node {
 	var rows g.Group
 	for _, k := range out.Conflicts {

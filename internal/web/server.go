@@ -80,8 +80,9 @@ func New(v *rights.Options, o *Options) *Server {
 	return s
 }
 
-// visitorView returns the memory as the visitor may see it. The view is created once for each session. If there are
-// too many views, all are discarded.
+// visitorView returns the memory as the visitor may see it. It creates the view at the first request of a session and
+// stores the view for later requests. If maxBrowserViews views are stored, all stored views are discarded before a new
+// view is stored.
 func (s *Server) visitorView(visitor *browserVisitor) (*rights.MemoryView, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -47,8 +47,9 @@ type BrowserSessions struct {
 	signedInVisitorByCookie map[[32]byte]*browserVisitor
 }
 
-// NewSessions returns an empty set of sessions for a tenant, whose name appears in keys and cookies. The tenant is ""
-// for the memory in the server's own home.
+// NewSessions returns an empty set of browser sessions for a tenant of the server. The name of the tenant is "" for the
+// memory in the server's own home. Any other name is a part of the keys and cookies of the sessions. The function now
+// returns the current time, and the reader rand returns random bytes.
 func NewSessions(tenant string, now func() time.Time, rand io.Reader) *BrowserSessions {
 	s := &BrowserSessions{now: now, rand: rand}
 	if tenant != "" {
@@ -112,8 +113,8 @@ func (s *BrowserSessions) IsKnownBrowser(r *http.Request) bool {
 	return s.invitedVisitorByKey[sha256.Sum256([]byte(r.URL.Query().Get("key")))] != nil
 }
 
-// newSignInKey stores the visitor and returns a random key with which a browser can sign in once as this visitor,
-// until the key expires.
+// newSignInKey stores a copy of the visitor under a random key and returns the key. A browser can use the key once to
+// sign in as this visitor. The key expires after signInLinkLifetime.
 func (s *BrowserSessions) newSignInKey(v *browserVisitor) (key string, err error) {
 	return s.addVisitor(&s.invitedVisitorByKey, *v, signInLinkLifetime)
 }

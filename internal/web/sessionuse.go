@@ -144,7 +144,8 @@ func (d downloadReply) send(_ *pageRequest, w http.ResponseWriter, _ page.Assets
 	_, _ = w.Write(d.body) // ignore the error, because the browser has disconnected
 }
 
-// exportSession returns a session as a file. It is Markdown or JSON.
+// exportSession returns a session as a file for download. The file is JSON if the form value "form" is "json", and
+// Markdown otherwise.
 func exportSession(c *pageRequest) (pageReply, error) {
 	out, err := sessions.ShowSession(c.ctx, c.workspace, sessions.SessionIn{Session: c.sessionID()})
 	if err != nil {

@@ -29,8 +29,9 @@ func (d browserAuthenticator) sendPage(w http.ResponseWriter, p page.PageWithout
 	p.Send(w, d.assets)
 }
 
-// redirectToSignIn sends a browser that is not signed in to the page for signing in. If the request is a form, it
-// shows a page with the text that was entered.
+// redirectToSignIn handles a request by a browser that is not signed in. A GET request is redirected to the page for
+// signing in. For any other request, such as a submitted form, redirectToSignIn shows the page for signing in together
+// with the text that the user had entered into the form.
 func (d browserAuthenticator) redirectToSignIn(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		http.Redirect(w, r, page.RootPath+"enter", http.StatusSeeOther)

@@ -217,8 +217,8 @@ func importedEntryList(out transfer.ImportOut) g.Node {
 	return g.Group{h.Ul(h.Class("list"), rows), g.If(more > 0, h.P(h.Class("dim"), h.Textf("And %d more.", more)))}
 }
 
-// importUpload imports the file that the preview has shown. The import counts as a session, so that
-// the person can undo the import without undoing other changes.
+// importUpload imports the file that the preview page has shown. The changes of the import get their own session ID.
+// Therefore the person can undo the import without undoing other changes.
 func importUpload(c *pageRequest) (pageReply, error) {
 	file, ok := c.uploads.takeUpload(c.uploadOwnerID(), c.formValue("digest"))
 	if !ok {

@@ -56,8 +56,10 @@ func (c *connectionFlags) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.systemCredsFile, "nats-system-creds", "", "the `FILE` of those of the system account")
 }
 
-// checkFlags returns an error if flags contradict each other. A process that runs a server needs either all TLS files
-// or none. A process that is only a client of other servers does not need all TLS files.
+// checkFlags returns an error if flags contradict each other or a necessary flag is missing. The flag for the
+// certificate and the flag for its key need each other. If runsServer is true, the process needs either the
+// certificate, the key and the CA file, or none of these files. The two flags for credentials files also need each
+// other, and cannot be combined with a server of this process or with a secret.
 func (c *connectionFlags) checkFlags(runsServer bool) error {
 	f := c.tlsFiles
 	switch {

@@ -53,10 +53,12 @@ func isTLSRefusal(err error) bool {
 	return errors.As(err, &v) || (errors.As(err, &alert) && alert.Op == "remote error")
 }
 
-// findClientCertRejection returns the error with which a server rejects the client's certificate. If no server rejects
-// it, findClientCertRejection returns nil. In TLS 1.3, a client can send data before the server has checked the
-// certificate. In this case, the connection breaks while the client is sending, and the client does not receive the
-// error. Therefore findClientCertRejection only reads.
+// findClientCertRejection connects to each server in the list urls, and returns the first error with which a server
+// rejects the client's certificate. It returns nil if no server rejects the certificate.
+//
+// After the TLS connection is made, findClientCertRejection sends no data and only reads. The reason is that a client
+// in TLS 1.3 can send data before the server has checked the certificate. If the server then rejects the certificate,
+// the connection breaks during the sending, and the client does not receive the error.
 func findClientCertRejection(urls string, tlsFiles server.TLS) error {
 	for u := range strings.SplitSeq(urls, ",") {
 		if err := readTLSRefusal(u, tlsFiles); err != nil && isTLSRefusal(err) {

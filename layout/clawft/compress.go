@@ -84,8 +84,9 @@ func (c *compressor) planShorteningActions() {
 	}
 }
 
-// applyShorteningActions applies the first actionCount planned actions, which shorten or move facts, to the original
-// text of MEMORY.md. It returns the resulting text and the resulting parts of the text.
+// applyShorteningActions applies the first actions in c.actions to the original text of MEMORY.md. The number of these
+// actions is actionCount. Each action shortens a part of the text, or removes a part that is moved to the history.
+// Headings without remaining text are removed. applyShorteningActions returns the new text and its parts.
 func (c *compressor) applyShorteningActions(actionCount int) (string, []markdownUnit) {
 	units := append([]markdownUnit(nil), c.initialUnits...)
 	for _, a := range c.actions[:actionCount] {
@@ -132,10 +133,10 @@ func (c *compressor) movedTextsAndSteps(units []markdownUnit) (movedTexts []text
 	return movedTexts, steps
 }
 
-// shortenParagraph returns the first sentence of a paragraph, followed by a mark that shows that text is missing.
-// Without a complete sentence, it returns the text before the first empty line. It returns "" if the result would not
-// save at least a third of the tokens. Code blocks, tables and list items are not shortened, so the result for them is
-// "".
+// shortenParagraph returns the first sentence of a paragraph, followed by a mark that shows that text is missing. If
+// the paragraph contains no complete sentence, shortenParagraph uses the text before the first empty line instead. It
+// returns "" if no text would be missing, or if the result would not save at least a third of the tokens. It also
+// returns "" for code blocks, tables and list items, because they are not shortened.
 func shortenParagraph(u *markdownUnit) string {
 	isCode := strings.Contains(u.sourceText, "```") || strings.HasPrefix(u.sourceText, "    ")
 	isTable := strings.HasPrefix(u.sourceText, "|")

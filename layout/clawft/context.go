@@ -101,8 +101,9 @@ func (s *session) Start(ctx context.Context) (prompt.Context, error) {
 	return s.memoryContext(ctx)
 }
 
-// BeforeTurn implements [layout.Session]. In clawft's design, MEMORY.md is read for each call of the model. If the
-// file has changed since the model saw it, BeforeTurn returns the new text, which replaces the old.
+// BeforeTurn implements [layout.Session]. In clawft's design, MEMORY.md is read before each call of the model. If the
+// text of the memory has changed since the model saw it, BeforeTurn returns the new text, which replaces the old text.
+// If the text is unchanged, BeforeTurn returns a context without text.
 func (s *session) BeforeTurn(ctx context.Context, _ string) (prompt.Context, error) {
 	if err := s.Check(ctx); err != nil {
 		return prompt.Context{}, err

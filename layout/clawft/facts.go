@@ -50,8 +50,9 @@ func (u *markdownUnit) hasKeepTag() bool {
 	return u.comment != nil && slices.Contains(u.comment.Labels, "tag:keep")
 }
 
-// bulletWidths returns the length of a list item's indentation, without and with the list marker. If the line does not
-// begin a list item, it returns 0 and 0.
+// bulletWidths returns two lengths in bytes for a line that begins a list item. The result indentWidth is the length of
+// the white space before the list marker. The result markerEnd is this length plus the length of the marker. If the
+// line does not begin a list item, both results are 0.
 func bulletWidths(line string) (indentWidth, markerEnd int) {
 	rest := strings.TrimLeft(line, " \t")
 	indentWidth = len(line) - len(rest)
@@ -285,8 +286,10 @@ func joinMarkdownUnits(text string, units []markdownUnit) string {
 	return b.String()
 }
 
-// spaceBetweenUnits returns the blank text to write between two units (pieces of a text). units[nextIndex] is the
-// second unit, and previousUnit is the unit that is written before it. The units between these two were removed.
+// spaceBetweenUnits returns the white space to write between two units (pieces of the original text). The first unit is
+// previousUnit, and the second unit is units[nextIndex]. All units between them were removed. If no unit was removed,
+// or if both units are in the same paragraph, the result is the original white space before the second unit. Otherwise
+// the result contains at least one blank line. The parameter eol is the line ending of the text.
 func spaceBetweenUnits(
 	text string,
 	units []markdownUnit,

@@ -30,11 +30,11 @@ type memoryLocation struct {
 	layoutMarkerCount int
 }
 
-// findMemoryDir returns the directory of a home that contains the memory. The home may be a user's home directory, the
-// directory .clawft in it, the workspace, or the memory directory itself. findMemoryDir decides this by which
-// directories exist and, in the last two cases, by which files of the memory exist. It also counts the signs that the
-// home has this layout. displayPath is the path of the home. If the home contains no memory, findMemoryDir derives the
-// directory for a new memory from the last elements of displayPath.
+// findMemoryDir finds the directory with the memory in a home. The home may be a user's home directory, the directory
+// .clawft in it, the workspace, or the memory directory itself. findMemoryDir recognizes the kind of home by the
+// directories that exist. The workspace and the memory directory are also recognized by the files of the memory. The
+// result counts the signs that the home has this layout. displayPath is the path of the home. If the home contains no
+// memory, findMemoryDir derives the directory for a new memory from the last elements of displayPath.
 func findMemoryDir(fsys vfs.FS, displayPath string) (memoryLocation, error) {
 	at := fileExistenceChecker{fs: fsys}
 	isDir, isFile, held := at.isDir, at.isFile, at.countFiles

@@ -15,11 +15,13 @@ import (
 	"github.com/oxbow-memory/oxbow/layout"
 )
 
-// Consolidate implements [layout.Tidier]. A fact is a paragraph or a list item, and
-// [sametext.FindNearDuplicates] decides which facts repeat others. If two facts are equal, the fact
-// with a name stays, or otherwise the first fact. If one fact merely repeats another, the longer
-// fact stays. A removed fact whose text differs is moved to HISTORY.md. The name, aliases and
-// labels of a removed entry are added to the fact that stays.
+// Consolidate implements [layout.Tidier]. It removes facts that repeat other facts. A fact is a paragraph or a list
+// item, and [sametext.FindNearDuplicates] decides which facts repeat others.
+//
+// If two facts are equal, Consolidate removes one of them. It keeps the fact that has a name. If neither fact has a
+// name, it keeps the first fact. If the text of two facts is only similar, Consolidate keeps the longer fact. It moves
+// a removed fact to HISTORY.md if its text differs from the text of the kept fact. The name, aliases and labels of a
+// removed fact are added to the kept fact.
 func (h *Home) Consolidate(ctx context.Context, dryRun bool) (layout.Tidied, error) {
 	return h.tidyMemory(
 		ctx,

@@ -160,10 +160,15 @@ func periodNameOfLog(f logFile, periodKind compressionPeriodKind) (string, bool)
 	return period, true
 }
 
-// periodsToCompress returns the periods that can be compressed, the oldest first. Such a period contains logs without a
-// digest, has ended, and does not contain one of the newest logs, which stay in the context. Its digest must not exist
-// yet. If the argument period is not empty, the result contains only this period. In this case, the period only needs
-// logs without a digest.
+// periodsToCompress returns the names of the periods of the kind s whose logs can be compressed into a digest (a
+// summary of the period). The oldest period is first. Such a period meets four conditions:
+//   - It contains logs without a digest.
+//   - It has ended.
+//   - It contains none of the newest logs, because the newest logs stay in the context of the agent.
+//   - No digest of the period exists.
+//
+// If the argument period is not empty, only the first condition is checked. The result then contains only this period,
+// or is nil.
 func (h *home) periodsToCompress(v mdtree.TreeView, s compressionPeriodKind, period string) []string {
 	found := map[string]bool{}
 	logs := 0
@@ -439,7 +444,9 @@ func quoteWords(words []string) string {
 	return strings.Join(qs, ", ")
 }
 
-// unusedEntryName returns an unused name for an entry of a digest.
+// unusedEntryName returns a name for a new entry. The name is not used by an entry in v or in newEntries. It consists
+// of fileStem and title, or only of fileStem if this would be too long. If the name is used, a number is appended, such
+// as " (2)".
 func unusedEntryName(v mdtree.TreeView, fileStem, title string, newEntries []oxbow.Entry) string {
 	name := strings.TrimSpace(fileStem + " " + title)
 	if len(name) > oxbow.MaxName-len(" (1000)") {
@@ -595,8 +602,8 @@ func (h *home) planDigestUndo(v mdtree.TreeView, name string) (layout.Digest, []
 // edits is nil, and reason says why.
 func (h *home) planLogRestore(v mdtree.TreeView, d *layout.Digest) (edits []mdtree.Edit, reason string) {
 	for _, c := range d.Covers {
-		// reject names that lead out of logDir, because a person may have edited the list of replaced logs in the
-		// digest
+		// Reject a name that is not the file name of a log in logDir. A person may have edited the list of replaced
+		// logs in the digest, so that a name leads to another directory.
 		if _, ok := parseLogPath(logDir+"/"+c, h.Zone); !ok || path.Base(c) != c {
 			return nil, fmt.Sprintf("names %q, which is not the file of a log", c)
 		}

@@ -70,8 +70,8 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 	return c, nil
 }
 
-// tokenBudgetOrDefault returns the budget of a request. If requestedBudget is 0, this is the profile's budget or,
-// without a profile, the default budget of profiles.
+// tokenBudgetOrDefault returns the token budget for a request. If requestedBudget is positive, it is the budget.
+// Otherwise the budget is that of h.boundProfile, or profile.DefaultMaxTokens if no profile is bound.
 func (h *home) tokenBudgetOrDefault(requestedBudget int) int {
 	switch {
 	case requestedBudget > 0:
@@ -225,8 +225,8 @@ func (h *home) addSummarizedFiles(v mdtree.TreeView, digestFile string, isCovere
 // come first. A bucket is a summary that CodeRhapsody itself writes.
 var logOrderBySpan = map[string]int{"day": 0, "week": 1, "month": 2, "bucket": 3}
 
-// compareInContextOrder orders logs by their time span (see logOrderBySpan). Logs with the same kind of span are
-// ordered from newest to oldest.
+// compareInContextOrder compares two logs. Logs with different kinds of time spans are ordered by the kind, such as
+// "day" (see logOrderBySpan). Logs with the same kind of span are ordered from newest to oldest.
 func compareInContextOrder(a, b logWithoutDigest) int {
 	return cmp.Or(
 		logOrderBySpan[a.spanName]-logOrderBySpan[b.spanName],
@@ -286,9 +286,10 @@ func entryNames(c prompt.Context) map[string]bool {
 	return in
 }
 
-// recallEntries returns a context with entries that match a message, to be shown to the model before the message. It
-// leaves out the entries in namesInContext, because the model was already shown these entries. The context is not
-// stored. It is empty if the message is too short or no entry matches.
+// recallEntries returns a part of a prompt that contains the entries that match the message. The model is shown this
+// part before the message. The entries in namesInContext are left out, because the model was already shown these
+// entries. An entry is also left out if the part would become larger than maxRecallBytes. The result is not stored. It
+// is empty if the message is too short or no entry matches.
 func (h *home) recallEntries(
 	ctx context.Context,
 	message string,

@@ -280,11 +280,15 @@ func (l logLayout) appendEntry(logPath, text string, e oxbow.Entry) (string, boo
 	return lg.textWithAppendedBlock(newFrontMatter(frontMatterWithName(e, f.defaultKind)), e.Content)
 }
 
-// planWholeFile returns the edit that stores an entry as a whole log file. The file contains no front matter, unless
-// the entry needs it, for example for labels. Old logs have this form, and an entry from such a log gets this form
-// again when it comes back from another layout. The entry must have the name of a log file that does not exist yet. The
-// time of the entry must be the start of the day in this name, and its kind must be the default kind of such a log.
-// planWholeFile returns true only if the entry meets these conditions and can be read from the file unchanged.
+// planWholeFile returns the edit that stores the entry e as a whole log file. Old logs contain only the text of one
+// entry, without a block for the entry. planWholeFile restores this form for an entry that came from such a log and was
+// moved to another layout and back. The file has no front matter, unless the entry needs it, for example for labels.
+//
+// planWholeFile returns true only if all of these conditions are met:
+//   - The entry has the name of a log file that does not exist yet.
+//   - The time of the entry is the start of the day in its name.
+//   - The kind of the entry is the default kind of such a log.
+//   - The entry can be read from the new file unchanged.
 func (l logLayout) planWholeFile(v mdtree.TreeView, e oxbow.Entry) (mdtree.Edit, bool) {
 	p := logDir + "/" + e.Name + ".md"
 	if !dayNamePattern().MatchString(e.Name) {
@@ -398,10 +402,11 @@ func editBlock(
 	return parseLog(text, nil).textWithContent(blockIndex, content), nil
 }
 
-// writeNames ensures that the entries in the text of a log file have the names in the list wantedNames, and returns the
-// new text. An entry whose front matter contains no name gets a generated name, which can change if the log changes. If
-// an entry's present name is not the wanted name, writeNames writes the wanted name into the front matter of the entry.
-// The log has the path logPath. If the number of entries is not the number of names, the text is returned unchanged.
+// writeNames makes sure that the entries in the text of a log file have the names in the list wantedNames, and returns
+// the new text. The argument logPath is the path of the log. If an entry does not have the wanted name, writeNames
+// writes the name into the front matter of the entry. This is necessary because an entry without a name in its front
+// matter gets a generated name, which can change when the log changes. If the number of entries differs from the number
+// of names, writeNames returns the text unchanged. It returns an error if the layout cannot store the entries.
 func (l logLayout) writeNames(logPath, text string, wantedNames []string) (string, error) {
 	f, _ := parseLogPath(logPath, l.zone)
 	for range wantedNames {

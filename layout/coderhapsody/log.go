@@ -87,8 +87,9 @@ func isBlockMarkerLine(line string) bool { return strings.TrimRight(line, " \t\r
 // blockStartTest reports whether a marker line begins a block. next is the line after the marker.
 type blockStartTest func(next string) bool
 
-// blockStartTestForIndex returns the function that decides whether a line --- begins a block. index is 0 if the line is
-// at the beginning of the file. For any other line, index may be the line's number or a block's number.
+// blockStartTestForIndex returns the function that decides whether a line of three dashes (---) begins a block. If
+// index is 0, the line is at the beginning of the file. Every other index means that the line is further down, and all
+// such lines have the same test. Therefore the caller can pass the line's number or the block's number.
 func blockStartTestForIndex(index int) blockStartTest {
 	if index == 0 {
 		return opensBlockAtFileStart
@@ -245,10 +246,11 @@ func (l *logText) unescapedBlockContent(i int) string {
 	return unescapeBlockMarkers(s, b.blockStartTestForContent())
 }
 
-// escapeEntryContent returns the content of an entry as it is written to a log. A line of three dashes (---) may begin
-// a new block, so escapeEntryContent puts a backslash before each such line. The function firstLineOpensBlock reports
-// whether a line of dashes at the beginning of the content would begin a block. The caller passes opensBlockAtFileStart
-// for content at the beginning of a log, and otherwise opensBlockAfterFileStart.
+// escapeEntryContent returns the content of an entry in the form in which it is written to a log. In a log, a line of
+// three dashes (---) can begin a new block. Therefore escapeEntryContent puts a backslash before such a line in the
+// content. It also converts the line endings. The function firstLineOpensBlock decides whether the content's first line
+// would begin a block. The caller must pass opensBlockAtFileStart for content at the beginning of a log, and
+// opensBlockAfterFileStart for all other content.
 func (l *logText) escapeEntryContent(content string, firstLineOpensBlock blockStartTest) string {
 	content = escapeBlockMarkers(content, firstLineOpensBlock)
 	if l.lineEnding != "\n" {
@@ -335,7 +337,9 @@ func (l *logText) textWithAppendedBlock(frontMatter, content string) (string, bo
 	return text, true
 }
 
-// textWithoutBlock returns the log's text without the entry with index blockIndex. It returns false if nothing remains.
+// textWithoutBlock returns the log's text without the entry with index blockIndex. If the removed entry was the last
+// entry, the separator before it is removed too. The second result is false if no entry remains, so that the caller can
+// remove the file.
 func (l *logText) textWithoutBlock(blockIndex int) (string, bool) {
 	b := l.blocks[blockIndex]
 	rest := l.text[b.nextBlockOffset:]
@@ -367,10 +371,10 @@ func unescapeBlockMarkers(s string, firstLineOpensBlock blockStartTest) string {
 	)
 }
 
-// mapEscapedMarkerLines replaces some lines of s, the content of an entry, by the result of fn. It replaces each line
-// of three dashes, with or without backslashes before them, that would begin a new block in a log if it had no
-// backslash. Whether the line would do so depends on the text after it. The function firstLineOpensBlock decides this
-// for the first line of s.
+// mapEscapedMarkerLines replaces certain lines in s, the content of an entry, by the result of the function fn. These
+// lines consist of three dashes, which may follow backslashes. A line is replaced only if it would begin a new block in
+// a log without its backslashes. The text after the line decides whether a new block would begin. For the first line of
+// s, the function firstLineOpensBlock makes this decision.
 func mapEscapedMarkerLines(s string, firstLineOpensBlock blockStartTest, fn func(line string) string) string {
 	if !strings.Contains(s, "---") {
 		return s

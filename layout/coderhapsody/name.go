@@ -160,11 +160,12 @@ func (f logFile) representativeDay() time.Time {
 }
 
 // isSessionInBucket reports whether CodeRhapsody has summarized the session of the log f in the file bucket. A bucket
-// is a file with summaries of the sessions in a range of days. The result is true if the log f covers a single day that
-// is in this range, with two exceptions. The sessions of a day are numbered. If f belongs to the first day of the
-// range, its number must not be less than the bucket's first session number. If f belongs to the last day, its number
-// must not be greater than the bucket's last session number. The first exception does not apply to a log without a
-// number.
+// is a file with summaries of the sessions in a range of days, and the sessions of a day are numbered. The bucket's
+// name contains the first and the last day of the range, with the number of the first and the last session.
+//
+// The log f must cover a single day that is in the range. If the day is the first day of the range, the number of f
+// must not be less than the bucket's first session number. A log without a number is accepted on this day. If the day
+// is the last day of the range, the number of f must not be greater than the bucket's last session number.
 func (f logFile) isSessionInBucket(bucket logFile) bool {
 	isInRange := !f.firstDay.Before(bucket.firstDay) && f.firstDay.Before(bucket.endDay)
 	if f.spanName != "day" || !isInRange {

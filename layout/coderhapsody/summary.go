@@ -107,8 +107,9 @@ func chooseDigestSections(all []entrySection, sectionCount int) []entrySection {
 }
 
 // writeDigest returns the text of the digest with the given name. A digest is a log that summarizes older logs. The
-// text is made from keptSections, the selected sections of the entries in these logs. A section that is longer than
-// minSectionBytes is shortened to its share of maxBytes.
+// list keptSections contains the sections of these logs that were selected for the digest. Sections of at most
+// minSectionBytes are included completely. The longer sections share the rest of maxBytes in proportion to their
+// lengths. Each longer section is shortened to its share, but not below minSectionBytes.
 func writeDigest(name string, g *digestEntryGroup, keptSections []entrySection, maxBytes int) string {
 	title := name
 	if g.labelListTitle != "" {
@@ -214,10 +215,14 @@ func isHeading(line string) bool {
 	return n >= 1 && n <= 6 && n < len(line) && line[n] == ' '
 }
 
-// firstParagraph returns the first paragraph of s as a single line. List items are separated by semicolons. If the line
-// is longer than maxBytes bytes, it is cut. If a sentence ends in the second half of the first maxBytes bytes, the line
-// is cut there, without an ellipsis. Otherwise the line is cut after a word if the word ends in this half, and an
-// ellipsis is added, which does not count towards maxBytes.
+// firstParagraph returns the first paragraph of s as a single line. List items are separated by semicolons. A line with
+// more than maxBytes bytes is cut. There are three ways to cut the line:
+//   - If a sentence ends in the second half of the allowed length, the line is cut after this sentence, without an
+//     ellipsis.
+//   - Otherwise, if a word ends in the second half, the line is cut after this word, and an ellipsis is added.
+//   - Otherwise, the line is cut after maxBytes bytes or a few bytes earlier, and an ellipsis is added.
+//
+// The ellipsis does not count towards maxBytes.
 func firstParagraph(s string, maxBytes int) string {
 	s = strings.TrimSpace(s)
 	if i := strings.Index(s, "\n\n"); i >= 0 {

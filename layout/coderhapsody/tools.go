@@ -75,8 +75,10 @@ func (h *home) saveMemory(ctx context.Context, d *verb.Workspace, in verb.SaveMe
 	return out, nil
 }
 
-// addEntryToLog adds an entry to today's log, and makes the entry's name from the first line of the content.
-// If an entry with such a name and the same content exists, addEntryToLog returns that entry and true.
+// addEntryToLog adds an entry to today's log. The entry's name consists of the date and the first line of the content.
+// If another entry has this name, a number is appended to the name. If an entry with one of these names has the same
+// content, kind and labels, addEntryToLog returns that entry and true, and adds nothing. It returns an error if the
+// content is empty or invalid, or if maxNameAttempts names are taken.
 func (h *home) addEntryToLog(
 	ctx context.Context,
 	m *oxbow.Memory,

@@ -55,8 +55,9 @@ func (h *home) instructionParts() []prompt.Part {
 	return parts
 }
 
-// readProjectCrabFiles returns the Crab.md files of the working directory and its parents. It skips directories in the
-// home, because the Crab.md of the home is read separately.
+// readProjectCrabFiles returns the Crab.md files of the working directory and its parents, with the file of the highest
+// directory first. If the home is one of these directories, the files of the home and of the directories below it are
+// left out. The Crab.md of the home is read separately.
 func (h *home) readProjectCrabFiles() []crabFileText {
 	if h.Work == nil {
 		return nil

@@ -32,7 +32,8 @@ const (
 // sqliteMagic is the beginning of an SQLite database. Other programs store such a database as memory.db.
 const sqliteMagic = "SQLite format 3"
 
-// Dialect returns the dialect. Its home is crabtalk's configuration directory, usually ~/.crabtalk.
+// Dialect returns the description of crabtalk's memory format, with the functions that detect, create and open such a
+// memory. The memory is in crabtalk's configuration directory, usually ~/.crabtalk.
 func Dialect() layout.Dialect {
 	return layout.Dialect{
 		Name:      "crabtalk",
@@ -196,8 +197,9 @@ func (h *home) openStore(ctx context.Context, mo *oxbow.Options) (oxbow.Store, e
 // 2026.
 const maxCrmemStoreBytes = 1 << 30
 
-// openCrmemStore reads a later crabtalk version's file into memory. It returns a read-only store with the entries in
-// the file.
+// openCrmemStore reads the file name, which has the format of later versions of crabtalk. It returns a read-only store
+// in RAM with the entries of the file. An entry with an invalid name is renamed, and an entry that is invalid in
+// another way is left out. h.Warn receives a warning for each such entry.
 func (h *home) openCrmemStore(ctx context.Context, name string, mo *oxbow.Options) (_ oxbow.Store, err error) {
 	data, err := vfs.ReadFile(h.FS, name, maxCrmemStoreBytes)
 	if err != nil {

@@ -48,7 +48,8 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	return s, nil
 }
 
-// setArchiveSlug makes the slug from a message. It does nothing if the session has a slug.
+// setArchiveSlug derives the slug for the name of the session's archive from a message. It does nothing if the session
+// has a slug already or if the message is blank.
 func (s *session) setArchiveSlug(message string) {
 	if s.archiveSlug == "" && strings.TrimSpace(message) != "" {
 		s.archiveSlug = makeSlug(text.DeriveName(strings.ToValidUTF8(message, "")))
@@ -115,8 +116,9 @@ func numberAfterPrefix(name, prefix string) (uint64, bool) {
 	return n, err == nil && strconv.FormatUint(n, 10) == digits
 }
 
-// makeSlug returns the words of a text in lower case, joined by dashes. It keeps only ASCII letters and digits, so the
-// result may be "". Words that would make the result longer than maxSlugBytes are left out.
+// makeSlug returns the first words of a text in lower case, joined by dashes. It keeps only ASCII letters and digits,
+// so the result may be "". The result has at most maxSlugBytes bytes. makeSlug stops before the first word that would
+// make the result too long. If the first word alone is too long, this word is cut.
 func makeSlug(s string) string {
 	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')

@@ -235,8 +235,10 @@ func dayEntryName(date, timeOfDay string, entryNumber int) string {
 	return date + " " + timeOfDay
 }
 
-// parseDayEntryName splits a name that dayEntryName made, such as "2026-02-18 15:46 (2)", into the date, the time and
-// the number. The text before a day's first timed entry is also an entry. For its name, timeOfDay is "".
+// parseDayEntryName splits a name that dayEntryName made into the date, the time and the number. For example,
+// "2026-02-18 15:46 (2)" has the number 2. A name without a number has entryNumber 1. The text before the first time in
+// a day's log is an entry too. The name of this entry has no time, so timeOfDay is "". If dayEntryName cannot have made
+// the name, ok is false.
 func parseDayEntryName(name string) (date, timeOfDay string, entryNumber int, ok bool) {
 	if len(name) < len(dayFormat) || !isDate(name[:len(dayFormat)]) {
 		return "", "", 0, false

@@ -26,10 +26,10 @@ func (p homeDirectories) agentDir(name string) string {
 	return path.Join(p.agentsPath, p.agentName, name)
 }
 
-// findGlobalConfig returns the directories of a home. The argument homePath is the path of the home. The file
-// duragent.yaml names the workspace, a directory with the memory. If this file does not exist, there are two cases. If
-// homePath ends with .duragent, or if the home contains directories of a workspace, the workspace is the home itself.
-// Otherwise the workspace is the directory .duragent in the home.
+// findGlobalConfig returns the directories of a duragent home, which is the root of fsys. The argument homePath is the
+// path of the home on disk. The workspace is the directory with the memory. If the file duragent.yaml exists, the file
+// specifies the workspace. Otherwise the workspace is the home itself if homePath ends with .duragent, or if the home
+// contains directories of a workspace. In all other cases, the workspace is the directory .duragent in the home.
 func findGlobalConfig(fsys vfs.FS, homePath string) (globalConfig, error) {
 	data, ok, err := readConfig(fsys, globalFile)
 	if err != nil {

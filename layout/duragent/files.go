@@ -14,8 +14,9 @@ import (
 // agentFileStore is the store for the files of one agent and for the facts that all agents share (the world).
 type agentFileStore struct{ *mdtree.Store }
 
-// Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. The store s itself implements
-// Committer and DryRunner, because it must first convert changes to changes that duragent's files can represent.
+// Capabilities returns the optional interfaces of the store, for [oxbow.CapabilitiesOf]. The store s implements
+// Committer and DryRunner with its own methods, because these methods must first convert changes to a form that
+// duragent's files can represent. All other interfaces are those of s.Store.
 func (s agentFileStore) Capabilities() oxbow.Capabilities {
 	base := oxbow.CapabilitiesOf(s.Store)
 	return oxbow.Capabilities{Watcher: base.Watcher, Counter: base.Counter, Checker: base.Checker, Committer: s,
@@ -49,10 +50,10 @@ func (s agentFileStore) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// toStorableOps returns a copy of ops in which every added entry can be stored by the layout with any backend. A note
-// that is added under a name for which the agent has no file becomes an entry of the kind World (a fact about the
-// world). Only the files of such facts can have any name. toStorableOps fails if an op is invalid, or if the layout
-// cannot store the entry that results from the op.
+// toStorableOps returns a copy of ops in which every added entry can be stored by the layout with any backend. Only
+// entries of the kind World (a fact about the world) can have any name. Therefore an added note becomes an entry of the
+// kind World, unless its name belongs to one of the agent's own entries. toStorableOps returns an error if an op is
+// invalid, or if the layout cannot store the entry that results from the op.
 func toStorableOps(ops []oxbow.Op) ([]oxbow.Op, error) {
 	kept := make([]oxbow.Op, len(ops))
 	for i, op := range ops {

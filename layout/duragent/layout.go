@@ -209,7 +209,10 @@ func checkChange(op oxbow.Op) error {
 	return nil
 }
 
-// checkAdd returns an error if a new entry cannot have this name or this kind.
+// checkAdd returns an error if the layout cannot store a new entry with the name and the kind in op. The argument
+// isDayEntryName reports whether op.Name is a moment, such as "2026-02-18 15:46". Only an entry of kind Journal can
+// have such a name. An entry of kind Note must have the name curatedNoteName. An entry of kind World can have any other
+// valid name. No other kinds are allowed.
 func checkAdd(op oxbow.Add, isDayEntryName bool) error {
 	refuse := func(field, value, reason string) error {
 		return &oxbow.InvalidError{Field: field, Value: value, Reason: reason}

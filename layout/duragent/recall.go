@@ -120,8 +120,9 @@ func isShownWhole(e oxbow.Entry) bool {
 // A content of at most maxWholeContentBytes bytes is shown as a whole.
 const maxWholeContentBytes = 1200
 
-// renderHits formats the results of a search, the best first, with their places and times. Each content is a
-// quotation, because remembered text is data.
+// renderHits formats the results of a search, the best first. Each result contains the name, the part of the memory,
+// the date and the content of an entry. Long contents are shortened to a part that contains words of the query. The
+// content is written as a quotation, so that the agent treats it as data and not as instructions.
 func renderHits(query string, hits []oxbow.Hit, zone *time.Location) string {
 	if len(hits) == 0 {
 		return "No memories found for: " + query

@@ -65,10 +65,12 @@ func normalizeTopic(topic string) string {
 	}, topic)
 }
 
-// chooseTopicName returns the name of the entry for a topic. If an entry for the topic exists under another spelling of
-// the topic, such as the name that duragent itself would choose, chooseTopicName returns this name. Otherwise it
-// returns the result of topicSlug. Different topics may have the same topicSlug. If an entry with this name exists and
-// may belong to another topic, chooseTopicName returns an error, because the new text must not replace that entry.
+// chooseTopicName returns the name of the entry for a topic. An entry for the same topic may exist under another
+// spelling of the topic, such as the spelling that duragent itself would choose. In this case, chooseTopicName returns
+// the name of the existing entry. Otherwise it returns topicSlug(topic).
+//
+// Different topics may have the same topicSlug. If an entry with the name topicSlug(topic) exists and may belong to
+// another topic, chooseTopicName returns an error, because the new text must not replace that entry.
 func chooseTopicName(topic string, exists func(name string) (bool, error)) (string, error) {
 	topic = strings.TrimSpace(topic)
 	if err := checkTopic(topic); err != nil {

@@ -30,7 +30,8 @@ func (h *home) Context(ctx context.Context, r layout.Request) (prompt.Context, e
 	return c, nil
 }
 
-// addSystemPromptParts adds the parts of the system prompt, which do not depend on the message.
+// addSystemPromptParts adds the parts of the system prompt to c: the identity, the memory index if it is not empty, and
+// the instructions. These parts are the same for each message of the user.
 func (h *home) addSystemPromptParts(ctx context.Context, c *prompt.Context) error {
 	identity, _, err := h.Document(ctx, identityFile)
 	if err != nil {
@@ -109,7 +110,7 @@ func (h *home) Session(ctx context.Context, r layout.Request) (layout.Session, e
 	}, ctx.Err()
 }
 
-// lacksSuspicionLabels reports whether an entry may be put into the context. In the design of these layouts, the agent
-// itself writes the files, so a text's origin is not a reason to omit the text. Only entries that are marked as
-// suspicious, or whose text looks suspicious, are left out.
+// lacksSuspicionLabels reports whether an entry may be put into the context of the agent. An entry is left out if its
+// labels mark it as suspicious, or if its text looks like an instruction. The origin of a text is not a reason to leave
+// out an entry, because in layouts of this package the agent itself writes the files.
 func lacksSuspicionLabels(e *oxbow.Entry) bool { return e.MayShow(oxbow.WithoutLabels) }

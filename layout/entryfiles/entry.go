@@ -197,7 +197,8 @@ func splitDescription(s string) (description, content string) {
 	return d, c
 }
 
-// toSingleLine joins the lines of a text and removes control characters, so that the text can be a key's value.
+// toSingleLine returns the text s as a single line, so that the text can be the value of a key. It replaces line breaks
+// and other control characters by spaces, and removes white space at both ends.
 func toSingleLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		isLineBreak := r == '\u2028' || r == '\u2029'

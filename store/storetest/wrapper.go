@@ -164,7 +164,8 @@ type wrapperTest struct {
 	readsUnlistedIDs bool
 }
 
-// checkHasNoSecret fails the test if value contains Wrapper.Secret, or an entry that Wrapper.Check does not allow.
+// checkHasNoSecret fails the test if the text of value contains wt.wrapper.Secret. It also fails the test if value is
+// an entry that wt.wrapper.Check does not allow. The argument location says in the message where the value was found.
 func (wt *wrapperTest) checkHasNoSecret(location string, value any) {
 	wt.t.Helper()
 	text := fmt.Sprintf("%+v", value)
@@ -178,9 +179,11 @@ func (wt *wrapperTest) checkHasNoSecret(location string, value any) {
 	}
 }
 
-// checkOfferedCapabilities fails the test if the wrapper offers a capability in needsBase and the wrapped store lacks
-// this capability. It also fails the test if the wrapper has the methods of an interface that the wrapper does not
-// offer, for example because it embeds a store.
+// checkOfferedCapabilities checks the capabilities that the wrapper offers, which are those in wt.capabilities. It
+// fails the test if the wrapper offers a capability in needsBase, but the wrapped store lacks this capability. It also
+// fails the test if the wrapper has the methods of an interface but does not offer the interface. This happens for
+// example if the type of the wrapper embeds a store. The second check is omitted if the wrapper is a Memory or the
+// wrapped store lacks a capability.
 func (wt *wrapperTest) checkOfferedCapabilities(base oxbow.Capabilities) {
 	wt.t.Helper()
 	notOffered, below := missingFields(wt.capabilities), missingFields(base)
@@ -191,8 +194,8 @@ func (wt *wrapperTest) checkOfferedCapabilities(base oxbow.Capabilities) {
 		}
 	}
 	if _, isMemory := wt.wrapperStore.(*oxbow.Memory); isMemory || len(below) > 0 {
-		// A wrapper that is a Memory, or whose wrapped store lacks a capability, may have methods of an interface that
-		// it does not offer. Such a method returns an error.
+		// Such a wrapper may have the methods of an interface that the wrapper does not offer. The methods then return
+		// an error.
 		return
 	}
 	c := reflect.TypeFor[oxbow.Capabilities]()
@@ -204,8 +207,9 @@ func (wt *wrapperTest) checkOfferedCapabilities(base oxbow.Capabilities) {
 	}
 }
 
-// readVisibleEntries lists the entries that the tested wrapper shows. It compares the list with the results of Get and
-// filters.
+// readVisibleEntries lists the entries that the tested wrapper shows, and stores them in wt.entriesListedByWrapper. It
+// fails the test if Get returns an entry that is not in the list, if a filter returns other entries than the list, or
+// if a result contains a secret. It also adds the names of all entries in the log of the full store to wt.names.
 func (wt *wrapperTest) readVisibleEntries() {
 	t := wt.t
 	wt.entriesListedByWrapper = listEntries(t, wt.wrapperStore, oxbow.Filter{})
@@ -578,7 +582,8 @@ func (wt *wrapperTest) checkWrite(e oxbow.Entry) {
 	}
 }
 
-// checkWrites tries to change each entry, and then to compact the store.
+// checkWrites calls checkWrite for each entry, which tries to change the entry through the wrapper. Then it makes a dry
+// run of a compaction, which must succeed if the wrapper offers compaction.
 func (wt *wrapperTest) checkWrites() {
 	t, ctx := wt.t, wt.t.Context()
 	for _, e := range listEntries(t, wt.fullStore, oxbow.Filter{}) {

@@ -46,8 +46,8 @@ const (
 	indexImportPath     = "github.com/oxbow-memory/oxbow/internal/search/index"
 )
 
-// rebuildAndRunCommand builds this program again, with the search indexes that the flags name. Then it runs the command
-// named "bare" of the new program with the same flags.
+// rebuildAndRunCommand builds this program again, with the search indexes that the flags name. Then it runs the new
+// program with the name of the flag set fl as the command (the command "bare") and with the same flags.
 func (w *indexBuild) rebuildAndRunCommand(ctx context.Context, b *bench, fl *flag.FlagSet) error {
 	dir, remove, err := b.tempDir()
 	if err != nil {

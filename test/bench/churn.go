@@ -99,9 +99,9 @@ func (r *repeatedUpdateRun) run(ctx context.Context, dir string) (err error) {
 	return nil
 }
 
-// writeUpdates creates the store, and updates its entries as often as the command requests. It measures the time of
-// each change. At every tenth change, it also measures the overwrite of a plain file for comparison, recalls a text,
-// and counts a compaction if the log has become smaller.
+// writeUpdates creates the store, updates its entries r.updateCount times, and measures the time of each change. At
+// every tenth change, it also recalls a text and measures how long it takes to overwrite the same number of bytes in a
+// plain file. If the log has become smaller since the previous tenth change, writeUpdates counts a compaction.
 func (r *repeatedUpdateRun) writeUpdates(ctx context.Context, dir string) (err error) {
 	m, err := oxbow.Open(r.storePath, &oxbow.Options{KeepChanges: r.keptChangeCount})
 	if err != nil {

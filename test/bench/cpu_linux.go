@@ -33,8 +33,8 @@ func threadProcessorTime() (time.Duration, bool) {
 // processorTimeOf returns the processor time of all threads in another process.
 func processorTimeOf(pid int) (time.Duration, bool) {
 	var t unix.Timespec
-	// The clock for another process is the complement of its ID, shifted by three bits, with the clock's type in these
-	// bits. Type 2 is the time on a processor.
+	// Compute the number of the clock that measures the processor time of the process pid. The upper bits contain the
+	// complement of pid. The lower three bits contain the clock's type, and type 2 is the time on a processor.
 	clock := int32(^uint32(pid)<<3 | 2)
 	if err := unix.ClockGettime(clock, &t); err != nil {
 		return 0, false
@@ -57,9 +57,9 @@ func anonymousMemoryBytes() (int64, bool) {
 	return 0, false
 }
 
-// peakMemoryBytes returns the peak resident memory of a finished process in bytes. The operating system started the
-// process as a copy of this process. Therefore the value is at least [ownPeakMemoryBytes], and only a higher value
-// shows the memory that the finished process needed.
+// peakMemoryBytes returns the peak resident memory of a finished process in bytes, or 0 if it is unknown. The operating
+// system started the process as a copy of this process, so the peak includes the memory of this process at that time.
+// Therefore a value that is not higher than [ownPeakMemoryBytes] says nothing about the finished process.
 func peakMemoryBytes(s *os.ProcessState) int64 {
 	if u, ok := s.SysUsage().(*syscall.Rusage); ok {
 		return u.Maxrss << 10

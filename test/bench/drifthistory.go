@@ -426,8 +426,8 @@ func sampleTrackedBlocks(
 	return out
 }
 
-// changedFiles returns the sorted paths of the files that exist at commit number i and were changed by a commit from
-// number i+1 to number j.
+// changedFiles returns the sorted paths of the regular files that exist at the commit h.commits[i] and were changed by
+// one of the commits from h.commits[i+1] to h.commits[j].
 func (h *commitHistory) changedFiles(ctx context.Context, i, j int) ([]string, error) {
 	out, err := runGit(ctx, h.dir, "ls-tree", "-r", "-z", "--full-tree", h.commits[i])
 	if err != nil {

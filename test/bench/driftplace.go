@@ -296,7 +296,9 @@ type placementTally struct {
 	mostlyDeletedBlocks int // number of blocks in which fewer than half of the lines remain
 }
 
-// addResult compares where a method found a line or block (s) with its true position (x), and adds to the counts.
+// addResult adds the result of one search for an annotated line or block to the counts in t. The argument x contains
+// the true later positions of the lines. The argument s is the position that the tested method found. addResult
+// compares both positions, and increments the counts for blocks that are unchanged, changed, deleted or mostly deleted.
 func (t *placementTally) addResult(x trackedBlock, s linePlacement) {
 	kept := 0
 	first := -1

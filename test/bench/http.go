@@ -171,7 +171,10 @@ func (r *httpRun) serve(m *oxbow.Memory) (*http.Server, net.Listener, error) {
 	return srv, l, nil
 }
 
-// measureRecalls times the recalls of all clients while slow clients are connected.
+// measureRecalls measures the times of recalls by r.clientCount clients, while slow clients are also connected. The
+// argument slowClients is the number of slow clients. The measurement lasts r.measureTime. measureRecalls adds a row to
+// the table t. The row contains quantiles of the times, the number of recalls, the number of slow connections after
+// half of the time, and the number of closed connections.
 func (r *httpRun) measureRecalls(ctx context.Context, t *markdownTable, rowTitle string, slowClients int) error {
 	ctx, stop := context.WithTimeout(ctx, r.measureTime)
 	defer stop()

@@ -228,9 +228,10 @@ type recordImportRun struct {
 	recordCount    int
 }
 
-// measureFormat imports a file into a new home and imports it again. It adds a row with the results to the table t. If
-// an import fails or has an unexpected result, measureFormat returns an error. If everything is measured, it deletes
-// the file and the home.
+// measureFormat measures the import of a file in the format f. It imports the file into a new home (a directory with a
+// memory), and then imports the same file a second time. It adds a row with the results to the table t. If an import
+// fails or has an unexpected result, measureFormat returns an error. If both imports succeed, it deletes the file and
+// the home.
 func (r recordImportRun) measureFormat(ctx context.Context, t *markdownTable, f recordFormat) error {
 	path := filepath.Join(r.dir, "input", f.fileName)
 	if f.isDir {

@@ -83,7 +83,8 @@ func startServer(ctx context.Context, p program) (*mcpClient, error) {
 	return c, nil
 }
 
-// readAnswers distributes answers until the server's output ends.
+// readAnswers reads the server's output and passes each answer to the caller that waits for it. When the output ends,
+// all callers that still wait get the error errServerEnded.
 func (c *mcpClient) readAnswers(out io.Reader) {
 	defer close(c.ended)
 	r := bufio.NewReader(out)

@@ -77,8 +77,9 @@ func serveSearchMethodJob(jobJSON string, w io.Writer) error {
 	return errors.Join(json.NewEncoder(w).Encode(c), s.close())
 }
 
-// runSearchMethodProcess measures a search program in a separate process. The process runs this program again and does
-// the job j. runSearchMethodProcess returns the cost that the process has measured.
+// runSearchMethodProcess measures a search method in a separate process. It starts the executable of the present
+// process again, with the job j in an environment variable. The new process measures the search method, and
+// runSearchMethodProcess returns the measured cost.
 func runSearchMethodProcess(ctx context.Context, j searchMethodJob) (searchMethodCost, error) {
 	var c searchMethodCost
 	self, err := os.Executable()

@@ -373,8 +373,8 @@ func (r *peersRun) measureRates(ctx context.Context, cs []*measuredSearchMethod,
 	return nil
 }
 
-// queryRate passes queries to one search program from several goroutines at once, for the passed duration. Each
-// goroutine makes at least one query. queryRate returns the queries per second.
+// queryRate measures how many queries per second the search method c answers. Several goroutines send queries at the
+// same time for the given duration. Each goroutine makes at least one query.
 func (c *measuredSearchMethod) queryRate(
 	ctx context.Context,
 	goroutines int,

@@ -174,9 +174,10 @@ func (j *selectionSum) addSelection(
 	}
 }
 
-// measureSelections selects entries for all questions, with each setting and each maximum size. After each combination,
-// it calls the function reportResult. budget is the maximum size in tokens, way is the name of the setting, and j
-// contains the results.
+// measureSelections selects entries for all questions, once for each combination of a token budget and an injection
+// setting. After each combination, it calls the function reportResult. The parameter budget of this function is the
+// maximum size of a selection in tokens, the parameter way is the name of the setting, and the parameter j contains the
+// results.
 func (x *multiProjectMemory) measureSelections(
 	ctx context.Context,
 	reportResult func(budget int, way string, j selectionSum),

@@ -233,7 +233,8 @@ func (r *requestsRun) requestKinds() []serverKind {
 	}
 }
 
-// measureRequests sends a request for each phrase, and returns the server's processor time for one of them.
+// measureRequests sends one request for each phrase from r.clientCount clients at the same time. It returns the
+// server's average processor time for a request.
 func (r *requestsRun) measureRequests(
 	ctx context.Context,
 	s *measuredServer,

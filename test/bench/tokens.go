@@ -153,7 +153,7 @@ func equalizeTextSizes(texts []string) []string {
 	return splitText(strings.Join(texts, "\n\n"), tokenCountTextBytes)
 }
 
-// sampleEvenly returns at most maxCount elements of all, evenly distributed.
+// sampleEvenly returns at most maxCount elements of the slice all. The elements are evenly distributed over the slice.
 func sampleEvenly[T any](all []T, maxCount int) []T {
 	if len(all) <= maxCount {
 		return all

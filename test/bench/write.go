@@ -167,7 +167,7 @@ func (w *writeRun) logByteCount(ctx context.Context) (int64, error) {
 // SQLite database.
 func (w *writeRun) measureSingleWrites(ctx context.Context, existingEntries []oxbow.Add, withSQLite bool) (err error) {
 	var size int // number of bytes that writing the current entry adds to the log
-	more := 0    // number of bytes in the variable size besides the entry's name and content
+	more := 0    // number of bytes in size that are not part of the entry's name and content
 	ox := &durableWriter{
 		name:       "oxbow, with its index",
 		writeEntry: func(e oxbow.Add) error { return w.memory.Apply(ctx, e) },

@@ -267,8 +267,8 @@ func (o *file) Sync() error {
 			if err != nil {
 				return err
 			}
-			// Write the node, although it has not changed. The browser makes earlier changes durable only when a
-			// transaction ends that writes something.
+			// Write the node, although it has not changed. The browser makes earlier changes durable only at the end of
+			// a transaction that writes data.
 			return t.writeNode(n)
 		})
 	}

@@ -322,7 +322,8 @@ func (i nodeInfo) ModTime() time.Time {
 // Sys returns the number of the node as a uint64. No other node of the file system ever has the same number.
 func (i nodeInfo) Sys() any { return uint64(i.node.number) }
 
-// SameFile reports whether other describes the same file, as [vfs.SameFile] requires.
+// SameFile reports whether i and other describe the same file, which means the same node of the same file system. The
+// function [vfs.SameFile] calls it.
 func (i nodeInfo) SameFile(other fs.FileInfo) bool {
 	o, ok := other.(nodeInfo)
 	return ok && i.node.number == o.node.number && i.fileSystemName == o.fileSystemName

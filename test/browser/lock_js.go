@@ -27,7 +27,8 @@ func (f *FS) openFileLockName(ino float64) string {
 	return fmt.Sprintf("oxbow/%s/open/%.0f", f.name, ino)
 }
 
-// vfsLockName returns the name of the Web Lock behind a file's vfs.Lock.
+// vfsLockName returns the name of the Web Lock (a lock of the browser) that implements the vfs.Lock of a file. ino is
+// the file's inode number.
 func (f *FS) vfsLockName(ino float64) string { return fmt.Sprintf("oxbow/%s/lock/%.0f", f.name, ino) }
 
 // acquiredLock is a Web Lock that this page has acquired. The browser keeps the lock until the promise of the lock

@@ -176,9 +176,10 @@ func (d *Disk) Kill(p *Process) {
 	p.killNow()
 }
 
-// KillAt makes the process p end at operation opNumber of the disk, if p performs this operation. The operations of all
-// processes are numbered together. The operation itself returns [ErrKilled]. It is performed before the process ends,
-// unless it syncs a file or a directory.
+// KillAt makes the process p end when p performs the disk operation with the number opNumber. The operations of all
+// processes are numbered together. If another process performs this operation, p does not end. The operation returns
+// [ErrKilled]. Its effect on the disk happens before p ends, but if the operation syncs a file or a directory, the sync
+// does not happen.
 func (d *Disk) KillAt(p *Process, opNumber int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -50,9 +50,10 @@ func (d *Disk) EachCrashFileSystem(yield func(img *vfs.Mem, label string) bool) 
 	d.EachCrashContent(func(im *CrashContent) bool { return yield(im.BuildFileSystem(), im.Label()) })
 }
 
-// EachCrashContent yields the possible contents of the disk after a crash, like EachCrashFileSystem. But it yields a
-// CrashContent, which only describes the content. The files are built only if the caller requests them. This saves time
-// if the caller needs only a few of the contents.
+// EachCrashContent yields the possible contents of the disk if a crash happened now. These are the same contents that
+// EachCrashFileSystem yields, but EachCrashContent yields each of them as a CrashContent, which only describes the
+// content. The files are built only if the caller requests them. This saves time if the caller needs only a few of the
+// contents.
 func (d *Disk) EachCrashContent(yield func(im *CrashContent) bool) {
 	d.mu.Lock()
 	s := d.state.copyState()
@@ -126,9 +127,12 @@ type fileTree struct {
 }
 
 // chooseKeptNameChanges yields disk contents that are possible after a crash. The argument keptNameChanges contains,
-// for each pending change of file names, whether the change survives the crash. For these names, chooseKeptNameChanges
-// tries many combinations of lost, kept and partly lost writes, and yields a disk content for each combination. It
-// returns false if the caller wants no more disk contents.
+// for each pending change of file names, whether the change survives the crash. The surviving changes determine the
+// names of the files on the disk. For this set of files, chooseKeptNameChanges tries many combinations of lost, kept
+// and partly lost writes, and yields a disk content for each combination.
+//
+// chooseKeptNameChanges returns false if the caller wants no more disk contents. If an earlier call has examined the
+// same set of files, it yields nothing and returns true.
 func (e *crashContentEnumerator) chooseKeptNameChanges(keptNameChanges []bool) bool {
 	t, hash := e.buildTree(keptNameChanges)
 	if e.seenFileTreeHashes[hash] {
@@ -250,10 +254,10 @@ func (e *crashContentEnumerator) buildTree(keptNameChanges []bool) (fileTree, ui
 	return t, hash
 }
 
-// yieldCrashContent calls e.yield with one disk content that may result from a crash. If an equal content was passed
-// before, yieldCrashContent does not call e.yield and returns true. The tree t contains the file names. The list
-// crashOutcomes contains what the crash did to each pending write. yieldCrashContent returns the result of e.yield,
-// which is false if the caller wants no more disk contents.
+// yieldCrashContent passes a disk content that may result from a crash to the function e.yield. The tree t contains the
+// names of the files. The list crashOutcomes contains, for each pending write, whether the write is kept, lost or
+// partly lost. yieldCrashContent returns the result of e.yield, which is false if the caller wants no more disk
+// contents. If an equal content was passed before, yieldCrashContent does not call e.yield, and returns true.
 func (e *crashContentEnumerator) yieldCrashContent(t *fileTree, crashOutcomes []crashOutcome) bool {
 	im := &e.yieldedContent
 	im.enumerator = e
@@ -359,9 +363,11 @@ func (e *crashContentEnumerator) hashFileContent(node *inode, opIndexes []int, c
 	return h
 }
 
-// buildFileContent returns the content of a file after the crash. If buffer is not nil, buildFileContent may store the
-// content there, and the next call overwrites it. The same result may be used for several disk contents, so callers
-// must copy it before writing to it.
+// buildFileContent returns the content of the file node after a crash. The list crashOutcomes says what the crash did
+// to each pending operation. The list opIndexes contains, for each operation in node.pendingOps, its index in
+// crashOutcomes. If buffer is not nil, buildFileContent may store the content in the buffer, and the next call
+// overwrites this content. Several disk contents may share the returned slice, so callers must copy the slice before
+// they write to it.
 func (e *crashContentEnumerator) buildFileContent(
 	buffer *[]byte,
 	node *inode,

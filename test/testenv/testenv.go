@@ -44,9 +44,9 @@ func SkipUnlessLong(t testing.TB) {
 // 0, as in .ci/run.
 func IsLongTestRun() bool { return RepeatCount(0, 1<<20) > 0 }
 
-// SkipInShortMode skips the test t if the tests run in short mode. The race detector is run in short mode. A test that
-// calls this function uses only one goroutine, so the race detector would find nothing in the test, and would only make
-// it slower.
+// SkipInShortMode skips the test t if the tests run in short mode (go test -short). The tests also run in short mode
+// when they run with the race detector. Only tests with a single goroutine call SkipInShortMode, because the race
+// detector would find nothing in such a test and would only make it slower.
 func SkipInShortMode(t testing.TB) {
 	t.Helper()
 	if testing.Short() {

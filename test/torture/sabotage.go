@@ -179,8 +179,9 @@ var deliberateFaults = []deliberateFault{
 	{"op ids ignored, processes", "", "op-ids-ignored", "procs"},
 }
 
-// runMutants implements the command "mutants". It runs tests of the store with each deliberate fault (sabotage) of the
-// disk or the library, and prints how many faults the tests did not notice. It returns the exit code of the program.
+// runMutants implements the command "mutants". It builds versions of the disk or the library with one deliberate fault
+// each, which is called a sabotage or a mutant. It runs tests of the store with each version, and prints how many
+// faults the tests did not notice. It returns the exit code of the program.
 func runMutants(args []string, stdout, stderr io.Writer) int {
 	fl := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	fl.SetOutput(stderr)
@@ -366,7 +367,9 @@ func (r *deliberateFaultRunner) missedFaultsError(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// buildProgram returns the path of this program with a mutant. For each mutant, the program is built only once.
+// buildProgram returns the path of an executable of this program that contains a mutant. A mutant is a deliberate fault
+// in oxbow's code, which the tests must find. Each mutant is built only once. If mutantName is empty, buildProgram
+// returns the path of the executable without a mutant.
 func (r *deliberateFaultRunner) buildProgram(ctx context.Context, mutantName string) (string, error) {
 	if mutantName == "" {
 		return r.executable, nil

@@ -157,11 +157,13 @@ func (s *editedNamesResult) endsAtChange(c *oxbow.Change) bool {
 	return c.Seq == s.LastChangeSeq && c.Hash != "" && c.Hash == s.LogHash
 }
 
-// readHistoriesFromLog reads the changes that were made after the last saved search, newest first. The map histories
-// contains, for each changed entry's name, a summary of the entry's versions in these changes. newestChange contains
-// the number and the hash of the newest change. hasReadWholeLog is false if the log contains the change at which the
-// last search ended. hasReadWholeLog is true if readHistoriesFromLog has not found this change, and so has read the log
-// to its start, or maxChangesToRead changes.
+// readHistoriesFromLog reads the changes in the log, newest first. It stops at the change at which the saved search
+// ended. It also stops after maxChangesToRead changes, unless maxChangesToRead is 0.
+//
+// The map histories contains a summary of the read versions for each changed entry, by the entry's name. newestChange
+// contains the number and the hash of the newest change. hasReadWholeLog is false if readHistoriesFromLog has reached
+// the change at which the saved search ended. Otherwise it is true, even if readHistoriesFromLog has stopped after
+// maxChangesToRead changes.
 func (f *editedNamesFinder) readHistoriesFromLog() (histories map[string]*entryHistory, newestChange editedNamesResult,
 	hasReadWholeLog bool,
 	err error) {

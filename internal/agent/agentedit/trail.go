@@ -88,10 +88,12 @@ type entryHistory struct {
 	restoredParts *comparedVersionParts
 }
 
-// addVersion updates the history with one version of the entry. The caller must pass the versions from newest to
-// oldest, and must stop as soon as addVersion has set isAgentEditDecided. This flag means that older versions
-// cannot change the answer to the question whether an agent edited the entry. A version that a person has undone is
-// ignored.
+// addVersion updates the history of an entry with one version of the entry. The caller must pass the versions from
+// newest to oldest. The caller must stop when isAgentEditDecided is true. Then older versions cannot change the answer
+// to the question whether an agent edited the entry.
+//
+// If a person has undone a version, addVersion ignores this version. If a person has restored an earlier state of the
+// entry, it also ignores the versions between this state and the restoration.
 func (t *entryHistory) addVersion(v *oxbow.Version) {
 	img := newComparedVersionParts(v)
 	if !t.hasNewestVersion {

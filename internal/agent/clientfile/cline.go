@@ -53,9 +53,10 @@ type clineMessage struct {
 	} `json:"contextCondense"` // summary that replaces older messages (only in files of Roo Code)
 }
 
-// isClineLine reports whether line contains the messages of a session in Cline or in a Cline fork. An editor extension
-// writes an array of messages, whose first message has a text to the person (say or ask) or a role. Cline's command
-// line writes an object with a session ID and messages, whose first message has a role.
+// isClineLine reports whether line contains the messages of a session in Cline or in a fork of Cline. Cline's editor
+// extension writes an array of messages. The first message in the array has a field "say" or "ask" with a text for the
+// person, or a field "role". Cline's command line writes an object with a session ID and messages. The first of these
+// messages has a field "role".
 func isClineLine(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	if bytes.HasPrefix(line, []byte("[")) {
@@ -247,8 +248,9 @@ var clineAgentTexts = []string{
 	"text", "completion_result", "followup", "plan_mode_respond", "act_mode_respond", "subtask_result",
 }
 
-// clineQuestionText returns the text of a question or an answer. The message may be JSON that contains the text and
-// the possible answers.
+// clineQuestionText returns the text of a question to the person, or of an answer. If the message is a JSON object, the
+// text is in the field question or response. Otherwise the text is the message without the suffix HAS_CHANGES, which
+// Cline may append.
 func clineQuestionText(text string) string {
 	var answer struct {
 		Question string `json:"question"`
@@ -342,10 +344,14 @@ var clineWorkingDirPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`Current (?:Working|Workspace) Directory \((.+?)\)`)
 })
 
-// findClineWorkingDir returns the working directory of a task. The parameter path is the task's transcript.
-// findClineWorkingDir reads the files next to the transcript that may name the directory, and the file
-// taskHistory.json, which lists all tasks. It returns the first directory that it finds, or "" if no file names the
-// directory.
+// findClineWorkingDir returns the working directory of a task. The parameter path is the path of the task's transcript.
+// findClineWorkingDir searches these files in this order, and returns the first directory that it finds:
+//
+//   - history_item.json and ID.json next to the transcript, where ID is the task's ID
+//   - taskHistory.json, which lists all tasks
+//   - api_conversation_history.json next to the transcript
+//
+// It returns "" if no file names the directory.
 func findClineWorkingDir(path string) string {
 	dir := filepath.Dir(path)
 	id := filepath.Base(dir)

@@ -223,7 +223,9 @@ func (c *codexReader) ParseLine(line []byte, offset int64, yield func(*Event)) b
 	return true
 }
 
-// fillMissingFields sets the payload and the time of a line that lacks them.
+// fillMissingFields sets fields of l, which was decoded from the JSON text line. If l has no payload, the whole line
+// becomes the payload, and fillMissingFields also sets l.Type. If l has no time, l gets the session's start time.
+// Before the session has started, fillMissingFields instead stores the time of l as the session's start time.
 func (c *codexReader) fillMissingFields(l *codexLine, line []byte) {
 	// Old versions of Codex wrote only the message or call itself, so the whole line is the payload.
 	if l.Payload == nil {
@@ -664,8 +666,9 @@ func (c *codexReader) recordCallEnd(callID string, exitStatus *int, hasSucceeded
 	}
 }
 
-// reportFileChanges reports that a call changed files. It uses only the ID of the call, because the transcript may not
-// contain the call itself: the model can write a program that applies patches.
+// reportFileChanges reports that the call with the ID callID changed the files in p.Changes, or tried to change them.
+// It does not need the event of the call itself, because the transcript may lack this event. The event is missing if
+// the model wrote a program that applied the changes.
 func (c *codexReader) reportFileChanges(p *codexItem, callID string, hasSucceeded bool, e Event, yield func(*Event)) {
 	c.recordCallEnd(callID, nil, hasSucceeded)
 	e.Kind, e.ID = EventFileEdit, callID

@@ -346,8 +346,8 @@ func (c *copilotReader) reportMessage(l *copilotLine, offset int64, yield func(*
 	}
 }
 
-// makeCopilotResultLine returns the line that Copilot CLI will write into the transcript at the end of a call. The
-// callID identifies the call in the transcript.
+// makeCopilotResultLine returns a transcript line that reports the success of a tool call. Copilot CLI writes such a
+// line at the end of the call. callID is the ID of the call in the transcript.
 func makeCopilotResultLine(_ *HookReport, callID string) any {
 	return map[string]any{
 		"type": "tool.execution_complete",

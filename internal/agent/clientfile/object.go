@@ -52,10 +52,11 @@ func eachField(b []byte, f func(key, value []byte)) bool {
 	}
 }
 
-// DecodeObject decodes a JSON object into the struct that target points to, using the names in the json tags,
-// like json.Unmarshal. Keys without a field are skipped undecoded. A value of the wrong type sets a
-// bool or int field to zero and does not change any other field. A field of type json.RawMessage
-// shares memory with b. DecodeObject returns false if b does not begin with a complete object.
+// DecodeObject decodes the JSON object at the beginning of b into the struct that target points to. Like
+// json.Unmarshal, it finds the struct's fields by the names in their json tags. If a key of the object has no field in
+// the struct, the key's value is skipped and not decoded. If a value has the wrong type, a bool or int field is set to
+// zero, and any other field stays unchanged. A field of type json.RawMessage shares memory with b. DecodeObject returns
+// false if b does not begin with a complete object.
 func DecodeObject(b []byte, target any) bool {
 	return decodeObjectValue(b, reflect.ValueOf(target).Elem())
 }
@@ -252,8 +253,9 @@ func ContentText(content json.RawMessage, types ...string) string {
 	return strings.Join(contentTexts(content, types...), "\n")
 }
 
-// attachmentText returns names such as "[image]" for the attachments in a content. A prompt that consists only of
-// attachments gets this text, so that it is not lost.
+// attachmentText returns the names of the attachments in the JSON content of a message, such as "[image]", separated by
+// spaces. If a prompt consists only of attachments, the names are used as the prompt's text, so that the prompt is not
+// lost.
 func attachmentText(content json.RawMessage) string {
 	return strings.Join(attachmentNames(content), " ")
 }
@@ -322,8 +324,9 @@ func SplitJSONObjects(line []byte) (objects [][]byte, rest []byte) {
 	return objects, text
 }
 
-// LastJSONObject returns the complete JSON object at the end of a line that begins with a torn object. It returns nil
-// for a line without such an object.
+// LastJSONObject returns the JSON object with which the line ends. It is used if the line begins with an incomplete
+// object, because the client was interrupted while it wrote that object. LastJSONObject returns nil if the line does
+// not end with a complete JSON object. It examines at most maxObjectSearches places at which an object may begin.
 func LastJSONObject(line []byte) []byte {
 	for at, n := 1, 0; at < len(line) && n < maxObjectSearches; n++ {
 		next := bytes.Index(line[at:], []byte(`{"`))

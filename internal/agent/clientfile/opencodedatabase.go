@@ -122,8 +122,8 @@ type opencodeRowData struct {
 	Summary string                       `json:"summary"`
 }
 
-// readOpencodeDocumentV2 returns a session document from the tables of version 2. The document has the form of
-// version 1.
+// readOpencodeDocumentV2 reads a session from the tables of version 2 of opencode's database. It returns the session as
+// a document in the form of version 1, so that the same code can read the documents of both versions.
 func readOpencodeDocumentV2(db *sqlitefile.DB, session sqlitefile.Row) (any, error) {
 	t, err := db.Table("session_message")
 	if err != nil {

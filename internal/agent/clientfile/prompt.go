@@ -48,8 +48,9 @@ var ideContextPattern = sync.OnceValue(func() *regexp.Regexp {
 	)
 })
 
-// ExtractPromptText returns the part of a user message that the person wrote. It removes private parts (see
-// [text.HidePrivateParts]). It returns "" if the client wrote the message.
+// ExtractPromptText returns the part of a user message that the person wrote, without private parts (see
+// [text.HidePrivateParts]). If the person typed a slash command, ExtractPromptText returns the command's name and
+// arguments. It returns "" for a command that is built into the client, and for a message that the client wrote.
 func ExtractPromptText(s string) string {
 	s = strings.TrimSpace(ideContextPattern().ReplaceAllString(strings.TrimSpace(s), ""))
 	if strings.HasPrefix(s, "<command-") {

@@ -176,7 +176,8 @@ var vscodeNonTextPartKinds = lazyWordSet(`
 	progressTaskSerialized pullRequest questionCarousel reference systemNotification textEdit textEditGroup
 	todoList toolInvocation treeData undoStop usedContext voiceProgress warning workspaceEdit`)
 
-// reportToolInvocation reports a call whose arguments are not stored, except for a terminal's command line.
+// reportToolInvocation reports a tool call and its result. VS Code does not store the call's arguments in p. Therefore
+// the reported arguments are empty, except that a terminal's command line is reported as the argument "command".
 func (r *vscodeRequest) reportToolInvocation(m *messageReporter, p *vscodePart) {
 	args := json.RawMessage("{}")
 	if command := p.Data.Command + p.Data.CommandLine.Original; command != "" {

@@ -130,7 +130,9 @@ type shellArgs struct {
 	Dir     string          `json:"working_directory"`
 }
 
-// parseCall parses the arguments of a tool call. It returns nil if the tool does not edit files.
+// parseCall parses the arguments of a call of the named tool. A call of a shell tool is an edit only if its command
+// contains a patch. parseCall returns nil if the tool does not edit files, if the shell command contains no patch, if
+// the call only views a file, or if the arguments cannot be parsed.
 func parseCall(tool string, raw json.RawMessage) *chatCall {
 	name := strings.ToLower(tool)
 	if !editingTools[name] && !shellTools[name] {
@@ -214,8 +216,8 @@ func (c *chatState) recordCall(callID, subAgent, tool string, args json.RawMessa
 	return call
 }
 
-// makeAnnotationCallID returns the ID under which annotations refer to a call. If call IDs are not unique across
-// sessions, the session is a part of it.
+// makeAnnotationCallID returns the ID under which annotations refer to a call. If call IDs are unique across sessions,
+// the result is callID. Otherwise the result consists of the session and callID.
 func (c *chatState) makeAnnotationCallID(session, callID string) string {
 	if c.hasUniqueCallIDs {
 		return callID
@@ -257,8 +259,11 @@ type displayedResult struct {
 	} `json:"filediff"`
 }
 
-// recordCallAnswer records a call's answer: whether the call failed, the data that the client shows (result), and
-// the text that the tool returned (output).
+// recordCallAnswer records the client's answer to the call with the ID callID. The argument result contains the data
+// that the client shows, and the argument output contains the text that the tool returned. If the call has a patch,
+// recordCallAnswer only notes whether the call failed. If any other call failed, it increases FailedCalls. If the call
+// succeeded, it records the edit. In the last two cases, the call is deleted from pendingCalls. An answer is ignored if
+// the call is unknown or already has an answer.
 func (c *chatState) recordCallAnswer(callID string, hasFailed bool, result json.RawMessage, output string) {
 	call := c.pendingCalls[callID]
 	switch {
@@ -304,7 +309,7 @@ func (c *chatState) recordEditResult(call *chatCall, result json.RawMessage, out
 	} else {
 		var s displayedResult
 		if len(bytes.TrimSpace(result)) > 0 && json.Unmarshal(result, &s) != nil {
-			// The result is a plain text, without the diff or the file content that a client shows to the person.
+			// The result is not a JSON object, so it contains neither a diff nor the file's content.
 			s = displayedResult{}
 		}
 		es = c.editsFromDisplay(call, s)

@@ -100,10 +100,13 @@ type fileContentChange struct {
 	isKnown        bool        // whether newContent and insertedRanges are known (replacements is always set)
 }
 
-// computeChange computes the file's new content by applying the call to the previous content. The previous content
-// comes from the call's result in the transcript. For a new file, the previous content is empty. The field isKnown of
-// the result is false if the new content cannot be computed, for example because the previous content is unknown, the
-// user changed the edit, or a content is longer than maxFileBytes.
+// computeChange applies the call to the file's previous content and returns the file's new content and the ranges that
+// were inserted. The previous content comes from res, the call's result in the transcript. The previous content of a
+// new file is empty.
+//
+// If the new content cannot be computed, the result's field isKnown is false. The reason can be that the previous
+// content is unknown, that the user modified the edit, or that the previous or the new content is longer than
+// maxFileBytes.
 func (call *claudeCall) computeChange(res *claudeEditResult, toolOutput string) fileContentChange {
 	in := &call.args
 	c := fileContentChange{replacements: in.Edits}
@@ -179,10 +182,10 @@ func (call *claudeCall) editsFromPatch(res *claudeEditResult, change fileContent
 	return call.edit.editsFromHunks(hunks, now, texts)
 }
 
-// editsFromHunks returns an edit for each stretch of changed lines in a diff's hunks. Each edit is a copy of e to which
-// the changed lines and the lines around them were added. If newContent contains these lines, they are copied from
-// newContent. Otherwise they are copied from the diff, which may show leading tabs as spaces. The tabs are then
-// restored from the strings in the list textsWithTabs.
+// editsFromHunks returns an edit for each stretch of changed lines in a diff's hunks. Each edit is a copy of e with the
+// changed lines and the lines around them. If newContent contains all lines of an edit, they are copied from
+// newContent. Otherwise they are copied from the diff. A diff may show leading tabs as spaces. editsFromHunks then
+// changes these spaces back into tabs if the list textsWithTabs contains the same line with tabs.
 func (e Edit) editsFromHunks(hunks []hunk, newContent *string, textsWithTabs []string) []Edit {
 	var lines []string
 	if newContent != nil {
@@ -368,8 +371,9 @@ func applyReplacements(text string, replacements []claudeEdit) (string, []lineRa
 	return text, slices.Compact(out), true
 }
 
-// countCommonLineBytes returns how many bytes of whole lines a and b have in common at their beginning (prefixBytes)
-// and end (suffixBytes).
+// countCommonLineBytes compares the whole lines of the texts a and b. The result prefixBytes is the length in bytes of
+// the lines that are equal at the beginning of both texts. The result suffixBytes is the length of the lines that are
+// equal at the end. No line is counted in both results.
 func countCommonLineBytes(a, b string) (prefixBytes, suffixBytes int) {
 	for {
 		i, j := strings.IndexByte(a[prefixBytes:], '\n')+1, strings.IndexByte(b[prefixBytes:], '\n')+1
@@ -397,8 +401,8 @@ func countCommonLineBytes(a, b string) (prefixBytes, suffixBytes int) {
 		}
 		suffixBytes = len(a) - prefixBytes - i
 	}
-	// ra and rb are the rests of the texts. If ra is also the last line in rb, or rb is the last line in ra, this line
-	// is common to both texts as well.
+	// The strings ra and rb contain what remains of a and b between the common lines. If one of these strings is equal
+	// to the last line of the other string, this last line is also common to both texts.
 	ra, rb := a[prefixBytes:len(a)-suffixBytes], b[prefixBytes:len(b)-suffixBytes]
 	if ra != "" && strings.HasSuffix(rb, "\n"+ra) {
 		suffixBytes += len(ra)

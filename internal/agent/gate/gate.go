@@ -318,10 +318,13 @@ func CalibrateMinMatchStrength(strengthsByLanguage map[string][]float64) MinMatc
 }
 
 // AnswerKindForQuestion returns how much of a note or conversation turn is shown as the answer to a question. The
-// parameter s tells how well the note or turn matches the question. The result is AnswerSilence if the strength is not
-// above the minimum (see [MinMatchStrength.MinStrengthForQuestion]), if the search score is too low, or if too few
-// subject words match. If many of the question's words are unknown, more subject words must match, and the result is at
-// most AnswerEntryNames. Otherwise the result is AnswerQuotedSentences.
+// argument s describes how well the text of the note or turn matches the question. The receiver f is the minimum
+// strength of a match.
+//
+// The result is AnswerSilence if s.Strength is not above the minimum (see [MinMatchStrength.MinStrengthForQuestion]),
+// if s.Score is too low, or if the text contains too few of the question's subject words. If the share of unknown words
+// in the question is above maxUnknownWordShare, the text must contain more subject words, and the result is at most
+// AnswerEntryNames. In all other cases, the result is AnswerQuotedSentences.
 func (f MinMatchStrength) AnswerKindForQuestion(s PromptMatchStrength) AnswerKind {
 	switch {
 	case s.Strength <= float64(f.MinStrengthForQuestion(s)) || s.Score < minSearchScore ||
@@ -360,11 +363,12 @@ func (f MinMatchStrength) RaiseForInstruction(s PromptMatchStrength) MinMatchStr
 	return max(f, minTurnMatchForInstruction)
 }
 
-// AnswerKindForInstruction returns how much of a note or conversation turn is shown if the prompt is a command, such as
-// "fix the parser". The parameter match describes how well the note or turn matches the prompt. The result is
-// AnswerSilence, which shows nothing, if fewer than minSubjectWordsIfManyUnknown subject words match. Otherwise the
-// rules for questions apply, with a minimum strength that is never lower than for a question (see
-// [MinMatchStrength.RaiseForInstruction]).
+// AnswerKindForInstruction decides how much of a note or conversation turn is shown if the prompt is a command, such as
+// "fix the parser". The parameter match describes how well the note or turn matches the prompt.
+//
+// If fewer than minSubjectWordsIfManyUnknown words about the prompt's subject match, the result is AnswerSilence, and
+// nothing is shown. Otherwise the decision is the same as for a question, but the note or turn may have to match better
+// than for a question (see [MinMatchStrength.RaiseForInstruction]).
 func (f MinMatchStrength) AnswerKindForInstruction(match PromptMatchStrength) AnswerKind {
 	if match.MatchedSubjectWordCount < minSubjectWordsIfManyUnknown {
 		return AnswerSilence

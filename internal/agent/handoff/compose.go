@@ -53,7 +53,8 @@ func composeRecord(turns []session.Turn, changesByFile map[string]lineChanges) s
 	}
 	tight := sessionRecordLimitSteps[len(sessionRecordLimitSteps)-1]
 	f := files[tight.fileLineFormatIndex]
-	// Drop the oldest changed files until the record has at most room tokens.
+	// Drop the last line in f until the record has at most room tokens. The files are ordered by their last change,
+	// newest first, so the files with the oldest changes are dropped first.
 	for len(f) > 0 && !fits(r.formatRecord(tight, f, nil)) {
 		f = f[:len(f)-1]
 	}

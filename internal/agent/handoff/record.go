@@ -95,8 +95,10 @@ func turnsSinceConversationCleared(turns []session.Turn) []session.Turn {
 	return turns
 }
 
-// turnsSinceCompaction returns the turns after the agent's context was last compacted. A turn that the agent continued
-// after a compaction is the first of these turns. Compactions in the last turn are ignored.
+// turnsSinceCompaction returns the turns that followed the last compaction of the agent's context. If the agent wrote
+// text or called a tool in the turn of the compaction after this compaction, that turn is the first turn of the result.
+// Otherwise the result begins with the next turn. Compactions in the last turn are ignored. If no earlier turn has a
+// compaction, the result contains all turns.
 func turnsSinceCompaction(turns []session.Turn) []session.Turn {
 	for i := len(turns) - 2; i >= 0; i-- {
 		at := -1

@@ -4,10 +4,10 @@ package inject
 
 import "github.com/oxbow-memory/oxbow/internal/base/text"
 
-// JoinPartsWithinTokenLimit returns a line that consists of lineHead and the first parts. The line contains as many
-// parts as possible. Together with the tags around the line, it has at most [maxShownTokensBeforeAction] tokens. If the
-// first part is too long, it is shortened. partCount is the number of parts in the line. If no part fits,
-// JoinPartsWithinTokenLimit returns "" and 0.
+// JoinPartsWithinTokenLimit returns a line that begins with lineHead, followed by parts from the beginning of the list
+// parts, separated by " | ". It adds parts until the next part does not fit. Together with the tags around the line,
+// the line has at most [maxShownTokensBeforeAction] tokens. If the first part is too long, it is shortened. The result
+// partCount is the number of parts in the line. If no part fits, JoinPartsWithinTokenLimit returns "" and 0.
 func JoinPartsWithinTokenLimit(lineHead string, parts []string) (line string, partCount int) {
 	const fence = 12 // size of the tags that the hook puts around the line, in tokens
 	fits := func(s string) bool { return text.EstimateTokens(s)+fence <= maxShownTokensBeforeAction }

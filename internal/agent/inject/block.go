@@ -130,8 +130,9 @@ func shortenQuotesToTokenLimit(quotes []quotedEntry) []quotedEntry {
 	return quotes[:len(quotes)-1]
 }
 
-// promptFingerprints returns the fingerprints of the prompt's sentences. A past turn with the same sentences only
-// shows that the question was asked before, so these sentences are not shown as an answer.
+// promptFingerprints returns the fingerprints of the prompt's sentences. Each sentence has two fingerprints: without
+// and with userPrefix, the speaker's name in a stored conversation. The caller uses the fingerprints to recognize
+// sentences that only repeat the question, because such sentences are no answer.
 func (p *Prompt) promptFingerprints() map[string]bool {
 	prints := map[string]bool{}
 	for s := range extract.Sentences(session.StripInsertedBlocks(p.Text)) {

@@ -108,8 +108,9 @@ func (s *MemorySource) CalibrateMinStrength(
 	return c, searchedDecoyCount, err
 }
 
-// CountShowableEntries returns how many entries may be shown: all entries except the entries that a negated term of the
-// filter excludes, such as held-back entries.
+// CountShowableEntries returns the number of entries that s.Filter does not exclude. Only the negated terms of the
+// filter (terms with Not) are used. For example, such a term excludes entries that are held back. Other terms are
+// ignored.
 func (s *MemorySource) CountShowableEntries(ctx context.Context) (n int, err error) {
 	if err := s.Memory.View(ctx, func(all oxbow.Entries) { n = all.Len() }); err != nil {
 		return 0, err

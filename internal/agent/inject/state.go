@@ -263,7 +263,8 @@ func parseShownTexts(b []byte) (s SessionShownTexts, lines []shownTextsLine) {
 		lines = append(lines, l)
 		prompt, tokens := l.PromptNumber, l.TotalTokens
 		s.applyLine(&l)
-		// The line's totals already include the prompt and the tokens that the line itself records.
+		// The fields PromptNumber and TotalTokens of a line are totals which already include the line itself. But
+		// applyLine has added the line's values to the totals in s. Therefore set the totals in s to those of the line.
 		s.PromptNumber, s.Tokens = prompt, tokens
 		for _, e := range l.ShownEntryKeys {
 			s.LastPromptByEntryKey[e] = prompt

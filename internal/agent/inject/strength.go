@@ -141,10 +141,13 @@ func termsFromExplanation(x *oxbow.Explanation, identifiers map[string]string) (
 	return terms
 }
 
-// adjustTermScoresForNoteLength adjusts the scores that a prompt's terms have for a note. The element terms[i] belongs
-// to x.Terms[i]. The score of a note with at most [maxShortNoteWords] words does not depend on its length, because a
-// note with four sentences answers a prompt as well as a note with one. If the note lacks a term, the highest score
-// that the term could reach is computed as if the prompt contained the term only once.
+// adjustTermScoresForNoteLength adjusts the scores of a prompt's terms to the length of the note that x explains. The
+// element terms[i] belongs to x.Terms[i].
+//
+// If the note contains a term, the term's Score depends on the note's length, because a long note contains more words
+// by chance. But all notes with at most [maxShortNoteWords] words are treated alike, because a note with four sentences
+// answers a prompt as well as a note with one sentence. If the note lacks a term, only the term's MaxScore is set. This
+// maximum is computed as if the prompt contained the term only once.
 func adjustTermScoresForNoteLength(x *oxbow.Explanation, terms []gate.PromptTerm) {
 	if x == nil {
 		return
@@ -159,10 +162,12 @@ func adjustTermScoresForNoteLength(x *oxbow.Explanation, terms []gate.PromptTerm
 	}
 }
 
-// mapTermsToIdentifiers splits the identifiers in a text into search terms. It returns a map from each term to the
-// identifier that contains the term. An identifier is a name of several terms, such as parse.go, legacy_sku or
-// TypeScript. If the text also contains a term as a separate word, the map contains "" for this term. A hyphen
-// separates words, except in a path. Text in a script without spaces does not contain identifiers.
+// mapTermsToIdentifiers splits a text into search terms. The keys of the returned map are the terms. The value for a
+// term is the identifier that contains the term. The value is "" if the text also contains the term as a separate word,
+// outside of an identifier.
+//
+// An identifier is a name that consists of several terms, such as parse.go, legacy_sku or TypeScript. A hyphen
+// separates words, except in a path. Text in a script without spaces between words does not contain identifiers.
 func mapTermsToIdentifiers(ctx context.Context, analyzer *analysis.Analyzer, text string) map[string]string {
 	of := map[string]string{}
 	for chunk := range identifierChunks(text) {

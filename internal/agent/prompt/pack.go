@@ -94,8 +94,9 @@ func (k *contextPacker) includeWholeContextPart(i int) bool {
 	return k.isIncluded[i]
 }
 
-// includeShortenedContextPart includes part i. If the part does not fit, it is shortened to the remaining budget or
-// left out.
+// includeShortenedContextPart includes the part with the index i. If the part does not fit, its text is shortened so
+// that it fits into the remaining tokens. If even the shortened text does not fit, the part is left out. In both cases,
+// includeShortenedContextPart adds an element to k.OmittedTexts with the number of omitted tokens.
 func (k *contextPacker) includeShortenedContextPart(i int) {
 	p := &k.Parts[i]
 	whole := p.Tokens

@@ -46,7 +46,8 @@ func endLine(b *strings.Builder) {
 	}
 }
 
-// ReporterText returns the text of an answer for a model. Commands in the text stay unchanged.
+// ReporterText returns the text of the report of a, for use in a prompt to a model. Commands that the report recommends
+// are not rewritten.
 func ReporterText(a report.Reporter) string { return ReportText(a.Report(), nil) }
 
 // WriteSection appends the text of one section to b. Callers use it to count the tokens of single list items.
@@ -186,9 +187,10 @@ func (w reportSectionWriter) formatCell(v any) string {
 	return w.formatValue(v)
 }
 
-// formatValue returns a value on one line. No other function quotes the values of a report for models. Values that may
-// contain text by others, such as strings and names, are quoted. Not quoted are oxbow's own texts, labels, change
-// numbers, times and numbers.
+// formatValue returns a value as text for a model. Values that may contain text by others, such as strings and names,
+// are quoted. The quotation marks show the model where such a text begins and ends. Oxbow's own texts, labels, change
+// numbers, times and numbers are not quoted. All values in reports for models must be formatted by formatValue, so that
+// no text by others is left unquoted.
 func (w reportSectionWriter) formatValue(v any) string {
 	switch v := v.(type) {
 	case nil:

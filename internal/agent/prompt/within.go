@@ -130,8 +130,9 @@ func (w *contextPartLimiter) addPinnedContextParts() {
 	}
 }
 
-// addUnpinnedContextParts adds the context parts that are not pinned, in their order, if they fit into the remaining
-// bytes. The first part that does not fit is shortened.
+// addUnpinnedContextParts adds context parts that are not pinned, in their order. A part is added completely if it fits
+// into w.remainingBytes. The first larger part is shortened to fit. If nothing of this part can be added, the next
+// larger part is tried instead. After a part was shortened, all other parts that are too large are skipped.
 func (w *contextPartLimiter) addUnpinnedContextParts() {
 	hasShort := false
 	for i, p := range w.parts {
@@ -146,7 +147,8 @@ func (w *contextPartLimiter) addUnpinnedContextParts() {
 	}
 }
 
-// addPart adds the text of parts[i]. A text with more than maxBytes bytes is shortened.
+// addPart adds the text of parts[i] and reduces w.remainingBytes by the number of added bytes. A text with more than
+// maxBytes bytes is shortened first.
 func (w *contextPartLimiter) addPart(i, maxBytes int) {
 	w.partTexts[i] = w.parts[i].cutToLimit(maxBytes)
 	w.remainingBytes -= len(w.partTexts[i])

@@ -336,8 +336,9 @@ func isConcurrentChange(err error) bool {
 	return errors.Is(err, oxbow.ErrConflict) || errors.Is(err, oxbow.ErrExists) || errors.Is(err, oxbow.ErrNotFound)
 }
 
-// isUnusedSession reports whether the events belong to a session that ended before anything was said or done. Claude
-// Code reports the end of such a session for each command, such as "claude plugin list".
+// isUnusedSession reports whether the events belong to a session that ended before anything was said or done. The
+// result is false if the session has not ended. Unused sessions exist because Claude Code also reports a session's end
+// when a person runs a command such as "claude plugin list".
 func isUnusedSession(events []Event) bool {
 	ended := false
 	for _, e := range events {
@@ -405,9 +406,12 @@ func mayChangeAnyTurn(events []Event) bool {
 	return hasUntimedEvent(events) || slices.ContainsFunc(events, func(e Event) bool { return e.IsFromPromptList })
 }
 
-// sessionUpdateOps returns the operations that add the events to a stored session, and the counts of the changed turns.
-// It first loads only the session's last turns. It loads all turns if the events may belong to an earlier turn. It
-// returns no operations if the archive already contains the events, or if the session is new and was not used.
+// sessionUpdateOps returns the operations that add the events to a session in the archive, and a report that counts the
+// changed turns. It first loads only the session's last turns. If the events may belong to an earlier turn, it loads
+// all turns.
+//
+// sessionUpdateOps returns no operations if the archive already contains the events. It also returns no operations if
+// the session is new and has ended before anything was said or done.
 func (a *Archive) sessionUpdateOps(
 	ctx context.Context,
 	t sessionKey,

@@ -98,9 +98,12 @@ func spoolFiles(dir vfs.FS) ([]string, error) {
 	return names, nil
 }
 
-// moveSpoolFileToArchive moves the events of one session from its spool file into the archive. To do this, it renames
-// the file, and then moves the events of the renamed file. If an earlier call of moveSpoolFileToArchive was
-// interrupted, the file that the earlier call renamed still exists. Its events are moved first.
+// moveSpoolFileToArchive moves the events of one session from its spool file, which is the file with this name, into
+// the archive. It renames the spool file before it reads the file, so that hooks can write new events to a new spool
+// file meanwhile.
+//
+// If an earlier call was interrupted, the file that this call renamed still exists. moveSpoolFileToArchive moves the
+// events of that file first.
 func (a *Archive) moveSpoolFileToArchive(
 	ctx context.Context,
 	dir *vfs.OS,
@@ -154,8 +157,9 @@ func (a *Archive) moveRenamedFileToArchive(
 	return r, dir.Remove(fileName)
 }
 
-// importTranscripts adds the unread part of the transcripts that the events name. It returns an error only if ctx
-// ends.
+// importTranscripts reads the transcripts whose paths are in the events, and adds the parts that were not read before
+// to the archive. The report counts the added data. A transcript that cannot be read is counted in InvalidInputCount.
+// importTranscripts returns an error only if ctx is done.
 func (a *Archive) importTranscripts(
 	ctx context.Context,
 	events []Event,

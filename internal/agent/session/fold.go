@@ -102,7 +102,9 @@ func dropDuplicateListPrompts(events []Event) []Event {
 	return slices.DeleteFunc(events, func(e Event) bool { return e.IsFromPromptList && e.Time.After(begin) })
 }
 
-// mergeEventReports merges reports with equal keys and returns the events sorted.
+// mergeEventReports returns the events in sorted order, without repeated events. Several elements of the slice events
+// may be reports of the same event. Such reports have the same identityKey, and mergeEventReports merges them into one
+// event.
 func mergeEventReports(events []Event) []Event {
 	at := map[eventIdentity]int{}
 	all := make([]Event, 0, len(events))

@@ -125,8 +125,9 @@ func (t *Turn) Content() string {
 	return b.String() + turnMetadataPrefix + compressTurnMetadata(&m) + turnMetadataSuffix
 }
 
-// splitTurnContent divides a turn's content into the texts and the encoded last line without its delimiters. ok is
-// false if the content lacks such a last line.
+// splitTurnContent splits the content of a stored conversation turn. The result textsPart contains all lines before the
+// last line. The result encodedMetadata is the last line without turnMetadataPrefix and turnMetadataSuffix. If the last
+// line does not have this prefix and suffix, ok is false and textsPart is the whole content.
 func splitTurnContent(content string) (textsPart, encodedMetadata string, ok bool) {
 	body, ok := strings.CutSuffix(content, turnMetadataSuffix)
 	i := strings.LastIndexByte(body, '\n') + 1
@@ -185,8 +186,9 @@ func ParseTurn(content string) (Turn, error) {
 	return t, nil
 }
 
-// isLongEnoughForText reports whether texts has at least prefixSize+textSize bytes, that is, enough for a text with
-// textSize bytes after a prefix with prefixSize bytes. It returns false if prefixSize or textSize is negative.
+// isLongEnoughForText reports whether the string texts has at least prefixSize+textSize bytes. This length is enough
+// for a text of textSize bytes after a prefix of prefixSize bytes. The result is false if prefixSize or textSize is
+// negative.
 func isLongEnoughForText(texts string, prefixSize, textSize int) bool {
 	if prefixSize < 0 || textSize < 0 {
 		return false

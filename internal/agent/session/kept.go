@@ -190,10 +190,10 @@ func (t *turnRange) addEvent(e *Event) {
 	}
 }
 
-// extendRangeToTurn examines a turn, and returns the start of the time range whose turns may be changed by new events.
-// The turn itself may be changed if one of its events has the same turn name, prompt ID or prompt text as a new event.
-// In this case, extendRangeToTurn extends the range to the turn's start, and adds the names in the turn to
-// t.eventNames.
+// extendRangeToTurn extends the time range t if new events may change the given turn. New events may change the turn if
+// one of the turn's events has the same turn ID, prompt ID or prompt text as a new event. In this case,
+// extendRangeToTurn moves t.start back to the start of the turn if the turn is earlier, and adds the IDs and prompt
+// texts of the turn's events to t.eventNames. The result is t.start.
 func (t *turnRange) extendRangeToTurn(turn *Turn) time.Time {
 	if slices.ContainsFunc(turn.unmergedReports, func(e Event) bool {
 		return t.eventNames["turn "+e.TurnID] ||

@@ -8,9 +8,10 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/search/analysis"
 )
 
-// eventForArchive returns the form in which an event is archived. If redact is not nil, it is applied to all texts and
-// names, and the fenced blocks that hooks insert are removed from the texts. An injection keeps its fence, because the
-// archive records exactly the text that the model saw.
+// eventForArchive returns the event in the form in which it is archived. If the function redact is nil, the event is
+// only normalized. Otherwise redact is applied to all names and texts of the event, and the blocks that hooks insert
+// are removed from the texts. An event of KindInjection, which contains a text that a hook inserted, keeps these
+// blocks, because the archive records exactly the text that the model saw.
 func eventForArchive(e Event, redact func(string) string) Event {
 	if redact == nil {
 		return e.normalize()

@@ -43,9 +43,10 @@ func (e *Event) agentText() string {
 	return ""
 }
 
-// callsRepeatedInOutput returns the tool call whose text the output of this event's command may repeat. An event stores
-// an output only if the command failed. If the command read text by others or by an unknown program, the output may
-// contain this text. The result then describes the event's own call. In all other cases, the result is nil.
+// callsRepeatedInOutput returns a result that names the event's own tool call if the call's output may repeat text that
+// the project did not write. The call may have read text by others, or text that nobody vouched for. Such text can be
+// in the output that the event stores. An event stores an output only if the command failed. In all other cases, the
+// result is nil.
 func (e *Event) callsRepeatedInOutput() *RepeatedCallResults {
 	r := e.textSource()
 	if r == nil || e.Call.Output == "" {

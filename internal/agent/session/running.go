@@ -135,10 +135,12 @@ func removeTraceIDs(events []Event) []Event {
 	return events
 }
 
-// callerSessions returns the sessions that may have made the call that c describes. The list spooledSessions contains
-// the sessions whose hook events are still in files. callerSessions adds recent sessions from the archive to this list.
-// If c names sessions in the list, it returns these sessions. Otherwise it returns the sessions with c's client and
-// directory, or no session if c.Dir is "".
+// callerSessions returns the sessions that may have made the call that c describes. It searches the list
+// spooledSessions, which contains the sessions whose hook events are not in the archive yet, and recent sessions in the
+// archive. If c contains the ID of a session or of a call, and sessions with this ID are found, callerSessions returns
+// these sessions. Otherwise it compares directories: a session is returned if its directory is c.Dir, or is above or
+// below c.Dir, or is not known. If c.Client is not "", the session must also belong to this client. If c.Dir is "", no
+// session is returned.
 func (a *Archive) callerSessions(
 	ctx context.Context,
 	c Caller,
@@ -163,8 +165,9 @@ func (a *Archive) callerSessions(
 	}), nil
 }
 
-// findSessionsByIDOrCall returns the sessions in the list all that have the session ID c.Session. If there are none, or
-// if c.Session is "", it returns the sessions that contain the call ID c.Call. It returns nil if no session is found.
+// findSessionsByIDOrCall searches the list all. It returns the sessions whose ID is c.Session. If c.Session is "" or no
+// session has this ID, it returns the sessions that contain the call with the ID c.Call. It returns no sessions if
+// c.Call is "" as well.
 func (c *Caller) findSessionsByIDOrCall(all []runningSession) []runningSession {
 	if c.Session != "" {
 		if named := filterSessions(all, func(r *runningSession) bool { return r.sessionID == c.Session }); len(
@@ -218,9 +221,9 @@ func (r *runningSession) eventsSincePrompt() []Event {
 	return r.events
 }
 
-// addArchivedSessions appends sessions from the archive to the list all. It appends a session if an event was added to
-// it within maxTimeSinceLastEvent before now, and if the list does not contain it yet. At most maxRunningSessions
-// sessions of the archive are examined.
+// addArchivedSessions returns the list all, extended by recent sessions from the archive. A session is appended if its
+// last change was at most maxTimeSinceLastEvent before the time now, and if the list does not contain the session yet.
+// addArchivedSessions examines only the maxRunningSessions sessions that were changed last.
 func (a *Archive) addArchivedSessions(
 	ctx context.Context,
 	all []runningSession,

@@ -32,13 +32,14 @@ type Spool struct {
 	Redact func(string) string // removes secrets from names and paths (may be nil)
 }
 
-// AppendEvents stores events until the archive drains them. After AppendEvents returns, the events survive the end of
-// the process. An event without a time gets the current time. All events are written to the file of the first event's
-// session.
+// AppendEvents stores events in a file until the session archive reads and removes them. After AppendEvents returns,
+// the events survive the end of the process. An event without a time gets the current time. All events are written to
+// the file of the first event's session.
 //
-// Many processes may append while another process drains the file, which means that it renames, reads and removes the
-// file. After the write, AppendEvents checks that the name still refers to the written file, because then a later
-// drain reads the events. Otherwise it writes the lines again, to the new file. Duplicate events do no harm.
+// Many processes may append to the file while another process drains it. To drain a file, a process renames, reads and
+// removes it. AppendEvents therefore checks after the write that the file's name still refers to the written file. If
+// so, the events are still in the spool and will be read the next time the file is drained. If not, AppendEvents writes
+// the events again, to a new file with the same name. Duplicate events do no harm.
 func (s Spool) AppendEvents(events ...Event) error {
 	if len(events) == 0 {
 		return nil

@@ -49,8 +49,10 @@ func canBeginInsertedTagName(first, second byte) bool {
 	return !isASCII || insertedTagFirstLetters()[[2]byte{first | 0x20, second | 0x20}]
 }
 
-// mayBeInsertedTag reports whether a tag with a name in insertedTagNames may begin at an offset of a text. This quick
-// check comes before insertedTagPattern, which is slow.
+// mayBeInsertedTag reports whether a tag with a name in insertedTagNames may begin at the given offset of the text s.
+// The character at the offset is "<", or the "&" or "\" with which an encoded "<" begins, as in "&lt;" or "\u003c". The
+// result may be true although no such tag begins at the offset. mayBeInsertedTag is a quick check before the regular
+// expression insertedTagPattern, which is slow.
 func mayBeInsertedTag(s string, offset int) bool {
 	rest := s[offset+1:]
 	switch s[offset] {

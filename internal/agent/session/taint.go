@@ -214,10 +214,11 @@ func isWebMailOrChatTool(client, tool string) bool {
 	return slices.Contains(known.Tools.ForeignTextReaders, tool)
 }
 
-// findForeignTextRead returns the first path or the first part of the command with which the tool call reads foreign
-// text, which neither the agent nor the person wrote. It returns "" if the call does not read foreign text. A file
-// counts as foreign if it is outside the directory dir or in a directory for foreign files. Files in writtenFiles do
-// not count as foreign.
+// findForeignTextRead checks whether the tool call reads foreign text, which neither the agent nor the person wrote. It
+// returns the first path in c.ReadFiles that contains foreign text, or else the first part of the command that reads
+// foreign text. It returns "" if the call does not read foreign text. A file counts as foreign if it is outside the
+// directory dir, or in a directory whose name is in thirdPartyDirs, such as a directory for dependencies. Files in
+// writtenFiles do not count as foreign.
 func (c *ToolCall) findForeignTextRead(dir string, writtenFiles []string) string {
 	for _, p := range c.ReadFiles {
 		if isExternalPath(p, dir) && !slices.Contains(writtenFiles, p) {
@@ -297,8 +298,9 @@ func findExternalCommandPart(command, dir string, writtenFiles []string) string 
 // wrapperPrograms lists programs that run the command in their arguments.
 var wrapperPrograms = []string{"sudo", "env", "time", "nohup", "command", "exec"}
 
-// readsExternalText reports whether a command reads text by others. The words are the command's words, and isExternal
-// reports whether a path is foreign.
+// readsExternalText reports whether a command reads text that other people wrote. The slice words contains the
+// program's name and then its arguments. The function isExternal reports whether other people may have written the file
+// with the given path.
 func readsExternalText(words []string, isExternal func(path string) bool) bool {
 	args := words[1:]
 	switch program := strings.TrimSuffix(path.Base(replaceBackslashes(words[0])), ".exe"); {

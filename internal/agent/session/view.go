@@ -194,9 +194,10 @@ func textsNotInOtherEvents(otherEvents, texts []Event) (rest []Event) {
 	return rest
 }
 
-// isTextOfAgent reports whether the event has an ID and is a text by the agent that the argument agent names. The name
-// of the main agent is "". Some clients do not report the names of sub-agents, so that a sub-agent is called
-// [clientfile.UnnamedAgent]. This name matches the name of every sub-agent.
+// isTextOfAgent reports whether the event has an ID and is a text by the agent with the name in the argument agent. The
+// main agent's name is "". Some clients do not report the names of sub-agents. Their sub-agents get the name
+// [clientfile.UnnamedAgent]. If the event's agent or the argument agent has this name, and neither is the main agent,
+// the names match.
 func (e *Event) isTextOfAgent(agent string) bool {
 	isAgent := e.SubAgent == agent
 	if e.SubAgent != "" && agent != "" {
@@ -379,8 +380,10 @@ func (c *ToolCall) removeRepeatedPaths(dir string) *ToolCall {
 	return &d
 }
 
-// encodeCallArguments returns a call's arguments as a text, without the names of the tool and the sub-agent. Paths
-// below dir are relative to dir. It returns "" if no argument is known.
+// encodeCallArguments returns a text that contains the arguments of a call: the command, the web query, and the paths
+// of the written and read files. Paths below dir are relative to dir. The text does not contain the name of the tool or
+// the sub-agent, but it begins with a mark if the agent is a sub-agent. The result is "" if the call has no such
+// arguments.
 func (e *Event) encodeCallArguments(dir string) string {
 	c := (&ToolCall{}).overrideUnlessNil(e.Call)
 	relative := func(paths []string) (all []string) {

@@ -237,8 +237,9 @@ func (s *Skill) WithholdReason() string {
 	return "it came with the project and is shaped like instructions to an agent; read " + s.File + " before you use it"
 }
 
-// ModelText returns the skill in the form for a model: a line that names its source, and then the text. If the text
-// needs a warning, the warning comes first and the text is in a code block.
+// ModelText returns the skill's text for a model. The first line names the skill and the file from which the text
+// comes. If the text needs a warning, the warning follows, and the skill's text is in a Markdown code block. Otherwise
+// the skill's text follows directly.
 func (s *Skill) ModelText() string {
 	from := s.File
 	if s.IsProject {

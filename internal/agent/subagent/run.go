@@ -65,14 +65,16 @@ type RunOutcome struct {
 	WarningNotes []string
 }
 
-// Run starts the sub-agent and waits until it ends. The sub-agent is stopped when ctx is done or its time limit is
-// exceeded. On systems with process groups, its child processes are stopped as well.
+// Run starts the sub-agent that the briefing b describes and waits until it ends. The sub-agent is stopped when ctx is
+// done or its time limit is exceeded. On systems with process groups, the sub-agent's child processes are stopped as
+// well.
 //
-// Run records the run as an entry of kind history: first as running, and then with its result. Run writes the entry
-// with the restrictions of the sub-agent's profile, so that the entry belongs to the entries that the profile includes.
-// If the profile or the store refuses the entry, the run continues, and a note in the outcome says so.
+// Run records the run in m as an entry of kind history, first as running and then with its result. If the briefing has
+// a profile, Run writes the entry with the profile's restrictions, so that a reader with this profile can see the
+// entry. If the profile or the store refuses the entry, the run continues, and the field WarningNotes of the outcome
+// says that the run is not recorded.
 //
-// If Run returns an error, no process was started.
+// If Run returns an error, the sub-agent's process was not started.
 func (s *Service) Run(ctx context.Context, m *oxbow.Memory, r *Runner, b *Briefing) (out RunOutcome, err error) {
 	caller, end, err := s.registerSubAgentRun(ctx)
 	if err != nil {
@@ -163,8 +165,9 @@ func (b *Briefing) writePlaceholderFiles(r *Runner, scratchDir string) ([]string
 	return r.expandPlaceholders(values), nil
 }
 
-// agentEnviron returns the environment variables for the sub-agent. Variables that restrict the sub-agent to its
-// memory replace oxbow's own variables.
+// agentEnviron returns the environment variables for the sub-agent. The variables in s.Environ are copied, except those
+// whose names begin with OXBOW_. Then the variables in b.MemoryServer.Env are added. They restrict the sub-agent to its
+// memory.
 func (s *Service) agentEnviron(b *Briefing) []string {
 	var env []string
 	if s.Environ != nil {

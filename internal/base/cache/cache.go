@@ -88,7 +88,8 @@ type slot[T any] struct {
 	wasRead atomic.Bool // The value was read after it was added, or after the last eviction that spared it.
 }
 
-// NewValueSlots returns n empty places for cached values. The sizes of their values count against the budget b.
+// NewValueSlots returns a table with at least n empty slots. Each slot can cache one value. The sizes of the cached
+// values count against the budget b.
 func NewValueSlots[T any](b *SizeBudget, n int) *ValueSlots[T] {
 	return &ValueSlots[T]{b, make([]atomic.Pointer[slotBlock[T]], (n+slotsPerBlock-1)/slotsPerBlock)}
 }

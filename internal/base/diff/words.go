@@ -16,10 +16,12 @@ type WordRun struct {
 // maxComparedWords is the maximum number of words in a line. [CompareLinesByWord] does not compare longer lines.
 const maxComparedWords = 400
 
-// CompareLinesByWord compares two lines word by word: an old line, called before, and a new line, called after. The
-// result a contains the runs of words of the old line, and the result b contains the runs of the new line. The words of
-// a run are all changed or all unchanged. Both results are nil if the lines differ more than they have in common, or if
-// a line has more than maxComparedWords words. In these cases the runs would not help a reader.
+// CompareLinesByWord compares two lines word by word. The argument before is the old line, and the argument after is
+// the new line. The first result, a, is the old line divided into runs of words. The second result, b, is the new line
+// divided in the same way. In each run, either all words are changed or all words are unchanged.
+//
+// Both results are nil if the unchanged words make up less than half of the lines, or if a line has more than
+// maxComparedWords words. In these cases the runs would not help a reader.
 func CompareLinesByWord(before, after string) (a, b []WordRun) {
 	wordsA, wordsB := splitWords(before), splitWords(after)
 	if len(wordsA) > maxComparedWords || len(wordsB) > maxComparedWords {

@@ -16,9 +16,14 @@ type Property struct {
 	IsList     bool         // the file contains a list as the key's value
 }
 
-// FlattenProperty returns the properties for a key and its value. Nested lists are joined to a single list. A mapping
-// becomes one property for each of its values, named after both keys. For a mapping named metadata, the inner keys
-// alone are the names, because Claude Code writes keys there that other programs write at the top level.
+// FlattenProperty returns the properties for a key and its value. A simple value becomes one property. The other values
+// are treated as follows:
+//
+//   - A list becomes one property with several values. The values of lists inside the list are added to the same
+//     property. If the list contains mappings, the properties of these mappings follow, each marked as a list.
+//   - A mapping becomes one property for each of its keys. The name of such a property consists of the outer key, a
+//     period and the inner key. If the outer key is metadata, the name is only the inner key, because Claude Code
+//     writes keys below metadata that other programs write at the top level.
 func FlattenProperty(name string, value *yaml.Node) []Property {
 	p := Property{Name: name}
 	switch value.Kind {

@@ -100,8 +100,9 @@ var decodeErrorPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 })
 
-// ReadMapping parses data as a mapping. It returns an empty mapping with line 0 if data contains no value, and nil if
-// data contains mistakes, which are recorded. The line numbers of the nodes count from 1 in data.
+// ReadMapping parses the YAML text data as a mapping. It returns an empty mapping with line 0 if data contains no
+// value. It returns nil if data has mistakes, and adds a diagnostic about each mistake to r. The nodes of the result
+// have line numbers that count from 1 at the beginning of data.
 func (r *MappingReader) ReadMapping(data string) *yaml.Node {
 	if len(data) > MaxFrontMatterBytes {
 		r.AddNodeDiagnostic(nil, "has %d bytes; the most is %d", len(data), MaxFrontMatterBytes)

@@ -125,7 +125,9 @@ func (r *Reader) ReadPages(firstPage, count int) ([]byte, error) {
 	return b, nil
 }
 
-// readPages fills b with the pages from page firstPage on, and verifies their checksums.
+// readPages fills b with consecutive pages from the file, and verifies their checksums. The first page has the number
+// firstPage. The length of b determines the number of pages. It returns an error that matches errDamaged if the file is
+// too short or a page is damaged.
 func (r *Reader) readPages(b []byte, firstPage int) error {
 	if got, err := r.file.ReadAt(b, int64(firstPage)*PageSize); got < len(b) {
 		if err == nil || err == io.EOF {

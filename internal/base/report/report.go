@@ -259,8 +259,9 @@ type computedTextValue struct {
 	write func(any) string
 }
 
-// Format implements [fmt.Formatter]. A string with the verb %q is quoted by Format itself. It need not be passed to
-// write, because a quoted string is already safe to show.
+// Format implements [fmt.Formatter]. It passes the value to the field write, a function that makes values safe to show.
+// An exception is a string with the verb %q. Format quotes such a string itself, because a quoted string is already
+// safe to show.
 func (w computedTextValue) Format(f fmt.State, verb rune) {
 	text, isString := w.value.(string)
 	if verb == 'q' && isString {

@@ -158,8 +158,9 @@ type prefixComparison struct {
 	errorCounts, previousErrorCounts [maxMistypedLetters + 1]int
 }
 
-// compare compares a prefix with a word. If the prefix has more than maxErrors typing errors, compare may end early and
-// return false.
+// compare compares prefix with word. It returns false if prefix differs from each beginning of word by more than
+// maxErrors typing errors. Otherwise it returns true, and c.errorCounts[j] contains the number of typing errors between
+// prefix and the first j letters of word. An incomplete letter at the end of prefix is ignored.
 func (c *prefixComparison) compare(prefix []byte, word []rune, maxErrors int) bool {
 	var before [maxMistypedLetters + 1]int // the row before previousErrorCounts
 	for j := range len(word) + 1 {

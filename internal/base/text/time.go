@@ -13,7 +13,8 @@ var (
 // ClampToJSONTime returns t in UTC. If JSON cannot represent t, it returns the nearest time that JSON can represent.
 func ClampToJSONTime(t time.Time) time.Time { return ClampTime(t, minTime, maxTime) }
 
-// ClampTime returns t in UTC. A time before first becomes first, and a time after last becomes last.
+// ClampTime returns t in UTC, limited to the range from first to last. It returns the argument first if t is before
+// first, and the argument last if t is after last.
 func ClampTime(t, first, last time.Time) time.Time {
 	switch t = t.UTC(); {
 	case t.Before(first):

@@ -178,7 +178,7 @@ var nonVowelMasks = func() (mask [256]int) {
 // this cost in hundredths of a token, and the length of the word in bytes.
 func wordTokenCost(s string) (cost, byteLength int) {
 	cost = tokenCostWord
-	consonants := 0 // number of consonants since the last vowel or capital
+	consonants := 0 // number of consonants in a row; a vowel or a new camel-case part restarts the count
 	maxConsonants := maxConsonantsWithoutCost + 1
 	capitals := 0
 	before := byte(0)

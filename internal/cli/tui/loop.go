@@ -291,8 +291,9 @@ func (l *eventLoop) cancelRunningSearch() {
 	}
 }
 
-// openEntryInEditor restores the terminal and lets a person edit an entry in an editor. It discards the keys that were
-// typed before the editor started.
+// openEntryInEditor lets a person edit an entry in an editor. Before the editor starts, openEntryInEditor gives the
+// terminal back its normal state. After the editor has ended, it shows the screen again. Keys that the person typed
+// before the editor started, and that were not handled yet, are discarded.
 func (l *eventLoop) openEntryInEditor(ctx context.Context, h Hit) error {
 	l.cancelRunningSearch()
 	l.verbMutex.Lock()

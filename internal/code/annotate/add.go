@@ -83,7 +83,10 @@ type recordedFileLines struct {
 	err      error
 }
 
-// completeRecord fills in the missing fields of r. It stores in linesByFile the files that were read.
+// completeRecord checks r and fills in the fields of r that the caller left empty: the annotated lines and their hash,
+// the file's blob name, the commit, the author, the session, the profile, the agent, the time and the ID. It shortens
+// the context lines to the maximum lengths. If it must read a file, it stores the file's lines in linesByFile, so that
+// the file is read only once. It returns an error if r is invalid or the file cannot be read.
 func (b *Store) completeRecord(ctx context.Context, r *Record, linesByFile map[string]*recordedFileLines) error {
 	if err := r.validate(); err != nil {
 		return err
@@ -191,10 +194,12 @@ func (b *Store) HasRecords(ctx context.Context, records []Record) ([]bool, error
 	return out, nil
 }
 
-// appendNewRecords appends records and events to the sidecar with this name, which is a file with annotations. While it
-// does so, it holds the lock of all writers. It skips a record whose ID is already in the sidecar, and sets the
-// record's Time to the stored time. If the stored annotation is archived, appendNewRecords also appends an event that
-// restores it. It clears the field Archived of such a record.
+// appendNewRecords appends the records and events to the sidecar with this name, which is a file with annotations. It
+// holds the lock for writers until it returns.
+//
+// If the sidecar already contains an annotation with a record's ID, appendNewRecords does not append the record.
+// Instead it sets the record's Time to the time of the annotation in the sidecar and its Archived to false. If the
+// annotation in the sidecar is archived, appendNewRecords also appends an event that restores the annotation.
 func (b *Store) appendNewRecords(
 	ctx context.Context,
 	name string,

@@ -120,11 +120,12 @@ func (r *Record) isBlockUnchangedIn(lines []string) bool {
 	return r.Span.Len() > 0 && r.Span.Last <= len(lines) && hashLines(lines[r.Span.First-1:r.Span.Last]) == r.BlockHash
 }
 
-// isProbablyRenamedFrom reports whether a deleted file was probably renamed to the file with the text p. The sidecar s
-// contains the annotations of the deleted file. The argument contentBlobName is the hash of the text p. The result is
-// true if an annotation was written for a file with this hash. It is also true if at least half of the annotated
-// blocks, and at least two blocks, occur in the text p in the same order as in the deleted file. Archived annotations
-// do not count as blocks.
+// isProbablyRenamedFrom reports whether a deleted file was probably renamed to the file whose text is p. The sidecar s
+// is the file with the annotations of the deleted file. contentBlobName is the git hash of the text p.
+//
+// The result is true if an annotation in s was written for a file with exactly this hash. It is also true if at least
+// half of the annotated blocks of lines, and at least two of them, occur in p in the same order as in the deleted file.
+// Blocks of archived annotations are not counted.
 func (p *indexedText) isProbablyRenamedFrom(s *sidecar, contentBlobName string) bool {
 	votes := 0
 	last := 0

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// findBlockCopies returns the ranges with the same lines as the block.
+// findBlockCopies returns all ranges of the new text that contain exactly the same lines as the annotated block.
 func (s *annotatedBlockSearch) findBlockCopies() []candidateRange {
 	return s.blockCopiesOutsideLines(nil)
 }
@@ -68,8 +68,11 @@ func (s *annotatedBlockSearch) blockCopiesOutsideLines(excludedLines []bool) []c
 }
 
 // hasBlockCopyAt reports whether a copy of the annotated block begins at the line index firstLineIndex of the new text.
-// The slice firstLines contains the block's first lines. If the record stores the block without its middle, the slice
-// lastLines contains the block's last lines, and a hash of all lines is compared too. Otherwise lastLines is empty.
+// The slice firstLines contains the first lines of the block.
+//
+// A long block is stored without its middle, and s.record.OmittedBlockLines is then the number of lines in the middle.
+// In this case, the slice lastLines contains the last lines of the block, and a hash of all lines is compared as well.
+// Otherwise lastLines is empty.
 func (s *annotatedBlockSearch) hasBlockCopyAt(firstLineIndex int, firstLines, lastLines []string) bool {
 	r, lines := s.record, s.newText.lines
 	end := firstLineIndex + len(r.Block) + r.OmittedBlockLines
@@ -83,8 +86,10 @@ func (s *annotatedBlockSearch) hasBlockCopyAt(firstLineIndex int, firstLines, la
 	return r.OmittedBlockLines == 0 || hashLines(lines[firstLineIndex:end]) == r.BlockHash
 }
 
-// describeUnchangedLines describes which lines of the block, which is at oldSpan in the old version, still exist in the
-// new text. White space is ignored.
+// describeUnchangedLines describes how many lines of a block still exist in the new text. The argument oldSpan is the
+// position of the block in the old version f. Lines that differ only in white space count as unchanged. The result
+// contains the number of unchanged lines, their share of the block's letters, and the indexes of the first and last
+// unchanged line in the new text.
 func (f *oldVersion) describeUnchangedLines(oldSpan LineSpan) *unchangedBlockLines {
 	k := &unchangedBlockLines{firstIndexInNewText: -1, lastIndexInNewText: -1}
 	from, to := oldSpan.First-1, oldSpan.Last
@@ -141,8 +146,9 @@ func (s *annotatedBlockSearch) findUnchangedLineRanges() []candidateRange {
 	return out
 }
 
-// areTooFewToFindBlock reports whether the block cannot be found by its unchanged lines, because these are too few or
-// too far apart.
+// areTooFewToFindBlock reports whether the unchanged lines in k are not enough to find the block in the new text. The
+// unchanged lines are not enough if they are too few, or if they are too far apart. The argument oldSpan is the block's
+// position in the old version.
 func (k *unchangedBlockLines) areTooFewToFindBlock(oldSpan LineSpan) bool {
 	return k.unchangedLineCount == 0 || k.unchangedLetterShare < minUnchangedBlockLetterShare ||
 		k.lastIndexInNewText-k.firstIndexInNewText >= 4*oldSpan.Len()+20

@@ -32,8 +32,10 @@ type CheckReport struct {
 	Problems                []SidecarProblem
 }
 
-// CheckSidecars reads every line of every sidecar. It reports unreadable lines, blocks with a wrong hash, and sidecars
-// whose name belongs to no file, because lookups ignore such data. CheckSidecars changes nothing.
+// CheckSidecars reads every line of every sidecar (a file with annotations) and changes nothing. It reports lines that
+// cannot be read, blocks with a wrong hash, sidecars that are too long to be read, and sidecars with a name from which
+// oxbow cannot determine the annotated file. Such data is ignored by normal lookups. Annotations in a sidecar with such
+// a name are found only by a search.
 func (b *Store) CheckSidecars(ctx context.Context) (CheckReport, error) {
 	var r CheckReport
 	err := b.walkSidecars(ctx, func(name string) error {

@@ -13,9 +13,10 @@ const (
 // unchangedLinesExplanation tells a person how a changed block was found by its unchanged lines.
 const unchangedLinesExplanation = "followed through the changes of the file since, which changed the block too"
 
-// chooseByUnchangedLines returns the match for the first candidate in cs, which must be sorted with the best candidate
-// first. All candidates contain the same unchanged lines. The candidate matches if the whole block is unchanged. It
-// also matches if its words are similar enough to the words of the block. Otherwise the result is noMatch.
+// chooseByUnchangedLines decides whether the first candidate in cs is the annotated block. The list cs must be sorted,
+// the best candidate first, and all candidates must contain the same unchanged lines of the block. The first candidate
+// matches if the whole block is unchanged in it, or if its words are similar enough to the words of the block.
+// Otherwise the result is noMatch.
 func (s *annotatedBlockSearch) chooseByUnchangedLines(cs []candidateRange) annotatedBlockMatch {
 	if len(cs) == 0 {
 		return noMatch
@@ -65,10 +66,11 @@ func (s *annotatedBlockSearch) chooseMostlyUnchangedBlock(candidates []candidate
 	}
 }
 
-// chooseBlockCopyByContext chooses the first copy in cs, which must be sorted from the best context to the worst. The
-// context is the lines around the block. If the context matches too little, the copy is accepted only if it is certain:
-// the block must have a single copy, and its text must be too distinctive to occur by chance. Otherwise the result is
-// noMatch.
+// chooseBlockCopyByContext decides whether the first candidate in cs is the annotated block. The candidates are places
+// in the new text that contain a copy of the block. They must be sorted by how well the lines around the copy match the
+// lines around the block, best first. If the lines around the first copy match too little, this copy is accepted only
+// if s.isBlockCopyCertain. This is the case if there is a single copy whose text is too distinctive to occur by chance.
+// Otherwise the result is noMatch.
 func (s *annotatedBlockSearch) chooseBlockCopyByContext(cs []candidateRange) annotatedBlockMatch {
 	if len(cs) == 0 {
 		return noMatch
@@ -257,8 +259,9 @@ func (s *annotatedBlockSearch) mayBelongToLostBlockCopy(c candidateRange) bool {
 	return equal > 0
 }
 
-// isCloserToOtherOldLines reports whether the candidate is more similar to other deleted lines than to the annotated
-// block. It examines the old lines that were replaced together with the block.
+// isCloserToOtherOldLines reports whether the candidate c is more similar to other lines in the old version than to the
+// annotated block. It compares the candidate with the lines that were deleted together with the block. It returns false
+// if more than maxComparedDeletedLines lines were deleted, because the comparison would be slow.
 func (s *annotatedBlockSearch) isCloserToOtherOldLines(c candidateRange) bool {
 	was := s.record.Span
 	from, to := was.First-1, was.Last

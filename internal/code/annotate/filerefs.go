@@ -260,10 +260,13 @@ func (a *refChecker) oldVersions(
 }
 
 // compareVersions compares the present content of a referenced file with each old content that the file may have had
-// when the reference was written. The argument file is the file's old path, and currentPath is its present path. span
-// contains the referenced lines, or is empty for a reference to the whole file. compareVersions stores in c how much of
-// the old content is unchanged, where it is now, and an explanation. It sets c.State to RefStale, RefMoved or RefFresh.
-// If no old content is known, it sets only the explanation and, if the file certainly changed, RefStale.
+// when the reference was written. The argument file is the file's old path, and currentPath is its present path. The
+// argument span contains the referenced lines. It is empty if the reference is to the whole file.
+//
+// compareVersions stores the result in c: the share of the old content that is unchanged, the present place of the
+// content if it has moved, and an explanation. It sets c.State to RefStale, RefMoved or RefFresh. If no old content is
+// known, it sets only the explanation, and also sets c.State to RefStale if the file certainly changed. If the old
+// content was binary, it sets only the explanation.
 func (a *refChecker) compareVersions(c *fileref.CheckResult, file, currentPath string, span LineSpan, content []byte) {
 	texts, how, _ := a.oldVersions(c, file)
 	if a.err != nil {
@@ -363,7 +366,10 @@ func computeUnchangedLetterShare(newText *indexedText, oldLines []string) float6
 	return float64(kept) / float64(all)
 }
 
-// checkMissingFile checks a reference whose file does not exist in the working tree.
+// checkMissingFile checks a reference whose file does not exist in the working tree, and stores the result in c. If git
+// knows a later name of the file, checkMissingFile compares the content of the file with this name. Otherwise c.State
+// becomes RefStale if the file has existed in this repository. If it is not known whether the file has existed, c.State
+// is not changed. c.Explanation gives the reason. Errors of git are stored in a.err.
 func (a *refChecker) checkMissingFile(c *fileref.CheckResult, file string, span LineSpan) {
 	if a.head == "" {
 		c.Explanation = "there is no such file here, and no git that says whether there was"

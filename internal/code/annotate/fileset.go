@@ -95,8 +95,12 @@ func (b *Store) worktreeFiles(ctx context.Context, baseBlobsByPath map[string]st
 }
 
 // fileBlob returns the blob name of a file in the working tree, that is, the hash by which git identifies the content.
-// It returns false if no regular file with this name exists, or if the name is not allowed for an annotated file. If
-// the file cannot be read, the blob name is "" and the second result is true.
+// The argument entry is the file's entry in the git index, or nil. indexTime is the time when git wrote the index. If
+// the entry shows that the file has not changed since then, fileBlob returns the blob name in the entry without reading
+// the file.
+//
+// If no regular file with this name exists, or if the name is not allowed for an annotated file, the results are "" and
+// false. If the file cannot be read, the results are "" and true.
 func (b *Store) fileBlob(name string, entry *git.IndexEntry, indexTime time.Time) (string, bool) {
 	if CheckFile(name) != nil {
 		return "", false
@@ -179,7 +183,8 @@ func (x *commitRangeComparison) findSimilarRenames(ctx context.Context, deletedF
 	if len(deletedFiles) == 0 || len(addedFiles) == 0 {
 		return nil
 	}
-	// for each line of the deleted files, how often it occurs in each file (by the file's index in deletedFiles)
+	// The map holders contains, for each line of the deleted files, how often the line occurs in each file. A file is
+	// identified by its index in deletedFiles.
 	holders := map[string]map[int]int{}
 	size := make([]int, len(deletedFiles))
 	err := x.eachFileText(ctx, x.baseFiles, deletedFiles, func(i int, lines []string) {

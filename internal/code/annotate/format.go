@@ -84,7 +84,8 @@ type archiveEvent struct {
 }
 
 // compare orders the events of an annotation by time. The last event in this order decides whether the annotation is
-// archived. Among events with the same time, restoring comes last.
+// archived. If two events have the same time, an event that restores the annotation comes after an event that archives
+// it. Further ties are ordered by the record ID and the names of garbage collections.
 func (e archiveEvent) compare(o archiveEvent) int {
 	back := func(b bool) int {
 		if b {
@@ -271,7 +272,8 @@ type parsedSidecarLine struct {
 // worth a goroutine.
 const minLinesPerGoroutine = 64
 
-// parseLines parses the lines of a sidecar in parallel, because the first lookup has to wait for the result.
+// parseLines parses the lines of a sidecar, which is a file with annotations. It uses several goroutines, because a
+// program that looks up annotations has to wait until the sidecar is parsed.
 func parseLines(data []byte) []parsedSidecarLine {
 	var lines []parsedSidecarLine
 	for rest := data; len(rest) > 0; {

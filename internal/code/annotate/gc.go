@@ -86,15 +86,18 @@ func (b *Store) GC(ctx context.Context, dryRun bool) (GCReport, error) {
 	return rep, nil
 }
 
-// newGCRunName returns the name of a run that starts now.
+// newGCRunName returns the name of a garbage collection that starts now.
 func (b *Store) newGCRunName() string {
 	return "gc-" + b.opts.Clock().UTC().Format("20060102T150405.000Z")
 }
 
 // UndoGC undoes the last run of [Store.GC] that was not undone yet. It restores the annotations that the run archived,
-// and archives the annotations that the run restored, unless an annotation was changed since. If UndoGC is called
-// again, it undoes the run before. It skips runs that leave nothing to undo. GCRunName in the report is "" if no run
-// can be undone. A dry run changes nothing.
+// and archives the annotations that the run restored. An annotation that was changed after the run is not restored or
+// archived. Runs for which nothing is left to undo are skipped. If UndoGC is called again, it undoes the run before the
+// run that it undid last.
+//
+// The field GCRunName of the report names the undone run. It is "" if no run can be undone. If dryRun is true, UndoGC
+// only reports what it would do.
 func (b *Store) UndoGC(ctx context.Context, dryRun bool) (GCReport, error) {
 	var rep GCReport
 	runs, undone := map[string]archiveEvent{}, map[string]bool{}

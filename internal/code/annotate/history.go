@@ -114,8 +114,8 @@ func (l *oldVersionCache) fetchUncachedBlobs(
 	return nil
 }
 
-// isBlobUnread reports whether a blob must be read from git: the blob is not cached, and git was not asked for it at
-// this HEAD.
+// isBlobUnread reports whether a blob must be read from git. The result is false if the text of the blob is cached, or
+// if git was already asked for the blob when HEAD was headCommit and did not have it.
 func (l *oldVersionCache) isBlobUnread(name, headCommit string) bool {
 	asked, isMissing := l.missingAtHead[name]
 	return l.oldFileTexts[name] == nil && (!isMissing || asked != headCommit)

@@ -25,16 +25,18 @@ func (e *PartialLookupError) Unwrap() error { return e.Err }
 
 // Lookup returns the annotations whose blocks are now in the span of the file. It reads the file in the working tree,
 // including changes that are not committed. The result is sorted by position and then by time. The zero Span means the
-// whole file. In this case, the result ends with the annotations of the file that are now in a different file, and
-// with the [NotPlaced] annotations. Archived annotations are returned if their lines exist again.
+// whole file. In this case, the result ends with the annotations of the file that are now in a different file, and with
+// the [NotPlaced] annotations. An archived annotation (which was set aside because its lines had been deleted) is
+// returned if its lines exist again.
 //
 // If the old version of the file is known, Lookup finds a block by comparing both versions. Otherwise it searches for
 // the block's text and context, and then for similar text. Annotations of a file that was renamed or copied are found
 // under the file's new name. Lookup learns of a rename or copy from git's history, or from a sidecar that was moved
-// together with the file. If the rename is not committed or git is not available, it recognizes the annotated lines.
+// together with the file. If the rename is not committed or git is not available, Lookup finds the renamed file by the
+// annotated lines in it.
 //
 // The error matches [oxbow.ErrInvalid] if the path or the lines are invalid, and [fs.ErrNotExist] if the file does not
-// exist and lacks annotations. If the error is a [PartialLookupError], the results are returned as well.
+// exist and has no annotations. If the error is a [PartialLookupError], the results are returned as well.
 func (b *Store) Lookup(ctx context.Context, file string, span LineSpan) ([]FoundAnnotation, error) {
 	if err := CheckFile(file); err != nil {
 		return nil, err

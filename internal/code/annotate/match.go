@@ -35,8 +35,8 @@ type annotatedBlockSearch struct {
 	reusedCandidates []candidateRange // reused memory for candidates; the next search for similar lines overwrites it
 }
 
-// blockLines returns the lines of the block. If the block is long and the old version is not known, the lines in its
-// middle are missing.
+// blockLines returns the lines of the annotated block. If the old version is not known, the result is the stored block.
+// In a long stored block, the middle lines are missing.
 func (s *annotatedBlockSearch) blockLines() []string {
 	if s.oldVersion != nil {
 		return s.oldVersion.lines[s.record.Span.First-1 : s.record.Span.Last]

@@ -20,9 +20,10 @@ const privateGitignoreLines = "# kept out of git until oxbow annotate setup\n*\n
 // maxGitignoreBytes is the maximum size, in bytes, of a .gitignore file that the store reads.
 const maxGitignoreBytes = 1 << 20
 
-// KeepNewDirPrivate makes new annotations private: when the first annotation of the tree is added, the store tells git
-// to ignore the annotations until [Store.MakePublic] is called. It does not affect a tree that already has
-// annotations. Call it before any other method.
+// KeepNewDirPrivate makes the annotations private if the tree has no annotations yet. When the first annotation is
+// added, the store tells git to ignore the annotations. git ignores them until [Store.MakePublic] is called. If the
+// tree already has annotations, KeepNewDirPrivate has no effect. Call KeepNewDirPrivate before any other method of the
+// store.
 func (b *Store) KeepNewDirPrivate() { b.shouldStartPrivate = true }
 
 // IsPrivate reports whether git ignores the tree's annotations because of [Store.KeepNewDirPrivate].

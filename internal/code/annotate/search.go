@@ -131,8 +131,9 @@ func (b *Store) unlocatedAnnotations(ctx context.Context) ([]FoundAnnotation, er
 // such file.
 const maxRenameQueries = 50
 
-// currentName returns the present name of a file that is missing in the working tree. If git knows no new name, it
-// returns the old name. It caches git's answer until the history changes.
+// currentName returns the present name of a file that is missing in the working tree. It returns the newest name in
+// git's history under which a file exists in the working tree. It returns the old name if no such name is known or git
+// fails. currentName caches the names from git for each HEAD commit.
 func (b *Store) currentName(ctx context.Context, file string) string {
 	if b.history == nil {
 		return file

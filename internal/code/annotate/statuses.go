@@ -26,15 +26,16 @@ const (
 	searchWorkingTreeThenHead
 )
 
-// surveySidecars finds the present positions of all annotations. It calls the function fn for each sidecar, which is a
-// file with the annotations of another file. The arguments of fn are the sidecar's name, the sidecar, and its
-// annotations with their positions, sorted by time. If fn returns an error, surveySidecars ends and returns this error.
+// surveySidecars finds the present positions of all annotations, and calls the function fn for each sidecar. A sidecar
+// is a file that contains the annotations of another file. The arguments of fn are the sidecar's name, the sidecar, and
+// its annotations with their positions, sorted by time. If fn returns an error, surveySidecars returns this error. The
+// argument scope determines whether annotations are searched for only in the working tree, or also in the commit HEAD.
 //
-// If an annotated file was deleted, surveySidecars searches for the annotations in the files that, according to git,
-// are the new names of the deleted file. If there is no commit, for example because there is no git repository,
+// If an annotated file does not exist any more, surveySidecars asks git for the names to which the file was renamed,
+// and searches the files with these names. If there is no commit, for example because there is no git repository,
 // surveySidecars searches all files of the working tree.
 //
-// surveySidecars returns the files that could not be read, and does not call fn for their sidecars. If git fails,
+// surveySidecars returns the files that could not be examined, and does not call fn for their sidecars. If git fails,
 // surveySidecars returns an error.
 func (b *Store) surveySidecars(
 	ctx context.Context,
@@ -208,9 +209,10 @@ func (l *annotationLocator) copyFoundAnnotations(p *fileAnnotations) {
 	}
 }
 
-// searchWorkingTree searches the file in the working tree. If the file does not exist, searchWorkingTree searches the
-// files to which it was renamed. names lists the searched files, and blobsByName contains the blob name of each file's
-// content.
+// searchWorkingTree searches the file in the working tree for the annotations that l looks for. If the file does not
+// exist, searchWorkingTree searches the files to which it was renamed, according to git's history. The search ends when
+// all annotations are found. The result names contains the file and the names to which it was renamed. The result
+// blobsByName contains the blob name of each file that was searched.
 func (l *annotationLocator) searchWorkingTree(
 	ctx context.Context,
 	annotatedFile string,

@@ -232,8 +232,9 @@ func (b *Store) readContent(file string) ([]byte, error) {
 	return data, err
 }
 
-// lockOldVersionCache returns the cache of a file's old versions, with its mutex locked. The caller must unlock the
-// mutex. A cache that has become too large is emptied first.
+// lockOldVersionCache returns the cache of a file's old versions, with the cache's mutex locked. The caller must unlock
+// the mutex. If the file's cache has become too large, it is emptied. If there is no cache for the file, but already
+// maxCachedHistories caches for other files, all of these caches are discarded.
 func (b *Store) lockOldVersionCache(file string) *oldVersionCache {
 	b.mu.Lock()
 	l := b.oldVersionCaches[file]

@@ -161,7 +161,8 @@ func (r *Repo) locateDirs(dir string) error {
 	}
 }
 
-// isBare reports whether git would use the directory itself as a repository, as it does with a bare repository.
+// isBare reports whether git would use dir itself as a repository, without a subdirectory .git. Bare repositories have
+// this form, and the directory .git of an ordinary repository has the same form.
 func isBare(dir string) bool {
 	for _, part := range []string{"objects", "refs"} {
 		if fi, err := os.Stat(filepath.Join(dir, part)); err != nil || !fi.IsDir() {

@@ -94,8 +94,8 @@ func (r *Repo) IndexEntries() (entries []IndexEntry, modTime time.Time, err erro
 
 // readIndexNames calls fn with each entry of a git index file. Git can split an index into two files: a shared file
 // with old entries, and the index file itself with later changes. In this case, fn also receives the entries of the
-// shared file. Only the names of these entries are reliable, because readIndexNames does not apply the later changes to
-// them.
+// shared file. An entry of the shared file may be outdated except for its name, because readIndexNames does not apply
+// the later changes to it.
 func (r *Repo) readIndexNames(file string, fn func(IndexEntry)) error {
 	shared, err := r.readIndex(file, fn)
 	if err != nil || shared == "" {

@@ -216,10 +216,10 @@ func parseRawLog(out []byte) ([]fileChange, error) {
 	return steps, nil
 }
 
-// FormerNames returns the names that a file in HEAD had before it was renamed, newest first. If the file was created as
-// a copy, the result also contains the name of the original file. The original is found if the commit that added the
-// copy also changed or deleted the original, or if the list otherFiles contains the original. If git fails, FormerNames
-// returns an error and the names found so far.
+// FormerNames returns the names that a file in HEAD had before it was renamed, the newest name first. If the file was
+// created as a copy of another file, FormerNames also returns the name of this original. Git finds an original only if
+// the commit that added the copy also changed or deleted the original, or if otherFiles contains the name of the
+// original. If git fails, FormerNames returns an error and the names found so far.
 func (r *Repo) FormerNames(ctx context.Context, file string, otherFiles []string) (names []string, err error) {
 	commit, err := r.HeadCommit(ctx)
 	for range maxRenameHops {
@@ -392,8 +392,9 @@ func (r *Repo) IsShallow() bool {
 	return err == nil && fi.Size() > 0
 }
 
-// LaterNames returns the names to which a file that is not in HEAD was renamed, in the order of the renames.
-// wasInHistory reports whether a commit deleted or renamed the file. LaterNames follows only first parents.
+// LaterNames returns the new names of a file that is no longer in HEAD, in the order in which the file was renamed. The
+// result wasInHistory reports whether some commit deleted or renamed the file. At a merge commit, LaterNames follows
+// only the first parent.
 func (r *Repo) LaterNames(ctx context.Context, file string) (names []string, wasInHistory bool, err error) {
 	head, err := r.HeadCommit(ctx)
 	if err != nil || head == "" {

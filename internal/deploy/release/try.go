@@ -192,9 +192,10 @@ func checkOutputContains(dir string, words []string, argv ...string) error {
 	return nil
 }
 
-// checkDemo runs the demo and then the first commands in a new memory. The arguments in program start oxbow. The
-// parameter typedCommand is the text with which a person would start oxbow, such as "npx oxbow". If oxbow tells the
-// person to run a command, the command must begin with this text.
+// checkDemo runs the command "demo" and then the commands that a new user runs first, in the directory dir. It returns
+// an error if an output lacks the expected text. The slice program contains the command line that starts oxbow. The
+// argument typedCommand is the command that a person would type to start oxbow, such as "npx oxbow". If oxbow tells the
+// person to run a command, this command must begin with typedCommand.
 func checkDemo(dir, typedCommand string, program ...string) error {
 	run := func(words ...string) []string { return slices.Concat(program, words) }
 	return errors.Join(

@@ -213,10 +213,10 @@ func (w wineInstallation) runTests(ctx context.Context, packages []string) error
 	return err
 }
 
-// writeTestingPackageOverlay writes a file for "go test -overlay" and returns its path. The overlay replaces a function
-// of package testing, because tests remove their temporary directories by os.RemoveAll, which fails under Wine 8. The
-// replacement uses os.Remove. Packages os and vfs are not replaced, so that oxbow's tests notice if a removal by oxbow
-// fails.
+// writeTestingPackageOverlay writes a list of replaced files for the flag -overlay of the command go test, and returns
+// the path of this list. The list replaces testing.go of package testing. Tests with the original file remove their
+// temporary directories with os.RemoveAll, which fails under Wine 8. The replaced file uses os.Remove instead. Packages
+// os and vfs are not replaced, so that oxbow's tests notice if a removal by oxbow fails.
 func (w wineInstallation) writeTestingPackageOverlay(ctx context.Context) (string, error) {
 	root, err := w.runCommand(ctx, "go", "env", "GOROOT")
 	if err != nil {

@@ -112,9 +112,11 @@ func (t *Texts) EachRepeatedEntryIn(
 	})
 }
 
-// SaveIndex updates the index file of a memory. When a change is made, oxbow reads this file to find out whether the
-// new texts repeat text by others. SaveIndex does nothing if the file lacks only a few entries. Call it after writing
-// many entries, because otherwise the next change would have to read all of them first.
+// SaveIndex updates the index file of a memory. Whenever entries are changed, oxbow reads this file to find out whether
+// the new texts repeat texts by others that the memory contains. Call SaveIndex after writing many entries, because
+// otherwise the next writer would have to read all entries that the file lacks. If the file lacks only a few entries,
+// SaveIndex does not write it. SaveIndex also does nothing if the memory has no log store, or if its options do not
+// allow an index file to be written.
 func SaveIndex(ctx context.Context, m *oxbow.Memory) error {
 	db := writableLogStore(m)
 	if db == nil {
@@ -217,7 +219,8 @@ func (c *textComparison) reportRepeatsOfEntry(e *oxbow.Entry) {
 	}
 }
 
-// compareWithCandidateEntries reads the entries of the candidates and compares the texts with them.
+// compareWithCandidateEntries compares the texts in c with the entries that may contain them, and records the texts
+// that an entry repeats. The slice candidates contains these entries. The entries are read from db.
 func (c *textComparison) compareWithCandidateEntries(db *logstore.DB, candidates []repeatedEntryCandidate) error {
 	compared := map[uint64]bool{}
 	for _, candidate := range candidates {

@@ -329,15 +329,18 @@ func (x *Index) shouldSave() bool {
 	return rows >= max(minRowsBeforeFileSave, 4*root) || x.versionsReadFromLog >= max(minVersionsBeforeFileSave, root)
 }
 
-// saveIndexFile writes the index file if the file on disk lacks many rows of the index. The parameter "to" is the log
-// next to which the file is stored. It must be the log from which the index was built. If writing fails, for example
-// because another process is writing to the log, a later call tries again.
+// saveIndexFile writes the index file if the present file lacks many rows of the index. The parameter "to" is a log.
+// The index file is stored next to this log, and the index must have been built from this log. Before saveIndexFile
+// writes the file, it adds the newest entries of the log to the index. If the index then contains more than about twice
+// as many texts as when it was last built completely, it is built again from all entries. After the file was written,
+// it discards the rows in memory. If writing fails, for example because another process is writing to the log, a later
+// call tries again.
 func (x *Index) saveIndexFile(ctx context.Context, to *logstore.DB) error {
 	if x.db == nil || !x.shouldSave() {
 		return nil
 	}
-	// The epoch ensures that the file is not written if the log is rewritten after this line. Otherwise the file could
-	// contain words of erased texts.
+	// The epoch is a number that changes if the log is rewritten, for example to erase texts. Create does not write the
+	// file if the epoch has changed since this line. Otherwise the file could contain words of erased texts.
 	epoch := to.CurrentLogState(func() {}).LogEpoch
 	err := x.catchUpWithLog(ctx, x.db)
 	isStale := x.fileTextCount()+len(x.textsNotInFile) > 2*x.textCountAtFullBuild+minTextsBeforeRebuild

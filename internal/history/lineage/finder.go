@@ -152,10 +152,14 @@ func (f *lineageFinder) readWholeHistory(ctx context.Context, keepsKeyFile bool)
 	return nil
 }
 
-// readPartialGraph returns a part of the history that is sufficient to find the named entries' edges. An edge leads
-// from an entry to a source from which it was made. The part contains all versions of the named entries, and all
-// versions that have word sequences or source labels in common with them. The key file tells in which versions of
-// entries a word sequence occurs. The part also contains all changes that are newer than the key file.
+// readPartialGraph returns a part of the history. The part is sufficient to find the edges of the entries in the map
+// names. An edge leads from an entry to a source from which the entry was made. The part contains these versions:
+//
+//   - all versions of the named entries
+//   - all versions that have a word sequence in common with a version of a named entry
+//   - all versions of entries that are needed to compare the source labels of the named entries
+//   - all versions in changes that are newer than the key file, which is an index of the versions by word sequence and
+//     entry name
 func (f *lineageFinder) readPartialGraph(ctx context.Context, names map[string]bool) (*historyGraph, error) {
 	wanted := map[uint32]bool{}
 	for name := range names {
@@ -203,15 +207,17 @@ func (f *lineageFinder) readPartialGraph(ctx context.Context, names map[string]b
 	return f.buildVersionGraph(wanted), nil
 }
 
-// addVersionNumbers searches the key file, which is an index of the history by words and names. It adds the numbers of
-// all versions with the key k to the map numbers. If the map then contains more than about 64 plus a quarter of all
-// versions, it returns errTooManyVersions.
+// addVersionNumbers searches the key file for the versions with the key k. The key file is an index of the history, and
+// k is the hash of a sequence of words or of an entry's name. addVersionNumbers adds the numbers of these versions to
+// the map numbers. If the map then has more elements than 64 plus a quarter of all versions, addVersionNumbers returns
+// errTooManyVersions, because it is faster to read the whole history.
 func (f *lineageFinder) addVersionNumbers(k versionKey, numbers map[uint32]bool) error {
 	return f.keys.addVersionNumbersWithKey(k, numbers, 64+f.keys.head.versionCount/4)
 }
 
-// readVersions reads versions of entries from the log. versionNumbers are their numbers in the key file. It skips
-// versions that were read before.
+// readVersions reads the entry versions with the given numbers from the log. The key file assigns these numbers. The
+// versions are stored in the map f.versions, and their places in the log in f.versionPositions. Versions that are
+// already in f.versionPositions are not read again. If the log lacks a version, the error matches errUnusableKeyFile.
 func (f *lineageFinder) readVersions(ctx context.Context, versionNumbers map[uint32]bool) error {
 	var seqs []uint64
 	missing := map[uint64][]uint32{} // numbers of the versions to read, for each change that contains such versions

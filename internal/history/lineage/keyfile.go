@@ -214,8 +214,9 @@ func (f *keyFile) addVersionNumbersWithKey(k versionKey, versionNumbers map[uint
 	return f.rows.Err()
 }
 
-// findVersion returns the position of an entry version in the history. The parameter number is the version's number in
-// the key file. findVersion returns an error if no change contains this version.
+// findVersion returns the position of an entry version in the history: the number of the change that wrote the version,
+// and the index of the version in this change. The parameter number is the version's number in the key file. If the
+// number is lower than the first number in the file, the error matches errUnusableKeyFile.
 func (f *keyFile) findVersion(number uint32) (versionPosition, error) {
 	i := f.rows.SearchKey(changeTableIndex, uint64(number)+1) - 1
 	if i < 0 {

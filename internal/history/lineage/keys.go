@@ -81,7 +81,8 @@ func (s *wordGramHasher) eachVersionKey(c *oxbow.Change, add func(i int, k versi
 	})
 }
 
-// versionKeysForSourceLabels returns the keys for the names in a version's source labels.
+// versionKeysForSourceLabels returns a key for each source label of the version v. The key contains the name of the
+// entry from which the version was made. If a label cannot be parsed, the whole label is used as the name.
 func versionKeysForSourceLabels(v *oxbow.Version) (keys []versionKey) {
 	for _, l := range v.Entry.Values(SourceLabel) {
 		name, _, ok := ParseSource(l)

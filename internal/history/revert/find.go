@@ -68,8 +68,8 @@ func (n *loggedVersion) isToRevert(sel *VersionSelection) bool {
 	return n.isToBeReverted || (n.derivedVersion != nil && sel.IncludesCopiedVersions)
 }
 
-// isAffectedByRevert reports whether the caller wants to revert this version, or whether it contains text of such a
-// version.
+// isAffectedByRevert reports whether the version n must be reverted. This is the case if the caller selected n, or if n
+// contains text of a selected version.
 func (n *loggedVersion) isAffectedByRevert() bool {
 	return n.isToBeReverted || n.derivedVersion != nil
 }
@@ -252,11 +252,13 @@ type copiedTextTracer struct {
 	laterVersionWordHashes map[lineage.WordGram]bool
 }
 
-// traceCopiedVersions finds the versions in w whose text was made from a version that is to be reverted. For each
-// version found, it sets the field derivedVersion of that version. The map firstChangeByGram contains, for the hash of
-// some words, the number of the change that first contained these words. If firstChangeByGram is nil, all words in a
-// version to revert count as new. traceCopiedVersions returns the hashes of the words that a version to revert has in
-// common with a later version.
+// traceCopiedVersions finds the versions in w that contain text of a version that is to be reverted. It sets the field
+// derivedVersion of each version that it finds.
+//
+// The map firstChangeByGram maps the hash of a few consecutive words to the number of the change that first contained
+// these words. Therefore traceCopiedVersions can ignore words that were known before. If the map is nil, all words of a
+// version to be reverted count as new. traceCopiedVersions returns the hashes of the words that a version to be
+// reverted has in common with a later version.
 func (w *revertLogWindow) traceCopiedVersions(
 	sel *VersionSelection,
 	firstChangeByGram map[lineage.WordGram]uint64,
@@ -308,16 +310,16 @@ func (t *copiedTextTracer) markAsCopied(n *loggedVersion, sourceName, recognitio
 	}
 }
 
-// recordVersionText records which words the version n added, if n is affected by the revert. A version is affected if
-// it is to be reverted, or if it contains text of a version that is to be reverted. Later versions with the same words
-// may be copies of n.
+// recordVersionText records the words that the version n added, if n is affected by the revert. A version is affected
+// if it is to be reverted, or if it contains text of a version that is to be reverted. Later versions with the same
+// words may be copies of n.
 //
 // recordVersionText also maintains firstAffectedVersionByName, which contains the first affected version of each entry.
-// If n is not affected, the element for the entry is deleted in these cases:
+// If n is not affected, the entry's element is deleted in two cases:
 //
-//   - The field isUndoRelated is set in n and in the entry's first affected version. The field means that an undo has
-//     reverted the version or has written it.
-//   - The field isUndoRelated is not set in n, and n removes the entry.
+//   - An undo wrote or reverted n, and an undo also wrote or reverted the entry's first affected version. The field
+//     isUndoRelated shows this.
+//   - No undo wrote or reverted n, and n removes the entry.
 func (t *copiedTextTracer) recordVersionText(n *loggedVersion) {
 	name := n.Entry.Name
 	switch {
@@ -390,8 +392,8 @@ func (t *copiedTextTracer) findSourceInLabels(n *loggedVersion) string {
 	return ""
 }
 
-// isSelectedSource reports whether the value label names a source outside the memory that the caller has selected. Such
-// a source is for example a turn of a session. The entries that were made from the selected sources are to be reverted.
+// isSelectedSource reports whether the source with the given label is selected by the caller. The source is outside the
+// memory, such as a turn of a session. The revert concerns the entries that were made from selected sources.
 func (sel *VersionSelection) isSelectedSource(label string) bool {
 	return sel.SelectsSource != nil && sel.SelectsSource(label)
 }

@@ -112,9 +112,10 @@ func MakePlan(ctx context.Context, h oxbow.Historian, sel VersionSelection) (*Pl
 	return p, err
 }
 
-// planEntrySteps adds to the plan what must be done to revert one entry. versions contains all versions of the entry
-// since the first change to revert, oldest first. If the version before them was redacted, its text is lost.
-// planEntrySteps then adds a conflict and does not change the entry.
+// planEntrySteps adds the changes that revert one entry to the plan. The slice versions contains all versions of the
+// entry since the first change to revert, oldest first. The selection sel determines which of these versions are
+// reverted. If the version before versions[0] was redacted, its text is lost. In this case, planEntrySteps adds a
+// conflict and does not change the entry.
 func (p *Plan) planEntrySteps(
 	ctx context.Context,
 	w *revertLogWindow,
@@ -193,8 +194,11 @@ func (r *entryChangeReplay) findConflict(presentEntry *oxbow.Entry) (c Conflict,
 }
 
 // changedEntryParts returns the parts of an entry that the version n changed. The caller reports them as parts that the
-// revert keeps. The parts are "content", "aliases" and "labels". If r.entry is nil, the entry does not exist after the
-// revert. The only part is then "forgotten", and only if the version n removed the entry.
+// revert keeps. The possible parts are "content", "aliases" and "labels". Labels that only say who wrote a text are not
+// compared.
+//
+// If r.entry is nil, the entry does not exist after the revert. The result is then "forgotten" if the version n removed
+// the entry, and otherwise empty.
 func (r *entryChangeReplay) changedEntryParts(n *loggedVersion) (parts []string) {
 	if r.entry == nil {
 		if n.Verb == oxbow.VerbRemove {

@@ -78,8 +78,8 @@ func (c *SnapshotComparison) AddEntry(e *EntryRow, labelSetText string, nameHash
 	return c.FirstDifferentTable() == TableCount
 }
 
-// FirstDifferentTable returns the first table in the snapshot file that does not have the expected rows. It returns
-// TableCount if no difference was found so far.
+// FirstDifferentTable returns the number of the first table in the snapshot file whose rows differ from the rows that
+// the comparison has computed. It returns TableCount if no table is known to differ.
 func (c *SnapshotComparison) FirstDifferentTable() (tableNumber int) {
 	for _, t := range []*comparedTable{c.entries, c.entrySummaries, c.entryTexts} {
 		c.isTableDifferent[t.tableNumber] = c.isTableDifferent[t.tableNumber] || t.hasDifferentPage()

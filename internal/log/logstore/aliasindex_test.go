@@ -14,7 +14,8 @@ import (
 )
 
 // TestAliasIndex compares the entries that a state finds by alias with a scan of all entries, while entries with
-// aliases are added, changed and removed, and while changes are undone. It also compares them after the store was opened again.
+// aliases are added, changed and removed, and while changes are undone. It also compares them after the store was
+// opened again.
 func TestAliasIndex(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 51))

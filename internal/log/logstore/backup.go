@@ -80,9 +80,10 @@ func VerifyFile(ctx context.Context, path string, o Options) (store.CheckReport,
 	return d.checkLog(ctx, log, wal.LockFileContent{}, &logStateComparer{newVersionState(log, 0), nil})
 }
 
-// openForCopy calls the function openLog to open a second reader of the log. The reader sees a single state of the
-// store, because a log only grows and a rewrite creates a new file. The caller must close the reader. If the log does
-// not exist yet, the error matches [store.ErrNotFound].
+// openForCopy opens another reader of the log by calling the function openLog, so that the store can be copied while it
+// changes. The reader always sees the same state of the store, because later changes are appended to the log, and
+// because a rewrite of the log creates a new file. The caller must close the reader. If the log does not exist yet, the
+// error matches [store.ErrNotFound].
 func (d *DB) openForCopy(ctx context.Context, openLog func() (*wal.Log, error)) (*wal.Log, error) {
 	if err := d.Refresh(ctx); err != nil {
 		return nil, err

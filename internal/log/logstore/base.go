@@ -69,8 +69,9 @@ func (w *initialEntryWriter) addEntry(e *store.Entry) error {
 	return nil
 }
 
-// isLargeBaseRecord reports whether a record at the beginning of a compacted log contains several entries that together
-// have more bytes than oxbow now puts into one record. Before 2026-12, entries of up to 1 MiB shared a record.
+// isLargeBaseRecord reports whether ops come from an old log. In a log that was compacted before 2026-12, the records
+// at the beginning could contain several entries with together up to 1 MiB. The result is true if ops contain more than
+// one op, and have together more than maxBaseRecordEntryBytes bytes. A new record is not larger than this limit.
 func isLargeBaseRecord(ops []loggedOp) bool {
 	size := 0
 	for i := range ops {

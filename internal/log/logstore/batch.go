@@ -153,8 +153,9 @@ func (g *commitBatch) findOwner(word, ignoredName string) (name string, ok bool)
 	return "", false
 }
 
-// stageOps returns a function that stages the ops of one call in a batch. The function returns the body of the record
-// to write.
+// stageOps returns a function that adds the ops of one call to a batch of changes that are written together. The
+// function returns the body of the record to write. If an op adds an entry with unique aliases, the function also
+// removes the entry's name from the aliases of other entries.
 func stageOps(ops []store.Op) func(g *commitBatch) (*recordBody, error) {
 	return func(g *commitBatch) (*recordBody, error) {
 		v := new(recordBody)
@@ -172,7 +173,10 @@ func stageOps(ops []store.Op) func(g *commitBatch) (*recordBody, error) {
 	}
 }
 
-// stageOp stages one op of a call.
+// stageOp applies an op to the state of the batch, and returns the change of the entry that must be written to the log.
+// Nothing is written yet. stageOp returns a NameError if the op adds an entry that exists, or changes an entry that
+// does not exist. It returns a ConflictError if the op requires another version of the entry. It also returns an error
+// if the op's aliases are not allowed.
 func (g *commitBatch) stageOp(op store.Op) (loggedOp, error) {
 	name := op.Target()
 	old := g.findEntry(name)
@@ -211,7 +215,9 @@ func (g *commitBatch) stageOp(op store.Op) (loggedOp, error) {
 	return g.stageEntry(store.WrittenBy(op, e).Verb, &e), nil
 }
 
-// removeNameFromAliases removes a new entry's name from the aliases of other entries, in the same change.
+// removeNameFromAliases adds ops to the record v that remove the name of a new entry from the aliases of other entries.
+// The parameter name is the new entry's name. Aliases that are another spelling of this name are removed as well. The
+// function owner returns the entry that has a given word as a name or alias.
 func (g *commitBatch) removeNameFromAliases(v *recordBody, name string, owner func(word, but string) (string, bool)) {
 	for _, form := range store.NameForms(name) {
 		g.removeWordFromAliases(v, form, name, owner)

@@ -74,13 +74,15 @@ func (c checkPass) hasSameProblems(o checkPass) bool {
 		slices.Equal(c.report.Problems, o.report.Problems)
 }
 
-// withWritersBlocked calls fn while no process can write, compact or redact. areWritersBlocked is false if this is not
-// certain: the lock file is missing or not writable, the file system lacks locks, or another process holds the lock for
-// longer than a writer waits. fn is called in these cases, too.
+// withWritersBlocked calls fn while no process can write to, compact or redact the log. If this cannot be ensured, it
+// calls fn anyway, and areWritersBlocked is false. There are these reasons: the lock file is missing or cannot be
+// opened, the file system does not support locks, or another process holds the lock for longer than d.opts.LockWait. If
+// ctx is done while withWritersBlocked waits for the lock, it returns an error and does not call fn.
 func (d *DB) withWritersBlocked(ctx context.Context, fn func()) (areWritersBlocked bool, err error) {
 	name := wal.LockName(d.logName)
 	if _, err := d.fs.Stat(name); err != nil {
-		// Locking the store needs its lock file. The check does not create this file, because it may only read.
+		// Without a lock file, the store cannot be locked. Do not create the file, because the caller, a check of the
+		// store, must only read.
 		fn()
 		return false, nil
 	}
@@ -102,7 +104,8 @@ func (d *DB) withWritersBlocked(ctx context.Context, fn func()) (areWritersBlock
 	return areWritersBlocked, nil
 }
 
-// runCheckPass reads the store once and compares the log with the entries and files. It does not lock the store.
+// runCheckPass checks the store once and returns the result. It compares the log with the entries that the store
+// returns and with the files that were made from the log, such as the snapshot. It does not lock the store.
 func (d *DB) runCheckPass(ctx context.Context) (pass checkPass, err error) {
 	pass.report.Path = d.path
 	// Read the lock file first. Otherwise a change by another process after the log was read would look like a lost

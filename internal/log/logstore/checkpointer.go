@@ -80,8 +80,9 @@ func (c *snapshotScheduler) setNextSnapshotLogLength(snapshotLogLength int64, en
 	)
 }
 
-// renewSnapshotIfNeeded calls writeSnapshot in a new goroutine if the log after the snapshot is long. It ignores errors
-// of writeSnapshot, because writeSnapshot is called again when the log has grown further.
+// renewSnapshotIfNeeded starts a goroutine that calls writeSnapshot if the log has grown to nextSnapshotLogLength bytes
+// or more. It does nothing if the store is read-only or if a snapshot is being written. writeSnapshot does not report
+// errors. If it fails, it is called again after the log has grown by MinUnsnapshottedLogBytes.
 func (c *snapshotScheduler) renewSnapshotIfNeeded(logLength int64, writeSnapshot func()) {
 	if logLength < c.nextSnapshotLogLength.Load() || c.opts.ReadOnly {
 		return

@@ -170,9 +170,10 @@ func (d *DB) withLock(ctx context.Context, fn func() error) error {
 	return d.convertWALError(fn())
 }
 
-// readChangesBeforeAppend reads the changes that other processes have made, before a change is appended. The caller
-// must hold readNewRecordsMu, and readChangesBeforeAppend releases it. If there is no error, it sets isAppending, which
-// means that all changes in the log were read and only this goroutine can append.
+// readChangesBeforeAppend reads the changes that other processes have made, before this process appends a change. The
+// caller must hold readNewRecordsMu, and readChangesBeforeAppend releases it. If there is no error, d.isAppending
+// becomes true, otherwise false. The value true means that all changes in the log have been read, and that no other
+// goroutine appends until the append ends.
 func (d *DB) readChangesBeforeAppend() error {
 	defer d.readNewRecordsMu.Unlock()
 	if d.brokenErr != nil {
@@ -229,10 +230,12 @@ func (d *DB) commitRequests(batch []*commitRequest) error {
 }
 
 // stageRequests prepares the requested changes, and returns the changes to append to the log. A request adds no change
-// if it fails, or if its op ID was used before. If no earlier request of the batch has added a change, stageRequests
-// finishes a request without a change at once. If an earlier request has added a change, the result may depend on this
-// change, which is not durable yet. Then stageRequests adds a function to deferredFinishFuncs, and the caller must call
-// this function when the changes are durable. stageRequests returns an error only if the snapshot cannot be read.
+// if it fails, or if an earlier change has the same op ID.
+//
+// A request that adds no change is finished at once, unless an earlier request of the batch has added a change. In that
+// case, the request's result may depend on a change that is not durable yet. Therefore stageRequests appends a function
+// to deferredFinishFuncs, and the caller must call this function when the changes are durable. stageRequests returns an
+// error only if the snapshot cannot be read.
 func (d *DB) stageRequests(
 	g *commitBatch,
 	requests []*commitRequest,

@@ -113,9 +113,10 @@ func (s *compactionSurvey) applyRecord(r *wal.Record, v *recordBody) ([]store.De
 	return nil, s.ctx.Err()
 }
 
-// setInitialEntries records the data with which the log begins after the compaction: the entries, the op IDs and the
-// next entry ID. They are recorded as they are before the first change that the compaction keeps, so the caller must
-// call setInitialEntries at this point of reading.
+// setInitialEntries records the data with which the log will begin after the compaction: the entries, the op IDs and
+// the next entry ID. It records these data as they are in the state that the survey has read so far. Therefore the
+// caller must call setInitialEntries after it has read the last change that the compaction drops, and before it applies
+// the first change that the compaction keeps.
 func (s *compactionSurvey) setInitialEntries() {
 	s.areDroppedChangesRead = true
 	s.initialRecordBody = &recordBody{

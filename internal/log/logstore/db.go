@@ -85,9 +85,10 @@ type recordApplier interface {
 	applyRecord(r *wal.Record, v *recordBody) ([]store.Delta, error)
 }
 
-// replayLog reads the log from the present position, passes each record to applier, and returns the changes of entries
-// that applier has made. If lastSeq is 0, it reads to the end. Otherwise it stops after the change with the number
-// lastSeq. If recordOffset is not nil, it is called with the file offset of each change.
+// replayLog reads the records of the log from the position at which the previous read ended, and passes each record to
+// the argument applier. It returns the changes of entries that the records contain. If lastSeq is 0, replayLog reads to
+// the end of the log. Otherwise it stops after the change with the number lastSeq. If recordOffset is not nil, it is
+// called with the file offset of each change. If a record has an unknown type, the error matches store.ErrVersion.
 func (d *DB) replayLog(
 	log *wal.Log,
 	applier recordApplier,
@@ -241,10 +242,11 @@ func (d *DB) reload() error { return d.reloadWith(d.readWholeLog) }
 // reloadFromSnapshot is like reload, but starts at the snapshot if there is a valid snapshot.
 func (d *DB) reloadFromSnapshot() error { return d.reloadWith(d.readFromSnapshot) }
 
-// reloadWith opens the log file again and replaces the state of the store by the state that the function read returns.
-// The function read must return the state and the offsets of the changes in the log. If the new log continues the old
-// log, reloadWith sends the later changes to the watchers. Otherwise it tells the watchers to read everything again. It
-// returns an error if the log cannot be read, or if the log lacks changes that the store contained before.
+// reloadWith opens the log file again and replaces the state of the store. The function read, an argument, reads the
+// log and returns the new state and the offsets of the changes in the log. If the new log continues the old log,
+// reloadWith sends the new changes to the watchers. Otherwise it tells the watchers to read everything again.
+// reloadWith returns an error if the store is closed, if the log cannot be read, or if the log lacks changes that the
+// store contained before.
 func (d *DB) reloadWith(read func() (*state, []int64, error)) error {
 	if d.isClosed {
 		return store.ErrClosed // The store is closed, so nobody would close the files that are opened below.

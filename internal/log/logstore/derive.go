@@ -117,8 +117,9 @@ func (d *DB) removeDerivedFile(name string) error {
 	return d.truncateAndRemove(name)
 }
 
-// removeDerivedTemps removes the temporary files that were left by writing the file name, which is derived from the
-// log. It does not remove the file itself. It truncates each temporary file before it removes the file.
+// removeDerivedTemps removes temporary files that remained when the writing of a derived file was interrupted. A
+// derived file contains data that were computed from the log. The parameter name is the name of this file, which itself
+// is not removed. Each temporary file is truncated before it is removed.
 func (d *DB) removeDerivedTemps(name string) error {
 	dir := path.Dir(d.logName)
 	files, err := d.fs.ReadDir(dir)

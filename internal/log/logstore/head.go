@@ -107,8 +107,9 @@ func decodeLabelSetTable(b []byte) (t labelSetTable, err error) {
 // labelSetKind returns the kind of entry in a text that encodeLabelSet returned.
 func labelSetKind(text string) store.Kind { return store.Kind(text[0]) }
 
-// appendLabelSetLabels appends labels to the slice labels and returns the result. text contains these labels in the
-// form that encodeLabelSet returns. If text cannot be decoded, the error is errUnusableSnapshot.
+// appendLabelSetLabels decodes labels, appends them to the slice labels, and returns the extended slice. The argument
+// text is a result of encodeLabelSet, so it begins with a byte for the entry's kind, and the labels follow. If the
+// labels cannot be decoded, the error is errUnusableSnapshot.
 func appendLabelSetLabels(labels []store.Label, text string) ([]store.Label, error) {
 	for rest := text[1:]; len(rest) > 0; {
 		var l store.Label
@@ -233,8 +234,9 @@ func (t *labelSetTable) selectMatchingSets(f store.Filter) (selected []bool, err
 	return selected, nil
 }
 
-// isLabelSetTerm reports whether a filter condition with this key and these values can be decided by an entry's kind
-// and the labels that the snapshot contains.
+// isLabelSetTerm reports whether the snapshot alone can decide if an entry meets a filter condition with this key and
+// these values. The snapshot contains each entry's kind and its labels whose keys are in snapshotLabelKeys. If the key
+// is "has", the values are label keys, and all of them must be in snapshotLabelKeys.
 func isLabelSetTerm(key string, values []string) bool {
 	switch key {
 	case "kind":
@@ -245,8 +247,10 @@ func isLabelSetTerm(key string, values []string) bool {
 	return slices.Contains(snapshotLabelKeys, key)
 }
 
-// snapshotFilterPart returns the part of a filter that can be evaluated with the data in a snapshot, without
-// reading entries. isWholeFilter reports whether this part is the whole filter.
+// snapshotFilterPart returns the part of a filter that can be evaluated with the data in a snapshot, without reading
+// entries. The part has only the terms about labels that a snapshot contains. The part has no time limits if a limit of
+// the filter is outside the range of the nanoseconds in an int64. isWholeFilter reports whether the part is the whole
+// filter.
 func snapshotFilterPart(f store.Filter) (part store.Filter, isWholeFilter bool) {
 	for _, t := range f.Terms {
 		if isLabelSetTerm(t.Key, t.Values) {

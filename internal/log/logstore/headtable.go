@@ -151,9 +151,10 @@ func (f *headForms) hasKey(key []byte) bool {
 	return false
 }
 
-// eachForm calls fn with the number of each form in the snapshot, and with an entry that contains only the form's kind
-// and labels. A form is a kind of entry together with labels that many entries have in common. eachForm includes forms
-// that no entry of the listing has.
+// eachForm calls fn for each form in the snapshot. A form is a kind of entry together with certain labels that many
+// entries have in common. The argument form is the number of the form. The argument e is an entry that contains only
+// the form's kind and labels. eachForm includes forms that no present entry has. It skips damaged forms. If the labels
+// of a form cannot be decoded, it returns an error.
 func (f *headForms) eachForm(fn func(form int, e *store.Entry)) error {
 	var e store.Entry
 	for number, text := range f.formTexts {

@@ -117,8 +117,9 @@ type entryVersion struct{ id, version uint64 }
 func (d *DB) NewVersionReader() *VersionReader { return &VersionReader{db: d, offset: -1} }
 
 // EntryVersion returns a version of the entry with the given ID, or nil if the log does not contain the version any
-// more. lastKnownOffset is the offset at which the version's record was found before. EntryVersion keeps the last
-// record that it read, so that further calls for versions in this record are fast.
+// more. lastKnownOffset is the offset at which the version's record was found before. EntryVersion uses it only if the
+// present offset cannot be determined. EntryVersion keeps the record that it read last. If the next call needs the same
+// record, the record is not read from the log again.
 func (r *VersionReader) EntryVersion(id, version uint64, lastKnownOffset int64) *store.Entry {
 	r.db.logmu.RLock()
 	defer r.db.logmu.RUnlock()
@@ -161,7 +162,8 @@ func (d *DB) Log(ctx context.Context) iter.Seq2[store.Change, error] {
 	return d.LogFrom(ctx, store.LastChange, 0)
 }
 
-// LogFrom implements [store.LogSeeker].
+// LogFrom implements [store.LogSeeker]. It yields the changes with numbers up to seq, newest first, but skips the first
+// skipCount of these changes. It stops after an error.
 func (d *DB) LogFrom(ctx context.Context, seq uint64, skipCount int) iter.Seq2[store.Change, error] {
 	return func(yield func(store.Change, error) bool) {
 		if err := d.Refresh(ctx); err != nil {

@@ -163,8 +163,8 @@ func (s *snapshot) mayHaveKinds(f store.Filter) bool {
 }
 
 // readKindNames returns the kinds of the snapshot's entries. It reads only the first page of the section with entry
-// counts. The section begins with the counts for kinds. If they do not fit into one page, or cannot be decoded, ok is
-// false.
+// counts, because this section begins with the counts for each kind. If the section is empty, if the counts for the
+// kinds do not fit into one page, or if they cannot be decoded, ok is false.
 func (s *snapshot) readKindNames() (kinds []string, ok bool) {
 	const contentSize = 8
 	size := s.head.sectionCounts[sectionEntryTotals]
@@ -376,7 +376,9 @@ func (d *DB) Stats(ctx context.Context) (store.Stats, error) {
 	}, nil
 }
 
-// Summary returns the statistics of the entries without reading all entries.
+// Summary returns the number of entries, the total size of their contents in bytes, the number of entries for each
+// label, and the times of the first and the last creation. It does not read all entries, because most of the numbers
+// are in the snapshot.
 func (d *DB) Summary(ctx context.Context) (out store.Summary, err error) {
 	err = d.withState(ctx, func(st *state) {
 		sum := st.computeEntryTotals()

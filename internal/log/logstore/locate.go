@@ -12,9 +12,9 @@ import (
 	"github.com/oxbow-memory/oxbow/store"
 )
 
-// RefreshPosition returns the position p with the present file offset of its record. The offset may have changed
-// because the log was rewritten. If the log does not contain a record with the number and hash in p, RefreshPosition
-// returns an error that matches [store.ErrPosition].
+// RefreshPosition checks that the log still contains the record with the number p.Seq and the hash p.ChainHash, and
+// returns p with the record's present FileOffset. The offset may have changed because the log was rewritten. If the log
+// has another ID or no such record, RefreshPosition returns an error that matches [store.ErrPosition].
 func (d *DB) RefreshPosition(p logpos.Position) (logpos.Position, error) {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()
@@ -117,9 +117,9 @@ type LogState struct {
 	LogEpoch uint64
 }
 
-// CurrentLogState calls callUnderLock and then returns the state of the log. The log cannot change between the call of
-// callUnderLock and the return. Therefore callUnderLock runs at the moment when watchers have received exactly the
-// changes up to the returned state.
+// CurrentLogState calls callUnderLock and then returns the state of the log. It holds the log's lock during the call
+// and until it returns, so that the log cannot change in this time. Because watchers receive changes under the same
+// lock, they have received exactly the changes up to the returned state when callUnderLock runs.
 func (d *DB) CurrentLogState(callUnderLock func()) LogState {
 	d.logmu.RLock()
 	defer d.logmu.RUnlock()

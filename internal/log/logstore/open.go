@@ -54,7 +54,8 @@ func (d *DB) CancelPendingWork() { d.cancelClosingCtx() }
 // CacheBudget returns the budget of memory for cached entries.
 func (d *DB) CacheBudget() *cache.SizeBudget { return d.opts.CacheBudget }
 
-// openDB opens the store in the file with this name and reads it.
+// openDB opens the store in the log file with this name in the file system fsys, and loads its state. The argument path
+// is the path of the file that is used in error messages.
 func openDB(fsys vfs.FS, name, path string, opts Options) (*DB, error) {
 	opts = opts.withDefaults()
 	d := &DB{

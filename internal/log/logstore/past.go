@@ -71,8 +71,8 @@ func isLogRewriteError(err error) bool {
 		errors.As(err, new(*wal.CorruptError))
 }
 
-// ChangedIDs returns the IDs of the entries that were written or removed after the change that was passed to
-// [DB.LaterChanges].
+// ChangedIDs returns the IDs of the entries that were written or removed by the changes in p. These changes are later
+// than the change that the caller passed to [DB.LaterChanges].
 func (p *LaterChanges) ChangedIDs() *idset.Set { return &p.changedIDs }
 
 // IsUnchanged reports whether an entry has not changed since the change that was passed to [DB.LaterChanges]. version
@@ -139,10 +139,12 @@ func (d *DB) jumpToChange(log *wal.Log, seq uint64) error {
 	return log.JumpToRecord(offset, seq, r.ChainHash, 0)
 }
 
-// addOpAfterStart records that an op changed an entry. The op must belong to a change after startSeq. If the entry's
-// previous version is not later than startSeq, addOpAfterStart also records the number of this version in
-// p.opsBeforeStart. It returns errReadFromStart if the op may have given the entry a new ID, and the name of the entry
-// was erased from the log.
+// addOpAfterStart records an op, that is, a change of one entry. The op must belong to a change after the change
+// startSeq. addOpAfterStart adds the entry's ID to p.changedIDs. If the op is the first op on the entry after startSeq,
+// it also adds the number of the entry's previous version to p.opsBeforeStart.
+//
+// An op that adds or restores an entry may use a name that belonged to an entry with another ID before. addOpAfterStart
+// then needs the entry's name. It returns errReadFromStart if this name was erased from the log.
 func (p *LaterChanges) addOpAfterStart(op opHead) error {
 	p.changedIDs.Add(op.entryID)
 	if op.prevSeq == 0 || op.prevSeq > p.startSeq {

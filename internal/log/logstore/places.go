@@ -77,9 +77,9 @@ func findOpPositions(r *wal.Record, findRow func(id uint64) (row int, ok bool)) 
 	return p
 }
 
-// rejectOpFields returns an error if some fields of a record's body contain an op, which is a change of one entry, or
-// the source of the change. The fields are the part of the body in which the ops' positions cannot be determined. After
-// an error, the caller must read the record as a whole.
+// rejectOpFields returns wire.ErrTruncatedField if the given fields of a record's body contain the source of the
+// change, or contain an op. An op is a change of one entry. The fields are the end of the body, in which the positions
+// of ops cannot be determined. After an error, the caller must decode the whole record.
 func rejectOpFields(fields []byte) error {
 	return wire.EachField(string(fields), func(f wire.Field) error {
 		switch f.FieldNumber {
@@ -90,9 +90,10 @@ func rejectOpFields(fields []byte) error {
 	})
 }
 
-// readEntry reads the entry with the number row in the snapshot from the log. The positions in p come from an earlier
-// check of the whole record. readEntry returns nil if p contains no position for row, or if the bytes at the position
-// have changed since that check. It also returns nil if the op at the position cannot be decoded or removes the entry.
+// readEntry reads one entry from the log. The argument row is the entry's row in the snapshot. The positions in p come
+// from an earlier check of the whole record. readEntry returns nil if p contains no position for this row, or if the
+// bytes at the position have changed since that check. It also returns nil if the op at the position cannot be decoded
+// or removes the entry.
 func (p *opPositions) readEntry(log *wal.Log, row int) *store.Entry {
 	i, ok := slices.BinarySearchFunc(p.positionsInRecord, uint32(row), func(o opPosition, row uint32) int {
 		return cmp.Compare(o.snapshotRow, row)
@@ -110,7 +111,8 @@ func (p *opPositions) readEntry(log *wal.Log, row int) *store.Entry {
 		return nil
 	}
 	e := v.entry
-	// Version, Updated and Source are stored only once for a change. Entries that a compaction kept have their own.
+	// The record stores Version, Updated and Source once for all ops of the change. An entry that a compaction copied
+	// into the record has its own values for these fields, which stay unchanged.
 	if e.Version == 0 {
 		e.Version = p.seq
 		e.Updated = p.source.Time

@@ -246,8 +246,9 @@ func appendOp(b []byte, p *loggedOp) []byte {
 	return wire.AppendUintField(b, 10, p.previousChange)
 }
 
-// appendInitialEntry appends an encoded entry that a compaction keeps. It includes the entry's version, time and
-// source. A logged change contains these only once for all its entries.
+// appendInitialEntry appends the encoding of an entry with which the log begins after a compaction. The encoding is
+// that of an op, followed by the entry's version, time and source. The ops of a change do not need these three fields,
+// because the change's record contains them once for all its ops.
 func appendInitialEntry(b []byte, p *loggedOp) []byte {
 	b = appendOp(b, p)
 	b = wire.AppendUintField(b, 11, p.entry.Version)
@@ -268,7 +269,7 @@ func appendSource(b []byte, s *store.Source) []byte {
 	return b
 }
 
-// decodeBody decodes the body of a record. All its strings share one copy of data.
+// decodeBody decodes data, the body of a record. All strings in the result share one copy of data.
 func decodeBody(data []byte) (*recordBody, error) {
 	v := new(recordBody)
 	err := wire.EachField(string(data), func(f wire.Field) error {

@@ -166,11 +166,14 @@ func eraseOps(r wal.Record, isPicked func(*store.Entry) bool, erasedVersions, er
 	return out, err
 }
 
-// rewriteLog writes a new log and reads it. The new log begins with the entries of baseState, if the old log was
-// compacted. Each later record gets the body that editBody returns for it. This body must have the same digest as the
-// old body. That is possible although the body is changed, because the digest is computed from the hash of each op, and
-// an erased op is replaced by its hash. At the end, rewriteLog adds a change that records the rewrite. The caller must
-// hold logmu and the store's lock file.
+// rewriteLog replaces the log by a new log, and reads the new log. It returns the number of the change that it adds at
+// the end of the new log to record the rewrite. If the old log was compacted, the new log begins with the entries of
+// baseState.
+//
+// For each later record of the old log, the new log contains a record with the body that editBody returns. This body
+// may lack the text of erased ops, but it must have the same digest as the old body. This is possible because the
+// digest is computed from the ops' hashes, and an erased op is replaced by its hash. The caller must hold logmu and the
+// store's lock file.
 func (d *DB) rewriteLog(
 	ctx context.Context,
 	baseState *state,
@@ -244,8 +247,9 @@ func (d *DB) loadWholeLog() error {
 	return d.reload()
 }
 
-// removeDerivedFiles removes all derived files, because they may contain words and name hashes of the redacted
-// entries. Other processes cannot write them again before the log is rewritten, because this process holds the lock.
+// removeDerivedFiles removes all files that were made from the log, because they may contain words and name hashes of
+// entries that are being redacted. This process holds the lock, so other processes cannot write these files again until
+// the log has been rewritten.
 func (d *DB) removeDerivedFiles() error {
 	if err := d.removeDerivedFile(d.snapshotName()); err != nil {
 		return fmt.Errorf("removing the snapshot: %w", err)

@@ -54,7 +54,8 @@ func (l *sharedLog) lockUnlessAppending() (locked bool) {
 	return true
 }
 
-// changeNumberRange returns the numbers of the first and last change in the log.
+// changeNumberRange returns the numbers of the first and the last change in the log. If the log contains no changes,
+// last is first-1.
 func (l *sharedLog) changeNumberRange() (first, last uint64) {
 	l.logmu.RLock()
 	defer l.logmu.RUnlock()

@@ -155,7 +155,9 @@ func (h *snapshotHead) encode() []byte {
 	return b
 }
 
-// decodeSnapshotHead decodes page 0 of a file with this size in bytes.
+// decodeSnapshotHead decodes b, which is the first page of a snapshot file. The argument size is the size of the file
+// in bytes. The error matches errUnusableSnapshot if the file has another format version, or if its size does not agree
+// with the decoded head.
 func decodeSnapshotHead(b []byte, size int64) (h snapshotHead, err error) {
 	le := binary.LittleEndian
 	switch {

@@ -52,7 +52,9 @@ func (s *snapshot) readEntry(row int) *store.Entry {
 	var es map[int]*store.Entry
 	r, err := s.log.RecordAt(offset)
 	if err == nil {
-		next := 0 // The entries of one change often have consecutive rows in the snapshot, so try the next row first.
+		// The entries of one change often have consecutive rows in the snapshot. Therefore the variable next contains
+		// the row after the row that was found last, and this row is tried first.
+		next := 0
 		p := findOpPositions(&r, func(id uint64) (int, bool) {
 			at, ok := next, next < s.len() && s.entryID(next) == id
 			if !ok {

@@ -114,9 +114,10 @@ func (d *DB) Checkpoint(ctx context.Context) error {
 	return err
 }
 
-// updateSnapshot writes a new snapshot of the entries to a file if much has changed since the last snapshot. Other
-// goroutines and processes can use the store meanwhile. If another process is writing to the store, the old snapshot
-// file is not replaced. Then the next process that opens the store needs more time, but no data is lost.
+// updateSnapshot writes a new snapshot of the entries to a file if enough entries have changed since the last snapshot.
+// It does nothing if the options do not allow derived files. Other goroutines and processes can use the store
+// meanwhile. If another process is writing to the store, updateSnapshot does not replace the old snapshot file. No data
+// is lost then, but the next process that opens the store needs more time.
 func (d *DB) updateSnapshot(ctx context.Context) error {
 	if !d.opts.WriteDerivedFiles {
 		return nil
@@ -164,9 +165,9 @@ func (d *DB) isSnapshotDue() bool {
 	return d.log.Exists() && d.checkpointer.isSnapshotWorthwhile(d.st.opsSinceBase, d.st.len())
 }
 
-// writeSnapshotIfDue writes the snapshot if it was missing or too old when the store was opened, and makes it the
-// base of the state. It writes nothing if no snapshot is due any more, or if the store is closed or broken. A read-only
-// store only calls updateSnapshot. Errors are ignored.
+// writeSnapshotIfDue writes the snapshot if it is still missing or too old. The state then uses the new snapshot. It
+// writes nothing if the store is closed or broken. A read-only store calls updateSnapshot, which writes the snapshot
+// file but leaves the state unchanged. Errors are ignored.
 func (d *DB) writeSnapshotIfDue() {
 	if d.opts.ReadOnly {
 		_ = d.updateSnapshot(d.closingCtx)
@@ -234,11 +235,13 @@ const (
 	useSnapshotIfWorthwhile
 )
 
-// writeAndUseSnapshot calls the function writeSnapshot, which may write a snapshot. It then opens the snapshot file, so
-// that entries are read from this snapshot instead of from memory. Only later changes are kept in memory. Other
-// processes are locked out during the call. The error is errUnusableSnapshot if the snapshot is not newer than the
-// snapshot in use. If condition is useSnapshotIfWorthwhile, the error is also errUnusableSnapshot if less than half of
-// the changes in memory could be dropped.
+// writeAndUseSnapshot calls the function writeSnapshot, which may write a snapshot file. It then opens the snapshot
+// file, so that the store reads entries from this snapshot and keeps only later changes in memory. Other processes are
+// locked out during the call.
+//
+// The error is errUnusableSnapshot if the snapshot is not newer than the snapshot in use, or if it is newer than the
+// log. If condition is useSnapshotIfWorthwhile, the error is also errUnusableSnapshot if the snapshot covers less than
+// half of the log that was written since the snapshot in use.
 func (d *DB) writeAndUseSnapshot(
 	ctx context.Context,
 	writeSnapshot func() error,

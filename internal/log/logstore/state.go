@@ -58,9 +58,9 @@ func newState() *state {
 	}
 }
 
-// withNewerSnapshot returns a state that has the same entries as st, but reads the entries from the newer snapshot s.
-// Both states share the map opIDs. Therefore only one of the two states may be changed later, because a change of one
-// state would also change the map of the other.
+// withNewerSnapshot returns a state that contains the same entries as st, but is based on the newer snapshot s. The
+// result keeps in memory only the changes after s. Both states share the map opIDs, so the caller must not change both
+// of them. A change of the one state would also change the other.
 func (st *state) withNewerSnapshot(s *snapshot) *state {
 	n := newState()
 	n.base, n.hiddenRows = s, make(bitmap, (s.len()+63)/64)
@@ -159,8 +159,8 @@ func (st *state) removeAliases(id uint64) {
 		case len(es) == 1:
 			delete(st.changedByAlias, alias)
 		default:
-			// The key of the map may be a part of the removed entry's record. Use the alias of another entry instead, so
-			// that the record is freed.
+			// The key of the map may be a part of the removed entry's record. Use the alias of another entry instead,
+			// so that the record is freed.
 			es = slices.Delete(es, i, i+1)
 			kept := es[0].Aliases[slices.Index(es[0].Aliases, alias)]
 			delete(st.changedByAlias, alias)
@@ -169,8 +169,9 @@ func (st *state) removeAliases(id uint64) {
 	}
 }
 
-// findChangedByID returns the entry with this ID if it changed after the snapshot, or nil. Unlike
-// entriesNotInSnapshotByID, the result includes the edits of a large change that is being applied.
+// findChangedByID returns the entry with this ID if it changed after the snapshot. Otherwise it returns nil. While a
+// large change is being applied, its entries are not in entriesNotInSnapshotByID yet, so findChangedByID first searches
+// st.largeChange.
 func (st *state) findChangedByID(id uint64) *store.Entry {
 	if st.largeChange != nil {
 		if e, found := st.largeChange.entriesByID[id]; found {

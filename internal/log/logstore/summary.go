@@ -152,9 +152,10 @@ func (st *state) countLabelValues(key string) map[string]int {
 	return counts
 }
 
-// countEntriesPerLabelSet counts the entries in the snapshot for each combination of a kind and labels. The snapshot
-// numbers these combinations from 0, and these numbers are the indexes of the result. Entries that were changed after
-// the snapshot are not counted.
+// countEntriesPerLabelSet counts the entries in the snapshot for each label set, which is a combination of a kind and
+// labels. The snapshot numbers the label sets from 0. Element i of the result is the number of entries with label set
+// i. An entry that was changed after the snapshot is not counted. If a row contains an invalid number of a label set,
+// the row is skipped and the snapshot is recorded as damaged.
 func (st *state) countEntriesPerLabelSet() []int {
 	counts := make([]int, len(st.base.entryLabelSets().texts))
 	row := 0

@@ -62,9 +62,10 @@ type revertStep struct {
 	old *store.Version // version before the change (nil if the entry did not exist)
 }
 
-// readRevertSteps returns a step for each op in the changes with the numbers seqs. A step contains the op and the
-// entry's version before the change. The steps are in the order of seqs. readRevertSteps fails if a change does not
-// exist, changed no entry or was erased.
+// readRevertSteps returns the steps that are needed to revert the changes with the numbers in seqs, in the order of
+// seqs. Each step contains an op of a change, and the version of the op's entry before the change. readRevertSteps
+// fails if a change does not exist, changed no entry, or was erased, which means that its content was removed from the
+// log.
 func (d *DB) readRevertSteps(seqs []uint64) (steps []revertStep, err error) {
 	versions := previousVersions{db: d}
 	bodies := map[uint64]*recordBody{}
@@ -131,8 +132,9 @@ func (g *commitBatch) resolveRestoredNameConflicts(
 // faster to search all entries.
 const minOpsForAliasTable = 16
 
-// newNameOwnerFinder returns a function that finds the entry with a certain name or alias, like
-// [commitBatch.findOwner]. If the change has many entries, the function uses a table to be fast.
+// newNameOwnerFinder returns a function like [commitBatch.findOwner]. The function finds the entry whose name or alias
+// is word, but ignores the entry with the name but. The argument v is the change. If the change has many ops, the
+// function uses a table of names and aliases to be fast.
 func (g *commitBatch) newNameOwnerFinder(v *recordBody) func(word, but string) (string, bool) {
 	if len(v.ops) < minOpsForAliasTable {
 		return g.findOwner
@@ -253,9 +255,10 @@ type previousVersions struct {
 	initialVersions map[string]store.Version
 }
 
-// addNames adds the names of the entries that a change wrote. A caller with several changes should add the names of
-// all changes before it reads the first version. Otherwise the entries at the start of a compacted log must be read
-// again for each new name.
+// addNames adds the names of the entries that the change v wrote to r.wantedNames. A caller that examines several
+// changes should call addNames for each change before it reads a version. The records at the start of a compacted log
+// contain the initial versions of all entries, but r caches only the versions of the wanted names. Each new name
+// empties this cache, so that these records must be read again.
 func (r *previousVersions) addNames(v *recordBody) {
 	if r.wantedNames == nil {
 		r.wantedNames = map[string]bool{}
@@ -331,9 +334,9 @@ func (r *previousVersions) readVersionBefore(seq uint64, p *loggedOp) (*store.Ve
 	return &v, nil
 }
 
-// versionsInChange returns the versions that change seq wrote of one entry, like [DB.versionsInChange]. These are the
-// versions with the entry's name, and the erased versions with the entry's ID. The records of the last change are
-// cached in r.
+// versionsInChange returns the versions that the change with the number seq wrote of one entry, like
+// [DB.versionsInChange]. The result contains the versions with the entry's name, and the versions with the entry's ID
+// whose content was erased. The record that was read last is cached in r.
 func (r *previousVersions) versionsInChange(seq uint64, name string, id uint64) (vs []store.Version, err error) {
 	if r.seq != seq {
 		if err := r.readChange(seq); err != nil {

@@ -45,7 +45,8 @@ type versionState struct {
 	lastChain       [32]byte // value of the log's hash chain after the change lastSeq
 }
 
-// newVersionState returns the state before the log's first record. sizeHint is the expected number of entries.
+// newVersionState returns the state with which a replay of the log begins, before the first record is applied. sizeHint
+// is the expected number of entries.
 func newVersionState(log *wal.Log, sizeHint int) *versionState {
 	h := log.Header()
 	return &versionState{

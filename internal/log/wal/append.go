@@ -207,10 +207,10 @@ func (l *Log) makeRoom(byteCount int64, isUrgent bool) error {
 	return asDiskFullError(err)
 }
 
-// undoFailedWrite truncates the file after a write of records failed, so that the file contains none of these records.
-// writtenBytes is the number of bytes that were written. If writtenBytes is 0 and the disk was full, truncating is not
-// necessary. undoFailedWrite returns err, converted by asDiskFullError, or an error that matches ErrUnknownDurability
-// if truncating fails.
+// undoFailedWrite truncates the file after a write of records has failed, so that the file contains none of these
+// records. writtenBytes is the number of bytes that were written. The file is not truncated if writtenBytes is 0 and
+// the disk was full. If truncating fails, the result is an error that matches ErrUnknownDurability. Otherwise the
+// result is err, converted by asDiskFullError.
 func (l *Log) undoFailedWrite(writtenBytes int, err error) error {
 	if writtenBytes > 0 || !vfs.IsFull(err) {
 		if terr := l.truncateAtPosition(); terr != nil {

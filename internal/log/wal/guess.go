@@ -12,13 +12,13 @@ import (
 )
 
 // guessHeader reconstructs the damaged header of a log with the given size in bytes. It must find the log's identity
-// (16 random bytes), because the checksum of each record depends on the identity. It tries the identity in the header,
-// also with each single bit flipped, and knownID, which is the identity in the lock file. An identity is right if it
-// makes the checksum of a record correct.
+// (16 random bytes), because each record's checksum depends on the checksum of the identity. guessHeader tries the
+// identity in the header, the same identity with each single bit flipped, and knownID, the identity in the lock file.
 //
-// The result identityChecksum is the checksum of the identity. If no tried identity is right, but two records yield the
-// same identityChecksum, guessHeader returns this identityChecksum and a header with the zero identity. If no two
-// records yield the same identityChecksum, the error is ErrNotLog. Each byte of the file is read only a few times, even
+// For each record, guessHeader computes which checksum of the identity would make the record's checksum correct. If
+// this is the checksum of a tried identity, the result h contains this identity. Otherwise guessHeader examines further
+// records. If a second record needs the same checksum, guessHeader returns this checksum and a header with the zero
+// identity. If no such checksum is found, the error is ErrNotLog. Each byte of the file is read only a few times, even
 // if the lengths in the records are wrong.
 func guessHeader(f io.ReaderAt, size int64, knownID []byte) (h Header, identityChecksum uint32, err error) {
 	b := make([]byte, HeaderSize)

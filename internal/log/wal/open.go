@@ -79,10 +79,13 @@ func (l *Log) Close() error {
 	return errors.Join(errs...)
 }
 
-// SealLastRecord writes a seal after the last record, if this process wrote that record. The seal is an empty record
-// which shows that the last record is durable. If the last record is damaged later, the seal shows that the damage does
-// not come from an interrupted write. The seal is not synced and errors are ignored, because nothing depends on the
-// seal. SealLastRecord does nothing if it cannot get the lock at once, or if another process has changed the log.
+// SealLastRecord writes a seal after the last record if this process wrote that record. The seal is an empty record
+// that shows that the last record is durable. If the last record is damaged later, the seal shows that the damage does
+// not come from an interrupted write. SealLastRecord also notes in the lock file that the last change is durable.
+//
+// The seal is not synced and errors are ignored, because a log without a seal is also valid. SealLastRecord does
+// nothing if it cannot get the lock at once, or if another process has changed the log. It writes no seal if the file
+// has no free space for it.
 func (l *Log) SealLastRecord() {
 	if !l.isLastOwnRecordUnsealed {
 		return

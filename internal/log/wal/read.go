@@ -218,9 +218,12 @@ func (l *Log) findNextRecord(from int64) (next int64, lostSeqs []uint64, err err
 	return next, lostSeqs, err
 }
 
-// isTornSeal reports whether a damaged byte range is the rest of a seal, an empty record that marks the record before
-// it as durable. If a crash interrupts the write of a seal, either its first bytes remain, followed by zeros, or only
-// its last bytes remain, after zeros up to a disk sector boundary.
+// isTornSeal reports whether the damaged bytes between two offsets, the arguments "from" and "to", are a seal that was
+// not written completely. A seal is a record without a body, which marks the record before it as durable. If a crash
+// interrupts the write of a seal, one of two parts remains:
+//
+//   - The first bytes of the seal remain, and the other bytes are zero.
+//   - The bytes of the seal after a disk sector boundary remain, and the bytes before the boundary are zero.
 func (l *Log) isTornSeal(from, to int64) (bool, error) {
 	if to-from != RecordOverhead {
 		return false, nil
@@ -249,8 +252,9 @@ func (l *Log) isTornSeal(from, to int64) (bool, error) {
 	return begin < RecordOverhead && isZero(b[:begin]) && bytes.HasSuffix(whole, b[max(begin, prefixSize):]), nil
 }
 
-// isNextRecord reports whether r directly follows the last record that was read. The hash of all earlier changes,
-// which each record contains, shows this.
+// isNextRecord reports whether r directly follows the last record that was read. A normal record must have the next
+// Seq, and its ChainHash must match the hash of all earlier changes and the record. A record that is outside the hash
+// chain (from MinTypeOutsideHashChain on), such as a seal, must have the Seq and the ChainHash of the last record.
 func (l *Log) isNextRecord(r *Record) bool {
 	if r.Type >= MinTypeOutsideHashChain {
 		return r.Seq == l.lastSeq && r.ChainHash == l.lastChainHash
@@ -260,8 +264,9 @@ func (l *Log) isNextRecord(r *Record) bool {
 		r.ChainHash == ComputeChainHash(l.lastChainHash, r.Seq, r.TimeUnixNano, r.Type, digest)
 }
 
-// scanRecords calls fn for each valid record that begins at or after an offset in the file. The argument from is this
-// offset. scanRecords ends when fn returns false. The body of a record is valid only during the call.
+// scanRecords calls fn for each valid record of the file that does not begin before an offset. The argument "from" is
+// this offset. Data that are not a valid record are skipped. If fn returns false, scanRecords stops. The body of the
+// record r may be used only until fn returns.
 func (l *Log) scanRecords(from int64, fn func(r *Record) bool) error {
 	size := l.Size()
 	var room []byte // reused memory for records

@@ -99,9 +99,11 @@ func (l *Log) newRewriter(h Header) (*Rewriter, error) {
 }
 
 // AppendRecord appends a record to the new file and returns the record's offset. The caller must first append records
-// of type TypeBaseSection, which contain the state after the dropped changes. Then the caller must append the remaining
-// changes with their old numbers, times and chains. The caller must set each record's DurableSeq to the number of the
-// newest change in the log, because all changes are on stable storage after the file is synced.
+// of type TypeBaseSection, which contain the state of the store after the last dropped change. Then the caller must
+// append the remaining changes with their old numbers, times and chain hashes.
+//
+// In each record, DurableSeq must be the number of the newest change in the log. DurableSeq says which changes are on
+// stable storage. This number is right for each record, because the new file is synced before it replaces the log.
 func (w *Rewriter) AppendRecord(r Record) (offset int64, err error) {
 	offset = w.offset
 	if err := w.writeBytes(appendRecord(nil, &r, w.header.checksumSeed())); err != nil {
@@ -193,10 +195,10 @@ func (l *Log) ReplaceBy(w *Rewriter) error {
 	return asDiskFullError(err)
 }
 
-// rewriteFile writes a new file with the header h, syncs the file, and renames it over the log. The function fill
-// appends the records to the new file. The position up to which l has read the log (endOffset) does not change.
-// Therefore the new file must contain the same records as the log up to this position. keptFilePrefix is the beginning
-// of the names of files that must not be removed.
+// rewriteFile writes a new file with the header h, calls the function fill to append the records to the new file, and
+// renames the file over the log. l.endOffset, up to which l has read the log, does not change. The new file must
+// therefore contain the same records as the log up to this offset. Before rewriteFile writes the new file, it removes
+// files of interrupted rewrites, except files whose name begins with keptFilePrefix.
 func (l *Log) rewriteFile(h *Header, keptFilePrefix string, fill func(w *Rewriter) error) error {
 	// Remove files that interrupted rewrites left, except while a log is copied without the lock. Another process may
 	// then be writing such a file.
@@ -288,8 +290,9 @@ func (l *Log) writeRenameIntent(h *Header) (confirm func(), err error) {
 }
 
 // removeRewriteFiles removes the files of earlier rewrites of the log that were not completed. Each of these files may
-// be as large as the log. The files are not needed, because the processes that created them have ended, or will notice
-// that the log was replaced. Files whose name begins with keepPrefix are kept, unless keepPrefix is "".
+// be as large as the log. It is safe to remove the file of a rewrite that another process has not finished, because
+// that process notices that the log was replaced. If keepPrefix is not "", files whose path begins with keepPrefix are
+// not removed. Errors are ignored.
 func (l *Log) removeRewriteFiles(keepPrefix string) {
 	entries, err := l.fs.ReadDir(path.Dir(l.name))
 	if err != nil {

@@ -40,8 +40,9 @@ func (l *Log) truncateTornTail() error {
 	return nil
 }
 
-// saveTornTail copies the bytes after the last record durably to a file in TornTailsDir. isTorn is false if such bytes
-// do not exist. Call it before these bytes are cut off or left out of a new file.
+// saveTornTail copies the bytes after the last record durably to a file in TornTailsDir. The caller must call
+// saveTornTail before it removes these bytes from the log or writes a new log without them. isTorn is false if no bytes
+// follow the last record, or if only zeros follow the record.
 func (l *Log) saveTornTail() (isTorn bool, err error) {
 	if l.isFreeSpaceChecked {
 		if l.zerosFromOffset.Load() == l.endOffset {

@@ -230,9 +230,11 @@ func (f Store) appendBlockTo(dir *vfs.OS, name string, key *cipherKey, blocks []
 	return nil
 }
 
-// omitRecentBlocks returns the encoded blocks that must be written to a fingerprint file. A block that was already
-// written within the last day is left out. Blocks with file paths, or with texts that a person has confirmed, are
-// always written, because their order matters: a later record about a path or text replaces an earlier one.
+// omitRecentBlocks returns the encoded blocks that must be written to a fingerprint file. It leaves out a block that
+// was already written within the last day, and a block that occurs earlier in the list blocks.
+//
+// Blocks with file paths, and blocks with texts that a person has confirmed, are never left out. In such blocks, a
+// later record about a path or text replaces an earlier one, so that the order of the records matters.
 func (f Store) omitRecentBlocks(file vfs.File, name string, size int64, blocks []encodedBlock) (blocksToWrite []byte) {
 	var recent *recentBlockIDs
 	isAdded := map[uint64]bool{}

@@ -50,8 +50,8 @@ type writtenTextHashes[P hashNumber] struct {
 // cache.
 const filterBitsPerHash = 64
 
-// buildHashFilter builds hashFilter, with which mayContainHash quickly tests whether a written text may contain a hash.
-// It sets the bit of each hash in textIndexesByHash.
+// buildHashFilter creates hashFilter and sets one bit in it for each hash in textIndexesByHash. Function mayContainHash
+// uses the bits to test quickly whether a hash may be in the written texts.
 func (w *writtenTextHashes[P]) buildHashFilter() {
 	size := 1 << bits.Len(uint(len(w.textIndexesByHash)*filterBitsPerHash))
 	w.hashFilterMask = P(max(size, 64) - 1)
@@ -160,10 +160,14 @@ func isLongEnoughToMatch(text string) (ok bool) {
 	return ok
 }
 
-// findRepeatsInBatch searches for earlier texts that the given texts repeat, and adds them to matches. It reads the
-// fingerprint file once. The argument first is the index of the first text to search for. If the texts have more than
-// fingerprintsPerBatch fingerprints, findRepeatsInBatch does not search for all texts. end is the index of the first
-// text for which it has not searched.
+// findRepeatsInBatch searches the fingerprint file for earlier texts that repeat in the given texts. It adds the
+// matches to the slice matches, which has one element for each text. The element ignoredTexts[i] is a text whose words
+// are ignored in texts[i], for example an earlier version of texts[i]. findRepeatsInBatch reads the fingerprint file
+// once.
+//
+// The argument first is the index of the first text in texts to be examined. If the texts have more than
+// fingerprintsPerBatch fingerprints, findRepeatsInBatch does not examine all texts. The result end is the index of the
+// first text that was not examined, or len(texts).
 func (f Store) findRepeatsInBatch(texts, ignoredTexts []string, matches []Match, first int) (end int, err error) {
 	var w *writtenTextHashes[textFingerprint] // created with the first block, when the home's key is known
 	found := &foundFingerprints{map[textFingerprint]originSet{}, map[originKey]*fingerprintOrigin{}}
@@ -263,11 +267,13 @@ func (f Store) lookUpIndex(c *fileCache) (*fingerprintIndex, *cipherKey, error) 
 // that is faster than to index it.
 const lookupsBeforeIndexing = 3
 
-// findOrBuildIndex returns the index of the file with fingerprints, or nil if the file must be scanned. info describes
-// the file, which must be open. The caller must hold c.mu, and must hold it again to look up fingerprints in the index.
+// findOrBuildIndex returns the index of the file with fingerprints, or nil if there is no index. The caller must then
+// scan the file. An index is built only after more than lookupsBeforeIndexing lookups. The argument info describes the
+// file, which must be open. The caller must hold c.mu during the call, and also whenever it uses the index.
 func (f Store) findOrBuildIndex(c *fileCache, key *cipherKey, info fs.FileInfo) *fingerprintIndex {
-	// The index lacks the blocks that were too old when it was built. If the clock was set back since, the index must
-	// be built again. Round removes the monotonic clock reading, which does not show that the clock was set.
+	// The index lacks the blocks that were too old when the index was built. If the computer's clock was set back since
+	// then, some of these blocks are not too old any more, and the index must be built again. Round removes the
+	// monotonic clock reading from the time, because a change of the clock does not affect this reading.
 	oldest := f.Now().Add(-maxBlockAge).Round(0)
 	isUnusable := c.index != nil && (c.index.key != string(key.key) || oldest.Before(c.index.oldestBlockTime))
 	if !c.version.isSame(info) || isUnusable {
@@ -283,7 +289,7 @@ func (f Store) findOrBuildIndex(c *fileCache, key *cipherKey, info fs.FileInfo) 
 		err := f.scanBlocks(fingerprintsFile, x.addBlock)
 		now, statErr := os.Stat(filepath.Join(f.Dir, fingerprintsFile))
 		switch {
-		case err != nil: // A block is damaged, or the index would be slow. The lookups scan the file.
+		case err != nil: // A block is damaged, or a fingerprint has too many origins for a fast index.
 			c.cannotBeIndexed = true
 		case statErr == nil && c.version.isSame(now):
 			c.index = x

@@ -614,7 +614,8 @@ func TestVouchOutlivesRemoved(t *testing.T) {
 	f, now := newFile(t)
 	middle := "some words that stand in the middle of a very long page"
 	filler := strings.Repeat(" x", maxFullyHashedTextBytes)
-	if _, err := f.AddText(ForeignTextBlock, words(5_000_000, 100)+filler+"\n"+middle+".\n"+filler, "long"); err == nil {
+	beginning := words(5_000_000, 100)
+	if _, err := f.AddText(ForeignTextBlock, beginning+filler+"\n"+middle+".\n"+filler, "long"); err == nil {
 		t.Fatal("AddText of a long page reports no error")
 	}
 	if got := labelsOf(f, middle, ""); got != "|"+removedFingerprintLabel {

@@ -120,7 +120,7 @@ func appendTextKey(keys []TextKey, k TextKey) []TextKey {
 // appendWordRunKeys appends the key of each sequence of wordsPerWordRun consecutive words. It computes the same keys as
 // eachWordRunWithKey, but faster.
 func appendWordRunKeys(keys []TextKey, words []word) []TextKey {
-	// number of words in each part of a run; wordRunKey hashes these overlapping parts to compute the run's key
+	// number of words in each of the three overlapping parts from which a key is computed
 	const partWords = wordsPerWordRun * 2 / 3
 	isSpaced := !slices.ContainsFunc(words, func(w word) bool { return w.halfWords != halfWordsPerWord })
 	if !isSpaced {

@@ -27,10 +27,10 @@ type FingerprintLoss struct {
 	EndTime time.Time
 }
 
-// renameDamagedFile adds damagedSuffix to the name of a damaged file, and records that fingerprints were lost. It also
-// renames a directory or a link with this name. The string reason says why the fingerprints were lost, and may name
-// another file, for example if the damaged key makes this file useless. Errors are ignored, because the caller notices
-// them when it fails to write a new file with this name.
+// renameDamagedFile renames a damaged file by adding damagedSuffix to its name, and records that fingerprints were
+// lost. The name may also be that of a directory or a link. The argument reason says why the fingerprints were lost.
+// This text may mention another file. For example, if the key file is damaged, the other files become useless. Errors
+// are ignored, because the caller notices a failure when it tries to write a new file with this name.
 func (f Store) renameDamagedFile(dir *vfs.OS, name, reason string) {
 	_ = vfs.RemoveTree(filepath.Join(f.Dir, name+damagedSuffix))
 	_ = os.Rename(filepath.Join(f.Dir, name), filepath.Join(f.Dir, name+damagedSuffix))
@@ -47,9 +47,9 @@ func (f Store) writeFingerprintLoss(dir *vfs.OS, reason string) {
 // lossReason returns a text that says which file lost fingerprints and why.
 func lossReason(name string, err error) string { return fmt.Sprintf("%s: %v", name, err) }
 
-// repairFile repairs the fingerprint file with this name. It renames a damaged file, and writes the blocks that can be
-// read into a new file. It also renames damaged files with the fingerprints that were removed from fingerprint files
-// earlier. It does nothing if no file is damaged.
+// repairFile repairs the fingerprint file with this name. If the file is damaged, repairFile writes the blocks that can
+// still be read into a new file, and renames the damaged file. repairFile also checks the files that contain removed
+// fingerprints, and renames each damaged file of these. It does nothing if no file is damaged.
 func (f Store) repairFile(name string) {
 	_, _ = vfs.WithLock(context.Background(), f.Dir, lockFile, lockWait, func(dir *vfs.OS) error {
 		key, err := f.openOrCreateKey(dir)

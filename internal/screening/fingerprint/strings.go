@@ -20,7 +20,7 @@ func ExtractOutputText(raw []byte) string {
 }
 
 // unescapeJSON resolves JSON escapes in a text that may contain pieces of JSON. A quotation mark that is not escaped
-// begins or ends a JSON string, so it is replaced by the end of a line.
+// begins or ends a JSON string. It is replaced by a newline, so that the content of each string is on its own line.
 func unescapeJSON(s []byte) string {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {

@@ -44,8 +44,8 @@ func (w *fileReadWindow) unreadByteCount() int64 {
 	return int64(len(w.buf)-w.unreadStart) + w.file.Size() - w.fileOffset
 }
 
-// peek returns the next n bytes without skipping them. They are valid until the next call of peek. It fails with
-// errDamaged if the file has fewer bytes or cannot be read.
+// peek returns the next n bytes of the file, but does not skip these bytes. The returned slice is valid until the next
+// call of peek. If fewer than n bytes remain in the file, or if the file cannot be read, the error is errDamaged.
 func (w *fileReadWindow) peek(n int) ([]byte, error) {
 	if len(w.buf)-w.unreadStart >= n {
 		return w.buf[w.unreadStart : w.unreadStart+n], nil

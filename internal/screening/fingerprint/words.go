@@ -110,7 +110,9 @@ func isASCII(s string) bool {
 // splitWords returns the words of a text.
 func splitWords(content string) []word { return appendWords(nil, content) }
 
-// appendWords appends the words of a text to words.
+// appendWords splits the text content into words, appends their hashes to the slice words, and returns the extended
+// slice. Letter case and accents do not change the hash of a word. appendWords also marks the ends of lines and
+// sentences.
 func appendWords(words []word, content string) []word {
 	if !isASCII(content) && !norm.NFKD.IsNormalString(content) {
 		content = norm.NFKD.String(content) // separate marks from their letters, so that the marks can be ignored
@@ -196,7 +198,9 @@ func mixRune(h uint64, r rune) uint64 {
 	return h
 }
 
-// eachWordRun calls fn with the hash of each run, which is a sequence of about wordsPerWordRun consecutive words.
+// eachWordRun calls fn with the hash of each run of words. A run begins at each word, so that runs overlap. It ends
+// when its words count as halfWordsPerWordRun half words or more. A normal word counts as two half words, and a letter
+// of a script without spaces counts as one.
 func eachWordRun(words []word, fn func(hash uint64)) {
 	for i := range words {
 		var h uint64

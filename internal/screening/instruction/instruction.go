@@ -75,9 +75,10 @@ func (f *ruleFinder) addStrongMatch(name string) {
 	}
 }
 
-// applyMatchingRules applies the rules to the text lowerText, which is in lower case. In some texts, words are split,
-// as in "ig nore". If the text looks like this, applyMatchingRules also applies the rules to a form of the text in
-// which the parts are joined.
+// applyMatchingRules applies the rules to the text lowerText, which is in lower case, and adds the names of the
+// matching rules to f. In some texts, the letters of words are separated, as in "ig nore", or each word is bold. If the
+// text may contain such words, applyMatchingRules also applies the rules to a form of the text in which the parts of
+// words are joined.
 func (f *ruleFinder) applyMatchingRules(lowerText string) {
 	flowingText, hasShortLines := lowerText, false
 	isJoined := f.hasLineBreaks || strings.Contains(lowerText, "  ")
@@ -205,8 +206,9 @@ type characterKinds struct {
 	hasControlChars bool // control characters: line breaks, tabs and escapes
 }
 
-// lowerWithCharacterKinds returns a line break and the text in lower case, like [strings.ToLower]. It also returns
-// which kinds of characters the text contains.
+// lowerWithCharacterKinds returns the text in lower case, like [strings.ToLower], and describes the characters in the
+// text. The result lowerText begins with a newline, so that a search for a line start also finds the text's first line.
+// The result kinds tells whether all characters are ASCII, and whether the text contains control characters.
 func lowerWithCharacterKinds(text string) (lowerText string, kinds characterKinds) {
 	const ones = 0x0101010101010101
 	b := append(make([]byte, 0, 1+len(text)), '\n')

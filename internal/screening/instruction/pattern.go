@@ -27,8 +27,8 @@ type pattern struct {
 	maxLength     int // maximum length of a match in bytes (negative if unlimited)
 }
 
-// newPattern compiles a regular expression. If expr begins with ^, the pattern matches only at the start of a line.
-// Characters that are not part of a word, such as "- ", may then precede the match in the line. newPattern panics if a
+// newPattern compiles a regular expression. If expr begins with ^, a match must begin at the start of a line, but
+// characters that are not part of a word, such as "- ", may precede it. newPattern panics if expr is invalid, or if a
 // match can begin with any character.
 func newPattern(expr string) *pattern {
 	expr, isAtLineStart := strings.CutPrefix(expr, "^")
@@ -70,9 +70,10 @@ func newPattern(expr string) *pattern {
 	return p
 }
 
-// matchesText reports whether a text matches the pattern. The text must begin with a line break. A match can begin
-// only at certain words. If the text contains too many of these words, matchesText applies the regular expression to
-// the whole text instead.
+// matchesText reports whether a text matches the pattern. The text must begin with a line break, because a match needs
+// a character before it. matchesText tries the regular expression only at the places where one of the pattern's
+// prefixes begins. If the text has so many of these places that this is slow, matchesText searches the whole text with
+// a single call of the regular expression instead.
 func (p *pattern) matchesText(text string) bool {
 	tries, maxLength := 32+len(text)/64, p.maxLength
 	if maxLength < 0 {

@@ -335,8 +335,8 @@ func hasEmphasisSigns(wordGap string) bool {
 	return len(wordGap) > 1 && strings.IndexByte(wordGap, ' ') >= 0 && strings.ContainsAny(wordGap, emphasisSigns)
 }
 
-// appendWithoutEmphasis appends the characters wordGap between two words to b. If wordGap contains a space,
-// appendWithoutEmphasis omits the signs *, _, ~ and `, with which Markdown emphasizes words.
+// appendWithoutEmphasis appends the string wordGap to b. wordGap contains the characters between two words. If it
+// contains a space, appendWithoutEmphasis omits the characters *, _, ~ and `, with which Markdown emphasizes words.
 func appendWithoutEmphasis(b []byte, wordGap string) []byte {
 	if !hasEmphasisSigns(wordGap) {
 		return append(b, wordGap...)

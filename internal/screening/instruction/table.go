@@ -53,8 +53,8 @@ type ruleWord struct {
 }
 
 // addTo adds the word w to a list and returns the list. If the list already contains a word with the same text, addTo
-// only adds w's groups to that word's groups. A group is a set of words. A rule requires that a text contains at least
-// one word of each of the rule's groups.
+// does not add w, but adds the groups of w to the groups of this word. A group is a set of words. A text can match a
+// rule only if it contains at least one word of each of the rule's groups.
 func (w ruleWord) addTo(list []ruleWord) []ruleWord {
 	for i := range list {
 		if list[i].text == w.text {
@@ -98,8 +98,8 @@ func (t *ruleTable) indexWordByFirstBytes(w ruleWord, firstBytes uint32) {
 	t.usedPrefixHashes[place/64] |= 1 << (place % 64)
 }
 
-// addUnspacedWord adds a word that is also searched for inside longer words, because a text may lack the spaces
-// between words.
+// addUnspacedWord adds a word to the tables for a search that also finds the word inside longer words. This search is
+// needed because a text may have no spaces between words.
 func (t *ruleTable) addUnspacedWord(w ruleWord) {
 	place := prefixHash(w.firstBytes)
 	t.unspacedWordsByPrefixHash[place] = w.addTo(t.unspacedWordsByPrefixHash[place])
@@ -158,9 +158,9 @@ func (t *ruleTable) findWordGroups(lowerText string) (found wordGroupSet, mayHav
 	return found, splits.hasDividedWord
 }
 
-// findGroupsAtTextStart compares the start of text with each word in the list words. It returns the word groups to
-// which the words at the start of text belong. To match a rule, a text must contain one word from each of the rule's
-// word groups. packedFirstBytes contains the first bytes of text.
+// findGroupsAtTextStart finds the words in the list words with which the string text begins. It returns the word groups
+// to which these words belong. A word group is a part of a rule. A text must contain one word from each group to match
+// the rule. packedFirstBytes contains the first bytes of text.
 func findGroupsAtTextStart(words []ruleWord, packedFirstBytes uint32, text string) (found wordGroupSet) {
 	for i := range words {
 		if w := &words[i]; packedFirstBytes&w.firstBytesMask == w.firstBytes && strings.HasPrefix(text, w.text) {

@@ -51,8 +51,9 @@ var cardShapes = [][]int{
 	{4, 12},
 }
 
-// findPaymentCardAt returns how many neighbouring groups of digits in the text form a card number, if the number begins
-// with the group at index firstGroup. It returns 0 if no card number begins there.
+// findPaymentCardAt returns the number of groups of digits that form a payment card number. The number must begin with
+// the group at the index firstGroup, and must consist of consecutive groups. Its group sizes must be those of a card,
+// its first digits must be those of a card issuer, and its check digit must be right. Otherwise the result is 0.
 func (c *digitGroupChain) findPaymentCardAt(firstGroup int) int {
 	gs := c.groups[firstGroup:]
 	if gs[0].digitCount < 4 {

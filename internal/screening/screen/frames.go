@@ -23,8 +23,9 @@ type ConversationTexts struct {
 // text before it writes.
 const maxConversationBytes = 64 << 20
 
-// AddConversation remembers that content is a conversation which oxbow has formatted, so that only the words of the
-// speakers are examined later. turnTexts contains these words without the role names that oxbow added.
+// AddConversation stores that content is a conversation which oxbow has formatted. When content is screened later, only
+// turnTexts is examined. turnTexts contains the words of the speakers without the role names that oxbow added. If the
+// stored texts would exceed maxConversationBytes, all earlier stored texts are discarded first.
 func (f *ConversationTexts) AddConversation(content, turnTexts string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -112,9 +112,10 @@ func (s *textSearch) matchRuleAt(word ruleKeyword, start int) {
 	}
 }
 
-// mergeFindings sorts the found secrets and joins those that overlap. It drops a finding that overlaps a mark, because
-// marks replace secrets that were removed earlier. Joined findings get the rule name of the first one, unless this is
-// the generic rule for assigned values.
+// mergeFindings sorts the found secrets by their position, and joins findings that overlap. It drops a finding that
+// overlaps a redaction mark, which replaces a secret that was removed earlier. A joined finding has the rule name of
+// its first finding. If this name is genericRuleName, the rule for any assigned value, it has the name of the next
+// finding instead.
 func mergeFindings(text string, found []Finding) []Finding {
 	if found == nil {
 		return nil
@@ -153,7 +154,8 @@ const (
 	secretTagDigits       = 8   // number of hexadecimal digits in the tag, by which equal secrets are recognized
 )
 
-// findRedactionMarks returns the positions of the marks in a text.
+// findRedactionMarks returns the positions of the redaction marks in a text. A redaction mark stands for a secret that
+// oxbow has removed.
 func findRedactionMarks(text string) (marks []Finding) {
 	for from := 0; ; {
 		i := strings.Index(text[from:], redactionMarkStart)
@@ -294,8 +296,9 @@ func findSecretsAcrossLines(text string) (found []Finding) {
 	}
 }
 
-// findSecretPieceStart returns the start of the characters before byte end in text that may belong to a key. It goes
-// back as long as all characters may be part of a key, but at most maxSecretPieceBytes bytes.
+// findSecretPieceStart returns the index in text where the characters begin that may belong to a key and that end
+// before the index end. It goes back from end as long as all characters may be part of a key, but at most
+// maxSecretPieceBytes bytes.
 func findSecretPieceStart(text string, end int) int {
 	start := end
 	for start > max(0, end-maxSecretPieceBytes) && isSecretKeyByte(text[start-1]) {

@@ -14,8 +14,8 @@ type TermSet struct {
 	prefixes []string
 }
 
-// NewTermSet returns a set that contains the given terms and all terms that begin with
-// a prefix.
+// NewTermSet returns a set that contains the terms in the slice terms, and all terms that begin with a string in the
+// slice prefixes.
 func NewTermSet(terms, prefixes []string) *TermSet {
 	c := &TermSet{terms: make(map[string]bool, len(terms))}
 	for _, t := range terms {

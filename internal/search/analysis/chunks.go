@@ -69,8 +69,9 @@ func (w *contextChecker) isContextDoneAt(processedBytes int) bool {
 	return w.ctx.Err() != nil
 }
 
-// findNextChunk returns the start and the end of the first chunk in s at or after byte i. Without a further chunk, the
-// start and the end are equal. A chunk may be slightly longer than maxChunkBytes.
+// findNextChunk returns the start and the end of the first chunk in s at or after byte i. A chunk is an emoji, or a
+// sequence of words and the characters that connect them, such as a hyphen. If there is no further chunk, the start and
+// the end are equal. A chunk may be slightly longer than maxChunkBytes.
 func findNextChunk(s string, i int) (from, to int) {
 	for i < len(s) {
 		if c := s[i]; c < utf8.RuneSelf { // For ASCII characters, this is faster than classifyFirstChar.
@@ -90,8 +91,8 @@ func findNextChunk(s string, i int) (from, to int) {
 		i += n
 	}
 	from = i
-	// The previous character, such as a hyphen, joins two parts of a chunk, so the chunk cannot end with this
-	// character.
+	// joined is true if the last character of the chunk so far is a connector, such as a hyphen. The chunk must not end
+	// with a connector.
 	joined := false
 	for i < len(s) && (i-from < maxChunkBytes || joined) {
 		if c := s[i]; c < utf8.RuneSelf {

@@ -20,8 +20,9 @@ func isWordEnd(s string, i int) bool {
 	return i == len(s) || s[i] == ' ' || s[i] == '\n'
 }
 
-// measureChatSpeaker returns the length of the speaker's word and the colon with which the text s starts, as in
-// "user:". It also reports whether the speaker is a program. If s does not start with a speaker, the length is 0.
+// measureChatSpeaker returns the length of the speaker at the beginning of the string s, for example "user:". The
+// length includes the colon. It also reports whether the speaker is a program. If s does not begin with a speaker, the
+// length is 0.
 func measureChatSpeaker(s string) (length int, isProgram bool) {
 	i := strings.IndexByte(s[:min(len(s), len("assistant:"))], ':')
 	if i < 0 || !isWordEnd(s, i+1) {

@@ -116,8 +116,9 @@ func (f *TermFinder) hasThreeLetterStart(packedLetters uint32) bool {
 	return f.threeLetterPrefixBits[packedLetters>>5]>>(packedLetters&31)&1 != 0
 }
 
-// matchesFirstLetters reports whether the first letters of a word match a pattern in firstLettersPatterns. If there are
-// more than maxFirstLettersPatterns patterns, it returns true for each word, because the comparison would be too slow.
+// matchesFirstLetters reports whether the first letters of a word match a pattern in firstLettersPatterns. The argument
+// packedFirstLetters contains these letters. If there are more than maxFirstLettersPatterns patterns, comparing them
+// would be too slow. In this case, the result is true for each word.
 func (f *TermFinder) matchesFirstLetters(packedFirstLetters uint64) bool {
 	if len(f.firstLettersPatterns) > maxFirstLettersPatterns {
 		return true
@@ -142,8 +143,8 @@ var irregularWordsByTerm = sync.OnceValue(func() map[string][]string {
 	return words
 })
 
-// trimCache replaces the cache of chunks by an empty cache if it is full. It also creates the cache when it is called
-// for the first time.
+// trimCache replaces the cache of chunks by an empty cache if the cache is full. At the first call, trimCache creates
+// the cache.
 func (f *TermFinder) trimCache() {
 	if f.cache.termsToFind == nil || f.cache.isFull() {
 		f.cache = newChunkTermCache(f.findSearchedTerm, 1<<6)
@@ -239,7 +240,9 @@ func (f *TermFinder) SetDoc(ctx context.Context, d *index.Document, fields []Fie
 	return hasTerms
 }
 
-// addTextTerms adds those terms of a text to d that are in f.termsToFind. It reports whether the text has any terms.
+// addTextTerms searches the string s for the terms in f.termsToFind, and adds the terms that it finds to the document
+// d, with the given weight. Each term of s, whether or not it is searched for, also increases d.WeightedLength.
+// addTextTerms reports whether s contains any terms. It stops early if ctx is done.
 func (f *TermFinder) addTextTerms(ctx context.Context, d *index.Document, s string, weight uint32) (hasTerms bool) {
 	w := contextChecker{ctx: ctx}
 	for i := 0; i < len(s) && !w.isContextDoneAt(i); {
@@ -343,9 +346,9 @@ func measurePlainWord(s string) (length, chunkEnd int, packedFirstLetters uint64
 	return length, chunkEnd, packedFirstLetters
 }
 
-// leadingContractionLength returns the length of the English contraction, such as 's, with which the text s starts. It
-// returns 0 if s does not start with a contraction. It also returns 0 if the chunk may continue after the contraction.
-// A chunk is a sequence of letters, digits and marks in a text.
+// leadingContractionLength returns the length in bytes of the English contraction, such as 's, at the beginning of the
+// string s. It returns 0 if s does not begin with a contraction, or if the chunk in s does not end after the
+// contraction. A chunk is a sequence of letters, digits and marks in a text.
 func leadingContractionLength(s string) int {
 	n := len("'")
 	if s[0] != '\'' {
@@ -362,9 +365,10 @@ func leadingContractionLength(s string) int {
 	return 0
 }
 
-// leadingNumberLength returns the length of the number with which the text s starts. The first byte of s must be a
-// digit. The number must be a whole chunk, which is a sequence of letters, digits and marks, because it is then a
-// single word. If this is not certain, leadingNumberLength returns 0.
+// leadingNumberLength returns the length in bytes of the number at the beginning of the string s, if the number is a
+// complete chunk. A chunk is a sequence of letters, digits and marks in a text. Only a number that is a complete chunk
+// is a single word. The first byte of s must be a digit. If it is not certain that the chunk ends after the number, or
+// the number is too long for a word, the result is 0.
 func leadingNumberLength(s string) int {
 	n := 1
 	for n < len(s) && isDigit(s[n]) {

@@ -189,10 +189,12 @@ func (k *chunkTermCache) storedTermsOfChunk(s *cachedChunk) []chunkTerm {
 	return k.allChunkTerms[s.firstTermIndex:][:s.termCount]
 }
 
-// appendNumberedTerms appends the terms of the chunk c to the slice terms, and returns the slice. If termsToFind is
-// set, it appends only the terms in this set. Otherwise it appends all terms, each with its number in the cache. It
-// also returns the number of words in the chunk, and whether the chunk has any terms. A term that combines several
-// words does not count as a word.
+// appendNumberedTerms appends the terms of the chunk c to the slice terms, and returns the extended slice. If
+// k.termsToFind is nil, it appends all terms, each with its number in the cache. Otherwise it appends only the terms in
+// the set k.termsToFind, without numbers.
+//
+// The result parts is the number of words in the chunk. A term that consists of several words is not counted. The
+// result hasUnits reports whether the chunk has any terms.
 func (k *chunkTermCache) appendNumberedTerms(terms []chunkTerm, c string) (_ []chunkTerm, parts int, hasUnits bool) {
 	k.reusedTerms = appendChunkTerms(k.reusedTerms[:0], c, k.wordRoot)
 	for _, u := range k.reusedTerms {

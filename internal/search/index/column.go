@@ -18,8 +18,8 @@ type column[T int64 | uint64] struct {
 	snapshotColumn *storedColumn[T] // reads the values from a snapshot file, and is then used instead of values.
 }
 
-// valueAt returns the value of a document. If it cannot be read from the snapshot, valueAt returns 0, and the
-// searcher's Err returns the error.
+// valueAt returns the column's value for the document with the number docNumber. If the value cannot be read from the
+// snapshot, valueAt returns 0. The error is then available from the method Err of the Searcher.
 func (c *column[T]) valueAt(docNumber uint32) T {
 	if int(docNumber) < len(c.values) {
 		return c.values[docNumber]
@@ -85,7 +85,8 @@ func (c *signatureColumn) appendPairs(pairHashes []uint32) {
 	c.unitEnds = append(c.unitEnds, uint32(len(c.units)))
 }
 
-// appendCopy copies the signature of a document in another segment, as the signature of the next document.
+// appendCopy copies a signature from the column from of another segment, and appends it to c. The argument number is
+// the number of the signature's document in from. In c, the signature belongs to the next document.
 func (c *signatureColumn) appendCopy(from *signatureColumn, number uint32) {
 	c.units = from.appendUnits(c.units, number)
 	c.unitEnds = append(c.unitEnds, uint32(len(c.units)))
@@ -108,14 +109,16 @@ func (c *signatureColumn) unitRange(number uint32) (from, to uint32) {
 	return from, ends[number]
 }
 
-// unitCount returns the number of units in a document's signature.
+// unitCount returns the number of units in the signature of the document with the given number. A signature is a list
+// of units that represent the document's pairs of words.
 func (c *signatureColumn) unitCount(number uint32) int {
 	from, to := c.unitRange(number)
 	return int(to - from)
 }
 
-// appendUnits appends the units of a document's signature to units. The pages of a snapshot are not kept in memory. The
-// documents of a snapshot should be read in ascending order, because a page is otherwise read several times.
+// appendUnits appends the units (the parts of a signature) of a document to the slice units. The argument number is the
+// number of the document. After a read from a snapshot, the memory of the pages is released. Callers should read the
+// documents in ascending order, because a page would otherwise be read several times.
 func (c *signatureColumn) appendUnits(units []uint32, number uint32) []uint32 {
 	from, to := c.unitRange(number)
 	if c.snapshot == nil {

@@ -102,11 +102,15 @@ func readDocsHeader(page []byte, size int64, p Params) (docsHeader, error) {
 	return h, nil
 }
 
-// writeDocs writes a snapshot's first part, which contains the documents, and returns the checksum of page 0. The
-// function doc must return the fields of document i. The IDs that it returns must ascend, and it may be called several
-// times for a document. The function signature must return the document's signature, as a column and the document's
-// number in this column. writeDocs itself sets longDocLengthCount, signatureUnitCount and the checksum of the rows in
-// h. It ignores write errors. Therefore the caller must afterwards get the first error from the writer "out".
+// writeDocs writes a snapshot's first part, which contains the documents, to the writer out. It returns the checksum of
+// page 0.
+//
+// The function doc must return the fields of document i. The IDs that doc returns must ascend. The function signature
+// must return the column that contains the document's signature, and the document's number in this column. Both
+// functions may be called several times for a document.
+//
+// writeDocs sets longDocLengthCount, signatureUnitCount and the checksum of the rows in h. It ignores write errors.
+// Therefore the writer out must store its first error, and the caller must check this error afterwards.
 func writeDocs(
 	out io.Writer,
 	h docsHeader,

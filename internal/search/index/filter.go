@@ -126,8 +126,9 @@ func (w *filterSet) passesChecks(v *segmentView, ask *Query, number uint32) bool
 	return true
 }
 
-// mayMatchCheck reports whether a document has the terms of the query's check with index i and may have its pairs of
-// words.
+// mayMatchCheck reports whether a document may match the check c of a query. The document must contain all terms of the
+// check, and its signature must show that it may contain the check's pairs of words. The argument i is the index of the
+// check, and number is the number of the document.
 func (w *filterSet) mayMatchCheck(v *segmentView, i int, c *DocumentCheck, number uint32) bool {
 	lacksDocument := func(d docSet) bool { return !d.hasDocument(number) }
 	return !slices.ContainsFunc(w.checkedDocuments[i], lacksDocument) && v.signatures.mayContain(number, c.PairHashes)

@@ -325,7 +325,8 @@ func readTerms(b []byte, k *dictBlock) ([]snapshotTerm, error) {
 		if i > 0 {
 			isInOrder = t.text > ts[i-1].text
 		}
-		// df is the number of documents with the term. The term's list has at least one byte for each document.
+		// A term's docFrequency is the number of documents with the term. The term's posting list has at least one byte
+		// for each document.
 		hasPostings := t.docFrequency > 0 && t.docFrequency <= t.listSize
 		switch {
 		case at > end, !hasPostings, !isInOrder:

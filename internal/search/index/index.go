@@ -73,9 +73,9 @@ func lastChangePerDocument(changes []Change) []Change {
 	return some
 }
 
-// nextSearcher returns a new searcher for the index after the changes were made. Each change must be about a different
-// document. If there are few changes, they are added to the memtable (the small segment for the newest documents).
-// Otherwise the new documents become a new segment.
+// nextSearcher returns a searcher of the index that also contains the changes. Each change must be about a different
+// document. A change without a Document removes a document. If there are few changes, they are applied to the memtable
+// (the small segment for the newest documents). Otherwise the new documents become a new segment.
 func (x *Index) nextSearcher(current *Searcher, changes []Change) *Searcher {
 	terms := 0
 	for _, c := range changes {
@@ -108,7 +108,9 @@ func (x *Searcher) withSegment(changes []Change) *Searcher {
 	return to
 }
 
-// addToMemtable applies the changes to the memtable of a searcher, which must not be published yet.
+// addToMemtable applies the changes to the searcher x. The new documents are added to the memtable, a small segment for
+// the newest documents. The searcher must not have been published yet, because readers would otherwise see the searcher
+// change.
 func (x *Searcher) addToMemtable(changes []Change) {
 	at := slices.IndexFunc(x.views, func(v segmentView) bool { return v.memtable != nil && !v.memtable.isFull() })
 	s, m := &segment{isAscending: true}, memtable{}
@@ -160,8 +162,9 @@ func (s *segment) copyForGrowth() *segment {
 	}
 }
 
-// removeDocuments removes the changed documents from a searcher, which must not be published yet. It calls
-// countLostTerm for each term of each removed document.
+// removeDocuments marks the documents in the changes as removed from the searcher x, and reduces the totals in x. The
+// searcher must not have been published yet. The function countLostTerm is called for each term of each removed
+// document. It is not called for a document in an ordinary segment that does not count for the scores.
 func (x *Searcher) removeDocuments(changes []Change, countLostTerm func(text string, hash uint64)) {
 	// segments whose bit set of deleted documents was already copied by this call, so that the copy may be changed
 	owned := map[*segment]bool{}
@@ -207,10 +210,12 @@ func (x *Searcher) NeedsOldDocument(id uint64) bool {
 	return ok && v.memtable == nil
 }
 
-// publishSearcher makes the searcher available to new readers, and starts merges of its parts in the background. New
-// documents are in memtables, small parts that are merged when they are full. If more than maxFullMemtables full
-// memtables wait for a merge, publishSearcher first merges them and publishes a searcher with the merged part. The
-// caller must hold x.mu.
+// publishSearcher makes searcher available to new readers, and starts merges of the index's segments in the background.
+// The caller must hold x.mu.
+//
+// New documents are in memtables, which are small segments. If more than maxFullMemtables full memtables wait for a
+// merge, the merges are too slow. publishSearcher then first merges these memtables itself, and publishes a searcher
+// with the merged segment.
 func (x *Index) publishSearcher(searcher *Searcher) {
 	if full := smallViewsToMerge(searcher.views, x.allViewsBeingMerged()); len(full) > maxFullMemtables &&
 		full[0].memtable != nil {
@@ -269,8 +274,9 @@ func (x *Index) startSegmentMerge(current *Searcher, segmentSizeGroup int, views
 	})
 }
 
-// isFullyCompacted reports whether Compact would change nothing. This is so if the index has at most one segment, the
-// segment has no deleted documents, and it is not a memtable, that is, not a segment that is still growing.
+// isFullyCompacted reports whether Compact would change nothing. The result is true if the index has no segments. It is
+// also true if the index has a single segment that is complete and has no deleted documents. A segment that is still
+// growing (a memtable) is not complete.
 func (x *Searcher) isFullyCompacted() bool {
 	if len(x.views) != 1 {
 		return len(x.views) == 0

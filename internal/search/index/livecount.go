@@ -117,8 +117,10 @@ func (img *snapshotTerms) eachTermDocuments(prefix string, fn func(text string, 
 	}
 }
 
-// appendDocuments appends the numbers of the documents that contain the term t to numbers. The slice b must begin with
-// the encoded list of these documents.
+// appendDocuments appends the numbers of the documents that contain the term t to the slice numbers, and returns the
+// extended slice. The slice b must begin with the encoded posting list of the term, which is the list of these
+// documents. If the list cannot be decoded, appendDocuments returns an error and the numbers that it has decoded so
+// far.
 func (img *snapshotTerms) appendDocuments(numbers []uint32, t *snapshotTerm, b []byte) ([]uint32, error) {
 	r, err := img.openPostingList(t, b)
 	defer r.returnToPool()

@@ -94,10 +94,11 @@ func (b *maxScoreSearch) isUnfilteredQuery() bool {
 	return b.filter.acceptsAll && !hasChecks && b.searchQuery.ScoreFactor == nil
 }
 
-// minTenthBestScore returns a score that at least ten documents of the view reach. For each term, the tenth highest
-// impact shows how much the term alone adds to the scores of at least ten documents. The result is the largest of these
-// amounts. Impacts are rounded up, so the next lower impact is used. If document lengths reduce scores more now than
-// when the impacts were computed, the result is reduced.
+// minTenthBestScore returns a score that at least ten documents of the segment reach. An impact is a rounded part of a
+// document's score that one term contributes. For each term, the tenth highest impact tells how much the term alone
+// adds to at least ten documents' scores. The result is the largest of these amounts. Impacts are rounded up, so
+// minTenthBestScore subtracts 1 from an impact. If the length of a document now reduces scores more than when the
+// impacts were computed, the result is reduced.
 //
 // The result is 0 if the query wants more than ten documents. It is also 0 if documents were deleted or the query has a
 // filter, because some of the ten documents might then not be hits.
@@ -164,8 +165,10 @@ type maxScoreSearch struct {
 	remainingWastedEstimates        int // how many more documents may turn out to be no hits before the search gives up
 }
 
-// scoreQueryTerms processes the query's terms, the strongest first. It stops when the remaining terms together cannot
-// raise a document's score to the lowest score among the best documents so far.
+// scoreQueryTerms adds the scores of the query's terms to the documents, beginning with the strongest term. It stops if
+// the remaining terms together cannot raise the score of a document to the threshold, which is the lowest score among
+// the best documents so far. It also stops if it has estimated the scores of too many documents that the query does not
+// accept. The search must then be made in another way.
 func (b *maxScoreSearch) scoreQueryTerms() {
 	for place, i := range b.cursorIndexesByGain {
 		c := &b.cursors[i]
@@ -289,14 +292,16 @@ func (b *maxScoreSearch) scoreColumns(c *queryCursor, orderIndex, minImpact, imp
 	}
 }
 
-// collectHighScoreImpacts finds the postings of a term whose impact is from minImpact to impactLimit-1, and stores
-// their indexes in b.hitCandidateBatch. It starts at index i and stops when the batch is full. storedCount is the
-// number of stored indexes, and nextIndex is the index at which to continue.
+// collectHighScoreImpacts finds the elements of the slice impacts with a value from minImpact to impactLimit-1. Each
+// element is the impact of a posting (a document in a term's list). The indexes of the elements are stored in
+// b.hitCandidateBatch. The search starts at index i, and stops after a block of elements if the batch is full.
+// storedCount is the number of stored indexes, and nextIndex is the index at which to continue.
 //
 // To be fast, collectHighScoreImpacts compares eight impacts with a single addition. If an impact is at least
-// minImpact, the addition sets the top bit of the impact's byte. Few blocks of postings contain such an impact, so the
-// processor would mispredict a branch for each block. Therefore collectHighScoreImpacts first collects these blocks
-// without a branch, and then examines only them.
+// minImpact, the addition sets the top bit of the impact's byte. Few blocks of elements contain such an impact. A
+// branch for each block would therefore be hard to predict for the processor. So collectHighScoreImpacts first collects
+// these blocks without a branch, and then examines only the collected blocks. In these blocks it also checks the limit
+// impactLimit.
 func (b *maxScoreSearch) collectHighScoreImpacts(
 	impacts []uint8,
 	i, minImpact, impactLimit int,
@@ -381,7 +386,9 @@ func (b *maxScoreSearch) completeCandidateScores(indexInTermOrder int, candidate
 	}
 }
 
-// addEstimatedTermScores adds what the cursor's term contributes to the estimated score of each candidate.
+// addEstimatedTermScores increases the field scoreEstimate of each candidate. The increase is the contribution of the
+// cursor's term to the score of the candidate's document. If the document does not contain the term, the estimate does
+// not change.
 func (c *queryCursor) addEstimatedTermScores(candidates []hitCandidate) {
 	part, w := c.termScoreGainShare, c.columns
 	switch {
@@ -432,11 +439,13 @@ func (c *queryCursor) addEstimatedTermScores(candidates []hitCandidate) {
 	}
 }
 
-// keepCandidateIfLikelyHit adds a candidate to the likely hits of the search. It ignores the candidate in these cases:
+// keepCandidateIfLikelyHit adds a candidate to b.likelyHits and updates the threshold of the search. It ignores the
+// candidate in these cases:
 //
-//   - The document is deleted, or the query does not accept the document.
-//   - The document contains a term that was processed earlier. The search has then already examined the document. The
-//     earlier terms are those before indexInTermOrder in cursorIndexesByGain.
+//   - The document is deleted.
+//   - The document contains a term that comes before indexInTermOrder in cursorIndexesByGain. These terms were
+//     processed earlier, so that the search has already examined the document.
+//   - The query does not accept the document. The counter remainingWastedEstimates then decreases by 1.
 //   - ScoreFactor reduces the estimated score below the threshold.
 func (b *maxScoreSearch) keepCandidateIfLikelyHit(indexInTermOrder int, x hitCandidate) {
 	if b.view.isDeleted(x.docNumberOrPostingIndex) {

@@ -104,11 +104,13 @@ func (m *memtable) countDocuments(termNumber uint32) (docFrequency, lostCount in
 	return docFrequency, lostCount
 }
 
-// appendPostings appends the postings of the term with the number termNumber to list, and returns the extended list.
-// The appended postings are in ascending order of their documents. A posting names a document that contains the term.
-// The result deletedElsewhere is the number of documents with the term that were deleted, but that are stored in
-// segments of the index other than this memtable. The upper bounds of the term's contributions to scores (impacts) are
-// set to the maximum, because they are not computed for the newest documents.
+// appendPostings appends the postings of the term with the number termNumber to the slice list, and returns the
+// extended slice. A posting says that a document contains the term. The appended postings are in ascending order of
+// their document numbers. Their score impacts, which are upper bounds of the term's contributions to scores, are set to
+// the maximum, because they are not computed for the newest documents.
+//
+// The memtable also records which terms were in documents that were deleted from other segments. The result
+// deletedElsewhere is the number of such documents that contained the term.
 func (m *memtable) appendPostings(list []posting, termNumber uint32) (_ []posting, deletedElsewhere int) {
 	from := len(list)
 	m.eachPosting(termNumber, func(p *memtablePosting) {
@@ -137,8 +139,9 @@ func (m *memtable) eachDocumentTerm(docNumber uint32, fn func(n uint32)) {
 	}
 }
 
-// addPosting records that a document contains a term. Readers must not use this version of the memtable yet. docNumber
-// is the number of the newest document, or deletedElsewhereMark.
+// addPosting records that the newest document of the memtable, which has the number docNumber, contains a term. If
+// docNumber is deletedElsewhereMark, addPosting records instead that a document with the term was deleted from another
+// segment. The memtable must be a new version that no reader uses yet.
 func (m *memtable) addPosting(text string, hash uint64, docNumber uint32, termFrequency uint16) {
 	if len(m.terms) == cap(m.terms) || len(m.postings) == cap(m.postings) {
 		m.growTermArrays()

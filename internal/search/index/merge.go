@@ -51,10 +51,10 @@ func largeViewsToMerge(views, viewsBeingMerged []segmentView) []segmentView {
 	return viewsToMerge(views, viewsBeingMerged, func(class int) bool { return class >= minLargeSizeClass })
 }
 
-// viewsToMerge returns the segments that should be merged next, or nil. It usually returns several segments of the same
-// size class, for which isWantedSizeClass returns true. If a segment of such a class has many deleted documents,
-// viewsToMerge returns this segment and all segments that are not larger, in any class. It ignores segments that are
-// already being merged.
+// viewsToMerge returns the segments that should be merged next. The result is usually a group of segments of the same
+// size class, and nil if no merge is useful. The function isWantedSizeClass reports whether a class may be merged. The
+// exception is a segment with many deleted documents. In this case, viewsToMerge returns the segment together with all
+// segments of any class that do not have more documents. Segments that are already being merged are ignored.
 func viewsToMerge(views, viewsBeingMerged []segmentView, isWantedSizeClass func(class int) bool) []segmentView {
 	var byClass [24][]segmentView
 	for _, v := range views {
@@ -194,9 +194,10 @@ func (b *builder) copyDocuments(v *segmentView) []uint32 {
 	return numbers
 }
 
-// copyTerms adds the terms in v, a part of the index, to the builder, together with their numbers of documents. It
-// returns, for each term in v, the term's number in the builder. If no document contains a term any more, the term is
-// not added, and its number is deletedNumberMark. scratch is reused memory.
+// copyTerms adds the terms in v, a part of the index, to the builder, together with their document counts. It returns,
+// for each term in v, the term's number in the builder. A term is not added if no remaining document in v contains the
+// term, and if v records no deletions of documents with the term from other parts of the index. The number of such a
+// term is deletedNumberMark. The argument scratch is memory that is reused.
 func (b *builder) copyTerms(v *segmentView, scratch *[]posting) []uint32 {
 	numbers := make([]uint32, v.termCount())
 	for n := range numbers {

@@ -104,8 +104,9 @@ func newPostings(list []posting, docs int) postings {
 	return postings{columns: w}
 }
 
-// newColumns returns empty columns for the postings of a term. The parameter postings is the number of postings, for
-// which the columns have capacity. The parameter docs is the number of documents in the segment.
+// newColumns returns empty columns for the postings of one term. The argument postings is the number of postings that
+// will be added. The argument docs is the number of documents in the segment. The more documents contain the term, the
+// more columns are used, because they make lookups faster.
 func newColumns(postings, docs int) *postingColumns {
 	w := &postingColumns{
 		scoreImpacts:     make([]uint8, 0, (postings+scoreImpactBlockSize-1)&^(scoreImpactBlockSize-1)),
@@ -199,9 +200,9 @@ func (w *postingColumns) findPostingIndex(docNumber uint32) (int, bool) {
 	return int(at), ok
 }
 
-// findLowDocNumber searches for a value in the elements docs[startIndex] to docs[endIndex-1]. The argument low is this
-// value. findLowDocNumber returns the index of the element and true, or false if no element has the value. It compares
-// several elements at once, because the processor would mispredict branches.
+// findLowDocNumber searches the elements docs[startIndex] to docs[endIndex-1] for the value low. If an element has this
+// value, findLowDocNumber returns its index and true. Otherwise the bool is false. It compares eight elements at once,
+// so that the processor need not predict a branch for each element.
 func findLowDocNumber(docs []uint16, startIndex, endIndex uint32, low uint16) (uint32, bool) {
 	pattern := uint64(low) * lowBitOfEachUint16
 	for {

@@ -237,8 +237,9 @@ func (v *segmentView) scoreDocuments(
 	}
 }
 
-// indexInScoreWindow returns the position of a posting's document in windowDocumentScores. The argument postingIndex is
-// the index of the posting in the term's list.
+// indexInScoreWindow returns the index of a posting's document in windowDocumentScores. This array contains the scores
+// of the docsPerScoreWindow consecutive documents that are being scored together. The argument postingIndex is the
+// index of the posting in the term's posting list.
 func (c *queryCursor) indexInScoreWindow(postingIndex int) int {
 	if c.columns != nil {
 		return int(c.columns.docNumberLowBits[postingIndex] % docsPerScoreWindow)

@@ -22,8 +22,8 @@ type Params struct {
 	CountEmptyDocuments bool
 }
 
-// withDefaults replaces zero fields by their defaults. It panics if K1 is negative, if B is not from 0 to 1, or if K1
-// or B is NaN.
+// withDefaults replaces zero fields by their defaults. It panics if K1 is negative or infinite, if B is not from 0 to
+// 1, or if K1 or B is NaN.
 func (p Params) withDefaults() Params {
 	isValidK1 := p.K1 >= 0 && !math.IsInf(p.K1, 1)
 	isValidB := p.B >= 0 && p.B <= 1
@@ -93,9 +93,10 @@ func (s bm25Scale) score(gain float64, tf, dl uint32) float64 {
 // that a single addition can compare eight impacts.
 const maxScoreImpact = 127
 
-// scoreImpact returns a posting's impact, that is, the posting's contribution to a score in relation to the term's
-// largest possible contribution. The largest possible contribution has the impact maxScoreImpact (127). The impact is
-// rounded up to a whole number. termFrequency is the term's frequency in the document, and docLength is the document's
+// scoreImpact returns the impact of a posting. The impact is the posting's contribution to a document's score, measured
+// on a scale from 0 to maxScoreImpact (127). The value maxScoreImpact stands for the term's largest possible
+// contribution. The result is the next whole number above the exact value, but at most maxScoreImpact, so that it is an
+// upper bound. The argument termFrequency is the term's frequency in the document, and docLength is the document's
 // length.
 func (s bm25Scale) scoreImpact(termFrequency uint16, docLength uint32) uint8 {
 	f := float64(termFrequency)
@@ -107,10 +108,10 @@ func (s bm25Scale) scoreImpact(termFrequency uint16, docLength uint32) uint8 {
 	)
 }
 
-// scoreImpactBoundFactor returns the factor by which upper bounds of scores must be multiplied. The bounds were
-// computed when adjustedK1Slope had the value oldK1Slope. If the average document length has increased since that time,
-// adjustedK1Slope is smaller than oldK1Slope. The length of a document then reduces its score less, so that the old
-// bounds are too low. Otherwise the factor is 1.
+// scoreImpactBoundFactor returns the factor by which stored upper bounds of score impacts must be multiplied. The
+// stored bounds were computed when adjustedK1Slope had the value oldK1Slope. If adjustedK1Slope is smaller now, the
+// average document length has increased. Documents then have higher scores than before, and the stored bounds are too
+// low. The factor is greater than 1. In all other cases, the factor is 1.
 func (s bm25Scale) scoreImpactBoundFactor(oldK1Slope float64) float64 {
 	if s.adjustedK1Slope > 0 && s.adjustedK1Slope < oldK1Slope {
 		return oldK1Slope / s.adjustedK1Slope

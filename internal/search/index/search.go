@@ -110,9 +110,10 @@ func (d documentUpdateTime) compare(other documentUpdateTime) int {
 	return cmp.Or(cmp.Compare(other.updateTime, d.updateTime), cmp.Compare(other.id, d.id))
 }
 
-// insertNewest inserts the document d into the list best and returns the list. The list contains the newest documents,
-// the newest first, but at most limit documents. insertNewest does not insert d if all documents in a full list are
-// newer, or if the function accept, which is called at most once, returns false.
+// insertNewest inserts the document d into best, a list of documents with the newest document first, and returns the
+// list. The list has at most limit documents. insertNewest does not insert d if the list is full and all its documents
+// are newer. It also does not insert d if the function accept returns false. The function accept is called at most
+// once.
 func insertNewest(
 	best []documentUpdateTime,
 	d documentUpdateTime,

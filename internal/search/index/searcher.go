@@ -125,8 +125,9 @@ func (s *segment) documentData(docNumber uint32) any {
 	return s.dataByDocument[docNumber]
 }
 
-// EachDocument yields the ID and the Data of each document in no particular order, including documents without terms.
-// Data is nil for documents in a snapshot.
+// EachDocument yields, for each document that is not deleted, the ID and the value of the field Data with which the
+// caller added the document. Documents without terms are included. The order is not defined. The value is nil for a
+// document in a snapshot, because a snapshot does not store it.
 func (x *Searcher) EachDocument() iter.Seq2[uint64, any] {
 	return func(yield func(uint64, any) bool) {
 		for i := range x.views {

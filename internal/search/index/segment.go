@@ -102,8 +102,9 @@ func (s *segment) termDocuments(text string, hash uint64) docSet {
 	return docSet{postings: f.postings}
 }
 
-// findTermAt is like findTerm, but for a term number instead of a text. If the term has a single posting without a
-// list, the posting is appended to *singlePostings, and the result refers to it.
+// findTermAt returns the term with the number termNumber, with its document counts and its postings. If a single
+// document contains the term, the segment may store the posting without a posting list. findTermAt then appends the
+// posting to *singlePostings, and the field list of the result refers to this element.
 func (s *segment) findTermAt(termNumber uint32, singlePostings *[]posting) foundTerm {
 	t := &s.terms[termNumber]
 	f := foundTerm{
@@ -330,9 +331,10 @@ func (v *segmentView) isDeleted(docNumber uint32) bool {
 // liveDocumentCount returns the number of documents that are not deleted.
 func (v *segmentView) liveDocumentCount() int { return len(v.docLengths) - v.deletedCount }
 
-// withoutDocument returns v with a document marked as deleted. It copies the bit set of deleted documents, because
-// readers may use the old set. It does not copy the set if ownsDeletedBitSet is true, because the current change has
-// already copied it.
+// withoutDocument returns a copy of v in which the document with the number docNumber is marked as deleted. If
+// ownsDeletedBitSet is false, withoutDocument first copies the bit set of deleted documents, because readers may use
+// the old set. If ownsDeletedBitSet is true, the current change has already copied the set, so withoutDocument changes
+// the set directly.
 func (v segmentView) withoutDocument(docNumber uint32, ownsDeletedBitSet bool) segmentView {
 	if !ownsDeletedBitSet {
 		bits := make([]uint64, (len(v.docLengths)+63)/64)
@@ -344,8 +346,9 @@ func (v segmentView) withoutDocument(docNumber uint32, ownsDeletedBitSet bool) s
 	return v
 }
 
-// eachTermWithPrefix calls fn for each term with this prefix, with the text and the segment's contribution to the
-// term's document frequency. It ends when fn returns false.
+// eachTermWithPrefix calls fn for each term that begins with prefix. The argument df of fn is the number of documents
+// with the term, minus the deletions that this segment counts for other segments. eachTermWithPrefix stops when fn
+// returns false.
 func (s *segment) eachTermWithPrefix(prefix string, fn func(text string, df int) bool) {
 	if s.snapshot != nil {
 		s.snapshot.eachTermWithPrefix(prefix, fn)

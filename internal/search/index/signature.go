@@ -19,7 +19,9 @@ const (
 	maxSignatureUnits = math.MaxUint16
 )
 
-// signatureUnitCount returns the number of units in the signature of a document with this number of pairs.
+// signatureUnitCount returns the number of units in the signature of a document. A signature is a bit set that tells
+// which pairs of words the document contains. The argument pairs is the number of word pairs. A unit has
+// signatureUnitBits bits, and a signature has at most maxSignatureUnits units.
 func signatureUnitCount(pairs int) int {
 	return min((pairs*signatureBitsPerPair+signatureUnitBits-1)/signatureUnitBits, maxSignatureUnits)
 }

@@ -287,7 +287,7 @@ func (w *snapshotWriter) writeBlock() error {
 	return nil
 }
 
-// writeTextBatch writes the texts of the terms since the last batch.
+// writeTextBatch writes the texts of the terms that were added since the last call.
 func (w *snapshotWriter) writeTextBatch() { w.write(w.textBatches.finishBatch(w.size)) }
 
 // encodePostingList stores the encoded form of the posting list in w.encodedPostingList.

@@ -34,8 +34,8 @@ type sortedTerm struct {
 	termNumber int
 }
 
-// openCursors returns a cursor over the terms of each index part that has terms. The cursors are ordered by the text of
-// their first term. For each part, the slice numbers contains the new numbers that the part's documents get in the
+// openCursors returns a cursor for each segment in views that has terms. The cursors are sorted by the text of their
+// first term. For each segment, the slice numbers[i] contains the numbers that the documents of views[i] get in the
 // snapshot that is being written.
 func openCursors(views []segmentView, numbers [][]uint32) (cs []*termCursor) {
 	for i := range views {
@@ -59,9 +59,9 @@ func openCursors(views []segmentView, numbers [][]uint32) (cs []*termCursor) {
 	return cs
 }
 
-// compare orders the cursors c and d by the text of their current term. If the texts are equal, the cursor whose part
-// of the index has the lowest document number comes first. When the posting lists of this term are joined in this
-// order, the documents are usually already sorted.
+// compare orders the cursors c and d by the text of their current term. If the texts are equal, the cursor with the
+// lower firstNewDocNumber comes first. In this order, the posting lists of the term can be joined, and the documents in
+// the joined list are usually already sorted.
 func (c *termCursor) compare(d *termCursor) int {
 	if order := strings.Compare(c.text, d.text); order != 0 {
 		return order
@@ -152,7 +152,9 @@ func (c *termCursor) readBlock(n int) error {
 	return err
 }
 
-// appendPostings appends the postings of the current term to list, with their new document numbers.
+// appendPostings appends the postings of the cursor's current term to the slice list, and returns the extended slice.
+// The appended postings have the new document numbers, which the documents get in the merged segment. Postings of
+// deleted documents are left out.
 func (c *termCursor) appendPostings(list []posting) []posting {
 	var own []posting
 	if img := c.view.snapshot; img != nil {

@@ -28,8 +28,9 @@ type TermScores struct {
 	consecutiveDocumentRuns [][]scoredDocument
 }
 
-// DocumentTermScores returns each term's contribution to the score of document i in the list passed to
-// [Searcher.ComputeTermScores]. It returns nil if the index does not contain the document.
+// DocumentTermScores returns how much each term contributes to the score of a document. The argument i is the index of
+// the document in the list that the caller passed to [Searcher.ComputeTermScores]. DocumentTermScores returns nil if
+// the index does not contain the document.
 func (p *TermScores) DocumentTermScores(i int) []float64 {
 	if !p.isIndexed[i] {
 		return nil

@@ -100,10 +100,11 @@ func (t *dialogueScorer) addNeighbourScores(i int, candidate *hitCandidate, a *s
 }
 
 // maxNeighbourOnlyScore returns an upper limit for the scores of turns that contain no query word and are found only
-// because of neighbouring turns. The limit ensures that at least minTurnsWithRarestWord turns with the rarest query
-// word rank before these turns. If fewer turns contain this word, the limit is the lowest of their scores. If no turn
-// contains a query word, the result is 0, which means no limit. A turn that follows a question with a query word is not
-// limited.
+// because of neighbouring turns. The limit is a score among the turns with the rarest query word, sorted by score: the
+// score of the turn with the rank minTurnsWithRarestWord, or of the last turn if there are fewer. Turns that contain no
+// query word therefore rank below these turns. If no turn contains a query word, the result is 0, which means no limit.
+// The result is also 0 if the search found no turns of conversations between persons. The method
+// limitNeighbourOnlyScore applies the limit. It does not limit a turn that follows a question with a query word.
 func (t *dialogueScorer) maxNeighbourOnlyScore() float64 {
 	t.plan.maxNeighbourOnlyScore = 0
 	if !t.plan.foundDialogueKinds.hasPersonTurns {

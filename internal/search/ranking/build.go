@@ -36,8 +36,8 @@ type itemBatch struct {
 // goroutines that produce the items.
 //
 // If runOptions is not nil, parts of the index are written to files to save memory (see [index.Index.FillEmptyIndex]).
-// The field Late must then be set in the [ItemTextCache] of all items, which means that the index does not keep the
-// items in memory.
+// The field Late in the [ItemTextCache] of all items must then be true, so that the index does not keep the items in
+// memory.
 func (r *Scorer) FillIndex(
 	ctx context.Context,
 	items iter.Seq2[Item, error],
@@ -62,7 +62,8 @@ func (r *Scorer) FillIndex(
 // itemAnalysis sets d to the document of an item, except for Data. It may reuse the memory of d.
 type itemAnalysis func(ctx context.Context, it Item, d *index.Document)
 
-// newItemAnalysis returns the analysis for a worker. All workers except the first need an analyzer of their own.
+// newItemAnalysis returns the function with which the worker with the number workerNumber analyzes items. Worker 0 uses
+// the Scorer r. Every other worker gets a Scorer of its own, because two workers cannot share an analyzer.
 func (r *Scorer) newItemAnalysis(workerNumber int) itemAnalysis {
 	if workerNumber > 0 {
 		r = NewScorer(r.rankingName, r.index)

@@ -38,8 +38,8 @@ const (
 	minEnglishTermShare = 0.001
 )
 
-// candidateCount returns the number of hits to fetch from the index if the search shall return limit hits. The number
-// is larger than limit, because the hits are ranked again afterwards.
+// candidateCount returns the number of hits to fetch from the index. The argument limit is the number of hits that the
+// search shall return. More hits are fetched than returned, because the hits are ranked again afterwards.
 func candidateCount(limit int) int { return max(minHitCandidates, limit+limit/2) }
 
 // hitDialogueKinds reports which kinds of dialogue occur among the hits. Only kinds that affect the ranking are
@@ -67,9 +67,10 @@ func (v *View) findDialogueKinds(p *Plan, hits []index.Hit) (s hitDialogueKinds)
 	return s
 }
 
-// rescoreDialogues adjusts the scores of the candidates and ranks them again, because dialogues are ranked in another
-// way than other texts. The candidates are the index's hits and the nearest neighbours of these hits. It returns at
-// most limit hits.
+// rescoreDialogues computes new scores for the candidates, which are indexHits and the nearest neighbours (turns next
+// to them), and ranks the candidates by these scores. Turns of a dialogue need other scores than other texts, because a
+// question and its answer belong together. rescoreDialogues returns the best candidates with a positive score, at most
+// limit candidates.
 func (v *View) rescoreDialogues(p *Plan, indexHits []index.Hit, limit int) []index.Hit {
 	p.idsWithPassageBonus = nil
 	if p.foundDialogueKinds.hasWholeDialogueHits {
@@ -400,10 +401,11 @@ func (t *dialogueScorer) explainScore(i int, a *scoreExplanation) {
 	t.limitNeighbourOnlyScore(i, own, a)
 }
 
-// termRarities returns a weight for each query term. The weights are used to score a chat with a program. Such a chat
-// usually has many subjects and therefore contains most common words, so common words must count less. The weight is
-// the square root of the term's information, relative to a term that occurs in one in 1,000 English texts. A rarer term
-// also has the weight 1.
+// termRarities returns a weight from 0 to 1 for each query term. The weights are used to score a chat with a program.
+// Such a chat usually covers many subjects and therefore contains nearly all common words, so common words must count
+// less. The weight of a term is the square root of its information (the logarithm of the share of English texts that
+// contain the term) divided by that of a term with the share minEnglishTermShare, one in 1,000 texts. A rarer term also
+// has the weight 1.
 func (t *dialogueScorer) termRarities() []float64 {
 	if t.cachedTermRarities == nil {
 		for _, term := range t.termScores.Terms {

@@ -12,8 +12,9 @@ import (
 // and individual Rank Learning Methods", 2009.
 const reciprocalRankConstant = 60
 
-// FuseRankings computes the sum of 1/(60+rank) over the rankings for each element. It returns the elements, ordered by
-// sum, and the sums. Elements with equal sums are in the order of the first ranking that contains them.
+// FuseRankings combines several rankings. For each element, it adds 1/(60+rank) for each ranking that contains the
+// element. It returns the elements, ordered by this sum from the highest to the lowest, and the sums. Elements with
+// equal sums are ordered by the first ranking in which they occur.
 func FuseRankings[T comparable](rankings ...[]T) (all []T, scores map[T]float64) {
 	scores = map[T]float64{}
 	for _, r := range rankings {

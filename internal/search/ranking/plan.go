@@ -132,8 +132,9 @@ type scanTermStats struct {
 	lookedUpTerms, lookedUpPrefixes []string
 }
 
-// recordMissingTerm records that the query has looked up a term that is not in scannedTerms, so that the result of the
-// scan is incomplete. If scannedTerms is nil, no scan has started, and the term is added to lookedUpTerms.
+// recordMissingTerm records that the query has looked up a term for which the scan has no statistics. If scannedTerms
+// is nil, the scan has not started, and the term is added to lookedUpTerms so that the scan includes it. Otherwise the
+// scan did not include the term, and its result is incomplete.
 func (s *scanTermStats) recordMissingTerm(term string) {
 	s.hasMissingTerm.Store(true)
 	if s.scannedTerms == nil {
@@ -263,9 +264,10 @@ func (v *View) MakePlan(q Query) *Plan {
 	return p
 }
 
-// timeSpanDateTerms returns the terms of a date expression. If the expression has few days, these are the terms for the
-// days, otherwise the terms for the months or years. An expression without a start or an end gets no terms, because
-// such terms would not change the order of entries.
+// timeSpanDateTerms returns the date terms for the time span d. If there are at most maxDateTerms days, the result
+// contains a term for each day, except for a whole month. Otherwise it contains terms for the months or the years. The
+// result is nil if the span has too many years, or no start or no end. A span that is open at one end matches most
+// entries, so its terms would not change the order of entries.
 func timeSpanDateTerms(d TimeSpan) []string {
 	if d.From.IsZero() || d.To.IsZero() {
 		return nil

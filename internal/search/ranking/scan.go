@@ -44,8 +44,8 @@ func ScanItems(ctx context.Context, ranking string, items []Item, lookupTerms *a
 		return nil, err
 	}
 	p := BM25Params(ranking)
-	// Also count documents without terms. The scan collected only the terms in lookupTerms, so the items of such
-	// documents may contain other words.
+	// Also count documents without terms. The scan collected only the terms in lookupTerms, so a document without terms
+	// may belong to an item that contains other words.
 	p.CountEmptyDocuments = true
 	r := NewScorer(ranking, index.New(p))
 	r.index.FillEmptyIndex(func(yield func(*index.Document) bool) {
@@ -104,8 +104,9 @@ func newItemScanner(ranking string, c *analysis.TermSet) *itemScanner {
 	for _, t := range slices.Concat(c.ListTerms(), c.ListPrefixes()) {
 		sc.shouldCollectKeywords = sc.shouldCollectKeywords || isKeyword(t)
 		date, ok := strings.CutPrefix(t, datePrefix)
-		// The query looks up a "date:" term for each word that may be a date. Collect dates only if such a term is a
-		// month, begins with a digit, or is the prefix of all dates.
+		// The query looks up a "date:" term for each word that may be a part of a date. Collect dates only if the term
+		// is the name of a month, if it begins with a digit, or if it is only the prefix "date:", with which all dates
+		// begin.
 		if ok && ranking != SeedRanking {
 			sc.shouldCollectDates = sc.shouldCollectDates || slices.Contains(monthTerms[:], t) || date == "" ||
 				(date[0] >= '0' && date[0] <= '9')

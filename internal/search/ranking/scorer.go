@@ -76,8 +76,8 @@ func NewScorer(rankingName string, x *index.Index) *Scorer {
 	return r
 }
 
-// Index returns the index. The Data of each document is an [Item], or nil if the item is read by the function that is
-// passed to [Scorer.NewView].
+// Index returns the index. The field Data of each document is an [Item]. It is nil if the index does not keep items.
+// Then the function that was passed to [Scorer.NewView] reads the item.
 func (r *Scorer) Index() *index.Index { return r.index }
 
 // BM25Params returns the parameters of a ranking's formula.
@@ -107,7 +107,9 @@ func (r *Scorer) AnalyzeItem(ctx context.Context, it Item, d *index.Document, b 
 		b.words = appendSeedRankingTerms(b.words[:0], t)
 		d.SetWords(b.words)
 		if len(b.words) == 0 {
-			return // The ranking Seed does not count a document without words, so skip its keywords as well.
+			// documentAnalyzer is nil for the ranking named Seed. This ranking does not count a document without words,
+			// so skip the document's keywords as well.
+			return
 		}
 	} else {
 		b.fields = appendFields(b.fields[:0], t)
@@ -155,8 +157,8 @@ func appendFields(fields []analysis.Field, t *ItemText) []analysis.Field {
 	return append(fields, analysis.SplitDialogue(t.Content, contentWordWeight, programTextWordWeight)...)
 }
 
-// WordClauses returns conditions for the index. A document that contains all words of the text meets all conditions.
-// For the simple ranking that is named Seed, which has no queryAnalyzer, WordClauses returns nil.
+// WordClauses returns conditions for an index query. Each document that contains all words of the text meets all
+// conditions. A scorer for the simple ranking Seed has no queryAnalyzer, and WordClauses then returns nil.
 func (r *Scorer) WordClauses(text string) []index.TermCondition {
 	if r.queryAnalyzer == nil {
 		return nil

@@ -27,8 +27,8 @@ func (v *View) Search(p *Plan, limit int) []Hit {
 	return hits
 }
 
-// SearchIDs returns the IDs of the hits that Search returns, in the same order. It reads only the items that the
-// ranking needs.
+// SearchIDs returns the IDs of the hits that Search would return, in the same order. It reads only the items that are
+// needed to rank the hits.
 func (v *View) SearchIDs(p *Plan, limit int) []uint64 {
 	found := v.findBestDocuments(p, limit)
 	ids := make([]uint64, len(found))
@@ -67,7 +67,9 @@ func (v *View) findBestDocuments(p *Plan, limit int) []index.Hit {
 	return found[:min(len(found), limit)]
 }
 
-// NewestHits returns the items that a plan without terms selects, newest version first.
+// NewestHits returns hits for the documents that meet the conditions of the plan p, which has no search terms. The hits
+// are sorted by the time of the item's last change, the newest first. At most limit hits are returned. Documents whose
+// item cannot be read are skipped.
 func (v *View) NewestHits(p *Plan, limit int) []Hit {
 	var hits []Hit
 	for _, id := range v.NewestIDs(p, limit) {
@@ -91,10 +93,12 @@ func (v *View) NewestIDs(p *Plan, limit int) []uint64 {
 	return v.searcher.NewestIDs(lookup)
 }
 
-// CountHits returns how many documents contain at least one word of the plan and meet the conditions of the argument
-// filter. If the plan has no words, all documents that meet the conditions are counted. The function acceptDocument
-// must check the same conditions as filter, and may be nil. It is used only for the ranking named Seed and a plan
-// without words.
+// CountHits returns how many documents contain at least one word of the plan p and meet the conditions of the query
+// filter. If the plan has no words, all documents that meet the conditions are counted.
+//
+// If the plan has no words and belongs to the ranking named Seed, filter is not used, because the index of this ranking
+// lacks keywords. Instead, the function acceptDocument decides which documents are counted. It must check the same
+// conditions as filter. If it is nil, all documents are counted.
 func (v *View) CountHits(p *Plan, filter index.Query, acceptDocument func(id uint64) bool) int {
 	if !p.HasNoWords {
 		filter.Terms = p.indexQuery.Terms

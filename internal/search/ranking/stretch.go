@@ -114,7 +114,7 @@ func (s *passageFinder) scoreBestPassage(texts []*analysis.Tokens, termWeights [
 	return s.bestPassageScores
 }
 
-// reuseAsZeros returns length zeros, using the memory of buffer if possible.
+// reuseAsZeros returns a slice of zeros with the given length. It reuses the memory of buffer if possible.
 func reuseAsZeros(buffer []float64, length int) []float64 {
 	buffer = slices.Grow(buffer[:0], length)[:length]
 	clear(buffer)

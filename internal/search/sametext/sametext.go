@@ -170,8 +170,8 @@ func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*ana
 			cmp.Compare(a.passageIndex, b.passageIndex),
 		)
 	})
-	// Count, for each word number, the texts that contain the word. The slice last contains the index in samples of the
-	// last text with the word, plus 1.
+	// Count, for each word number, the texts that contain the word. The element last[w] is the index, plus 1, of the
+	// last sample that contains the word with the number w. If no sample contains the word, it is 0.
 	frequency, last := make([]int, wordCount), make([]int, wordCount)
 	for i, s := range samples {
 		for _, w := range s.stemNumbers {
@@ -184,9 +184,10 @@ func (d *duplicateSearch) findContainedTexts(ctx context.Context, samples []*ana
 	keys, number := rarestWordKeys(samples, frequency)
 	clear(last)
 	signatures := make([]uint64, len(samples))
-	// For each number that rarestWordKeys assigned to a key, the texts that contain the key's word and have the key's
-	// exact words (such as numbers and negations), longest first. Each text is listed under all its words, so that a
-	// shorter text can be compared with all texts that contain its rarest word.
+	// Each key consists of a word and a text's exact words (such as numbers and negations). The element holders[n]
+	// lists the texts that contain the word of the key with the number n and have the key's exact words, the longest
+	// text first. A text is listed for each of its words that is the rarest word of any text. So a shorter text can be
+	// compared with all texts that contain its rarest word.
 	holders := make([][]int32, len(number))
 	for i, s := range samples {
 		if err := ctx.Err(); err != nil {
@@ -273,9 +274,10 @@ func (d *duplicateSearch) listDuplicates() []nearDuplicate {
 	return all
 }
 
-// resolveDuplicate returns the index of the text that is kept instead of the text with the index droppedIndex. If the
-// replacement is itself dropped in favor of another text, resolveDuplicate follows the chain to a text that is kept.
-// The field Exact of the result is true only if each text in the chain is equal to its replacement.
+// resolveDuplicate returns a nearDuplicate that contains droppedIndex, the index of a dropped text, and the index of
+// the text that is kept in its place. If the replacement of the dropped text is dropped as well, resolveDuplicate
+// follows the chain of replacements to a text that is kept. The result also says whether the dropped text is an exact
+// duplicate. This is true only if each text in the chain is equal to its replacement.
 func (d *duplicateSearch) resolveDuplicate(droppedIndex int) nearDuplicate {
 	kept := d.replacementByDroppedText[droppedIndex]
 	isExact := d.isExactByDroppedText[droppedIndex]
@@ -329,8 +331,9 @@ type analyzedWord struct {
 	exactForm string
 }
 
-// analyzeText analyzes a text for comparisons. If the text is Korean or in a script without spaces, the result lacks
-// words, because such a text is only compared as a whole.
+// analyzeText analyzes the text of the passage t for comparisons. The argument passageIndex is the passage's index. If
+// the text is Korean or in a script without spaces, the result contains no words, because such a text is compared only
+// as a whole. The field hasFewWords then depends on the number of characters. If ctx is done, the result is incomplete.
 func (c *textAnalyzer) analyzeText(ctx context.Context, passageIndex int, t Passage) *analyzedText {
 	s := &analyzedText{passageIndex: passageIndex, source: t, hasFewWords: true}
 	s.normalizedText = strings.TrimRight(NormalizeText(t.Text), ".")

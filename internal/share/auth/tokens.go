@@ -208,7 +208,7 @@ func parseToken(words []string) (Token, error) {
 	case "ro":
 		t.Rights.ReadOnly = true
 	case "rw":
-	case "only=" + purposeMetrics: // A token for metrics needs no word ro or rw for the access to a memory.
+	case "only=" + purposeMetrics: // A metrics token cannot read or change a memory, so the word ro or rw is left out.
 		t.Rights.ReadOnly, rest = true, words[2:]
 	default:
 		return t, fmt.Errorf("the rights of token %q are neither ro nor rw", t.Name)

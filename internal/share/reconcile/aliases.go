@@ -15,17 +15,18 @@ import (
 // home. If a home entry without a step loses an alias, dropDuplicateAliases adds a step for the entry. The report lists
 // the lost aliases. The next push also removes these aliases from the server's entries.
 //
-// All homes choose the same entry to keep an alias, because they compare the names and creation times that the entries
-// have on the server. If each home compared its own names and times, two homes might choose different entries. Then
-// each of two entries would lose the alias in one of the homes.
+// If two entries have the same alias, all homes choose the same entry to keep it, because they compare the names and
+// creation times that the entries have on the server. If homes compared their own names and times, one home might
+// choose the first entry and another home might choose the second. Then each of the two entries would lose the alias in
+// one of the homes.
 func (s *syncRun) dropDuplicateAliases(steps []*plannedStep) []*plannedStep {
 	byPair := map[*entryPair]*plannedStep{}
 	for _, st := range steps {
 		byPair[st.pair] = st
 	}
 	var holders []oxbow.AliasHolder
-	// of contains the pair of each home entry by the entry's name. A pair consists of the home's and the server's
-	// version of an entry.
+	// The map named of contains the pair of each entry, by the entry's name in the home. A pair consists of the home's
+	// version and the server's version of an entry.
 	of := map[string]*entryPair{}
 	for _, p := range s.pairs {
 		st := byPair[p]
@@ -82,8 +83,10 @@ func homeEntryAfterStep(p *entryPair, st *plannedStep) *oxbow.Entry {
 	return st.homeEntry
 }
 
-// dropStepAliases changes the planned step st, so that the home's entry in the pair p loses the aliases in lostAliases.
-// If the entry is then equal to the present entry in the home, the step changes nothing in the home any more.
+// dropStepAliases changes the planned step st, so that the step removes the aliases in lostAliases from an entry in the
+// home. The argument p contains the home's version and the server's version of this entry. If the entry without these
+// aliases is equal to the entry that is already in the home, the step has no ops any more, so that it does not change
+// the home.
 func (s *syncRun) dropStepAliases(st *plannedStep, p *entryPair, lostAliases []string) {
 	e := homeEntryAfterStep(p, st).Clone()
 	e.Aliases = slices.DeleteFunc(e.Aliases, func(a string) bool { return slices.Contains(lostAliases, a) })

@@ -86,10 +86,13 @@ func mayBeDifferentEntry(e *oxbow.Entry, r *syncRecord, server *homeOrServerEntr
 	return !server.isHistoryContinued && e.Name != r.ServerEntry.EntryName
 }
 
-// findRenames finds entries that were renamed on one side, which is the home or the server. If the entry of a record is
-// missing on one side, findRenames looks there for a new entry with the same kind and creation time. It adds this entry
-// to the pair of the record. A record stays without an entry if several new entries qualify. It also stays without an
-// entry if the other side already has a different entry with the new name.
+// findRenames finds entries that were renamed in the home or on the server since the last synchronization. A sync
+// record refers to an entry in the home and to an entry on the server. If one of these two entries is missing,
+// findRenames searches the same side (the home or the server) for a new entry with the same kind and creation time. It
+// adds the new entry to the pair of the record.
+//
+// findRenames adds no entry if several new entries have this kind and creation time. It also adds no entry if the other
+// side already has a different entry with the new name.
 func (s *syncRun) findRenames(
 	home, server *homeOrServerEntries,
 	pairedHomeEntries, pairedServerEntries map[*oxbow.Entry]bool,
@@ -116,15 +119,20 @@ func (s *syncRun) findRenames(
 }
 
 // findMovedEntries finds entries that were renamed since the last synchronization. It searches one side, which is
-// either the home (the user's own store) or the server. The list entries contains entries that this side has now. The
-// map pairedEntries contains the entries of this side that already belong to a pair.
+// either the home (the user's own store) or the server. The list entries contains the entries that this side has now.
+// The map pairedEntries contains the entries of this side that already belong to a pair.
 //
-// findMovedEntries calls the function missingEntryIdentity for each pair. If the pair's entry is missing on this side,
-// missingEntryIdentity must return the identity that the entry had, and true. Then findMovedEntries searches the list
-// entries for an entry with the same kind and creation time. The entry must not be in the map pairedEntries, and the
-// function isNameFree must return true for the entry's name. If several entries or pairs match, an equal alias decides,
-// or else equal content. findMovedEntries passes each pair and the entry that it found to the function assignEntry, and
-// adds the entry to the map pairedEntries.
+// The function missingEntryIdentity must report whether a pair's entry is missing on this side. If the entry is
+// missing, the function must return the identity that the entry had, and true.
+//
+// For each such pair, findMovedEntries searches the list entries for candidates. A candidate has the same kind and
+// creation time as the missing entry, and does not belong to a pair. The function isNameFree must also return true for
+// the candidate's name. If exactly one candidate has the pair's server name as an alias, the pair gets this candidate.
+// Otherwise a single candidate with equal content is used. Otherwise a single candidate is used if no other pair with
+// this kind and creation time is left.
+//
+// findMovedEntries passes each pair and the pair's new entry to the function assignEntry, and adds the entry to the map
+// pairedEntries.
 func (s *syncRun) findMovedEntries(
 	entries []*oxbow.Entry,
 	pairedEntries map[*oxbow.Entry]bool,

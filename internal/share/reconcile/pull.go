@@ -351,8 +351,9 @@ func removalSortKey(op oxbow.Op) int {
 	return 1
 }
 
-// copyWithoutPullData returns a copy of the sync record without the fields WasPulled and RecordBeforePull. A run uses
-// these fields to recognize that a person has undone the last pull. If r is nil, the result is nil.
+// copyWithoutPullData returns a copy of the sync record r without the fields WasPulled and RecordBeforePull. A later
+// synchronization uses these fields to recognize that a person has undone the last pull. If r is nil, the result is
+// nil.
 func copyWithoutPullData(r *syncRecord) *syncRecord {
 	if r == nil {
 		return nil

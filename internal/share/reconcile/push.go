@@ -34,8 +34,9 @@ func (s *syncRun) planPush() (steps []*plannedStep) {
 	return steps
 }
 
-// planPushStep returns a push's step for an entry of the home and its counterpart on the server. It returns nil if the
-// push changes neither the server's entry nor the sync record of the two.
+// planPushStep returns what a push must do for the pair p, which consists of an entry in the home and the same entry on
+// the server. It returns nil if the push changes neither the server's entry nor the pair's sync record. If only the
+// server's entry has changed, planPushStep counts this change in the report.
 func (s *syncRun) planPushStep(p *entryPair) *plannedStep {
 	st := &plannedStep{oldRecord: p.lastSyncRecord, record: p.trustedRecord, homeEntry: p.homeEntry}
 	switch {
@@ -62,8 +63,11 @@ func (s *syncRun) planPushStep(p *entryPair) *plannedStep {
 	return st
 }
 
-// planConflictingPush plans how to push an entry that was changed on the server since the last synchronization. It
-// returns nil if the entry must be pulled first.
+// planConflictingPush completes the step st for an entry that was changed on the server since the last synchronization.
+// If the home's entry is equal to the server's entry, the step only writes a new sync record. Otherwise the entry must
+// be pulled first. If the home's entry was changed too, the report lists the entry with the error ErrBothChanged, and
+// the result is nil. If the entry's sync record is not trusted, the step drops the sync record. In all other cases, the
+// result is nil.
 func (s *syncRun) planConflictingPush(st *plannedStep, p *entryPair) *plannedStep {
 	hasBoth := p.homeEntry != nil && p.serverEntry != nil
 	if hasBoth && s.state.entryHash(p.homeEntry) == s.state.entryHash(p.serverEntry) {

@@ -308,8 +308,8 @@ func (s *syncRun) mergeBaseContent(p *entryPair) (string, error) {
 // maxExaminedVersions is the maximum number of versions that are examined for an entry.
 const maxExaminedVersions = 1000
 
-// findNewestContent returns the newest content among all versions with one of these names that the function matches
-// accepts. Removed and erased versions are ignored. The bool result is false if no such content exists.
+// findNewestContent returns the newest content among all versions with one of the names for which the function matches
+// returns true. Removed and erased versions are ignored. The bool result is false if there is no such content.
 func (s *syncRun) findNewestContent(
 	store oxbow.Store,
 	names []string,
@@ -322,8 +322,9 @@ func (s *syncRun) findNewestContent(
 
 // findNewestMatchingContent searches the versions of the entries with these names. It examines one name after the
 // other, and the versions of each name from the newest to the oldest. It returns the content of the first version for
-// which matches returns true. The bool is false if there is no such version, if the store has no history, or if more
-// than maxExaminedVersions versions were examined.
+// which the function matches returns true. The bool result is false if there is no such version, if the store has no
+// history, if more than maxExaminedVersions versions were examined, or if an error is returned. Reaching this limit is
+// not an error.
 func (s *syncRun) findNewestMatchingContent(
 	store oxbow.Store,
 	names []string,

@@ -166,7 +166,8 @@ func (s *syncRun) addFinishedRecord(st *plannedStep) {
 	}
 }
 
-// finishRun adds the new sync records to the state, and stores the home's present position in the state.
+// finishRun adds the new sync records to s.state, and stores the present position in the home's history in s.state. If
+// the position cannot be read, the old position is kept.
 func (s *syncRun) finishRun() {
 	s.applyRecordReplacements()
 	if now, err := readStorePosition(s.ctx, s.exactNameHomeStore); err == nil {

@@ -56,8 +56,8 @@ func (s *syncRun) savePushPlan(steps []*plannedStep) error {
 }
 
 // planUnfinishedPull returns a plan with the steps of an interrupted pull that still have to be done. It omits steps
-// that do not change an entry. It uses the plan of a push, and sets isPull. If a step has a record and an entry in the
-// home, the record then refers to the home's entry.
+// that do not change an entry. The plan has the same form as the plan of an interrupted push, but isPull is true. If a
+// step has a sync record and an entry in the home, the planned record refers to this entry.
 func (s *syncRun) planUnfinishedPull(steps []*plannedStep) *unfinishedRunPlan {
 	unfinished := unfinishedSteps(steps)
 	p := s.planUnfinishedPush(steps)

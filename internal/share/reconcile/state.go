@@ -151,8 +151,9 @@ func (s *State) identify(e *oxbow.Entry) entryVersionIdentity {
 	return entryVersionIdentity{e.Name, e.Kind, e.Created.UnixNano(), s.entryHash(e)}
 }
 
-// newPairRecord returns a record about an entry that exists on the server and in the home. Pass nil for homeEntry if
-// the home's entry contains changes that the server lacks.
+// newPairRecord returns a record about an entry that exists on the server and in the home. If the home's entry contains
+// changes that the server lacks, the caller must pass nil for homeEntry. Then the field HomeEntry of the record is
+// empty.
 func (s *State) newPairRecord(serverEntry, homeEntry *oxbow.Entry) *syncRecord {
 	r := &syncRecord{
 		ID:                 serverEntry.ID,

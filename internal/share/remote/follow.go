@@ -107,8 +107,8 @@ func (f *serverFollower) addWatcher(fn func(oxbow.Event)) (stop func()) {
 
 // sendServerChangesEvent asks the server for the changes since the last event, and sends an event with these changes to
 // the watchers. If the position of the last event is unknown or no longer valid, it sends an event with Reset set, so
-// that the watchers read all entries again. If the server cannot be asked, no event is sent, and the next call sends
-// the changes. Without watchers, sendServerChangesEvent does nothing.
+// that the watchers read all entries again. If the request fails, it sends no event and returns the error. The next
+// call then sends all changes since the last event. Without watchers, sendServerChangesEvent does nothing.
 func (f *serverFollower) sendServerChangesEvent(ctx context.Context) error {
 	if f.watchers.Len() == 0 {
 		return nil
@@ -185,7 +185,9 @@ func (f *serverFollower) readChangeAnswer(
 	return change
 }
 
-// sendOwnChangeEvent sends an event for a change that this client has made, even if ctx is done.
+// sendOwnChangeEvent sends an event to the watchers about a change that this client has made, even if ctx is done. If
+// the changes cannot be read from the server, it sends an event with Reset set, so that the watchers read all entries
+// again.
 func (f *serverFollower) sendOwnChangeEvent(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), detachedRequestTimeout)
 	defer cancel()

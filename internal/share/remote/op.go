@@ -42,8 +42,9 @@ type wireChangeMetadata struct {
 }
 
 // addMetadataToContext returns a context with data from the request: the operation ID, the note, and the client and the
-// agent that made the request. The rest of the source in ctx is kept, such as the authenticated writer. If the source
-// has no door, the door is "http". If it has no actor, the actor is [oxbow.Agent].
+// agent that the request claims to come from. The other fields of the source in ctx stay unchanged, for example the
+// authenticated writer. If the source's Door (the interface of the request) is empty, it becomes "http". If the
+// source's Actor is empty, it becomes [oxbow.Agent].
 func (s wireChangeMetadata) addMetadataToContext(ctx context.Context) context.Context {
 	from, _ := oxbow.SourceFrom(ctx)
 	from.Door, from.Actor = cmp.Or(from.Door, "http"), cmp.Or(from.Actor, oxbow.Agent)
@@ -110,9 +111,9 @@ func encodeOps(ops []oxbow.Op) ([]opjson.Op, error) {
 	return ws, nil
 }
 
-// decodeApplyRequest decodes the JSON of a [wireApplyRequest] from r. It returns the ops separately and decodes them
-// one by one, so that a large request is never in RAM twice. It fails if a field is unknown, if an op is invalid, or if
-// there are more than maxOpsPerRequest ops.
+// decodeApplyRequest decodes the JSON of a [wireApplyRequest] from r. The ops are decoded one by one and returned in
+// the result ops instead of in w. So the text of a large request and its decoded ops are never both completely in RAM.
+// decodeApplyRequest fails if a field is unknown, if an op is invalid, or if there are more than maxOpsPerRequest ops.
 func decodeApplyRequest(r io.Reader) (w wireApplyRequest, ops []oxbow.Op, err error) {
 	d := json.NewDecoder(text.LimitWhiteSpace(r))
 	d.DisallowUnknownFields()

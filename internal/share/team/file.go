@@ -44,9 +44,9 @@ func isEntryFile(name string) bool {
 		(prefix == "" || (hasDash && title != "" && len(title) <= maxTitleBytes && title == titleForName(title)))
 }
 
-// titleForName returns the title with which the file name of an entry begins. It consists of the words in the entry's
-// name, with only ASCII letters in lower case and digits, and with single dashes between the words. It returns "" if
-// nothing is left.
+// titleForName returns a short form of an entry's name. The file name of the entry begins with this title. The title
+// contains the words of the name, with single dashes between the words. It contains only digits and the ASCII letters a
+// to z, and has at most maxTitleBytes bytes. titleForName returns "" if the name contains no such characters.
 func titleForName(name string) string {
 	words := strings.FieldsFunc(text.MakeSlug(name), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')

@@ -84,8 +84,8 @@ func (s *limitedHistory) checkRestoreAllowed(ctx context.Context, name string, s
 	return s.checkOpsAllowed(ctx, ops, err)
 }
 
-// opsToUndo returns ops with the same effect as undoing the changes: the ops restore each entry to its version before
-// the first change.
+// opsToUndo returns ops that undo the changes with the numbers in the list seqs. The ops restore each changed entry to
+// the version that the entry had before its first change in the list.
 func (s *limitedHistory) opsToUndo(ctx context.Context, seqs []uint64) (ops []oxbow.Op, err error) {
 	if len(seqs) == 0 {
 		return nil, nil

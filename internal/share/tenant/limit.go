@@ -33,7 +33,7 @@ type allowedChangeSize struct {
 // An allowed change that is not in the store after maxPendingChangeAge has failed.
 const maxPendingChangeAge = 5 * time.Second
 
-// NewLimit returns a limit that enforces the quota. It reads the time with now.
+// NewLimit returns a limit that enforces the quota q of a tenant. It calls the function now to get the present time.
 func NewLimit(q auth.Quota, now func() time.Time) *Limit {
 	return &Limit{quota: q, now: now, allowedChangeCount: float64(q.MaxWritesPerSecond), allowedChangeCountTime: now()}
 }
@@ -72,8 +72,11 @@ func (l *Limit) Allow(ctx context.Context, s oxbow.Store, ops []oxbow.Op) error 
 	return nil
 }
 
-// checkQuota returns an error if the memory would exceed the quota after a change of the size changeSize. The caller
-// must hold l.mu.
+// checkQuota returns an [oxbow.QuotaError] if the memory would exceed the quota after a change. The argument changeSize
+// contains the entries and bytes that the change would add, and the time of the change. checkQuota also counts the
+// changes in l.pendingChanges, which the store's statistics may not include yet. It first removes pending changes that
+// the statistics include now, or that are older than maxPendingChangeAge. If the store cannot count its entries,
+// checkQuota returns [oxbow.ErrUnsupported]. The caller must hold l.mu.
 func (l *Limit) checkQuota(ctx context.Context, s oxbow.Store, changeSize allowedChangeSize) error {
 	counter := oxbow.CapabilitiesOf(s).Counter
 	if counter == nil {

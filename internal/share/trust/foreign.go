@@ -57,7 +57,7 @@ func (f *foreignStore) Entries(ctx context.Context, filter oxbow.Filter) iter.Se
 // Apply implements [oxbow.Store].
 func (f *foreignStore) Apply(context.Context, ...oxbow.Op) error { return f.changeError }
 
-// DryRun implements [oxbow.DryRunner].
+// DryRun implements [oxbow.DryRunner]. It always returns f.changeError, because the store f does not allow changes.
 func (f *foreignStore) DryRun(context.Context, ...oxbow.Op) error { return f.changeError }
 
 func markForeign(e oxbow.Entry) oxbow.Entry {

@@ -43,9 +43,9 @@ type Home struct {
 	RecordTime    time.Time `json:"since"`
 }
 
-// matchesExactly reports whether the recorded home h is the home that was examined and has the facts f. The path, the
-// link, the directory's ID, and the memory's fingerprint must be equal. If the examined home has no memory or a damaged
-// memory, the fingerprints are not compared.
+// matchesExactly reports whether the recorded home h is the home that was examined. The argument f contains the facts
+// about the examined home. The path, the link, the directory's ID, and the fingerprint of the memory must be equal. The
+// fingerprint is not compared if the examined home contains no memory or a damaged memory.
 func (h *Home) matchesExactly(f homeOwnershipFacts) bool {
 	isSameStore := h.Fingerprint == f.homeFingerprint || f.homeFingerprint == damagedStoreFingerprint ||
 		f.homeFingerprint == ""
@@ -330,9 +330,10 @@ func (l List) TrustsSettings(home, settings string) bool {
 	})
 }
 
-// DocumentRefusalReason returns the reason why a document in a home of the user must not be used, or "" if it may be
-// used. A document that git tracks is refused if its text differs from the text that the user trusted, because a pull
-// or a checkout may have changed the document.
+// DocumentRefusalReason returns the reason why a document in a home of the user must not be used, or "" if the document
+// may be used. A document that git tracks is refused if its text differs from the text that the user trusted, because a
+// pull or a checkout may have changed the document. If git cannot list its tracked files, the document is used only if
+// the user trusted its text, or if the home is in the list l.
 func (l List) DocumentRefusalReason(home, name string) string {
 	path := filepath.Join(home, filepath.FromSlash(name))
 	names, err := git.ListTrackedFiles(path)
@@ -343,7 +344,9 @@ func (l List) DocumentRefusalReason(home, name string) string {
 		return ""
 	}
 	if err != nil && slices.ContainsFunc(l.Homes(), func(h Home) bool { return h.Path == realPath(home) }) {
-		return "" // The home is recorded as the user's, and without an index git tracks no file.
+		// The user has recorded this home as their own. Therefore the document may be used, although git could not list
+		// its tracked files.
+		return ""
 	}
 	return "git tracks it, and you have not trusted it as it is now; read it, then say: oxbow trust"
 }

@@ -107,7 +107,9 @@ func (g *unwrittenRecordChanges) stageRecord(name string, r *record) {
 	g.stagedRecords[name] = r
 }
 
-// stageOps stages either all ops or none, and returns the entry after each op.
+// stageOps applies all ops to the unwritten records, and returns one version for each op. The version contains the
+// entry after the op. If the op removed the entry, the version contains the entry before the op. If an op fails,
+// stageOps undoes the ops before it and returns an error.
 func (g *unwrittenRecordChanges) stageOps(ops []oxbow.Op) (stagedVersions []oxbow.Version, err error) {
 	g.undoFuncs = g.undoFuncs[:0]
 	id := g.nextID

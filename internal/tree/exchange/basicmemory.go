@@ -17,8 +17,9 @@ import (
 // permalinkFrontMatterKey is the key of a note's permalink, by which other notes and memory:// links refer to the note.
 const permalinkFrontMatterKey = "permalink"
 
-// readBasicMemoryNote reads a note like a Markdown file. #tags in the text become tags. The permalink becomes an alias,
-// so that links to the note can be followed.
+// readBasicMemoryNote reads a note of Basic Memory as a Markdown file in the format Obsidian, so that hashtags in the
+// text become tags of the entry. The note's permalink becomes an alias of the first entry, so that links to the note
+// can be followed. The permalink is not kept as a label.
 func readBasicMemoryNote(r *bufio.Reader, sourceName string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		opts := o.orDefault()

@@ -99,8 +99,8 @@ func (s *blockScanner) scanLine(text string, offset, end, lineNumber int, yield 
 	return begins()
 }
 
-// isInCodeOrComment reports whether a line is in a code block or a comment. It also records the end of the code block
-// or comment.
+// isInCodeOrComment reports whether the line text is in a code block or a comment that began in an earlier line. If the
+// line ends the code block or the comment, isInCodeOrComment also records this in s.
 func (s *blockScanner) isInCodeOrComment(text string, isIndented bool) bool {
 	switch {
 	case s.fence != "":

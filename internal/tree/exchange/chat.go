@@ -22,14 +22,16 @@ import (
 //	{"id":"s1","turns":[["user","Hello"],["assistant","Hello!"]]}
 //	{"session_id":"s2","date":"2023-04-30","messages":[{"role":"user","content":"Hello"}]}
 //
-// If lines have a role, such as {"role":"user","content":"Hello"}, these lines are the turns of a single session. The
-// ID of this session is the name of the file without its extension.
+// A file can also contain a turn on each line, such as {"role":"user","content":"Hello"}. All such lines in a file are
+// the turns of a single session. The ID of this session is the name of the file without its extension.
 //
 // Each session becomes an entry of the kind archive. The entry's name is the session's ID, and the content consists of
 // the turns: "user: Hello\n\nassistant: Hello!". If a message's content is a list of parts, only parts with the type
-// text are used. The time of creation is the session's field date or created. If the session lacks both fields, the
-// time is the session's date in o.SessionDates. Without any date, the time stays zero, and the store uses the present
-// time. Fields that an archive cannot store are listed in the item's warnings.
+// text are used.
+//
+// The entry's creation time is the value of the session's field "date" or "created". If the session has neither field,
+// the time comes from o.SessionDates. If o.SessionDates has no date for the session either, the time is zero, and the
+// store uses the present time. Fields that an archive cannot store are listed in the item's warnings.
 func readChat(r io.Reader, sourceName string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		var turns []json.RawMessage
@@ -177,10 +179,10 @@ func (o jsonObject) textOrNumber(key string) (string, error) {
 }
 
 // formatSessionTurns returns the turns of a session as text. In content, each turn begins with the role of the speaker.
-// textWithoutRoles is the same text, but without the roles in usualRoles. In both texts, [text.HidePrivateParts]
-// replaces the private parts of a person's messages by a mark. omittedFields lists the fields of the turns that are not
-// in the text. formatSessionTurns returns an error if raw is not a list, contains no turns, or contains an invalid
-// turn.
+// The result textWithoutRoles contains the same turns, but the roles in usualRoles are omitted. In both texts,
+// [text.HidePrivateParts] replaces the private parts of a person's messages by a mark. omittedFields lists the fields
+// of the turns that are not in the text, at most maxObjectFields fields. formatSessionTurns returns an error if raw is
+// not a list, contains no turns, or contains an invalid turn.
 func formatSessionTurns(raw json.RawMessage) (content, textWithoutRoles string, omittedFields []string, err error) {
 	if raw[0] != '[' {
 		return "", "", nil, fmt.Errorf("turns must be a list, not %s", truncateAndQuote(string(raw)))

@@ -184,9 +184,9 @@ func isRefusedByStore(err error) bool {
 	return errors.Is(err, oxbow.ErrUnsupported) || errors.Is(err, oxbow.ErrInvalid) || errors.Is(err, oxbow.ErrExists)
 }
 
-// writeBatch writes a batch in one change. If an alias belongs to another entry, writeBatch first removes the alias
-// from the batch and adds it to the report. If the store refuses the change, writeBatch writes each entry in a separate
-// change.
+// writeBatch writes the entries of the list batch in a single change. If an entry has an alias that belongs to another
+// entry, writeBatch first removes the alias from the entry, and adds it to the report. If the store refuses the change,
+// writeBatch calls writeEntry for each entry, which writes the entry in a separate change. Any other error is returned.
 func (c *converter) writeBatch(ctx context.Context, batch []oxbow.Op) error {
 	if len(batch) == 0 {
 		return nil

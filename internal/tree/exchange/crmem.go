@@ -15,9 +15,9 @@ import (
 // maxCRMEMBytes is the maximum size, in bytes, of a crabtalk memory, because the whole file is read into memory.
 const maxCRMEMBytes = 1 << 30
 
-// readCRMEM reads a crabtalk memory in any version of the format, and yields its entries. The argument inputName names
-// the file. The field Position of an item consists of inputName and the position of the entry in the file, from 1 on,
-// in place of a line number. A name that oxbow does not allow is changed, and the item gets a warning.
+// readCRMEM reads a crabtalk memory in any version of the format, and yields its entries. The argument inputName is the
+// name of the file. The Position of an item consists of inputName and the entry's number in the file. The first entry
+// has the number 1. A name that oxbow does not allow is changed, and the item gets a warning.
 func readCRMEM(r io.Reader, inputName string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		data, err := io.ReadAll(&boundedReader{

@@ -31,7 +31,8 @@ var csvRowForm = recordForm{
 	frontMatterKeyByField: map[string]string{},
 }
 
-// checkTableFile returns nil if a file is a table. It is used if the user names the format and a directory.
+// checkTableFile returns nil if the file's name ends in .csv or .tsv, and a skippedError otherwise. It checks the files
+// of a directory if the user has asked for the import of tables from the directory.
 func checkTableFile(file string) error {
 	if isTableFile(file) {
 		return nil
@@ -149,9 +150,10 @@ func (t *csvReader) readRow() (locatedJSONObject, error) {
 	return o, o.itemError(err)
 }
 
-// csvReadError returns the error for a table that cannot be read. If the table is invalid, the error is an item error
-// with a line number: the line in err if err is a [csv.ParseError], otherwise the parameter line. Any other error, such
-// as a read error, gets no line number.
+// csvReadError returns the error for a table that cannot be read. The argument err is the error that occurred. If the
+// table is invalid, the result is an item error with a line number. The line number comes from err if err is a
+// [csv.ParseError], and from the argument line otherwise. The result for any other error, such as a read error, has no
+// line number.
 func csvReadError(ref string, line int, err error) error {
 	parse, isParse := errors.AsType[*csv.ParseError](err)
 	switch {

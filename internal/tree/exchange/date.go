@@ -16,8 +16,9 @@ import (
 // nearly all places. No hour is on the same day everywhere, because the time zones span 26 hours.
 const defaultUTCHour = 10
 
-// parseDate parses a date or a time and returns it in UTC. loc is the time zone of a time without a time zone, and nil
-// means UTC. A date without a time is stored at [defaultUTCHour].
+// parseDate parses a date or a time and returns the time in UTC. If the string s contains a time but no time zone, the
+// time zone is loc, or UTC if loc is nil. If s contains only a date, the time of day in the result is [defaultUTCHour].
+// parseDate returns an error if s has none of the supported forms, or if the year is not from 1 to 9999.
 func parseDate(s string, loc *time.Location) (time.Time, error) {
 	if loc == nil {
 		loc = time.UTC

@@ -121,7 +121,9 @@ func (d *documentReader) readList(listName string) {
 	}
 }
 
-// readObject reads an object. The caller has read the opening brace.
+// readObject reads a JSON object after its opening brace, which the caller has already read. It yields the records in
+// the members that d.listNames.recordListNames names. If the object has such a member, readObject also yields an error
+// for each other list that is not imported. Otherwise the object itself is a record, and readObject yields the object.
 func (d *documentReader) readObject() {
 	o := locatedJSONObject{position: lineRef(d.inputName, d.lines.lineAt(d.dec.InputOffset()))}
 	hasList := false

@@ -365,9 +365,9 @@ func compareFilePaths(a, b string) int {
 
 // readFiles reads the files and yields their items. Files with the dates of chat sessions are read first, because the
 // other files in the same directory need the dates. The other files are read in the order of compareFilePaths. In this
-// order, a conflict copy, which a synchronization program makes of a note that was edited twice, comes after the note,
-// so that the note gets the name and aliases. readFiles yields an error if the files contain dates of sessions, but no
-// sessions.
+// order, a note comes before its conflict copies, so that the note gets the name and the aliases. A conflict copy is a
+// second version of a note, which a synchronization program creates if the note was edited on two computers. readFiles
+// yields an error if the files contain dates of sessions, but no sessions.
 func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, error) bool) {
 	slices.SortFunc(files, compareFilePaths)
 	dates, rest, ok := readChatSessionDates(fsys, files, o, yield)
@@ -403,8 +403,10 @@ func readFiles(fsys vfs.FS, files []string, o *ReadOptions, yield func(Item, err
 	}
 }
 
-// readChatSessionDates reads the files that contain the dates of chat sessions. dates contains each session's date, by
-// directory. rest contains all other files. ok is false if the caller must stop.
+// readChatSessionDates reads the files that contain the dates of chat sessions. The result dates contains, for each
+// directory with such a file, a map from the IDs of the sessions to their dates. The result rest contains all other
+// files. Errors are passed to the function yield. ok is false if yield returned false or a file could not be read. Then
+// the caller must stop.
 func readChatSessionDates(
 	fsys vfs.FS,
 	files []string,

@@ -44,8 +44,9 @@ func LabelsWithImportLabels(e oxbow.Entry, file string) []oxbow.Label {
 	return withImportLabels(Item{Entry: e.Clone(), Origin: file}).Entry.Labels
 }
 
-// ReplaceImportLabels replaces the import labels of an entry, by which an import records the entry's origin. It returns
-// the argument labels without their import labels, together with the import labels in the argument importedLabels.
+// ReplaceImportLabels removes the import labels from the list labels, and adds the import labels in the list
+// importedLabels. Import labels record where an import found an entry. The result is a sorted new list, and the list
+// labels is not changed.
 func ReplaceImportLabels(labels, importedLabels []oxbow.Label) []oxbow.Label {
 	labels = slices.DeleteFunc(slices.Clone(labels), isImportLabel)
 	for _, l := range importedLabels {
@@ -68,9 +69,11 @@ func HaveEqualBodies(a, b string) bool { return trimLineBreaks(a) == trimLineBre
 
 func trimLineBreaks(s string) string { return strings.Trim(s, "\r\n") }
 
-// ReplaceContent returns the text of a Markdown file in which content replaces the item's text. The rest of the file
-// does not change. It fails if the item's text does not occur exactly once in the file, or if content does not begin
-// with the description in the front matter.
+// ReplaceContent returns the text of a Markdown file after a change of one item. The argument fileText is the present
+// text of the file, and content is the new content of the item. The content begins with the description from the front
+// matter, which ReplaceContent does not write. ReplaceContent replaces only the item's text below the front matter. It
+// returns an error if content does not begin with the description, or if the item's old text is blank or does not occur
+// exactly once in the file.
 func ReplaceContent(fileText string, it Item, content string) (string, error) {
 	above, was := it.Entry.Content[:it.frontMatterTextLen], trimLineBreaks(it.Entry.Content[it.frontMatterTextLen:])
 	body, ok := strings.CutPrefix(content, above)
@@ -100,8 +103,8 @@ func SetFrontMatterTitle(fileText, title string) (string, error) {
 
 // FormatNote returns an entry as the text of a Markdown file. The front matter contains the aliases and the labels,
 // except labels that record the origin, labels that programs set automatically, and the label [oxbow.LabelVerified]. If
-// includesName is true, the front matter contains the name as well. This is necessary if the name of the file is
-// different. FormatNote returns an error if the front matter cannot be encoded as YAML.
+// includesName is true, the front matter also contains the name of the entry. The caller must set includesName if the
+// file's name differs from the entry's name. FormatNote returns an error if the front matter cannot be encoded as YAML.
 func FormatNote(e oxbow.Entry, includesName bool) (string, error) {
 	top := &yaml.Node{Kind: yaml.MappingNode}
 	if includesName {

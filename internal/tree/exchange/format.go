@@ -16,10 +16,12 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// detectFormat determines the format of a file. The name may be "". head contains the first bytes of the file, which
-// may be compressed with gzip. Callers should pass the first 64 KiB. If the name ends in .md, .markdown, .jsonl or
-// .ndjson (optionally followed by .gz), the name determines whether the file is Markdown or JSON. For other names, the
-// text in head determines the format. The text also determines which of the JSON formats the file has.
+// detectFormat determines the format of a file from its name and its content. The name may be "". The argument head
+// contains the first bytes of the file, which may be compressed with gzip. Callers should pass the first 64 KiB.
+//
+// Some formats can be recognized by the name (such as the extensions .md and .csv) or by special bytes at the beginning
+// of the file. Otherwise the text in head determines the format. The text also determines which JSON format a file has,
+// for example if the name ends in .jsonl. The name may have the additional extension .gz.
 func detectFormat(name string, head []byte) (Format, error) {
 	if isGzip(head) {
 		if zr, err := gzip.NewReader(bytes.NewReader(head)); err == nil {

@@ -40,10 +40,11 @@ func (k *frontMatterKey) value() string {
 	return ""
 }
 
-// parseYAMLFrontMatter returns the keys in a text's front matter, which is the text between two lines "---". byteCount
-// is the front matter's number of bytes, and lineCount is its number of lines. If the text has no front matter, all
-// results are zero. Text between two lines "---" is front matter only if its first line is a key. Blank lines and
-// comments before this key are ignored.
+// parseYAMLFrontMatter returns the keys in a text's front matter, which is the text between two lines "---". The list
+// keys also contains comments, and lines that are not keys, which have an error. byteCount and lineCount are the size
+// of the front matter, including the two lines "---". If the text has no front matter, all results are zero. Text
+// between two lines "---" is front matter only if its first line is a key. Blank lines and comments before this key are
+// ignored.
 func parseYAMLFrontMatter(text string) (keys []frontMatterKey, byteCount, lineCount int) {
 	data, body, ok := frontmatter.SplitFrontMatter(text)
 	if !ok {

@@ -152,9 +152,10 @@ func findMisspeltField(key string) string {
 	return ""
 }
 
-// mayDifferByOneTypingError is a fast test of two words. If it returns false, the words differ by more than one typing
-// error. The test is used because computing the edit distance takes longer. One typing error changes at most two
-// adjacent bytes, so the rest of the words must be equal at the beginning and at the end.
+// mayDifferByOneTypingError is a fast test of two words, which saves most computations of the edit distance. If
+// mayDifferByOneTypingError returns false, the words differ by more than one typing error. One typing error changes at
+// most two adjacent bytes. Therefore the bytes before the error must be equal in both words, and the bytes after the
+// error must be equal too.
 func mayDifferByOneTypingError(a, b string) bool {
 	shorter := min(len(a), len(b))
 	if max(len(a), len(b))-shorter > 1 {

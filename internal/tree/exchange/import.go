@@ -303,9 +303,10 @@ func readAhead(items iter.Seq2[Item, error], interrupt func()) iter.Seq2[Item, e
 	}
 }
 
-// addLabelsAndCheckItem adds the item's warnings to the import's report, and returns the item with an alias for its
-// file name. It adds import labels to the item, unless the options or the store do not allow them. The bool result is
-// false if the item is not valid. Then the reason is added to the report.
+// addLabelsAndCheckItem prepares an item for the import, and returns the prepared item. It adds the item's warnings to
+// the import's report. The item gets its file name as an alias, unless an earlier item had the same file name. If the
+// item has an origin, it also gets import labels, unless the options or the store do not allow import labels. If the
+// item is not valid, addLabelsAndCheckItem adds the reason to the report and returns false.
 func (im *importer) addLabelsAndCheckItem(it Item) (Item, bool) {
 	for _, s := range it.LossMessages {
 		im.report.addMessage(&im.report.Problems, "%s", s)
@@ -443,7 +444,10 @@ func (im *importer) addPlanToReport(p *batchPlan) {
 	}
 }
 
-// contextWithSource returns a context that gives the changes of a batch their source.
+// contextWithSource returns a context for the changes that import the items of one batch. The store records the source
+// in this context for each change. The source's actor is im.opts.Author, or oxbow.Imported if no author is set. The
+// source's origin is im.opts.ChangeOrigin. If im.opts.ChangeOrigin is empty, the origin is the file or directory from
+// which all items come.
 func (im *importer) contextWithSource(items []Item) context.Context {
 	src, _ := oxbow.SourceFrom(im.ctx)
 	src.Actor = cmp.Or(im.opts.Author, oxbow.Imported)

@@ -37,8 +37,9 @@ type numberedLine struct {
 	number int
 }
 
-// scanLines yields the lines of r that are not blank. For a line that is longer than maxLineBytes or not
-// UTF-8, it yields an [*ItemError] and continues. For a file in UTF-16, it yields a single error.
+// scanLines yields the lines of r that are not blank. For a line that is not UTF-8 or longer than maxLineBytes,
+// scanLines yields an [*ItemError] and continues. The sequence ends with an error if the file is in UTF-16, if reading
+// fails, or if more than maxBlankLineBytes of blank lines follow each other.
 func scanLines(r io.Reader, inputName string) iter.Seq2[numberedLine, error] {
 	return func(yield func(numberedLine, error) bool) {
 		br := bufio.NewReaderSize(r, 64<<10)

@@ -114,7 +114,8 @@ func ReadMarkdown(r io.Reader, inputName string, o *ReadOptions) iter.Seq2[Item,
 	}
 }
 
-// markdownItems returns the items of a text. The caller must check them.
+// markdownItems returns the items of the Markdown text of the file inputName. It does not check whether the items are
+// valid, so the caller must check them.
 func markdownItems(text, inputName string, o *ReadOptions) []Item {
 	keys, size, count := parseAnyFrontMatter(text)
 	h := readHeader(keys, inputName, o)

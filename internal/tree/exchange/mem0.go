@@ -38,7 +38,7 @@ var mem0Lists = documentListNames{
 
 // readMem0 yields an item for each memory.
 func readMem0(r *bufio.Reader, inputName string, o *ReadOptions) iter.Seq2[Item, error] {
-	names := map[string]string{} // name of each category and app that the mem0 backup mentions, by ID
+	names := map[string]string{} // map from the ID to the name, for each category and app that was read so far
 	p := programExportFormat{format: mem0, convert: func(rec locatedJSONObject, o *ReadOptions) (Item, error) {
 		return mem0Item(rec, names, o)
 	}}

@@ -55,9 +55,10 @@ func (im *importer) planChangeOfEditedEntry(it Item, old oxbow.Entry, p *batchPl
 	return nil
 }
 
-// addConflictCopy plans a new entry with the text of the stored entry old. It is needed if both the entry and its file
-// were edited: the text of the item it replaces the entry's text, and the new entry keeps the replaced text. The new
-// name is the old name with a suffix. addConflictCopy also adds a note about the conflict to the report.
+// addConflictCopy plans a new entry with the text of the stored entry old. The new entry is needed if both the entry
+// and its file were edited. In this case, the text of the file (the parameter it) replaces the text of the entry old,
+// and the new entry keeps the replaced text. The name of the new entry is the name of old with a suffix, and with a
+// number if this name is used already. addConflictCopy also adds a note about the conflict to the report p.report.
 func (im *importer) addConflictCopy(it Item, old oxbow.Entry, p *batchPlan) error {
 	for n := 1; ; n++ {
 		name := makeValidName(old.Name, oxbow.MaxName-len(conflictCopySuffix)) + conflictCopySuffix
@@ -90,10 +91,11 @@ func (im *importer) addConflictCopy(it Item, old oxbow.Entry, p *batchPlan) erro
 // conflictCopySuffix ends the name of an entry that keeps the store's text after a conflict.
 const conflictCopySuffix = " (conflict copy)"
 
-// mergeLabels merges the labels of an entry in the argument store with its labels in the argument file. The argument
-// base contains the labels that both had after the last import. The result contains the labels in file, and the changes
-// from base to store. Labels that oxbow added automatically to the stored entry are omitted. If the result has more
-// than oxbow.MaxLabels labels, the last labels that are not in file are omitted.
+// mergeLabels merges two lists of labels of one entry. The list store contains the entry's labels in the store, and the
+// list file contains the entry's labels in its file. The list base contains the labels that both had after the last
+// import. The result contains the labels in the list file, changed by the differences between the lists base and store.
+// Labels that oxbow itself added to the stored entry are omitted. If the result has more than oxbow.MaxLabels labels,
+// the last labels that are not in the list file are omitted.
 func mergeLabels(base, store, file []oxbow.Label) []oxbow.Label {
 	isOwn := func(l oxbow.Label) bool { return isLabelSetByProgram(l) && !slices.Contains(base, l) }
 	store = slices.DeleteFunc(omitOriginLabels(store), isOwn)

@@ -54,9 +54,10 @@ type okfHeader struct {
 	Labels map[string][]string `yaml:"labels"`
 }
 
-// readConcept reads a concept, a Markdown file in the Open Knowledge Format, and yields the concept as one item. If
-// oxbow exported the concept, the item is equal to the exported entry. Otherwise the concept's path becomes an alias of
-// the entry. If the file is not a concept, readConcept yields an error and then reads the file as Markdown.
+// readConcept reads a concept, which is a Markdown file in the Open Knowledge Format, and yields the concept as one
+// item. If oxbow exported the concept, the item is equal to the exported entry. Otherwise the concept's path becomes an
+// alias of the entry. If the file does not begin with valid front matter or is too long, readConcept yields an error
+// and then reads the file as Markdown. If the concept cannot be converted to an item, readConcept yields only an error.
 func readConcept(r *bufio.Reader, inputName string, o *ReadOptions) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		b, err := io.ReadAll(io.LimitReader(r, maxMarkdownBytes+1))
@@ -128,7 +129,8 @@ func convertConcept(frontMatter *yaml.Node, body, inputName string, o *ReadOptio
 		it.Entry.Aliases = tidyAliases(it.Entry.Name, append(it.Entry.Aliases, makeValidName(id, oxbow.MaxName)))
 		return it, nil
 	}
-	// Clear the origin. oxbow exported this file, so a later import recognizes the entry by its name and dates.
+	// Clear the origin, so that the item gets no label with the origin. The label is not needed, because oxbow exported
+	// this file. A later import recognizes the entry by its name and dates.
 	it.Origin = ""
 	it.Entry.Created = own.Created.UTC()
 	it.Entry.Updated = own.Updated.UTC()

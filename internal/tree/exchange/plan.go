@@ -87,8 +87,9 @@ func withoutImportMetadata(items []Item) []Item {
 	return bare
 }
 
-// originLabel returns the value of the origin label for a file. If the file's name is too long, the value contains the
-// name's digest and the end of the name, which distinguishes files better than the beginning.
+// originLabel returns the value of the origin label for the file with the name origin. If the name is too long or
+// contains characters that a label value must not contain, the value consists of the name's digest and the end of the
+// name. The end is used because the beginning is often the same for several files.
 func originLabel(origin string) string {
 	v := makeValidName(origin, len(origin)+len("\uFFFD"))
 	if v == origin && len(v) <= oxbow.MaxName {
@@ -206,7 +207,11 @@ func (im *importer) planBatchChange(items []Item, skipsLookups bool) (*batchPlan
 	return p, nil
 }
 
-// planItem finds the entry to which an item belongs, and adds the change to the plan.
+// planItem decides what the import does with an item, and adds the necessary ops to the plan p. If an equal item was
+// imported before, planItem only counts the item as unchanged. Otherwise planItem searches for a name for the item. If
+// the item's name belongs to another entry, planItem appends a number to the name. If the name belongs to an earlier
+// version of the item, the item is merged into that entry, replaces the entry, or is skipped. planItem adds notes about
+// new names and omitted aliases to the report of the plan.
 func (im *importer) planItem(it Item, p *batchPlan) error {
 	it, err := im.normalizeItem(it, p)
 	if err == nil {
@@ -343,10 +348,9 @@ func (im *importer) readEntryNamesByRecord() error {
 }
 
 // withoutTakenAliases returns the item without the aliases that belong to another entry, because an alias of two
-// entries would be ambiguous. The parameter name is the name that the imported entry will have. The list storedAliases
-// contains the aliases that the entry already has in the store. These aliases are never removed. The second result
-// contains a message for each removed alias. withoutTakenAliases returns an error if it cannot find out which entry has
-// an alias.
+// entries would be ambiguous. The parameter name is the name that the imported entry will have. An alias in the list
+// storedAliases is never removed, because the stored entry already has it. The result removalMessages contains a
+// message for each removed alias. withoutTakenAliases returns an error if it cannot find out which entry has an alias.
 func (im *importer) withoutTakenAliases(
 	it Item,
 	name string,
@@ -456,11 +460,13 @@ func (im *importer) decideItemImport(it Item, old oxbow.Entry, nameSuffixNumber 
 	return im.decideOtherProgramsItem(it, old)
 }
 
-// decideExportedItem decides whether an item from an export by oxbow replaces the entry old, which has the same name
-// but differs from the item. Otherwise the item is skipped or gets another name. nameSuffixNumber is the number that
-// was appended to the item's name to get the name of old (1 if no number was appended). The second result is the reason
-// if the item is skipped, and "" otherwise. A later date in the file is not a sufficient reason to replace the entry,
-// because anybody can write a date.
+// decideExportedItem decides whether an item from an export by oxbow replaces the entry old. The entry old has the name
+// of the item but differs from the item. nameSuffixNumber is the number that was appended to the item's name to get the
+// name of old (1 if no number was appended). If the name has no number and the option Overwrite is set, the item
+// replaces the entry. If the entry seems to belong to another item, the item gets another name. If the kinds differ, or
+// if the entry is not older or was edited in the store, the item is skipped. Then the second result is the reason.
+// Otherwise the second result is "". A later date in the file is not a sufficient reason to replace the entry, because
+// anybody can write a date.
 func (im *importer) decideExportedItem(it Item, old oxbow.Entry, nameSuffixNumber int) (importDecision, string) {
 	known := isCopyOfEntry(it, old) || isImportedFromFile(it, old)
 	switch {

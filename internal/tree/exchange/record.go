@@ -78,7 +78,8 @@ type recordForm struct {
 	frontMatterKeyByField map[string]string
 }
 
-// toItem returns the item for a record.
+// toItem converts a record to an item. The text fields of the record become the content, and the other known fields
+// become the name, the times and the labels. If the record has no text, the error is errFileWithoutText.
 func (f recordForm) toItem(o locatedJSONObject, opts *ReadOptions) (Item, error) {
 	it := Item{Position: o.position, Origin: string(f.format)}
 	var paragraphs []string

@@ -29,8 +29,8 @@ type textPiece struct {
 
 // splitText splits a text at its headings of level 1 and 2. If a section is longer than maxSectionBytes, it is split at
 // headings of level 3, and then between paragraphs. A paragraph or a code block is split only if it is too long for an
-// entry. A text shorter than maxUnsplitTextBytes stays whole, as does a text without headings that has at most
-// maxSectionBytes.
+// entry. Two texts are not split: a text that is shorter than maxUnsplitTextBytes, and a text without headings that has
+// at most maxSectionBytes.
 func splitText(text string) []textPiece {
 	var heads []splitPosition
 	for m := range splitPositions(text) {
@@ -65,7 +65,7 @@ func splitText(text string) []textPiece {
 func splitPieceAtHeadings(text string, p textPiece, headings []splitPosition, minLevel, maxLevel int) []textPiece {
 	var ps []textPiece
 	path := slices.Clone(p.headingPath)
-	// level of each heading in path, such as 2 for "##" (0 for a heading before the piece p)
+	// level of each heading in path, such as 2 for "##"; headings before p have level 0
 	levels := make([]int, len(path))
 	cur := p
 	body := p.start // position after the headings at the beginning of the current section

@@ -97,8 +97,9 @@ func (c *FolderComparison) AddStateNotes(notes ...string) {
 // ForceStateSave makes Save write the state even if it did not change.
 func (c *FolderComparison) ForceStateSave() { c.isStateChanged = true }
 
-// Compare compares the files of a folder with their earlier state, the argument old. It returns an error that matches
-// [ErrUnavailable] if the folder cannot be read, because nothing is then known about its files.
+// Compare compares the present files of a folder with the state old, which an earlier call returned. The result lists
+// the changed, deleted and renamed files and the new problems, and contains the new state. If the folder cannot be
+// read, Compare returns an error that matches [ErrUnavailable], because nothing is then known about its files.
 func Compare(fsys vfs.FS, old *State, o Options) (*FolderComparison, error) {
 	w := noteFileLister{
 		fsys:          fsys,
@@ -283,8 +284,10 @@ func (w *noteFileLister) hasParent(name string, cond func(dir string) bool) bool
 	return false
 }
 
-// listDir lists the notes in a directory. It skips hidden files and directories, such as .obsidian and .git. It
-// returns an error only if the folder itself cannot be read or if the folder is too large.
+// listDir adds the notes in the directory dir and its subdirectories to w. It skips hidden files and directories, such
+// as .obsidian and .git. The argument depth is 0 for the folder itself, and 1 for the directories in it. If a
+// subdirectory cannot be read, listDir adds a problem to w.problems. listDir returns an error only if the folder itself
+// cannot be read or if the folder is too large.
 func (w *noteFileLister) listDir(dir string, depth int) error {
 	list, err := w.fsys.ReadDir(dir)
 	switch {

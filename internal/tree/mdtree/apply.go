@@ -62,10 +62,9 @@ func (s *Store) DryRun(ctx context.Context, ops ...oxbow.Op) error {
 	return err
 }
 
-// Edit makes changes that cannot be expressed as ops. Edit makes either all changes or none. plan
-// receives the tree and returns the edits. If another program changes a file in the meantime, Edit
-// calls plan again. plan must not call the store. The edits may include files that the layout does
-// not match.
+// Edit makes changes that cannot be expressed as ops. Edit makes either all changes or none. The function plan receives
+// the tree and returns the edits. If another program changes a file in the meantime, Edit calls plan again. The
+// function plan must not call the store. The edits may also write files in which the layout stores no entries.
 func (s *Store) Edit(ctx context.Context, plan func(v TreeView, now time.Time) ([]Edit, error)) error {
 	if err := s.checkReady(ctx); err != nil {
 		return err

@@ -397,10 +397,12 @@ func (d *dumper) checkTopDirectory() error {
 }
 
 // stageAndMoveFiles writes the new files to a temporary directory, commits the dump, and moves the files to their
-// places. It returns a test that decides for each new file whether later dumps must read the file again. A dump notices
-// a later change of a file by the file's modification time. If a file was written just now, another change in the same
-// tick of the clock would not change this time. Therefore later dumps can skip a file only if the file's last change is
-// old enough.
+// places. It returns a fileStabilityTest, which decides for each new file whether later dumps must read the file again.
+//
+// This test is necessary because a dump notices a change of a file only by the file's modification time. If a file is
+// changed twice within the same tick of the clock, the second change does not alter the modification time. Therefore
+// later dumps can skip a file only if the file's last change is old enough. If an error occurs before the files are
+// written, the returned test does not know which changes are old enough.
 func (d *dumper) stageAndMoveFiles(ctx context.Context) (*fileStabilityTest, error) {
 	written := &fileStabilityTest{isCutoffUnknown: true}
 	j, staged, err := d.makeJournal()

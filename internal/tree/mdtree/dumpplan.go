@@ -68,9 +68,9 @@ func hasMdBookDirective(e *oxbow.Entry) bool {
 }
 
 // renderEntry returns a description of the file that the dump writes for an entry. It also stores the text of the file
-// in the spool (a buffer that may move to a temporary file). If keepsAllTexts is false, it omits a text whose hash
-// shows that the last dump probably wrote the same text. It uses the memory of buf for the text, and returns the memory
-// for the next call.
+// in d.tempTextStore, which is a buffer that may move to a temporary file. If keepsAllTexts is false and the last dump
+// probably wrote a file with the same hash, the text is not stored. renderEntry builds the text in the slice buf. The
+// second result is this slice, which the caller can pass to the next call.
 func (d *dumper) renderEntry(e *oxbow.Entry, buf []byte) (outputFile, []byte, error) {
 	// Copy the name, because it may share the memory of the whole entry.
 	out := outputFile{
@@ -193,9 +193,9 @@ func (d *dumper) planChanges(ctx context.Context) error {
 }
 
 // findOtherSpellingOnDisk searches the disk for a file whose path differs from the path of an output file only in its
-// Unicode normal form. If the file system treats both paths as the same file, it adds the path that is on the disk to
-// the map diskPathsOfOutputs. The dump does not remove the files in this map, because otherwise it would remove the
-// output file.
+// Unicode normal form. Some file systems treat both paths as the same file. In this case, findOtherSpellingOnDisk adds
+// the path on the disk to the map diskPathsOfOutputs. It also marks the output file as a file to read. The dump does
+// not remove files in this map, because removing the path on the disk would remove the output file.
 func (d *dumper) findOtherSpellingOnDisk(outputIndex int32, diskPathsOfOutputs map[string]bool) error {
 	if len(d.diskPathByNormalForm) == 0 {
 		return nil
@@ -382,10 +382,10 @@ func (d *dumper) examineFile(outputRow int32) error {
 	return nil
 }
 
-// readTextAndStamp returns the text in an entry's file, and a hash of the file's size, inode and times. A later dump
-// compares this stamp to recognize that the file is unchanged. stamp is 0 if the file may have been changed too
-// recently. Then its times might stay the same even after a further change. stamp is also 0 if the time resolution or
-// the file's properties are unknown.
+// readTextAndStamp returns the text in the file filePath, and a hash of the file's size, inode and times (the stamp).
+// If a later dump computes the same stamp, it knows that the file is unchanged. A file that was changed very recently
+// could change again without a change of its times. Therefore stamp is 0 for such a file. The result stamp is also 0 if
+// the time resolution or the file's properties are unknown.
 func (d *dumper) readTextAndStamp(filePath string) (text string, stamp fileStampHash, err error) {
 	if d.stabilityTest.stabilityCutoffNanos == 0 && !d.stabilityTest.isCutoffUnknown {
 		d.determineStabilityCutoff()
@@ -413,9 +413,10 @@ func (d *dumper) determineStabilityCutoff() {
 	d.stabilityTest.isCutoffUnknown = !ok
 }
 
-// saveKnownHashList writes the list of known files (the files that the next dump or load need not read), if the list
-// has changed. The argument stabilityTest decides which files of this dump are old enough for the list. Errors are
-// ignored, because without the list, the next dump and load only take longer.
+// saveKnownHashList writes the list of known files, if the list has changed. The next dump or load need not read the
+// files in this list, because the list contains their hashes. A file that was changed very recently is left out,
+// because it could change again without a change of its times. The argument stabilityTest recognizes such files. Errors
+// are ignored, because without the list, the next dump and load only take longer.
 func (d *dumper) saveKnownHashList(stabilityTest *fileStabilityTest) {
 	head := knownHashListHeader{d.newManifestDigest, d.newSummaryDigest}
 	hasNewFiles := d.hasNewFileForHashList || len(d.outputsToWrite) > 0
@@ -468,10 +469,11 @@ func (d *dumper) stableFileStamp(
 	return s, false
 }
 
-// mayReplace returns the hash of the file filePath, and reports whether the dump may replace or remove the file.
-// lastItem is the file's item in the last dump. The file may be replaced if it is unchanged since the last dump, or if
-// the store's history contains its text. Otherwise somebody has edited the file. If the dump is forced, the edited file
-// may be replaced and is added to d.editedFilesToCopy. If not, the file is added to d.editedFiles.
+// mayReplace returns the hash of the file filePath, and reports whether the dump may replace or remove the file. The
+// argument lastItem describes the file as the last dump wrote it. The result canReplace is true if the file is
+// unchanged since the last dump, or if the store's history contains its text. In all other cases, somebody has edited
+// the file. If the dump is forced, mayReplace then adds the file to d.editedFilesToCopy, and canReplace is true. If the
+// dump is not forced, mayReplace adds the file to d.editedFiles, and canReplace is false.
 func (d *dumper) mayReplace(
 	ctx context.Context,
 	filePath string,
@@ -526,7 +528,8 @@ func (d *dumper) isTextInStoreHistory(ctx context.Context, filePath, text string
 }
 
 // keepEditedSummary adds the table of contents to d.editedFilesToCopy if somebody has edited the table since the last
-// dump. Otherwise the dump would overwrite the edits. oldHash is the hash, in hex, of the present table.
+// dump. Without this copy, the dump would overwrite the edits. The argument oldHash is the hash, in hex, of the table
+// that is now in the directory. It is "" if no table exists.
 func (d *dumper) keepEditedSummary(oldHash string) error {
 	if oldHash == "" || oldHash == d.hashListHeader.summaryDigest.hexText() {
 		return nil

@@ -89,9 +89,9 @@ type dirEntry struct {
 	mode    fs.FileMode // type of the file
 }
 
-// isKindDir reports whether the path of e is the path that the directory for entries of one kind must have, such as
-// "notes". If so, e occupies the place of that directory, but is not a directory. It is for example a regular file or a
-// link.
+// isKindDir reports whether the path of e is reserved for the directory that contains the entries of one kind, such as
+// "notes". Because e is not a directory but for example a regular file or a link, e then prevents the creation of this
+// directory.
 func (e *dirEntry) isKindDir() bool { return e.path == e.kindDir.dir }
 
 // eachEntry calls fn for each file in the directories that contain the files of entries. Hidden files are included, and
@@ -130,9 +130,9 @@ func (t *dumpTree) eachEntry(fn func(e dirEntry) error) error {
 	return nil
 }
 
-// eachEntryInKindDir calls fn for each file in the directory for one kind of entry. If a dump was interrupted, its new
-// files may not have been moved to this directory yet. Files that the interrupted dump replaces or removes are left
-// out.
+// eachEntryInKindDir calls fn for each file in the directory for one kind of entry. It leaves out each file that an
+// interrupted dump writes, replaces or removes. It also does not call fn for new files that the interrupted dump has
+// not moved to this directory yet.
 func (t *dumpTree) eachEntryInKindDir(kind *entryKindDir, fn func(e dirEntry) error) error {
 	return vfs.EachEntry(t.fs, t.fullPath(kind.dir), func(e fs.DirEntry) error {
 		p := kind.dir + "/" + e.Name()

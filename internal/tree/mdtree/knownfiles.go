@@ -197,8 +197,9 @@ func (r *rowReader) readBytes(n uint64) []byte {
 	return b
 }
 
-// loadKnownFiles reads the list of known files, and calls fn for each row. A later dump need not read a known file
-// again if the file's size, inode and times are unchanged. ok is false if the list cannot be read.
+// loadKnownFiles reads the list of known files, and calls fn for each row of the list. A row contains a file's path,
+// its hash, and a stamp of its size, inode and times. If the stamp is unchanged, a dump need not read the file. The
+// result head is the header of the list. The result ok is false if the list cannot be read.
 func (t *dumpTree) loadKnownFiles(fn func(fileWithKnownHash)) (head knownHashListHeader, ok bool) {
 	f, err := t.openFile(t.fullPath(knownHashListFile))
 	if err != nil {

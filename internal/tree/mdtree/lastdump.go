@@ -105,9 +105,10 @@ func (l *lastDump) itemByName(t *dumpTree, name string) (f manifestItem, err err
 	return f, nil
 }
 
-// readLastDumpSummaryLinks returns a function that yields the links to the entries of a directory, sorted by the
-// entry's name. The links are those that the last dump wrote into the table of contents. They come from the manifest,
-// even if another store was dumped. If the manifest is missing or damaged, the function yields nothing.
+// readLastDumpSummaryLinks returns a function for the links that the last dump wrote into the table of contents. The
+// function yields the links to the entries of the directory dir, sorted by the entry's name. The links are read from
+// the manifest, which lists the files of the last dump. The store of the last dump may be another store than the store
+// of the present dump. If the manifest is missing or damaged, the function yields nothing.
 func (t *dumpTree) readLastDumpSummaryLinks() (func(dir *entryKindDir) iter.Seq[summaryLink], error) {
 	m, err := t.readManifest()
 	isMissing := errors.Is(err, fs.ErrNotExist)

@@ -134,8 +134,9 @@ func ReadTree(fsys vfs.FS, dir string, o *ReadOptions) (*Tree, error) {
 // one of them.
 type lastDumpHashes struct{ journalHash, manifestHash string }
 
-// readLastDumpHashes returns the present hashes of the journal and the manifest, which show whether a dump has changed
-// the tree.
+// readLastDumpHashes returns the hashes of two files that each dump writes: the journal commitFile and the manifest
+// manifestFile. The caller compares the hashes with earlier hashes to find out whether a dump has changed the tree in
+// the meantime.
 func (r *dumpTree) readLastDumpHashes() (s lastDumpHashes, err error) {
 	s.journalHash, err = r.hashFileStream(commitFile)
 	if err != nil {
@@ -261,13 +262,16 @@ func (r *treeReader) listFiles(t *dumpTree) ([]entryDirFile, error) {
 	return files, err
 }
 
-// compareEntryKindDirPaths compares two paths of entry files. Each directory contains the entries of one kind. The
-// paths are ordered first by the number of the directory in entryKindDirs, and then by path.
+// compareEntryKindDirPaths compares the paths aPath and bPath of two entry files. The arguments aKind and bKind are the
+// directories of these files. Each directory contains the entries of one kind. The files are ordered first by the
+// position of their directory in the list entryKindDirs, and then by path.
 func compareEntryKindDirPaths(aKind, bKind *entryKindDir, aPath, bPath string) int {
 	return cmp.Or(cmp.Compare(kindDirIndex(aKind.dir), kindDirIndex(bKind.dir)), strings.Compare(aPath, bPath))
 }
 
-// reportNonEntryFile adds a problem or a warning for a file that does not belong to an entry.
+// reportNonEntryFile reports a file or directory that is not read as an entry. It adds a warning for a hidden .md file,
+// and for a visible file whose name is not the name of an entry file. It adds a problem if a directory for entries is
+// not a directory, or if an entry file is not a regular file. Other hidden files are ignored.
 func (r *treeReader) reportNonEntryFile(e *dirEntry) {
 	name := path.Base(e.path)
 	isHidden := name[0] == '.'
@@ -585,7 +589,8 @@ func parseEntryFile(s *entryKindDir, filePath, text string) (oxbow.Entry, parsed
 	return e, f, nil
 }
 
-// findMissingEntries finds the entries of the last dump that the tree does not contain.
+// findMissingEntries adds a MissingFile to t.MissingFiles for each entry of the last dump that no longer has a file in
+// the tree. The manifest m lists the entries of the last dump. If m is nil, findMissingEntries does nothing.
 func (t *Tree) findMissingEntries(m *manifest, fileByEntryName map[string]string) {
 	if m == nil {
 		return

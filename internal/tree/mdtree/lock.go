@@ -27,9 +27,11 @@ const (
 	maxWaitForWriterChange = 200 * time.Millisecond
 )
 
-// acquireWriteLock waits until the caller is the only writer among all processes, and completes an interrupted change.
-// The caller must call release. If another process keeps the lock for longer than LockWait, the error is an
-// [oxbow.BusyError].
+// acquireWriteLock waits until the caller is the only writer, and then completes a change that was interrupted. No
+// other process can write until the caller calls release. The caller must call release if the error is nil. If another
+// process keeps the lock for longer than s.options.LockWait, the error is an [oxbow.BusyError]. If s.options.NoJournal
+// is set, acquireWriteLock excludes only the writers of this store object in this process. It then removes leftover
+// temporary files, and does not complete an interrupted change.
 func (s *Store) acquireWriteLock(ctx context.Context) (release func(), err error) {
 	if s.options.ReadOnly {
 		return nil, oxbow.ErrReadOnly

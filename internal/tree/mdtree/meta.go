@@ -222,9 +222,10 @@ func ignoredPropertyTexts(propertyBlock string) []string {
 	return unread
 }
 
-// removeDumpedTime removes the first <time> element with this value from the HTML block, if the element has the form in
-// which a dump writes it. If the visible time differs from the datetime attribute, only the tags are removed and the
-// visible time stays, because a person may have changed it.
+// removeDumpedTime removes the first <time> element from an HTML block if the element's datetime attribute is timeText
+// and the element has the form in which a dump writes it. If the visible time in the element differs from timeText,
+// only the tags are removed and the visible time stays, because a person may have changed it. If the end tag is
+// missing, only the start tag is removed.
 func removeDumpedTime(propertyBlock, timeText string) string {
 	open := `<time datetime="` + timeText + `">`
 	before, s, ok := strings.Cut(propertyBlock, open)
@@ -347,8 +348,10 @@ func formatTime(t time.Time) string {
 	return t.Format(time.RFC3339Nano)
 }
 
-// parseTime parses the output of formatTime and variants that RFC 3339 allows: an offset, a space or t for T, z for Z,
-// and the leap second :60, which becomes :59.
+// parseTime parses the output of formatTime, which has the form of RFC 3339 or the form @seconds+nanoseconds (a Unix
+// time, in which the fraction of nine digits is optional). It also accepts the following variants of RFC 3339. The time
+// may have an offset instead of Z. The letter T may be written as a space or as t, and the letter Z as z. The leap
+// second :60 is read as :59. The result is false if s has none of these forms.
 func parseTime(s string) (time.Time, bool) {
 	if s, ok := strings.CutPrefix(s, "@"); ok {
 		s, frac, hasFrac := strings.Cut(s, "+")

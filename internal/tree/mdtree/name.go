@@ -238,9 +238,9 @@ func isReservedRune(r rune) bool {
 
 // foldFileName returns the same string for two file names if some file system considers the names equal. Such names
 // differ in case, in Unicode normal form, or in ignorable characters. foldFileName considers more names equal than any
-// single file system does. It decomposes the name into normal form NFKD, and folds the case of each character. NFKD
-// already covers the characters whose full case folding has several characters, except for the sharp s. Therefore the
-// sharp s is replaced by SS.
+// single file system does. It decomposes the name into normal form NFKD, removes ignorable characters, and folds the
+// case of each character. Some characters become several characters if their case is folded. NFKD has already split
+// these characters, except for the sharp s, so foldFileName replaces the sharp s by SS.
 func foldFileName(s string) string {
 	plain := true
 	for i := range len(s) {

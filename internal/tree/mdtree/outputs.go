@@ -155,6 +155,7 @@ func (o *outputTable) manifestItems() iter.Seq[manifestItem] {
 }
 
 // summaryLinks yields the links of the table of contents for the entries in dir, the directory for one kind of entry.
+// It yields nothing for a directory of topics (isTopic), because a dump does not write topics.
 func (o *outputTable) summaryLinks(dir *entryKindDir) iter.Seq[summaryLink] {
 	return func(yield func(summaryLink) bool) {
 		if dir.isTopic {

@@ -153,10 +153,10 @@ func (v *treeWithPlannedEdits) IsPathTaken(p string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// addPlannedEdits adds the edits to v. The results are maps from the names of the entries in the edited files to the
-// entries' versions, in the order in which they occur in the files. versionsBefore contains the versions before the
-// edits, and versionsAfter contains the versions after the edits. addPlannedEdits returns an error if a path must not
-// be written or occurs twice.
+// addPlannedEdits adds the edits to v. The map versionsBefore contains the versions of the entries in the edited files
+// before the edits, and the map versionsAfter contains the versions after the edits. The keys of both maps are the
+// names of the entries. The versions of a name are in the order of the edits, and within a file in the order of its
+// entries. addPlannedEdits returns an error if a path must not be written or occurs twice.
 func (v *treeWithPlannedEdits) addPlannedEdits(
 	edits []Edit,
 ) (versionsBefore, versionsAfter map[string][]uint64, err error) {

@@ -120,9 +120,9 @@ type storedEntry struct {
 // all entries of the store is faster.
 const maxEntriesReadSingly = 200
 
-// readStore reads entries of the store into p.storeEntryByName. It reads all entries unless the entries that changed
-// since the last dump are known and few. Otherwise it reads only the entries that changed, and the entries that share a
-// name or an alias with an entry in an edited file.
+// readStore reads entries of the store into p.storeEntryByName. If the entries that changed since the last dump are
+// known and few, readStore reads only these entries and the entries that share a name or an alias with an entry in an
+// edited file. Otherwise readStore reads all entries.
 func (p *loadPlanner) readStore(ctx context.Context, s oxbow.Store) error {
 	var f oxbow.Filter
 	changed, ok := p.findNamesChangedSinceDump(ctx)
@@ -251,10 +251,10 @@ func (p *loadPlanner) normalizeEntryNames() {
 	}
 }
 
-// countNames returns how often each normalized name occurs, and whether a name in t.Entries occurs twice. The second
-// occurrence may be in t.Entries or in a file that is unchanged since the last dump. The names of unchanged files are
-// counted only if a name occurs twice. Therefore a load with a few edited files need not index the names of all other
-// entries.
+// countNames counts how often each normalized name in t.Entries occurs. hasDuplicateNames is true if a name occurs
+// twice in t.Entries, or occurs both in t.Entries and in a file that is unchanged since the last dump. Only in this
+// case, the map used also counts the names of the unchanged files. Therefore a load with a few edited files need not
+// index the names of all other entries.
 func (t *Tree) countNames() (used map[string]int, hasDuplicateNames bool) {
 	used = make(map[string]int, len(t.Entries))
 	for i := range t.Entries {
@@ -397,8 +397,10 @@ func (p *loadPlanner) checkForAccidentalContent(i int) error {
 
 func isBlankText(s string) bool { return strings.TrimSpace(s) == "" }
 
-// dropAliasesTakenByOthers removes the aliases that another entry has, and warns about each. It also
-// warns if a new entry's name is an alias of another entry, because the name has precedence.
+// dropAliasesTakenByOthers removes each alias from p.StoreOps that belongs to another entry, and adds a warning for
+// each removed alias. An entry that needs no change after the removal is moved from p.ChangedNames to p.UnchangedNames.
+// dropAliasesTakenByOthers also adds a warning if the name of a new entry is an alias of an entry in the store. In this
+// case, the new entry is still added, because the name of an entry has precedence over the alias of another entry.
 func (p *loadPlanner) dropAliasesTakenByOthers(ctx context.Context, s oxbow.Store) error {
 	file := map[string]string{}
 	for i, e := range p.tree.Entries {
@@ -613,9 +615,9 @@ func replacementOps(fileEntry, e *oxbow.Entry) []oxbow.Op {
 	return threeway.NewReplaceVersionOps(e, &to)
 }
 
-// isSameAsStored reports whether a store's entry equals the entry in a file. Two differences are ignored: white space
-// around an alias, because stores remove such white space, and fractional seconds that only one of the times has. A
-// file without a date matches any date.
+// isSameAsStored reports whether the entry in a file and the store's entry e are equal. Three differences are ignored:
+// the order of e's labels, white space around an alias, and a fraction of a second that only one of the two creation
+// times has. Stores remove white space around aliases. A file without a creation time matches any creation time.
 func isSameAsStored(fileEntry, e *oxbow.Entry) bool {
 	return fileEntry.Name == e.Name && fileEntry.Kind == e.Kind && fileEntry.Content == e.Content &&
 		haveSameAliases(fileEntry.Aliases, e.Aliases) && slices.Equal(fileEntry.Labels, oxbow.SortLabels(e.Labels)) &&

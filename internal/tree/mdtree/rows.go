@@ -118,7 +118,8 @@ func splitEntryPath(p string) (dir, stem string) {
 	return dir, strings.TrimSuffix(file, ".md")
 }
 
-// compareFileStems compares two file names by their stems. The result is the same as if ".md" was appended to both.
+// compareFileStems compares two file names without the ending .md (stems). The stems are ordered in the same way as the
+// full names with .md.
 func compareFileStems(a, b string) int {
 	n := min(len(a), len(b))
 	if c := strings.Compare(a[:n], b[:n]); c != 0 {

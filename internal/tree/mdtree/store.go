@@ -149,8 +149,9 @@ type layoutDirectory struct {
 	listError string // error from listing the directory, which is reported once
 }
 
-// isHiddenPath reports whether the path contains an element that starts with a dot, such as .git.
-// Elements in the path of a layout directory do not count.
+// isHiddenPath reports whether an element of the path p starts with a dot, such as .git. The directories of the layout
+// may have such elements in their own paths. If p is in such a directory, isHiddenPath ignores the elements up to the
+// last hidden element of the directory's path.
 func (s *Store) isHiddenPath(p string) bool {
 	for _, d := range s.scanner.dirs {
 		if rest, ok := strings.CutPrefix(p, d.hiddenPrefix); ok && !isHidden(rest) {

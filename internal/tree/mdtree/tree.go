@@ -104,9 +104,9 @@ func (t *fileTree) openFile(name string) (vfs.File, error) {
 	return nil, err
 }
 
-// readText returns the text of a file with at most limit bytes, and the file's metadata from before
-// the read. If the file is written while it is read, the next Stat returns a different
-// description.
+// readText returns the text of a file, and the file's metadata from before the read. If the file has more than limit
+// bytes, the error matches [vfs.ErrTooLarge]. If another program writes the file during the read, the caller can notice
+// the write, because a later Stat then returns other metadata.
 func (t *fileTree) readText(p string, limit int64) (string, fs.FileInfo, error) {
 	f, err := t.openForReading(p)
 	if err != nil {

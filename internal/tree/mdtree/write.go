@@ -23,9 +23,9 @@ import (
 // file just before oxbow writes the file.
 const maxChangeAttempts = 50
 
-// makeChange calls the function plan to plan edits of files, writes the new files and syncs them. If another program
-// changes a file in the meantime, makeChange plans the edits again, at most maxChangeAttempts times in total. It then
-// fails with [oxbow.ErrBusy]. The result is the effects of the plan that was written.
+// makeChange calls the function plan to plan edits of files, and writes the planned edits durably. If another program
+// changes a file in the meantime, makeChange starts again and calls plan again. After maxChangeAttempts attempts,
+// makeChange fails with [oxbow.ErrBusy]. The result is the effects of the plan that was written.
 func (s *Store) makeChange(
 	ctx context.Context,
 	plan func(v *treeWithPlannedEdits, now time.Time) (*opPlanEffects, error),

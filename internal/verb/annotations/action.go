@@ -191,14 +191,14 @@ type actionHints struct {
 	quotedEntries []session.ShownEntry // entries that the sentences in hintSentences quote
 }
 
-// addHintsAboutEntries adds hints about entries in the memory m. It adds at most one hint for each of the newest
-// entries that have all the given labels and may be shown to a model that did not ask for them. If a.input.Project is
-// set, the entries must also belong to this project. If the search fails, or if m is nil, no hints are added.
+// addHintsAboutEntries adds hints about entries in the memory m to a.hintSentences. It reads the newest entries, at
+// most as many as the parameter limit says. An entry must have all labels in the list labels, and oxbow must be allowed
+// to show the entry to a model that did not ask for it. If a.input.Project is set, the entry must also belong to this
+// project. If the search fails, or if m is nil, no hints are added.
 //
-// The parameter project is not the name of a project. It is the kind of the source, such as [inject.SourceKindNotes],
-// and is recorded for each quoted entry. The parameter limit is the maximum number of entries to read. The function
-// describe must return a sentence about an entry, or "" to leave out the entry. The list labels contains pairs: a key,
-// the value of this key, the next key, the next value, and so on.
+// The parameter project is the kind of the source, such as [inject.SourceKindNotes], which is recorded for each quoted
+// entry. It is not the name of a project. The function describe must return a sentence about an entry, or "" to leave
+// out the entry. The list labels contains pairs: a key, the value of this key, the next key, the next value, and so on.
 func (a *actionHints) addHintsAboutEntries(
 	ctx context.Context,
 	m *oxbow.Memory,

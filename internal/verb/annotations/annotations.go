@@ -274,9 +274,9 @@ type MergeSidecarsOut struct {
 const maxSidecarSize = 256 << 20
 
 // MergeSidecars merges two sidecars, which are files with annotations. It merges the sidecars at in.OurPath and
-// in.TheirPath, whose common base is at in.BasePath, and writes the result to in.OurPath. It adds lines that it cannot
-// read to the file NAME.damaged in the directory in.Dir, in which NAME is in.FilePath. If in.FilePath is empty, it
-// appends these lines to the result instead.
+// in.TheirPath, whose common base is at in.BasePath, and writes the result to in.OurPath. Lines that cannot be read are
+// saved in the file NAME.damaged in the directory in.Dir. NAME is the value of in.FilePath. If in.FilePath is empty,
+// the lines are appended to the result instead.
 func MergeSidecars(_ context.Context, _ *verb.Workspace, in MergeSidecarsIn) (out MergeSidecarsOut, err error) {
 	defer func() {
 		if err != nil {

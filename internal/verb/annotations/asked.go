@@ -35,10 +35,10 @@ func addPromptsToAnnotations(ctx context.Context, w *verb.Workspace, annotations
 	}
 }
 
-// findSessionTurns returns the turns of the session in which the annotation a was written. If sessions of several
-// clients have this ID, it uses the session whose client is named at the beginning of the agent's name. For example,
-// the agent claude-code belongs to the client claude. findSessionTurns returns nil if the archive does not contain
-// exactly one such session.
+// findSessionTurns returns the turns of the session in which the annotation a was written. The session must have the ID
+// a.Session. If sessions of several clients have this ID, findSessionTurns uses the session whose client's name is a
+// prefix of the agent's name a.Agent. For example, the agent claude-code belongs to the client claude. If no session or
+// several sessions match, findSessionTurns returns nil.
 func findSessionTurns(ctx context.Context, w *verb.Workspace, a *Annotation) []session.Turn {
 	ctx, archive, err := w.OpenArchive(ctx)
 	if err != nil {

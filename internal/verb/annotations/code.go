@@ -106,7 +106,8 @@ type Annotation struct {
 	Headline string `json:"-"` // the reason for the annotated lines, shortened to one line
 }
 
-// HaveLinesChanged reports whether the annotated lines have changed since the annotation was made.
+// HaveLinesChanged reports whether the annotated lines were found, but have been edited since the annotation was made.
+// It returns false if the lines were not found.
 func (a Annotation) HaveLinesChanged() bool {
 	return a.PlacingStatus == string(annotate.PlacedAfterEdit)
 }

@@ -43,7 +43,11 @@ type InterchangeOut struct {
 	isImport bool
 }
 
-// Report counts the written annotations and names what does not fit the format.
+// Report returns a report about an import or export of annotations. For an import, the report contains the number of
+// added annotations and the number of annotations that existed already. For a dry run of an import, the report also
+// lists the annotations that would be added. For an export to a file, the report contains the number of written
+// annotations. For an export to the standard output, the report does not contain this number. The notes of the report
+// say which parts of annotations the other format cannot represent.
 func (o InterchangeOut) Report() (r report.Report) {
 	switch {
 	case o.isImport:

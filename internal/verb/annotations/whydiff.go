@@ -40,7 +40,10 @@ type TouchedAnnotation struct {
 }
 
 // AnnotationsInDiff returns the annotations of the lines that a change modifies or deletes. It also returns the
-// annotations that the change adds.
+// annotations that the change adds. The field in.CommitRange selects the change, for example A..B for the change from
+// commit A to commit B. If in.CommitRange is empty or a single commit, the change is the difference between the commit
+// (HEAD by default) and the working tree. If in.Staged is set, git's index is used instead of the working tree. Notes
+// in the result explain why annotations may be missing.
 func AnnotationsInDiff(ctx context.Context, w *verb.Workspace, in WhyDiffIn) (WhyDiffOut, error) {
 	ctx, s, err := OpenStore(ctx, w)
 	if err != nil {

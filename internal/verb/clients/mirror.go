@@ -67,7 +67,8 @@ func (m memoryImportTimes) save(home string) error {
 	return vfs.WriteFile(dir, mirroredClientsFile, append(b, '\n'), 0o600)
 }
 
-// HasMirroredClients reports whether the own memory of at least one client is mirrored into a home.
+// HasMirroredClients reports whether the memory of at least one client is copied into the home. It checks whether the
+// home contains the file with the list of such clients.
 func HasMirroredClients(home string) bool {
 	_, err := os.Stat(filepath.Join(home, mirroredClientsFile))
 	return err == nil
@@ -195,12 +196,11 @@ func (m *memoryMirrorRun) importChangedFiles(ctx context.Context, reportCutoffTi
 	return nil
 }
 
-// importUnreportedFile imports the memory file f, which has changed although the hook's report of written files does
-// not name it. It first searches the archive of sessions for a call that wrote the file. A missing call does not mean
-// that nobody wrote the file, because a hook may not have reported the call yet. Therefore importUnreportedFile does
-// not import the file now if no call was found, a hook of a running session has reported an event
-// (arguments.SessionStart), and the file was changed after reportCutoffTime. A later call of Mirror then imports
-// the file.
+// importUnreportedFile imports the memory file f. The file has changed, but the hook that reports written files has not
+// reported it. importUnreportedFile searches the archive of sessions for a tool call that wrote the file. If it finds
+// no call, a hook may still report the call later. Therefore importUnreportedFile postpones the import to a later call
+// of Mirror if three conditions are met: no call was found, a session is running (m.arguments.SessionStart is set), and
+// the file was changed after reportCutoffTime.
 func (m *memoryMirrorRun) importUnreportedFile(
 	ctx context.Context,
 	f setup.MemoryFile,
@@ -237,10 +237,11 @@ func (m *memoryMirrorRun) postponeFile(ctx context.Context, f setup.MemoryFile) 
 	return err
 }
 
-// findArchivedWrite searches the archive of sessions for calls of tools that have written the file f. It returns labels
-// (taints) for the texts by others that may have influenced these calls. It considers the calls from m.newestTime to
-// the time of f. Calls that only read files in the list ownFiles do not add labels. foundWrite is true if a call made
-// the latest change of the file. Calls are found only if the workspace has an archive of sessions.
+// findArchivedWrite searches the archive of sessions for tool calls that have written the file f. It considers the
+// calls between m.newestTime and the time of f. The result foundWrite is true if one of these calls made the latest
+// change of the file. The result taints contains labels for texts by other authors that the agent had read before it
+// wrote the file. Calls that only read files in the list ownFiles do not add labels, because these files contain the
+// agent's own texts. If the workspace has no archive of sessions, the results are nil and false.
 func (m *memoryMirrorRun) findArchivedWrite(
 	ctx context.Context,
 	f setup.MemoryFile,
@@ -297,10 +298,10 @@ func editTaintLabelValue(file string) string {
 	return s
 }
 
-// importFiles imports the notes in a client's memory files and adds the counts to m.out. New and changed notes get
-// taintLabels, which name texts by others that may have influenced the notes. With taint labels, notes stay in the
-// project in which they are stored. Without taint labels, they get the project to which the client's file belongs.
-// importFiles also deletes the files' times from m.mirrorTimes.
+// importFiles imports the notes in a client's memory files and adds the counts to m.out. New and changed notes get the
+// labels in taintLabels. These labels name texts by others that may have influenced the notes. If taintLabels is empty,
+// the notes are assigned to the project to which the client's file belongs. Otherwise each note keeps the project under
+// which the note is already stored. importFiles also deletes the files' entries in m.mirrorTimes.
 func (m *memoryMirrorRun) importFiles(ctx context.Context, files []setup.MemoryFile, taintLabels []string) error {
 	project := m.clientProject
 	if len(taintLabels) > 0 {

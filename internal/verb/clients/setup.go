@@ -264,9 +264,10 @@ func (in *SetupIn) mayChangeFiles() bool {
 	return !in.DryRun && !in.OnlyCheck
 }
 
-// turnOnInjection turns injection on or off for the client, that is, whether hooks show entries to the client's model.
-// It stores the choice in a file in the home. Injection is turned off if in.NoInjectionHooks is set and in.Remove is
-// not. turnOnInjection does nothing if the home cannot be read or does not have oxbow's own layout.
+// turnOnInjection turns injection on or off for the client. If injection is on, hooks show entries to the client's
+// model. Injection is turned off if in.NoInjectionHooks is true and in.Remove is false. Otherwise injection is turned
+// on. The choice is stored in a file in the home. turnOnInjection does nothing if the home cannot be found or does not
+// have oxbow's own layout.
 func (in *SetupIn) turnOnInjection(w *verb.Workspace, clientName string) error {
 	p, err := w.FindPlace()
 	if err != nil || !p.HasOwnLayout() {
@@ -276,9 +277,10 @@ func (in *SetupIn) turnOnInjection(w *verb.Workspace, clientName string) error {
 }
 
 // updateAnnotationHooks makes the hooks of the client c start or stop recording why its agent edits lines. It sets
-// s.RecordsEditReasons to the new setting. If in.OnlyCheck is set, it only reads the present setting into
-// s.RecordsEditReasons. If in.DryRun is set, it sets s.RecordsEditReasons to the setting that it would make, and does
-// not change the hooks.
+// s.RecordsEditReasons to the new setting. There are two exceptions:
+//   - If in.OnlyCheck is set, updateAnnotationHooks sets s.RecordsEditReasons to the present setting and changes no
+//     hooks.
+//   - If in.DryRun is set, it sets s.RecordsEditReasons to the setting that it would make, and changes no hooks.
 func (in *SetupIn) updateAnnotationHooks(c *setup.Client, o setup.Options, s *SetupClient) error {
 	if in.OnlyCheck {
 		s.RecordsEditReasons = in.SetupMachine.IsAnnotationOn(c.Name, in.SetupMachine.ProjectDir)

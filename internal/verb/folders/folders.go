@@ -116,9 +116,10 @@ func (in *AddIn) registerFolder(
 	return f, append(all, f), nil
 }
 
-// resolvePath returns the path of the directory. If in.DirPath is set, resolvePath returns in.DirPath unchanged.
-// Otherwise it returns in.Dir without symbolic links. It returns an error if in.Dir is a relative path. Such a path
-// would be ambiguous, because a server that reads it has another working directory than the caller who wrote it.
+// resolvePath returns the path of the directory in the arguments. If in.DirPath is set, resolvePath returns in.DirPath
+// unchanged. Otherwise it returns the path in.Dir with all symbolic links resolved. It returns an error if in.Dir is a
+// relative path. A relative path is ambiguous, because the server that resolves the path has another working directory
+// than the caller.
 func (in *AddIn) resolvePath() (string, error) {
 	switch {
 	case in.DirPath != "":
@@ -136,8 +137,8 @@ func (in *AddIn) resolvePath() (string, error) {
 	return filepath.Clean(real), nil
 }
 
-// findHome returns the home. It fails if the home does not have oxbow's own layout, because other layouts do not
-// record where an entry comes from.
+// findHome returns the path of the home. It returns an error if the home is not a directory or does not have oxbow's
+// own layout. Other layouts are not supported, because they do not record the origin of an entry.
 func findHome(w *verb.Workspace) (string, error) {
 	store, err := w.OwnStorePath("folder")
 	if err != nil {

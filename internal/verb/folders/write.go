@@ -294,9 +294,9 @@ func (s *folderSync) parseFile(
 	return items, hasSecret, nil
 }
 
-// writeFile writes content to a file of the folder, and records in the memory that the entry e belongs to this file. To
-// record the file, writeFile adds labels to e: the labels of the item that was read from content (the parameter it),
-// the folder's label, and labels that name the file.
+// writeFile writes the text content to the file named file of the folder, and records in the memory m that the entry e
+// belongs to this file. To record the file, writeFile adds labels to e: the labels of the item that was read from the
+// text (it.Entry.Labels), the folder's label, and labels that name the file.
 func (s *folderSync) writeFile(
 	ctx context.Context,
 	m *oxbow.Memory,

@@ -207,10 +207,10 @@ func selectChangesToRevert(
 	return sel, a, nil
 }
 
-// matchesVersion reports whether the version v, whose source is s, matches the arguments in the receiver. The version
-// must have been written through the interface, by the agent, and by the client in the arguments. The client argument
-// may be the beginning of the client's name. An empty argument matches every version. If OnlyWithTrust is set, the
-// version must also have been written after its author read text by others (see isWrittenAfterForeignText).
+// matchesVersion reports whether the version v, whose source is s, matches the fields of in. The interface and the
+// agent of the source must be in.AccessInterface and in.Agent, and the client's name must begin with in.Client. An
+// empty field matches every version. If in.OnlyWithTrust is set, the author of the version must also have read text by
+// others before writing the version (see isWrittenAfterForeignText).
 func (in *RevertIn) matchesVersion(s oxbow.Source, v *oxbow.Version) bool {
 	return (in.AccessInterface == "" || strings.EqualFold(s.Door, in.AccessInterface)) &&
 		(in.Agent == "" || strings.EqualFold(s.Claimed.Agent, in.Agent)) &&

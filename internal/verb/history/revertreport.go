@@ -149,7 +149,9 @@ func stepLine(s revert.RevertedEntry) report.Line {
 	}
 }
 
-// conflictSentence says which parts of later changes are kept.
+// conflictSentence returns a sentence about one entry that could not be reverted completely, because later changes have
+// changed it too. The sentence names the parts of the later changes that the revert kept, or says that no part was
+// kept. If c.Reason is set, the sentence says instead why the whole entry stays as it is.
 func conflictSentence(c revert.Conflict) report.Sentence {
 	later := report.OxbowText(formatChangeNumbers(c.LaterChanges))
 	switch {

@@ -155,8 +155,8 @@ func CalibrateMatchFloors(ctx context.Context, w *verb.Workspace) error {
 	return err
 }
 
-// CalibrateArchiveFloor recomputes the floor of the archive, as [CalibrateMatchFloors] does for each memory. It does not
-// open the notes.
+// CalibrateArchiveFloor recomputes the floor of the archive, as [CalibrateMatchFloors] does for each memory. It does
+// not open the notes.
 func CalibrateArchiveFloor(ctx context.Context, w *verb.Workspace, archive *session.Archive) error {
 	s := archiveInjectionSource(w, archive)
 	return s.calibrateMinStrength(ctx, 0)
@@ -177,9 +177,11 @@ func archiveInjectionSource(w *verb.Workspace, archive *session.Archive) injecti
 	return s
 }
 
-// openInjectionSources returns the memories from which hooks take texts for models: the notes, and the archive of
-// sessions. If the notes cannot be opened, it returns only the archive. If w.Sessions is nil or the archive is
-// unsupported, it returns only the notes. Any other error from opening the archive is returned together with the notes.
+// openInjectionSources returns the memories from which hooks take texts for models. The first memory contains the
+// notes, and the second memory is the archive of sessions. If the notes cannot be opened, the result is only the
+// archive, without an error. If w.Sessions is nil, the result is only the notes, with the error from opening the notes.
+// If the archive cannot be opened, the result is also only the notes. In this case the error is nil if the notes were
+// opened and the archive is unsupported.
 func openInjectionSources(ctx context.Context, w *verb.Workspace) (all []injectionSource, err error) {
 	place, perr := w.FindPlace()
 	_, m, err := w.OpenMemory(ctx, verb.Read)

@@ -73,7 +73,9 @@ type SwitchInjectionOut struct {
 	OtherSwitchOffFile string `json:"still,omitempty"`
 }
 
-// Report prints which file was written or removed, and whether another file keeps injection off.
+// Report returns a report that says whether oxbow shows texts to agents by itself now. It also says which file was
+// written or removed to change the setting, or that nothing was changed. If another file (o.OtherSwitchOffFile) still
+// stops oxbow from showing texts, the report contains a warning.
 func (o SwitchInjectionOut) Report() (r report.Report) {
 	shows := report.EffectVerb(o.IsSwitchedOff, "shows agents texts by itself", "shows agents no text by itself")
 	if o.Changed {

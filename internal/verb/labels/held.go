@@ -165,12 +165,13 @@ type versionEntries struct {
 }
 
 // collectQuarantinedEntries finds all entries that are held back from models until a person approves them, and calls fn
-// with the result. The second argument of fn, the function read, returns entries by their IDs. It must not be used
-// after fn has returned. If an entry cannot be read, fn is called again with a new result.
+// with the result s. The argument read of fn is a function that returns entries by their IDs. The function read must
+// not be used after fn has returned. collectQuarantinedEntries may call fn more than once, because it starts again with
+// a new result if an entry cannot be read.
 //
-// The summaries (heads) of all entries are examined. Because a memory can contain 100,000 imported entries, only some
-// of them are read completely: one entry from each change that imported entries, and all entries that do not belong to
-// a group.
+// collectQuarantinedEntries examines the summaries of all entries. A memory can contain 100,000 imported entries, so
+// only some entries are read completely. These are one entry from each change that imported entries, and all entries
+// that are not part of an import.
 func collectQuarantinedEntries(
 	ctx context.Context,
 	m *oxbow.Memory,
@@ -202,11 +203,14 @@ func collectQuarantinedEntries(
 	})
 }
 
-// classifyEntrySummaries sorts all entries that are held back into three kinds. The list allHeads contains heads, which
-// are the metadata of entries without the content. If a head contains the whole entry, the entry is added to the
-// collector s at once. Entries that are held back only because they were imported are collected by their version,
-// because all entries with the same version were written by the same change, and are later shown as one group. All
-// other entries must be read, and classifyEntrySummaries returns their IDs.
+// classifyEntrySummaries processes all entries that are held back, which are entries that models are not shown before a
+// person approves them. The list allHeads contains heads, which are the metadata of entries without the content. It
+// processes each entry in one of three ways:
+//
+//   - If the head contains the whole entry, the entry is added to s at once.
+//   - If the entry is held back only because it was imported, the entry is counted in s.summariesByVersion. Entries
+//     with the same version were written by the same change, and are later shown as one group.
+//   - Otherwise the entry must be read. classifyEntrySummaries returns the IDs of these entries.
 func (s *quarantinedCollector) classifyEntrySummaries(allHeads heads.List) (unreadEntryIDs []uint64, err error) {
 	for h, err := range allHeads.All {
 		if err != nil {
@@ -290,8 +294,9 @@ func (s *quarantinedCollector) groupEntrySummaries(all heads.List) error {
 	return nil
 }
 
-// addImportsWithoutHeldLabel adds the imported entries that lack the label for held entries, because an earlier version
-// of oxbow imported them.
+// addImportsWithoutHeldLabel adds the imported entries that are held back from models but have none of the labels for
+// held entries. These labels are missing because an earlier version of oxbow imported the entries. The filter
+// importedFilter matches only such entries.
 func (s *quarantinedCollector) addImportsWithoutHeldLabel() error {
 	hits, err := s.memory.Recall(s.ctx, oxbow.Query{Filter: importedFilter, Limit: oxbow.MaxLimit})
 	if err != nil {

@@ -154,8 +154,9 @@ type checkStoreFunc func(
 	also ...func(*oxbow.Memory) error,
 ) (oxbow.CheckReport, error)
 
-// checkSessions checks the archive of sessions with checkStore, which is [checkStoreFile] or [openStoreFile]. It
-// returns nil if the archive does not exist.
+// checkSessions checks the archive of sessions with the function checkStore, for which the caller passes
+// [checkStoreFile] or [openStoreFile]. If the archive is damaged or is not a store, the result lists this as a problem,
+// and the error is nil. checkSessions returns nil if the archive does not exist.
 func checkSessions(ctx context.Context, w *verb.Workspace, checkStore checkStoreFunc) (*SessionsCheck, error) {
 	file, err := sessionArchivePath(w)
 	if err != nil || file == "" {

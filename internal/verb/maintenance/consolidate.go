@@ -27,9 +27,10 @@ type ConsolidateEntriesOut struct {
 	RemovedDuplicates []duplicate.Duplicate
 }
 
-// ConsolidateEntries removes, in one change, the entries that repeat other entries. If the home has a file layout that
-// can itself remove repeated facts, ConsolidateEntries uses that function of the layout instead. If in.TokenThreshold
-// is positive and the memory's text has at most this number of tokens, nothing is removed.
+// ConsolidateEntries removes, in one change, the entries that repeat other entries. If in.DryRun is set, it only
+// reports the entries. If in.TokenThreshold is positive and the memory's text has at most this number of tokens,
+// nothing is removed. If the home has a file layout with its own function for removing repeated facts,
+// ConsolidateEntries calls this function instead.
 func ConsolidateEntries(
 	ctx context.Context,
 	w *verb.Workspace,

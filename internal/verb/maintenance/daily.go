@@ -88,7 +88,9 @@ func countDailyChanges(
 	return counts, nil
 }
 
-// countDailyEntries counts the entries that were created before the end of each day.
+// countDailyEntries returns, for each day, the number of entries that were created before the end of this day. The
+// argument starts contains the start times of the days in ascending order. Entries from before the first day are
+// counted too. Entries from after the last day are counted for the last day.
 func countDailyEntries(ctx context.Context, m *oxbow.Memory, starts []time.Time) (counts []int, err error) {
 	err = heads.View(ctx, m.Store(), heads.Needs{}, func(all heads.List) error {
 		counts = make([]int, len(starts)) // Begin again, because View may call this function a second time.

@@ -141,8 +141,10 @@ func examineStore(ctx context.Context, w *verb.Workspace) (CheckDataOut, error) 
 	return out, err
 }
 
-// checkFileExists sets IsStoreFileMissing if the file of the store does not exist, and adds a problem if the home had
-// a store before.
+// checkFileExists sets o.IsStoreFileMissing and o.OK if the file of the store does not exist. If the lock file shows
+// that changes had been written to the store, checkFileExists adds a problem, sets o.OK to false, and stores the number
+// of the last change in o.lastDurableSeq. It does nothing if the file exists or the home does not have oxbow's own
+// layout.
 func (o *CheckDataOut) checkFileExists(p verb.Place) {
 	if missing, _ := verb.IsStoreMissing(p.StorePath); !p.HasOwnLayout() || !missing {
 		return

@@ -24,9 +24,10 @@ var gitignoreLines = []string{"memory.oxbow*", "sessions.oxbow*", "spool/", "red
 // has such a .gitignore.
 const tokenTempFilePattern = "token.*.tmp"
 
-// WriteGitignore creates a home and a .gitignore file in the home. It does nothing if the home is outside a git working
-// tree and is not called .oxbow. A directory .oxbow may get into a working tree later. WriteGitignore does not change
-// an existing .gitignore, but the command oxbow doctor reports missing lines.
+// WriteGitignore creates the directory home and a .gitignore file in it. It does nothing if home is outside a git
+// working tree and is not named .oxbow. A directory named .oxbow always gets the file, because the directory may become
+// part of a working tree later. WriteGitignore does not change an existing .gitignore, but the command oxbow doctor
+// reports missing lines.
 func WriteGitignore(home string) error {
 	if !git.IsInWorktree(home) && filepath.Base(home) != ".oxbow" {
 		return nil

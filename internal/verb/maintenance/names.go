@@ -12,9 +12,10 @@ import (
 	"github.com/oxbow-memory/oxbow/store/heads"
 )
 
-// checkNames adds a finding for each name or alias that several entries have, up to maxListedFindings. It returns the
-// total size of the names and contents in bytes. The argument lastSeq is the memory's last change number. If
-// nameCheckCache is set, it may return the cached result of an earlier check for this change number.
+// checkNames adds a finding for each name or alias that belongs to several entries, but at most maxListedFindings
+// findings. It returns the total size of all names and contents in bytes. The argument lastSeq is the memory's last
+// change number. If the function d.nameCheckCache is set, it decides whether the memory is checked again. For an
+// unchanged lastSeq, the function may return the result of an earlier check.
 func (d *diagnosis) checkNames(ctx context.Context, m *oxbow.Memory, lastSeq uint64) (size int64, err error) {
 	check := func() (EntryNamesCheck, error) { return checkAllNames(ctx, m) }
 	keep := d.nameCheckCache

@@ -56,9 +56,9 @@ type RecoverOut struct {
 }
 
 // Recover saves the readable part of a damaged memory in a new file. If in.Replace is set, the new file replaces the
-// damaged file. If in.File is set, Recover reads the backup in.File instead of the memory. If the memory is not
-// damaged, Recover saves nothing and sets IsStoreSound in the result. If the memory is not damaged but its last changes
-// are missing, the error matches [oxbow.ErrRolledBack].
+// damaged file. If in.File is set, Recover reads the backup in.File instead of the memory. If the memory is complete
+// and not damaged, Recover saves nothing and sets IsStoreSound in the result. If the last changes of the memory are
+// missing although its file is not damaged, Recover saves nothing, and its error matches [oxbow.ErrRolledBack].
 func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, error) {
 	if in.File != "" {
 		return recoverBackup(ctx, w, in)
@@ -105,9 +105,10 @@ func Recover(ctx context.Context, w *verb.Workspace, in RecoverIn) (RecoverOut, 
 	return out, nil
 }
 
-// addLostChangeRange adds the range of the changes after the last recovered change to LostChangeRanges. The range ends
-// with the greater number of the argument durableSeq and o.durableSeq. Other records in the file or the lock file show
-// that these changes existed. Their contents are unknown. addLostChangeRange adds nothing if no change was lost.
+// addLostChangeRange adds a range to o.LostChangeRanges if changes after the last recovered change were lost. The range
+// begins after o.LastSeq. It ends with durableSeq or o.durableSeq, whichever is greater. Both are change numbers that
+// other records in the file, or the lock file, mention. Such a mention shows that the changes existed, but their
+// contents are unknown.
 func (o *RecoverOut) addLostChangeRange(durableSeq uint64) {
 	durableSeq = max(durableSeq, o.durableSeq)
 	if durableSeq > o.LastSeq {
@@ -147,8 +148,9 @@ func recoverBackup(ctx context.Context, w *verb.Workspace, in RecoverIn) (out Re
 	return out, err
 }
 
-// writeBackupContent writes the content of a backup to the file in.Out, or to an unused name next to the store if
-// in.Out is "". Damaged parts are left out and counted.
+// writeBackupContent writes the content of the backup in.File to the file in.Out. If in.Out is "", it writes to a file
+// with an unused name next to the store. It does not change the store. Damaged parts of the backup are left out, and
+// the result counts what was left out.
 func writeBackupContent(ctx context.Context, w *verb.Workspace, store string, in RecoverIn) (o RecoverOut, err error) {
 	out := in.Out
 	if out == "" {
@@ -301,7 +303,11 @@ func lockStore(ctx context.Context, w *verb.Workspace, dir vfs.FS, store string)
 	return release, nil
 }
 
-// saveReadablePart saves the readable part of the store in a new file and checks this file.
+// saveReadablePart saves the readable part of the store in a new file and checks this file. The new file is at
+// outputPath. If outputPath is empty, the new file gets an unused name that begins with the path of the store. The
+// result describes what was read and which changes were lost. Its field durableSeq is the highest change number that
+// the damaged store is known to have had. saveReadablePart returns an error if nothing can be read, or if the new file
+// cannot be created or has problems.
 func saveReadablePart(ctx context.Context, w *verb.Workspace, store, outputPath string) (RecoverOut, error) {
 	var err error
 	if outputPath == "" {

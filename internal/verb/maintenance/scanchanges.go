@@ -63,12 +63,14 @@ func (o *ScanOut) scanChanges(
 	return cutoffTime, nil
 }
 
-// dropChangesUntil removes changes whose notes or sources contain secrets from the archive of sessions. A note or a
-// source cannot be replaced alone, because the hash chain covers it. Therefore a compaction of the archive drops all
-// changes up to the time in the argument cutoffTime. This is acceptable because nobody undoes changes in the archive.
-// If m is the user's memory (isArchive is false), dropChangesUntil removes nothing. It only adds the command for such a
-// compaction to o.RemainingSteps. secretCount is the number of secrets in notes and sources. If secretCount is 0,
-// dropChangesUntil does nothing.
+// dropChangesUntil deletes the history of the archive of sessions up to the time cutoffTime, because the notes or
+// sources of these changes contain secrets. A hash chain covers the notes and sources of changes, so that a secret in a
+// note cannot be replaced alone. Therefore a compaction drops all changes up to cutoffTime, even changes without
+// secrets. This is acceptable because nobody undoes changes in the archive.
+//
+// If m is the user's memory (isArchive is false), dropChangesUntil deletes nothing, and adds the command for the
+// compaction to o.RemainingSteps. The parameter secretCount is the number of secrets in notes and sources. If
+// secretCount is 0, dropChangesUntil does nothing.
 func (o *ScanOut) dropChangesUntil(
 	ctx context.Context,
 	w *verb.Workspace,

@@ -28,11 +28,13 @@ func (o VerifyOut) Failed() bool {
 	return !o.OK || (o.EarlierHashResult != nil && !o.EarlierHashResult.Found)
 }
 
-// VerifyHistory checks whether the history was edited. The field OK of the result is false if the check found a
-// problem, and the field Problems lists the problems. A change's hash covers the history up to this change. If
-// in.EarlierHash is a hash that the user noted earlier, and the check found no problem, VerifyHistory also searches
-// for the change with this hash. The field EarlierHashResult then contains the result of this search. VerifyHistory
-// returns an error if the hash is not valid or the store cannot be examined.
+// VerifyHistory checks whether somebody has edited the history of the memory. If the check finds a problem, the field
+// OK of the result is false, and the field Problems lists the problems.
+//
+// The hash of a change covers the history up to this change. The user may have noted the hash of a change earlier, and
+// pass it in in.EarlierHash. If the check finds no problem, VerifyHistory then searches for the change with this hash,
+// and the field EarlierHashResult contains the result of the search. VerifyHistory returns an error if in.EarlierHash
+// is not a valid hash, or if the store cannot be examined.
 func VerifyHistory(ctx context.Context, w *verb.Workspace, in VerifyIn) (VerifyOut, error) {
 	if err := checkHashFormat("--head", in.EarlierHash); err != nil {
 		return VerifyOut{}, err

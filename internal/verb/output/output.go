@@ -158,10 +158,11 @@ func (o Output) writeToTarget(
 	return copyPath, nil
 }
 
-// writeFile replaces or creates a file in a single step, so that no reader sees half of the new content. The function
-// write writes the content. If the file exists with other content, and isOurs returns false for the digest of that
-// content, somebody has edited the file. In this case, writeFile first copies the old file. It returns the digest of
-// the new content and the name of the copy (copyName), which is "" if no copy was made.
+// writeFile replaces or creates a file in a single step, so that no reader sees half of the new content. It calls the
+// function write to write the new content. Before writeFile replaces a file that somebody has edited, it copies the old
+// file. A file counts as edited if its content differs from the new content and the function isOurs returns false for
+// the digest of the old content. writeFile returns the digest of the new content and the name of the copy (copyName),
+// which is "" if no copy was made.
 func writeFile(
 	fsys vfs.FS,
 	name string,

@@ -433,8 +433,9 @@ func ReplaceProfile(ctx context.Context, w *verb.Workspace, in ReplaceProfileIn)
 	return out, l.Profiles.Replace(in.Name, in.OldText, in.NewText)
 }
 
-// checkNewProfile checks the profile with the new text. It adds to out the problems of this profile, and the profiles
-// that would become unreadable. It returns an error if the text is not a valid profile.
+// checkNewProfile checks the profile in.Name with the new text in.NewText. It adds the problems of this profile to
+// out.Problems. It also adds a problem for each other profile that the new text would make unreadable. checkNewProfile
+// returns an error if the text is not a valid profile.
 func checkNewProfile(
 	ctx context.Context, w *verb.Workspace,
 	profiles *profile.Set,

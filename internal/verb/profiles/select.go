@@ -130,6 +130,7 @@ func CountProfileTokens(ctx context.Context, w *verb.Workspace, in ProfileIn) (P
 	return ProfileBudgetOut{b, estimatedTokensThatFit(b)}, nil
 }
 
-// estimatedTokensThatFit returns the largest token estimate of a text that certainly fits into the budget b. Because an
-// estimate may be too low, the result is smaller than b.MaxTokens.
+// estimatedTokensThatFit returns a token count. If the estimated token count of a text is not larger than this number,
+// the text certainly fits into the budget b. Because an estimate may be too low, the result is smaller than
+// b.MaxTokens.
 func estimatedTokensThatFit(b profile.Budget) int { return prompt.MaxEstimateWithinBudget(b.MaxTokens) }

@@ -198,11 +198,13 @@ func (c *foreignRepeatFinder) findInEntries(ctx context.Context, store oxbow.Sto
 	}
 }
 
-// findRepeatsOfTaintedEntries calls addRepeat for each tainted entry that the text with index i repeats. A tainted
-// entry contains text that came from others and for which no person vouches. The object taintedEntries keeps a list of
-// these entries, so that only the first change of a run reads the memory. If there are too many tainted entries, the
-// error matches foreign.ErrTooManyEntries. The caller must then find the repeats in an index of the texts, which is
-// faster in this case.
+// findRepeatsOfTaintedEntries calls addRepeat for each tainted entry that one of the texts repeats. The argument i of
+// addRepeat is the index of this text. A tainted entry contains text by other authors that no person has approved. The
+// object taintedEntries caches the list of these entries, so that only the first change of a run of the program reads
+// the memory.
+//
+// If there are too many tainted entries, the error matches foreign.ErrTooManyEntries. The caller must then search an
+// index of the texts for the repeats, which is faster in this case.
 func findRepeatsOfTaintedEntries(
 	ctx context.Context,
 	store oxbow.Store,

@@ -25,10 +25,10 @@ type Screener struct {
 
 // ScreenOps returns the changes in the form in which they may be stored. It is an [oxbow.Options.Screen].
 //
-// First, secrets are replaced, or the changes are refused, so that later steps cannot store secrets. Then labels are
-// added, unless s.OmitLabels is set. These are labels for the origins of the texts ([addOriginLabels]), labels for
-// texts that look like instructions and were not written by a person, and labels for personal data. If s.KeepOrigins is
-// set, only labels for personal data are added.
+// First, ScreenOps handles secrets, so that later steps cannot store them. It replaces the secrets, or it refuses the
+// changes with an error. Then it adds labels, unless s.OmitLabels is set. There are three kinds of labels: labels for
+// the origins of the texts ([addOriginLabels]), labels for texts that look like instructions and were not written by a
+// person, and labels for personal data. If s.KeepOrigins is set, ScreenOps adds only labels for personal data.
 func (s *Screener) ScreenOps(ctx context.Context, store oxbow.Store, ops []oxbow.Op) ([]oxbow.Op, error) {
 	ops = slices.Clone(ops)
 	for i, op := range ops {

@@ -58,8 +58,8 @@ func NewScreening(s ScreeningSettings) *Screening {
 	return &Screening{s, screen.NewSecretCleaner(dir), &verb.ReadOnlyMemory{OpenMemory: s.ReopenMemory}}
 }
 
-// Cleaner returns the cleaner that replaces secrets in texts such as past turns, whose authors cannot be told to
-// remove the secrets.
+// Cleaner returns the cleaner, which replaces secrets in a text. It is used for texts such as past turns of a
+// conversation. Such a text cannot be refused, because its author can no longer remove the secret.
 func (s *Screening) Cleaner() *screen.SecretCleaner { return s.cleaner }
 
 // SecretPolicy returns the policy for secrets in texts. It contains the cleaner, which finds and replaces secrets, and

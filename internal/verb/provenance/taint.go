@@ -273,13 +273,13 @@ func (s *originLabeller) labelFindingsInTexts(ops []oxbow.Op) {
 const invalidCallNameReplacement = "call"
 
 // computeLabels returns the labels that an entry gets in a change. It begins with givenLabels, the labels that the
-// caller wants to set. It drops each given label that only oxbow or a person may set, such as a label about the text's
-// origin that an agent adds. It adds the labels taint and unvouched of oldEntry, which warn about text by others. It
-// also adds labels for tool calls and for the origin of the text.
+// caller wants to set. It drops a given label if the caller may not set it. For example, an agent may not set a label
+// about the origin of the text. computeLabels then adds the labels taint and unvouched of oldEntry, which warn about
+// text by other authors. It also adds labels for tool calls and for the origin of the text.
 //
 // computeLabels queues the text for [originLabeller.labelFindingsInTexts], which later adds labels for the rules that
-// the text matches. computeLabels returns an error if a given or an old label puts the entry into every prompt, and
-// text by others may be part of the change.
+// the text matches. Some labels put an entry into every prompt. computeLabels returns an error if the entry has or gets
+// such a label, and the change may contain text by other authors.
 func (s *originLabeller) computeLabels(
 	name, content string,
 	aliases []string,
@@ -306,7 +306,7 @@ func (s *originLabeller) computeLabels(
 		for _, v := range values {
 			l := oxbow.Label{Key: key, Value: v}
 			if l.Check() != nil {
-				l.Value = invalidCallNameReplacement // omit an invalid call name: the label works without it
+				l.Value = invalidCallNameReplacement // The label also works without the call name.
 			}
 			out = append(out, l)
 		}
@@ -315,8 +315,8 @@ func (s *originLabeller) computeLabels(
 	texts = append(texts, aliases...)
 	programValues := make([]string, 0, more)
 	for _, l := range out {
-		// Leave out the label value that oxbow itself wrote. Otherwise the text together with this word could look
-		// like an instruction.
+		// Do not examine the value of the label unvouchedImportLabel, because oxbow itself wrote the value. The value
+		// and the text together could look like an instruction.
 		isOwn := l == unvouchedImportLabel
 		// Leave out identifiers and times, because they look like words that were split to hide them.
 		if isOwn || isIdentifierOrTime(l.Value) {
@@ -516,10 +516,10 @@ func citesFile(content string, labels []oxbow.Label, files []string) bool {
 	})
 }
 
-// checkProtectedLabels returns an error if a label in labelLists puts the entry into every prompt, and text by others
-// may be part of the change. Text by others may be part of the change if the text of the change repeats it, or if the
-// agent has read it in this turn. If the change has no text, such as pinning a note, only the second condition can be
-// met.
+// checkProtectedLabels returns an error if a label in labelLists puts the entry into every prompt, and the change may
+// contain text by other authors. The change may contain such text in two cases: the text of the change repeats text by
+// other authors, or the agent has read text by other authors in this turn. A change without text, such as pinning a
+// note, can be refused only in the second case.
 func (s *originLabeller) checkProtectedLabels(labelLists ...[]oxbow.Label) error {
 	read := slices.Concat(
 		s.foreignRepeats.foreignTextSources,

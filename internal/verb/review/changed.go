@@ -135,9 +135,9 @@ func agentEdits(ctx context.Context, m *oxbow.Memory, name string) ([]agentedit.
 	return edits, nil
 }
 
-// describeChangedEntry describes an edit by agents. The result contains the text that the person wrote, the present
-// text, and the aliases of the person's version that the entry no longer has. It also contains the labels that were
-// added or removed, but only labels that put an entry into every prompt. A text that the caller may not see is
+// describeChangedEntry describes an edit by agents of an entry that a person wrote. The result contains the text that
+// the person wrote, the present text, and the aliases that the edit removed. It also contains the protected labels that
+// the edit added or removed. A protected label puts an entry into every prompt. A text that the caller may not see is
 // withheld.
 func describeChangedEntry(
 	ctx context.Context,
@@ -365,8 +365,9 @@ func restoreEdits(ctx context.Context, m *oxbow.Memory, edits []agentedit.AgentE
 	return seqs, nil
 }
 
-// restorePersonText restores an entry's text as the person wrote it last, and returns the number of the new change. If
-// the person changed labels after the agents' last edit (e.Relabelled), these labels are kept.
+// restorePersonText restores an entry as the person wrote it last, and returns the number of the new change. It also
+// restores an entry that no longer exists. If the person changed labels after the agents' last edit (e.Relabelled), the
+// entry keeps its present labels, and only the text and the aliases are restored.
 func restorePersonText(ctx context.Context, m *oxbow.Memory, e *agentedit.AgentEdit) (uint64, error) {
 	switch {
 	case e.CurrentEntry == nil:

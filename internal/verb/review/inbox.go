@@ -52,10 +52,11 @@ func openUpdatedArchive(ctx context.Context, w *verb.Workspace) (context.Context
 	return ctx, a, err
 }
 
-// ListProposals lists the proposals for notes that wait for a decision, or all proposals if in.IncludesDecidedProposals
-// is set. If in.Project is set, it also lists the commands that succeeded repeatedly in the project. If
-// in.ShouldNoteRepeatedRequests is set and the caller is a person, it first accepts each waiting proposal that a person
-// requested in at least two sessions.
+// ListProposals lists the proposals for notes that wait for a decision. If in.IncludesDecidedProposals is set, it lists
+// all proposals. If in.Project is set, the result also contains the commands that succeeded repeatedly in the project.
+//
+// If in.ShouldNoteRepeatedRequests is set and the caller is a person, ListProposals stores some waiting proposals as
+// notes before it lists the proposals. It stores each proposal that a person requested in at least two sessions.
 func ListProposals(ctx context.Context, w *verb.Workspace, in InboxIn) (out InboxOut, err error) {
 	out.Proposals = []inbox.StoredProposal{}
 	ctx, a, err := openUpdatedArchive(ctx, w)

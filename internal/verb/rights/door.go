@@ -70,9 +70,10 @@ func (d *AgentInterface) ContextWithSource(
 // shown.
 const maxSeenSessions = 64
 
-// sessionSeenEntries returns the entries that a session was shown. The argument session identifies the session and the
-// client. If the session is new, sessionSeenEntries adds an empty set of entries for it. If there are then too many
-// sessions, sessionSeenEntries forgets the session that was not used for the longest time.
+// sessionSeenEntries returns the set of entries that were shown to a session. The argument session is the key of the
+// session and its client. If the session is new, sessionSeenEntries creates an empty set for it. The new set records
+// the texts that tools write in writtenTexts. If there are already maxSeenSessions sessions, sessionSeenEntries first
+// deletes the set of the session that was not used for the longest time.
 func (d *AgentInterface) sessionSeenEntries(session string, writtenTexts *verb.WrittenTexts) *verb.SeenEntries {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -225,9 +225,9 @@ func (v *MemoryView) maySeeWorkingTree() bool {
 }
 
 // MaySeeProfile reports whether the client may request the profile with this name. A client that is bound to a profile
-// may request only that profile. If the client may use only certain projects, it may request a profile that permits one
-// of these projects, and a profile that does not restrict the project. If the profile cannot be resolved, the result is
-// false.
+// may request only that profile. A client whose rights are limited to certain projects may request two kinds of
+// profiles: a profile that includes at least one of these projects, and a profile that is not limited to certain
+// projects. If the profile cannot be resolved, such a client gets false. All other clients may request every profile.
 func (v *MemoryView) MaySeeProfile(name string) bool {
 	if v.BoundProfile != nil {
 		return name == v.BoundProfile.Name

@@ -40,11 +40,13 @@ type PrunedArchive struct {
 	Bytes   int    `json:"bytes"`
 }
 
-// PruneArchives forgets archives that exceed a limit. A single undo restores all forgotten archives. If an archive is
-// changed at the same time, the error matches [oxbow.ErrConflict]. If all removals fit into one change, such an error
-// means that no archive was forgotten. If more removals are necessary, PruneArchives makes several changes (see
-// [oxbow.CommitInParts]). The changes that were made before the error are then kept. The Forgotten list of the result
-// contains the archives that were forgotten.
+// PruneArchives forgets the archives that exceed a limit in the arguments. The list PrunedArchives of the result
+// contains the forgotten archives. A single undo restores all of them.
+//
+// PruneArchives removes the archives in one change, or in several changes if one change would be too large (see
+// [oxbow.CommitInParts]). If another call changes an archive at the same time, the error matches [oxbow.ErrConflict].
+// If there was only one change, no archive was forgotten. If there were several changes, the changes before the error
+// are kept.
 func PruneArchives(ctx context.Context, w *verb.Workspace, in PruneArchivesIn) (PruneArchivesOut, error) {
 	out := PruneArchivesOut{DryRun: in.DryRun, PrunedArchives: []PrunedArchive{}}
 	before, err := in.oldestKeptTime(w.CurrentTime())

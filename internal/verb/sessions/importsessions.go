@@ -44,8 +44,8 @@ type ImportSessionsIn struct {
 
 	// CalibrateFloor is called after many turns were written to the archive, compared with the turns that it contained.
 	// It computes how strongly a turn must match a prompt so that a hook shows it. Otherwise the hooks of the next
-	// prompts would have to compute this, and would show nothing if they had too little time. CalibrateFloor may be nil,
-	// and its error is ignored.
+	// prompts would have to compute this, and would show nothing if they had too little time. CalibrateFloor may be
+	// nil, and its error is ignored.
 	CalibrateFloor func(ctx context.Context, w *verb.Workspace, archive *session.Archive) error `json:"-"`
 }
 

@@ -66,7 +66,8 @@ func ListSessions(ctx context.Context, w *verb.Workspace, in SessionsIn) (Sessio
 	return out, err
 }
 
-// explainEmptyResult returns the reasons why no session matches.
+// explainEmptyResult returns a note that says why no session matches the filter f. The note says either that the
+// archive contains no sessions, or that the filter and in.Since match none of the sessions.
 func (in SessionsIn) explainEmptyResult(ctx context.Context, a *session.Archive, f oxbow.Filter) ([]verb.Note, error) {
 	kept, err := a.ListSessions(ctx, oxbow.Filter{}, time.Time{}, 1)
 	if err != nil || len(kept) == 0 {
@@ -101,7 +102,8 @@ type SessionOut struct {
 	WrittenChanges []verb.Change `json:"wrote,omitempty"`
 }
 
-// HasText returns true, because a session has turns.
+// HasText reports whether the answer shows any text. The answer for a session always does, because a session has at
+// least one turn.
 func (SessionOut) HasText() bool { return true }
 
 // A list of the changes that a session made to notes contains at most maxSessionChanges changes. To find them, at most

@@ -87,8 +87,10 @@ func (o SyncChangesOut) CountConflicts() (n int) {
 	return n
 }
 
-// PushChanges sends the changes in the home to a server. An entry that both sides changed is not sent before
-// [PullChanges] has merged it. An entry that [TeamShare] would refuse is not sent.
+// PushChanges sends the changes in the home to a server. If an entry was changed both in the home and on the server,
+// PushChanges does not send the entry. The entry can be sent after [PullChanges] has merged it. An entry that
+// [TeamShare] would refuse is not sent either. If in.DryRun is set, nothing is sent. PushChanges returns an error if
+// the caller is not a person.
 func PushChanges(ctx context.Context, w *verb.Workspace, in SyncChangesIn) (SyncChangesOut, error) {
 	if err := verb.RequirePerson(w.WithSource(ctx), "pushes to a server", "oxbow push"); err != nil {
 		return SyncChangesOut{}, err

@@ -114,10 +114,11 @@ func (o TeamTrustOut) DescribeEntryNames() string {
 	return s
 }
 
-// TrustTeamFiles records that the team files of this repository may be recalled, in every clone. If in.ForgetTeam is
-// set, it removes the record. If in.DryRun is set, it changes nothing. If in.ListTeams is set, it only lists the
-// records of all repositories. TrustTeamFiles returns an error if the caller is not a person, unless in.ListTeams is
-// set.
+// TrustTeamFiles records that the user trusts the team files of this repository, so that recall may show them. The
+// record applies to every clone of the repository. If in.ForgetTeam is set, TrustTeamFiles removes the record instead.
+// If in.DryRun is set, it changes nothing, but returns the result that the change would have. Both actions require that
+// the caller is a person, and otherwise fail. If in.ListTeams is set, TrustTeamFiles only lists the records of all
+// repositories, for any caller.
 func TrustTeamFiles(ctx context.Context, w *verb.Workspace, in TeamTrustIn) (out TeamTrustOut, err error) {
 	if in.ListTeams {
 		return TeamTrustOut{Teams: w.Host.TrustList.Teams()}, nil
@@ -228,9 +229,10 @@ func TeamStatus(ctx context.Context, w *verb.Workspace, _ TeamStatusIn) (out Tea
 	return out, nil
 }
 
-// addProblems adds problems with the team files to out. The argument findings contains the findings of the linter.
-// searchErr is the error of the search for the reviewed files, and upstream is the branch with these files. addProblems
-// also reports if the user does not trust the team files, or if the merge driver is not set up.
+// addProblems adds problems with the team files to the receiver. The list findings contains the findings of the linter.
+// The argument upstream is the branch with the reviewed version of the team files, and searchErr is the error of the
+// search for this version. addProblems also adds a problem if the user does not trust the team files, or if the merge
+// driver is not set up.
 func (out *TeamStatusOut) addProblems(t *team.Tree, findings []team.Finding, upstream team.Upstream, searchErr error) {
 	add := func(file, what, mend string) { out.Problems = append(out.Problems, TeamProblem{file, what, mend}) }
 	switch {

@@ -453,8 +453,9 @@ type ShareProposalsOut struct {
 	ShareResult *TeamShareOut `json:"shared,omitempty"`
 }
 
-// ShareProposals accepts proposals as notes, and moves the notes to team files, like [TeamShare]. A note that must not
-// be shared stays in the home.
+// ShareProposals accepts proposals as notes, and then moves the notes to team files, like [TeamShare]. The caller must
+// be a person. A note that must not be shared stays in the user's own memory. If sharing fails with an error, the new
+// notes stay there too.
 func ShareProposals(
 	ctx context.Context,
 	w *verb.Workspace,

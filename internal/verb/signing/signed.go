@@ -216,9 +216,10 @@ func ReadSignedHashesIfAny(store string) (*SignedHashCheck, []verb.Problem, erro
 	return ReadSignedHashes(store)
 }
 
-// ReadSignedHashes reads the signed log hashes (heads) of a store. It also returns the problems of the file that
-// contains the hashes. If no hash was signed, both results are nil. If the file or the signing key is missing or the
-// key cannot be read, the result contains a problem and no hashes.
+// ReadSignedHashes reads the signed hashes of a store's log, which are called heads. It also returns the problems of
+// the file that contains the hashes. If neither this file nor a signing key exists, both results are nil. If only one
+// of them exists, or the key cannot be read, ReadSignedHashes returns a problem and no hashes. If the file cannot be
+// read, it returns an error.
 func ReadSignedHashes(store string) (*SignedHashCheck, []verb.Problem, error) {
 	text, err := os.ReadFile(store + signedHashesSuffix)
 	k, kerr := signingKey(store)
@@ -262,10 +263,13 @@ func ReadSignedHashes(store string) (*SignedHashCheck, []verb.Problem, error) {
 	return out, ps, nil
 }
 
-// CompareWithLog compares the signed hashes in c.heads with the log of a memory that was found to be undamaged. Each
-// signed hash belongs to a change number, and must equal the log's hash after this change. CompareWithLog returns at
-// most one problem. Hashes for changes before header.BaseSeq cannot be compared, because a compaction has removed these
-// changes from the log, and are only counted. lastSeq is the number of the last change in the log.
+// CompareWithLog compares the signed hashes in c.heads with the log of a memory. The caller must have checked that the
+// memory is not damaged. Each signed hash belongs to a change number, and must equal the log's hash after this change.
+// The parameter lastSeq is the number of the last change in the log. CompareWithLog stops at the first problem, so it
+// returns at most one problem.
+//
+// A compaction has removed the changes before header.BaseSeq from the log. CompareWithLog cannot compare the signed
+// hashes of these changes. It only counts them in c.DroppedHashCount.
 func (c *SignedHashCheck) CompareWithLog(
 	ctx context.Context,
 	w *verb.Workspace,

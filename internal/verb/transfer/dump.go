@@ -257,9 +257,9 @@ func LoadFiles(ctx context.Context, w *verb.Workspace, in LoadIn) (out LoadOut, 
 	return out, nil
 }
 
-// groupDependentOps groups ops that depend on each other, so that each group can be committed in one change. The ops
-// were planned to load a directory of Markdown files into the store. Because the size of a group matters,
-// groupDependentOps reads the size of each entry that an op replaces or removes.
+// groupDependentOps groups ops that depend on each other, so that each group can be committed in one change. It reads
+// the present size of each entry that an op replaces or removes, because the size of a change includes these entries:
+// an undo of the change writes them again.
 func groupDependentOps(ctx context.Context, s oxbow.Store, ops []oxbow.Op) ([]oxbow.OpGroup, error) {
 	oldBytes := map[string]int{}
 	for _, op := range ops {

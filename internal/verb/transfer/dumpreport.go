@@ -9,7 +9,8 @@ import (
 	"github.com/oxbow-memory/oxbow/internal/base/text"
 )
 
-// Report tells how many files were written.
+// Report reports how many files were written, unchanged and removed. It also mentions entries that were left out and
+// files whose edited versions were copied, and warns about entries with directives of mdbook.
 func (o DumpOut) Report() (r report.Report) {
 	r.AddLinef(
 		"dumped %s to %s: %d written, %d unchanged, %d removed",

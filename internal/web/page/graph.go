@@ -96,8 +96,8 @@ func (gr *Graph) scaleToPicture() {
 	}
 }
 
-// DrawGraph draws the graph gr. Each node is a link. The links are in the order of gr.Nodes, which should be the order
-// of a list of the nodes on the same page.
+// DrawGraph draws the graph gr. Each node is a link, and the links are in the order of gr.Nodes. If the page also
+// contains a list of the nodes, the list should have the same order.
 func DrawGraph(gr Graph, title string) g.Node {
 	gr.placeNodes()
 	num := func(f float64) string { return fmt.Sprintf("%.0f", f) }

@@ -256,7 +256,9 @@ func PostButton(action, class, text string, fields ...string) g.Node {
 	)
 }
 
-// Pager links to the previous and the next page of a list. The links have the query of u with another offset.
+// Pager returns links to the previous and the next page of a list. The list is sorted from new to old. The parameters
+// offset and next are the positions of this page and the next page in the list, and size is the number of items on a
+// page. Each link has the query parameters of u, but with the offset of its page.
 func Pager(u *url.URL, offset, next, size int) g.Node {
 	return pager(u, offset, next, size, "Newer", "Older")
 }

@@ -221,7 +221,8 @@ func fillPlaceholders(text string, values []g.Node) g.Node {
 	return nodes
 }
 
-// renderValue renders a value. Only this function makes the values of a report safe to show on a page.
+// renderValue returns the value v of a report as a node of a page. It escapes the text of the value, so that the text
+// is safe on the page. All values of reports must be rendered with renderValue.
 func (p reportRenderer) renderValue(v any) g.Node {
 	switch v := v.(type) {
 	case nil:

@@ -76,9 +76,11 @@ func (b *HomeBase) SetStore(s oxbow.Store) {
 }
 
 // OpenTree opens a layout's files in fsys as a store. The store has the clock, the lock timeout and the read-only mode
-// of the home's options. OpenTree does not change b. The caller must assign the returned store to b.Tree and then call
-// [HomeBase.SetStore]. The argument path is the root directory's path in messages. The argument lockPath is the path of
-// the lock file, or "" for the default path.
+// of b.Options.Memory. The argument path is the path of the root directory that messages contain. The argument lockPath
+// is the path of the lock file, or "" for the default path.
+//
+// OpenTree does not change b. After OpenTree returns, the caller must assign the returned store to b.Tree, and then
+// call [HomeBase.SetStore].
 func (b *HomeBase) OpenTree(
 	ctx context.Context,
 	fsys vfs.FS,

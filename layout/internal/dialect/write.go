@@ -20,8 +20,9 @@ func (b *HomeBase) SeenEntries(ctx context.Context) *verb.SeenEntries {
 
 // PutEntry adds the entry e, or updates the entry with the same name. If others have changed the entry since the
 // session read it, their changes are merged with the changes in e. If the changes cannot be merged, the error matches
-// [oxbow.ErrConflict] and contains the present entry, so that the agent can see it (see [verb.SeenEntries]). If the
-// function check is not nil, PutEntry calls it before an update. An error of the function prevents the update.
+// [oxbow.ErrConflict] and contains the present entry, so that the agent can see the present entry (see
+// [verb.SeenEntries]). The argument check may be nil. Otherwise PutEntry calls the function check with the old entry
+// before an update. If check returns an error, the entry is not updated.
 func (b *HomeBase) PutEntry(
 	ctx context.Context,
 	m *oxbow.Memory,

@@ -120,8 +120,9 @@ func (c WriteCall) callTool(t *testing.T, ctx context.Context, s layout.Home, to
 	return err
 }
 
-// editFirstTextAsPerson lets a person edit the stored firstText. It edits the file that contains firstText. If no file
-// contains it as text, editFirstTextAsPerson changes the entry through another process.
+// editFirstTextAsPerson edits the stored firstText as a person would. It passes the text to the function change and
+// stores the result. If firstText is in a text file of the home, the file is edited. Otherwise (for example if the text
+// is in the database memory.db), the entry "n" is updated in a new session.
 func (h sharedHome) editFirstTextAsPerson(t *testing.T, change func(string) string) {
 	t.Helper()
 	for _, name := range listFileNames(t, h.fsys, ".") {
@@ -172,8 +173,8 @@ func (h sharedHome) hasPersonText(t *testing.T) bool {
 	})
 }
 
-// checkAllWritersListed fails the test for each tool of the layout that may write if the test's table of calls
-// (callListsKeepingEdits) does not contain a call of the tool.
+// checkAllWritersListed checks that the test's table of calls (callListsKeepingEdits) contains each tool of the layout
+// that may write. It fails the test for each such tool that the table does not contain.
 func (c writerContract) checkAllWritersListed(t *testing.T) {
 	t.Helper()
 	h := sharedHome{vfs.NewMem(), c.dialect}

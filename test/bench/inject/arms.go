@@ -140,8 +140,8 @@ func (b *memoryMeasurement) askAllRules(
 	return nil
 }
 
-// askAnswerableQuestions passes each question to all rules if the memory contains the answer to the question. It counts
-// the results for the prompt group in the parameter group.
+// askAnswerableQuestions passes questions to all rules that decide whether to show an entry. It skips a question if the
+// memory does not contain the answer. The results are counted for the prompt group that the parameter group names.
 func (b *memoryMeasurement) askAnswerableQuestions(ctx context.Context, group PromptGroup, questions []Question) error {
 	for _, q := range questions {
 		if q.Unanswerable || len(q.AnswerUnitIDs) == 0 {

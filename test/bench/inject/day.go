@@ -96,9 +96,9 @@ func splitAcknowledgements(prompts []string) (acknowledgements, taskPrompts []st
 	return acknowledgements, taskPrompts
 }
 
-// measureWorkingDay passes the prompts of a simulated working day to each rule, in a new session after every
-// promptsPerSession prompts. The rule's decision for each prompt is added to workingDayDecisions in the result of the
-// rule.
+// measureWorkingDay passes the prompts of a simulated working day to each rule. A rule decides which entries are shown
+// for a prompt. A new session begins after each promptsPerSession prompts. measureWorkingDay adds each decision of a
+// rule to the field workingDayDecisions of the rule's result.
 func (b *memoryMeasurement) measureWorkingDay(ctx context.Context, prompts []string) error {
 	for i, r := range b.rules {
 		var c displayRuleSession

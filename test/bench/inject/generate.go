@@ -72,8 +72,9 @@ func GenerateTestMemories(seed uint64) iter.Seq2[*TestMemory, error] {
 	}
 }
 
-// generateTestMemory generates the conversations of the person with the number personNumber, and returns a store with
-// them.
+// generateTestMemory generates the conversations of one invented person, and returns them as a memory with questions
+// about the conversations. For each fact, one question can be answered from the memory and one cannot. The argument
+// personNumber begins at 0.
 func (c *conversationTemplates) generateTestMemory(personNumber int, r *rand.Rand) *TestMemory {
 	s := &TestMemory{Name: fmt.Sprintf("person %d", personNumber+1), SourceKind: inject.SourceKindSessions}
 	s.SourceNames = map[string]bool{s.Name: true}

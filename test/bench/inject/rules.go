@@ -42,9 +42,10 @@ const OxbowRuleName = "oxbow"
 // memories, a text was shown by mistake.
 const fixedMinMatchStrength = 2.36
 
-// DisplayRules returns the rules whose decisions about what to show are compared. The last rule is oxbow's. All others
-// rank by BM25, and decide about each of the first three hits separately. They do not consider earlier prompts of the
-// session.
+// DisplayRules returns the rules that the benchmark compares. A rule decides which search results (hits) are shown to
+// an agent for a prompt. The last rule is the rule that oxbow uses. All other rules rank the hits by BM25, and decide
+// about each of the first three hits separately. They do not consider earlier prompts of the session. The limit of the
+// rule "the same, by decoys" was computed with prompts that have nothing to do with the memory.
 func DisplayRules() []DisplayRule {
 	var rules []DisplayRule
 	for _, r := range []struct {

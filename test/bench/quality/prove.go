@@ -42,9 +42,12 @@ func (p *ScorerCheck) UsesWholeDataSet() bool {
 	return p.Documents == publishedPaperCount && p.Queries == publishedQueryCount
 }
 
-// verifyScorer runs the queries of SciFact with the library's scorer and compares the nDCG with the published result.
-// The terms come from an analyzer like Anserini's: Unicode word segmentation, no possessives, lower case, 33 stop
-// words, and Porter's stemmer. Title and text form one field. It fails only if ctx is cancelled.
+// verifyScorer runs the queries of SciFact with oxbow's scorer and compares the nDCG with the published result. This
+// comparison uses the published parameters. verifyScorer also runs the queries with the default parameters, only to
+// report their nDCG. The terms come from an analyzer like Anserini's: Unicode word segmentation, no possessives, lower
+// case, 33 stop words, and Porter's stemmer. The title and the text of a paper are indexed together. verifyScorer
+// returns an error only if ctx is cancelled. If the result differs from the published result, the field MismatchReason
+// says why.
 func verifyScorer(ctx context.Context, c *sciFactData) (ScorerCheck, error) {
 	p := ScorerCheck{PublishedNDCG: publishedSciFactNDCG, Documents: len(c.papers), Queries: len(c.questions)}
 	an := newLuceneAnalyzer()

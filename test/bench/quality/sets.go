@@ -145,9 +145,10 @@ func findSingleFileSources(fsys fs.FS, dir string, names ...string) [][]string {
 	return found
 }
 
-// pathHasWord reports whether the path of the directory dir below root contains the word. The argument word must be in
-// lower case. Letter case in the path is ignored. The callers use the name of a data set as the word, because files
-// with the same name occur in several data sets.
+// pathHasWord reports whether the joined path of root and dir contains the word. The directory dir is given relative to
+// root, and the word may also occur in root. The argument word must be in lower case, and the letter case of the path
+// is ignored. The callers pass the name of a data set as the word, because files with the same name occur in several
+// data sets.
 func pathHasWord(root, dir, word string) bool {
 	return strings.Contains(strings.ToLower(path.Join(root, dir)), word)
 }

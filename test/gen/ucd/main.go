@@ -151,9 +151,10 @@ func writeSetAsPageBitmaps(w *bytes.Buffer, name, description string, set *[code
 	fmt.Fprintf(w, "}\n\n")
 }
 
-// writeCases writes the table of the code points that have a lower case. lowercasePairs contains pairs of a code point
-// and its lower case. Consecutive code points are written as one row if each is at the same distance (1 or 2) from the
-// next, and if the distance between a code point and its lower case is the same for all of them.
+// writeCases writes the table of the code points that have a lower case. The list lowercasePairs contains pairs of a
+// code point and its lower case. A row of the table contains a run of code points. Two conditions are met in a run.
+// Each code point is followed by the code point that is 1 higher, or each code point is followed by the code point that
+// is 2 higher. The difference between a code point and its lower case is the same in the whole run.
 func writeCases(w *bytes.Buffer, lowercasePairs [][2]int) {
 	fmt.Fprintf(
 		w,

@@ -149,8 +149,10 @@ func isOpInRanges(rangeBounds []int, opNumber int) bool {
 	return false
 }
 
-// examineStopPoint opens a store from each possible content of a disk that was stopped at operation opNumber, and
-// checks the store.
+// examineStopPoint examines a crash during the disk operation opNumber. After the crash, the disk may have several
+// possible contents. examineStopPoint opens a store from each of these contents, and checks that the store is in one of
+// the states in the list states that are allowed after the crash. It returns the first violation, or nil if all checks
+// succeed.
 func (r *crashRun) examineStopPoint(w *workload.World, states []*workload.StoreState, opNumber int) *Violation {
 	allowed := workload.StatesAllowedAfterCrash(states, w.CompletedEvents)
 	var bad *Violation

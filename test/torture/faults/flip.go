@@ -60,7 +60,10 @@ func DamageStores(seed uint64, setup workload.StoreSetup) (DamageTally, *Violati
 	return all, nil
 }
 
-// applyDamages applies every kind of damage to the store's file.
+// applyDamages damages the store's file in each way that the test knows: flipped bits, truncation and damaged sectors.
+// It checks what happens if the damaged file is opened. The DamageTally counts the damaged files and their results.
+// applyDamages stops at the first damaged file that the store handles wrongly, and returns a Violation that describes
+// it.
 func (s *damagedStore) applyDamages() (DamageTally, *Violation) {
 	var t DamageTally
 	var bad *Violation
@@ -86,9 +89,9 @@ func (s *damagedStore) applyDamages() (DamageTally, *Violation) {
 // examineDamagedFileFunc examines a damaged file. If it returns false, no further damage is tried.
 type examineDamagedFileFunc func(b []byte, what string, args ...any) bool
 
-// tryFilesWithFlippedBit calls the function try with copies of the file in which a single bit is flipped. In the file's
-// free space, it flips only some of the bits. It returns false if try returned false. A file with more than 8 KiB is
-// skipped, and the result is true.
+// tryFilesWithFlippedBit flips each bit of the file, one at a time, and calls the function try with the damaged copy.
+// In the free space after the used part of the file, only the bits of some bytes are flipped. If try returns false,
+// tryFilesWithFlippedBit stops and returns false. A file with more than 8 KiB is skipped, and the result is true.
 func (s *damagedStore) tryFilesWithFlippedBit(try examineDamagedFileFunc) bool {
 	if len(s.file) > 8<<10 {
 		return true
@@ -261,10 +264,12 @@ func (s *damagedStore) checkOpenRefusal(b []byte, err error, t *DamageTally) err
 	return nil
 }
 
-// checkErrorDetails checks the error of opening a damaged store. A [*oxbow.CorruptError] must name the store's file and
-// an offset in the file. size is the file's size in bytes. Unless mustReportDamage is set, an error that matches
-// [oxbow.ErrNotStore] or [oxbow.ErrVersion] and names the file is also allowed. In all other cases, checkErrorDetails
-// returns an error.
+// checkErrorDetails checks the error err, which the opening of a damaged store returned. It returns nil if the error is
+// acceptable, and otherwise an error. There are two kinds of acceptable errors:
+//   - The error is an [*oxbow.CorruptError] that names the store's file and an offset in the file. The parameter size
+//     is the file's size in bytes.
+//   - The error matches [oxbow.ErrNotStore] or [oxbow.ErrVersion], and names the store's file. This kind is not
+//     acceptable if mustReportDamage is set.
 func checkErrorDetails(err error, size int, mustReportDamage bool) error {
 	if c := (*oxbow.CorruptError)(nil); errors.As(err, &c) {
 		isInFile := 0 <= c.Offset && c.Offset <= int64(size)

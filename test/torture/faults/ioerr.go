@@ -320,15 +320,17 @@ func (j *diskErrorJudge) continueAfterFault() error {
 	return nil
 }
 
-// checkCrashContents examines possible disk contents if the machine crashed now.
+// checkCrashContents examines disk contents that are possible if the machine crashed now. It returns an error for the
+// first disk content that does not match the possible states of the stores.
 func (j *diskErrorJudge) checkCrashContents() error {
 	may := workload.StatesFromModels(j.possibleStates.PossibleStores)
 	n := 0
 	var bad error
 	j.world.Disk.EachCrashContent(func(im *crashfs.CrashContent) bool {
-		// The first possible disk contents include the contents that lose the fewest writes and those that lose the
-		// most writes. So examine ImagesPerError/2 of them without exception. Of the later contents, which are too
-		// many, examine only a fixed selection.
+		// The first contents that the disk yields are the most important, because they include the contents that lose
+		// the fewest writes and the contents that lose the most writes. Therefore examine the first ImagesPerError/2
+		// contents. The later contents are too many, so examine only about every eighth of them, selected by the hash
+		// of the files.
 		if n >= j.judgedRun.opts.ImagesPerError/2 && im.HashFiles(workload.IsLockFile)%8 != 0 {
 			return true
 		}

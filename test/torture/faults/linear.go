@@ -175,12 +175,12 @@ func CheckLinearHistory(seed uint64, setup workload.StoreSetup) (Linearizability
 	return r.tally, nil
 }
 
-// historyWithoutEarlyReads returns the history without the reads that were too early. A read is too early if it
-// returns another process's change before that process acknowledged the change. Such a read is correct, because a
-// change is in the file slightly before it is acknowledged.
+// historyWithoutEarlyReads returns the history ops without the early reads. An early read returns a change of another
+// process before that process has acknowledged the change. An early read is not an error, because a change is in the
+// file slightly before it is acknowledged.
 //
-// All remaining calls must still satisfy two guarantees: a read returns each change that was acknowledged before the
-// read began, and a process always sees its own changes.
+// The caller checks the remaining calls for two guarantees. A read returns each change that was acknowledged before the
+// read began. A process always sees its own changes.
 func historyWithoutEarlyReads(ops []porcupine.Operation) []porcupine.Operation {
 	process := func(op porcupine.Operation) int { return op.ClientId / goroutinesPerProcess }
 	early := func(got porcupine.Operation) bool {

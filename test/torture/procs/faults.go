@@ -44,8 +44,10 @@ func LockAndFileFaults() []string {
 	}
 }
 
-// newFaultFS returns a file system in dir with the given deliberate faults. For the faults faultFcntlLock and
-// faultReadsLockFile, this process also reads the lock file repeatedly until ctx ends.
+// newFaultFS returns a file system in dir that has the faults in faultNames, so that the test can check whether it
+// notices them. The names in faultNames are separated by commas. For the faults faultFcntlLock and faultReadsLockFile,
+// newFaultFS also starts a goroutine that reads the lock file in the directory home repeatedly until ctx ends. An
+// unknown name is an error.
 func newFaultFS(ctx context.Context, dir *vfs.OS, home, faultNames string) (vfs.FS, error) {
 	f := &faultFS{FS: dir, home: home, faultNames: map[string]bool{}}
 	for name := range strings.SplitSeq(faultNames, ",") {

@@ -183,9 +183,9 @@ func (l *changeLedger) recordFoundChange(opID, name string, seq uint64) error {
 }
 
 // recordFoundRemoval records that the log contains the removal of the entry with this name, as the change with the
-// number seq. It finds the request for the removal by the name. It cannot use an op ID, because only a content contains
-// the op ID, and a removal has no content. If no removal of this entry was requested, recordFoundChange returns an
-// error.
+// number seq. It searches l.changes for a request to forget an entry with this name. It cannot search by the op ID,
+// because the op ID is written in an entry's content, and a removal has no content. If no removal of this entry was
+// requested, recordFoundRemoval returns an error.
 func (l *changeLedger) recordFoundRemoval(name string, seq uint64) error {
 	l.mu.Lock()
 	tag := ""

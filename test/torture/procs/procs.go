@@ -138,7 +138,7 @@ type processCampaign struct {
 	isStopped       bool
 }
 
-// isOver reports whether the run is to request no more changes.
+// isOver reports whether the run has been stopped, so that no more changes should be requested.
 func (r *processCampaign) isOver() bool {
 	select {
 	case <-r.stop:
@@ -330,7 +330,8 @@ func (r *processCampaign) createHome(ctx context.Context) error {
 	return m.Close()
 }
 
-// newProcesses returns the processes that take part. They are not started yet.
+// newProcesses returns the processes that use the store in this test. The writers change entries, the readers read
+// entries, and the compactor compacts the store. The processes are not started yet.
 func (r *processCampaign) newProcesses() (writers, readers []*processRole, compactor *processRole) {
 	n := 0
 	add := func(what string, k procKind, fault string) *processRole {

@@ -151,8 +151,9 @@ func (r *readingGoroutine) checkListedEntries(ctx context.Context) bool {
 	return true
 }
 
-// checkReadResult checks the result of reading the entry with a name. The parameters before and after are the known
-// states at the beginning and at the end of the read.
+// checkReadResult checks the result of reading the entry with the given name, and reports a violation if the result is
+// impossible. The arguments before and after contain what the test knew about the entry at the beginning and at the end
+// of the read.
 func (r *readingGoroutine) checkReadResult(
 	readKind, name string,
 	before, after knownEntryState,

@@ -374,7 +374,8 @@ func (x *damageTrial) isCommitMarkEndDamaged() bool {
 	return false
 }
 
-// recoverToNewFile calls recover without options and with --out. Neither call may change the damaged file.
+// recoverToNewFile calls recover twice, first without options and then with the option --out. Each call must pass the
+// checks of judgeRecoverResult, and must not change the damaged file.
 func (x *damageTrial) recoverToNewFile() error {
 	for _, in := range []maintenance.RecoverIn{{}, {Out: filepath.Join(x.dir, "saved")}} {
 		x.CommandCallCount++
@@ -420,8 +421,9 @@ func (x *damageTrial) judgeRecoverResult(out maintenance.RecoverOut, err error) 
 	return x.compareEntries(saved, x.restorableEntries)
 }
 
-// compareEntries returns an error if the saved entries (have) differ from the expected entries (want). An expected
-// entry that is missing or has another text counts as lost in x.LostEntryCount.
+// compareEntries returns an error if the saved entries (have) differ from the expected entries (want). If an expected
+// entry is missing or has another text, compareEntries also increments x.LostEntryCount, but only for the first such
+// entry.
 func (x *damageTrial) compareEntries(have, want contentByEntryName) error {
 	for name, text := range want {
 		if have[name] != text {

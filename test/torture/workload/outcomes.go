@@ -27,8 +27,8 @@ func (w *World) DoStepWithoutNestedStep(st Step, undoneSeq uint64) (uint64, erro
 	return w.callStore(st, undoneSeq)
 }
 
-// LastUndoableSeq returns the number of the last change that can be undone. If the possible contents of the store
-// differ in this number, it returns 0.
+// LastUndoableSeq returns the number of the last change that can be undone. The store may have several possible
+// contents. If this number is not the same for all of them, LastUndoableSeq returns 0.
 func (o *PossibleOutcomes) LastUndoableSeq() uint64 {
 	undo := o.PossibleStores[0].LastUndoableSeq()
 	for _, m := range o.PossibleStores {
@@ -39,9 +39,12 @@ func (o *PossibleOutcomes) LastUndoableSeq() uint64 {
 	return undo
 }
 
-// ApplyStep computes the possible results of the step st. o.PossibleStores contains models, which are all contents that
-// the store may have before the step. For each model in which the step succeeds, next contains the content after the
-// step. For each model in which the step fails, expectedErrors contains the error.
+// ApplyStep computes the possible results of the step st. The list o.PossibleStores contains a model for each content
+// that the store may have before the step. If the step succeeds in a model, the list next contains the model after the
+// step. If the step fails in a model, the list expectedErrors contains the error.
+//
+// The parameter undoneSeq is the number of the change that a revert step undoes. The parameter seq is the number of the
+// change that a compaction has made. A compaction with seq 0 has changed nothing.
 func (o *PossibleOutcomes) ApplyStep(
 	w *World,
 	st Step,

@@ -435,9 +435,10 @@ func (w *World) readByAllProcesses(st Step, isNested bool, fn func(i int, es []o
 func (w *World) recordState(st Step, isNested, isBusy bool) error {
 	last := w.States[len(w.States)-1]
 	s := &StoreState{Model: w.model, IsNested: isNested, IsBusy: isBusy}
-	// isNested means that one process executed st in the middle of another process's step. If st has changed nothing,
-	// skip the comparison of the entries, because the other process may already have made its change. If st has made a
-	// change, the other process has not made its own change yet. Then the entries can be compared.
+	// If isNested is set, one process executed st while another process was in the middle of its own step. If st has
+	// changed nothing, the other process may already have made its change, so the entries cannot be compared with
+	// w.model. If st has made a change, the other process cannot have made its own change yet, so the entries can be
+	// compared.
 	lax := isNested && last.Model == w.model
 	err := w.readByAllProcesses(st, isNested, func(i int, es []oxbow.Entry, err error) error {
 		if err != nil {

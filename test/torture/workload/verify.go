@@ -43,12 +43,13 @@ func NewJudge(seed uint64, setup StoreSetup) *CrashJudge {
 	}
 }
 
-// ExamineCrashContent examines the image crashContent of a disk after a crash. It opens the store, checks that the
+// ExamineCrashContent examines a disk image after a crash. It opens the store in crashContent, checks that the store's
 // content is one of the allowed states, and makes three more changes. It then opens the store again, and checks that
 // the three changes are present and that the store is not damaged. About half of the stores are closed before they are
-// opened again, so that a regular end of the log is also tested. ExamineCrashContent returns the allowed state that is
-// equal to the content. If an equal image was examined before, ExamineCrashContent uses its result, and isNewImage is
-// false.
+// opened again, so that a regular end of the log is also tested.
+//
+// ExamineCrashContent returns the allowed state that is equal to the store's content. If it has examined an equal image
+// before, it only checks that the content of that image is one of the allowed states, and isNewImage is false.
 func (j *CrashJudge) ExamineCrashContent(
 	crashContent *crashfs.CrashContent,
 	allowedStates []*StoreState,

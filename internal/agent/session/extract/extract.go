@@ -33,8 +33,9 @@ func FindCorrection(text string) (first string) {
 	return first
 }
 
-// findSentencesByMeaning returns at most maxFoundSentences sentences that match a rule for this meaning, such as a
-// correction by the user. The sentences are in order and without duplicates.
+// findSentencesByMeaning returns the sentences of a text that have the given meaning, for example the sentences in
+// which the user corrects the agent. A sentence has a meaning if it matches one of the rules for this meaning. The
+// result contains at most maxFoundSentences sentences, in the order of the text and without duplicates.
 func findSentencesByMeaning(meaning sentenceMeaning, text string) (found []string) {
 	splitSentences(text, func(s string) bool {
 		if w := normalizeSentence(s); anyRuleMatches(meaning, w) && !slices.Contains(found, s) {
@@ -122,8 +123,10 @@ var compiledRuleIndex = sync.OnceValue(func() ruleIndex {
 	return t
 })
 
-// lazyRulePattern returns a function that compiles a pattern of the table at the first call. It first replaces LEAD
-// in the pattern by the language's pattern for polite words, and PLAN by the language's pattern for plans.
+// lazyRulePattern returns a function that returns a compiled rule pattern for the given language. The function compiles
+// the pattern when it is called for the first time. In the pattern, the word LEAD stands for the language's pattern of
+// polite words, and the word PLAN stands for the language's pattern of sentences about plans. Both words are replaced
+// before the pattern is compiled.
 func lazyRulePattern(language, pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(

@@ -67,9 +67,10 @@ func removeListMarker(line string) string {
 	return line
 }
 
-// findSentenceEnd returns the offset after the first sentence in a line. A punctuation mark ends a sentence only if
-// white space follows, so the periods in v1.2 and main.go do not. Punctuation marks of Chinese and Japanese always
-// end a sentence.
+// findSentenceEnd returns the offset after the first sentence in a line. If the line contains no end of a sentence, the
+// result is len(line). A punctuation mark ends a sentence only if white space follows, so the periods in v1.2 and
+// main.go do not end a sentence. A mark after a single letter, as in "e.g." or "J. Doe", does not end a sentence
+// either. Chinese and Japanese punctuation marks always end a sentence.
 func findSentenceEnd(line string) int {
 	for i, r := range line {
 		switch r {

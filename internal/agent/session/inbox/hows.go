@@ -82,9 +82,11 @@ type commandSearch struct {
 	resultsByCommand map[string]*SuccessfulCommand
 }
 
-// addTurnCommands counts how often each command in a turn passed and how often it failed. If a command passed, it also
-// records the turn and the time of the last success. It skips commands that only print something, and commands that the
-// archive does not contain completely.
+// addTurnCommands adds the commands that the agent ran in a turn to s.resultsByCommand. It counts how often each
+// command passed and how often it failed. If a command passed, addTurnCommands also records the session, and describes
+// the command's last success: its time, the turn, the turn's prompt and the project. It skips commands that only print
+// something, and commands that the archive does not contain completely. If the client reported no exit status, neither
+// count increases.
 func (s *commandSearch) addTurnCommands(turn *session.Turn, e *oxbow.Entry) {
 	said := stemTextWords(turn.Prompt() + " " + turn.AgentText())
 	for _, ev := range turn.CallEvents() {
@@ -116,9 +118,10 @@ func (s *commandSearch) addTurnCommands(turn *session.Turn, e *oxbow.Entry) {
 	}
 }
 
-// matchTask returns the share of the task's words that match a command, from 0 to 1. A word in commandWords counts as
-// 1. A word that is only in turnWords (the words of the prompt and the answers around the command) counts as
-// surroundingWordWeight. If the task has no words, matchTask returns 1.
+// matchTask returns how well a command matches the task, from 0 to 1. The result is the average over the words of the
+// task. A word in commandWords counts as 1. A word that is only in turnWords, which contains the words of the prompt
+// and the answers around the command, counts as surroundingWordWeight. Any other word counts as 0. If the task has no
+// words, matchTask returns 1.
 func (s *commandSearch) matchTask(commandWords, turnWords map[string]bool) float64 {
 	if len(s.taskWordStems) == 0 {
 		return 1

@@ -475,8 +475,9 @@ func FindProposal(ctx context.Context, m *oxbow.Memory, id string) (StoredPropos
 	return fit[0], nil
 }
 
-// SetProposalState changes a proposal's state and the name of the note that was made from it. The name may be empty.
-// SetProposalState has an effect only if a proposal has the ID.
+// SetProposalState sets the state of the proposal with this ID. It also stores the argument noteName in a label, which
+// is the name of the note that was made from the proposal. noteName may be empty. If no proposal has the ID,
+// SetProposalState does nothing and returns nil.
 func SetProposalState(ctx context.Context, m *oxbow.Memory, id, state, noteName string) error {
 	return m.Edit(ctx, "proposal/"+id, func(old oxbow.Entry, found bool) (oxbow.Op, error) {
 		if !found {
@@ -537,10 +538,13 @@ const (
 	recentCommandsSizeDivisor = 4
 )
 
-// storeSuccessfulCommands adds the commands that passed in the turns to the command counts of the project. Two entries
-// store the counts, so that the large main entry is seldom rewritten. The recent entry contains the counts that differ
-// from the main entry. If the recent entry has become large, it is merged into the main entry. storeSuccessfulCommands
-// does nothing if project is empty or no command passed.
+// storeSuccessfulCommands records, for the project, in which sessions each command has passed. The turns must belong to
+// one session. All their commands that passed are added to the stored counts. storeSuccessfulCommands does nothing if
+// project is empty or no command passed.
+//
+// The counts are stored in two entries, so that the large main entry is seldom rewritten. The second, recent entry
+// contains only the commands whose counts differ from the main entry. If the recent entry becomes large, it is merged
+// into the main entry.
 func storeSuccessfulCommands(ctx context.Context, m *oxbow.Memory, turns []session.Turn, project string) error {
 	passed := listSuccessfulCommands(turns)
 	if project == "" || len(passed) == 0 {
@@ -681,9 +685,10 @@ func addedOrChangedCommands(runs, old []successfulProjectCommand) []successfulPr
 	return rest
 }
 
-// addSessionCommands adds the session with this ID to the list runs, which counts the sessions in which each command
-// passed. The keys of the map successTimes are the commands that passed in the session, and its values are the times.
-// The result has at most maxCountedCommands elements, and the commands with the most sessions come first.
+// addSessionCommands adds a session to the list runs, which contains the sessions in which each command passed. The
+// keys of the map successTimes are the commands that passed in the session with the ID sessionID. The value of a key is
+// the time at which the command passed. If a command already has minSessionsWithSuccess sessions, no further session is
+// added to it. The result has at most maxCountedCommands elements. The commands with the most sessions come first.
 func addSessionCommands(
 	runs []successfulProjectCommand,
 	successTimes map[string]time.Time,

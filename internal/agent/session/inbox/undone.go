@@ -90,9 +90,12 @@ func findRevertedFiles(turns []session.Turn) []turnFileLabel {
 	return slices.Compact(t.revertedTurnLabels)
 }
 
-// applyEdit records an edit, and marks the edits that it reverts. An edit that restores an earlier content of the
-// whole file reverts all edits made to the file since then. Any other edit reverts the last edit that is its exact
-// opposite. Edits in the same turn are not marked.
+// applyEdit adds the edit r to t.editHistory, unless r reverts earlier edits. If it does, the reverted edits are
+// removed from the history, and the turns that made them are added to t.revertedTurnLabels. If an edit in the same turn
+// as r is reverted, the edit is removed, but the turn is not added.
+//
+// An edit that restores an earlier content of the whole file reverts all later edits of the file. Any other edit
+// reverts the last edit that is its exact opposite.
 func (t *workingTree) applyEdit(r fileReplacement) {
 	if t.detectWholeFileRevert(r) {
 		return
@@ -260,9 +263,9 @@ func (t *workingTree) markChangesReverted(changes editingTurnsByFile) {
 	}
 }
 
-// findCorrectedTurns finds turns in which the person's prompt refuses the work of the previous turn and names a file
-// that the previous turn changed. It returns a label with the turn's index and the file for each such turn and file. It
-// is not known whether the edit was undone.
+// findCorrectedTurns finds turns in which the person's prompt corrects the agent, and names a file that the agent
+// changed in the previous turn. It returns one label for each such turn and file. The label contains the turn's index
+// and the file. findCorrectedTurns does not find out whether the change of the file was undone.
 func findCorrectedTurns(turns []session.Turn) (found []turnFileLabel) {
 	for i := range turns {
 		if i == 0 || extract.FindCorrection(turns[i].Prompt()) == "" {

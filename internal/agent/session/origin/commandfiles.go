@@ -61,9 +61,12 @@ func (s *shellState) highestFileTrustLevel(files []string) TrustLevel {
 	return apart.highestTrustLevel
 }
 
-// resolveFileArguments returns the files that the words of a shell command name. If a word is a pattern such as *.go,
-// it is replaced by the files that match. The prefix "?" is removed from a word. A word with this prefix is left out if
-// its file does not exist. Empty words, the word "-", and words whose value is unknown are left out.
+// resolveFileArguments returns the names of the files to which the words of a shell command refer. If a word is a
+// pattern such as *.go, the matching files are returned instead of the word. If no file matches, the word itself is
+// returned.
+//
+// The prefix "?" marks a word that may not be a file name. This prefix is removed, and the word is omitted if its file
+// does not exist. Empty words, the word "-", and words whose value is unknown are also omitted.
 func (s *shellState) resolveFileArguments(words []string) (files []string) {
 	for _, w := range words {
 		isOptional := strings.HasPrefix(w, "?") && len(w) > 1

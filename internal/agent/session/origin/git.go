@@ -164,9 +164,10 @@ func (s *shellState) isProjectGitOutput(command string, args []string) bool {
 	return false
 }
 
-// printsOnlyProjectLines reports whether all lines that git blame or git grep printed are the project's own: they
-// are from tracked files that only the project's agents and people wrote. It returns false if an option makes git
-// read other files, or if an operand is not a file.
+// printsOnlyProjectLines reports whether git blame or git grep printed only lines from the project's own files. Own
+// files are tracked files that only the project's agents and people wrote. The argument args contains the arguments of
+// the command. The result is false if an option makes git read other files. It is also false if an operand (except the
+// pattern of git grep) is not a file.
 func (s *shellState) printsOnlyProjectLines(command string, args []string) bool {
 	names := findOperands(args)
 	if command == "grep" {
@@ -215,9 +216,10 @@ func (s *shellState) namesOnlyOwnCommits(hashPattern *regexp.Regexp) bool {
 // commit message cannot be mistaken for a hash.
 var logFormatsWithHash = []string{"oneline", "short", "medium", "full", "fuller"}
 
-// isLocalGitLog reports whether a run of git log or git show printed only commits that were made on this machine. It
-// returns false if args choose a format that is not in logFormatsWithHash. Otherwise it returns true if the output is
-// empty, or if all these conditions are met:
+// isLocalGitLog reports whether a run of git log or git show printed only commits that were made on this machine. args
+// are the arguments of the run. The result is false if args choose a format that is not in logFormatsWithHash. With any
+// other arguments, the result is true if the output is empty. If there is output, the result is true only if all these
+// conditions are met:
 //
 //   - The output contains at least one hash of a commit.
 //   - All hashes in the output belong to commits that were made on this machine.
@@ -238,11 +240,11 @@ func (s *shellState) isLocalGitLog(args []string) bool {
 			!s.verdict.tree.canSettingsChangeLogFormat(s.verdict.Getenv))
 }
 
-// areLocalCommits reports whether the operands of git show name only commits that this machine's user may have made
-// here. It accepts HEAD, ancestors of HEAD such as HEAD~2, and the hashes (at least 7 characters) of commits that were
-// made on this machine. It returns true without operands, because git then shows the last commit. A tag is not
-// accepted, because a tag has a message of its own. Objects that are not commits are not accepted, because their text
-// may look like a commit.
+// areLocalCommits reports whether all operands of git show name commits that can be regarded as made on this machine.
+// It accepts HEAD, expressions for ancestors of HEAD such as HEAD~2, and the hashes (at least 7 characters) of commits
+// that were made on this machine. It returns true without operands, because git then shows the last commit. A tag is
+// not accepted, because a tag has a message of its own. Objects that are not commits are not accepted, because their
+// text may look like a commit.
 func (s *shellState) areLocalCommits(operands []string) bool {
 	return !slices.ContainsFunc(operands, func(a string) bool {
 		rest, isHead := strings.CutPrefix(a, "HEAD")
@@ -262,8 +264,11 @@ func areProjectFileOperands(operands []string) bool {
 	})
 }
 
-// isProjectWorkingTreeDiff reports whether a diff compares only the working tree, the index and the last commit, and
-// all changed files are the project's own.
+// isProjectWorkingTreeDiff reports whether a git diff command compared only the working tree, the index and the last
+// commit, and all files that changed are the project's own. A file is the project's own if only the project's agents
+// and people wrote it. The argument args contains the command's arguments. The changed files are taken from the
+// command's output. The result is false if an argument is not an option, HEAD or a file, or if the option --no-index is
+// used.
 func (s *shellState) isProjectWorkingTreeDiff(args []string) bool {
 	for _, a := range args {
 		if a == "--" {

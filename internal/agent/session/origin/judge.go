@@ -55,10 +55,16 @@ func (j *toolCallVerdictState) recordFilesWithNonAgentText(paths ...string) {
 	}
 }
 
-// recordPartlyEditedFiles records files that the agent edited in part. The rest of such a file may be text by others.
-// Therefore the file is recorded as the agent's own text only if the file was trusted as own text before the edit. A
-// file that a program wrote last is recorded as text by others if the program may have written text by others. If
-// LastWriters is nil, all files are recorded as the agent's own text.
+// recordPartlyEditedFiles records who may have written the text in files that the agent edited in part. The rest of
+// such a file may be text by others. Each file is treated as follows:
+//
+//   - If a program wrote the file last, and the program may have written text by others, the file is recorded as text
+//     that is not the agent's.
+//   - If the file was trusted as the agent's or the project's own text before the edit, it is recorded as the agent's
+//     text.
+//   - In all other cases, nothing is recorded for the file.
+//
+// If LastWriters is nil, all files are recorded as the agent's text.
 func (j *toolCallVerdictState) recordPartlyEditedFiles(paths []string) {
 	if j.LastWriters == nil {
 		j.recordFilesWithAgentText(paths...)

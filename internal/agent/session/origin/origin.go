@@ -46,8 +46,9 @@ type ToolCallVerdict struct {
 // judgement about who wrote the text that a tool call returned.
 const maxCauseBytes = 250
 
-// JudgeToolCall returns the origin of the text that a call returned. If it panics, the verdict is
-// TrustLevelForeignText.
+// JudgeToolCall decides how far the text that the tool call c returned can be trusted. The verdict contains the trust
+// level, the reason for it, and the files that the call wrote. If JudgeToolCall panics, the trust level of the verdict
+// is TrustLevelForeignText, the level for text by others.
 func JudgeToolCall(c ToolCall, m Machine) (v ToolCallVerdict) {
 	defer func() {
 		if recover() != nil { // Ignore a panic, because an unusual command must not stop the client's hook.

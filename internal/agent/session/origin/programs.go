@@ -230,9 +230,12 @@ func (s *shellState) operandFiles(name string, operands []string) (files []strin
 	return files
 }
 
-// judgeURLFetcherTrust determines who may have written the output of a program that fetches URLs, such as curl. If an
-// argument is an address on another machine, or is not known, the output has TrustLevelForeignText. Otherwise it has
-// TrustLevelUnvouchedText. judgeURLFetcherTrust also records the files into which the program writes what it fetched.
+// judgeURLFetcherTrust judges a program that fetches URLs, such as curl. It sets the trust level of the program's
+// output, and records the files into which the program writes the fetched text.
+//
+// The trust level is TrustLevelForeignText (somebody else wrote the text) if an argument is an address on another
+// machine, or if the value of an argument cannot be determined. Otherwise the trust level is TrustLevelUnvouchedText
+// (the author is not known).
 func (s *shellState) judgeURLFetcherTrust(p program) {
 	level := TrustLevelUnvouchedText
 	if slices.ContainsFunc(p.args, func(a string) bool { return a == unknownWordValue || isRemoteAddress(a) }) {

@@ -48,7 +48,8 @@ func expandBraces(w *syntax.Word) []*syntax.Word {
 	return words
 }
 
-// listBraceWords returns the words between braces.
+// listBraceWords returns the words to which the shell expands the brace expression b. Nested braces are expanded too.
+// If b is a sequence such as {1..9}, the result is a single word with an unknown value.
 func listBraceWords(b *syntax.BraceExp) (all []*syntax.Word) {
 	if b.Sequence {
 		return []*syntax.Word{unknownSyntaxWord()}
@@ -80,7 +81,9 @@ func (s *shellState) wordValues(w *syntax.Word) []string {
 	return values
 }
 
-// joinPartValues returns the possible values of the word that these parts form.
+// joinPartValues returns the possible values of a shell word that consists of the parts ps. A part such as a variable
+// can have several values. The result contains each combination of the parts' values, but the number of combinations is
+// limited by limitWordValues.
 func (s *shellState) joinPartValues(ps []syntax.WordPart) []string {
 	values := []string{""}
 	for _, p := range ps {

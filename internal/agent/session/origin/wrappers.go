@@ -263,9 +263,13 @@ func (s *shellState) judgePackageManagerTrust(m packageManager, p program) {
 }
 
 // judgeBuildProgramTrust judges a program that builds or tests a project. The program prints the project's own text if
-// it runs in the project and if its arguments name no file, directory or address outside the project. Otherwise
-// judgeBuildProgramTrust raises the trust level of the verdict to TrustLevelForeignText. An unknown argument raises the
-// level to TrustLevelUnvouchedText. Programs that options such as -exec name are judged as commands.
+// it runs in the project, and if none of its arguments names a file, directory or address outside the project. If it
+// may print other text, judgeBuildProgramTrust raises the trust level of the verdict to TrustLevelForeignText and
+// returns. If the value of an argument cannot be determined, judgeBuildProgramTrust raises the level to
+// TrustLevelUnvouchedText.
+//
+// An option such as -exec can name another program to run. If the program prints only the project's own text,
+// judgeBuildProgramTrust also judges that other program.
 func (s *shellState) judgeBuildProgramTrust(p program) {
 	isOwn := s.isInProjectDir()
 	for _, a := range p.inputFiles() {
@@ -350,8 +354,8 @@ func findInterpreter(name string) (interpreter, bool) {
 	return i, ok
 }
 
-// judgeInterpreterTrust determines whose text an interpreter, such as python, printed. It may have run a script, a
-// module or code from the command line.
+// judgeInterpreterTrust determines whose text an interpreter, such as python, has printed, and adapts s.verdict to the
+// result. The interpreter may have run a script, a module or code from the command line.
 func (s *shellState) judgeInterpreterTrust(i interpreter, p program) {
 	level := i.outputTrustLevel(p.args)
 	s.verdict.raiseTrustLevel(level, p.fullCommandText)

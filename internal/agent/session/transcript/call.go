@@ -184,8 +184,9 @@ func CompleteCallEvent(
 	return e, true
 }
 
-// taintDescription returns "tainted entry" if the returned text contains a memory entry that is marked as tainted
-// (from an untrusted source). Otherwise it returns "".
+// taintDescription returns "tainted entry" if the output of the call contains a tainted memory entry, that is, an entry
+// with text from an untrusted source. Such an output is recognized by the flag HasTaintedEntryText, or by a warning in
+// the output. Otherwise taintDescription returns "".
 func (o *CallOutcome) taintDescription() string {
 	if o.HasTaintedEntryText || strings.Contains(o.Output, session.TaintWarning) {
 		return "tainted entry"

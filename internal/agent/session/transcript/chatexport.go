@@ -82,10 +82,10 @@ func FindChatFiles(export string) ([]string, error) {
 var chatGPTAccountFiles = []string{"export_manifest.json", "message_feedback.json", "model_comparisons.json",
 	"shared_conversations.json", "user.json", "user_settings.json"}
 
-// FindUnreadChatFiles returns the JSON files in an export of ChatGPT that FindChatFiles does not return, although they
-// may contain conversations or notes. The result does not contain files that the user uploaded, because conversations
-// refer to them. It also does not contain files that describe the account or repeat the conversations. The result is
-// empty if the export is a single file.
+// FindUnreadChatFiles returns the JSON files of a ChatGPT export that FindChatFiles does not return and that may still
+// contain conversations or notes. The argument export is the export's path. The result does not contain files that the
+// user uploaded, because they are attachments to which conversations refer. It also does not contain files that
+// describe the account or repeat the conversations. The result is empty if the export is a single file.
 func FindUnreadChatFiles(export string) ([]string, error) {
 	files, isSingleFile, err := listExport(export)
 	if isSingleFile || err != nil {
@@ -366,8 +366,10 @@ type chatMessage struct {
 	sentTime     time.Time
 }
 
-// reportConversation reports the messages of a conversation, and its title with the first prompt. A message belongs to
-// the turn of the nearest prompt above it. If the person edited a prompt, the answers to the old prompt stay with it.
+// reportConversation reports the messages of a conversation in the order of time. Together with the first prompt, it
+// reports the conversation's title. A message belongs to the turn of the nearest prompt among its ancestors (the
+// message's parent, the parent's parent, and so on). If the person edited a prompt, the conversation contains an old
+// and a new prompt. The answers to the old prompt then belong to the turn of the old prompt.
 func (f *transcriptFile) reportConversation(id, title string, messages []chatMessage) {
 	f.sessionID = id
 	slices.SortStableFunc(messages, func(a, b chatMessage) int { return a.sentTime.Compare(b.sentTime) })
@@ -432,8 +434,9 @@ type gptMessage struct {
 	} `json:"metadata"`
 }
 
-// toChatMessage converts the message, without its position in the conversation. The text is empty if neither the
-// person nor the model said it.
+// toChatMessage converts m to a chatMessage, but does not set the fields for the message's position in the
+// conversation. The field text of the result is set only if the person or the model wrote a text that the client
+// showed. If the model called a tool, calledTool is set instead of text.
 func (m *gptMessage) toChatMessage() chatMessage {
 	c := chatMessage{sentTime: unixTime(m.Created), model: m.Metadata.Model}
 	if m.Metadata.Hidden || !m.isText() {
@@ -683,7 +686,7 @@ func (f *transcriptFile) readClaudeConversation(b []byte) bool {
 	return true
 }
 
-// unixTime converts a number of seconds since 1970 to a time. It converts 0 to the zero time.
+// unixTime converts a number of seconds since 1970 to a time in UTC. It returns the zero time if s is 0 or negative.
 func unixTime(s float64) time.Time {
 	if s <= 0 {
 		return time.Time{}

@@ -134,7 +134,8 @@ func (f *transcriptFinder) walkDirectory(dir string) {
 		isLink := e.Type()&fs.ModeSymlink != 0
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && isFile: // The client has removed the file in the meantime.
-		// Ignore a symbolic link without a target, unless it has the name of a transcript.
+		// Ignore a symbolic link without a target. If the link has a transcript's name, report it as unreadable
+		// instead.
 		case err != nil && isLink && !f.transcriptDir.IsTranscript(filepath.ToSlash(path)):
 		default:
 			f.walkPath(path, info, err)
@@ -142,7 +143,7 @@ func (f *transcriptFinder) walkDirectory(dir string) {
 	}
 }
 
-// addUnreadableFile adds a file or a directory that cannot be read.
+// addUnreadableFile appends a file or directory that cannot be read to f.transcripts, so that the caller can report it.
 func (f *transcriptFinder) addUnreadableFile(path string) {
 	unread := FoundTranscript{Client: f.client, Path: path}
 	if info, err := os.Lstat(path); err == nil {

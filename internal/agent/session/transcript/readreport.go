@@ -185,9 +185,9 @@ func addPartCount(counts *map[string]int, kind string, count int) {
 	(*counts)[kind] += count
 }
 
-// Add adds the counts and lists of the report o to r. If o is about the next part of the same transcript, both reports
-// may contain the line that was incomplete at the end of the previous part. If the first bad line of o is the last bad
-// line of r, Add counts this line only once.
+// Add adds the counts and lists of the report o to the report r. The report o may be about the next part of the same
+// transcript. In this case, both reports may contain the same line, which was incomplete at the end of the previous
+// part. Therefore Add counts the first bad line of o only once if it is equal to the last bad line of r.
 func (r *ReadReport) Add(o ReadReport) {
 	lines := o.FirstBadLines
 	r.BadLines += o.BadLines

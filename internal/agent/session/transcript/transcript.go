@@ -125,7 +125,9 @@ func (f *transcriptFile) readEvents(ctx context.Context, in io.ReadSeeker, start
 	if r == nil {
 		return errUnknownClient
 	}
-	if startOffset > 0 { // Read line 1 again, because it names the session. Numbered IDs need all earlier lines.
+	// Read line 1 again, because this line names the session. If event IDs contain line numbers, read all earlier lines
+	// again (maxLines 0 means no limit), so that the line numbers are right.
+	if startOffset > 0 {
 		before := lineRange{firstOffset: 0, endOffset: startOffset, maxLines: 1}
 		if r.client.HasLineBasedEventIDs {
 			before.maxLines = 0

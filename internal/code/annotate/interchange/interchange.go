@@ -37,8 +37,10 @@ type importedLineRange struct {
 	fileAtCommit annotate.FileAtCommit // file and commit with the range (Commit "" means the file in the working tree)
 }
 
-// buildImportedRecords reads the code lines to which each imported range refers, and returns the records of the ranges
-// with these lines. If the lines cannot be found, the range is left out and counted as a loss in rep.
+// buildImportedRecords returns the annotation records for the imported line ranges. It reads the lines to which each
+// range refers, and stores them in the record of the range. If the lines of a range cannot be read, no record is
+// returned for the range, and a loss is counted in rep. If a range does not name a commit, its record contains the
+// present lines of the file, and this is also counted as a loss.
 func buildImportedRecords(
 	ctx context.Context,
 	b *annotate.Store,

@@ -21,8 +21,9 @@ import (
 // maxTraceInputBytes is the maximum number of bytes that [ReadTraces] reads.
 const maxTraceInputBytes = 256 << 20
 
-// parseTraces parses trace records, which are the elements of a JSON array or consecutive JSON values. It also returns
-// the number of records that could not be parsed.
+// parseTraces parses trace records, which are the elements of a JSON array or consecutive JSON values. If the text has
+// a JSON syntax error, each line is parsed as a separate record. unreadableRecords is the number of records that could
+// not be parsed or have no files.
 func parseTraces(text []byte) (ts []traceRecord, unreadableRecords int) {
 	take := func(raw []byte) bool {
 		var t traceRecord
