@@ -132,13 +132,17 @@ func Example() {
 	// user: and at nine, mind
 	// memory_write: Successfully wrote 48 bytes to memory (mode: append)
 	// agent: Noted.
-	// compacted as "[2026-04-14 10:23] They told me when Luna sees the vet.", goes on from "They told me when Luna sees
-	// the vet." system: "\n\n## Memory\n\nLuna the cat sees the vet on Thursdays.\n\nLuna the cat sees the vet on
-	// Thursdays, at nine.\n\n" resumed from "[2026-04-14 10:23] They told me when Luna sees the vet." system: "\n\n##
-	// Memory\n\nLuna the cat sees the vet on Thursdays.\n\nLuna the cat sees the vet on Thursdays, at nine.\n\n" user:
-	// Did we settle anything? session_search: [2026-04-14 10:23] Luna has a vet on Thursdays at nine; nothing else was
-	// settled. agent: No, nothing else. move "Luna the cat sees the vet on Thursdays.", kept "Luna the cat sees the vet
-	// on Thursdays, at nine." -- MEMORY.md -- Luna the cat sees the vet on Thursdays, at nine. -- HISTORY.md --
+	// compacted as "[2026-04-14 10:23] They told me when Luna sees the vet.", goes on from "They told me when Luna sees the vet."
+	// system: "\n\n## Memory\n\nLuna the cat sees the vet on Thursdays.\n\nLuna the cat sees the vet on Thursdays, at nine.\n\n"
+	// resumed from "[2026-04-14 10:23] They told me when Luna sees the vet."
+	// system: "\n\n## Memory\n\nLuna the cat sees the vet on Thursdays.\n\nLuna the cat sees the vet on Thursdays, at nine.\n\n"
+	// user: Did we settle anything?
+	// session_search: [2026-04-14 10:23] Luna has a vet on Thursdays at nine; nothing else was settled.
+	// agent: No, nothing else.
+	// move "Luna the cat sees the vet on Thursdays.", kept "Luna the cat sees the vet on Thursdays, at nine."
+	// -- MEMORY.md --
+	// Luna the cat sees the vet on Thursdays, at nine.
+	// -- HISTORY.md --
 	// [2026-04-14 10:23] They told me when Luna sees the vet.
 	//
 	// [2026-04-14 10:23] Luna has a vet on Thursdays at nine; nothing else was settled.
